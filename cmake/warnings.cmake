@@ -1,0 +1,13 @@
+# The warnings that every C file of ours is built with.
+set(RINGBENCH_WARNINGS
+    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+    -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla
+    -Wformat=2 -Wimplicit-fallthrough -Wconversion -Wno-sign-conversion
+    -Wdouble-promotion -Wnull-dereference)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    list(APPEND RINGBENCH_WARNINGS -Wduplicated-cond -Wduplicated-branches -Wlogical-op)
+endif()
+if(RINGBENCH_WERROR)
+    list(APPEND RINGBENCH_WARNINGS -Werror)
+endif()
+add_compile_options("$<$<COMPILE_LANGUAGE:C>:${RINGBENCH_WARNINGS}>")

@@ -1,0 +1,19 @@
+/* clock.h - wall time for people, monotonic time for deadlines and measurements */
+#ifndef RINGBENCH_COMMON_CLOCK_H
+#define RINGBENCH_COMMON_CLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLOCK_TEXT_MAX 32
+
+/* Milliseconds since 1970-01-01T00:00:00Z. */
+int64_t clock_wall_ms(void);
+
+/* Nanoseconds of CLOCK_MONOTONIC. */
+int64_t clock_monotonic_ns(void);
+
+/* RFC 3339 in UTC with milliseconds, "2026-01-31T23:59:59.123Z"; returns text. */
+const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX]);
+
+#endif

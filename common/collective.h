@@ -1,0 +1,78 @@
+/* collective.h - the collectives, data types and reductions by name, and nccl-tests'
+ * arithmetic: counts, buffer sizes, in-place offsets, bus bandwidth factors.
+ * Source of the arithmetic: NVIDIA/nccl-tests 2.19.6, src/<collective>.cu. */
+#ifndef RINGBENCH_COMMON_COLLECTIVE_H
+#define RINGBENCH_COMMON_COLLECTIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum collective_kind {
+    COLLECTIVE_ALL_REDUCE,
+    COLLECTIVE_ALL_GATHER,
+    COLLECTIVE_REDUCE_SCATTER,
+    COLLECTIVE_BROADCAST,
+    COLLECTIVE_REDUCE,
+    COLLECTIVE_ALLTOALL,
+    COLLECTIVE_GATHER,
+    COLLECTIVE_SCATTER,
+    COLLECTIVE_SENDRECV,
+    COLLECTIVE_COUNT
+};
+
+enum dtype {
+    DTYPE_INT8,
+    DTYPE_UINT8,
+    DTYPE_INT32,
+    DTYPE_UINT32,
+    DTYPE_INT64,
+    DTYPE_UINT64,
+    DTYPE_FLOAT16,
+    DTYPE_FLOAT32,
+    DTYPE_FLOAT64,
+    DTYPE_BFLOAT16,
+    DTYPE_FLOAT8E4M3,
+    DTYPE_FLOAT8E5M2,
+    DTYPE_COUNT
+};
+
+enum redop { REDOP_SUM, REDOP_PROD, REDOP_MIN, REDOP_MAX, REDOP_AVG, REDOP_COUNT };
+
+/* Names as they stand in JSON; a lookup returns -1 for an unknown name. */
+const char *collective_name(enum collective_kind kind);
+int collective_lookup(const char *name);
+const char *dtype_name(enum dtype type);
+int dtype_lookup(const char *name);
+size_t dtype_size(enum dtype type);
+const char *redop_name(enum redop op);
+int redop_lookup(const char *name);
+
+bool collective_reduces(enum collective_kind kind);  /* uses a redop */
+bool collective_is_rooted(enum collective_kind kind);
+/* Whether nccl-tests verifies the in-place variant (not alltoall, sendrecv). */
+bool collective_checks_in_place(enum collective_kind kind);
+
+/* One size of one collective, as nccl-tests would run it. */
+struct collective_layout {
+    size_t count;          /* elements, the per-call count argument; 0: nothing to do */
+    size_t send_count;     /* elements of the send buffer */
+    size_t recv_count;     /* elements of the receive buffer */
+    size_t size_bytes;     /* max(send, recv) in bytes: the "size" column */
+    /* In-place: one buffer of max(send, recv); where rank r's parts begin, in elements
+     * times r. */
+    size_t send_inplace_offset;
+    size_t recv_inplace_offset;
+};
+
+/* Lay out `size` bytes for n ranks (n >= 1). */
+void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type, int n,
+                       struct collective_layout *layout);
+
+/* Bus bandwidth = algorithm bandwidth times this; n >= 1. */
+double collective_bus_factor(enum collective_kind kind, int n);
+
+/* GB/s (1e9 bytes) for a layout that took `seconds`. */
+double collective_algbw_gbs(const struct collective_layout *layout, double seconds);
+
+#endif

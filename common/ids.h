@@ -1,0 +1,15 @@
+/* ids.h - random identifiers */
+#ifndef RINGBENCH_COMMON_IDS_H
+#define RINGBENCH_COMMON_IDS_H
+
+#define ID_RUN_LENGTH 12
+#define ID_UUID_LENGTH 36
+
+/* A run's id: 7 characters of time, 5 of randomness, lower-case Crockford base 32, so
+ * that ids sort by creation second. Needs ID_RUN_LENGTH + 1 bytes. */
+void id_run(char *out);
+
+/* A random (version 4) UUID, RFC 9562. Needs ID_UUID_LENGTH + 1 bytes. */
+void id_uuid(char *out);
+
+#endif

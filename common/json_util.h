@@ -1,0 +1,31 @@
+/* json_util.h - short forms for what we do to JSON all the time */
+#ifndef RINGBENCH_COMMON_JSON_UTIL_H
+#define RINGBENCH_COMMON_JSON_UTIL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+/* A member's value, or `fallback` when it is absent or of another type. Strings are
+ * borrowed from the object. */
+const char *json_get_str(const json_t *object, const char *key, const char *fallback);
+int64_t json_get_int(const json_t *object, const char *key, int64_t fallback);
+double json_get_num(const json_t *object, const char *key, double fallback);
+bool json_get_bool(const json_t *object, const char *key, bool fallback);
+
+/* Parse one JSON text of `len` bytes (duplicate keys refused, no NUL in strings).
+ * Returns a new reference or NULL with the line and column in *err. */
+json_t *json_parse(const char *text, size_t len, struct error *err);
+
+/* Compact text of a value; the caller frees it. NULL when memory is out. */
+char *json_text(const json_t *value);
+
+/* Write value to path so that a reader sees the old or the new file, never half of it. */
+int json_write_file(const json_t *value, const char *path, struct error *err);
+
+/* Read and parse a whole file of at most max bytes. Returns a new reference or NULL. */
+json_t *json_read_file(const char *path, size_t max, struct error *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* run_spec.h - what a run asks for: the one parser and validator of POST /runs */
+#ifndef RINGBENCH_COMMON_RUN_SPEC_H
+#define RINGBENCH_COMMON_RUN_SPEC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/collective.h"
+#include "common/problem.h"
+
+#define RUN_SPEC_SIZES_MAX 4096
+#define RUN_SPEC_NAME_MAX 200
+
+enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
+
+struct run_spec {
+    char *name;
+    json_t *labels; /* object of strings */
+    long priority;
+    char *backend; /* "auto", "nccl", "host", "sim" */
+    enum collective_kind collectives[COLLECTIVE_COUNT];
+    size_t n_collectives;
+    enum dtype dtypes[DTYPE_COUNT];
+    size_t n_dtypes;
+    enum redop redops[REDOP_COUNT];
+    size_t n_redops;
+    uint64_t *sizes; /* bytes, as asked, expanded */
+    size_t n_sizes;
+    long root; /* -1: every rank in turn */
+    bool out_of_place, in_place;
+    long iters, warmup, agg_iters, check, repeats;
+    enum run_timing timing;
+    struct {
+        long count, min, max; /* 0 = unset; count unset = all idle nodes */
+        json_t *names;        /* array of strings, or NULL */
+        char *group;          /* or NULL */
+        json_t *labels;       /* object of strings, or NULL */
+        long wait_s;
+    } nodes;
+    long ranks_per_node; /* 0 = all */
+    json_t *env;         /* object: string values */
+    bool share;
+    json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
+    long timeout_s, stall_s;
+};
+
+/* Validate a request. Returns a new spec, or NULL after adding to *problems every fault
+ * found, each with its JSON pointer. The body is borrowed. */
+struct run_spec *run_spec_parse(const json_t *body, struct problems *problems);
+
+void run_spec_destroy(struct run_spec *spec);
+
+/* The effective spec, every default filled in; run_spec_parse accepts it unchanged.
+ * A new reference. */
+json_t *run_spec_to_json(const struct run_spec *spec);
+
+/* The case file of docs/worker-contract.md without run, case, attempt, world_size and
+ * ranks, which the caller adds. A new reference. */
+json_t *run_spec_case_json(const struct run_spec *spec);
+
+#endif

@@ -1,0 +1,44 @@
+/* series.h - the rows of a case and their order, the same on the server and in every
+ * worker: for each collective, data type, reduction and root; then for each size; then
+ * out of place before in place. */
+#ifndef RINGBENCH_COMMON_SERIES_H
+#define RINGBENCH_COMMON_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/collective.h"
+
+/* What the rows are made of; arrays are borrowed. */
+struct series_plan {
+    const enum collective_kind *collectives;
+    size_t n_collectives;
+    const enum dtype *dtypes;
+    size_t n_dtypes;
+    const enum redop *redops;
+    size_t n_redops;
+    const uint64_t *sizes;
+    size_t n_sizes;
+    long root; /* -1: every rank in turn */
+    bool out_of_place, in_place;
+    int world_size;
+};
+
+struct series_row {
+    size_t row;    /* 0.. over the whole case */
+    size_t series; /* 0.. counts (collective, dtype, redop, root, in place) */
+    enum collective_kind collective;
+    enum dtype dtype;
+    int redop; /* enum redop, or -1: none */
+    int root;  /* or -1: none */
+    bool in_place;
+    uint64_t size; /* bytes as asked, before rounding */
+};
+
+size_t series_rows(const struct series_plan *plan);
+
+/* Row number `row` of the plan; false when there is none. */
+bool series_row_at(const struct series_plan *plan, size_t row, struct series_row *out);
+
+#endif

@@ -1,0 +1,115 @@
+/* http.h - the HTTP server: libmicrohttpd in external epoll mode on the uv loop. Routes are
+ * a table; handlers run on the loop's thread, answer at once or later, or stream. */
+#ifndef RINGBENCH_SERVER_HTTP_HTTP_H
+#define RINGBENCH_SERVER_HTTP_HTTP_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#include "common/error.h"
+#include "common/problem.h"
+
+struct http_server;
+struct http_request;
+struct http_stream;
+
+/* What a caller must be allowed to do; from weakest. ROLE_AGENT and ROLE_OPERATOR include
+ * viewing; they do not include each other. */
+enum http_role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_AGENT };
+
+/* A handler owes exactly one answer: a reply or a stream, now or later. */
+typedef void http_handler(struct http_request *request, void *arg);
+
+struct http_route {
+    const char *method;  /* "GET", "POST", "DELETE"; GET answers HEAD too */
+    const char *pattern; /* "/api/v1/runs/{id}"; {name} matches one path segment */
+    enum http_role role;
+    size_t max_body; /* bytes; 0 = no body expected */
+    http_handler *handler;
+};
+
+struct http_config {
+    struct sockaddr_storage listen;
+    const char *tls_cert, *tls_key; /* PEM text, or NULL for plain HTTP */
+    const char *web_dir;            /* static files under "/", or NULL */
+    const struct http_auth *auth;   /* NULL: everyone may do everything */
+    unsigned max_connections;       /* 0: 20000 */
+    unsigned max_streams;           /* 0: 2000 */
+};
+
+/* Bind, listen and serve `routes` (terminated by a NULL method; borrowed for life).
+ * `arg` goes to every handler. NULL on failure. */
+struct http_server *http_server_create(uv_loop_t *loop, const struct http_config *config,
+                                       const struct http_route *routes, void *arg,
+                                       struct error *err);
+
+/* The bound address, for port 0. */
+void http_server_address(const struct http_server *server, struct sockaddr_storage *out);
+
+/* Requests answered and connections and streams open now, for metrics. */
+struct http_counters {
+    uint64_t requests, responses_2xx, responses_4xx, responses_5xx;
+    unsigned connections, streams;
+};
+void http_server_counters(const struct http_server *server, struct http_counters *out);
+
+/* Stop: unanswered requests get 503, streams end. `closed` runs on the loop when every
+ * handle is closed and the server is freed. */
+void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg);
+
+/* The request. Strings are borrowed and live until the answer is given. */
+const char *http_request_method(const struct http_request *request);
+const char *http_request_path(const struct http_request *request);
+const char *http_request_param(const struct http_request *request, const char *name);
+const char *http_request_query(const struct http_request *request, const char *name);
+/* Call `each` for every value of a repeatable query parameter. */
+void http_request_query_each(const struct http_request *request, const char *name,
+                             void (*each)(void *arg, const char *value), void *arg);
+const char *http_request_header(const struct http_request *request, const char *name);
+const char *http_request_body(const struct http_request *request, size_t *len);
+enum http_role http_request_role(const struct http_request *request);
+const struct sockaddr *http_request_peer(const struct http_request *request);
+/* Which of `types` (NULL-terminated, "application/json") the Accept header likes best by
+ * its q values; the first when there is no header; -1 when none is acceptable. */
+int http_request_accepts(const struct http_request *request, const char *const *types);
+
+/* Remember `data` until the answer: a handler that answers later sets `gone`, which runs
+ * on the loop if the client disconnects first; the request must not be used after it. */
+void http_request_park(struct http_request *request, void (*gone)(void *data), void *data);
+
+/* Add a header to the answer to come (copied). */
+void http_reply_header(struct http_request *request, const char *name, const char *value);
+
+/* The answers. Each ends the request. json is stolen. */
+void http_reply_json(struct http_request *request, int status, json_t *json);
+void http_reply_text(struct http_request *request, int status, const char *content_type,
+                     const char *text, size_t len);
+void http_reply_empty(struct http_request *request, int status);
+void http_reply_problem(struct http_request *request, int status,
+                        const struct problems *problems, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The one place that maps error codes to statuses. */
+void http_reply_error(struct http_request *request, const struct error *err);
+
+/* Begin a response of unknown length. The request is spent; the stream lives until
+ * http_stream_end or until `gone` ran (client left, or server closing). NULL after a 503
+ * was answered, when there are too many streams. */
+struct http_stream *http_stream_begin(struct http_request *request, int status,
+                                      const char *content_type,
+                                      void (*gone)(void *data), void *data);
+
+/* Queue bytes (copied). Returns the bytes now queued and unsent. */
+size_t http_stream_write(struct http_stream *stream, const void *data, size_t len);
+size_t http_stream_queued(const struct http_stream *stream);
+
+/* `drained` runs on the loop each time the queue has become empty. */
+void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *data));
+
+/* Send what is queued, then end the response. `gone` will not run. */
+void http_stream_end(struct http_stream *stream);
+
+#endif

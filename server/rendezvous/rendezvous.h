@@ -1,0 +1,53 @@
+/* rendezvous.h - TCPStore servers on the uv loop: one per case on a port of its own, plus
+ * optionally a standing one */
+#ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
+#define RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/error.h"
+
+struct rendezvous;       /* the port range and every open store */
+struct rendezvous_store; /* one TCPStore */
+
+struct rendezvous_config {
+    const char *listen_address; /* numeric; "::" or "0.0.0.0" for all */
+    int port_low, port_high;    /* 0, 0: any free port */
+    size_t max_keys;            /* per store; 0: 65536 */
+    size_t max_bytes;           /* keys and values, per store; 0: 256 MiB */
+    size_t max_connections;     /* per store; 0: 16384 */
+};
+
+struct rendezvous *rendezvous_create(uv_loop_t *loop, const struct rendezvous_config *config,
+                                     struct error *err);
+
+/* Close every store; `closed` runs on the loop when all handles are closed. */
+void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg), void *arg);
+
+/* Open a store on a free port of the range. `allowed`: numeric addresses that may connect
+ * (copied; loopback addresses match both families); NULL = all. */
+struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const char *name,
+                                         const char *const *allowed, size_t n_allowed,
+                                         struct error *err);
+
+int rendezvous_store_port(const struct rendezvous_store *store);
+
+/* Close the store, its connections and memory. The pointer is dead at once. */
+void rendezvous_store_close(struct rendezvous_store *store);
+
+struct rendezvous_counters {
+    size_t stores, connections, keys, bytes, parked_waits;
+    uint64_t queries[19]; /* by v2 query type, since the start */
+    uint64_t refused_connections, protocol_errors;
+};
+void rendezvous_counters(const struct rendezvous *rendezvous,
+                         struct rendezvous_counters *out);
+
+/* [{"name","port","connections","keys":[{"key","bytes"}],"waits":[{"peer","keys","since"}]}]; no
+ * values. A new reference. */
+json_t *rendezvous_describe(const struct rendezvous *rendezvous);
+
+#endif
