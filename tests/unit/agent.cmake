@@ -1,0 +1,1 @@
+unit_test(env_policy rb_common)
