@@ -48,7 +48,7 @@ struct run_spec {
 
 /* Validate a request. Returns a new spec, or NULL after adding to *problems every fault
  * found, each with its JSON pointer. The body is borrowed. */
-struct run_spec *run_spec_parse(const json_t *body, struct problems *problems);
+struct run_spec *run_spec_parse(json_t *body, struct problems *problems);
 
 void run_spec_destroy(struct run_spec *spec);
 

@@ -1,0 +1,33 @@
+/* clock.c - wall time for people, monotonic time for deadlines and measurements */
+#include "common/clock.h"
+
+#include <stdio.h>
+#include <time.h>
+
+int64_t clock_wall_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t clock_monotonic_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX])
+{
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm parts;
+    size_t n;
+
+    gmtime_r(&seconds, &parts);
+    n = strftime(text, CLOCK_TEXT_MAX, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + n, CLOCK_TEXT_MAX - n, ".%03dZ", (int)(wall_ms % 1000));
+    return text;
+}

@@ -1,0 +1,77 @@
+/* error.c - what went wrong, as a code for programs and a sentence for people */
+#include "common/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const code_names[] = {
+    [ERROR_NONE] = "none",
+    [ERROR_INVALID] = "invalid",
+    [ERROR_NOT_FOUND] = "not_found",
+    [ERROR_CONFLICT] = "conflict",
+    [ERROR_LIMIT] = "limit",
+    [ERROR_UNSUPPORTED] = "unsupported",
+    [ERROR_MEMORY] = "memory",
+    [ERROR_IO] = "io",
+    [ERROR_TIMEOUT] = "timeout",
+    [ERROR_PEER] = "peer",
+    [ERROR_UNAVAILABLE] = "unavailable",
+    [ERROR_INTERNAL] = "internal",
+};
+
+int error_set(struct error *err, enum error_code code, const char *format, ...)
+{
+    va_list args;
+
+    if (!err)
+        return -1;
+    err->code = code;
+    va_start(args, format);
+    vsnprintf(err->text, sizeof(err->text), format, args);
+    va_end(args);
+    return -1;
+}
+
+int error_set_errno(struct error *err, enum error_code code, int errnum,
+                    const char *format, ...)
+{
+    char reason[128];
+    va_list args;
+    int n;
+
+    if (!err)
+        return -1;
+    err->code = code;
+    va_start(args, format);
+    n = vsnprintf(err->text, sizeof(err->text), format, args);
+    va_end(args);
+    if (n >= 0 && (size_t)n < sizeof(err->text))
+        snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %s",
+                 strerror_r(errnum, reason, sizeof(reason)));
+    return -1;
+}
+
+int error_prefix(struct error *err, const char *format, ...)
+{
+    char old[sizeof(err->text)];
+    va_list args;
+    int n;
+
+    if (!err)
+        return -1;
+    memcpy(old, err->text, sizeof(old));
+    va_start(args, format);
+    n = vsnprintf(err->text, sizeof(err->text), format, args);
+    va_end(args);
+    if (n >= 0 && (size_t)n < sizeof(err->text))
+        snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %s", old);
+    return -1;
+}
+
+const char *error_code_name(enum error_code code)
+{
+    if ((size_t)code >= sizeof(code_names) / sizeof(code_names[0]))
+        return "internal";
+    return code_names[code];
+}

@@ -1,0 +1,120 @@
+/* run_spec_fields.c - the kinds of values that stand in a run spec */
+#include "common/run_spec_fields.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABELS_MAX 32
+#define LABEL_TEXT_MAX 200
+
+const char *spec_type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "an array";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+        return "an integer";
+    case JSON_REAL:
+        return "a number with a fraction";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "a boolean";
+    case JSON_NULL:
+        break;
+    }
+    return "null";
+}
+
+void spec_parse_integer(const json_t *value, long min, long max, long *out,
+                        const char *pointer, struct problems *problems)
+{
+    json_int_t n = json_integer_value(value);
+
+    if (!json_is_integer(value))
+        problems_add(problems, pointer, "must be an integer from %ld to %ld, not %s", min,
+                     max, spec_type_name(value));
+    else if (n < min || n > max)
+        problems_add(problems, pointer, "must be from %ld to %ld, not %lld", min, max,
+                     (long long)n);
+    else
+        *out = (long)n;
+}
+
+void spec_parse_string(const json_t *value, size_t max, char **out, const char *pointer,
+                       struct problems *problems)
+{
+    if (!json_is_string(value)) {
+        problems_add(problems, pointer, "must be a string, not %s",
+                     spec_type_name(value));
+        return;
+    }
+    if (json_string_length(value) > max) {
+        problems_add(problems, pointer, "must be at most %zu bytes, not %zu", max,
+                     json_string_length(value));
+        return;
+    }
+    free(*out);
+    *out = strdup(json_string_value(value));
+}
+
+/* "POINTER/KEY" with the key escaped by RFC 6901. */
+void spec_child_pointer(char *out, size_t size, const char *pointer, const char *key)
+{
+    size_t n = (size_t)snprintf(out, size, "%s/", pointer);
+
+    for (; *key && n + 3 < size; key++) {
+        if (*key == '~' || *key == '/') {
+            out[n++] = '~';
+            out[n++] = *key == '~' ? '0' : '1';
+        } else {
+            out[n++] = *key;
+        }
+    }
+    if (n < size)
+        out[n] = '\0';
+}
+
+static json_t *parse_labels(json_t *value, const char *pointer, struct problems *problems)
+{
+    char at[256];
+    const char *key;
+    json_t *label;
+
+    if (!json_is_object(value)) {
+        problems_add(problems, pointer, "must be an object of strings, not %s",
+                     spec_type_name(value));
+        return NULL;
+    }
+    if (json_object_size(value) > LABELS_MAX) {
+        problems_add(problems, pointer, "must have at most %d labels, not %zu",
+                     LABELS_MAX, json_object_size(value));
+        return NULL;
+    }
+    json_object_foreach(value, key, label)
+    {
+        spec_child_pointer(at, sizeof(at), pointer, key);
+        if (strlen(key) == 0 || strlen(key) > LABEL_TEXT_MAX)
+            problems_add(problems, at, "a label's name must have 1 to %d bytes",
+                         LABEL_TEXT_MAX);
+        else if (!json_is_string(label) || json_string_length(label) > LABEL_TEXT_MAX)
+            problems_add(problems, at, "must be a string of at most %d bytes",
+                         LABEL_TEXT_MAX);
+    }
+    return json_incref(value);
+}
+
+void spec_parse_labels(json_t **out, json_t *value, const char *pointer,
+                       struct problems *problems)
+{
+    json_t *labels = parse_labels(value, pointer, problems);
+
+    if (labels) {
+        json_decref(*out);
+        *out = labels;
+    }
+}

@@ -1,0 +1,31 @@
+/* run_spec_fields.h - what the parts of the run spec's parser share */
+#ifndef RINGBENCH_COMMON_RUN_SPEC_FIELDS_H
+#define RINGBENCH_COMMON_RUN_SPEC_FIELDS_H
+
+#include "common/run_spec.h"
+
+/* A field's parser: sets the field, or adds what is wrong to *problems. */
+typedef void field_parser(struct run_spec *spec, json_t *value, const char *pointer,
+                          struct problems *problems);
+
+field_parser run_spec_parse_sizes, run_spec_parse_nodes;
+
+/* sizes = min, min * factor, ... up to max. */
+void run_spec_expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,
+                            uint64_t factor);
+
+/* "an object", "a string", ... for messages. */
+const char *spec_type_name(const json_t *value);
+
+/* Set *out from a value of the right type and range, or add a problem. */
+void spec_parse_integer(const json_t *value, long min, long max, long *out,
+                        const char *pointer, struct problems *problems);
+void spec_parse_string(const json_t *value, size_t max, char **out, const char *pointer,
+                       struct problems *problems);
+void spec_parse_labels(json_t **out, json_t *value, const char *pointer,
+                       struct problems *problems);
+
+/* "POINTER/KEY" with the key escaped by RFC 6901, cut to size. */
+void spec_child_pointer(char *out, size_t size, const char *pointer, const char *key);
+
+#endif

@@ -1,0 +1,93 @@
+/* run_spec_json.c - a run's spec as JSON: what it came to, and what its workers read */
+#include "common/run_spec.h"
+
+static json_t *sizes_json(const struct run_spec *spec)
+{
+    json_t *sizes = json_array();
+
+    for (size_t i = 0; i < spec->n_sizes; i++)
+        json_array_append_new(sizes, json_integer((json_int_t)spec->sizes[i]));
+    return sizes;
+}
+
+/* The fields that a worker needs too, in both forms the same. */
+static json_t *measurement_json(const struct run_spec *spec)
+{
+    json_t *collectives = json_array(), *dtypes = json_array(), *redops = json_array();
+
+    for (size_t i = 0; i < spec->n_collectives; i++)
+        json_array_append_new(collectives,
+                              json_string(collective_name(spec->collectives[i])));
+    for (size_t i = 0; i < spec->n_dtypes; i++)
+        json_array_append_new(dtypes, json_string(dtype_name(spec->dtypes[i])));
+    for (size_t i = 0; i < spec->n_redops; i++)
+        json_array_append_new(redops, json_string(redop_name(spec->redops[i])));
+    return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s, s:I}",
+                     "collectives", collectives, "sizes", sizes_json(spec), "dtypes",
+                     dtypes, "redops", redops, "root", (json_int_t)spec->root, "iters",
+                     (json_int_t)spec->iters, "warmup", (json_int_t)spec->warmup,
+                     "agg_iters", (json_int_t)spec->agg_iters, "check",
+                     (json_int_t)spec->check, "timing",
+                     spec->timing == TIMING_ISOLATED ? "isolated" : "throughput",
+                     "stall_s", (json_int_t)spec->stall_s);
+}
+
+static json_t *nodes_json(const struct run_spec *spec)
+{
+    json_t *nodes = json_object();
+
+    if (spec->nodes.count)
+        json_object_set_new(nodes, "count", json_integer(spec->nodes.count));
+    if (spec->nodes.min)
+        json_object_set_new(nodes, "min", json_integer(spec->nodes.min));
+    if (spec->nodes.max)
+        json_object_set_new(nodes, "max", json_integer(spec->nodes.max));
+    if (spec->nodes.names)
+        json_object_set(nodes, "names", spec->nodes.names);
+    if (spec->nodes.group)
+        json_object_set_new(nodes, "group", json_string(spec->nodes.group));
+    if (spec->nodes.labels)
+        json_object_set(nodes, "labels", spec->nodes.labels);
+    json_object_set_new(nodes, "wait_s", json_integer(spec->nodes.wait_s));
+    return nodes;
+}
+
+json_t *run_spec_to_json(const struct run_spec *spec)
+{
+    json_t *out = measurement_json(spec);
+
+    json_object_set_new(out, "name", json_string(spec->name));
+    json_object_set(out, "labels", spec->labels);
+    json_object_set_new(out, "priority", json_integer(spec->priority));
+    json_object_set_new(out, "backend", json_string(spec->backend));
+    json_object_set_new(out, "in_place",
+                        spec->in_place && spec->out_of_place
+                            ? json_string("both")
+                            : json_boolean(spec->in_place));
+    json_object_set_new(out, "repeats", json_integer(spec->repeats));
+    json_object_set_new(out, "nodes", nodes_json(spec));
+    json_object_set_new(out, "ranks_per_node",
+                        spec->ranks_per_node ? json_integer(spec->ranks_per_node)
+                                             : json_string("all"));
+    json_object_set(out, "env", spec->env);
+    json_object_set_new(out, "share", json_boolean(spec->share));
+    if (spec->fault)
+        json_object_set(out, "fault", spec->fault);
+    json_object_set_new(out, "timeout_s", json_integer(spec->timeout_s));
+    return out;
+}
+
+json_t *run_spec_case_json(const struct run_spec *spec)
+{
+    json_t *out = measurement_json(spec);
+    json_t *placements = json_array();
+
+    if (spec->out_of_place)
+        json_array_append_new(placements, json_false());
+    if (spec->in_place)
+        json_array_append_new(placements, json_true());
+    json_object_set_new(out, "in_place", placements);
+    if (spec->fault)
+        json_object_set(out, "fault", spec->fault);
+    return out;
+}

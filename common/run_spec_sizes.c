@@ -1,0 +1,143 @@
+/* run_spec_sizes.c - the sizes of a run, as a range or a list, expanded */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/run_spec_fields.h"
+#include "common/units.h"
+
+#define SIZE_LIMIT (UINT64_C(1) << 40)
+
+/* One size, a string with a suffix or an integer. 0 after adding a problem. */
+static uint64_t parse_size(json_t *value, const char *pointer, struct problems *problems)
+{
+    struct error err;
+    uint64_t bytes = 0;
+
+    if (json_is_integer(value) && json_integer_value(value) > 0) {
+        bytes = (uint64_t)json_integer_value(value);
+    } else if (json_is_string(value)) {
+        if (units_parse_size(json_string_value(value), &bytes, &err)) {
+            problems_add(problems, pointer, "%s", err.text);
+            return 0;
+        }
+    } else {
+        problems_add(problems, pointer,
+                     "must be a size: bytes as an integer above 0, or a string such as "
+                     "\"64K\", \"128M\"");
+        return 0;
+    }
+    if (bytes == 0 || bytes > SIZE_LIMIT) {
+        problems_add(problems, pointer, "must be from 1 byte to 1T");
+        return 0;
+    }
+    return bytes;
+}
+
+static int add_size(struct run_spec *spec, uint64_t bytes)
+{
+    if (spec->n_sizes >= RUN_SPEC_SIZES_MAX)
+        return -1;
+    spec->sizes[spec->n_sizes++] = bytes;
+    return 0;
+}
+
+static void too_many_sizes(const char *pointer, struct problems *problems)
+{
+    problems_add(problems, pointer, "must give at most %d sizes", RUN_SPEC_SIZES_MAX);
+}
+
+void run_spec_expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,
+                            uint64_t factor)
+{
+    for (uint64_t size = min; size <= max; size *= factor)
+        add_size(spec, size); /* 40 doublings at most: never full */
+}
+
+static void expand_step(struct run_spec *spec, uint64_t min, uint64_t max, uint64_t step,
+                        const char *pointer, struct problems *problems)
+{
+    for (uint64_t size = min; size <= max; size += step) {
+        if (add_size(spec, size)) {
+            too_many_sizes(pointer, problems);
+            return;
+        }
+    }
+}
+
+static void parse_size_list(struct run_spec *spec, json_t *value, const char *pointer,
+                            struct problems *problems)
+{
+    char at[64];
+
+    if (json_array_size(value) == 0)
+        problems_add(problems, pointer, "must list at least one size");
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        uint64_t bytes;
+
+        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
+        bytes = parse_size(json_array_get(value, i), at, problems);
+        if (bytes && add_size(spec, bytes)) {
+            too_many_sizes(pointer, problems);
+            return;
+        }
+    }
+}
+
+static void parse_size_range(struct run_spec *spec, json_t *value,
+                             struct problems *problems)
+{
+    const json_t *step = json_object_get(value, "step");
+    const json_t *factor = json_object_get(value, "factor");
+    uint64_t min = 8, max = UINT64_C(128) << 20;
+    size_t before = problems->count;
+    uint64_t by = 0;
+    long times = 2;
+    const char *key;
+    json_t *member;
+
+    json_object_foreach(value, key, member)
+    {
+        char at[128];
+
+        spec_child_pointer(at, sizeof(at), "/sizes", key);
+        if (strcmp(key, "min") == 0)
+            min = parse_size(member, at, problems);
+        else if (strcmp(key, "max") == 0)
+            max = parse_size(member, at, problems);
+        else if (strcmp(key, "step") == 0)
+            by = parse_size(member, at, problems);
+        else if (strcmp(key, "factor") == 0)
+            spec_parse_integer(member, 2, 1024, &times, at, problems);
+        else
+            problems_add(problems, at, "unknown field; known are min, max, factor, step");
+    }
+    if (step && factor)
+        problems_add(problems, "/sizes", "give either factor or step, not both");
+    if (problems->count > before)
+        return;
+    if (min > max) {
+        problems_add(problems, "/sizes/min", "must not be above max (%llu)",
+                     (unsigned long long)max);
+        return;
+    }
+    if (step)
+        expand_step(spec, min, max, by, "/sizes/step", problems);
+    else
+        run_spec_expand_factor(spec, min, max, (uint64_t)times);
+}
+
+void run_spec_parse_sizes(struct run_spec *spec, json_t *value, const char *pointer,
+                          struct problems *problems)
+{
+    spec->n_sizes = 0;
+    if (json_is_array(value))
+        parse_size_list(spec, value, pointer, problems);
+    else if (json_is_object(value))
+        parse_size_range(spec, value, problems);
+    else
+        problems_add(
+            problems, pointer,
+            "must be {\"min\",\"max\",\"factor\" or \"step\"} or a list of sizes, "
+            "not %s",
+            spec_type_name(value));
+}

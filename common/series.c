@@ -1,0 +1,80 @@
+/* series.c - the rows of a case and their order */
+#include "common/series.h"
+
+#include <string.h>
+
+static size_t variants(const struct series_plan *plan)
+{
+    return (plan->out_of_place ? 1 : 0) + (plan->in_place ? 1 : 0);
+}
+
+/* Choices of (redop, root) for a collective. */
+static size_t redop_choices(const struct series_plan *plan, enum collective_kind kind)
+{
+    return collective_reduces(kind) ? plan->n_redops : 1;
+}
+
+static size_t root_choices(const struct series_plan *plan, enum collective_kind kind)
+{
+    if (!collective_is_rooted(kind) || plan->root >= 0)
+        return 1;
+    return (size_t)plan->world_size;
+}
+
+static size_t lines_of(const struct series_plan *plan, enum collective_kind kind)
+{
+    return plan->n_dtypes * redop_choices(plan, kind) * root_choices(plan, kind);
+}
+
+size_t series_rows(const struct series_plan *plan)
+{
+    size_t lines = 0;
+
+    for (size_t i = 0; i < plan->n_collectives; i++)
+        lines += lines_of(plan, plan->collectives[i]);
+    return lines * plan->n_sizes * variants(plan);
+}
+
+/* Fill in what line number `line` of a collective stands for. */
+static void describe_line(const struct series_plan *plan, enum collective_kind kind,
+                          size_t line, struct series_row *out)
+{
+    size_t roots = root_choices(plan, kind);
+    size_t ops = redop_choices(plan, kind);
+
+    out->collective = kind;
+    out->dtype = plan->dtypes[line / (ops * roots)];
+    out->redop = -1;
+    if (collective_reduces(kind))
+        out->redop = (int)plan->redops[line / roots % ops];
+    out->root = -1;
+    if (collective_is_rooted(kind))
+        out->root = plan->root >= 0 ? (int)plan->root : (int)(line % roots);
+}
+
+bool series_row_at(const struct series_plan *plan, size_t row, struct series_row *out)
+{
+    size_t both = variants(plan);
+    size_t per_line = plan->n_sizes * both;
+    size_t line, first = 0, variant;
+
+    if (row >= series_rows(plan))
+        return false;
+    line = row / per_line;
+    memset(out, 0, sizeof(*out));
+    for (size_t i = 0; i < plan->n_collectives; i++) {
+        size_t here = lines_of(plan, plan->collectives[i]);
+
+        if (line < first + here) {
+            describe_line(plan, plan->collectives[i], line - first, out);
+            break;
+        }
+        first += here;
+    }
+    variant = row % both;
+    out->row = row;
+    out->series = line * both + variant;
+    out->in_place = plan->out_of_place ? variant == 1 : true;
+    out->size = plan->sizes[row % per_line / both];
+    return true;
+}
