@@ -9,7 +9,7 @@
 static void parse_node_names(struct run_spec *spec, json_t *value, const char *pointer,
                              struct problems *problems)
 {
-    char at[64];
+    char at[192];
 
     if (!json_is_array(value) || json_array_size(value) == 0 ||
         json_array_size(value) > NODE_NAMES_MAX) {
