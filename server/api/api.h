@@ -1,0 +1,27 @@
+/* api.h - the HTTP resources of docs/api.md and docs/agent-protocol.md as one route table */
+#ifndef RINGBENCH_SERVER_API_API_H
+#define RINGBENCH_SERVER_API_API_H
+
+#include <stdbool.h>
+
+#include "server/http/http.h"
+#include "server/rendezvous/rendezvous.h"
+#include "server/scheduler/scheduler.h"
+#include "server/store/store.h"
+
+/* What the handlers work on; every pointer is borrowed. One struct for the server's life,
+ * given to http_server_create as `arg`. */
+struct api {
+    uv_loop_t *loop;
+    struct store *store;
+    struct scheduler *scheduler;
+    struct rendezvous *rendezvous;
+    struct http_server *http; /* set after http_server_create */
+    bool allow_faults;        /* runs may ask workers to misbehave */
+    int64_t started_ms;
+};
+
+/* The route table, terminated by a NULL method. */
+const struct http_route *api_routes(void);
+
+#endif

@@ -1,0 +1,128 @@
+/* scheduler.h - runs from acceptance to verdict: the queue, the nodes, the cases. All of
+ * it lives on the loop's thread; what it decides is written to the store before it is
+ * shown to anyone. */
+#ifndef RINGBENCH_SERVER_SCHEDULER_SCHEDULER_H
+#define RINGBENCH_SERVER_SCHEDULER_SCHEDULER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/error.h"
+#include "common/problem.h"
+#include "common/run_spec.h"
+#include "server/rendezvous/rendezvous.h"
+#include "server/store/store.h"
+
+struct scheduler;
+
+struct scheduler_config {
+    struct store *store;           /* borrowed */
+    struct rendezvous *rendezvous; /* borrowed */
+    const char *advertise;         /* rendezvous host told to agents, or NULL: the host by
+                                      which each agent reaches the server */
+    long lease_s;                  /* an agent silent for so long is lost */
+    long poll_s;                   /* how long a command poll is held */
+    long join_s;                   /* deadline of a case's rendezvous */
+};
+
+struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
+                                   struct error *err);
+
+/* Take up the runs that the store holds unfinished. Call once, before the loop runs. */
+int scheduler_recover(struct scheduler *scheduler, struct error *err);
+
+/* Answer every parked poll, stop the timers. Runs stay as they are in the store. `closed`
+ * runs on the loop. */
+void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg);
+
+/* ---- Runs ---- */
+
+/* Accept a run (spec is taken). `done` runs on the loop once it is durable, or with err.
+ * idempotency_key and body_hash may be NULL. */
+typedef void scheduler_accepted(void *arg, const struct error *err, const char *run);
+void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
+                      const char *idempotency_key, const char *body_hash,
+                      scheduler_accepted *done, void *arg);
+
+/* The run as GET shows it (docs/api.md), from memory: every run that has not ended, and
+ * for a while those that have. A new reference; NULL when only the store may know it.
+ * `brief` leaves out spec and cases. */
+json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run,
+                           bool brief);
+
+/* Whether a run has not ended yet. */
+bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run);
+
+/* Ask for the run's end. ERROR_NOT_FOUND when it is not active. */
+int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err);
+
+/* ---- What happens in a run ---- */
+
+struct run_event {
+    int64_t id; /* 1.. per run */
+    int64_t time_ms;
+    const char *type;
+    const char *body; /* JSON object text without id and time; borrowed */
+    size_t body_len;
+};
+
+struct scheduler_watch;
+
+/* Call `event` for every event of an active run from now on, after it is durable, in
+ * order of ids; `event` NULL-bodied with type "end" comes last, when the run has ended.
+ * NULL when the run is not active. */
+typedef void scheduler_event(void *arg, const struct run_event *event);
+struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
+                                            scheduler_event *event, void *arg);
+void scheduler_unwatch(
+    struct scheduler_watch *watch); /* also after "end"; NULL is fine */
+
+/* The id of the run's latest published event; 0 when the run is not active. */
+int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
+
+/* ---- Nodes, for people ---- */
+
+json_t *scheduler_nodes_json(const struct scheduler *scheduler); /* array */
+json_t *scheduler_node_json(const struct scheduler *scheduler,
+                            const char *name); /* or NULL */
+
+struct scheduler_counters {
+    size_t nodes_idle, nodes_busy, nodes_lost;
+    size_t runs_queued, runs_waiting, runs_running; /* running includes rendezvous */
+    uint64_t runs_completed, runs_failed, runs_cancelled; /* since the start */
+    uint64_t cases_started, events, results;
+};
+void scheduler_counters(const struct scheduler *scheduler,
+                        struct scheduler_counters *out);
+
+/* ---- Agents (docs/agent-protocol.md) ---- */
+
+/* Register or resume. Returns the answer's body (new reference) and sets *is_new; NULL
+ * with problems (422) or err (409). `peer`: numeric address of the request. */
+json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char *peer,
+                           bool *is_new, struct problems *problems, struct error *err);
+
+/* Wait for commands above `after`. `done` runs once, perhaps at once: an array of
+ * commands (stolen by done), or NULL when none came in time. -1 (done will not run) for
+ * an unknown agent. A newer poll of the same agent ends an older one. */
+typedef void scheduler_commands(void *arg, json_t *commands);
+int scheduler_poll(struct scheduler *scheduler, const char *agent, int64_t after,
+                   scheduler_commands *done, void *arg, struct error *err);
+
+/* The poll's client went away: `done` will not run. */
+void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg);
+
+/* Take a batch of event lines. `done` runs once, perhaps at once, when all is durable or
+ * with err: ERROR_NOT_FOUND (register again), ERROR_CONFLICT (a gap; acked says where to
+ * go on), ERROR_INVALID, ERROR_UNAVAILABLE (retry). */
+typedef void scheduler_acked(void *arg, const struct error *err, int64_t acked);
+void scheduler_events(struct scheduler *scheduler, const char *agent, const char *ndjson,
+                      size_t len, scheduler_acked *done, void *arg);
+
+int scheduler_deregister(struct scheduler *scheduler, const char *agent,
+                         struct error *err);
+
+#endif
