@@ -19,15 +19,19 @@ struct store_write;
  * threads. Blocks: call it before the loop runs. */
 struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err);
 
-/* Finish queued writes, stop the threads, close. `closed` runs on the loop. */
+/* Finish queued writes (what the disk refuses even then fails), stop the threads, close.
+ * Calls made from now on fail. `closed` runs on the loop. */
 void store_close(struct store *store, void (*closed)(void *arg), void *arg);
 
 /* NULL when writes succeed and the disk has room; else why not (borrowed; changes). The
  * disk is looked at every second as well, so that a full disk is seen before a write
- * fails: less than 64 MiB free counts as full. RINGBENCH_STORE_RESERVE_BYTES overrides. */
+ * fails: less than 64 MiB free counts as full. RINGBENCH_STORE_RESERVE_BYTES overrides.
+ */
 const char *store_trouble(const struct store *store);
 
-/* ---- Writes: what is in one store_write becomes durable together or not at all. ---- */
+/* ---- Writes: what is in one store_write becomes durable together or not at all. ----
+ * An operation that cannot be added returns -1 and spoils the write: submitting it fails.
+ */
 
 struct store_write *store_write_create(void);
 
@@ -37,19 +41,23 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                     const json_t *doc);
 
 /* Append an event; its id is assigned at commit, counting from 1 per run. body: the
- * event's JSON without id and time (borrowed). */
+ * event's JSON without id and time (borrowed); "type" is put into it if it lacks one. An
+ * event or log line of a run that has no row fails its write with ERROR_NOT_FOUND. */
 int store_write_event(struct store_write *write, const char *run, int64_t time_ms,
                       const char *type, const json_t *body);
 
-int store_write_log(struct store_write *write, const char *run, int64_t time_ms, int case_no,
-                    int rank, const char *stream, const char *text, size_t len);
+int store_write_log(struct store_write *write, const char *run, int64_t time_ms,
+                    int case_no, int rank, const char *stream, const char *text,
+                    size_t len);
 
-/* Remember that events of an agent's boot up to `seq` are stored. Only ever rises. */
+/* Remember that events of an agent's boot up to `seq` are stored. Only ever rises; an
+ * older seq still says that the boot is alive. */
 int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq);
 
-/* Bind an idempotency key to a run and the hash of its request body. */
-int store_write_idempotency(struct store_write *write, const char *key, const char *body_hash,
-                            const char *run);
+/* Bind an idempotency key to a run and the hash of its request body (at most 64
+ * characters). ERROR_CONFLICT when the key is taken. */
+int store_write_idempotency(struct store_write *write, const char *key,
+                            const char *body_hash, const char *run);
 
 /* Remove a run and all that hangs on it. */
 int store_write_delete(struct store_write *write, const char *run);
@@ -68,15 +76,16 @@ struct store_event {
 typedef void store_written(void *arg, const struct error *err,
                            const struct store_event *events, size_t n_events);
 
-/* Queue a write (taken, also on failure). With `retry`, a write that fails for want of disk
- * stays at the head of the queue and is tried again every second until it succeeds;
+/* Queue a write (taken, also on failure). With `retry`, a write that fails for want of
+ * disk stays at the head of the queue and is tried again every second until it succeeds;
  * without, it fails at once. Order is kept. `done` may be NULL. */
 void store_submit(struct store *store, struct store_write *write, bool retry,
                   store_written *done, void *arg);
 
 /* ---- Reads: all asynchronous, on the reader thread's own connection. ---- */
 
-/* result: an array or object as each call says; new reference, NULL with err on failure. */
+/* result: an array or object as each call says; new reference, NULL with err on failure.
+ */
 typedef void store_read_done(void *arg, const struct error *err, json_t *result);
 
 struct store_runs_query {
@@ -89,17 +98,28 @@ struct store_runs_query {
     int limit;
 };
 
-/* {"runs": [docs, newest first], "next": cursor or null}; ERROR_INVALID for a bad cursor. */
+/* {"runs": [docs, newest first], "next": cursor or null}; ERROR_INVALID for a bad cursor.
+ */
 void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg);
 
 /* The run's doc; ERROR_NOT_FOUND. */
-void store_read_run(struct store *store, const char *id, store_read_done *done, void *arg);
+void store_read_run(struct store *store, const char *id, store_read_done *done,
+                    void *arg);
 
 /* [events with "id" and "time" in front] with id > after, of one type or all (NULL), at
  * most limit. */
-void store_read_events(struct store *store, const char *run, int64_t after, const char *type,
-                       int limit, store_read_done *done, void *arg);
+void store_read_events(struct store *store, const char *run, int64_t after,
+                       const char *type, int limit, store_read_done *done, void *arg);
+
+/* As store_read_events, but as NDJSON text, which costs no parsing: for streams. Stops
+ * early past 1 MiB; there may be more unless count is 0. text is borrowed, valid during
+ * the call; last_id is `after` when count is 0. */
+typedef void store_text_done(void *arg, const struct error *err, const char *text,
+                             size_t len, int64_t last_id, size_t count);
+void store_read_events_text(struct store *store, const char *run, int64_t after,
+                            const char *type, int limit, store_text_done *done,
+                            void *arg);
 
 /* [{"seq","time","case","rank","stream","text"}]; case_no and rank -1 = any. */
 void store_read_logs(struct store *store, const char *run, int case_no, int rank,
@@ -113,12 +133,14 @@ json_t *store_load_unfinished(struct store *store, struct error *err);
 /* Every stored event of a run, as store_read_events gives them. A new array. */
 json_t *store_load_events(struct store *store, const char *run, struct error *err);
 
-/* The stored sequence of an agent's boot id, 0 if unknown. Answered from memory (loaded at
- * open for boots of the last 7 days, updated at each commit): does not block. */
+/* The stored sequence of an agent's boot id, 0 if unknown. Answered from memory (loaded
+ * at open for boots heard of in the last 30 days, updated at each commit): does not
+ * block. */
 int64_t store_acked(const struct store *store, const char *boot_id);
 
-/* The run bound to an idempotency key, from memory like store_acked (24 h): copies of the id
- * (ID_RUN_LENGTH + 1 bytes) and the hash (65 bytes). False when unknown. */
-bool store_idempotency(const struct store *store, const char *key, char *run, char *body_hash);
+/* The run bound to an idempotency key, from memory like store_acked (24 h): copies of the
+ * id (ID_RUN_LENGTH + 1 bytes) and the hash (65 bytes). False when unknown. */
+bool store_idempotency(const struct store *store, const char *key, char *run,
+                       char *body_hash);
 
 #endif

@@ -1,0 +1,591 @@
+/* store.c - the runs on disk: what runs on the loop's thread */
+#include "server/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/units.h"
+#include "server/store/store_memo.h"
+#include "server/store/store_reader.h"
+#include "server/store/store_sql.h"
+#include "server/store/store_writer.h"
+
+#define DISK_CHECK_MS 1000
+#define PRUNE_EVERY 3600 /* disk checks */
+#define RESERVE_BYTES ((uint64_t)64 << 20)
+
+struct store {
+    uv_async_t wake;
+    uv_timer_t timer;
+    char *dir, *path;
+    int lock_fd;
+    struct store_memo *memo;
+    struct store_writer *writer;
+    struct store_reader *reader;
+    struct store_write_list refused_writes; /* failed before they reached a thread */
+    struct store_read_list refused_reads;
+    struct error trouble; /* the writer's */
+    char disk_trouble[256];
+    uint64_t reserve_bytes;
+    unsigned ticks;
+    unsigned open_handles;
+    bool is_closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+};
+
+static void on_wake(uv_async_t *wake);
+static void finish_all(struct store *store, struct store_write_list *writes,
+                       struct store_read_list *reads);
+
+/* ---- Opening ---- */
+
+static int make_dir(const char *dir, struct error *err)
+{
+    char *path = strdup(dir);
+    int rc = 0;
+
+    if (!path)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    for (char *at = path + 1; rc == 0 && *at; at++)
+        if (*at == '/') {
+            *at = '\0';
+            rc = mkdir(path, 0755) < 0 && errno != EEXIST ? -1 : 0;
+            *at = '/';
+        }
+    if (rc < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
+        rc = error_set_errno(err, ERROR_IO, errno, "cannot make the directory %s", dir);
+    free(path);
+    return rc;
+}
+
+/* The lock file names its holder, for the one who is refused. */
+static int take_lock(struct store *store, struct error *err)
+{
+    char path[4096], holder[32] = "";
+    ssize_t len;
+
+    snprintf(path, sizeof(path), "%s/ringbench.lock", store->dir);
+    store->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (store->lock_fd < 0)
+        return error_set_errno(err, ERROR_IO, errno, "cannot open %s", path);
+    if (flock(store->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK)
+            return error_set_errno(err, ERROR_IO, errno, "cannot lock %s", path);
+        len = read(store->lock_fd, holder, sizeof(holder) - 1);
+        holder[len > 0 ? strspn(holder, "0123456789") : 0] = '\0';
+        return error_set(err, ERROR_CONFLICT, "%s is in use by process %s", store->dir,
+                         *holder ? holder : "(unknown)");
+    }
+    len = snprintf(holder, sizeof(holder), "%d\n", (int)getpid());
+    if (ftruncate(store->lock_fd, 0) < 0 ||
+        pwrite(store->lock_fd, holder, (size_t)len, 0) < 0)
+        return error_set_errno(err, ERROR_IO, errno, "cannot write %s", path);
+    return 0;
+}
+
+static void check_disk(struct store *store)
+{
+    struct statvfs fs;
+    char free_text[UNITS_TEXT_MAX], reserve_text[UNITS_TEXT_MAX];
+    bool had_room = !store->disk_trouble[0];
+    uint64_t free_bytes;
+
+    store->disk_trouble[0] = '\0';
+    if (statvfs(store->dir, &fs) < 0) {
+        snprintf(store->disk_trouble, sizeof(store->disk_trouble),
+                 "the data directory cannot be looked at: %s", strerror(errno));
+    } else {
+        free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+        if (free_bytes < store->reserve_bytes)
+            snprintf(store->disk_trouble, sizeof(store->disk_trouble),
+                     "the disk of the data directory is full: %s free, %s is the least",
+                     units_format_human(free_bytes, free_text),
+                     units_format_human(store->reserve_bytes, reserve_text));
+    }
+    if (had_room && store->disk_trouble[0])
+        log_warn("%s", store->disk_trouble);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct store *store = timer->data;
+    struct store_write *write;
+    int64_t now_ms = clock_wall_ms();
+
+    check_disk(store);
+    if (store->ticks++ % PRUNE_EVERY)
+        return;
+    write = store_write_create();
+    if (!write)
+        return;
+    store_write_prune(write, now_ms - STORE_ACK_KEEP_MS,
+                      now_ms - STORE_IDEMPOTENCY_KEEP_MS);
+    store_submit(store, write, false, NULL, NULL);
+}
+
+static void store_free(struct store *store)
+{
+    store_memo_destroy(store->memo);
+    if (store->lock_fd >= 0)
+        close(store->lock_fd);
+    free(store->path);
+    free(store->dir);
+    free(store);
+}
+
+static struct store *store_alloc(const char *dir, struct error *err)
+{
+    const char *reserve = getenv("RINGBENCH_STORE_RESERVE_BYTES");
+    struct store *store = calloc(1, sizeof(*store));
+
+    if (!store) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    store->lock_fd = -1;
+    STAILQ_INIT(&store->refused_writes);
+    STAILQ_INIT(&store->refused_reads);
+    store->reserve_bytes = reserve ? strtoull(reserve, NULL, 10) : RESERVE_BYTES;
+    store->dir = strdup(dir);
+    store->memo = store_memo_create();
+    if (asprintf(&store->path, "%s/ringbench.db", dir) < 0)
+        store->path = NULL;
+    if (!store->dir || !store->path || !store->memo) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        store_free(store);
+        return NULL;
+    }
+    return store;
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct store *store = handle->data;
+    void (*closed)(void *arg) = store->closed;
+    void *arg = store->closed_arg;
+
+    if (--store->open_handles)
+        return;
+    finish_all(store, &store->refused_writes, &store->refused_reads);
+    store_free(store);
+    if (closed)
+        closed(arg);
+}
+
+static void close_handles(struct store *store)
+{
+    uv_close((uv_handle_t *)&store->wake, on_handle_closed);
+    uv_close((uv_handle_t *)&store->timer, on_handle_closed);
+}
+
+static int start_handles(struct store *store, uv_loop_t *loop, struct error *err)
+{
+    int rc = uv_async_init(loop, &store->wake, on_wake);
+
+    if (rc < 0)
+        return error_set(err, ERROR_IO, "cannot watch a thread: %s", uv_strerror(rc));
+    uv_timer_init(loop, &store->timer);
+    store->wake.data = store;
+    store->timer.data = store;
+    store->open_handles = 2;
+    uv_timer_start(&store->timer, on_timer, DISK_CHECK_MS, DISK_CHECK_MS);
+    uv_unref((uv_handle_t *)&store->timer);
+    return 0;
+}
+
+/* The last part of opening, once there are handles: failing now takes a turn of the loop.
+ */
+static int start_threads(struct store *store, sqlite3 *db, struct error *err)
+{
+    store->writer = store_writer_create(db, &store->wake, err);
+    if (!store->writer)
+        return -1;
+    store->reader = store_reader_create(store->path, &store->wake, err);
+    if (store->reader)
+        return 0;
+    store_writer_stop(store->writer);
+    store_writer_destroy(store->writer);
+    return -1;
+}
+
+struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
+{
+    struct store *store = store_alloc(dir, err);
+    sqlite3 *db = NULL;
+
+    if (!store)
+        return NULL;
+    if (make_dir(dir, err) < 0 || take_lock(store, err) < 0 ||
+        store_sql_open(store->path, &db, err) < 0 ||
+        store_sql_migrate(db, store->path, err) < 0 ||
+        store_memo_load(store->memo, db, clock_wall_ms(), err) < 0 ||
+        start_handles(store, loop, err) < 0) {
+        sqlite3_close(db);
+        store_free(store);
+        return NULL;
+    }
+    if (start_threads(store, db, err) < 0) {
+        close_handles(store);
+        return NULL;
+    }
+    check_disk(store);
+    return store;
+}
+
+/* ---- Answers of the threads ---- */
+
+static void finish_write(struct store *store, struct store_write *write)
+{
+    struct store_event *events = NULL;
+    const struct store_op *op;
+    size_t n = 0;
+
+    if (!write->is_failed && store_memo_apply(store->memo, write) < 0)
+        log_error("out of memory: an acknowledgement is stored but not remembered");
+    if (write->done && write->n_events)
+        events = calloc(write->n_events, sizeof(*events));
+    if (events)
+        STAILQ_FOREACH(op, &write->ops, entry)
+    if (op->kind == STORE_OP_EVENT)
+        events[n++] = op->event;
+    if (write->done)
+        write->done(write->arg, write->is_failed ? &write->err : NULL,
+                    write->is_failed ? NULL : events, write->is_failed ? 0 : n);
+    free(events);
+    store_write_destroy(write);
+}
+
+static void finish_read(struct store_read *read)
+{
+    const struct error *err = read->is_failed ? &read->err : NULL;
+
+    if (read->kind == STORE_READ_EVENTS_TEXT) {
+        read->text_done(read->arg, err, !err && read->text.data ? read->text.data : "",
+                        err ? 0 : read->text.len, read->last_id, read->count);
+    } else {
+        read->done(read->arg, err, err ? NULL : read->result);
+        if (!err)
+            read->result = NULL;
+    }
+    store_read_destroy(read);
+}
+
+static void finish_all(struct store *store, struct store_write_list *writes,
+                       struct store_read_list *reads)
+{
+    while (!STAILQ_EMPTY(writes)) {
+        struct store_write *write = STAILQ_FIRST(writes);
+        STAILQ_REMOVE_HEAD(writes, entry);
+        finish_write(store, write);
+    }
+    while (!STAILQ_EMPTY(reads)) {
+        struct store_read *read = STAILQ_FIRST(reads);
+        STAILQ_REMOVE_HEAD(reads, entry);
+        finish_read(read);
+    }
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct store *store = wake->data;
+    struct store_write_list writes = STAILQ_HEAD_INITIALIZER(writes);
+    struct store_read_list reads = STAILQ_HEAD_INITIALIZER(reads);
+    bool writer_ended = store_writer_collect(store->writer, &writes, &store->trouble);
+    bool reader_ended = store_reader_collect(store->reader, &reads);
+
+    STAILQ_CONCAT(&writes, &store->refused_writes);
+    STAILQ_CONCAT(&reads, &store->refused_reads);
+    finish_all(store, &writes, &reads);
+    if (!writer_ended || !reader_ended || uv_is_closing((uv_handle_t *)&store->wake))
+        return;
+    store_writer_destroy(store->writer);
+    store_reader_destroy(store->reader);
+    close_handles(store);
+}
+
+void store_close(struct store *store, void (*closed)(void *arg), void *arg)
+{
+    store->closed = closed;
+    store->closed_arg = arg;
+    store->is_closing = true;
+    store_writer_stop(store->writer);
+    store_reader_stop(store->reader);
+}
+
+const char *store_trouble(const struct store *store)
+{
+    if (store->trouble.code)
+        return store->trouble.text;
+    return store->disk_trouble[0] ? store->disk_trouble : NULL;
+}
+
+/* ---- Requests ---- */
+
+void store_submit(struct store *store, struct store_write *write, bool retry,
+                  store_written *done, void *arg)
+{
+    struct error err;
+
+    if (!write) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        if (done)
+            done(arg, &err, NULL, 0);
+        return;
+    }
+    write->retry = retry;
+    write->done = done;
+    write->arg = arg;
+    if (store->is_closing && !write->is_failed) {
+        write->is_failed = true;
+        error_set(&write->err, ERROR_UNAVAILABLE, "the server is stopping");
+    }
+    if (write->is_failed) {
+        STAILQ_INSERT_TAIL(&store->refused_writes, write, entry);
+        uv_async_send(&store->wake);
+    } else {
+        store_writer_submit(store->writer, write);
+    }
+}
+
+static void submit_read(struct store *store, struct store_read *read)
+{
+    if (store->is_closing)
+        store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
+    if (read->is_failed) {
+        STAILQ_INSERT_TAIL(&store->refused_reads, read, entry);
+        uv_async_send(&store->wake);
+    } else {
+        store_reader_submit(store->reader, read);
+    }
+}
+
+/* A question with its callback; NULL after the callback heard that memory is out. */
+static struct store_read *read_create(enum store_read_kind kind, store_read_done *done,
+                                      void *arg)
+{
+    struct store_read *read = store_read_create(kind);
+    struct error err;
+
+    if (!read) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        done(arg, &err, NULL);
+        return NULL;
+    }
+    read->done = done;
+    read->arg = arg;
+    return read;
+}
+
+/* A copy of an optional text. */
+static char *copy_text(struct store_read *read, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    if (text && !copy)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    return copy;
+}
+
+/* A JSON array as text, consuming it. */
+static char *take_json(struct store_read *read, json_t *array)
+{
+    char *text = array ? json_dumps(array, JSON_COMPACT) : NULL;
+
+    json_decref(array);
+    if (!text)
+        store_read_fail(read, ERROR_INVALID, "a filter is not valid UTF-8");
+    return text;
+}
+
+static json_t *states_json(const struct store_runs_query *query)
+{
+    json_t *states = json_array();
+
+    for (size_t i = 0; i < query->n_states; i++)
+        json_array_append_new(states, json_string(query->states[i]));
+    if (json_array_size(states) == query->n_states)
+        return states;
+    json_decref(states);
+    return NULL;
+}
+
+static json_t *labels_json(const struct store_runs_query *query)
+{
+    json_t *labels = json_array();
+
+    for (size_t i = 0; i < query->n_labels; i++)
+        json_array_append_new(
+            labels, json_pack("[s,s]", query->label_keys[i], query->label_values[i]));
+    if (json_array_size(labels) == query->n_labels)
+        return labels;
+    json_decref(labels);
+    return NULL;
+}
+
+/* The text as a LIKE pattern that matches it anywhere, its own % and _ being plain. */
+static char *like_pattern(struct store_read *read, const char *text)
+{
+    char *pattern = malloc(2 * strlen(text) + 3);
+    char *at = pattern;
+
+    if (!pattern) {
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *at++ = '%';
+    for (; *text; text++) {
+        if (*text == '%' || *text == '_' || *text == '\\')
+            *at++ = '\\';
+        *at++ = *text;
+    }
+    *at++ = '%';
+    *at = '\0';
+    return pattern;
+}
+
+void store_read_runs(struct store *store, const struct store_runs_query *query,
+                     store_read_done *done, void *arg)
+{
+    struct store_read *read = read_create(STORE_READ_RUNS, done, arg);
+    char id[STORE_CURSOR_ID_MAX + 1] = "";
+
+    if (!read)
+        return;
+    read->limit = query->limit;
+    read->before_ms = INT64_MAX;
+    if (query->cursor && store_cursor_parse(query->cursor, &read->before_ms, id) < 0)
+        store_read_fail(read, ERROR_INVALID, "the cursor is not one of this server");
+    read->before_id = copy_text(read, id);
+    if (query->n_states)
+        read->states = take_json(read, states_json(query));
+    if (query->n_labels)
+        read->labels = take_json(read, labels_json(query));
+    if (query->text)
+        read->pattern = like_pattern(read, query->text);
+    submit_read(store, read);
+}
+
+void store_read_run(struct store *store, const char *id, store_read_done *done, void *arg)
+{
+    struct store_read *read = read_create(STORE_READ_RUN, done, arg);
+
+    if (!read)
+        return;
+    read->run = copy_text(read, id);
+    submit_read(store, read);
+}
+
+void store_read_events(struct store *store, const char *run, int64_t after,
+                       const char *type, int limit, store_read_done *done, void *arg)
+{
+    struct store_read *read = read_create(STORE_READ_EVENTS, done, arg);
+
+    if (!read)
+        return;
+    read->run = copy_text(read, run);
+    read->type = copy_text(read, type);
+    read->after = after;
+    read->limit = limit;
+    submit_read(store, read);
+}
+
+void store_read_events_text(struct store *store, const char *run, int64_t after,
+                            const char *type, int limit, store_text_done *done, void *arg)
+{
+    struct store_read *read = store_read_create(STORE_READ_EVENTS_TEXT);
+    struct error err;
+
+    if (!read) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        done(arg, &err, "", 0, after, 0);
+        return;
+    }
+    read->text_done = done;
+    read->arg = arg;
+    read->run = copy_text(read, run);
+    read->type = copy_text(read, type);
+    read->after = after;
+    read->last_id = after;
+    read->limit = limit;
+    submit_read(store, read);
+}
+
+void store_read_logs(struct store *store, const char *run, int case_no, int rank,
+                     int64_t after, int limit, store_read_done *done, void *arg)
+{
+    struct store_read *read = read_create(STORE_READ_LOGS, done, arg);
+
+    if (!read)
+        return;
+    read->run = copy_text(read, run);
+    read->case_no = case_no;
+    read->rank = rank;
+    read->after = after;
+    read->limit = limit;
+    submit_read(store, read);
+}
+
+/* ---- At start ---- */
+
+/* Ask on this thread. Consumes the question. */
+static json_t *read_now(const struct store *store, struct store_read *read,
+                        struct error *err)
+{
+    json_t *result = NULL;
+
+    if (!read->is_failed)
+        store_read_now(store->path, read);
+    if (read->is_failed) {
+        if (err)
+            *err = read->err;
+    } else {
+        result = json_incref(read->result);
+    }
+    store_read_destroy(read);
+    return result;
+}
+
+json_t *store_load_unfinished(struct store *store, struct error *err)
+{
+    struct store_read *read = store_read_create(STORE_READ_UNFINISHED);
+
+    if (!read) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    return read_now(store, read, err);
+}
+
+json_t *store_load_events(struct store *store, const char *run, struct error *err)
+{
+    struct store_read *read = store_read_create(STORE_READ_EVENTS);
+
+    if (!read) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    read->run = copy_text(read, run);
+    read->limit = -1;
+    return read_now(store, read, err);
+}
+
+int64_t store_acked(const struct store *store, const char *boot_id)
+{
+    return store_memo_acked(store->memo, boot_id);
+}
+
+bool store_idempotency(const struct store *store, const char *key, char *run,
+                       char *body_hash)
+{
+    return store_memo_idempotency(store->memo, key, clock_wall_ms(), run, body_hash);
+}

@@ -1,0 +1,442 @@
+/* store_reader.c - the reader thread: answers queries one after the other on a connection
+ * of its own */
+#include "server/store/store_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "server/store/store_cursor.h"
+#include "server/store/store_sql.h"
+
+#define TEXT_SOFT_MAX ((size_t)1 << 20)
+#define TEXT_MAX ((size_t)1 << 30) /* SQLite's own limit of a value */
+
+static const char *const statements[STORE_READ_COUNT] = {
+    [STORE_READ_RUNS] =
+        "SELECT created_ms, id, doc FROM runs WHERE (created_ms, id) < (?1, ?2)"
+        " AND (?3 IS NULL OR state IN (SELECT value FROM json_each(?3)))"
+        " AND (?4 IS NULL OR id LIKE ?4 ESCAPE '\\' OR name LIKE ?4 ESCAPE '\\')"
+        " AND (?5 IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(?5) AS want"
+        "  WHERE NOT EXISTS (SELECT 1 FROM json_each(labels) AS have"
+        "   WHERE have.key = json_extract(want.value, '$[0]')"
+        "   AND have.value = json_extract(want.value, '$[1]'))))"
+        " ORDER BY created_ms DESC, id DESC LIMIT ?6",
+    [STORE_READ_RUN] = "SELECT doc FROM runs WHERE id = ?1",
+    [STORE_READ_EVENTS] = "SELECT id, time_ms, body FROM events WHERE run = ?1"
+                          " AND id > ?2 AND (?3 IS NULL OR type = ?3)"
+                          " ORDER BY id LIMIT ?4",
+    [STORE_READ_EVENTS_TEXT] = "SELECT id, time_ms, body FROM events WHERE run = ?1"
+                               " AND id > ?2 AND (?3 IS NULL OR type = ?3)"
+                               " ORDER BY id LIMIT ?4",
+    [STORE_READ_LOGS] = "SELECT seq, time_ms, case_no, rank, stream, text FROM logs"
+                        " WHERE run = ?1 AND seq > ?2 AND (?3 < 0 OR case_no = ?3)"
+                        " AND (?4 < 0 OR rank = ?4) ORDER BY seq LIMIT ?5",
+    [STORE_READ_UNFINISHED] = "SELECT doc FROM runs"
+                              " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
+                              " ORDER BY created_ms, id",
+};
+
+struct store_reader {
+    sqlite3 *db;
+    sqlite3_stmt *stmts[STORE_READ_COUNT];
+    uv_thread_t thread;
+    uv_async_t *wake;
+
+    uv_mutex_t mutex; /* guards what follows */
+    uv_cond_t changed;
+    struct store_read_list queued;
+    struct store_read_list finished;
+    bool is_stopping, has_ended;
+};
+
+/* ---- One question ---- */
+
+struct store_read *store_read_create(enum store_read_kind kind)
+{
+    struct store_read *read = calloc(1, sizeof(*read));
+
+    if (read) {
+        read->kind = kind;
+        buf_init(&read->text, TEXT_MAX);
+    }
+    return read;
+}
+
+void store_read_destroy(struct store_read *read)
+{
+    if (!read)
+        return;
+    free(read->run);
+    free(read->type);
+    free(read->states);
+    free(read->labels);
+    free(read->pattern);
+    free(read->before_id);
+    json_decref(read->result);
+    buf_release(&read->text);
+    free(read);
+}
+
+void store_read_fail(struct store_read *read, enum error_code code, const char *text)
+{
+    if (read->is_failed)
+        return;
+    read->is_failed = true;
+    error_set(&read->err, code, "%s", text);
+}
+
+static const char *column_text(sqlite3_stmt *stmt, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+
+    return text ? text : "";
+}
+
+/* Append a stored document to an array. */
+static void append_doc(struct store_read *read, json_t *array, sqlite3_stmt *stmt,
+                       int column)
+{
+    const char *text = column_text(stmt, column);
+    json_t *doc =
+        json_parse(text, (size_t)sqlite3_column_bytes(stmt, column), &read->err);
+
+    if (!doc) {
+        read->is_failed = true;
+        read->err.code = ERROR_INTERNAL;
+    } else if (json_array_append_new(array, doc) < 0) {
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    }
+}
+
+/* The event with "id" and "time" spliced in before the body's own keys. */
+static int format_event(sqlite3_stmt *stmt, struct buf *out)
+{
+    char time[CLOCK_TEXT_MAX];
+    const char *body = column_text(stmt, 2);
+    size_t len = (size_t)sqlite3_column_bytes(stmt, 2);
+
+    if (len < 2 || body[0] != '{')
+        return -1;
+    if (buf_printf(out, "{\"id\":%" PRId64 ",\"time\":\"%s\"%s",
+                   (int64_t)sqlite3_column_int64(stmt, 0),
+                   clock_format_ms(sqlite3_column_int64(stmt, 1), time),
+                   len > 2 ? "," : "") < 0)
+        return -1;
+    return buf_append(out, body + 1, len - 1);
+}
+
+static void take_run_row(struct store_read *read, sqlite3_stmt *stmt)
+{
+    char cursor[STORE_CURSOR_TEXT_MAX];
+
+    read->count++;
+    if (read->limit < 0 || read->count <= (size_t)read->limit) {
+        append_doc(read, json_object_get(read->result, "runs"), stmt, 2);
+        read->page_ms = sqlite3_column_int64(stmt, 0);
+        strncpy(read->page_id, column_text(stmt, 1), STORE_CURSOR_ID_MAX);
+        return;
+    }
+    /* One row more than was asked for: there is a next page. */
+    if (store_cursor_format(read->page_ms, read->page_id, cursor) < 0 ||
+        json_object_set_new(read->result, "next", json_string(cursor)) < 0)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+}
+
+static void take_event_row(struct store_read *read, sqlite3_stmt *stmt)
+{
+    json_t *event = NULL;
+
+    if (format_event(stmt, &read->text) == 0)
+        event = json_parse(read->text.data, read->text.len, NULL);
+    buf_clear(&read->text);
+    if (!event || json_array_append_new(read->result, event) < 0)
+        store_read_fail(read, ERROR_INTERNAL, "a stored event cannot be read");
+}
+
+static void take_event_text(struct store_read *read, sqlite3_stmt *stmt)
+{
+    if (format_event(stmt, &read->text) < 0 || buf_append(&read->text, "\n", 1) < 0)
+        store_read_fail(read, ERROR_INTERNAL, "a stored event cannot be read");
+    read->last_id = sqlite3_column_int64(stmt, 0);
+    read->count++;
+}
+
+/* What a process prints need not be UTF-8, which JSON must be: then its bytes beyond
+ * ASCII are shown as question marks. */
+static json_t *log_text(const char *text, size_t len)
+{
+    json_t *value = json_stringn(text, len);
+    char *ascii;
+
+    if (value)
+        return value;
+    ascii = malloc(len + 1);
+    if (!ascii)
+        return NULL;
+    for (size_t i = 0; i < len; i++)
+        ascii[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    value = json_stringn(ascii, len);
+    free(ascii);
+    return value;
+}
+
+static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
+{
+    char time[CLOCK_TEXT_MAX];
+    json_t *line;
+
+    line = json_pack("{s:I, s:s, s:i, s:i, s:s}", "seq",
+                     (json_int_t)sqlite3_column_int64(stmt, 0), "time",
+                     clock_format_ms(sqlite3_column_int64(stmt, 1), time), "case",
+                     sqlite3_column_int(stmt, 2), "rank", sqlite3_column_int(stmt, 3),
+                     "stream", column_text(stmt, 4));
+    if (line)
+        json_object_set_new(
+            line, "text",
+            log_text(column_text(stmt, 5), (size_t)sqlite3_column_bytes(stmt, 5)));
+    if (!line || json_object_size(line) != 6 || json_array_append(read->result, line) < 0)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    json_decref(line);
+}
+
+static void take_row(struct store_read *read, sqlite3_stmt *stmt)
+{
+    switch (read->kind) {
+    case STORE_READ_RUNS:
+        take_run_row(read, stmt);
+        break;
+    case STORE_READ_RUN:
+    case STORE_READ_UNFINISHED:
+        append_doc(read, read->result, stmt, 0);
+        break;
+    case STORE_READ_EVENTS:
+        take_event_row(read, stmt);
+        break;
+    case STORE_READ_EVENTS_TEXT:
+        take_event_text(read, stmt);
+        break;
+    case STORE_READ_LOGS:
+        take_log_row(read, stmt);
+        break;
+    case STORE_READ_COUNT:
+        break;
+    }
+}
+
+static void bind_runs(const struct store_read *read, sqlite3_stmt *stmt)
+{
+    sqlite3_bind_int64(stmt, 1, read->before_ms);
+    store_sql_bind_text(stmt, 2, read->before_id);
+    store_sql_bind_text(stmt, 3, read->states);
+    store_sql_bind_text(stmt, 4, read->pattern);
+    store_sql_bind_text(stmt, 5, read->labels);
+    sqlite3_bind_int64(stmt, 6, read->limit < 0 ? -1 : (int64_t)read->limit + 1);
+}
+
+static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
+{
+    switch (read->kind) {
+    case STORE_READ_RUNS:
+        bind_runs(read, stmt);
+        break;
+    case STORE_READ_RUN:
+        store_sql_bind_text(stmt, 1, read->run);
+        break;
+    case STORE_READ_EVENTS:
+    case STORE_READ_EVENTS_TEXT:
+        store_sql_bind_text(stmt, 1, read->run);
+        sqlite3_bind_int64(stmt, 2, read->after);
+        store_sql_bind_text(stmt, 3, read->type);
+        sqlite3_bind_int(stmt, 4, read->limit);
+        break;
+    case STORE_READ_LOGS:
+        store_sql_bind_text(stmt, 1, read->run);
+        sqlite3_bind_int64(stmt, 2, read->after);
+        sqlite3_bind_int(stmt, 3, read->case_no);
+        sqlite3_bind_int(stmt, 4, read->rank);
+        sqlite3_bind_int(stmt, 5, read->limit);
+        break;
+    case STORE_READ_UNFINISHED:
+    case STORE_READ_COUNT:
+        break;
+    }
+}
+
+/* The run itself instead of an array of one. */
+static void unwrap_run(struct store_read *read)
+{
+    json_t *run = json_incref(json_array_get(read->result, 0));
+
+    json_decref(read->result);
+    read->result = run;
+    if (!run)
+        store_read_fail(read, ERROR_NOT_FOUND, "there is no such run");
+}
+
+static void answer(sqlite3 *db, sqlite3_stmt *stmt, struct store_read *read)
+{
+    int rc = SQLITE_OK;
+
+    read->last_id = read->after;
+    if (read->kind == STORE_READ_RUNS)
+        read->result = json_pack("{s:[], s:n}", "runs", "next");
+    else
+        read->result = json_array();
+    if (!read->result)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    bind_read(read, stmt);
+    while (!read->is_failed && read->text.len < TEXT_SOFT_MAX) {
+        rc = sqlite3_step(stmt);
+        if (rc != SQLITE_ROW)
+            break;
+        take_row(read, stmt);
+    }
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE && !read->is_failed) {
+        read->is_failed = true;
+        store_sql_error(&read->err, db, "cannot read");
+    }
+    sqlite3_reset(stmt);
+    sqlite3_clear_bindings(stmt);
+    if (read->kind == STORE_READ_RUN && !read->is_failed)
+        unwrap_run(read);
+}
+
+void store_read_now(const char *path, struct store_read *read)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+
+    if (store_sql_open(path, &db, &read->err) < 0 ||
+        store_sql_prepare(db, &statements[read->kind], 1, &stmt, &read->err) < 0)
+        read->is_failed = true;
+    else
+        answer(db, stmt, read);
+    store_sql_finalize(&stmt, 1);
+    sqlite3_close(db);
+}
+
+/* ---- The thread ---- */
+
+static bool wait_for_work(struct store_reader *reader, struct store_read_list *batch)
+{
+    bool is_last;
+
+    uv_mutex_lock(&reader->mutex);
+    while (STAILQ_EMPTY(&reader->queued) && !reader->is_stopping)
+        uv_cond_wait(&reader->changed, &reader->mutex);
+    STAILQ_CONCAT(batch, &reader->queued);
+    is_last = reader->is_stopping;
+    uv_mutex_unlock(&reader->mutex);
+    return is_last;
+}
+
+/* Each answer goes back at once: a long one must not delay those before it. */
+static void hand_back(struct store_reader *reader, struct store_read *read)
+{
+    uv_mutex_lock(&reader->mutex);
+    STAILQ_INSERT_TAIL(&reader->finished, read, entry);
+    uv_async_send(reader->wake);
+    uv_mutex_unlock(&reader->mutex);
+}
+
+static void reader_main(void *arg)
+{
+    struct store_reader *reader = arg;
+    struct store_read_list batch = STAILQ_HEAD_INITIALIZER(batch);
+    bool is_last = false;
+
+    while (!is_last) {
+        is_last = wait_for_work(reader, &batch);
+        while (!STAILQ_EMPTY(&batch)) {
+            struct store_read *read = STAILQ_FIRST(&batch);
+            STAILQ_REMOVE_HEAD(&batch, entry);
+            if (is_last)
+                store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
+            if (!read->is_failed)
+                answer(reader->db, reader->stmts[read->kind], read);
+            hand_back(reader, read);
+        }
+    }
+    uv_mutex_lock(&reader->mutex);
+    reader->has_ended = true;
+    uv_async_send(reader->wake);
+    uv_mutex_unlock(&reader->mutex);
+}
+
+static void reader_free(struct store_reader *reader)
+{
+    store_sql_finalize(reader->stmts, STORE_READ_COUNT);
+    sqlite3_close(reader->db);
+    uv_cond_destroy(&reader->changed);
+    uv_mutex_destroy(&reader->mutex);
+    free(reader);
+}
+
+struct store_reader *store_reader_create(const char *path, uv_async_t *wake,
+                                         struct error *err)
+{
+    struct store_reader *reader = calloc(1, sizeof(*reader));
+    int rc;
+
+    if (!reader) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    reader->wake = wake;
+    STAILQ_INIT(&reader->queued);
+    STAILQ_INIT(&reader->finished);
+    uv_mutex_init(&reader->mutex);
+    uv_cond_init(&reader->changed);
+    if (store_sql_open(path, &reader->db, err) < 0 ||
+        store_sql_prepare(reader->db, statements, STORE_READ_COUNT, reader->stmts, err) <
+            0)
+        goto fail;
+    rc = uv_thread_create(&reader->thread, reader_main, reader);
+    if (rc < 0) {
+        error_set(err, ERROR_IO, "cannot start a thread: %s", uv_strerror(rc));
+        goto fail;
+    }
+    return reader;
+
+fail:
+    reader_free(reader);
+    return NULL;
+}
+
+void store_reader_stop(struct store_reader *reader)
+{
+    uv_mutex_lock(&reader->mutex);
+    reader->is_stopping = true;
+    uv_cond_signal(&reader->changed);
+    uv_mutex_unlock(&reader->mutex);
+}
+
+void store_reader_destroy(struct store_reader *reader)
+{
+    if (!reader)
+        return;
+    uv_thread_join(&reader->thread);
+    reader_free(reader);
+}
+
+void store_reader_submit(struct store_reader *reader, struct store_read *read)
+{
+    uv_mutex_lock(&reader->mutex);
+    STAILQ_INSERT_TAIL(&reader->queued, read, entry);
+    uv_cond_signal(&reader->changed);
+    uv_mutex_unlock(&reader->mutex);
+}
+
+bool store_reader_collect(struct store_reader *reader, struct store_read_list *finished)
+{
+    bool has_ended;
+
+    uv_mutex_lock(&reader->mutex);
+    STAILQ_CONCAT(finished, &reader->finished);
+    has_ended = reader->has_ended;
+    uv_mutex_unlock(&reader->mutex);
+    return has_ended;
+}

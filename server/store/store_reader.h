@@ -1,0 +1,79 @@
+/* store_reader.h - the reader thread: answers queries one after the other on a connection
+ * of its own. Calls come from the loop's thread. */
+#ifndef RINGBENCH_SERVER_STORE_STORE_READER_H
+#define RINGBENCH_SERVER_STORE_STORE_READER_H
+
+#include <sqlite3.h>
+#include <sys/queue.h>
+
+#include "common/buf.h"
+#include "server/store/store.h"
+#include "server/store/store_cursor.h"
+
+enum store_read_kind {
+    STORE_READ_RUNS,
+    STORE_READ_RUN,
+    STORE_READ_EVENTS,
+    STORE_READ_EVENTS_TEXT,
+    STORE_READ_LOGS,
+    STORE_READ_UNFINISHED,
+    STORE_READ_COUNT
+};
+
+/* One question and its answer. */
+struct store_read {
+    STAILQ_ENTRY(store_read) entry;
+    enum store_read_kind kind;
+
+    char *run;             /* RUN, EVENTS, LOGS */
+    char *type;            /* EVENTS */
+    char *states, *labels; /* RUNS: JSON arrays, of strings and of pairs, or NULL */
+    char *pattern;         /* RUNS: for LIKE, or NULL */
+    char *before_id;       /* RUNS: rows below (before_ms, before_id) */
+    int64_t before_ms;
+    int64_t after;     /* EVENTS, LOGS */
+    int case_no, rank; /* LOGS */
+    int limit;
+
+    bool is_failed;
+    struct error err;
+    json_t *result;
+    struct buf text; /* EVENTS_TEXT */
+    int64_t last_id;
+    size_t count;
+    int64_t page_ms; /* RUNS: the last row of this page */
+    char page_id[STORE_CURSOR_ID_MAX + 1];
+
+    store_read_done *done; /* or, of EVENTS_TEXT: */
+    store_text_done *text_done;
+    void *arg;
+};
+
+STAILQ_HEAD(store_read_list, store_read);
+
+struct store_read *store_read_create(enum store_read_kind kind);
+void store_read_destroy(struct store_read *read);
+
+/* Note why the question can't be asked or answered; the first reason stays. */
+void store_read_fail(struct store_read *read, enum error_code code, const char *text);
+
+/* Answer one question on this thread, on a connection opened for it. */
+void store_read_now(const char *path, struct store_read *read);
+
+struct store_reader;
+
+/* Start the thread with a connection of its own to path; `wake` is sent each time that
+ * store_reader_collect has something new. */
+struct store_reader *store_reader_create(const char *path, uv_async_t *wake,
+                                         struct error *err);
+
+/* Ask the thread to end; questions that it has not begun are failed. */
+void store_reader_stop(struct store_reader *reader);
+void store_reader_destroy(struct store_reader *reader);
+
+void store_reader_submit(struct store_reader *reader, struct store_read *read);
+
+/* Append what is answered to *finished. Returns whether the thread has ended. */
+bool store_reader_collect(struct store_reader *reader, struct store_read_list *finished);
+
+#endif

@@ -1,0 +1,239 @@
+/* store_sql.c - the database file: opening, schema, statements, SQLite's errors */
+#include "server/store/store_sql.h"
+
+#include <string.h>
+
+#define APPLICATION_ID 0x52424348 /* "RBCH" */
+#define BUSY_TIMEOUT_MS 5000
+
+/* FULL makes every commit durable. The WAL is checkpointed each 1000 pages (4 MB) and cut
+ * back to 16 MB after a burst. */
+static const char SQL_CONNECTION[] = "PRAGMA synchronous = FULL;"
+                                     "PRAGMA foreign_keys = ON;"
+                                     "PRAGMA temp_store = MEMORY;"
+                                     "PRAGMA wal_autocheckpoint = 1000;"
+                                     "PRAGMA journal_size_limit = 16777216;";
+
+/* doc and body stand last in their rows, so that a scan by the other columns does not
+ * read their overflow pages. */
+static const char SQL_VERSION_1[] =
+    "CREATE TABLE runs ("
+    " id TEXT NOT NULL PRIMARY KEY,"
+    " state TEXT NOT NULL,"
+    " name TEXT NOT NULL,"
+    " created_ms INTEGER NOT NULL,"
+    " labels TEXT NOT NULL,"
+    " doc TEXT NOT NULL);"
+    "CREATE UNIQUE INDEX runs_by_created ON runs (created_ms, id);"
+    "CREATE TABLE events ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " id INTEGER NOT NULL,"
+    " time_ms INTEGER NOT NULL,"
+    " type TEXT NOT NULL,"
+    " body TEXT NOT NULL,"
+    " PRIMARY KEY (run, id));"
+    "CREATE TABLE logs ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " seq INTEGER NOT NULL,"
+    " time_ms INTEGER NOT NULL,"
+    " case_no INTEGER NOT NULL,"
+    " rank INTEGER NOT NULL,"
+    " stream TEXT NOT NULL,"
+    " text TEXT NOT NULL,"
+    " PRIMARY KEY (run, seq));"
+    "CREATE TABLE acks ("
+    " boot_id TEXT NOT NULL PRIMARY KEY,"
+    " seq INTEGER NOT NULL,"
+    " updated_ms INTEGER NOT NULL);"
+    "CREATE TABLE idempotency ("
+    " key TEXT NOT NULL PRIMARY KEY,"
+    " body_hash TEXT NOT NULL,"
+    " run TEXT NOT NULL,"
+    " created_ms INTEGER NOT NULL);"
+    "CREATE INDEX idempotency_by_run ON idempotency (run);";
+
+/* Step i brings schema version i to i + 1. */
+static const char *const migrations[] = {SQL_VERSION_1};
+#define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
+
+bool store_sql_is_environment(int rc)
+{
+    switch (rc & 0xff) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+    case SQLITE_ERROR:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_MISUSE:
+    case SQLITE_RANGE:
+    case SQLITE_TOOBIG:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static enum error_code code_of(int rc)
+{
+    if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
+        return ERROR_NOT_FOUND;
+    if ((rc & 0xff) == SQLITE_NOMEM)
+        return ERROR_MEMORY;
+    if ((rc & 0xff) == SQLITE_TOOBIG)
+        return ERROR_LIMIT;
+    if ((rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_CORRUPT)
+        return ERROR_IO;
+    return store_sql_is_environment(rc) ? ERROR_UNAVAILABLE : ERROR_INTERNAL;
+}
+
+int store_sql_error(struct error *err, sqlite3 *db, const char *what)
+{
+    return error_set(err, code_of(sqlite3_extended_errcode(db)), "%s: %s", what,
+                     sqlite3_errmsg(db));
+}
+
+int store_sql_exec(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text)
+{
+    return sqlite3_bind_text(stmt, index, text, -1, SQLITE_STATIC);
+}
+
+/* The single value of a PRAGMA that yields one integer. */
+static int query_int(sqlite3 *db, const char *sql, int *value)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(stmt);
+        if (rc == SQLITE_ROW)
+            *value = sqlite3_column_int(stmt, 0);
+    }
+    sqlite3_finalize(stmt);
+    return rc == SQLITE_ROW ? 0 : -1;
+}
+
+/* WAL survives in the file, but a file system without shared memory silently refuses. */
+static int set_wal(sqlite3 *db, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode = WAL", -1, &stmt, NULL);
+    int result = 0;
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    if (rc != SQLITE_ROW) {
+        result = store_sql_error(err, db, "cannot use a write-ahead log");
+    } else {
+        const char *mode = (const char *)sqlite3_column_text(stmt, 0);
+        if (!mode || strcmp(mode, "wal"))
+            result = error_set(err, ERROR_UNSUPPORTED,
+                               "the file system cannot hold a write-ahead log");
+    }
+    sqlite3_finalize(stmt);
+    return result;
+}
+
+int store_sql_open(const char *path, sqlite3 **out, struct error *err)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    sqlite3 *db = NULL;
+
+    if (sqlite3_open_v2(path, &db, flags, NULL) != SQLITE_OK) {
+        if (db)
+            store_sql_error(err, db, path);
+        else
+            error_set(err, ERROR_MEMORY, "%s: out of memory", path);
+        goto fail;
+    }
+    sqlite3_extended_result_codes(db, 1);
+    sqlite3_busy_timeout(db, BUSY_TIMEOUT_MS);
+    if (store_sql_exec(db, SQL_CONNECTION) != SQLITE_OK) {
+        store_sql_error(err, db, path);
+        goto fail;
+    }
+    *out = db;
+    return 0;
+
+fail:
+    sqlite3_close(db);
+    return -1;
+}
+
+static int check_owner(sqlite3 *db, const char *path, int *version, struct error *err)
+{
+    int id = 0, tables = 0;
+
+    if (query_int(db, "PRAGMA application_id", &id) < 0 ||
+        query_int(db, "PRAGMA user_version", version) < 0 ||
+        query_int(db, "SELECT count(*) FROM sqlite_schema", &tables) < 0)
+        return store_sql_error(err, db, path);
+    if (id != APPLICATION_ID && (id || *version || tables))
+        return error_set(err, ERROR_CONFLICT, "%s is another program's database", path);
+    if (*version > SCHEMA_VERSION)
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "%s was written by a newer ringbench-server: its schema is "
+                         "version %d, this program knows up to %d",
+                         path, *version, SCHEMA_VERSION);
+    return 0;
+}
+
+static int migrate_step(sqlite3 *db, int from)
+{
+    char stamp[96];
+    int rc = store_sql_exec(db, "BEGIN IMMEDIATE");
+
+    sqlite3_snprintf(sizeof(stamp), stamp,
+                     "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
+                     APPLICATION_ID, from + 1);
+    if (rc == SQLITE_OK)
+        rc = store_sql_exec(db, migrations[from]);
+    if (rc == SQLITE_OK)
+        rc = store_sql_exec(db, stamp);
+    return rc;
+}
+
+int store_sql_migrate(sqlite3 *db, const char *path, struct error *err)
+{
+    int version = 0;
+
+    if (check_owner(db, path, &version, err) < 0)
+        return -1;
+    if (set_wal(db, err) < 0)
+        return error_prefix(err, "%s", path);
+    for (; version < SCHEMA_VERSION; version++)
+        if (migrate_step(db, version) != SQLITE_OK) {
+            store_sql_error(err, db, path);
+            store_sql_exec(db, "ROLLBACK");
+            return -1;
+        }
+    return 0;
+}
+
+int store_sql_prepare(sqlite3 *db, const char *const *sql, size_t n, sqlite3_stmt **stmts,
+                      struct error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        stmts[i] = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &stmts[i],
+                               NULL) != SQLITE_OK) {
+            store_sql_error(err, db, "cannot prepare a statement");
+            store_sql_finalize(stmts, n);
+            return -1;
+        }
+    return 0;
+}
+
+void store_sql_finalize(sqlite3_stmt **stmts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sqlite3_finalize(stmts[i]);
+        stmts[i] = NULL;
+    }
+}

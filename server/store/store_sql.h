@@ -1,0 +1,38 @@
+/* store_sql.h - the database file: opening, schema, statements, SQLite's errors */
+#ifndef RINGBENCH_SERVER_STORE_STORE_SQL_H
+#define RINGBENCH_SERVER_STORE_STORE_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+/* Open path (created when absent). The connection belongs to one thread at a time. */
+int store_sql_open(const char *path, sqlite3 **db, struct error *err);
+
+/* Check that the file is ours, put it into WAL mode and bring its schema to the version
+ * that this program knows. A foreign file or a newer schema is refused and left as it is.
+ */
+int store_sql_migrate(sqlite3 *db, const char *path, struct error *err);
+
+/* Prepare sql[0..n) into stmts[0..n). On failure none is left prepared. */
+int store_sql_prepare(sqlite3 *db, const char *const *sql, size_t n, sqlite3_stmt **stmts,
+                      struct error *err);
+void store_sql_finalize(sqlite3_stmt **stmts, size_t n);
+
+/* Run statements that return nothing. Returns SQLite's result code. */
+int store_sql_exec(sqlite3 *db, const char *sql);
+
+/* Bind a text without copying: it must live until the statement is reset. NULL binds
+ * NULL. */
+int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text);
+
+/* Whether a failure comes from the disk, memory or another process, so that the same
+ * statement may succeed later, rather than from the statement itself. */
+bool store_sql_is_environment(int rc);
+
+/* Fill *err with "what: " and the connection's last error; returns -1. */
+int store_sql_error(struct error *err, sqlite3 *db, const char *what);
+
+#endif

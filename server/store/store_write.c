@@ -1,0 +1,216 @@
+/* store_write.c - building a store_write */
+#include "server/store/store_write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/json_util.h"
+
+#define BODY_HASH_MAX 64
+
+struct store_write *store_write_create(void)
+{
+    struct store_write *write = calloc(1, sizeof(*write));
+
+    if (write)
+        STAILQ_INIT(&write->ops);
+    return write;
+}
+
+static void op_destroy(struct store_op *op)
+{
+    switch (op->kind) {
+    case STORE_OP_RUN:
+        free(op->row.state);
+        free(op->row.name);
+        free(op->row.labels);
+        free(op->row.doc);
+        break;
+    case STORE_OP_EVENT:
+        free(op->event.type);
+        free(op->event.body);
+        break;
+    case STORE_OP_LOG:
+        free(op->log.stream);
+        free(op->log.text);
+        break;
+    case STORE_OP_IDEMPOTENCY:
+        free(op->idempotency.run);
+        free(op->idempotency.body_hash);
+        break;
+    case STORE_OP_ACK:
+    case STORE_OP_DELETE:
+    case STORE_OP_PRUNE:
+    case STORE_OP_COUNT:
+        break;
+    }
+    free(op->run);
+    free(op);
+}
+
+void store_write_destroy(struct store_write *write)
+{
+    if (!write)
+        return;
+    while (!STAILQ_EMPTY(&write->ops)) {
+        struct store_op *op = STAILQ_FIRST(&write->ops);
+        STAILQ_REMOVE_HEAD(&write->ops, entry);
+        op_destroy(op);
+    }
+    free(write);
+}
+
+/* A write that lacks one of its operations must not be stored: submitting it fails. */
+static int write_spoil(struct store_write *write, enum error_code code, const char *text)
+{
+    if (!write)
+        return -1;
+    write->is_failed = true;
+    return error_set(&write->err, code, "%s", text);
+}
+
+static struct store_op *op_create(enum store_op_kind kind, const char *run)
+{
+    struct store_op *op = calloc(1, sizeof(*op));
+
+    if (!op)
+        return NULL;
+    op->kind = kind;
+    op->run = strdup(run);
+    if (!op->run) {
+        free(op);
+        return NULL;
+    }
+    return op;
+}
+
+/* Append op if it is whole, else destroy it and spoil the write. */
+static int op_finish(struct store_write *write, struct store_op *op, bool is_whole)
+{
+    if (!write || !is_whole) {
+        if (op)
+            op_destroy(op);
+        return write_spoil(write, ERROR_MEMORY, "out of memory");
+    }
+    STAILQ_INSERT_TAIL(&write->ops, op, entry);
+    return 0;
+}
+
+int store_write_run(struct store_write *write, const char *id, const char *state,
+                    const char *name, int64_t created_ms, const json_t *labels,
+                    const json_t *doc)
+{
+    struct store_op *op = op_create(STORE_OP_RUN, id);
+
+    if (op) {
+        op->row.state = strdup(state);
+        op->row.name = strdup(name ? name : "");
+        op->row.created_ms = created_ms;
+        op->row.labels = labels ? json_text(labels) : strdup("{}");
+        op->row.doc = json_text(doc);
+    }
+    return op_finish(
+        write, op, op && op->row.state && op->row.name && op->row.labels && op->row.doc);
+}
+
+/* The body with "type" in it, whether the caller put it there or not. */
+static char *event_text(const char *type, const json_t *body)
+{
+    char *text = NULL;
+    json_t *typed;
+
+    if (json_object_get(body, "type"))
+        return json_text(body);
+    typed = json_pack("{s:s}", "type", type);
+    if (typed && !json_object_update_missing(typed, (json_t *)(uintptr_t)body))
+        text = json_text(typed);
+    json_decref(typed);
+    return text;
+}
+
+int store_write_event(struct store_write *write, const char *run, int64_t time_ms,
+                      const char *type, const json_t *body)
+{
+    struct store_op *op = op_create(STORE_OP_EVENT, run);
+    int rc;
+
+    if (op) {
+        op->event.time_ms = time_ms;
+        op->event.type = strdup(type);
+        op->event.body = event_text(type, body);
+        op->event.body_len = op->event.body ? strlen(op->event.body) : 0;
+    }
+    rc = op_finish(write, op, op && op->event.type && op->event.body);
+    if (rc == 0)
+        write->n_events++;
+    return rc;
+}
+
+int store_write_log(struct store_write *write, const char *run, int64_t time_ms,
+                    int case_no, int rank, const char *stream, const char *text,
+                    size_t len)
+{
+    struct store_op *op = op_create(STORE_OP_LOG, run);
+
+    if (op) {
+        op->log.time_ms = time_ms;
+        op->log.case_no = case_no;
+        op->log.rank = rank;
+        op->log.stream = strdup(stream);
+        op->log.text = malloc(len + 1);
+        op->log.len = len;
+    }
+    if (op && op->log.text) {
+        memcpy(op->log.text, text, len);
+        op->log.text[len] = '\0';
+    }
+    return op_finish(write, op, op && op->log.stream && op->log.text);
+}
+
+int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq)
+{
+    struct store_op *op = op_create(STORE_OP_ACK, boot_id);
+
+    if (op) {
+        op->ack.seq = seq;
+        op->ack.now_ms = clock_wall_ms();
+    }
+    return op_finish(write, op, op);
+}
+
+int store_write_idempotency(struct store_write *write, const char *key,
+                            const char *body_hash, const char *run)
+{
+    struct store_op *op;
+
+    if (strlen(body_hash) > BODY_HASH_MAX || strlen(run) > ID_RUN_LENGTH)
+        return write_spoil(write, ERROR_INVALID, "the hash or run id is too long");
+    op = op_create(STORE_OP_IDEMPOTENCY, key);
+    if (op) {
+        op->idempotency.body_hash = strdup(body_hash);
+        op->idempotency.run = strdup(run);
+        op->idempotency.now_ms = clock_wall_ms();
+    }
+    return op_finish(write, op, op && op->idempotency.body_hash && op->idempotency.run);
+}
+
+int store_write_delete(struct store_write *write, const char *run)
+{
+    struct store_op *op = op_create(STORE_OP_DELETE, run);
+
+    return op_finish(write, op, op);
+}
+
+int store_write_prune(struct store_write *write, int64_t acks_before_ms,
+                      int64_t idempotency_before_ms)
+{
+    struct store_op *op = op_create(STORE_OP_PRUNE, "");
+
+    if (op) {
+        op->prune.acks_before_ms = acks_before_ms;
+        op->prune.idempotency_before_ms = idempotency_before_ms;
+    }
+    return op_finish(write, op, op);
+}

@@ -1,0 +1,70 @@
+/* store_write.h - what one store_write holds: its operations, in order */
+#ifndef RINGBENCH_SERVER_STORE_STORE_WRITE_H
+#define RINGBENCH_SERVER_STORE_STORE_WRITE_H
+
+#include <sys/queue.h>
+
+#include "server/store/store.h"
+
+enum store_op_kind {
+    STORE_OP_RUN,
+    STORE_OP_EVENT,
+    STORE_OP_LOG,
+    STORE_OP_ACK,
+    STORE_OP_IDEMPOTENCY,
+    STORE_OP_DELETE,
+    STORE_OP_PRUNE,
+    STORE_OP_COUNT
+};
+
+/* The texts are owned. Which of them an operation uses is its kind's affair. */
+struct store_op {
+    enum store_op_kind kind;
+    STAILQ_ENTRY(store_op) entry;
+    char *run; /* run id; ack: the boot id; idempotency: the key */
+    union {
+        struct {
+            char *state, *name, *labels, *doc;
+            int64_t created_ms;
+        } row;
+        struct store_event event;
+        struct {
+            int64_t time_ms;
+            int case_no, rank;
+            char *stream, *text;
+            size_t len;
+        } log;
+        struct {
+            int64_t seq, now_ms;
+        } ack;
+        struct {
+            char *run, *body_hash;
+            int64_t now_ms;
+        } idempotency;
+        struct {
+            int64_t acks_before_ms, idempotency_before_ms;
+        } prune;
+    };
+};
+
+STAILQ_HEAD(store_op_list, store_op);
+STAILQ_HEAD(store_write_list, store_write);
+
+struct store_write {
+    STAILQ_ENTRY(store_write) entry;
+    struct store_op_list ops;
+    size_t n_events;
+    bool retry;
+    bool is_failed; /* err says why; before submission: an operation was not added */
+    struct error err;
+    store_written *done;
+    void *arg;
+};
+
+/* Forget acknowledgements and idempotency keys older than these times. */
+int store_write_prune(struct store_write *write, int64_t acks_before_ms,
+                      int64_t idempotency_before_ms);
+
+void store_write_destroy(struct store_write *write);
+
+#endif

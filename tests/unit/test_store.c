@@ -1,0 +1,479 @@
+/* test_store.c - what is written can be read, in order, once, and after a restart */
+#include "tests/unit/store_fixture.h"
+
+static int64_t id_at(const json_t *events, size_t i)
+{
+    return json_integer_value(json_object_get(json_array_get(events, i), "id"));
+}
+
+static void run_is_replaced_without_losing_its_events(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 5);
+    struct heard heard = {0};
+    json_t *events;
+
+    add_event(write, "run1", 1);
+    store_it(fixture, write);
+    store_it(fixture, write_of_run("run1", "running", 5));
+    store_read_run(fixture->store, "run1", on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_string_equal(json_string_value(json_object_get(heard.result, "state")),
+                        "running");
+    json_decref(heard.result);
+    events = events_of(fixture, "run1");
+    assert_int_equal(json_array_size(events), 1);
+    json_decref(events);
+}
+
+static void missing_run_is_not_found(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard heard = {0};
+
+    store_read_run(fixture->store, "nope", on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_NOT_FOUND);
+    assert_null(heard.result);
+}
+
+static void event_shows_id_and_time_before_its_own_keys(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 5);
+    struct heard heard = {0};
+    json_t *body = json_pack("{s:s, s:s}", "type", "state", "state", "queued");
+    json_t *empty = json_object();
+
+    store_write_event(write, "run1", 1500, "state", body);
+    store_write_event(write, "run1", 1501, "bare", empty);
+    json_decref(body);
+    json_decref(empty);
+    store_it(fixture, write);
+    store_read_events_text(fixture->store, "run1", 0, NULL, 100, on_text, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_string_equal(heard.text, "{\"id\":1,\"time\":\"1970-01-01T00:00:01.500Z\","
+                                    "\"type\":\"state\",\"state\":\"queued\"}\n"
+                                    "{\"id\":2,\"time\":\"1970-01-01T00:00:01.501Z\","
+                                    "\"type\":\"bare\"}\n");
+    assert_int_equal(heard.last_id, 2);
+    assert_int_equal(heard.count, 2);
+    store_read_events_text(fixture->store, "run1", 2, NULL, 100, on_text, &heard);
+    wait_for(fixture, &heard, 2);
+    assert_string_equal(heard.text, "");
+    assert_int_equal(heard.last_id, 2);
+    assert_int_equal(heard.count, 0);
+    free(heard.text);
+}
+
+static void events_filter_by_position_type_and_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 5);
+    struct heard heard = {0};
+    json_t *body = json_object();
+
+    for (int i = 1; i <= 10; i++)
+        store_write_event(write, "run1", i, i % 2 ? "odd" : "even", body);
+    json_decref(body);
+    store_it(fixture, write);
+    store_read_events(fixture->store, "run1", 3, "even", 2, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(heard.result), 2);
+    assert_int_equal(id_at(heard.result, 0), 4);
+    assert_int_equal(id_at(heard.result, 1), 6);
+    json_decref(heard.result);
+}
+
+/* A stream asks again until nothing comes; a page may end early by size. */
+static void long_event_text_comes_in_pages(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 5);
+    struct heard heard = {.last_id = 0, .count = 1};
+    char *big = malloc(400001);
+    json_t *body;
+    size_t total = 0;
+
+    memset(big, 'x', 400000);
+    big[400000] = '\0';
+    body = json_pack("{s:s}", "text", big);
+    for (int i = 0; i < 10; i++)
+        store_write_event(write, "run1", i, "message", body);
+    json_decref(body);
+    free(big);
+    store_it(fixture, write);
+    for (int calls = 1; heard.count; calls++) {
+        store_read_events_text(fixture->store, "run1", heard.last_id, NULL, 1000, on_text,
+                               &heard);
+        wait_for(fixture, &heard, calls);
+        assert_true(heard.count < 10);
+        total += heard.count;
+    }
+    assert_int_equal(total, 10);
+    free(heard.text);
+}
+
+/* Many writes queued at once, of four runs, interleaved: each run counts from 1. */
+static void ids_of_concurrent_runs_are_contiguous(void **state)
+{
+    enum { RUNS = 4, WRITES = 500 };
+    struct fixture *fixture = *state;
+    char id[16];
+    struct heard *heard = calloc(RUNS * WRITES, sizeof(*heard));
+    int order = 0;
+
+    for (int run = 0; run < RUNS; run++) {
+        snprintf(id, sizeof(id), "run%d", run);
+        store_submit(fixture->store, write_of_run(id, "running", run), false, NULL, NULL);
+    }
+    for (int i = 0; i < RUNS * WRITES; i++) {
+        struct store_write *write = store_write_create();
+        snprintf(id, sizeof(id), "run%d", i % RUNS);
+        add_event(write, id, 2 * (i / RUNS));
+        add_event(write, id, 2 * (i / RUNS) + 1);
+        heard[i].order = &order;
+        store_submit(fixture->store, write, i % 3 == 0, on_written, &heard[i]);
+    }
+    while (order < RUNS * WRITES)
+        uv_run(&fixture->loop, UV_RUN_ONCE);
+    for (int i = 0; i < RUNS * WRITES; i++) {
+        assert_int_equal(heard[i].calls, 1);
+        assert_int_equal(heard[i].turn, i + 1);
+        assert_int_equal(heard[i].n_ids, 2);
+        assert_int_equal(heard[i].ids[0], 2 * (i / RUNS) + 1);
+        assert_int_equal(heard[i].ids[1], 2 * (i / RUNS) + 2);
+    }
+    for (int run = 0; run < RUNS; run++) {
+        snprintf(id, sizeof(id), "run%d", run);
+        json_t *events = events_of(fixture, id);
+        assert_int_equal(json_array_size(events), 2 * WRITES);
+        for (size_t i = 0; i < 2 * WRITES; i++) {
+            json_t *event = json_array_get(events, i);
+            assert_int_equal(id_at(events, i), i + 1);
+            assert_int_equal(json_integer_value(json_object_get(event, "number")), i);
+        }
+        json_decref(events);
+    }
+    free(heard);
+}
+
+static void bad_write_fails_alone_and_whole(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *bad = write_of_run("run2", "queued", 2);
+    struct store_write *good = store_write_create();
+    struct heard heard_bad = {0}, heard_good = {0};
+    json_t *events;
+
+    store_it(fixture, write_of_run("run1", "queued", 1));
+    add_event(bad, "run1", 1);
+    add_event(bad, "absent", 2);
+    add_event(good, "run1", 3);
+    store_submit(fixture->store, bad, true, on_written, &heard_bad);
+    store_submit(fixture->store, good, false, on_written, &heard_good);
+    wait_for(fixture, &heard_good, 1);
+    assert_int_equal(heard_bad.calls, 1);
+    assert_int_equal(heard_bad.err.code, ERROR_NOT_FOUND);
+    assert_string_equal(heard_bad.err.text, "there is no run absent");
+    assert_int_equal(heard_good.err.code, ERROR_NONE);
+    assert_int_equal(heard_good.ids[0], 1);
+    events = events_of(fixture, "run1");
+    assert_int_equal(json_array_size(events), 1);
+    json_decref(events);
+    store_read_run(fixture->store, "run2", on_read, &heard_good);
+    wait_for(fixture, &heard_good, 2);
+    assert_int_equal(heard_good.err.code, ERROR_NOT_FOUND);
+    assert_null(store_trouble(fixture->store));
+}
+
+static void spoiled_write_fails_when_submitted(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 1);
+    struct heard heard = {0};
+
+    assert_int_equal(
+        store_write_idempotency(write, "k", "hash", "an id that is too long"), -1);
+    store_submit(fixture->store, write, true, on_written, &heard);
+    assert_int_equal(heard.calls, 0);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_INVALID);
+}
+
+static void deleted_run_leaves_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "failed", 1);
+    struct heard heard = {0};
+    char run[13], hash[65];
+    json_t *events;
+
+    add_event(write, "run1", 1);
+    store_write_log(write, "run1", 1, 0, 0, "stdout", "hello", 5);
+    store_write_idempotency(write, "key", "hash", "run1");
+    store_it(fixture, write);
+    assert_true(store_idempotency(fixture->store, "key", run, hash));
+    write = store_write_create();
+    store_write_delete(write, "run1");
+    store_it(fixture, write);
+    events = events_of(fixture, "run1");
+    assert_int_equal(json_array_size(events), 0);
+    json_decref(events);
+    store_read_logs(fixture->store, "run1", -1, -1, 0, 10, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(heard.result), 0);
+    json_decref(heard.result);
+    assert_false(store_idempotency(fixture->store, "key", run, hash));
+    fixture_close(fixture);
+    fixture_open(fixture);
+    assert_false(store_idempotency(fixture->store, "key", run, hash));
+}
+
+static void logs_filter_by_case_and_rank(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 1);
+    struct heard heard = {0};
+    json_t *line;
+
+    store_write_log(write, "run1", 1, 0, 0, "stdout", "a", 1);
+    store_write_log(write, "run1", 2, 0, 1, "stderr", "b\n", 2);
+    store_write_log(write, "run1", 3, 1, 1, "stdout", "\xff\xfe raw", 6);
+    store_it(fixture, write);
+    store_read_logs(fixture->store, "run1", -1, 1, 0, 10, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(heard.result), 2);
+    line = json_array_get(heard.result, 0);
+    assert_int_equal(json_integer_value(json_object_get(line, "seq")), 2);
+    assert_string_equal(json_string_value(json_object_get(line, "stream")), "stderr");
+    line = json_array_get(heard.result, 1);
+    assert_string_equal(json_string_value(json_object_get(line, "text")), "?? raw");
+    store_read_logs(fixture->store, "run1", 1, 1, 2, 10, on_read, &heard);
+    wait_for(fixture, &heard, 2);
+    assert_int_equal(json_array_size(heard.result), 1);
+    json_decref(heard.result);
+}
+
+static void acks_only_rise_and_survive(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+
+    assert_int_equal(store_acked(fixture->store, "boot"), 0);
+    store_write_ack(write, "boot", 7);
+    store_it(fixture, write);
+    assert_int_equal(store_acked(fixture->store, "boot"), 7);
+    write = store_write_create();
+    store_write_ack(write, "boot", 5);
+    store_it(fixture, write);
+    assert_int_equal(store_acked(fixture->store, "boot"), 7);
+    fixture_close(fixture);
+    fixture_open(fixture);
+    assert_int_equal(store_acked(fixture->store, "boot"), 7);
+    assert_int_equal(store_acked(fixture->store, "other"), 0);
+}
+
+static void idempotency_key_binds_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 1);
+    struct heard heard = {0};
+    char run[13], hash[65];
+
+    store_write_idempotency(write, "key", "hash1", "run1");
+    store_it(fixture, write);
+    write = write_of_run("run2", "queued", 2);
+    store_write_idempotency(write, "key", "hash2", "run2");
+    store_submit(fixture->store, write, false, on_written, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_CONFLICT);
+    for (int i = 0; i < 2; i++) {
+        assert_true(store_idempotency(fixture->store, "key", run, hash));
+        assert_string_equal(run, "run1");
+        assert_string_equal(hash, "hash1");
+        fixture_close(fixture);
+        fixture_open(fixture);
+    }
+    assert_false(store_idempotency(fixture->store, "other", run, hash));
+}
+
+static void list_filters_by_state_label_and_text(void **state)
+{
+    static const char *const states[] = {"failed", "completed"};
+    static const char *const keys[] = {"ticket", "site"};
+    static const char *const values[] = {"NET-1", "a\"b"};
+    static const struct {
+        const char *text;
+        size_t n_states, n_labels, expected;
+    } cases[] = {{NULL, 0, 0, 4},   {NULL, 1, 0, 1},     {NULL, 2, 0, 2},
+                 {NULL, 0, 1, 2},   {NULL, 0, 2, 1},     {"100%", 0, 0, 1},
+                 {"_", 0, 0, 1},    {"\\", 0, 0, 1},     {"P2P", 0, 0, 4},
+                 {"run3", 0, 0, 1}, {"absent", 0, 0, 0}, {"p2p", 1, 1, 0}};
+    static const struct {
+        const char *id, *state, *name, *labels;
+    } runs[] = {
+        {"run1", "queued", "p2p 100% off", "{\"ticket\":\"NET-1\"}"},
+        {"run2", "failed", "p2p_on", "{}"},
+        {"run3", "completed", "p2p \\", "{\"ticket\":\"NET-1\",\"site\":\"a\\\"b\"}"},
+        {"run4", "running", "p2p", "{\"ticket\":\"NET-10\"}"}};
+    struct fixture *fixture = *state;
+    struct heard heard = {0};
+
+    for (size_t i = 0; i < 4; i++) {
+        struct store_write *write = store_write_create();
+        json_t *labels = json_loads(runs[i].labels, 0, NULL);
+        json_t *doc = json_pack("{s:s}", "id", runs[i].id);
+        store_write_run(write, runs[i].id, runs[i].state, runs[i].name, 1, labels, doc);
+        json_decref(labels);
+        json_decref(doc);
+        store_it(fixture, write);
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct store_runs_query query = {.states = states,
+                                         .n_states = cases[i].n_states,
+                                         .label_keys = keys,
+                                         .label_values = values,
+                                         .n_labels = cases[i].n_labels,
+                                         .text = cases[i].text,
+                                         .limit = 10};
+        store_read_runs(fixture->store, &query, on_read, &heard);
+        wait_for(fixture, &heard, (int)i + 1);
+        assert_int_equal(heard.err.code, ERROR_NONE);
+        assert_int_equal(json_array_size(json_object_get(heard.result, "runs")),
+                         cases[i].expected);
+        assert_true(json_is_null(json_object_get(heard.result, "next")));
+    }
+    json_decref(heard.result);
+}
+
+/* Pages of 7 over 100 runs, several of one millisecond, while newer ones are added. */
+static void pages_have_no_gap_and_no_duplicate(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard heard = {0};
+    char id[16], cursor[200] = "", last[16] = "zzz";
+    size_t seen = 0;
+    int pages = 0;
+
+    for (int i = 0; i < 100; i++) {
+        snprintf(id, sizeof(id), "run%03d", i);
+        store_submit(fixture->store, write_of_run(id, "completed", i / 4), false, NULL,
+                     NULL);
+    }
+    store_it(fixture, store_write_create());
+    do {
+        struct store_runs_query query = {.cursor = *cursor ? cursor : NULL, .limit = 7};
+        json_t *runs;
+        const char *next;
+        store_read_runs(fixture->store, &query, on_read, &heard);
+        wait_for(fixture, &heard, ++pages);
+        runs = json_object_get(heard.result, "runs");
+        for (size_t i = 0; i < json_array_size(runs); i++) {
+            const char *at =
+                json_string_value(json_object_get(json_array_get(runs, i), "id"));
+            assert_true(strcmp(at, last) < 0);
+            strcpy(last, at);
+            seen++;
+        }
+        next = json_string_value(json_object_get(heard.result, "next"));
+        snprintf(cursor, sizeof(cursor), "%s", next ? next : "");
+        snprintf(id, sizeof(id), "run9%02d", pages);
+        store_it(fixture, write_of_run(id, "queued", 1000 + pages));
+    } while (*cursor);
+    assert_int_equal(seen, 100);
+    assert_int_equal(pages, 15);
+    json_decref(heard.result);
+}
+
+static void bad_cursor_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_runs_query query = {.cursor = "rubbish!", .limit = 7};
+    struct heard heard = {0};
+
+    store_read_runs(fixture->store, &query, on_read, &heard);
+    assert_int_equal(heard.calls, 0);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_INVALID);
+}
+
+static void restart_finds_unfinished_runs_oldest_first(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("old", "running", 1);
+    struct error err;
+    json_t *runs, *events;
+
+    add_event(write, "old", 1);
+    store_it(fixture, write);
+    store_it(fixture, write_of_run("new", "queued", 9));
+    store_it(fixture, write_of_run("mid", "completed", 5));
+    fixture_close(fixture);
+    fixture_open(fixture);
+    runs = store_load_unfinished(fixture->store, &err);
+    assert_int_equal(json_array_size(runs), 2);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(runs, 0), "id")),
+                        "old");
+    events = store_load_events(fixture->store, "old", &err);
+    assert_int_equal(json_array_size(events), 1);
+    assert_int_equal(id_at(events, 0), 1);
+    json_decref(runs);
+    json_decref(events);
+}
+
+static void closing_finishes_writes_and_fails_later_ones(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard early[50] = {0}, late = {0}, read = {0};
+    bool is_closed = false;
+    char id[16];
+
+    for (int i = 0; i < 50; i++) {
+        snprintf(id, sizeof(id), "run%d", i);
+        store_submit(fixture->store, write_of_run(id, "queued", i), i % 2, on_written,
+                     &early[i]);
+    }
+    store_close(fixture->store, fixture_mark_closed, &is_closed);
+    store_submit(fixture->store, write_of_run("late", "queued", 1), true, on_written,
+                 &late);
+    store_read_run(fixture->store, "run0", on_read, &read);
+    uv_run(&fixture->loop, UV_RUN_DEFAULT);
+    assert_true(is_closed);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(early[i].calls, 1);
+        assert_int_equal(early[i].err.code, ERROR_NONE);
+    }
+    assert_int_equal(late.calls, 1);
+    assert_int_equal(late.err.code, ERROR_UNAVAILABLE);
+    assert_int_equal(read.calls, 1);
+    assert_int_equal(read.err.code, ERROR_UNAVAILABLE);
+    fixture_open(fixture);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(run_is_replaced_without_losing_its_events),
+        TEST(missing_run_is_not_found),
+        TEST(event_shows_id_and_time_before_its_own_keys),
+        TEST(events_filter_by_position_type_and_limit),
+        TEST(long_event_text_comes_in_pages),
+        TEST(ids_of_concurrent_runs_are_contiguous),
+        TEST(bad_write_fails_alone_and_whole),
+        TEST(spoiled_write_fails_when_submitted),
+        TEST(deleted_run_leaves_nothing),
+        TEST(logs_filter_by_case_and_rank),
+        TEST(acks_only_rise_and_survive),
+        TEST(idempotency_key_binds_once),
+        TEST(list_filters_by_state_label_and_text),
+        TEST(pages_have_no_gap_and_no_duplicate),
+        TEST(bad_cursor_is_refused),
+        TEST(restart_finds_unfinished_runs_oldest_first),
+        TEST(closing_finishes_writes_and_fails_later_ones),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

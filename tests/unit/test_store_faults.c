@@ -1,0 +1,417 @@
+/* test_store_faults.c - full disks, killed servers, foreign and damaged files */
+#include "tests/unit/store_fixture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* ---- Durability ---- */
+
+struct writer_child {
+    struct fixture fixture;
+    int report; /* the write end of a pipe: one byte per committed event */
+};
+
+static void submit_event(struct writer_child *child, store_written *done)
+{
+    struct store_write *write = store_write_create();
+
+    add_event(write, "run1", 1);
+    store_submit(child->fixture.store, write, false, done, child);
+}
+
+static void report_and_go_on(void *arg, const struct error *err,
+                             const struct store_event *events, size_t n_events)
+{
+    struct writer_child *child = arg;
+
+    (void)events;
+    if (err || n_events != 1 || write(child->report, "x", 1) != 1)
+        _exit(3);
+    submit_event(child, report_and_go_on);
+}
+
+static void write_until_killed(const char *dir, int report)
+{
+    struct writer_child child = {.report = report};
+
+    strcpy(child.fixture.dir, dir);
+    uv_loop_init(&child.fixture.loop);
+    fixture_open(&child.fixture);
+    store_it(&child.fixture, write_of_run("run1", "running", 1));
+    for (int i = 0; i < 8; i++)
+        submit_event(&child, report_and_go_on);
+    uv_run(&child.fixture.loop, UV_RUN_DEFAULT);
+    _exit(4);
+}
+
+static void killed_server_keeps_what_it_acknowledged(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t reported = 0, stored;
+    int ends[2], status;
+    char byte;
+    json_t *events;
+    pid_t pid;
+
+    fixture_close(fixture);
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        write_until_killed(fixture->dir, ends[1]);
+    }
+    close(ends[1]);
+    while (reported < 300 && read(ends[0], &byte, 1) == 1)
+        reported++;
+    kill(pid, SIGKILL);
+    while (read(ends[0], &byte, 1) == 1)
+        reported++;
+    close(ends[0]);
+    waitpid(pid, &status, 0);
+    assert_true(WIFSIGNALED(status) && reported >= 300);
+    fixture_open(fixture);
+    events = events_of(fixture, "run1");
+    stored = json_array_size(events);
+    assert_true(stored >= reported);
+    for (size_t i = 0; i < stored; i++)
+        assert_int_equal(
+            json_integer_value(json_object_get(json_array_get(events, i), "id")), i + 1);
+    json_decref(events);
+}
+
+/* ---- A disk that refuses ---- */
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* From here on the write-ahead log cannot grow. */
+static void refuse_writes(const struct fixture *fixture)
+{
+    char path[128];
+    struct stat st;
+
+    signal(SIGXFSZ, SIG_IGN);
+    snprintf(path, sizeof(path), "%s/ringbench.db-wal", fixture->dir);
+    assert_int_equal(stat(path, &st), 0);
+    limit_file_size((rlim_t)st.st_size);
+}
+
+static void allow_writes(void)
+{
+    limit_file_size(RLIM_INFINITY);
+}
+
+static struct store_write *write_of_event(int number)
+{
+    struct store_write *write = store_write_create();
+
+    add_event(write, "run1", number);
+    return write;
+}
+
+static void refused_writes_are_retried_in_order(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard first = {0}, second = {0}, impatient = {0}, later = {0};
+    json_t *events;
+
+    store_it(fixture, write_of_run("run1", "running", 1));
+    refuse_writes(fixture);
+    store_submit(fixture->store, write_of_event(1), true, on_written, &first);
+    store_submit(fixture->store, write_of_event(9), false, on_written, &impatient);
+    wait_for(fixture, &impatient, 1);
+    assert_int_equal(impatient.err.code, ERROR_UNAVAILABLE);
+    assert_non_null(store_trouble(fixture->store));
+    /* Behind a stuck write: one waits its turn, one fails at once. */
+    store_submit(fixture->store, write_of_event(2), true, on_written, &second);
+    store_submit(fixture->store, write_of_event(9), false, on_written, &later);
+    wait_for(fixture, &later, 1);
+    assert_int_equal(later.err.code, ERROR_UNAVAILABLE);
+    assert_int_equal(first.calls + second.calls, 0);
+    allow_writes();
+    wait_for(fixture, &second, 1);
+    assert_int_equal(first.calls, 1);
+    assert_int_equal(first.err.code, ERROR_NONE);
+    assert_int_equal(first.ids[0], 1);
+    assert_int_equal(second.ids[0], 2);
+    assert_null(store_trouble(fixture->store));
+    events = events_of(fixture, "run1");
+    assert_int_equal(json_array_size(events), 2);
+    json_decref(events);
+}
+
+static void acks_do_not_rise_while_the_disk_refuses(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct heard stuck = {0}, probe = {0};
+
+    store_it(fixture, write_of_run("run1", "running", 1));
+    refuse_writes(fixture);
+    store_write_ack(write, "boot", 5);
+    store_submit(fixture->store, write, true, on_written, &stuck);
+    store_submit(fixture->store, write_of_event(9), false, on_written, &probe);
+    wait_for(fixture, &probe, 1);
+    assert_int_equal(store_acked(fixture->store, "boot"), 0);
+    allow_writes();
+    wait_for(fixture, &stuck, 1);
+    assert_int_equal(store_acked(fixture->store, "boot"), 5);
+}
+
+static void closing_does_not_wait_for_the_disk(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard stuck = {0}, probe = {0};
+    json_t *events;
+
+    store_it(fixture, write_of_run("run1", "running", 1));
+    refuse_writes(fixture);
+    store_submit(fixture->store, write_of_event(1), true, on_written, &stuck);
+    store_submit(fixture->store, write_of_event(9), false, on_written, &probe);
+    wait_for(fixture, &probe, 1);
+    fixture_close(fixture);
+    allow_writes();
+    assert_int_equal(stuck.calls, 1);
+    assert_int_equal(stuck.err.code, ERROR_UNAVAILABLE);
+    fixture_open(fixture);
+    events = events_of(fixture, "run1");
+    assert_int_equal(json_array_size(events), 0);
+    json_decref(events);
+}
+
+/* ---- A disk that is full ---- */
+
+static void fill_disk(const char *path)
+{
+    static const char zeros[4096];
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    ssize_t n;
+
+    assert_true(fd >= 0);
+    do {
+        n = write(fd, zeros, sizeof(zeros));
+    } while (n > 0);
+    close(fd);
+}
+
+static void stop_loop(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
+/* Run the loop until the trouble is as expected; the disk is looked at each second. */
+static void wait_for_trouble(struct fixture *fixture, bool is_expected)
+{
+    uv_timer_t timer;
+
+    uv_timer_init(&fixture->loop, &timer);
+    uv_timer_start(&timer, stop_loop, 50, 50);
+    while (!store_trouble(fixture->store) == is_expected)
+        uv_run(&fixture->loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&timer, NULL);
+    uv_run(&fixture->loop, UV_RUN_NOWAIT);
+}
+
+static void full_disk_loses_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard stuck[20] = {0}, probe = {0};
+    char filler[128];
+    json_t *events;
+
+    fixture_close(fixture);
+    if (mount("tmpfs", fixture->dir, "tmpfs", 0, "size=2m") < 0) {
+        fixture_open(fixture);
+        print_message("may not mount a small file system: not tried\n");
+        skip();
+    }
+    setenv("RINGBENCH_STORE_RESERVE_BYTES", "500000", 1);
+    fixture_open(fixture);
+    unsetenv("RINGBENCH_STORE_RESERVE_BYTES");
+    store_it(fixture, write_of_run("run1", "running", 1));
+    assert_null(store_trouble(fixture->store));
+    snprintf(filler, sizeof(filler), "%s/filler", fixture->dir);
+    fill_disk(filler);
+    wait_for_trouble(fixture, true);
+    assert_non_null(strstr(store_trouble(fixture->store), "full"));
+    for (int i = 0; i < 20; i++)
+        store_submit(fixture->store, write_of_event(i), true, on_written, &stuck[i]);
+    store_submit(fixture->store, write_of_event(99), false, on_written, &probe);
+    wait_for(fixture, &probe, 1);
+    assert_int_equal(probe.err.code, ERROR_UNAVAILABLE);
+    unlink(filler);
+    wait_for(fixture, &stuck[19], 1);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(stuck[i].ids[0], i + 1);
+    wait_for_trouble(fixture, false);
+    fixture_close(fixture);
+    fixture_open(fixture);
+    events = events_of(fixture, "run1");
+    assert_int_equal(json_array_size(events), 20);
+    json_decref(events);
+    fixture_close(fixture);
+    umount(fixture->dir);
+    fixture_open(fixture);
+}
+
+static void reserve_is_trouble_before_a_write_fails(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_null(store_trouble(fixture->store));
+    fixture_close(fixture);
+    setenv("RINGBENCH_STORE_RESERVE_BYTES", "18446744073709551615", 1);
+    fixture_open(fixture);
+    unsetenv("RINGBENCH_STORE_RESERVE_BYTES");
+    assert_non_null(store_trouble(fixture->store));
+    store_it(fixture, write_of_run("run1", "running", 1));
+}
+
+/* ---- Files that are not ours ---- */
+
+static void refuse_open(struct fixture *fixture, enum error_code code, const char *text)
+{
+    struct error err = {ERROR_NONE, ""};
+
+    assert_null(store_open(&fixture->loop, fixture->dir, &err));
+    assert_int_equal(err.code, code);
+    if (!strstr(err.text, text))
+        fail_msg("\"%s\" lacks \"%s\"", err.text, text);
+}
+
+static void change_database(const struct fixture *fixture, const char *sql)
+{
+    char path[128];
+    sqlite3 *db;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void second_server_is_refused_by_pid(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[64];
+
+    snprintf(text, sizeof(text), "is in use by process %d", (int)getpid());
+    refuse_open(fixture, ERROR_CONFLICT, text);
+    store_it(fixture, write_of_run("run1", "running", 1));
+}
+
+static void newer_schema_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture_close(fixture);
+    change_database(fixture, "PRAGMA user_version = 99");
+    refuse_open(fixture, ERROR_UNSUPPORTED,
+                "newer ringbench-server: its schema is version");
+    change_database(fixture, "PRAGMA user_version = 1");
+    fixture_open(fixture);
+}
+
+static void foreign_database_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture_close(fixture);
+    change_database(fixture, "PRAGMA application_id = 7");
+    refuse_open(fixture, ERROR_CONFLICT, "another program's database");
+    change_database(fixture, "PRAGMA application_id = 0");
+    refuse_open(fixture, ERROR_CONFLICT, "another program's database");
+}
+
+static void damaged_database_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[128];
+    FILE *file;
+
+    fixture_close(fixture);
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    file = fopen(path, "w");
+    for (int i = 0; i < 1000; i++)
+        fputs("this is not a database\n", file);
+    fclose(file);
+    refuse_open(fixture, ERROR_IO, "file is not a database");
+    refuse_open(fixture, ERROR_IO, path);
+}
+
+static void directory_in_the_way_of_a_file_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    char dir[64];
+
+    strcpy(dir, fixture->dir);
+    strcat(fixture->dir, "/ringbench.db/deeper");
+    refuse_open(fixture, ERROR_IO, "cannot make the directory");
+    strcpy(fixture->dir, dir);
+}
+
+static void missing_directories_are_made(void **state)
+{
+    struct fixture *fixture = *state;
+    char dir[64];
+
+    fixture_close(fixture);
+    strcpy(dir, fixture->dir);
+    strcat(fixture->dir, "/a/b");
+    fixture_open(fixture);
+    fixture_close(fixture);
+    strcpy(fixture->dir, dir);
+}
+
+static void idempotency_key_expires(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 1);
+    char run[13], hash[65];
+
+    store_write_idempotency(write, "key", "hash1", "run1");
+    store_it(fixture, write);
+    fixture_close(fixture);
+    change_database(fixture, "UPDATE idempotency SET created_ms = 1");
+    fixture_open(fixture);
+    assert_false(store_idempotency(fixture->store, "key", run, hash));
+    write = write_of_run("run2", "queued", 1);
+    store_write_idempotency(write, "key", "hash2", "run2");
+    store_it(fixture, write);
+    assert_true(store_idempotency(fixture->store, "key", run, hash));
+    assert_string_equal(run, "run2");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(killed_server_keeps_what_it_acknowledged),
+        TEST(refused_writes_are_retried_in_order),
+        TEST(acks_do_not_rise_while_the_disk_refuses),
+        TEST(closing_does_not_wait_for_the_disk),
+        TEST(full_disk_loses_nothing),
+        TEST(reserve_is_trouble_before_a_write_fails),
+        TEST(second_server_is_refused_by_pid),
+        TEST(newer_schema_is_refused),
+        TEST(foreign_database_is_refused),
+        TEST(damaged_database_is_refused),
+        TEST(directory_in_the_way_of_a_file_is_refused),
+        TEST(missing_directories_are_made),
+        TEST(idempotency_key_expires),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
