@@ -5,10 +5,16 @@
 #include "common/error.h"
 #include "server/http/http.h"
 
+/* Where a token may stand: the header "Authorization: Bearer TOKEN"; or, because a
+ * browser's EventSource can't set headers, the query parameter access_token, which is
+ * heeded only on a GET of a ROLE_VIEWER route and only without that header. Neither is
+ * ever logged. */
+
 struct http_auth;
 
-/* Read a token file: lines "ROLE TOKEN" (viewer, operator, agent; # comments); a line with a
- * single word is a token with every role. Refuses a file that others can read. */
+/* Read a token file: lines "ROLE TOKEN" (viewer, operator, agent; # comments); a line
+ * with a single word is a token with every role. A token is 16 to 255 visible characters.
+ * Refuses a file that others can read or anyone but its owner can write. */
 struct http_auth *http_auth_load(const char *path, struct error *err);
 void http_auth_destroy(struct http_auth *auth);
 
@@ -16,5 +22,13 @@ void http_auth_destroy(struct http_auth *auth);
  * token; 403: the token lacks the role. Compares in constant time. */
 int http_auth_check(const struct http_auth *auth, const char *authorization,
                     enum http_role role);
+
+/* As http_auth_check, of a bare token. */
+int http_auth_check_token(const struct http_auth *auth, const char *token,
+                          enum http_role role);
+
+/* The strongest role of an Authorization header: ROLE_OPERATOR before ROLE_AGENT before
+ * ROLE_VIEWER; ROLE_NONE for no or a bad token. */
+enum http_role http_auth_role(const struct http_auth *auth, const char *authorization);
 
 #endif

@@ -1,5 +1,5 @@
-/* http.h - the HTTP server: libmicrohttpd in external epoll mode on the uv loop. Routes are
- * a table; handlers run on the loop's thread, answer at once or later, or stream. */
+/* http.h - the HTTP server: libmicrohttpd in external epoll mode on the uv loop. Routes
+ * are a table; handlers run on the loop's thread, answer at once or later, or stream. */
 #ifndef RINGBENCH_SERVER_HTTP_HTTP_H
 #define RINGBENCH_SERVER_HTTP_HTTP_H
 
@@ -21,7 +21,9 @@ struct http_stream;
  * viewing; they do not include each other. */
 enum http_role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_AGENT };
 
-/* A handler owes exactly one answer: a reply or a stream, now or later. */
+/* A handler owes exactly one answer: a reply or a stream, now or later. It still does
+ * when the server closed in the meantime (the answer then goes nowhere), unless it parked
+ * the request and `gone` ran. */
 typedef void http_handler(struct http_request *request, void *arg);
 
 struct http_route {
@@ -41,8 +43,10 @@ struct http_config {
     unsigned max_streams;           /* 0: 2000 */
 };
 
-/* Bind, listen and serve `routes` (terminated by a NULL method; borrowed for life).
- * `arg` goes to every handler. NULL on failure. */
+/* Bind, listen and serve `routes` (terminated by a NULL method; borrowed for life; the
+ * first that matches answers). `arg` goes to every handler. `config` may go after the
+ * call, but not its auth. Connections are limited to the descriptors that the process may
+ * open. NULL on failure. */
 struct http_server *http_server_create(uv_loop_t *loop, const struct http_config *config,
                                        const struct http_route *routes, void *arg,
                                        struct error *err);
@@ -57,11 +61,13 @@ struct http_counters {
 };
 void http_server_counters(const struct http_server *server, struct http_counters *out);
 
-/* Stop: unanswered requests get 503, streams end. `closed` runs on the loop when every
- * handle is closed and the server is freed. */
+/* Stop: unanswered requests get 503, streams end; the `gone` of both runs before this
+ * returns. Clients have a second to take what is queued. `closed` (may be NULL) runs on
+ * the loop when every handle is closed and the server is freed. */
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg);
 
-/* The request. Strings are borrowed and live until the answer is given. */
+/* The request. Strings are borrowed and live until the answer is given; headers are NULL
+ * once the server closed. Paths, parameters and query values are decoded, valid UTF-8. */
 const char *http_request_method(const struct http_request *request);
 const char *http_request_path(const struct http_request *request);
 const char *http_request_param(const struct http_request *request, const char *name);
@@ -71,6 +77,8 @@ void http_request_query_each(const struct http_request *request, const char *nam
                              void (*each)(void *arg, const char *value), void *arg);
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
+/* The strongest role of the caller's token (operator before agent before viewer); without
+ * tokens ROLE_OPERATOR. */
 enum http_role http_request_role(const struct http_request *request);
 const struct sockaddr *http_request_peer(const struct http_request *request);
 /* Which of `types` (NULL-terminated, "application/json") the Accept header likes best by
@@ -78,13 +86,17 @@ const struct sockaddr *http_request_peer(const struct http_request *request);
 int http_request_accepts(const struct http_request *request, const char *const *types);
 
 /* Remember `data` until the answer: a handler that answers later sets `gone`, which runs
- * on the loop if the client disconnects first; the request must not be used after it. */
-void http_request_park(struct http_request *request, void (*gone)(void *data), void *data);
+ * on the loop if the client disconnects first (also if it only closes its sending half)
+ * or the server closes; the request must not be used after it. Leave it out where work is
+ * under way that needs the request to its end: then only the answer ends it. */
+void http_request_park(struct http_request *request, void (*gone)(void *data),
+                       void *data);
 
 /* Add a header to the answer to come (copied). */
 void http_reply_header(struct http_request *request, const char *name, const char *value);
 
-/* The answers. Each ends the request. json is stolen. */
+/* The answers. Each ends the request. json is stolen, also when it is NULL: then, as when
+ * memory is out, the answer is 500. */
 void http_reply_json(struct http_request *request, int status, json_t *json);
 void http_reply_text(struct http_request *request, int status, const char *content_type,
                      const char *text, size_t len);
@@ -99,17 +111,19 @@ void http_reply_error(struct http_request *request, const struct error *err);
  * http_stream_end or until `gone` ran (client left, or server closing). NULL after a 503
  * was answered, when there are too many streams. */
 struct http_stream *http_stream_begin(struct http_request *request, int status,
-                                      const char *content_type,
-                                      void (*gone)(void *data), void *data);
+                                      const char *content_type, void (*gone)(void *data),
+                                      void *data);
 
-/* Queue bytes (copied). Returns the bytes now queued and unsent. */
+/* Queue bytes (copied). Returns the bytes now queued and unsent. A client for which 64
+ * MiB pile up is dropped, and `gone` runs: stop writing well before, and go on when
+ * drained. */
 size_t http_stream_write(struct http_stream *stream, const void *data, size_t len);
 size_t http_stream_queued(const struct http_stream *stream);
 
 /* `drained` runs on the loop each time the queue has become empty. */
 void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *data));
 
-/* Send what is queued, then end the response. `gone` will not run. */
+/* Send what is queued, then end the response. `gone` and `drained` will not run. */
 void http_stream_end(struct http_stream *stream);
 
 #endif

@@ -1,0 +1,225 @@
+/* auth.c - the token file and the check of a request's token */
+#include "server/http/auth.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TOKEN_MIN 16
+#define TOKEN_SIZE 256 /* with its NUL; comparison covers all of it */
+#define TOKENS_MAX 1000
+#define LINE_MAX_BYTES 512
+
+#define BIT(role) (1u << (role))
+#define EVERY_ROLE (BIT(ROLE_VIEWER) | BIT(ROLE_OPERATOR) | BIT(ROLE_AGENT))
+
+struct token {
+    unsigned roles;
+    char text[TOKEN_SIZE]; /* padded with NULs */
+};
+
+struct http_auth {
+    struct token *tokens;
+    size_t count;
+};
+
+static int parse_role(const char *word, unsigned *roles)
+{
+    if (!strcmp(word, "viewer"))
+        *roles = BIT(ROLE_VIEWER);
+    else if (!strcmp(word, "operator"))
+        *roles = BIT(ROLE_OPERATOR) | BIT(ROLE_VIEWER);
+    else if (!strcmp(word, "agent"))
+        *roles = BIT(ROLE_AGENT) | BIT(ROLE_VIEWER);
+    else
+        return -1;
+    return 0;
+}
+
+static int add_token(struct http_auth *auth, const char *text, unsigned roles, int line,
+                     struct error *err)
+{
+    struct token *grown;
+    size_t len = strlen(text);
+
+    if (len < TOKEN_MIN || len >= TOKEN_SIZE)
+        return error_set(err, ERROR_INVALID,
+                         "line %d: a token needs %d to %d characters, this has %zu", line,
+                         TOKEN_MIN, TOKEN_SIZE - 1, len);
+    for (const char *p = text; *p; p++) {
+        if (*p < '!' || *p > '~')
+            return error_set(err, ERROR_INVALID,
+                             "line %d: a token is made of visible ASCII characters",
+                             line);
+    }
+    if (auth->count == TOKENS_MAX)
+        return error_set(err, ERROR_LIMIT, "more than %d tokens", TOKENS_MAX);
+    grown = realloc(auth->tokens, (auth->count + 1) * sizeof(*grown));
+    if (!grown)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    auth->tokens = grown;
+    grown += auth->count++;
+    memset(grown, 0, sizeof(*grown));
+    memcpy(grown->text, text, len);
+    grown->roles = roles;
+    return 0;
+}
+
+static int parse_line(struct http_auth *auth, char *text, int line, struct error *err)
+{
+    static const char blanks[] = " \t\r\n";
+    char *save = NULL, *first, *second;
+    unsigned roles = EVERY_ROLE;
+
+    first = strtok_r(text, blanks, &save);
+    if (!first || *first == '#')
+        return 0;
+    second = strtok_r(NULL, blanks, &save);
+    if (!second)
+        return add_token(auth, first, roles, line, err);
+    if (strtok_r(NULL, blanks, &save))
+        return error_set(err, ERROR_INVALID, "line %d: expected ROLE TOKEN", line);
+    if (parse_role(first, &roles))
+        return error_set(err, ERROR_INVALID,
+                         "line %d: the role is viewer, operator or agent", line);
+    return add_token(auth, second, roles, line, err);
+}
+
+static int read_tokens(struct http_auth *auth, FILE *file, struct error *err)
+{
+    char text[LINE_MAX_BYTES];
+
+    for (int line = 1; fgets(text, sizeof(text), file); line++) {
+        if (!strchr(text, '\n') && !feof(file))
+            return error_set(err, ERROR_INVALID, "line %d is too long", line);
+        if (parse_line(auth, text, line, err))
+            return -1;
+    }
+    if (ferror(file))
+        return error_set_errno(err, ERROR_IO, errno, "cannot read");
+    if (auth->count == 0)
+        return error_set(err, ERROR_INVALID, "no token in it");
+    return 0;
+}
+
+static FILE *open_private(const char *path, struct error *err)
+{
+    struct stat st;
+    FILE *file = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        error_set_errno(err, ERROR_IO, errno, "cannot open");
+        return NULL;
+    }
+    if (fstat(fd, &st))
+        error_set_errno(err, ERROR_IO, errno, "cannot stat");
+    else if (!S_ISREG(st.st_mode))
+        error_set(err, ERROR_INVALID, "not a regular file");
+    else if (st.st_mode & (S_IRWXO | S_IWGRP))
+        error_set(err, ERROR_INVALID,
+                  "others can read or change it (mode %04o): chmod 0600",
+                  (unsigned)st.st_mode & 07777u);
+    else if (!(file = fdopen(fd, "r")))
+        error_set_errno(err, ERROR_IO, errno, "cannot open");
+    if (!file)
+        close(fd);
+    return file;
+}
+
+struct http_auth *http_auth_load(const char *path, struct error *err)
+{
+    struct http_auth *auth = NULL;
+    FILE *file = open_private(path, err);
+
+    if (!file)
+        goto fail;
+    auth = calloc(1, sizeof(*auth));
+    if (!auth) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        goto fail;
+    }
+    if (read_tokens(auth, file, err))
+        goto fail;
+    fclose(file);
+    return auth;
+fail:
+    error_prefix(err, "token file %s", path);
+    http_auth_destroy(auth);
+    if (file)
+        fclose(file);
+    return NULL;
+}
+
+void http_auth_destroy(struct http_auth *auth)
+{
+    if (!auth)
+        return;
+    if (auth->tokens)
+        explicit_bzero(auth->tokens, auth->count * sizeof(*auth->tokens));
+    free(auth->tokens);
+    free(auth);
+}
+
+/* The roles of a token: every entry is compared, over its whole size, so that the time
+ * says nothing about where a guess went wrong. */
+static unsigned token_roles(const struct http_auth *auth, const char *token)
+{
+    char given[TOKEN_SIZE] = {0};
+    size_t len = strlen(token);
+    unsigned roles = 0;
+
+    if (len < TOKEN_MIN || len >= TOKEN_SIZE)
+        return 0;
+    memcpy(given, token, len);
+    for (size_t i = 0; i < auth->count; i++) {
+        unsigned difference = 0;
+
+        for (size_t j = 0; j < TOKEN_SIZE; j++)
+            difference |= (unsigned)(auth->tokens[i].text[j] ^ given[j]) & 0xffu;
+        roles |= auth->tokens[i].roles & (0u - (unsigned)(difference == 0));
+    }
+    return roles;
+}
+
+static const char *bearer_token(const char *authorization)
+{
+    if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
+        return NULL;
+    return authorization + 7 + strspn(authorization + 7, " ");
+}
+
+int http_auth_check_token(const struct http_auth *auth, const char *token,
+                          enum http_role role)
+{
+    unsigned roles = token ? token_roles(auth, token) : 0;
+
+    if (role == ROLE_NONE)
+        return 0;
+    if (roles == 0)
+        return 401;
+    return roles & BIT(role) ? 0 : 403;
+}
+
+int http_auth_check(const struct http_auth *auth, const char *authorization,
+                    enum http_role role)
+{
+    return http_auth_check_token(auth, bearer_token(authorization), role);
+}
+
+enum http_role http_auth_role(const struct http_auth *auth, const char *authorization)
+{
+    const char *token = bearer_token(authorization);
+    unsigned roles = token ? token_roles(auth, token) : 0;
+
+    if (roles & BIT(ROLE_OPERATOR))
+        return ROLE_OPERATOR;
+    if (roles & BIT(ROLE_AGENT))
+        return ROLE_AGENT;
+    return roles & BIT(ROLE_VIEWER) ? ROLE_VIEWER : ROLE_NONE;
+}

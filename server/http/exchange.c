@@ -1,0 +1,433 @@
+/* exchange.c - a request from its first line to its answer: checks, body, dispatch */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "server/http/internal.h"
+#include "server/http/origin.h"
+
+/* A request must be complete this long after its first line, plus a second for each of
+ * these many bytes of body. */
+#define REQUEST_MS 30000
+#define BODY_BYTES_PER_S (32 * 1024)
+/* An idle connection is kept this long. */
+#define KEEP_ALIVE_MS 60000
+/* A refused body up to this size is read and dropped so that the connection lives on. */
+#define DISCARD_MAX ((uint64_t)1 << 20)
+/* Of all bodies that are being read or handled. */
+#define BODIES_MAX ((size_t)256 << 20)
+
+void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
+{
+    struct http_server *server = cls;
+    struct http_connection *connection = connection_of(mhd);
+    struct http_request *request;
+
+    http_server_progress(server);
+    if (!connection)
+        return NULL;
+    request = calloc(1, sizeof(*request));
+    if (!request)
+        return NULL;
+    request->server = server;
+    request->connection = connection;
+    request->begun_ms = uv_now(server->loop);
+    target_parse(&request->target, uri ? uri : "", &request->target_error);
+    TAILQ_INSERT_TAIL(&server->requests, request, all);
+    connection->request = request;
+    connection->is_opening = false;
+    deadline_set(connection, REQUEST_MS);
+    return request;
+}
+
+static void request_free(struct http_request *request)
+{
+    buf_release(&request->body);
+    target_release(&request->target);
+    reply_release_headers(request);
+    if (request->response)
+        MHD_destroy_response(request->response);
+    free(request);
+}
+
+void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
+                        enum MHD_RequestTerminationCode code)
+{
+    struct http_server *server = cls;
+    struct http_request *request = *context;
+
+    (void)mhd;
+    (void)code;
+    *context = NULL;
+    http_server_progress(server);
+    if (!request)
+        return;
+    TAILQ_REMOVE(&server->requests, request, all);
+    if (request->is_resuming)
+        TAILQ_REMOVE(&server->resumes, request, resumes);
+    server->body_bytes -= request->body.len;
+    connection_unwatch(request->connection);
+    request->connection->request = NULL;
+    deadline_set(request->connection, KEEP_ALIVE_MS);
+    if (request->stream)
+        stream_completed(request->stream);
+    request->stream = NULL;
+    request->connection = NULL;
+    if (request->is_abandoned)
+        request->server = NULL;
+    else
+        request_free(request);
+}
+
+static const char *header(const struct http_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, name);
+}
+
+static bool is_safe_method(const char *method)
+{
+    return !strcmp(method, "GET") || !strcmp(method, "HEAD") ||
+           !strcmp(method, "OPTIONS");
+}
+
+/* Without tokens the browser of whoever can reach us is the only guard, so other pages in
+ * it must not be able to talk to us: see origin.h. A token can't be sent by accident. */
+static bool refuse_foreign_page(struct http_request *request)
+{
+    const char *host = header(request, "Host"), *origin = header(request, "Origin");
+
+    if (request->server->auth)
+        return false;
+    if (request->server->checks_host && host && !origin_host_is_local(host)) {
+        reply_refuse(request, 403,
+                     "without a token file the server on a loopback address answers only "
+                     "to an address or localhost in the Host header");
+        return true;
+    }
+    if (origin && !is_safe_method(request->method) &&
+        !origin_matches_host(origin, host)) {
+        reply_refuse(request, 403, "the Origin header names another site than Host");
+        return true;
+    }
+    return false;
+}
+
+static void refuse_method(struct http_request *request, const char *allow)
+{
+    http_reply_header(request, "Allow", allow);
+    if (!strcmp(request->method, "OPTIONS"))
+        reply_finish(request, 204, reply_empty());
+    else
+        reply_refuse(request, 405, "this resource allows %s", allow);
+}
+
+static void find_file(struct http_request *request)
+{
+    const struct target *target = &request->target;
+    struct http_server *server = request->server;
+
+    if (server->files && target->n_segments && strcmp(target->segments[0], "api") != 0)
+        request->file = static_files_find(server->files, target->path);
+    if (!request->file)
+        reply_refuse(request, 404, "no such page");
+    else if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
+        refuse_method(request, "GET, HEAD, OPTIONS");
+}
+
+static void find_route(struct http_request *request)
+{
+    if (!strcmp(request->target.path, "*") && !strcmp(request->method, "OPTIONS")) {
+        refuse_method(request, "GET, HEAD, POST, DELETE, OPTIONS");
+        return;
+    }
+    switch (router_match(request->server->routes, request->method, &request->target,
+                         &request->match)) {
+    case ROUTER_FOUND:
+        break;
+    case ROUTER_NO_METHOD:
+        refuse_method(request, request->match.allow);
+        break;
+    case ROUTER_NO_PATH:
+        find_file(request);
+        break;
+    }
+}
+
+static void check_role(struct http_request *request)
+{
+    const struct http_auth *auth = request->server->auth;
+    const char *authorization = header(request, "Authorization"), *token;
+    enum http_role role = request->match.route->role;
+    int status;
+
+    if (!auth || role == ROLE_NONE)
+        return;
+    token = target_query(&request->target, "access_token");
+    if (!authorization && token && role == ROLE_VIEWER &&
+        is_safe_method(request->method)) {
+        request->by_query_token = true;
+        status = http_auth_check_token(auth, token, role);
+    } else {
+        status = http_auth_check(auth, authorization, role);
+    }
+    if (status == 401) {
+        http_reply_header(request, "WWW-Authenticate", "Bearer realm=\"ringbench\"");
+        reply_refuse(request, 401, "this needs a valid bearer token");
+    } else if (status) {
+        reply_refuse(request, 403, "the token's role does not allow this");
+    }
+}
+
+/* Bytes of body to come; UINT64_MAX when it is chunked. */
+static uint64_t announced_body(const struct http_request *request)
+{
+    const char *length = header(request, "Content-Length");
+
+    if (header(request, "Transfer-Encoding"))
+        return UINT64_MAX;
+    return length ? strtoull(length, NULL, 10) : 0;
+}
+
+static size_t max_body(const struct http_request *request)
+{
+    return request->match.route ? request->match.route->max_body : 0;
+}
+
+static void refuse_body(struct http_request *request)
+{
+    if (max_body(request) == 0)
+        reply_refuse(request, 413, "this resource takes no body");
+    else
+        reply_refuse(request, 413, "the body is larger than %zu bytes",
+                     max_body(request));
+}
+
+/* Everything that can be said before the body is read. */
+static void check(struct http_request *request)
+{
+    if (request->server->is_closing) {
+        reply_refuse(request, 503, "the server is stopping");
+        return;
+    }
+    if (request->target_error.code) {
+        reply_refuse(request, request->target_error.code == ERROR_NOT_FOUND ? 404 : 400,
+                     "%s", request->target_error.text);
+        return;
+    }
+    if (refuse_foreign_page(request))
+        return;
+    find_route(request);
+    if (!request->response && request->match.route)
+        check_role(request);
+    if (!request->response && announced_body(request) != UINT64_MAX &&
+        announced_body(request) > max_body(request))
+        refuse_body(request);
+}
+
+static void count_response(struct http_server *server, unsigned status)
+{
+    server->counters.requests++;
+    if (status >= 500)
+        server->counters.responses_5xx++;
+    else if (status >= 400)
+        server->counters.responses_4xx++;
+    else if (status >= 200 && status < 300)
+        server->counters.responses_2xx++;
+}
+
+static enum MHD_Result send_answer(struct http_request *request)
+{
+    struct MHD_Response *response = request->response;
+    enum MHD_Result rc;
+
+    request->response = NULL;
+    deadline_clear(request->connection);
+    if (!request->is_abandoned) {
+        request->server->body_bytes -= request->body.len;
+        buf_release(&request->body);
+    }
+    if (!request->is_lost)
+        count_response(request->server, request->status);
+    rc = MHD_queue_response(request->connection->mhd, request->status, response);
+    MHD_destroy_response(response);
+    return rc;
+}
+
+static enum MHD_Result begin(struct http_request *request, const char *method)
+{
+    uint64_t announced;
+
+    request->is_begun = true;
+    snprintf(request->method, sizeof(request->method), "%s", method);
+    check(request);
+    if (!request->response) {
+        buf_init(&request->body, max_body(request));
+        return MHD_YES;
+    }
+    /* An answer in the library's first call costs the connection, so for what is not the
+     * body's fault, read and drop the body first, unless the client waits to send it. */
+    announced = announced_body(request);
+    if (announced == 0)
+        return MHD_YES;
+    if (request->status != 413 && !header(request, "Expect") &&
+        (announced <= DISCARD_MAX || announced == UINT64_MAX))
+        return MHD_YES;
+    linger_start(request->server, request->connection->fd);
+    return send_answer(request);
+}
+
+/* The library takes no answer in the middle of a body. On a plain connection nothing is
+ * in flight at this point, so write the refusal ourselves and let it close. */
+static enum MHD_Result cut_with_answer(struct http_request *request, const char *detail)
+{
+    struct http_server *server = request->server;
+    char *body = reply_problem_text(413, detail, NULL), text[1024];
+    int len;
+
+    if (body && !server->is_tls) {
+        len = snprintf(text, sizeof(text),
+                       "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n"
+                       "Content-Type: application/problem+json\r\n"
+                       "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                       "Content-Length: %zu\r\n\r\n%s",
+                       strlen(body), body);
+        if (len < (int)sizeof(text) && send(request->connection->fd, text, (size_t)len,
+                                            MSG_NOSIGNAL | MSG_DONTWAIT) == len)
+            count_response(server, 413);
+        linger_start(server, request->connection->fd);
+    }
+    free(body);
+    return MHD_NO;
+}
+
+static void keep_body(struct http_request *request, const char *data, size_t len)
+{
+    struct http_server *server = request->server;
+
+    if (len > max_body(request) - request->body.len) {
+        refuse_body(request);
+    } else if (server->body_bytes + len > BODIES_MAX ||
+               buf_append(&request->body, data, len)) {
+        http_reply_header(request, "Retry-After", "1");
+        reply_refuse(request, 503, "the server is reading too many large bodies now");
+    } else {
+        server->body_bytes += len;
+        return;
+    }
+    server->body_bytes -= request->body.len;
+    buf_release(&request->body);
+}
+
+static enum MHD_Result take_body(struct http_request *request, const char *data,
+                                 size_t *size)
+{
+    size_t len = *size;
+    bool was_refused = request->response;
+
+    *size = 0;
+    request->body_seen += len;
+    deadline_set(request->connection, request->begun_ms + REQUEST_MS +
+                                          request->body_seen * 1000 / BODY_BYTES_PER_S -
+                                          uv_now(request->server->loop));
+    if (!was_refused)
+        keep_body(request, data, len);
+    if (request->response && request->body_seen > DISCARD_MAX)
+        return cut_with_answer(request, "the body is too large");
+    if (!was_refused && request->response && request->status == 413 &&
+        !request->server->is_tls)
+        return cut_with_answer(request, "the body is larger than this resource takes");
+    return MHD_YES;
+}
+
+void exchange_resume(struct http_request *request)
+{
+    struct http_server *server = request->server;
+
+    if (!request->is_suspended || request->is_resuming)
+        return;
+    TAILQ_INSERT_TAIL(&server->resumes, request, resumes);
+    request->is_resuming = true;
+    http_server_wake(server);
+}
+
+void exchange_lost(struct http_request *request)
+{
+    void (*gone)(void *data) = request->gone;
+
+    shutdown(request->connection->fd, SHUT_RDWR);
+    if (request->stream) {
+        stream_cut(request->stream);
+    } else if (gone && !request->response) {
+        request->gone = NULL;
+        request->is_lost = true;
+        reply_finish(request, 503, reply_empty());
+        gone(request->data);
+    }
+}
+
+void exchange_abandon(struct http_request *request)
+{
+    void (*gone)(void *data) = request->gone;
+
+    if (request->response)
+        return;
+    request->gone = NULL;
+    reply_refuse(request, 503, "the server is stopping");
+    if (gone)
+        gone(request->data);
+    else
+        request->is_abandoned = true;
+}
+
+void exchange_answered_late(struct http_request *request)
+{
+    request->is_abandoned = false;
+    if (!request->connection)
+        request_free(request);
+}
+
+static enum MHD_Result dispatch(struct http_request *request)
+{
+    struct http_server *server = request->server;
+
+    deadline_clear(request->connection);
+    if (server->is_closing)
+        reply_refuse(request, 503, "the server is stopping");
+    else if (request->file)
+        reply_static(request, request->file);
+    else
+        request->match.route->handler(request, server->arg);
+    if (request->response)
+        return send_answer(request);
+    MHD_suspend_connection(request->connection->mhd);
+    request->is_suspended = true;
+    if (server->is_closing)
+        exchange_abandon(request); /* the handler closed the server and gave no answer */
+    else if (request->gone)
+        connection_watch(request->connection);
+    return MHD_YES;
+}
+
+enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const char *url,
+                                const char *method, const char *version,
+                                const char *upload, size_t *upload_size, void **context)
+{
+    struct http_request *request = *context;
+
+    (void)mhd;
+    (void)url;
+    (void)version;
+    http_server_progress(cls);
+    if (!request)
+        return MHD_NO;
+    if (!request->is_begun)
+        return begin(request, method);
+    if (*upload_size > 0)
+        return take_body(request, upload, upload_size);
+    if (request->response)
+        return send_answer(request);
+    return dispatch(request);
+}

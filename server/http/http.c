@@ -1,0 +1,408 @@
+/* http.c - the server: start, the pump between libuv and libmicrohttpd, stop */
+#include "server/http/http.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "server/http/internal.h"
+
+#define DEFAULT_CONNECTIONS 20000u
+#define DEFAULT_STREAMS 2000u
+/* Headers of a request and those of its answer share this memory, which a connection
+ * keeps touched for life: 32 KiB, the library's default, costs four times as much per
+ * parked agent. Headers may have some 7.9 KB; beyond that the library answers 431. */
+#define CONNECTION_MEMORY 8192u
+#define IDLE_TIMEOUT_S 60u
+#define SEND_BUFFER_BYTES (128 * 1024)
+#define RESUMES_PER_TURN 256
+#define DESCRIPTORS_KEPT 64 /* for everything else in the process */
+#define CLOSE_GRACE_MS 1000
+#define CLOSE_TICK_MS 20
+/* libmicrohttpd 0.9.75 asks for a zero timeout as long as a TLS handshake waits for its
+ * client. After this many runs in a row in which nothing happened, we wait a little. */
+#define IDLE_TURNS_MAX 64
+#define IDLE_TURN_MS 1
+
+static void pump(struct http_server *server);
+
+void http_server_progress(struct http_server *server)
+{
+    server->idle_turns = 0;
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    pump(timer->data);
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct http_server *server = poll->data;
+
+    (void)status;
+    (void)events;
+    http_server_progress(server);
+    pump(server);
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct http_server *server = prepare->data;
+
+    if (!TAILQ_EMPTY(&server->resumes))
+        pump(server);
+}
+
+/* The library notices a resume only when it runs, so make the loop come round. */
+void http_server_wake(struct http_server *server)
+{
+    if (!server->is_pumping && !server->is_stopped)
+        uv_timer_start(&server->timer, on_timer, 0, 0);
+}
+
+static void resume_batch(struct http_server *server, unsigned limit)
+{
+    struct http_request *request;
+
+    while (limit-- > 0 && (request = TAILQ_FIRST(&server->resumes))) {
+        TAILQ_REMOVE(&server->resumes, request, resumes);
+        request->is_resuming = false;
+        request->is_suspended = false;
+        connection_unwatch(request->connection);
+        MHD_resume_connection(request->connection->mhd);
+    }
+}
+
+static void arm_timer(struct http_server *server)
+{
+    MHD_UNSIGNED_LONG_LONG timeout = 0;
+
+    /* A long run leaves the loop's clock behind, and the next wait would be too long. */
+    uv_update_time(server->loop);
+    if (!TAILQ_EMPTY(&server->resumes)) {
+        uv_timer_start(&server->timer, on_timer, 0, 0);
+    } else if (MHD_get_timeout(server->mhd, &timeout) == MHD_YES) {
+        if (timeout > 0)
+            server->idle_turns = 0;
+        else if (server->is_tls && ++server->idle_turns > IDLE_TURNS_MAX)
+            timeout = IDLE_TURN_MS;
+        uv_timer_start(&server->timer, on_timer, timeout, 0);
+    } else {
+        uv_timer_stop(&server->timer);
+    }
+}
+
+static void stop(struct http_server *server);
+
+static void pump(struct http_server *server)
+{
+    if (server->is_stopped)
+        return;
+    server->is_pumping = true;
+    resume_batch(server, server->is_closing ? UINT32_MAX : RESUMES_PER_TURN);
+    MHD_run(server->mhd);
+    stream_run_notices(server);
+    server->is_pumping = false;
+    if (server->is_closing && (TAILQ_EMPTY(&server->requests) ||
+                               uv_now(server->loop) >= server->close_deadline_ms))
+        stop(server);
+    else
+        arm_timer(server);
+}
+
+static void on_closing_tick(uv_timer_t *timer)
+{
+    pump(timer->data);
+}
+
+void http_server_handle_closed(struct http_server *server)
+{
+    void (*closed)(void *arg) = server->closed;
+    void *arg = server->closed_arg;
+
+    if (--server->handles > 0)
+        return;
+    static_files_destroy(server->files);
+    free(server);
+    if (closed)
+        closed(arg);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    http_server_handle_closed(handle->data);
+}
+
+static void close_handles(struct http_server *server)
+{
+    uv_close((uv_handle_t *)&server->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&server->sweep, on_handle_closed);
+    uv_close((uv_handle_t *)&server->prepare, on_handle_closed);
+}
+
+/* Nothing may be suspended when the daemon stops: every request has its answer by now,
+ * and the runs here let the library see the resumes. */
+static void stop(struct http_server *server)
+{
+    server->is_pumping = true;
+    resume_batch(server, UINT32_MAX);
+    MHD_run(server->mhd);
+    resume_batch(server, UINT32_MAX);
+    MHD_run(server->mhd);
+    server->is_stopped = true;
+    uv_close((uv_handle_t *)&server->poll, on_handle_closed);
+    MHD_stop_daemon(server->mhd);
+    server->mhd = NULL;
+    stream_run_notices(server);
+    linger_close_all(server);
+    close_handles(server);
+}
+
+void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg)
+{
+    struct http_request *request, *next;
+    MHD_socket listener;
+
+    if (server->is_closing)
+        return;
+    server->is_closing = true;
+    server->closed = closed;
+    server->closed_arg = arg;
+    listener = MHD_quiesce_daemon(server->mhd);
+    if (listener >= 0)
+        close(listener);
+    for (request = TAILQ_FIRST(&server->requests); request; request = next) {
+        next = TAILQ_NEXT(request, all);
+        if (request->stream)
+            stream_server_closing(request->stream);
+        else if (request->is_suspended)
+            exchange_abandon(request);
+    }
+    uv_update_time(server->loop);
+    server->close_deadline_ms = uv_now(server->loop) + CLOSE_GRACE_MS;
+    uv_timer_start(&server->sweep, on_closing_tick, 0, CLOSE_TICK_MS);
+}
+
+/* The library's messages are about single connections: of use when one looks for a fault,
+ * noise otherwise. The last one explains a failed start. */
+static void on_library_message(void *cls, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+static void on_library_message(void *cls, const char *format, va_list args)
+{
+    struct http_server *server = cls;
+
+    vsnprintf(server->library_text, sizeof(server->library_text), format, args);
+    server->library_text[strcspn(server->library_text, "\n")] = '\0';
+    log_debug("http: %s", server->library_text);
+}
+
+static void set_listener_options(int fd, int family)
+{
+    int on = 1, off = 0, idle_s = 30, interval_s = 10, probes = 3;
+    int send_bytes = SEND_BUFFER_BYTES;
+
+    /* Accepted sockets inherit these. None is worth a failed start. */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+    if (family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+}
+
+static int open_listener(const struct sockaddr_storage *address,
+                         struct sockaddr_storage *bound, struct error *err)
+{
+    socklen_t len = address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                   : sizeof(struct sockaddr_in);
+    int fd = socket(address->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, errno, "cannot make a listening socket");
+    set_listener_options(fd, address->ss_family);
+    if (bind(fd, (const struct sockaddr *)address, len))
+        error_set_errno(err, ERROR_IO, errno, "cannot bind");
+    else if (listen(fd, 1024))
+        error_set_errno(err, ERROR_IO, errno, "cannot listen");
+    else if (len = sizeof(*bound), getsockname(fd, (struct sockaddr *)bound, &len))
+        error_set_errno(err, ERROR_IO, errno, "cannot read the bound address");
+    else
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+    return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+}
+
+static unsigned connection_limit(unsigned wanted)
+{
+    struct rlimit limit;
+
+    if (wanted == 0)
+        wanted = DEFAULT_CONNECTIONS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur >= (rlim_t)wanted + DESCRIPTORS_KEPT)
+        return wanted;
+    if (limit.rlim_cur <= 2 * DESCRIPTORS_KEPT)
+        return DESCRIPTORS_KEPT;
+    return (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT;
+}
+
+/* A daemon that fails to start has closed the listener on some paths and not on others.
+ */
+static void close_if_same(int fd, const struct stat *before)
+{
+    struct stat now;
+
+    if (!fstat(fd, &now) && now.st_dev == before->st_dev && now.st_ino == before->st_ino)
+        close(fd);
+}
+
+static struct MHD_Daemon *call_start(struct http_server *server,
+                                     const struct http_config *config, int listener,
+                                     struct MHD_OptionItem *tls)
+{
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+
+    if (server->is_tls)
+        flags |= MHD_USE_TLS;
+    return MHD_start_daemon(
+        flags, 0, connection_accept, server, exchange_handle, server,
+        MHD_OPTION_EXTERNAL_LOGGER, on_library_message, server, MHD_OPTION_LISTEN_SOCKET,
+        listener, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_CONNECTION_LIMIT, connection_limit(config->max_connections),
+        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_URI_LOG_CALLBACK, exchange_open, server, MHD_OPTION_NOTIFY_COMPLETED,
+        exchange_completed, server, MHD_OPTION_NOTIFY_CONNECTION, connection_notify,
+        server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+}
+
+/* Takes the listener, also when it fails. */
+static int start_daemon(struct http_server *server, const struct http_config *config,
+                        int listener, struct error *err)
+{
+    char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    char *cert = strdup(server->is_tls ? config->tls_cert : "");
+    char *key = strdup(server->is_tls ? config->tls_key : "");
+    struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, priorities},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct stat before;
+    int rc = 0;
+
+    fstat(listener, &before);
+    if (cert && key)
+        server->mhd = call_start(server, config, listener, server->is_tls ? tls : plain);
+    if (!server->mhd) {
+        close_if_same(listener, &before);
+        rc = error_set(err, ERROR_INVALID, "cannot start the HTTP daemon: %s",
+                       server->library_text[0] ? server->library_text : "out of memory");
+    }
+    free(cert);
+    if (key)
+        explicit_bzero(key, strlen(key));
+    free(key);
+    return rc;
+}
+
+static void init_handles(struct http_server *server)
+{
+    int fd = MHD_get_daemon_info(server->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+
+    uv_poll_init(server->loop, &server->poll, fd);
+    uv_timer_init(server->loop, &server->timer);
+    uv_timer_init(server->loop, &server->sweep);
+    uv_prepare_init(server->loop, &server->prepare);
+    server->poll.data = server->timer.data = server->sweep.data = server->prepare.data =
+        server;
+    server->handles = 4;
+    uv_poll_start(&server->poll, UV_READABLE, on_poll);
+    uv_prepare_start(&server->prepare, on_prepare);
+}
+
+static struct http_server *server_new(uv_loop_t *loop, const struct http_config *config,
+                                      const struct http_route *routes, void *arg)
+{
+    struct http_server *server = calloc(1, sizeof(*server));
+
+    if (!server)
+        return NULL;
+    server->loop = loop;
+    server->routes = routes;
+    server->arg = arg;
+    server->auth = config->auth;
+    server->max_streams = config->max_streams ? config->max_streams : DEFAULT_STREAMS;
+    server->is_tls = config->tls_cert && config->tls_key;
+    TAILQ_INIT(&server->requests);
+    TAILQ_INIT(&server->resumes);
+    TAILQ_INIT(&server->notices);
+    TAILQ_INIT(&server->waiting);
+    TAILQ_INIT(&server->lingers);
+    return server;
+}
+
+struct http_server *http_server_create(uv_loop_t *loop, const struct http_config *config,
+                                       const struct http_route *routes, void *arg,
+                                       struct error *err)
+{
+    struct http_server *server = server_new(loop, config, routes, arg);
+    int listener;
+
+    if (!server) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    if (!config->tls_cert != !config->tls_key) {
+        error_set(err, ERROR_INVALID, "TLS needs both a certificate and a key");
+        goto fail;
+    }
+    if (config->web_dir) {
+        server->files = static_files_load(config->web_dir, err);
+        if (!server->files)
+            goto fail;
+    }
+    listener = open_listener(&config->listen, &server->address, err);
+    if (listener < 0)
+        goto fail;
+    server->checks_host = !config->auth && is_loopback(&server->address);
+    if (start_daemon(server, config, listener, err))
+        goto fail;
+    init_handles(server);
+    return server;
+fail:
+    static_files_destroy(server->files);
+    free(server);
+    return NULL;
+}
+
+void http_server_address(const struct http_server *server, struct sockaddr_storage *out)
+{
+    *out = server->address;
+}
+
+void http_server_counters(const struct http_server *server, struct http_counters *out)
+{
+    *out = server->counters;
+}

@@ -1,0 +1,166 @@
+/* internal.h - what the files of the HTTP server share; nobody else includes it.
+ *
+ * A connection (struct http_connection) lives as long as the library's; it carries one
+ * request at a time. A request is made when its first line was read and freed when its
+ * answer was sent or the connection died. A suspended request waits for its handler or
+ * for stream data; only the pump resumes it, a batch per turn of the loop, because each
+ * library run that follows a resume walks all suspended connections. */
+#ifndef RINGBENCH_SERVER_HTTP_INTERNAL_H
+#define RINGBENCH_SERVER_HTTP_INTERNAL_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "common/buf.h"
+#include "server/http/auth.h"
+#include "server/http/byte_queue.h"
+#include "server/http/http.h"
+#include "server/http/router.h"
+#include "server/http/static_files.h"
+#include "server/http/target.h"
+
+#define HTTP_HEADERS_MAX 16
+
+struct http_connection {
+    struct http_server *server;
+    struct MHD_Connection *mhd;
+    struct http_request *request; /* the current one, or NULL */
+    uv_poll_t watch;              /* for a disconnect while suspended */
+    int fd;
+    bool has_watch, is_watching;
+    bool is_opening; /* no request was seen yet: perhaps still in the TLS handshake */
+    bool is_waiting; /* has a deadline and stands in server->waiting */
+    uint64_t deadline_ms;
+    TAILQ_ENTRY(http_connection) waiting;
+};
+
+struct http_reply_header {
+    char *name, *value;
+};
+
+struct http_request {
+    struct http_server *server;
+    struct http_connection *connection; /* NULL once it is over (abandoned requests) */
+    char method[32];                    /* a longer one matches no route, cut or not */
+    struct router_match match;
+    const struct static_file *file;
+    struct target target;
+    struct error target_error;
+    struct buf body;
+    uint64_t body_seen; /* bytes read, kept or not */
+    uint64_t begun_ms;
+    struct MHD_Response *response;
+    unsigned status;
+    struct http_reply_header headers[HTTP_HEADERS_MAX];
+    size_t n_headers;
+    void (*gone)(void *data);
+    void *data;
+    struct http_stream *stream;
+    bool is_begun;
+    bool is_suspended;
+    bool is_resuming;  /* stands in server->resumes */
+    bool is_lost;      /* the client left before the answer */
+    bool is_abandoned; /* the server answered for its handler, which will still answer */
+    bool by_query_token;
+    TAILQ_ENTRY(http_request) all, resumes;
+};
+
+TAILQ_HEAD(http_request_list, http_request);
+
+struct http_linger;
+
+struct http_server {
+    uv_loop_t *loop;
+    struct MHD_Daemon *mhd;
+    const struct http_route *routes;
+    void *arg;
+    const struct http_auth *auth;
+    struct static_files *files;
+    struct sockaddr_storage address;
+    unsigned max_streams;
+    bool is_tls;
+    bool checks_host; /* on loopback without tokens: see origin.h */
+    bool is_pumping, is_closing, is_stopped;
+
+    uv_poll_t poll;
+    uv_timer_t timer, sweep;
+    uv_prepare_t prepare;
+    unsigned handles;    /* not yet closed */
+    unsigned idle_turns; /* runs in a row without an event or callback */
+
+    struct http_request_list requests, resumes;
+    TAILQ_HEAD(, http_stream) notices; /* streams with a callback due */
+    TAILQ_HEAD(, http_connection) waiting;
+    TAILQ_HEAD(, http_linger) lingers;
+    unsigned n_lingers;
+    size_t body_bytes; /* of all requests being read */
+    struct http_counters counters;
+
+    uint64_t close_deadline_ms;
+    void (*closed)(void *arg);
+    void *closed_arg;
+    char library_text[256]; /* the last message of the library */
+};
+
+/* http.c */
+void http_server_progress(struct http_server *server);
+void http_server_wake(struct http_server *server);
+void http_server_handle_closed(struct http_server *server);
+
+/* connection.c */
+enum MHD_Result connection_accept(void *cls, const struct sockaddr *addr, socklen_t len);
+void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
+                       enum MHD_ConnectionNotificationCode code);
+struct http_connection *connection_of(struct MHD_Connection *mhd);
+/* Call connection_lost when the client disconnects; stop before every resume. */
+void connection_watch(struct http_connection *connection);
+void connection_unwatch(struct http_connection *connection);
+
+/* deadline.c: connections that owe us bytes, and sockets kept open after a refusal */
+void deadline_set(struct http_connection *connection, uint64_t ms_from_now);
+void deadline_clear(struct http_connection *connection);
+void deadline_sweep(uv_timer_t *timer);
+/* Swallow what the client still sends on a copy of the socket, for some seconds: closing
+ * with unread input makes the kernel reset the connection, and the client loses the
+ * answer that we just sent. */
+void linger_start(struct http_server *server, int fd);
+void linger_close_all(struct http_server *server);
+
+/* exchange.c: the library's view of a request */
+void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd);
+enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const char *url,
+                                const char *method, const char *version,
+                                const char *upload, size_t *upload_size, void **context);
+void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
+                        enum MHD_RequestTerminationCode code);
+/* Let the pump resume it. Does nothing unless it is suspended. */
+void exchange_resume(struct http_request *request);
+/* The client of a suspended request left. */
+void exchange_lost(struct http_request *request);
+/* The server closes: answer a suspended request on its handler's behalf. */
+void exchange_abandon(struct http_request *request);
+/* The handler of an abandoned request answered after all. */
+void exchange_answered_late(struct http_request *request);
+
+/* reply.c */
+/* Give the request its answer; `response` is stolen, NULL means that memory was out. */
+void reply_finish(struct http_request *request, int status,
+                  struct MHD_Response *response);
+void reply_refuse(struct http_request *request, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A response without a body; NULL when memory is out. */
+struct MHD_Response *reply_empty(void);
+/* The text of a problem document, to be freed; NULL when memory is out. */
+char *reply_problem_text(int status, const char *detail, const struct problems *problems);
+void reply_static(struct http_request *request, const struct static_file *file);
+void reply_release_headers(struct http_request *request);
+
+/* stream.c */
+void stream_completed(struct http_stream *stream);
+void stream_cut(struct http_stream *stream);
+void stream_server_closing(struct http_stream *stream);
+/* Run the callbacks that came due inside the library. */
+void stream_run_notices(struct http_server *server);
+
+#endif

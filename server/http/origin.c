@@ -1,0 +1,49 @@
+/* origin.c - checks of the Origin and Host headers */
+#include "server/http/origin.h"
+
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+bool origin_matches_host(const char *origin, const char *host)
+{
+    const char *rest = strstr(origin, "://");
+
+    return rest && host && !strcasecmp(rest + 3, host);
+}
+
+/* The host without port and brackets; false when it is too long to be one. */
+static bool host_name(const char *host, char name[256])
+{
+    size_t len;
+
+    if (*host == '[') {
+        host++;
+        len = strcspn(host, "]");
+    } else {
+        len = strcspn(host, ":");
+    }
+    if (len == 0 || len > 255)
+        return false;
+    memcpy(name, host, len);
+    name[len] = '\0';
+    return true;
+}
+
+bool origin_host_is_local(const char *host)
+{
+    static const char suffix[] = ".localhost";
+    char name[256];
+    unsigned char address[16];
+    size_t len;
+
+    if (!host_name(host, name))
+        return false;
+    if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1)
+        return true;
+    len = strlen(name);
+    return !strcasecmp(name, "localhost") ||
+           (len > sizeof(suffix) - 1 &&
+            !strcasecmp(name + len - (sizeof(suffix) - 1), suffix));
+}

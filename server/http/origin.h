@@ -1,0 +1,16 @@
+/* origin.h - what keeps other web pages in a user's browser out of a server without
+ * tokens: cross-site posts and DNS rebinding */
+#ifndef RINGBENCH_SERVER_HTTP_ORIGIN_H
+#define RINGBENCH_SERVER_HTTP_ORIGIN_H
+
+#include <stdbool.h>
+
+/* Whether an Origin header ("http://host:port") names the host of a Host header. "null"
+ * matches nothing. */
+bool origin_matches_host(const char *origin, const char *host);
+
+/* Whether a Host header names an address or localhost. A page that rebinds its own name
+ * to 127.0.0.1 sends its own name. */
+bool origin_host_is_local(const char *host);
+
+#endif

@@ -1,0 +1,321 @@
+/* reply.c - the answers: JSON, text, problem documents, files */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "server/http/internal.h"
+#include "server/http/negotiate.h"
+
+/* Over TLS the library sends a buffer in many runs in which nothing seems to happen, and
+ * the pump would slow down; a reader callback shows it that there is work. */
+#define READER_BYTES_MIN ((size_t)256 * 1024)
+#define READER_BLOCK 65536
+
+static const char ui_policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
+    "blob:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
+struct reader {
+    struct http_server *server;
+    size_t len;
+    char *data;
+};
+
+static ssize_t read_block(void *cls, uint64_t pos, char *out, size_t max)
+{
+    struct reader *reader = cls;
+    size_t left = reader->len - (size_t)pos;
+
+    http_server_progress(reader->server);
+    if (left == 0)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (max > left)
+        max = left;
+    memcpy(out, reader->data + pos, max);
+    return (ssize_t)max;
+}
+
+static void reader_free(void *cls)
+{
+    struct reader *reader = cls;
+
+    free(reader->data);
+    free(reader);
+}
+
+static struct MHD_Response *reader_response(struct http_server *server, char *data,
+                                            size_t len)
+{
+    struct reader *reader = malloc(sizeof(*reader));
+    struct MHD_Response *response = NULL;
+
+    if (reader) {
+        reader->server = server;
+        reader->len = len;
+        reader->data = data;
+        response = MHD_create_response_from_callback(len, READER_BLOCK, read_block,
+                                                     reader, reader_free);
+    }
+    if (!response) {
+        free(reader);
+        free(data);
+    }
+    return response;
+}
+
+/* A response of malloc'ed bytes, which are stolen, also on failure. */
+static struct MHD_Response *response_of(struct http_server *server, char *data,
+                                        size_t len)
+{
+    struct MHD_Response *response;
+
+    if (!data)
+        return NULL;
+    if (server && server->is_tls && len >= READER_BYTES_MIN)
+        return reader_response(server, data, len);
+    response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
+    if (!response)
+        free(data);
+    return response;
+}
+
+void reply_release_headers(struct http_request *request)
+{
+    for (size_t i = 0; i < request->n_headers; i++) {
+        free(request->headers[i].name);
+        free(request->headers[i].value);
+    }
+    request->n_headers = 0;
+}
+
+void http_reply_header(struct http_request *request, const char *name, const char *value)
+{
+    struct http_reply_header *header = &request->headers[request->n_headers];
+
+    if (request->n_headers == HTTP_HEADERS_MAX) {
+        log_error("http: more than %d headers in an answer", HTTP_HEADERS_MAX);
+        return;
+    }
+    header->name = strdup(name);
+    header->value = strdup(value);
+    if (header->name && header->value) {
+        request->n_headers++;
+    } else {
+        free(header->name);
+        free(header->value);
+    }
+}
+
+static void add_headers(struct http_request *request, struct MHD_Response *response)
+{
+    for (size_t i = 0; i < request->n_headers; i++)
+        MHD_add_response_header(response, request->headers[i].name,
+                                request->headers[i].value);
+    reply_release_headers(request);
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (!MHD_get_response_header(response, "Cache-Control"))
+        MHD_add_response_header(response, "Cache-Control", "no-store");
+}
+
+struct MHD_Response *reply_empty(void)
+{
+    return MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+}
+
+void reply_finish(struct http_request *request, int status, struct MHD_Response *response)
+{
+    if (request->is_abandoned) {
+        if (response)
+            MHD_destroy_response(response);
+        exchange_answered_late(request);
+        return;
+    }
+    assert(!request->response && !request->stream);
+    if (!response) {
+        status = 500;
+        response = reply_empty();
+        log_error("http: no memory for an answer");
+    }
+    if (!response)
+        abort();
+    add_headers(request, response);
+    request->response = response;
+    request->status = (unsigned)status;
+    exchange_resume(request);
+}
+
+static void finish_text(struct http_request *request, int status, const char *type,
+                        char *text, size_t len)
+{
+    struct MHD_Response *response = response_of(request->server, text, len);
+
+    if (response && MHD_add_response_header(response, "Content-Type", type) != MHD_YES) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    reply_finish(request, status, response);
+}
+
+/* The text of a JSON value with a newline, for terminals. NULL when memory is out. */
+static char *json_line(const json_t *json, size_t *len)
+{
+    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *grown;
+
+    *len = text ? strlen(text) + 1 : 0;
+    grown = text ? realloc(text, *len + 1) : NULL;
+    if (grown)
+        memcpy(grown + *len - 1, "\n", 2);
+    else
+        free(text);
+    return grown;
+}
+
+void http_reply_json(struct http_request *request, int status, json_t *json)
+{
+    size_t len;
+    char *text = json_line(json, &len);
+
+    json_decref(json);
+    finish_text(request, status, "application/json", text, len);
+}
+
+void http_reply_text(struct http_request *request, int status, const char *content_type,
+                     const char *text, size_t len)
+{
+    char *copy = malloc(len + 1);
+
+    if (copy && len > 0)
+        memcpy(copy, text, len);
+    finish_text(request, status, content_type, copy, len);
+}
+
+void http_reply_empty(struct http_request *request, int status)
+{
+    reply_finish(request, status, reply_empty());
+}
+
+char *reply_problem_text(int status, const char *detail, const struct problems *problems)
+{
+    json_t *document = problem_document(status, detail, problems);
+    size_t len;
+    char *text = json_line(document, &len);
+
+    json_decref(document);
+    return text;
+}
+
+static void reply_problem_va(struct http_request *request, int status,
+                             const struct problems *problems, const char *format,
+                             va_list args) __attribute__((format(printf, 4, 0)));
+
+static void reply_problem_va(struct http_request *request, int status,
+                             const struct problems *problems, const char *format,
+                             va_list args)
+{
+    char detail[1024], *text;
+
+    vsnprintf(detail, sizeof(detail), format, args);
+    text = reply_problem_text(status, detail, problems);
+    finish_text(request, status, "application/problem+json", text,
+                text ? strlen(text) : 0);
+}
+
+void http_reply_problem(struct http_request *request, int status,
+                        const struct problems *problems, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    reply_problem_va(request, status, problems, format, args);
+    va_end(args);
+}
+
+void reply_refuse(struct http_request *request, int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    reply_problem_va(request, status, NULL, format, args);
+    va_end(args);
+}
+
+static int status_of(enum error_code code)
+{
+    switch (code) {
+    case ERROR_INVALID:
+        return 400;
+    case ERROR_NOT_FOUND:
+        return 404;
+    case ERROR_CONFLICT:
+        return 409;
+    case ERROR_LIMIT:
+    case ERROR_UNSUPPORTED:
+        return 422;
+    case ERROR_PEER:
+        return 502;
+    case ERROR_MEMORY:
+    case ERROR_IO:
+    case ERROR_UNAVAILABLE:
+        return 503;
+    case ERROR_TIMEOUT:
+        return 504;
+    case ERROR_NONE:
+    case ERROR_INTERNAL:
+        break;
+    }
+    return 500;
+}
+
+void http_reply_error(struct http_request *request, const struct error *err)
+{
+    int status = status_of(err->code);
+
+    if (status >= 500)
+        log_warn("http: %s %s: %s", request->method,
+                 request->target.path ? request->target.path : "?", err->text);
+    if (status == 503)
+        http_reply_header(request, "Retry-After", "1");
+    reply_refuse(request, status, "%s", err->text);
+}
+
+static void add_file_headers(struct http_request *request, const struct static_file *file,
+                             const char *etag)
+{
+    http_reply_header(request, "ETag", etag);
+    http_reply_header(request, "Cache-Control", "no-cache");
+    http_reply_header(request, "Content-Security-Policy", ui_policy);
+    http_reply_header(request, "Referrer-Policy", "no-referrer");
+    http_reply_header(request, "Cross-Origin-Opener-Policy", "same-origin");
+    http_reply_header(request, "Cross-Origin-Resource-Policy", "same-origin");
+    if (file->gzip_data)
+        http_reply_header(request, "Vary", "Accept-Encoding");
+}
+
+void reply_static(struct http_request *request, const struct static_file *file)
+{
+    bool is_gzip =
+        file->gzip_data &&
+        negotiate_encoding(http_request_header(request, "Accept-Encoding"), "gzip");
+    const char *etag = is_gzip ? file->gzip_etag : file->etag;
+    struct MHD_Response *response;
+
+    add_file_headers(request, file, etag);
+    if (static_etag_matches(http_request_header(request, "If-None-Match"), etag)) {
+        reply_finish(request, 304, reply_empty());
+        return;
+    }
+    /* Persistent: the files live as long as the server, and it outlives its responses. */
+    response = MHD_create_response_from_buffer(is_gzip ? file->gzip_len : file->len,
+                                               is_gzip ? file->gzip_data : file->data,
+                                               MHD_RESPMEM_PERSISTENT);
+    http_reply_header(request, "Content-Type", file->content_type);
+    if (is_gzip)
+        http_reply_header(request, "Content-Encoding", "gzip");
+    reply_finish(request, 200, response);
+}

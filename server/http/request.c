@@ -1,0 +1,119 @@
+/* request.c - what a handler may ask of its request */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "server/http/internal.h"
+#include "server/http/negotiate.h"
+
+#define ACCEPT_MAX 2048
+
+const char *http_request_method(const struct http_request *request)
+{
+    return request->method;
+}
+
+const char *http_request_path(const struct http_request *request)
+{
+    return request->target.path;
+}
+
+const char *http_request_param(const struct http_request *request, const char *name)
+{
+    return router_param(&request->match, name);
+}
+
+const char *http_request_query(const struct http_request *request, const char *name)
+{
+    return target_query(&request->target, name);
+}
+
+void http_request_query_each(const struct http_request *request, const char *name,
+                             void (*each)(void *arg, const char *value), void *arg)
+{
+    for (size_t i = 0; i < request->target.n_query; i++) {
+        if (!strcmp(request->target.query[i].name, name))
+            each(arg, request->target.query[i].value);
+    }
+}
+
+const char *http_request_header(const struct http_request *request, const char *name)
+{
+    if (!request->connection)
+        return NULL;
+    return MHD_lookup_connection_value(request->connection->mhd, MHD_HEADER_KIND, name);
+}
+
+const char *http_request_body(const struct http_request *request, size_t *len)
+{
+    *len = request->body.len;
+    return request->body.len ? request->body.data : "";
+}
+
+enum http_role http_request_role(const struct http_request *request)
+{
+    if (!request->server)
+        return ROLE_NONE;
+    if (!request->server->auth)
+        return ROLE_OPERATOR;
+    if (request->by_query_token)
+        return ROLE_VIEWER;
+    return http_auth_role(request->server->auth,
+                          http_request_header(request, "Authorization"));
+}
+
+const struct sockaddr *http_request_peer(const struct http_request *request)
+{
+    const union MHD_ConnectionInfo *info;
+
+    if (!request->connection)
+        return NULL;
+    info = MHD_get_connection_info(request->connection->mhd,
+                                   MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+struct joined {
+    char text[ACCEPT_MAX];
+    size_t len;
+    bool is_present;
+};
+
+/* A list header may come in several lines, which mean the same as one. */
+static enum MHD_Result join_line(void *cls, enum MHD_ValueKind kind, const char *name,
+                                 const char *value)
+{
+    struct joined *joined = cls;
+    size_t room = sizeof(joined->text) - joined->len;
+    int n;
+
+    (void)kind;
+    if (strcasecmp(name, "Accept") != 0)
+        return MHD_YES;
+    joined->is_present = true;
+    n = snprintf(joined->text + joined->len, room, "%s%s", joined->len ? "," : "",
+                 value ? value : "");
+    joined->len += (size_t)n < room ? (size_t)n : room - 1;
+    return MHD_YES;
+}
+
+int http_request_accepts(const struct http_request *request, const char *const *types)
+{
+    struct joined joined = {.len = 0};
+
+    joined.text[0] = '\0';
+    if (request->connection)
+        MHD_get_connection_values(request->connection->mhd, MHD_HEADER_KIND, join_line,
+                                  &joined);
+    return negotiate_accept(joined.is_present ? joined.text : NULL, types);
+}
+
+void http_request_park(struct http_request *request, void (*gone)(void *data), void *data)
+{
+    if (request->is_abandoned || request->response)
+        return;
+    request->gone = gone;
+    request->data = data;
+    if (request->is_suspended && gone)
+        connection_watch(request->connection);
+}

@@ -1,0 +1,304 @@
+/* static_files.c - loading and look-up of the web UI's files */
+#include "server/http/static_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TOTAL_MAX ((size_t)32 << 20)
+#define FILES_MAX 2000
+#define DEPTH_MAX 8
+
+struct static_files {
+    struct static_file *files; /* sorted by path */
+    size_t count;
+    size_t total;
+    char root[PATH_MAX]; /* resolved */
+};
+
+static const struct {
+    const char *extension, *content_type;
+} types[] = {
+    {"html", "text/html; charset=utf-8"},
+    {"js", "text/javascript; charset=utf-8"},
+    {"mjs", "text/javascript; charset=utf-8"},
+    {"css", "text/css; charset=utf-8"},
+    {"json", "application/json"},
+    {"map", "application/json"},
+    {"svg", "image/svg+xml"},
+    {"png", "image/png"},
+    {"jpg", "image/jpeg"},
+    {"ico", "image/x-icon"},
+    {"txt", "text/plain; charset=utf-8"},
+    {"md", "text/plain; charset=utf-8"},
+    {"woff2", "font/woff2"},
+    {"gz", "application/gzip"},
+};
+
+static const char *extension_of(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    const char *dot = strrchr(name ? name : path, '.');
+
+    return dot ? dot + 1 : "";
+}
+
+/* NULL for an extension that we know nothing about. */
+static const char *content_type_of(const char *path)
+{
+    const char *extension = extension_of(path);
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (!strcmp(types[i].extension, extension))
+            return types[i].content_type;
+    }
+    return NULL;
+}
+
+/* FNV-1a, 64 bits: a changed file gets another tag; no one gains by forging one. */
+static void make_etag(const char *data, size_t len, const char *suffix, char etag[24])
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)data[i]) * UINT64_C(0x100000001b3);
+    snprintf(etag, 24, "\"%016" PRIx64 "%s\"", hash, suffix);
+}
+
+static char *read_all(int fd, size_t len, struct error *err)
+{
+    char *data = malloc(len + 1);
+    size_t done = 0;
+
+    if (!data) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    while (done < len) {
+        ssize_t n = read(fd, data + done, len - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            error_set_errno(err, ERROR_IO, n ? errno : EIO, "cannot read");
+            free(data);
+            return NULL;
+        }
+        done += (size_t)n;
+    }
+    data[len] = '\0';
+    return data;
+}
+
+static int add_file(struct static_files *files, const char *path, char *data, size_t len,
+                    struct error *err)
+{
+    const char *type = content_type_of(path);
+    struct static_file *grown =
+        realloc(files->files, (files->count + 1) * sizeof(*grown));
+    char *name = strdup(path);
+
+    if (grown)
+        files->files = grown;
+    if (!grown || !name) {
+        free(name);
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    }
+    grown += files->count++;
+    memset(grown, 0, sizeof(*grown));
+    grown->path = name;
+    grown->content_type = type ? type : "application/octet-stream";
+    grown->data = data;
+    grown->len = len;
+    make_etag(data, len, "", grown->etag);
+    return 0;
+}
+
+/* Whether the resolved path lies in the resolved directory. */
+static bool is_inside(const struct static_files *files, const char *full)
+{
+    char resolved[PATH_MAX];
+    size_t len = strlen(files->root);
+
+    return realpath(full, resolved) && !strncmp(resolved, files->root, len) &&
+           (resolved[len] == '/' || resolved[len] == '\0' || !strcmp(files->root, "/"));
+}
+
+static int load_file(struct static_files *files, const char *full, const char *path,
+                     size_t len, struct error *err)
+{
+    char *data;
+    int fd;
+
+    if (files->count == FILES_MAX || len > TOTAL_MAX - files->total)
+        return error_set(err, ERROR_LIMIT, "more than %d files or %zu MiB", FILES_MAX,
+                         TOTAL_MAX >> 20);
+    fd = open(full, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(err, ERROR_IO, errno, "cannot open %s", full);
+    data = read_all(fd, len, err);
+    close(fd);
+    if (!data)
+        return error_prefix(err, "%s", full);
+    if (add_file(files, path, data, len, err)) {
+        free(data);
+        return -1;
+    }
+    files->total += len;
+    return 0;
+}
+
+static int load_dir(struct static_files *files, const char *path, int depth,
+                    struct error *err);
+
+static int load_entry(struct static_files *files, const char *dir, const char *name,
+                      int depth, struct error *err)
+{
+    char path[PATH_MAX], full[PATH_MAX];
+    struct stat st;
+
+    if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX ||
+        snprintf(full, sizeof(full), "%s%s", files->root, path) >= PATH_MAX)
+        return error_set(err, ERROR_LIMIT, "a path under %s is too long", files->root);
+    if (!is_inside(files, full) || stat(full, &st))
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return load_dir(files, path, depth + 1, err);
+    if (!S_ISREG(st.st_mode))
+        return 0;
+    return load_file(files, full, path, (size_t)st.st_size, err);
+}
+
+static int load_dir(struct static_files *files, const char *path, int depth,
+                    struct error *err)
+{
+    char full[PATH_MAX];
+    struct dirent *entry;
+    DIR *dir;
+    int rc = 0;
+
+    if (depth > DEPTH_MAX ||
+        snprintf(full, sizeof(full), "%s%s", files->root, path) >= PATH_MAX)
+        return error_set(err, ERROR_LIMIT, "%s is nested too deep", files->root);
+    dir = opendir(full);
+    if (!dir)
+        return error_set_errno(err, ERROR_IO, errno, "cannot read %s", full);
+    while (rc == 0 && (entry = readdir(dir))) {
+        if (entry->d_name[0] != '.')
+            rc = load_entry(files, path, entry->d_name, depth, err);
+    }
+    closedir(dir);
+    return rc;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(((const struct static_file *)a)->path,
+                  ((const struct static_file *)b)->path);
+}
+
+static struct static_file *find_exact(const struct static_files *files, const char *path)
+{
+    char copy[PATH_MAX];
+    struct static_file key = {.path = copy};
+
+    if (snprintf(copy, sizeof(copy), "%s", path) >= PATH_MAX)
+        return NULL;
+    return bsearch(&key, files->files, files->count, sizeof(key), compare_paths);
+}
+
+/* Let each file know the compressed form beside it. */
+static void attach_compressed(struct static_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        struct static_file *file = &files->files[i], *gzip;
+        char path[PATH_MAX];
+
+        if (snprintf(path, sizeof(path), "%s.gz", file->path) >= PATH_MAX)
+            continue;
+        gzip = find_exact(files, path);
+        if (gzip) {
+            file->gzip_data = gzip->data;
+            file->gzip_len = gzip->len;
+            make_etag(gzip->data, gzip->len, "-gz", file->gzip_etag);
+        }
+    }
+}
+
+struct static_files *static_files_load(const char *dir, struct error *err)
+{
+    struct static_files *files = calloc(1, sizeof(*files));
+
+    if (!files) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    if (!realpath(dir, files->root)) {
+        error_set_errno(err, ERROR_IO, errno, "web directory %s", dir);
+        goto fail;
+    }
+    if (load_dir(files, "", 0, err)) {
+        error_prefix(err, "web directory");
+        goto fail;
+    }
+    if (files->count)
+        qsort(files->files, files->count, sizeof(*files->files), compare_paths);
+    if (!files->count || !find_exact(files, "/index.html")) {
+        error_set(err, ERROR_INVALID, "web directory %s has no index.html", dir);
+        goto fail;
+    }
+    attach_compressed(files);
+    return files;
+fail:
+    static_files_destroy(files);
+    return NULL;
+}
+
+void static_files_destroy(struct static_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->files[i].path);
+        free(files->files[i].data);
+    }
+    free(files->files);
+    free(files);
+}
+
+const struct static_file *static_files_find(const struct static_files *files,
+                                            const char *path)
+{
+    const struct static_file *file = find_exact(files, path);
+
+    /* A node's name may have dots, so only the extensions that we serve count. */
+    if (!file && !content_type_of(path))
+        file = find_exact(files, "/index.html");
+    return file;
+}
+
+bool static_etag_matches(const char *if_none_match, const char *etag)
+{
+    size_t len = strlen(etag);
+    const char *p = if_none_match;
+
+    while (p && *p) {
+        p += strspn(p, " \t,");
+        if (*p == '*')
+            return true;
+        if (!strncmp(p, "W/", 2))
+            p += 2;
+        if (!strncmp(p, etag, len) && strchr(" \t,", p[len]))
+            return true;
+        p += strcspn(p, ",");
+    }
+    return false;
+}

@@ -1,0 +1,36 @@
+/* static_files.h - the web UI's files, read once at start. A request only looks its path
+ * up in a table, so no path can leave the directory. */
+#ifndef RINGBENCH_SERVER_HTTP_STATIC_FILES_H
+#define RINGBENCH_SERVER_HTTP_STATIC_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+struct static_files;
+
+struct static_file {
+    char *path; /* "/app.mjs", as asked for */
+    const char *content_type;
+    char *data;
+    size_t len;
+    char *gzip_data; /* of "app.mjs.gz" beside it, or NULL */
+    size_t gzip_len;
+    char etag[24], gzip_etag[24];
+};
+
+/* Read every regular file under `dir`, except hidden ones and links that lead out of it.
+ * Needs an index.html; refuses more than 32 MiB in all. */
+struct static_files *static_files_load(const char *dir, struct error *err);
+void static_files_destroy(struct static_files *files);
+
+/* The file for a decoded path; "/" and paths that are views of the UI (no extension of a
+ * file type we serve) give index.html. NULL: there is none. Borrowed. */
+const struct static_file *static_files_find(const struct static_files *files,
+                                            const char *path);
+
+/* Whether an If-None-Match header (may be NULL) names `etag`. */
+bool static_etag_matches(const char *if_none_match, const char *etag);
+
+#endif

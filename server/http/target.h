@@ -1,0 +1,35 @@
+/* target.h - a request's target taken apart: decoded path, its segments, query pairs */
+#ifndef RINGBENCH_SERVER_HTTP_TARGET_H
+#define RINGBENCH_SERVER_HTTP_TARGET_H
+
+#include <stddef.h>
+
+#include "common/error.h"
+
+#define TARGET_SEGMENTS_MAX 16
+#define TARGET_PAIRS_MAX 128
+
+struct target_pair {
+    const char *name, *value;
+};
+
+/* Every string is decoded, valid UTF-8, and lives in `memory`. */
+struct target {
+    char *memory;
+    const char *path;
+    const char *segments[TARGET_SEGMENTS_MAX]; /* "a%2Fb" is one segment, "a/b" */
+    size_t n_segments;
+    struct target_pair *query;
+    size_t n_query;
+};
+
+/* Parse "/path?query" or the absolute form. ERROR_INVALID for a bad escape, a NUL or text
+ * that is not UTF-8; ERROR_NOT_FOUND for a path deeper than any route. On failure *target
+ * is empty. */
+int target_parse(struct target *target, const char *uri, struct error *err);
+void target_release(struct target *target);
+
+/* The first value of a query parameter, or NULL. "?a" gives "". */
+const char *target_query(const struct target *target, const char *name);
+
+#endif
