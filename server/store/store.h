@@ -35,6 +35,9 @@ const char *store_trouble(const struct store *store);
 
 struct store_write *store_write_create(void);
 
+/* Drop a write that will not be submitted. NULL is fine. */
+void store_write_destroy(struct store_write *write);
+
 /* Insert or replace a run's row. doc: the run's JSON as GET shows it (borrowed). */
 int store_write_run(struct store_write *write, const char *id, const char *state,
                     const char *name, int64_t created_ms, const json_t *labels,

@@ -65,6 +65,4 @@ struct store_write {
 int store_write_prune(struct store_write *write, int64_t acks_before_ms,
                       int64_t idempotency_before_ms);
 
-void store_write_destroy(struct store_write *write);
-
 #endif

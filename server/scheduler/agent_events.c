@@ -1,0 +1,313 @@
+/* agent_events.c - what an agent's event lines mean to a run */
+#include "server/scheduler/agent_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/json_util.h"
+#include "common/log.h"
+
+typedef int line_parser(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write);
+
+static struct live_case *live_of(const struct action *action)
+{
+    struct active_run *active = action->active;
+
+    if (!active || !active->live ||
+        !live_case_is(active->live, action->case_no, action->attempt))
+        return NULL;
+    return active->live;
+}
+
+/* A `rank` event; with a reason only for failures. */
+static int make_rank(struct action *action, const struct node *node,
+                     enum rank_state state, const char *reason)
+{
+    action->kind = ACTION_RANK;
+    action->state = state;
+    action->type = "rank";
+    action->reason = reason ? strdup(reason) : NULL;
+    action->body = json_pack("{s:i, s:i, s:i, s:s, s:s}", "case", action->case_no,
+                             "attempt", action->attempt, "rank", action->rank, "node",
+                             node->name, "state", rank_state_name(state));
+    if (!action->body || (reason && !action->reason))
+        return -1;
+    if (reason)
+        json_object_set_new(action->body, "reason", json_string(reason));
+    if (state >= RANK_DONE && live_of(action))
+        live_case_note_reported(live_of(action), action->rank);
+    return 0;
+}
+
+static int parse_spawn(struct action *action, const struct node *node, json_t *line,
+                       struct store_write *write)
+{
+    (void)line;
+    (void)write;
+    return make_rank(action, node, RANK_SPAWNED, NULL);
+}
+
+static int parse_phase(struct action *action, const struct node *node, json_t *line,
+                       struct store_write *write)
+{
+    int state = rank_state_lookup(json_get_str(line, "phase", NULL));
+    const json_t *transport = json_object_get(line, "transport");
+    const json_t *seconds = json_object_get(line, "seconds");
+
+    (void)write;
+    if (state < RANK_JOINED || state > RANK_RUNNING)
+        return 0;
+    if (make_rank(action, node, (enum rank_state)state, NULL))
+        return -1;
+    if (transport)
+        json_object_set_new(action->body, "transport", json_deep_copy(transport));
+    if (seconds)
+        json_object_set_new(action->body, "seconds", json_deep_copy(seconds));
+    return 0;
+}
+
+static int parse_done(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    const json_t *why = json_object_get(line, "error");
+    char reason[600];
+
+    (void)write;
+    if (json_get_bool(line, "ok", false))
+        return make_rank(action, node, RANK_DONE, NULL);
+    snprintf(reason, sizeof(reason), "%s: %s", json_get_str(why, "code", "error"),
+             json_get_str(why, "text", "no reason given"));
+    if (strcmp(json_get_str(why, "code", ""), "peer_lost") == 0)
+        action->peer = (int)json_get_int(why, "peer", -1);
+    return make_rank(action, node, RANK_FAILED, reason);
+}
+
+/* "worker killed by signal 9 (Killed); last words: ..." */
+static void describe_exit(const json_t *line, char *out, size_t size)
+{
+    int64_t signal = json_get_int(line, "signal", 0);
+    const json_t *tail = json_object_get(line, "tail");
+    size_t lines = json_array_size(tail);
+    const char *last = NULL;
+    int n;
+
+    if (signal > 0)
+        n = snprintf(out, size, "worker killed by signal %d (%s)", (int)signal,
+                     strsignal((int)signal));
+    else
+        n = snprintf(out, size, "worker exited %d", (int)json_get_int(line, "code", -1));
+    if (lines > 0)
+        last = json_string_value(json_array_get(tail, lines - 1));
+    if (last && *last && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; its last line: %.300s", last);
+}
+
+static int parse_exit(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    bool well = !json_is_integer(json_object_get(line, "signal")) &&
+                json_get_int(line, "code", -1) == 0;
+    char reason[600];
+
+    (void)write;
+    if (well) {
+        action->kind = ACTION_EXITED_WELL;
+        return 0;
+    }
+    if (live_of(action) && live_case_reported(live_of(action), action->rank))
+        return 0;
+    describe_exit(line, reason, sizeof(reason));
+    return make_rank(action, node, RANK_FAILED, reason);
+}
+
+static int parse_result(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write)
+{
+    static const char *const ours[] = {"type", "run", "seq", "time_ms", "rank"};
+
+    (void)node;
+    (void)write;
+    action->kind = ACTION_RESULT;
+    action->type = "result";
+    action->body = json_copy(line);
+    if (!action->body)
+        return -1;
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        json_object_del(action->body, ours[i]);
+    return 0;
+}
+
+static int parse_output(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write)
+{
+    const char *text = json_get_str(line, "text", "");
+
+    (void)node;
+    return store_write_log(
+        write, action->active->run->id, json_get_int(line, "time_ms", 0), action->case_no,
+        action->rank, json_get_str(line, "stream", ""), text, strlen(text));
+}
+
+static int parse_log(struct action *action, const struct node *node, json_t *line,
+                     struct store_write *write)
+{
+    const char *level = json_get_str(line, "level", "info");
+    const char *text = json_get_str(line, "text", "");
+
+    if (strcmp(level, "info") != 0) {
+        action->kind = ACTION_MESSAGE;
+        action->type = "message";
+        action->body = json_pack("{s:s, s:s, s:i, s:s}", "level", level, "text", text,
+                                 "case", action->case_no, "node", node->name);
+        if (!action->body)
+            return -1;
+        if (action->rank >= 0)
+            json_object_set_new(action->body, "rank", json_integer(action->rank));
+    }
+    return store_write_log(write, action->active->run->id,
+                           json_get_int(line, "time_ms", 0), action->case_no,
+                           action->rank, "worker", text, strlen(text));
+}
+
+static int parse_refused(struct action *action, const struct node *node, json_t *line,
+                         struct store_write *write)
+{
+    const char *reason = json_get_str(line, "reason", "refused to start");
+
+    (void)write;
+    action->kind = ACTION_REFUSED;
+    action->reason = strdup(reason);
+    action->type = "message";
+    action->body = json_pack("{s:s, s:s, s:i, s:s}", "level", "error", "text", reason,
+                             "case", action->case_no, "node", node->name);
+    return action->reason && action->body ? 0 : -1;
+}
+
+static int parse_gone(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    (void)node;
+    (void)line;
+    (void)write;
+    action->kind = ACTION_GONE;
+    return 0;
+}
+
+static int parse_progress(struct action *action, const struct node *node, json_t *line,
+                          struct store_write *write)
+{
+    struct live_case *live = live_of(action);
+
+    (void)node;
+    (void)write;
+    if (live)
+        live_case_progress(live, action->rank, line);
+    return 0;
+}
+
+static const struct {
+    const char *type;
+    line_parser *parse;
+    bool needs_rank;
+} line_types[] = {
+    {"spawn", parse_spawn, true},   {"phase", parse_phase, true},
+    {"done", parse_done, true},     {"exit", parse_exit, true},
+    {"result", parse_result, true}, {"output", parse_output, false},
+    {"log", parse_log, false},      {"refused", parse_refused, false},
+    {"gone", parse_gone, false},    {"progress", parse_progress, true},
+};
+
+/* The run that a line speaks of, if it is one that is alive here and now. */
+static struct active_run *run_of_line(struct scheduler *scheduler, const json_t *line)
+{
+    struct active_run *active = active_run_find(scheduler, json_get_str(line, "run", ""));
+
+    return active && !run_has_ended(active->run) ? active : NULL;
+}
+
+int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
+                 struct store_write *write, struct action *action)
+{
+    const char *type = json_get_str(line, "type", "");
+
+    memset(action, 0, sizeof(*action));
+    action->rank = (int)json_get_int(line, "rank", -1);
+    action->case_no = (int)json_get_int(line, "case", -1);
+    action->attempt = (int)json_get_int(line, "attempt", -1);
+    action->peer = -1;
+    snprintf(action->run, sizeof(action->run), "%s", json_get_str(line, "run", ""));
+    action->active = run_of_line(scheduler, line);
+    if (strcmp(type, "gone") == 0)
+        action->kind = ACTION_GONE; /* frees the node also when the run has ended */
+    if (!action->active)
+        return 0;
+    action->active->pending++;
+    if (!live_of(action) && action->kind != ACTION_GONE)
+        return 0;
+    for (size_t i = 0; i < sizeof(line_types) / sizeof(line_types[0]); i++) {
+        if (strcmp(type, line_types[i].type) != 0)
+            continue;
+        if (line_types[i].needs_rank &&
+            (action->rank < 0 || action->rank >= action->active->run->world_size))
+            return 0;
+        return line_types[i].parse(action, node, line, write);
+    }
+    return 0;
+}
+
+static void perform_rank(struct action *action)
+{
+    struct live_case *live = live_of(action);
+    struct rank_report report = {.rank = action->rank,
+                                 .state = action->state,
+                                 .reason = action->reason,
+                                 .peer = action->peer};
+
+    if (live)
+        live_case_rank(live, &report);
+}
+
+void action_perform(struct action *action, const struct node *node, int64_t time_ms)
+{
+    struct live_case *live;
+
+    if (action->type)
+        run_apply(action->active->run, time_ms, action->type, action->body);
+    live = live_of(action);
+    switch (action->kind) {
+    case ACTION_RANK:
+        perform_rank(action);
+        break;
+    case ACTION_EXITED_WELL:
+        if (live)
+            live_case_exited_well(live, action->rank);
+        break;
+    case ACTION_RESULT:
+        action->active->scheduler->counters.results++;
+        if (live)
+            live_case_result(live);
+        break;
+    case ACTION_REFUSED:
+        if (live)
+            live_case_refused(live, node->name, action->reason);
+        break;
+    case ACTION_GONE:
+        if (live)
+            live_case_gone(live, node->name);
+        break;
+    case ACTION_MESSAGE:
+    case ACTION_NONE:
+        break;
+    }
+}
+
+void action_release(struct action *action)
+{
+    free(action->reason);
+    json_decref(action->body);
+    if (action->active)
+        active_run_unref(action->active);
+}

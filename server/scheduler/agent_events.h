@@ -1,0 +1,41 @@
+/* agent_events.h - what an agent's event lines mean to a run */
+#ifndef RINGBENCH_SERVER_SCHEDULER_AGENT_EVENTS_H
+#define RINGBENCH_SERVER_SCHEDULER_AGENT_EVENTS_H
+
+#include "server/scheduler/state.h"
+
+enum action_kind {
+    ACTION_NONE,        /* stored as seen, nothing follows (logs, strangers) */
+    ACTION_RANK,        /* a rank's state changed */
+    ACTION_EXITED_WELL, /* a worker exited 0 */
+    ACTION_RESULT,
+    ACTION_MESSAGE,
+    ACTION_REFUSED,
+    ACTION_GONE
+};
+
+/* One line, understood. */
+struct action {
+    enum action_kind kind;
+    char run[ID_RUN_LENGTH + 1];
+    struct active_run *active; /* counted in its `pending`, or NULL: an unknown run */
+    int case_no, attempt;
+    int rank;              /* -1: none */
+    enum rank_state state; /* ACTION_RANK */
+    int peer;              /* ACTION_RANK failed: the rank it blames, or -1 */
+    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED */
+    const char *type;      /* of the run event that is stored, or NULL: none */
+    json_t *body;          /* of that event */
+};
+
+/* Understand a line of `node` (borrowed). Progress lines take effect at once. Logs go
+ * into the write. Release the action after use. -1 when memory is out. */
+int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
+                 struct store_write *write, struct action *action);
+
+/* After the line is durable: the model first, then the case. */
+void action_perform(struct action *action, const struct node *node, int64_t time_ms);
+
+void action_release(struct action *action);
+
+#endif

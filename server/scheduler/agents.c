@@ -1,0 +1,386 @@
+/* agents.c - the agents' side of the scheduler: registration, commands, event batches */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "common/log.h"
+#include "server/scheduler/agent_events.h"
+#include "server/scheduler/state.h"
+
+/* A batch of event lines on its way to the disk. */
+struct batch {
+    struct scheduler *scheduler;
+    struct node *node;
+    char boot_id[ID_UUID_LENGTH + 1];
+    struct action *actions;
+    size_t n_actions, capacity;
+    int64_t last_seq;
+    scheduler_acked *done;
+    void *arg;
+};
+
+/* ---- Registration ---- */
+
+static bool is_node_name(const char *name)
+{
+    size_t len = strlen(name);
+
+    if (len == 0 || len > 253)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
+            return false;
+    }
+    return true;
+}
+
+static void check_registration(const json_t *body, struct problems *problems)
+{
+    const char *name = json_get_str(body, "name", "");
+    const char *boot_id = json_get_str(body, "boot_id", "");
+    const json_t *group = json_object_get(body, "group");
+    int64_t ranks = json_get_int(body, "ranks", 1);
+
+    if (!json_is_object(body))
+        problems_add(problems, "", "must be an object");
+    if (json_get_int(body, "protocol", 1) != 1)
+        problems_add(problems, "/protocol", "this server speaks protocol 1");
+    if (!is_node_name(name))
+        problems_add(problems, "/name", "must be 1 to 253 of A-Z a-z 0-9 . _ -");
+    if (strlen(boot_id) != ID_UUID_LENGTH)
+        problems_add(problems, "/boot_id", "must be a UUID");
+    if (group && !json_is_null(group) && !json_is_string(group))
+        problems_add(problems, "/group", "must be a string or null");
+    if (ranks < 0 || ranks > 4096)
+        problems_add(problems, "/ranks", "must be from 0 to 4096");
+    if (json_object_get(body, "labels") &&
+        !json_is_object(json_object_get(body, "labels")))
+        problems_add(problems, "/labels", "must be an object of strings");
+}
+
+/* Whether the registration lists the case among those that the agent still has. */
+static bool lists_case(const json_t *cases, const char *run, int case_no, int attempt)
+{
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *c = json_array_get(cases, i);
+
+        if (strcmp(json_get_str(c, "run", ""), run) == 0 &&
+            json_get_int(c, "case", -1) == case_no &&
+            json_get_int(c, "attempt", -1) == attempt)
+            return true;
+    }
+    return false;
+}
+
+/* The agent has a case that is not under way here: it occupies the node until it ended.
+ */
+static void stop_stranger(struct node *node, const json_t *c)
+{
+    const char *run = json_get_str(c, "run", "");
+    int case_no = (int)json_get_int(c, "case", -1);
+    int attempt = (int)json_get_int(c, "attempt", -1);
+
+    if (strlen(run) != ID_RUN_LENGTH)
+        return;
+    node_occupy(node, run, case_no, attempt, false);
+    node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:s}", "type", "stop", "run", run,
+                                 "case", case_no, "attempt", attempt, "reason",
+                                 "the server does not know this case any more"));
+}
+
+/* The agent keeps a case in its list until the server has acknowledged that it is gone.
+ */
+static void reconcile(struct scheduler *scheduler, struct node *node, const json_t *cases)
+{
+    node->n_occupants = 0;
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct active_run *active = scheduler->runs[i];
+        const struct run_case *model;
+        size_t index = 0;
+
+        if (!active->live)
+            continue;
+        while (!live_case_is(active->live, (int)index, active->run->cases[index].attempt))
+            index++;
+        model = &active->run->cases[index];
+        live_case_reconcile(
+            active->live, node,
+            lists_case(cases, active->run->id, (int)index, model->attempt));
+    }
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *c = json_array_get(cases, i);
+        struct active_run *active =
+            active_run_find(scheduler, json_get_str(c, "run", ""));
+
+        if (!active || !active->live ||
+            !live_case_is(active->live, (int)json_get_int(c, "case", -1),
+                          (int)json_get_int(c, "attempt", -1)))
+            stop_stranger(node, c);
+    }
+}
+
+json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char *peer,
+                           bool *is_new, struct problems *problems, struct error *err)
+{
+    json_t *empty = json_object();
+    json_t *labels = json_object_get(body, "labels");
+    json_t *inventory = json_object_get(body, "inventory");
+    struct node_registration from = {
+        .name = json_get_str(body, "name", ""),
+        .boot_id = json_get_str(body, "boot_id", ""),
+        .group = json_get_str(body, "group", NULL),
+        .version = json_get_str(body, "version", NULL),
+        .peer = peer,
+        .advertise = json_get_str(body, "advertise", NULL),
+        .server_host = json_get_str(body, "server_host", "127.0.0.1"),
+        .labels = json_is_object(labels) ? labels : empty,
+        .inventory = json_is_object(inventory) ? inventory : empty,
+        .ranks = (long)json_get_int(body, "ranks", 1),
+        .once = json_get_bool(body, "once", false),
+    };
+    struct node *node = NULL;
+    json_t *answer = NULL;
+
+    check_registration(body, problems);
+    if (problems->count == 0)
+        node = node_register(&scheduler->nodes, &from, clock_monotonic_ns(), is_new, err);
+    json_decref(empty);
+    if (!node)
+        return NULL;
+    node->acked = store_acked(scheduler->config.store, node->boot_id);
+    reconcile(scheduler, node, json_object_get(body, "cases"));
+    if (*is_new)
+        log_info("node %s registered from %s", node->name, peer);
+    answer =
+        json_pack("{s:s, s:I, s:I, s:I}", "agent", node->agent, "lease_s",
+                  (json_int_t)scheduler->config.lease_s, "poll_s",
+                  (json_int_t)scheduler->config.poll_s, "acked", (json_int_t)node->acked);
+    scheduler_wake(scheduler);
+    return answer;
+}
+
+/* ---- Commands ---- */
+
+static struct node *find_or_error(struct scheduler *scheduler, const char *agent,
+                                  struct error *err)
+{
+    struct node *node = node_find_agent(&scheduler->nodes, agent);
+
+    if (!node)
+        error_set(err, ERROR_NOT_FOUND, "no live agent '%.40s'; register again", agent);
+    else
+        node_seen(node, clock_monotonic_ns());
+    return node;
+}
+
+int scheduler_poll(struct scheduler *scheduler, const char *agent, int64_t after,
+                   scheduler_commands *done, void *arg, struct error *err)
+{
+    struct node *node = find_or_error(scheduler, agent, err);
+
+    if (!node)
+        return -1;
+    node_poll(node, after,
+              clock_monotonic_ns() + scheduler->config.poll_s * INT64_C(1000000000), done,
+              arg);
+    return 0;
+}
+
+void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg)
+{
+    struct node *node = node_find_agent(&scheduler->nodes, agent);
+
+    if (node && node->poll_done && node->poll_arg == arg) {
+        node->poll_done = NULL;
+        node->poll_arg = NULL;
+    }
+}
+
+int scheduler_deregister(struct scheduler *scheduler, const char *agent,
+                         struct error *err)
+{
+    struct node *node = find_or_error(scheduler, agent, err);
+
+    if (!node)
+        return -1;
+    log_info("node %s left", node->name);
+    node_poll_end(node);
+    node->state = NODE_LEFT;
+    node->n_occupants = 0;
+    scheduler_wake(scheduler);
+    return 0;
+}
+
+/* ---- Events ---- */
+
+static void batch_free(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n_actions; i++)
+        action_release(&batch->actions[i]);
+    free(batch->actions);
+    free(batch);
+}
+
+static void fail_batch(struct batch *batch, const struct error *err)
+{
+    batch->done(batch->arg, err, batch->node->acked);
+    batch_free(batch);
+}
+
+/* Durable: show and apply in order, then acknowledge. */
+static void on_batch_written(void *arg, const struct error *err,
+                             const struct store_event *events, size_t n_events)
+{
+    struct batch *batch = arg;
+    struct node *node = batch->node;
+    size_t next = 0;
+
+    /* The node may have been registered anew meanwhile, by the same boot or another. */
+    if (node->committing == batch)
+        node->committing = NULL;
+    if (err) {
+        fail_batch(batch, err);
+        return;
+    }
+    if (batch->last_seq > node->acked && strcmp(batch->boot_id, node->boot_id) == 0)
+        node->acked = batch->last_seq;
+    for (size_t i = 0; i < batch->n_actions; i++) {
+        struct action *action = &batch->actions[i];
+        int64_t time_ms = 0;
+
+        if (action->type && next < n_events) {
+            time_ms = events[next].time_ms;
+            publish(action->active, &events[next++]);
+        }
+        action_perform(action, node, time_ms);
+        if (action->kind == ACTION_GONE)
+            node_vacate(node, action->run, action->case_no, action->attempt);
+    }
+    batch->done(batch->arg, NULL, batch->last_seq);
+    scheduler_wake(batch->scheduler);
+    batch_free(batch);
+}
+
+static struct action *next_action(struct batch *batch)
+{
+    if (batch->n_actions == batch->capacity) {
+        size_t capacity = batch->capacity ? batch->capacity * 2 : 16;
+        struct action *actions = realloc(batch->actions, capacity * sizeof(*actions));
+
+        if (!actions)
+            return NULL;
+        batch->actions = actions;
+        batch->capacity = capacity;
+    }
+    return &batch->actions[batch->n_actions];
+}
+
+/* Take one line into the batch. */
+static int take_line(struct batch *batch, struct store_write *write, json_t *line,
+                     struct error *err)
+{
+    int64_t seq = json_get_int(line, "seq", 0);
+    struct action *action;
+
+    if (seq > 0 && seq <= batch->last_seq)
+        return 0;
+    if (seq > 0 && seq != batch->last_seq + 1)
+        return error_set(err, ERROR_CONFLICT,
+                         "event %lld follows %lld: events are missing between them",
+                         (long long)seq, (long long)batch->last_seq);
+    action = next_action(batch);
+    if (!action)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    if (action_parse(batch->scheduler, batch->node, line, write, action)) {
+        action_release(action);
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    }
+    batch->n_actions++;
+    if (seq > 0)
+        batch->last_seq = seq;
+    if (!action->type)
+        return 0;
+    if (store_write_event(write, action->active->run->id,
+                          json_get_int(line, "time_ms", clock_wall_ms()), action->type,
+                          action->body))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    return 0;
+}
+
+static int take_lines(struct batch *batch, struct store_write *write, const char *text,
+                      size_t len, struct error *err)
+{
+    size_t number = 0;
+
+    while (len > 0) {
+        const char *end = memchr(text, '\n', len);
+        size_t n = end ? (size_t)(end - text) : len;
+        json_t *line = NULL;
+        int result;
+
+        number++;
+        if (n > 0) {
+            line = json_parse(text, n, err);
+            result = line ? take_line(batch, write, line, err) : -1;
+            json_decref(line);
+            if (result)
+                return error_prefix(err, "line %zu", number);
+        }
+        n += end ? 1 : 0;
+        text += n;
+        len -= n;
+    }
+    return 0;
+}
+
+void scheduler_events(struct scheduler *scheduler, const char *agent, const char *ndjson,
+                      size_t len, scheduler_acked *done, void *arg)
+{
+    struct store_write *write = NULL;
+    struct batch *batch = NULL;
+    struct error err;
+    struct node *node = find_or_error(scheduler, agent, &err);
+
+    if (!node) {
+        done(arg, &err, 0);
+        return;
+    }
+    if (node->committing) {
+        error_set(&err, ERROR_UNAVAILABLE, "an earlier batch is still being stored");
+        done(arg, &err, node->acked);
+        return;
+    }
+    batch = calloc(1, sizeof(*batch));
+    write = store_write_create();
+    if (!batch || !write) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        store_write_destroy(write);
+        free(batch);
+        done(arg, &err, node->acked);
+        return;
+    }
+    batch->scheduler = scheduler;
+    batch->node = node;
+    snprintf(batch->boot_id, sizeof(batch->boot_id), "%s", node->boot_id);
+    batch->last_seq = node->acked;
+    batch->done = done;
+    batch->arg = arg;
+    if (take_lines(batch, write, ndjson, len, &err) ||
+        (batch->last_seq > node->acked &&
+         store_write_ack(write, node->boot_id, batch->last_seq))) {
+        store_write_destroy(write);
+        fail_batch(batch, &err);
+        return;
+    }
+    if (batch->last_seq == node->acked) {
+        store_write_destroy(write);
+        done(arg, NULL, node->acked);
+        batch_free(batch);
+        return;
+    }
+    node->committing = batch;
+    store_submit(scheduler->config.store, write, false, on_batch_written, batch);
+}

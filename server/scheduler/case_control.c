@@ -1,0 +1,493 @@
+/* case_control.c - one case under way, from its rendezvous to its end */
+#include "server/scheduler/case_control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "server/scheduler/case_blame.h"
+#include "server/scheduler/case_start.h"
+#include "server/scheduler/live_case.h"
+#include "server/scheduler/state.h"
+
+/* After the first failure others may report what happened to them; the first to be heard
+ * is not always the one to blame. */
+#define GRACE_NS INT64_C(1000000000)
+
+/* The agent kills 5 s after SIGTERM; then the news has to come back. */
+#define STOP_NS INT64_C(12000000000)
+
+static struct live_case *live_case_create(struct active_run *active, size_t index)
+{
+    const struct run *run = active->run;
+    struct live_case *live = calloc(1, sizeof(*live));
+
+    if (!live)
+        return NULL;
+    live->active = active;
+    live->index = index;
+    live->ranks = calloc((size_t)run->world_size, sizeof(*live->ranks));
+    live->nodes = calloc(run->n_nodes, sizeof(*live->nodes));
+    if (!live->ranks || !live->nodes) {
+        live_case_free(live);
+        return NULL;
+    }
+    live->failed_first = -1;
+    live->changed_ns = clock_monotonic_ns();
+    return live;
+}
+
+void live_case_free(struct live_case *live)
+{
+    if (!live)
+        return;
+    if (live->store)
+        rendezvous_store_close(live->store);
+    for (int i = 0; live->ranks && i < live->active->run->world_size; i++)
+        free(live->ranks[i].reason);
+    free(live->ranks);
+    free(live->nodes);
+    free(live->end_reason);
+    free(live);
+}
+
+static struct run_case *model_of(const struct live_case *live)
+{
+    return &live->active->run->cases[live->index];
+}
+
+static int attempt_of(const struct live_case *live)
+{
+    return model_of(live)->attempt;
+}
+
+bool live_case_is(const struct live_case *live, int case_no, int attempt)
+{
+    return (size_t)case_no == live->index && attempt == attempt_of(live);
+}
+
+static struct node *node_at(const struct live_case *live, size_t i)
+{
+    return node_find(&live->active->scheduler->nodes, live->active->run->nodes[i].name);
+}
+
+/* Nodes and the rendezvous are given back; what remains is the model's. */
+static void finish(struct live_case *live, enum case_state state, const char *reason)
+{
+    struct active_run *active = live->active;
+    size_t index = live->index;
+
+    active->live = NULL;
+    emit_case(active, index, attempt_of(live), state, reason, NULL);
+    live_case_free(live);
+    scheduler_wake(active->scheduler);
+}
+
+static void finish_well(struct live_case *live)
+{
+    const struct run_case *model = model_of(live);
+    char reason[400];
+
+    if (model->wrong == 0) {
+        finish(live, CASE_COMPLETED, NULL);
+        return;
+    }
+    snprintf(reason, sizeof(reason), "wrong data: %llu wrong elements, the first in %s",
+             (unsigned long long)model->wrong,
+             model->first_wrong ? model->first_wrong : "an unnamed row");
+    finish(live, CASE_FAILED, reason);
+}
+
+static void on_start_stored(struct active_run *active)
+{
+    struct live_case *live = active->live;
+    struct error err;
+
+    if (!live || live->stage != STAGE_STARTING)
+        return;
+    live->stage = STAGE_JOINING;
+    live->join_until_ns =
+        clock_monotonic_ns() + active->scheduler->config.join_s * INT64_C(1000000000);
+    if (case_start_send(live, &err))
+        live_case_stop(live, CASE_FAILED, err.text);
+}
+
+void live_case_start(struct active_run *active, size_t index)
+{
+    struct scheduler *scheduler = active->scheduler;
+    struct run *run = active->run;
+    int attempt = run->cases[index].attempt + 1;
+    struct live_case *live = live_case_create(active, index);
+    struct error err = {.text = "out of memory"};
+
+    if (live)
+        live->store = case_start_open_store(live, attempt, &err);
+    if (!live || !live->store) {
+        live_case_free(live);
+        emit_case(active, index, attempt, CASE_FAILED, err.text, NULL);
+        scheduler_wake(scheduler);
+        return;
+    }
+    for (size_t i = 0; i < run->n_nodes; i++)
+        node_occupy(node_at(live, i), run->id, (int)index, attempt, run->spec->share);
+    active->live = live;
+    scheduler->counters.cases_started++;
+    if (run->state != RUN_RUNNING)
+        emit_state(active, RUN_RENDEZVOUS, NULL);
+    emit_case(active, index, attempt, CASE_RENDEZVOUS, NULL, on_start_stored);
+}
+
+struct live_case *live_case_resume(struct active_run *active, size_t index)
+{
+    const struct run *run = active->run;
+    const struct run_case *model = &run->cases[index];
+    struct live_case *live = live_case_create(active, index);
+
+    if (!live)
+        return NULL;
+    live->stage = STAGE_RUNNING;
+    active->live = live;
+    for (int i = 0; i < run->world_size && model->ranks; i++) {
+        if (model->ranks[i].state == RANK_FAILED)
+            live->failed_first = live->failed_first < 0 ? i : live->failed_first;
+        live->ranks[i].is_reported = model->ranks[i].state >= RANK_DONE;
+        live->ranks[i].peer = -1;
+        if (model->ranks[i].reason)
+            live->ranks[i].reason = strdup(model->ranks[i].reason);
+    }
+    if (live->failed_first >= 0)
+        live->grace_until_ns = clock_monotonic_ns() + GRACE_NS;
+    return live;
+}
+
+static bool all_gone(const struct live_case *live)
+{
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        if (!live->nodes[i].is_gone)
+            return false;
+    }
+    return true;
+}
+
+static bool all_in_state(const struct live_case *live, enum rank_state least)
+{
+    const struct run_case *model = model_of(live);
+
+    for (int i = 0; model->ranks && i < live->active->run->world_size; i++) {
+        if (model->ranks[i].state < least)
+            return false;
+    }
+    return true;
+}
+
+static bool any_failed(const struct live_case *live)
+{
+    return live->failed_first >= 0 || live->has_lost_node;
+}
+
+/* Ask every node that still has workers to stop them. */
+static void send_stops(struct live_case *live)
+{
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        struct node *node = node_at(live, i);
+
+        if (live->nodes[i].is_gone || !node || node->state != NODE_ALIVE)
+            continue;
+        node_command(node,
+                     json_pack("{s:s, s:s, s:i, s:i, s:s, s:b}", "type", "stop", "run",
+                               live->active->run->id, "case", (int)live->index, "attempt",
+                               attempt_of(live), "reason", live->end_reason, "stacks",
+                               live->wants_stacks));
+    }
+}
+
+void live_case_stop(struct live_case *live, enum case_state state, const char *reason)
+{
+    enum live_stage before = live->stage;
+
+    if (before == STAGE_ENDING)
+        return;
+    live->stage = STAGE_ENDING;
+    live->end_state = state;
+    live->end_reason = strdup(reason);
+    live->end_until_ns = clock_monotonic_ns() + STOP_NS;
+    if (before == STAGE_STARTING) {
+        /* Nothing was sent, so nothing will be heard. */
+        for (size_t i = 0; i < live->active->run->n_nodes; i++)
+            live_case_gone(live, live->active->run->nodes[i].name);
+        return;
+    }
+    emit_message(live->active, state == CASE_CANCELLED ? "info" : "error",
+                 "stopping case %zu: %s", live->index, reason);
+    send_stops(live);
+    scheduler_wake(live->active->scheduler);
+}
+
+/* A failed case ends once everyone has had the chance to say what happened. */
+static void decide_failure(struct live_case *live)
+{
+    char reason[900];
+
+    case_blame(live, model_of(live), reason, sizeof(reason));
+    live_case_stop(live, CASE_FAILED, reason);
+}
+
+static void note_failure(struct live_case *live)
+{
+    if (live->stage == STAGE_ENDING || live->grace_until_ns)
+        return;
+    live->grace_until_ns = clock_monotonic_ns() + GRACE_NS;
+    scheduler_wake(live->active->scheduler);
+}
+
+static void enter_running(struct live_case *live)
+{
+    live->stage = STAGE_RUNNING;
+    live->changed_ns = clock_monotonic_ns();
+    emit_case(live->active, live->index, attempt_of(live), CASE_RUNNING, NULL, NULL);
+    if (live->active->run->state != RUN_RUNNING)
+        emit_state(live->active, RUN_RUNNING, NULL);
+}
+
+void live_case_rank(struct live_case *live, const struct rank_report *report)
+{
+    struct live_rank *rank = &live->ranks[report->rank];
+
+    live->changed_ns = clock_monotonic_ns();
+    if (report->state == RANK_FAILED) {
+        if (live->failed_first < 0)
+            live->failed_first = report->rank;
+        rank->peer = report->peer;
+        free(rank->reason);
+        rank->reason = report->reason ? strdup(report->reason) : NULL;
+        note_failure(live);
+    } else if (live->stage == STAGE_JOINING && all_in_state(live, RANK_CONNECTED)) {
+        enter_running(live);
+    }
+    scheduler_wake(live->active->scheduler);
+}
+
+/* The server's own word on a rank whose worker said nothing. */
+static void fail_rank(struct live_case *live, int rank, const char *reason)
+{
+    struct rank_report report = {
+        .rank = rank, .state = RANK_FAILED, .reason = reason, .peer = -1};
+    const struct run_case *model = model_of(live);
+
+    if (model->ranks && model->ranks[rank].state >= RANK_DONE)
+        return;
+    emit(live->active, "rank",
+         json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "case", (int)live->index, "attempt",
+                   attempt_of(live), "rank", rank, "node",
+                   run_rank_node(live->active->run, rank)->name, "state", "failed",
+                   "reason", reason),
+         NULL);
+    live_case_rank(live, &report);
+}
+
+void live_case_exited_well(struct live_case *live, int rank)
+{
+    fail_rank(live, rank, "worker exited 0 without finishing");
+}
+
+/* The ranks of a node that ended without a word. */
+static void fail_silent_ranks(struct live_case *live, const struct run_node *node)
+{
+    for (int i = node->first_rank; i < node->first_rank + node->ranks; i++) {
+        if (live->stage != STAGE_ENDING)
+            fail_rank(live, i, "its worker ended without a word");
+    }
+}
+
+void live_case_gone(struct live_case *live, const char *name)
+{
+    const struct run *run = live->active->run;
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        struct node *node;
+
+        if (strcmp(run->nodes[i].name, name) != 0 || live->nodes[i].is_gone)
+            continue;
+        live->nodes[i].is_gone = true;
+        node = node_at(live, i);
+        if (node)
+            node_vacate(node, run->id, (int)live->index, attempt_of(live));
+        if (!live->nodes[i].is_lost)
+            fail_silent_ranks(live, &run->nodes[i]);
+    }
+    scheduler_wake(live->active->scheduler);
+}
+
+void live_case_refused(struct live_case *live, const char *node, const char *reason)
+{
+    char text[600];
+
+    snprintf(text, sizeof(text), "%s: %s", node, reason);
+    live_case_stop(live, CASE_FAILED, text);
+}
+
+void live_case_result(struct live_case *live)
+{
+    live->changed_ns = clock_monotonic_ns();
+}
+
+void live_case_progress(struct live_case *live, int rank, const json_t *event)
+{
+    struct live_rank *r;
+    int64_t op = json_get_int(event, "op", 0), done = json_get_int(event, "done", 0);
+
+    if (rank < 0 || rank >= live->active->run->world_size)
+        return;
+    r = &live->ranks[rank];
+    if (op != r->op || done != r->done)
+        live->changed_ns = clock_monotonic_ns();
+    r->op = op;
+    r->done = done;
+    r->size = json_get_int(event, "size", 0);
+    snprintf(r->phase, sizeof(r->phase), "%s", json_get_str(event, "phase", ""));
+}
+
+bool live_case_reported(const struct live_case *live, int rank)
+{
+    return rank >= 0 && rank < live->active->run->world_size &&
+           live->ranks[rank].is_reported;
+}
+
+void live_case_note_reported(struct live_case *live, int rank)
+{
+    if (rank >= 0 && rank < live->active->run->world_size)
+        live->ranks[rank].is_reported = true;
+}
+
+void live_case_reconcile(struct live_case *live, struct node *node, bool still_there)
+{
+    const struct run *run = live->active->run;
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        if (strcmp(run->nodes[i].name, node->name) != 0)
+            continue;
+        live->nodes[i].is_back = true;
+        if (still_there)
+            node_occupy(node, run->id, (int)live->index, attempt_of(live),
+                        run->spec->share);
+    }
+    if (!still_there)
+        live_case_gone(live, node->name);
+    else if (live->stage == STAGE_ENDING)
+        send_stops(live);
+}
+
+static void lose_node(struct live_case *live, size_t i, const char *how)
+{
+    if (live->nodes[i].is_gone)
+        return;
+    live->nodes[i].is_lost = true;
+    live->has_lost_node = true;
+    snprintf(live->lost_how, sizeof(live->lost_how), "%s: %s",
+             live->active->run->nodes[i].name, how);
+    live_case_gone(live, live->active->run->nodes[i].name);
+    /* What the peers saw was its consequence. */
+    if (live->stage == STAGE_ENDING && live->end_state == CASE_FAILED &&
+        case_blame_is_on_node(live, i)) {
+        char *reason = strdup(live->lost_how);
+
+        free(live->end_reason);
+        live->end_reason = reason;
+    }
+    note_failure(live);
+}
+
+static void check_nodes(struct live_case *live, int64_t now_ns)
+{
+    struct scheduler *scheduler = live->active->scheduler;
+    char how[128];
+
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        const struct node *node = node_at(live, i);
+
+        if (live->nodes[i].is_gone)
+            continue;
+        if (!node && now_ns > scheduler->recovering_until_ns) {
+            lose_node(live, i, "agent did not come back after the server's restart");
+        } else if (node && node->state == NODE_LOST) {
+            snprintf(how, sizeof(how), "agent lost (silent for %.0f s)",
+                     (double)(now_ns - node->last_seen_ns) / 1e9);
+            lose_node(live, i, how);
+        } else if (node && node->state == NODE_LEFT) {
+            lose_node(live, i, "agent left");
+        }
+    }
+}
+
+static void tick_ending(struct live_case *live, int64_t now_ns)
+{
+    char *reason;
+    enum case_state state;
+
+    if (!all_gone(live) && now_ns < live->end_until_ns)
+        return;
+    if (!all_gone(live))
+        emit_message(live->active, "warn",
+                     "some nodes have not said that their workers ended; they stay "
+                     "occupied until they do");
+    reason = live->end_reason;
+    state = live->end_state;
+    live->end_reason = NULL;
+    finish(live, state, reason);
+    free(reason);
+}
+
+static void tick_joining(struct live_case *live, int64_t now_ns)
+{
+    char reason[900];
+
+    if (now_ns < live->join_until_ns)
+        return;
+    case_blame_missing(live, model_of(live), live->active->scheduler->config.join_s,
+                       reason, sizeof(reason));
+    live_case_stop(live, CASE_FAILED, reason);
+}
+
+static void tick_running(struct live_case *live, int64_t now_ns)
+{
+    int64_t stall_ns = live->active->run->spec->stall_s * INT64_C(1000000000);
+    char reason[900];
+
+    if (all_in_state(live, RANK_DONE) && !any_failed(live)) {
+        if (all_gone(live))
+            finish_well(live);
+        else if (now_ns - live->changed_ns > STOP_NS)
+            live_case_stop(live, CASE_FAILED,
+                           "workers did not exit after they were done");
+        return;
+    }
+    if (now_ns - live->changed_ns < stall_ns ||
+        now_ns < live->active->scheduler->recovering_until_ns)
+        return;
+    case_blame_stall(live, live->active->run->spec->stall_s, reason, sizeof(reason));
+    live->wants_stacks = true;
+    live_case_stop(live, CASE_FAILED, reason);
+}
+
+void live_case_tick(struct live_case *live, int64_t now_ns)
+{
+    check_nodes(live, now_ns);
+    if (live->stage != STAGE_ENDING && any_failed(live) &&
+        (now_ns >= live->grace_until_ns || case_blame_is_clear(live, model_of(live))))
+        decide_failure(live);
+    switch (live->stage) {
+    case STAGE_STARTING:
+        break;
+    case STAGE_JOINING:
+        tick_joining(live, now_ns);
+        break;
+    case STAGE_RUNNING:
+        tick_running(live, now_ns);
+        break;
+    case STAGE_ENDING:
+        tick_ending(live, now_ns);
+        break;
+    }
+}

@@ -1,0 +1,214 @@
+/* emit.c - the scheduler's own events: applied, written, then shown */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "common/log.h"
+#include "server/scheduler/state.h"
+
+struct scheduler_watch {
+    struct active_run *active; /* NULL once the run has gone */
+    struct scheduler_watch *next;
+    scheduler_event *event;
+    void *arg;
+    bool is_dead; /* unwatched while its list is walked */
+    int calls;    /* its callback is running */
+};
+
+struct emission {
+    struct active_run *active;
+    emitted *then;
+};
+
+static void sweep_watches(struct active_run *active)
+{
+    struct scheduler_watch **link = &active->watches;
+
+    while (*link) {
+        struct scheduler_watch *watch = *link;
+
+        if (watch->is_dead && watch->calls == 0) {
+            *link = watch->next;
+            free(watch);
+        } else {
+            link = &watch->next;
+        }
+    }
+}
+
+static void tell_watches(struct active_run *active, const struct run_event *event)
+{
+    for (struct scheduler_watch *watch = active->watches; watch; watch = watch->next) {
+        if (watch->is_dead)
+            continue;
+        watch->calls++;
+        watch->event(watch->arg, event);
+        watch->calls--;
+    }
+    sweep_watches(active);
+}
+
+void publish(struct active_run *active, const struct store_event *event)
+{
+    struct run_event shown = {.id = event->id,
+                              .time_ms = event->time_ms,
+                              .type = event->type,
+                              .body = event->body,
+                              .body_len = event->body_len};
+
+    active->head = event->id;
+    active->scheduler->counters.events++;
+    tell_watches(active, &shown);
+}
+
+void active_run_unref(struct active_run *active)
+{
+    static const struct run_event end = {.type = "end"};
+
+    if (--active->pending > 0 || !run_has_ended(active->run))
+        return;
+    /* Watchers may leave inside the call, but the run must stay until it is over. */
+    active->pending++;
+    tell_watches(active, &end);
+    active->pending--;
+    active_run_free(active);
+}
+
+static void on_written(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct emission *emission = arg;
+    struct active_run *active = emission->active;
+
+    if (err)
+        log_error("run %s: can't store an event: %s", active->run->id, err->text);
+    for (size_t i = 0; !err && i < n_events; i++)
+        publish(active, &events[i]);
+    if (!err && emission->then && !active->scheduler->is_closing)
+        emission->then(active);
+    free(emission);
+    active_run_unref(active);
+}
+
+/* The run's row follows its states, not each of its events. */
+static bool changes_row(const char *type)
+{
+    return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
+           strcmp(type, "case") == 0;
+}
+
+static int fill_write(struct store_write *write, const struct run *run, int64_t now,
+                      const char *type, const json_t *body)
+{
+    json_t *doc = NULL;
+    int result;
+
+    if (store_write_event(write, run->id, now, type, body))
+        return -1;
+    if (!changes_row(type))
+        return 0;
+    doc = run_to_json(run, false);
+    result =
+        doc ? store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
+                              run->created_ms, run->spec->labels, doc)
+            : -1;
+    json_decref(doc);
+    return result;
+}
+
+void emit(struct active_run *active, const char *type, json_t *body, emitted *then)
+{
+    struct store_write *write = store_write_create();
+    struct emission *emission = calloc(1, sizeof(*emission));
+    int64_t now = clock_wall_ms();
+
+    /* The model goes on even if memory is out: a lost line of the log is the lesser harm.
+     */
+    run_apply(active->run, now, type, body);
+    if (!write || !emission || fill_write(write, active->run, now, type, body)) {
+        log_error("run %s: out of memory for an event '%s'", active->run->id, type);
+        json_decref(body);
+        free(emission);
+        return;
+    }
+    json_decref(body);
+    emission->active = active;
+    emission->then = then;
+    active->pending++;
+    store_submit(active->scheduler->config.store, write, true, on_written, emission);
+}
+
+void emit_state(struct active_run *active, enum run_state state, const char *reason)
+{
+    emit(active, "state",
+         json_pack("{s:s, s:s?}", "state", run_state_name(state), "reason", reason),
+         NULL);
+}
+
+void emit_case(struct active_run *active, size_t index, int attempt,
+               enum case_state state, const char *reason, emitted *then)
+{
+    emit(active, "case",
+         json_pack("{s:i, s:i, s:i, s:s, s:s?}", "case", (int)index, "repeat",
+                   active->run->cases[index].repeat, "attempt", attempt, "state",
+                   case_state_name(state), "reason", reason),
+         then);
+}
+
+void emit_message(struct active_run *active, const char *level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    emit(active, "message", json_pack("{s:s, s:s}", "level", level, "text", text), NULL);
+}
+
+struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
+                                            scheduler_event *event, void *arg)
+{
+    struct active_run *active = active_run_find(scheduler, run);
+    struct scheduler_watch *watch;
+
+    if (!active)
+        return NULL;
+    watch = calloc(1, sizeof(*watch));
+    if (!watch)
+        return NULL;
+    watch->active = active;
+    watch->event = event;
+    watch->arg = arg;
+    watch->next = active->watches;
+    active->watches = watch;
+    return watch;
+}
+
+void detach_watches(struct active_run *active)
+{
+    while (active->watches) {
+        struct scheduler_watch *watch = active->watches;
+
+        active->watches = watch->next;
+        watch->active = NULL;
+        if (watch->is_dead)
+            free(watch);
+    }
+}
+
+void scheduler_unwatch(struct scheduler_watch *watch)
+{
+    if (!watch)
+        return;
+    if (!watch->active) {
+        free(watch);
+        return;
+    }
+    watch->is_dead = true;
+    if (watch->calls == 0)
+        sweep_watches(watch->active);
+}

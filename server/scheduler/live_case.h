@@ -1,0 +1,47 @@
+/* live_case.h - the struct behind case_control.h, for the files that make it up */
+#ifndef RINGBENCH_SERVER_SCHEDULER_LIVE_CASE_H
+#define RINGBENCH_SERVER_SCHEDULER_LIVE_CASE_H
+
+#include "server/rendezvous/rendezvous.h"
+#include "server/scheduler/run.h"
+
+enum live_stage {
+    STAGE_STARTING, /* its start is being stored; nothing was sent yet */
+    STAGE_JOINING,
+    STAGE_RUNNING,
+    STAGE_ENDING /* stops were sent; waiting for the nodes to be clear */
+};
+
+struct live_rank {
+    int64_t op, done; /* operations begun and finished */
+    int64_t size;     /* of the operation, bytes */
+    char phase[16];
+    bool is_reported; /* its final state is known or on its way to the disk */
+    char *reason;     /* of its failure */
+    int peer;         /* whom it blames, or -1 */
+};
+
+struct live_node {
+    bool is_gone; /* no worker of the case is left there */
+    bool is_lost;
+    bool is_back; /* registered again since a restart of the server */
+};
+
+struct live_case {
+    struct active_run *active;
+    size_t index;
+    enum live_stage stage;
+    struct rendezvous_store *store;
+    struct live_rank *ranks;
+    struct live_node *nodes;
+    int64_t join_until_ns, grace_until_ns, end_until_ns;
+    int64_t changed_ns; /* when any rank last got on */
+    int failed_first;   /* the rank that failed first, or -1 */
+    bool has_lost_node;
+    char lost_how[256];
+    bool wants_stacks;
+    enum case_state end_state;
+    char *end_reason;
+};
+
+#endif

@@ -1,0 +1,307 @@
+/* node.c - the nodes that agents registered, their commands and what occupies them */
+#include "server/scheduler/node.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+
+static void node_destroy(struct node *node)
+{
+    if (!node)
+        return;
+    free(node->name);
+    free(node->group);
+    free(node->version);
+    free(node->peer);
+    free(node->advertise);
+    free(node->server_host);
+    json_decref(node->labels);
+    json_decref(node->inventory);
+    json_decref(node->commands);
+    free(node->occupants);
+    free(node);
+}
+
+void node_registry_release(struct node_registry *registry)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        node_destroy(registry->nodes[i]);
+    free(registry->nodes);
+    memset(registry, 0, sizeof(*registry));
+}
+
+struct node *node_find(const struct node_registry *registry, const char *name)
+{
+    for (size_t i = 0; i < registry->count; i++) {
+        if (strcmp(registry->nodes[i]->name, name) == 0)
+            return registry->nodes[i];
+    }
+    return NULL;
+}
+
+struct node *node_find_agent(const struct node_registry *registry, const char *agent)
+{
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct node *node = registry->nodes[i];
+
+        if (node->state == NODE_ALIVE && strcmp(node->agent, agent) == 0)
+            return registry->nodes[i];
+    }
+    return NULL;
+}
+
+static struct node *add_node(struct node_registry *registry, const char *name)
+{
+    struct node **nodes;
+    struct node *node;
+
+    nodes = realloc(registry->nodes, (registry->count + 1) * sizeof(*nodes));
+    if (!nodes)
+        return NULL;
+    registry->nodes = nodes;
+    node = calloc(1, sizeof(*node));
+    if (!node)
+        return NULL;
+    node->name = strdup(name);
+    node->commands = json_array();
+    if (!node->name || !node->commands) {
+        node_destroy(node);
+        return NULL;
+    }
+    nodes[registry->count++] = node;
+    return node;
+}
+
+static void replace_text(char **field, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    free(*field);
+    *field = copy;
+}
+
+static void replace_json(json_t **field, json_t *value)
+{
+    json_incref(value);
+    json_decref(*field);
+    *field = value;
+}
+
+static void take_registration(struct node *node, const struct node_registration *from)
+{
+    replace_text(&node->group, from->group);
+    replace_text(&node->version, from->version);
+    replace_text(&node->peer, from->peer);
+    replace_text(&node->advertise, from->advertise);
+    replace_text(&node->server_host, from->server_host);
+    replace_json(&node->labels, from->labels);
+    replace_json(&node->inventory, from->inventory);
+    node->ranks = from->ranks;
+    node->once = from->once;
+}
+
+struct node *node_register(struct node_registry *registry,
+                           const struct node_registration *registration, int64_t now_ns,
+                           bool *is_new, struct error *err)
+{
+    struct node *node = node_find(registry, registration->name);
+    bool same = node && strcmp(node->boot_id, registration->boot_id) == 0;
+
+    if (node && node->state == NODE_ALIVE && !same) {
+        error_set(
+            err, ERROR_CONFLICT,
+            "node name '%s' is held by a live agent, last heard of %.1f s ago; choose "
+            "another with --name, or stop that agent",
+            node->name, (double)(now_ns - node->last_seen_ns) / 1e9);
+        return NULL;
+    }
+    if (!node)
+        node = add_node(registry, registration->name);
+    if (!node) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *is_new = !same;
+    if (!same) {
+        node->n_occupants = 0;
+        node->acked = 0;
+        node->committing = NULL;
+        node->registered_ms = clock_wall_ms();
+    }
+    node_poll_end(node);
+    json_array_clear(node->commands);
+    node->next_seq = 1;
+    node->state = NODE_ALIVE;
+    snprintf(node->boot_id, sizeof(node->boot_id), "%s", registration->boot_id);
+    snprintf(node->agent, sizeof(node->agent), "a-%llu",
+             (unsigned long long)++registry->registrations);
+    take_registration(node, registration);
+    node_seen(node, now_ns);
+    return node;
+}
+
+void node_seen(struct node *node, int64_t now_ns)
+{
+    node->last_seen_ns = now_ns;
+    node->last_seen_ms = clock_wall_ms();
+}
+
+/* What the agent has acknowledged is forgotten. */
+static void drop_acknowledged(struct node *node, int64_t after)
+{
+    while (json_array_size(node->commands) > 0 &&
+           json_get_int(json_array_get(node->commands, 0), "seq", 0) <= after)
+        json_array_remove(node->commands, 0);
+}
+
+void node_poll_end(struct node *node)
+{
+    scheduler_commands *done = node->poll_done;
+    void *arg = node->poll_arg;
+
+    if (!done)
+        return;
+    node->poll_done = NULL;
+    node->poll_arg = NULL;
+    if (json_array_size(node->commands) > 0)
+        done(arg, json_copy(node->commands));
+    else
+        done(arg, NULL);
+}
+
+void node_command(struct node *node, json_t *command)
+{
+    json_object_set_new(command, "seq", json_integer((json_int_t)node->next_seq++));
+    json_array_append_new(node->commands, command);
+    node_poll_end(node);
+}
+
+void node_poll(struct node *node, int64_t after, int64_t until_ns,
+               scheduler_commands *done, void *arg)
+{
+    node_poll_end(node);
+    drop_acknowledged(node, after);
+    node->poll_done = done;
+    node->poll_arg = arg;
+    node->poll_until_ns = until_ns;
+    if (json_array_size(node->commands) > 0)
+        node_poll_end(node);
+}
+
+static bool is_occupant(const struct node_occupant *o, const char *run, int case_no,
+                        int attempt)
+{
+    return o->case_no == case_no && o->attempt == attempt && strcmp(o->run, run) == 0;
+}
+
+int node_occupy(struct node *node, const char *run, int case_no, int attempt, bool shared)
+{
+    struct node_occupant *o;
+
+    if (node_hosts(node, run, case_no, attempt))
+        return 0;
+    o = realloc(node->occupants, (node->n_occupants + 1) * sizeof(*o));
+    if (!o)
+        return -1;
+    node->occupants = o;
+    o += node->n_occupants++;
+    snprintf(o->run, sizeof(o->run), "%s", run);
+    o->case_no = case_no;
+    o->attempt = attempt;
+    o->shared = shared;
+    return 0;
+}
+
+void node_vacate(struct node *node, const char *run, int case_no, int attempt)
+{
+    for (size_t i = 0; i < node->n_occupants; i++) {
+        if (is_occupant(&node->occupants[i], run, case_no, attempt)) {
+            node->occupants[i] = node->occupants[--node->n_occupants];
+            return;
+        }
+    }
+}
+
+bool node_hosts(const struct node *node, const char *run, int case_no, int attempt)
+{
+    for (size_t i = 0; i < node->n_occupants; i++) {
+        if (is_occupant(&node->occupants[i], run, case_no, attempt))
+            return true;
+    }
+    return false;
+}
+
+bool node_is_free(const struct node *node, bool shared)
+{
+    if (node->state != NODE_ALIVE)
+        return false;
+    for (size_t i = 0; i < node->n_occupants; i++) {
+        if (!shared || !node->occupants[i].shared)
+            return false;
+    }
+    return true;
+}
+
+static const json_t *backend_of(const struct node *node, const char *backend)
+{
+    return json_object_get(json_object_get(node->inventory, "backends"), backend);
+}
+
+long node_offers(const struct node *node, const char *backend, const char **why)
+{
+    const json_t *probe = backend_of(node, backend);
+    const char *reason = NULL;
+    long ranks = 0;
+
+    if (!json_get_bool(probe, "available", false))
+        reason = json_get_str(probe, "reason", "has no worker for this backend");
+    else if (strcmp(backend, "nccl") == 0)
+        ranks = (long)json_array_size(json_object_get(probe, "devices"));
+    else
+        ranks = node->ranks;
+    if (!reason && ranks == 0)
+        reason = "offers no ranks";
+    if (why)
+        *why = reason;
+    return ranks;
+}
+
+bool node_supports(const struct node *node, const char *backend, const char *list,
+                   const char *name)
+{
+    const json_t *names = json_object_get(backend_of(node, backend), list);
+
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *text = json_string_value(json_array_get(names, i));
+
+        if (text && strcmp(text, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *shown_state(const struct node *node)
+{
+    if (node->state == NODE_LOST)
+        return "lost";
+    if (node->state == NODE_LEFT)
+        return "left";
+    return node->n_occupants > 0 ? "busy" : "idle";
+}
+
+json_t *node_to_json(const struct node *node)
+{
+    char registered[CLOCK_TEXT_MAX], seen[CLOCK_TEXT_MAX];
+
+    return json_pack("{s:s, s:s, s:s?, s:O, s:I, s:s?, s:s, s:s, s:s?, s:s?, s:O}",
+                     "name", node->name, "state", shown_state(node), "group", node->group,
+                     "labels", node->labels, "ranks", (json_int_t)node->ranks, "address",
+                     node->advertise ? node->advertise : node->peer, "registered",
+                     clock_format_ms(node->registered_ms, registered), "last_seen",
+                     clock_format_ms(node->last_seen_ms, seen), "version", node->version,
+                     "run", node->n_occupants ? node->occupants[0].run : NULL,
+                     "inventory", node->inventory);
+}

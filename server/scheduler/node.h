@@ -1,0 +1,104 @@
+/* node.h - the nodes that agents registered, their commands and what occupies them */
+#ifndef RINGBENCH_SERVER_SCHEDULER_NODE_H
+#define RINGBENCH_SERVER_SCHEDULER_NODE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/ids.h"
+#include "server/scheduler/scheduler.h"
+
+enum node_state { NODE_ALIVE, NODE_LOST, NODE_LEFT };
+
+/* A case whose workers are, or may still be, on the node. */
+struct node_occupant {
+    char run[ID_RUN_LENGTH + 1];
+    int case_no, attempt;
+    bool shared;
+};
+
+struct node {
+    char *name;
+    char agent[24];
+    char boot_id[ID_UUID_LENGTH + 1];
+    enum node_state state;
+    /* As registered. */
+    char *group, *version, *peer, *advertise, *server_host;
+    json_t *labels, *inventory;
+    long ranks;
+    bool once;
+    int64_t registered_ms, last_seen_ms, last_seen_ns;
+    /* Commands not yet acknowledged, and the poll that waits for them. */
+    json_t *commands;
+    int64_t next_seq;
+    scheduler_commands *poll_done;
+    void *poll_arg;
+    int64_t poll_after, poll_until_ns;
+    /* Events: stored up to acked; `committing` is the batch on its way to the disk. */
+    int64_t acked;
+    const void *committing;
+    struct node_occupant *occupants;
+    size_t n_occupants;
+};
+
+struct node_registry {
+    struct node **nodes;
+    size_t count;
+    uint64_t registrations; /* numbers the agents' ids */
+};
+
+void node_registry_release(struct node_registry *registry);
+
+struct node *node_find(const struct node_registry *registry, const char *name);
+struct node *node_find_agent(const struct node_registry *registry, const char *agent);
+
+/* What a registration says; strings and JSON are borrowed. */
+struct node_registration {
+    const char *name, *boot_id, *group, *version, *peer, *advertise, *server_host;
+    json_t *labels, *inventory;
+    long ranks;
+    bool once;
+};
+
+/* Register or resume. *is_new: not the same boot as before. ERROR_CONFLICT while another
+ * boot holds the name and is alive. */
+struct node *node_register(struct node_registry *registry,
+                           const struct node_registration *registration, int64_t now_ns,
+                           bool *is_new, struct error *err);
+
+void node_seen(struct node *node, int64_t now_ns);
+
+/* Queue a command (stolen; "seq" is added) and wake the poll. */
+void node_command(struct node *node, json_t *command);
+
+/* Hold a poll; see scheduler_poll. */
+void node_poll(struct node *node, int64_t after, int64_t until_ns,
+               scheduler_commands *done, void *arg);
+
+/* Answer the poll, if there is one, with what is queued or with NULL. */
+void node_poll_end(struct node *node);
+
+/* Occupants. node_vacate is told which attempt ended. */
+int node_occupy(struct node *node, const char *run, int case_no, int attempt,
+                bool shared);
+void node_vacate(struct node *node, const char *run, int case_no, int attempt);
+bool node_hosts(const struct node *node, const char *run, int case_no, int attempt);
+
+/* Whether a run may start here now. */
+bool node_is_free(const struct node *node, bool shared);
+
+/* Ranks that the node offers on a backend, 0 when it can't run it; *why (may be NULL)
+ * gets the reason (borrowed). */
+long node_offers(const struct node *node, const char *backend, const char **why);
+
+/* Whether the node's worker for `backend` lists `name` under "collectives", "dtypes" or
+ * "redops". */
+bool node_supports(const struct node *node, const char *backend, const char *list,
+                   const char *name);
+
+/* As docs/api.md shows it; a new reference. */
+json_t *node_to_json(const struct node *node);
+
+#endif

@@ -1,0 +1,300 @@
+/* placement.c - which nodes a waiting run gets */
+#include "server/scheduler/placement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/json_util.h"
+
+/* A node that could serve the run. */
+struct candidate {
+    struct node *node;
+    bool is_free;
+    size_t wish; /* position in nodes.names */
+};
+
+static bool has_labels(const struct node *node, json_t *wanted)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(wanted, key, value)
+    {
+        const char *label = json_get_str(node->labels, key, NULL);
+
+        if (!label || strcmp(label, json_string_value(value)) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the run's selector picks the node; *wish is its place among the names. */
+static bool is_selected(const struct run_spec *spec, const struct node *node,
+                        size_t *wish)
+{
+    const json_t *names = spec->nodes.names;
+
+    *wish = 0;
+    if (spec->nodes.group &&
+        (!node->group || strcmp(node->group, spec->nodes.group) != 0))
+        return false;
+    if (spec->nodes.labels && !has_labels(node, spec->nodes.labels))
+        return false;
+    if (!names)
+        return true;
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        if (strcmp(json_string_value(json_array_get(names, i)), node->name) == 0) {
+            *wish = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *left = a, *right = b;
+
+    if (left->wish != right->wish)
+        return left->wish < right->wish ? -1 : 1;
+    return strverscmp(left->node->name, right->node->name);
+}
+
+/* Live nodes that the selector picks and that offer enough ranks on the backend. *refused
+ * says why a selected node does not count. */
+static size_t collect(const struct run_spec *spec, const struct node_registry *registry,
+                      const bool *reserved, const char *backend, struct candidate *out,
+                      struct buf *refused)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < registry->count; i++) {
+        struct node *node = registry->nodes[i];
+        const char *why = NULL;
+        size_t wish;
+        long ranks;
+
+        if (node->state != NODE_ALIVE || !is_selected(spec, node, &wish))
+            continue;
+        ranks = node_offers(node, backend, &why);
+        if (ranks == 0) {
+            buf_printf(refused, "; %s: %s: %s", node->name, backend, why);
+        } else if (ranks < spec->ranks_per_node) {
+            buf_printf(refused, "; %s offers %ld %s ranks, %ld asked", node->name, ranks,
+                       backend, spec->ranks_per_node);
+        } else {
+            out[n].node = node;
+            out[n].is_free = !reserved[i] && node_is_free(node, spec->share);
+            out[n++].wish = wish;
+        }
+    }
+    qsort(out, n, sizeof(*out), compare_candidates);
+    return n;
+}
+
+/* The least number of nodes that will do. */
+static size_t least_nodes(const struct run_spec *spec)
+{
+    if (spec->nodes.names)
+        return json_array_size(spec->nodes.names);
+    if (spec->nodes.count)
+        return (size_t)spec->nodes.count;
+    return spec->nodes.min ? (size_t)spec->nodes.min : 1;
+}
+
+static size_t most_nodes(const struct run_spec *spec)
+{
+    if (spec->nodes.names || spec->nodes.count)
+        return least_nodes(spec);
+    return spec->nodes.max ? (size_t)spec->nodes.max : SIZE_MAX;
+}
+
+/* Names that were asked for but are not among the candidates. */
+static void list_missing(const struct run_spec *spec,
+                         const struct node_registry *registry, struct buf *out)
+{
+    for (size_t i = 0; i < json_array_size(spec->nodes.names); i++) {
+        const char *name = json_string_value(json_array_get(spec->nodes.names, i));
+        const struct node *node = node_find(registry, name);
+
+        if (!node)
+            buf_printf(out, "; no node is named '%s'", name);
+        else if (node->state == NODE_LOST)
+            buf_printf(out, "; %s is lost", name);
+        else if (node->state == NODE_LEFT)
+            buf_printf(out, "; %s has left", name);
+    }
+}
+
+static void explain_unknown(const struct run_spec *spec,
+                            const struct node_registry *registry, size_t found,
+                            const struct buf *refused, struct placement *placement)
+{
+    struct buf text;
+    bool any = false;
+
+    buf_init(&text, sizeof(placement->reason) * 4);
+    buf_printf(&text, "%zu of %zu nodes are there", found, least_nodes(spec));
+    if (spec->nodes.group)
+        buf_printf(&text, " in group '%s'", spec->nodes.group);
+    if (refused->len)
+        buf_append(&text, refused->data, refused->len);
+    list_missing(spec, registry, &text);
+    for (size_t i = 0; spec->nodes.names && i < registry->count; i++) {
+        if (registry->nodes[i]->state == NODE_ALIVE) {
+            buf_printf(&text, "%s%s",
+                       any ? ", " : "; known nodes: ", registry->nodes[i]->name);
+            any = true;
+        }
+    }
+    snprintf(placement->reason, sizeof(placement->reason), "%s", text.data);
+    buf_release(&text);
+}
+
+/* Refuse by name what the nodes' workers cannot do. */
+static bool is_supported(const struct run_spec *spec, const char *backend,
+                         struct placement *placement)
+{
+    const struct node *node = placement->nodes[0];
+    const char *list = NULL, *name = NULL;
+    bool reduces = false;
+
+    for (size_t i = 0; !name && i < spec->n_collectives; i++) {
+        reduces = reduces || collective_reduces(spec->collectives[i]);
+        list = "collectives";
+        name = collective_name(spec->collectives[i]);
+        if (node_supports(node, backend, list, name))
+            name = NULL;
+    }
+    for (size_t i = 0; !name && i < spec->n_dtypes; i++) {
+        list = "dtypes";
+        name = dtype_name(spec->dtypes[i]);
+        if (node_supports(node, backend, list, name))
+            name = NULL;
+    }
+    for (size_t i = 0; !name && reduces && i < spec->n_redops; i++) {
+        list = "redops";
+        name = redop_name(spec->redops[i]);
+        if (node_supports(node, backend, list, name))
+            name = NULL;
+    }
+    if (!name)
+        return true;
+    snprintf(placement->reason, sizeof(placement->reason),
+             "the %s backend on %s does not do %s (%s)", backend, node->name, name, list);
+    return false;
+}
+
+static bool fits_root(const struct run_spec *spec, struct placement *placement)
+{
+    long world = 0;
+    bool rooted = false;
+
+    for (size_t i = 0; i < placement->n_nodes; i++)
+        world += placement->ranks[i];
+    for (size_t i = 0; i < spec->n_collectives; i++)
+        rooted = rooted || collective_is_rooted(spec->collectives[i]);
+    if (!rooted || spec->root < world)
+        return true;
+    snprintf(placement->reason, sizeof(placement->reason),
+             "root is %ld, but the run has %ld ranks (0 to %ld)", spec->root, world,
+             world - 1);
+    return false;
+}
+
+/* Take free candidates for the run, or, when there are too few, note all it could use. */
+static void take(const struct run_spec *spec, const char *backend,
+                 const struct candidate *candidates, size_t n,
+                 struct placement *placement)
+{
+    size_t free_nodes = 0, most = most_nodes(spec);
+
+    for (size_t i = 0; i < n; i++)
+        free_nodes += candidates[i].is_free ? 1 : 0;
+    placement->n_nodes = 0;
+    if (free_nodes < least_nodes(spec)) {
+        for (size_t i = 0; i < n; i++)
+            placement->nodes[placement->n_nodes++] = candidates[i].node;
+        placement->outcome = PLACEMENT_BUSY;
+        snprintf(placement->reason, sizeof(placement->reason),
+                 "%zu of %zu nodes are free; others are in use", free_nodes,
+                 least_nodes(spec));
+        return;
+    }
+    for (size_t i = 0; i < n && placement->n_nodes < most; i++) {
+        struct node *node = candidates[i].node;
+
+        if (!candidates[i].is_free)
+            continue;
+        placement->ranks[placement->n_nodes] = spec->ranks_per_node
+                                                   ? spec->ranks_per_node
+                                                   : node_offers(node, backend, NULL);
+        placement->nodes[placement->n_nodes++] = node;
+    }
+    placement->backend = backend;
+    placement->outcome = PLACEMENT_READY;
+    if (!is_supported(spec, backend, placement) || !fits_root(spec, placement))
+        placement->outcome = PLACEMENT_IMPOSSIBLE;
+}
+
+/* GPUs are what "auto" means, where all the nodes that the run may get have them. */
+static const char *choose_backend(const struct run_spec *spec,
+                                  const struct node_registry *registry,
+                                  const bool *reserved, struct candidate *scratch,
+                                  struct buf *refused)
+{
+    size_t with_gpu, all;
+
+    if (strcmp(spec->backend, "auto") != 0)
+        return spec->backend;
+    with_gpu = collect(spec, registry, reserved, "nccl", scratch, refused);
+    buf_clear(refused);
+    all = collect(spec, registry, reserved, "host", scratch, refused);
+    buf_clear(refused);
+    if (with_gpu > 0 && with_gpu >= least_nodes(spec) &&
+        (most_nodes(spec) != SIZE_MAX || with_gpu >= all))
+        return "nccl";
+    return "host";
+}
+
+int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
+                     const bool *reserved, struct placement *placement)
+{
+    struct candidate *candidates = calloc(registry->count + 1, sizeof(*candidates));
+    struct buf refused;
+    const char *backend;
+    size_t n;
+
+    memset(placement, 0, sizeof(*placement));
+    placement->nodes = calloc(registry->count + 1, sizeof(*placement->nodes));
+    placement->ranks = calloc(registry->count + 1, sizeof(*placement->ranks));
+    if (!candidates || !placement->nodes || !placement->ranks) {
+        free(candidates);
+        placement_release(placement);
+        return -1;
+    }
+    buf_init(&refused, sizeof(placement->reason));
+    backend = choose_backend(spec, registry, reserved, candidates, &refused);
+    n = collect(spec, registry, reserved, backend, candidates, &refused);
+    if (n < least_nodes(spec)) {
+        placement->outcome = PLACEMENT_UNKNOWN;
+        explain_unknown(spec, registry, n, &refused, placement);
+        for (size_t i = 0; i < n; i++)
+            placement->nodes[placement->n_nodes++] = candidates[i].node;
+    } else {
+        take(spec, backend, candidates, n, placement);
+    }
+    buf_release(&refused);
+    free(candidates);
+    return 0;
+}
+
+void placement_release(struct placement *placement)
+{
+    free(placement->nodes);
+    free(placement->ranks);
+    placement->nodes = NULL;
+    placement->ranks = NULL;
+}

@@ -1,0 +1,166 @@
+/* requests.c - what people ask of the scheduler: runs, their cancellation, views */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "server/scheduler/state.h"
+
+/* A run on its way to the disk. */
+struct submission {
+    struct scheduler *scheduler;
+    struct run *run;
+    scheduler_accepted *done;
+    void *arg;
+};
+
+static void on_submitted(void *arg, const struct error *err,
+                         const struct store_event *events, size_t n_events)
+{
+    struct submission *submission = arg;
+    struct active_run *active = NULL;
+    struct error why;
+
+    if (err) {
+        why = *err;
+    } else {
+        active = active_run_add(submission->scheduler, submission->run);
+        error_set(&why, ERROR_MEMORY, "out of memory");
+    }
+    if (!active) {
+        run_destroy(submission->run);
+        submission->done(submission->arg, &why, NULL);
+        free(submission);
+        return;
+    }
+    for (size_t i = 0; i < n_events; i++)
+        publish(active, &events[i]);
+    submission->done(submission->arg, NULL, active->run->id);
+    scheduler_wake(submission->scheduler);
+    free(submission);
+}
+
+static int fill_submission(struct store_write *write, const struct run *run,
+                           const char *key, const char *body_hash)
+{
+    json_t *doc = run_to_json(run, false);
+    json_t *event =
+        json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
+    int result = -1;
+
+    if (doc && event &&
+        !store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
+                         run->created_ms, run->spec->labels, doc) &&
+        !store_write_event(write, run->id, run->created_ms, "state", event) &&
+        (!key || !store_write_idempotency(write, key, body_hash, run->id)))
+        result = 0;
+    json_decref(doc);
+    json_decref(event);
+    return result;
+}
+
+void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
+                      const char *idempotency_key, const char *body_hash,
+                      scheduler_accepted *done, void *arg)
+{
+    struct submission *submission = calloc(1, sizeof(*submission));
+    struct store_write *write = store_write_create();
+    char id[ID_RUN_LENGTH + 1];
+    struct run *run;
+    struct error err;
+
+    id_run(id);
+    run = run_create(id, spec, clock_wall_ms());
+    if (!submission || !write || !run ||
+        fill_submission(write, run, idempotency_key, body_hash)) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        store_write_destroy(write);
+        run_destroy(run);
+        free(submission);
+        done(arg, &err, NULL);
+        return;
+    }
+    submission->scheduler = scheduler;
+    submission->run = run;
+    submission->done = done;
+    submission->arg = arg;
+    store_submit(scheduler->config.store, write, false, on_submitted, submission);
+}
+
+json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, bool brief)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+
+    return active ? run_to_json(active->run, brief) : NULL;
+}
+
+bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+
+    return active && !run_has_ended(active->run);
+}
+
+int64_t scheduler_head(const struct scheduler *scheduler, const char *run)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+
+    return active ? active->head : 0;
+}
+
+int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err)
+{
+    struct active_run *active = active_run_find(scheduler, run);
+
+    if (!active || run_has_ended(active->run))
+        return error_set(err, ERROR_NOT_FOUND, "run '%.40s' is not active", run);
+    if (active->is_cancelling)
+        return 0;
+    active->is_cancelling = true;
+    active->cancel_reason = strdup("cancelled by request");
+    if (active->live)
+        live_case_stop(active->live, CASE_CANCELLED, active->cancel_reason);
+    scheduler_wake(scheduler);
+    return 0;
+}
+
+json_t *scheduler_nodes_json(const struct scheduler *scheduler)
+{
+    json_t *nodes = json_array();
+
+    for (size_t i = 0; i < scheduler->nodes.count; i++)
+        json_array_append_new(nodes, node_to_json(scheduler->nodes.nodes[i]));
+    return nodes;
+}
+
+json_t *scheduler_node_json(const struct scheduler *scheduler, const char *name)
+{
+    const struct node *node = node_find(&scheduler->nodes, name);
+
+    return node ? node_to_json(node) : NULL;
+}
+
+void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *out)
+{
+    *out = scheduler->counters;
+    for (size_t i = 0; i < scheduler->nodes.count; i++) {
+        const struct node *node = scheduler->nodes.nodes[i];
+
+        if (node->state == NODE_LOST)
+            out->nodes_lost++;
+        else if (node->state == NODE_ALIVE && node->n_occupants > 0)
+            out->nodes_busy++;
+        else if (node->state == NODE_ALIVE)
+            out->nodes_idle++;
+    }
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        enum run_state state = scheduler->runs[i]->run->state;
+
+        if (state == RUN_QUEUED)
+            out->runs_queued++;
+        else if (state == RUN_WAITING_FOR_NODES)
+            out->runs_waiting++;
+        else if (state < RUN_COMPLETED)
+            out->runs_running++;
+    }
+}

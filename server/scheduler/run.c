@@ -1,0 +1,299 @@
+/* run.c - the model of a run: what its events add up to */
+#include "server/scheduler/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "common/series.h"
+
+static const char *const run_states[RUN_STATE_COUNT] = {
+    [RUN_QUEUED] = "queued",         [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",
+    [RUN_RENDEZVOUS] = "rendezvous", [RUN_RUNNING] = "running",
+    [RUN_COMPLETED] = "completed",   [RUN_FAILED] = "failed",
+    [RUN_CANCELLED] = "cancelled",
+};
+
+static const char *const case_states[CASE_STATE_COUNT] = {
+    [CASE_QUEUED] = "queued",   [CASE_RENDEZVOUS] = "rendezvous",
+    [CASE_RUNNING] = "running", [CASE_COMPLETED] = "completed",
+    [CASE_FAILED] = "failed",   [CASE_CANCELLED] = "cancelled",
+    [CASE_SKIPPED] = "skipped",
+};
+
+static const char *const rank_states[RANK_STATE_COUNT] = {
+    [RANK_ASSIGNED] = "assigned",   [RANK_SPAWNED] = "spawned", [RANK_JOINED] = "joined",
+    [RANK_CONNECTED] = "connected", [RANK_RUNNING] = "running", [RANK_DONE] = "done",
+    [RANK_FAILED] = "failed",
+};
+
+static int lookup(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; name && i < count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+const char *run_state_name(enum run_state state)
+{
+    return run_states[state];
+}
+
+const char *case_state_name(enum case_state state)
+{
+    return case_states[state];
+}
+
+const char *rank_state_name(enum rank_state state)
+{
+    return rank_states[state];
+}
+
+int rank_state_lookup(const char *name)
+{
+    return lookup(rank_states, RANK_STATE_COUNT, name);
+}
+
+struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms)
+{
+    struct run *run = calloc(1, sizeof(*run));
+
+    if (!run) {
+        run_spec_destroy(spec);
+        return NULL;
+    }
+    snprintf(run->id, sizeof(run->id), "%s", id);
+    run->spec = spec;
+    run->created_ms = created_ms;
+    run->n_cases = (size_t)spec->repeats;
+    run->cases = calloc(run->n_cases, sizeof(*run->cases));
+    run->curve = json_array();
+    if (!run->cases || !run->curve) {
+        run_destroy(run);
+        return NULL;
+    }
+    for (size_t i = 0; i < run->n_cases; i++)
+        run->cases[i].repeat = (int)i;
+    return run;
+}
+
+static void release_ranks(const struct run *run, struct run_case *c)
+{
+    for (int i = 0; c->ranks && i < run->world_size; i++)
+        free(c->ranks[i].reason);
+    free(c->ranks);
+    c->ranks = NULL;
+}
+
+static void release_nodes(struct run *run)
+{
+    for (size_t i = 0; i < run->n_nodes; i++)
+        free(run->nodes[i].name);
+    free(run->nodes);
+    run->nodes = NULL;
+    run->n_nodes = 0;
+}
+
+void run_destroy(struct run *run)
+{
+    if (!run)
+        return;
+    for (size_t i = 0; run->cases && i < run->n_cases; i++) {
+        release_ranks(run, &run->cases[i]);
+        free(run->cases[i].reason);
+        free(run->cases[i].first_wrong);
+    }
+    free(run->cases);
+    release_nodes(run);
+    run_spec_destroy(run->spec);
+    free(run->reason);
+    free(run->backend);
+    json_decref(run->curve);
+    free(run);
+}
+
+bool run_has_ended(const struct run *run)
+{
+    return run->state >= RUN_COMPLETED;
+}
+
+bool case_has_ended(const struct run_case *c)
+{
+    return c->state >= CASE_COMPLETED;
+}
+
+static void replace_text(char **field, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    free(*field);
+    *field = copy;
+}
+
+size_t run_rows_per_case(const struct run_spec *spec, int world_size)
+{
+    struct series_plan plan = {
+        .collectives = spec->collectives,
+        .n_collectives = spec->n_collectives,
+        .dtypes = spec->dtypes,
+        .n_dtypes = spec->n_dtypes,
+        .redops = spec->redops,
+        .n_redops = spec->n_redops,
+        .sizes = spec->sizes,
+        .n_sizes = spec->n_sizes,
+        .root = spec->root,
+        .out_of_place = spec->out_of_place,
+        .in_place = spec->in_place,
+        .world_size = world_size,
+    };
+
+    return series_rows(&plan);
+}
+
+const struct run_node *run_rank_node(const struct run *run, int rank)
+{
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        if (rank < run->nodes[i].first_rank + run->nodes[i].ranks)
+            return &run->nodes[i];
+    }
+    return NULL;
+}
+
+static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
+{
+    int state = lookup(run_states, RUN_STATE_COUNT, json_get_str(body, "state", NULL));
+
+    if (state < 0)
+        return;
+    run->state = (enum run_state)state;
+    replace_text(&run->reason, json_get_str(body, "reason", NULL));
+    if (state == RUN_RENDEZVOUS && !run->started_ms)
+        run->started_ms = time_ms;
+    if (run_has_ended(run))
+        run->ended_ms = time_ms;
+}
+
+static void apply_placed(struct run *run, const json_t *body)
+{
+    const json_t *nodes = json_object_get(body, "nodes");
+    size_t count = json_array_size(nodes);
+    int rank = 0;
+
+    for (size_t i = 0; i < run->n_cases; i++)
+        release_ranks(run, &run->cases[i]);
+    release_nodes(run);
+    run->nodes = calloc(count ? count : 1, sizeof(*run->nodes));
+    if (!run->nodes)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *node = json_array_get(nodes, i);
+
+        run->nodes[i].name = strdup(json_get_str(node, "name", "?"));
+        run->nodes[i].ranks = (int)json_get_int(node, "ranks", 0);
+        run->nodes[i].first_rank = rank;
+        rank += run->nodes[i].ranks;
+        run->n_nodes++;
+    }
+    run->world_size = rank;
+    replace_text(&run->backend, json_get_str(body, "backend", NULL));
+    run->rows_total = run_rows_per_case(run->spec, run->world_size) * run->n_cases;
+}
+
+static struct run_case *case_of(struct run *run, const json_t *body)
+{
+    int64_t index = json_get_int(body, "case", -1);
+
+    return index >= 0 && (size_t)index < run->n_cases ? &run->cases[index] : NULL;
+}
+
+static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    int state = lookup(case_states, CASE_STATE_COUNT, json_get_str(body, "state", NULL));
+
+    if (!c || state < 0)
+        return;
+    c->state = (enum case_state)state;
+    c->attempt = (int)json_get_int(body, "attempt", c->attempt);
+    replace_text(&c->reason, json_get_str(body, "reason", NULL));
+    if (state == CASE_RENDEZVOUS) {
+        release_ranks(run, c);
+        c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
+        c->started_ms = time_ms;
+    }
+    if (case_has_ended(c))
+        c->ended_ms = time_ms;
+}
+
+static void apply_rank(struct run *run, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    int64_t rank = json_get_int(body, "rank", -1);
+    int state = rank_state_lookup(json_get_str(body, "state", NULL));
+
+    if (!c || !c->ranks || rank < 0 || rank >= run->world_size || state < 0)
+        return;
+    c->ranks[rank].state = (enum rank_state)state;
+    replace_text(&c->ranks[rank].reason, json_get_str(body, "reason", NULL));
+}
+
+static void note_wrong(struct run_case *c, const json_t *body)
+{
+    const json_t *first = json_array_get(json_object_get(body, "errors"), 0);
+    char text[256];
+
+    if (c->first_wrong)
+        return;
+    snprintf(text, sizeof(text),
+             "%s of %lld bytes: rank %lld, index %lld: expected %.40s, got %.40s",
+             json_get_str(body, "collective", "?"),
+             (long long)json_get_int(body, "size", 0),
+             (long long)json_get_int(first, "rank", -1),
+             (long long)json_get_int(first, "index", -1),
+             json_get_str(first, "expected", "?"), json_get_str(first, "got", "?"));
+    c->first_wrong = strdup(text);
+}
+
+static void apply_result(struct run *run, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    double busbw = json_get_num(body, "busbw_gbs", 0.0);
+    int64_t wrong = json_get_int(body, "wrong", 0);
+
+    if (!c)
+        return;
+    run->rows_done++;
+    if (json_object_get(body, "skipped")) {
+        run->rows_skipped++;
+        return;
+    }
+    if (busbw > run->peak_busbw_gbs)
+        run->peak_busbw_gbs = busbw;
+    if (wrong > 0) {
+        run->wrong += (uint64_t)wrong;
+        c->wrong += (uint64_t)wrong;
+        note_wrong(c, body);
+    }
+    if (c == run->cases && json_get_int(body, "series", -1) == 0)
+        json_array_append_new(
+            run->curve,
+            json_pack("[I, f]", (json_int_t)json_get_int(body, "size", 0), busbw));
+}
+
+void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body)
+{
+    if (strcmp(type, "state") == 0)
+        apply_state(run, time_ms, body);
+    else if (strcmp(type, "placed") == 0)
+        apply_placed(run, body);
+    else if (strcmp(type, "case") == 0)
+        apply_case(run, time_ms, body);
+    else if (strcmp(type, "rank") == 0)
+        apply_rank(run, body);
+    else if (strcmp(type, "result") == 0)
+        apply_result(run, body);
+}

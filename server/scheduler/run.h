@@ -1,0 +1,113 @@
+/* run.h - the model of a run: what its events add up to. Knows no sockets, no clock and
+ * no store; replaying a run's events gives the same model. */
+#ifndef RINGBENCH_SERVER_SCHEDULER_RUN_H
+#define RINGBENCH_SERVER_SCHEDULER_RUN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/ids.h"
+#include "common/run_spec.h"
+
+enum run_state {
+    RUN_QUEUED,
+    RUN_WAITING_FOR_NODES,
+    RUN_RENDEZVOUS,
+    RUN_RUNNING,
+    RUN_COMPLETED,
+    RUN_FAILED,
+    RUN_CANCELLED,
+    RUN_STATE_COUNT
+};
+
+enum case_state {
+    CASE_QUEUED,
+    CASE_RENDEZVOUS,
+    CASE_RUNNING,
+    CASE_COMPLETED,
+    CASE_FAILED,
+    CASE_CANCELLED,
+    CASE_SKIPPED,
+    CASE_STATE_COUNT
+};
+
+enum rank_state {
+    RANK_ASSIGNED,
+    RANK_SPAWNED,
+    RANK_JOINED,
+    RANK_CONNECTED,
+    RANK_RUNNING,
+    RANK_DONE,
+    RANK_FAILED,
+    RANK_STATE_COUNT
+};
+
+struct run_node {
+    char *name;
+    int ranks;
+    int first_rank;
+};
+
+struct run_rank {
+    enum rank_state state;
+    char *reason; /* of a failure, or NULL */
+};
+
+struct run_case {
+    int repeat;
+    int attempt; /* 0: never started */
+    enum case_state state;
+    char *reason;
+    int64_t started_ms, ended_ms; /* 0: not yet */
+    struct run_rank *ranks;       /* world_size of them once started, or NULL */
+    uint64_t wrong;               /* wrong elements over its rows */
+    char *first_wrong;            /* where the first one was, or NULL */
+};
+
+struct run {
+    char id[ID_RUN_LENGTH + 1];
+    struct run_spec *spec;
+    int64_t created_ms, started_ms, ended_ms;
+    enum run_state state;
+    char *reason;
+    char *backend; /* once placed */
+    int world_size;
+    struct run_node *nodes;
+    size_t n_nodes;
+    struct run_case *cases;
+    size_t n_cases;
+    size_t rows_done, rows_total, rows_skipped;
+    double peak_busbw_gbs;
+    uint64_t wrong;
+    json_t *curve; /* [[size, busbw], ...] of the first out-of-place series */
+};
+
+/* A run with every case queued. spec is taken, also on failure (NULL). */
+struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms);
+void run_destroy(struct run *run);
+
+/* Let an event change the model. Unknown types change nothing. */
+void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body);
+
+bool run_has_ended(const struct run *run);
+bool case_has_ended(const struct run_case *c);
+
+/* The run as docs/api.md shows it; a new reference. */
+json_t *run_to_json(const struct run *run, bool brief);
+
+/* The rows that one case of such a run has with so many ranks. */
+size_t run_rows_per_case(const struct run_spec *spec, int world_size);
+
+/* The node that a rank lives on; rank < world_size. */
+const struct run_node *run_rank_node(const struct run *run, int rank);
+
+const char *run_state_name(enum run_state state);
+const char *case_state_name(enum case_state state);
+const char *rank_state_name(enum rank_state state);
+
+/* -1 for a name that is none. */
+int rank_state_lookup(const char *name);
+
+#endif

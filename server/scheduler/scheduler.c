@@ -1,0 +1,479 @@
+/* scheduler.c - the queue: who runs next, and when a run has ended */
+#include "server/scheduler/scheduler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "common/log.h"
+#include "server/scheduler/placement.h"
+#include "server/scheduler/state.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* How often deadlines are looked at while a case is under way, and otherwise. */
+#define TICK_BUSY_MS 100
+#define TICK_IDLE_MS 500
+
+/* ---- The list of active runs ---- */
+
+static bool goes_before(const struct run *a, const struct run *b)
+{
+    if (a->spec->priority != b->spec->priority)
+        return a->spec->priority > b->spec->priority;
+    return a->created_ms < b->created_ms;
+}
+
+struct active_run *active_run_add(struct scheduler *scheduler, struct run *run)
+{
+    struct active_run **runs;
+    struct active_run *active = calloc(1, sizeof(*active));
+    size_t at = scheduler->n_runs;
+
+    runs = realloc(scheduler->runs, (at + 1) * sizeof(*runs));
+    if (runs)
+        scheduler->runs = runs;
+    if (!runs || !active) {
+        free(active);
+        return NULL;
+    }
+    while (at > 0 && goes_before(run, runs[at - 1]->run)) {
+        runs[at] = runs[at - 1];
+        at--;
+    }
+    runs[at] = active;
+    scheduler->n_runs++;
+    active->scheduler = scheduler;
+    active->run = run;
+    return active;
+}
+
+struct active_run *active_run_find(const struct scheduler *scheduler, const char *run)
+{
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        if (strcmp(scheduler->runs[i]->run->id, run) == 0)
+            return scheduler->runs[i];
+    }
+    return NULL;
+}
+
+void active_run_free(struct active_run *active)
+{
+    struct scheduler *scheduler = active->scheduler;
+    size_t i = 0;
+
+    while (i < scheduler->n_runs && scheduler->runs[i] != active)
+        i++;
+    if (i < scheduler->n_runs) {
+        memmove(&scheduler->runs[i], &scheduler->runs[i + 1],
+                (scheduler->n_runs - i - 1) * sizeof(scheduler->runs[0]));
+        scheduler->n_runs--;
+    }
+    detach_watches(active);
+    live_case_free(active->live);
+    run_destroy(active->run);
+    free(active->cancel_reason);
+    free(active);
+}
+
+/* ---- A run's end ---- */
+
+/* Agents that came for one run leave after it. */
+static void dismiss_nodes(struct active_run *active)
+{
+    const struct run *run = active->run;
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        struct node *node = node_find(&active->scheduler->nodes, run->nodes[i].name);
+
+        if (node && node->state == NODE_ALIVE && node->once)
+            node_command(node, json_pack("{s:s, s:s}", "type", "leave", "reason",
+                                         "its one run has ended"));
+    }
+}
+
+static void end_run(struct active_run *active, enum run_state state, const char *reason)
+{
+    struct scheduler_counters *counters = &active->scheduler->counters;
+
+    if (state == RUN_COMPLETED)
+        counters->runs_completed++;
+    else if (state == RUN_FAILED)
+        counters->runs_failed++;
+    else
+        counters->runs_cancelled++;
+    log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
+             reason ? reason : "");
+    emit_state(active, state, reason);
+    dismiss_nodes(active);
+}
+
+/* Every case has ended: what the run came to. */
+static void conclude(struct active_run *active)
+{
+    const struct run *run = active->run;
+    const char *first = NULL;
+    size_t failed = 0;
+    char reason[1000];
+
+    if (active->is_cancelling) {
+        end_run(active, RUN_CANCELLED, active->cancel_reason);
+        return;
+    }
+    for (size_t i = 0; i < run->n_cases; i++) {
+        if (run->cases[i].state == CASE_COMPLETED)
+            continue;
+        failed++;
+        first = first ? first : run->cases[i].reason;
+    }
+    if (failed == 0) {
+        end_run(active, RUN_COMPLETED, NULL);
+    } else if (run->n_cases == 1) {
+        end_run(active, RUN_FAILED, first);
+    } else {
+        snprintf(reason, sizeof(reason), "%zu of %zu cases failed: %.900s", failed,
+                 run->n_cases, first ? first : "");
+        end_run(active, RUN_FAILED, reason);
+    }
+}
+
+static void skip_cases(struct active_run *active, enum case_state state,
+                       const char *reason)
+{
+    for (size_t i = 0; i < active->run->n_cases; i++) {
+        const struct run_case *c = &active->run->cases[i];
+
+        if (!case_has_ended(c))
+            emit_case(active, i, c->attempt, state, reason, NULL);
+    }
+}
+
+/* ---- A placed run's next case ---- */
+
+/* NULL when the run's own nodes are all there and clear, else what is in the way. */
+static const char *nodes_not_ready(const struct active_run *active, char *out,
+                                   size_t size, bool *is_hopeless)
+{
+    const struct run *run = active->run;
+
+    *is_hopeless = false;
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        const struct node *node =
+            node_find(&active->scheduler->nodes, run->nodes[i].name);
+
+        if (node && node_is_free(node, run->spec->share))
+            continue;
+        *is_hopeless = node && node->state != NODE_ALIVE;
+        snprintf(out, size, "%s %s", run->nodes[i].name,
+                 !node                      ? "is not registered"
+                 : node->state == NODE_LOST ? "is lost"
+                 : node->state == NODE_LEFT ? "has left"
+                                            : "is still occupied by earlier workers");
+        return out;
+    }
+    return NULL;
+}
+
+static void start_next_case(struct active_run *active, int64_t now_ns)
+{
+    struct run *run = active->run;
+    size_t next = 0;
+    char why[400];
+    bool is_hopeless;
+
+    while (next < run->n_cases && case_has_ended(&run->cases[next]))
+        next++;
+    if (next == run->n_cases) {
+        conclude(active);
+        return;
+    }
+    if (nodes_not_ready(active, why, sizeof(why), &is_hopeless)) {
+        if (!active->nodes_until_ns)
+            active->nodes_until_ns =
+                now_ns + (active->scheduler->config.lease_s + 15) * SECOND_NS;
+        if (is_hopeless || now_ns > active->nodes_until_ns)
+            skip_cases(active, CASE_SKIPPED, why);
+        return;
+    }
+    active->nodes_until_ns = 0;
+    if (!active->deadline_ns)
+        active->deadline_ns = now_ns + run->spec->timeout_s * SECOND_NS;
+    live_case_start(active, next);
+}
+
+static void tick_placed(struct active_run *active, int64_t now_ns)
+{
+    char reason[96];
+
+    if (active->deadline_ns && now_ns > active->deadline_ns) {
+        snprintf(reason, sizeof(reason), "the run took longer than its timeout of %ld s",
+                 active->run->spec->timeout_s);
+        if (active->live)
+            live_case_stop(active->live, CASE_FAILED, reason);
+        for (size_t i = 0; i < active->run->n_cases; i++) {
+            if (active->run->cases[i].state == CASE_QUEUED)
+                emit_case(active, i, 0, CASE_SKIPPED, reason, NULL);
+        }
+    }
+    if (active->live)
+        live_case_tick(active->live, now_ns);
+    if (active->live || run_has_ended(active->run))
+        return;
+    if (active->is_cancelling)
+        skip_cases(active, CASE_CANCELLED, active->cancel_reason);
+    start_next_case(active, now_ns);
+}
+
+/* ---- A waiting run's nodes ---- */
+
+static void place(struct active_run *active, const struct placement *placement)
+{
+    json_t *nodes = json_array();
+    int world = 0;
+
+    for (size_t i = 0; i < placement->n_nodes; i++) {
+        json_array_append_new(nodes,
+                              json_pack("{s:s, s:i}", "name", placement->nodes[i]->name,
+                                        "ranks", (int)placement->ranks[i]));
+        world += (int)placement->ranks[i];
+    }
+    emit(active, "placed",
+         json_pack("{s:s, s:i, s:o, s:I}", "backend", placement->backend, "world_size",
+                   world, "nodes", nodes, "rows_total",
+                   (json_int_t)(run_rows_per_case(active->run->spec, world) *
+                                active->run->n_cases)),
+         NULL);
+}
+
+/* Tell, once per change, why a run is not running yet. */
+static void explain_wait(struct active_run *active, enum run_state state,
+                         const char *reason)
+{
+    const struct run *run = active->run;
+
+    if (run->state == state && run->reason && strcmp(run->reason, reason) == 0)
+        return;
+    emit_state(active, state, reason);
+}
+
+/* The time that wait_s limits runs only while nodes are missing, not while they are busy.
+ */
+static bool has_waited_enough(struct active_run *active, bool is_missing, int64_t now_ns)
+{
+    if (active->waiting_since_ns)
+        active->waiting_ns += now_ns - active->waiting_since_ns;
+    active->waiting_since_ns = is_missing ? now_ns : 0;
+    return is_missing &&
+           active->waiting_ns >= active->run->spec->nodes.wait_s * SECOND_NS;
+}
+
+static void reserve(const struct scheduler *scheduler, const struct placement *placement,
+                    bool *reserved)
+{
+    for (size_t i = 0; i < placement->n_nodes; i++) {
+        for (size_t k = 0; k < scheduler->nodes.count; k++) {
+            if (scheduler->nodes.nodes[k] == placement->nodes[i])
+                reserved[k] = true;
+        }
+    }
+}
+
+static void fail_waiting(struct active_run *active, const char *reason)
+{
+    skip_cases(active, CASE_SKIPPED, reason);
+    end_run(active, RUN_FAILED, reason);
+}
+
+static void wait_for_nodes(struct active_run *active, const struct placement *placement,
+                           int64_t now_ns)
+{
+    char text[700];
+
+    explain_wait(active, RUN_WAITING_FOR_NODES, placement->reason);
+    if (!has_waited_enough(active, true, now_ns))
+        return;
+    snprintf(text, sizeof(text), "waiting_for_nodes: %s (waited %ld s)",
+             placement->reason, active->run->spec->nodes.wait_s);
+    fail_waiting(active, text);
+}
+
+static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_ns)
+{
+    struct scheduler *scheduler = active->scheduler;
+    struct placement placement;
+
+    if (active->is_cancelling) {
+        skip_cases(active, CASE_CANCELLED, active->cancel_reason);
+        end_run(active, RUN_CANCELLED, active->cancel_reason);
+        return;
+    }
+    if (placement_choose(active->run->spec, &scheduler->nodes, reserved, &placement))
+        return;
+    reserve(scheduler, &placement, reserved);
+    switch (placement.outcome) {
+    case PLACEMENT_READY:
+        place(active, &placement);
+        tick_placed(active, now_ns);
+        break;
+    case PLACEMENT_BUSY:
+        has_waited_enough(active, false, now_ns);
+        explain_wait(active, RUN_QUEUED, placement.reason);
+        break;
+    case PLACEMENT_UNKNOWN:
+        wait_for_nodes(active, &placement, now_ns);
+        break;
+    case PLACEMENT_IMPOSSIBLE:
+        fail_waiting(active, placement.reason);
+        break;
+    }
+    placement_release(&placement);
+}
+
+/* ---- The clock ---- */
+
+static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
+{
+    for (size_t i = 0; i < scheduler->nodes.count; i++) {
+        struct node *node = scheduler->nodes.nodes[i];
+
+        if (node->state != NODE_ALIVE)
+            continue;
+        if (node->poll_done && now_ns >= node->poll_until_ns)
+            node_poll_end(node);
+        if (now_ns - node->last_seen_ns < scheduler->config.lease_s * SECOND_NS)
+            continue;
+        log_warn("node %s is lost: silent for %ld s", node->name,
+                 scheduler->config.lease_s);
+        node_poll_end(node);
+        node->state = NODE_LOST;
+        node->n_occupants = 0;
+    }
+}
+
+/* Nodes of placed runs that no case occupies right now are theirs all the same. */
+static void reserve_placed(const struct scheduler *scheduler,
+                           const struct active_run *active, bool *reserved)
+{
+    const struct run *run = active->run;
+
+    for (size_t i = 0; i < run->n_nodes && !run->spec->share; i++) {
+        for (size_t k = 0; k < scheduler->nodes.count; k++) {
+            if (strcmp(scheduler->nodes.nodes[k]->name, run->nodes[i].name) == 0)
+                reserved[k] = true;
+        }
+    }
+}
+
+static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
+{
+    bool *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
+    bool has_live = false;
+
+    if (!reserved)
+        return;
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct active_run *active = scheduler->runs[i];
+
+        if (run_has_ended(active->run) || active->run->n_nodes == 0)
+            continue;
+        tick_placed(active, now_ns);
+        if (!run_has_ended(active->run))
+            reserve_placed(scheduler, active, reserved);
+    }
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct active_run *active = scheduler->runs[i];
+
+        if (!run_has_ended(active->run) && active->run->n_nodes == 0)
+            tick_waiting(active, reserved, now_ns);
+        has_live = has_live || active->live != NULL;
+    }
+    free(reserved);
+    uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
+}
+
+static void tick(struct scheduler *scheduler)
+{
+    int64_t now_ns = clock_monotonic_ns();
+
+    if (scheduler->is_closing)
+        return;
+    expire_agents(scheduler, now_ns);
+    tick_runs(scheduler, now_ns);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    tick(timer->data);
+}
+
+static void on_soon(uv_idle_t *idle)
+{
+    struct scheduler *scheduler = idle->data;
+
+    uv_idle_stop(idle);
+    tick(scheduler);
+    /* A case may have begun or ended: let its clock take effect now. */
+    uv_timer_again(&scheduler->tick);
+}
+
+void scheduler_wake(struct scheduler *scheduler)
+{
+    if (!scheduler->is_closing)
+        uv_idle_start(&scheduler->soon, on_soon);
+}
+
+/* ---- Life ---- */
+
+struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
+                                   struct error *err)
+{
+    struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
+
+    if (!scheduler) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    scheduler->loop = loop;
+    scheduler->config = *config;
+    if (config->advertise) {
+        scheduler->advertise = strdup(config->advertise);
+        scheduler->config.advertise = scheduler->advertise;
+    }
+    uv_timer_init(loop, &scheduler->tick);
+    uv_idle_init(loop, &scheduler->soon);
+    scheduler->tick.data = scheduler;
+    scheduler->soon.data = scheduler;
+    scheduler->open_handles = 2;
+    uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
+    return scheduler;
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct scheduler *scheduler = handle->data;
+    void (*closed)(void *arg) = scheduler->closed;
+    void *arg = scheduler->closed_arg;
+
+    if (--scheduler->open_handles > 0)
+        return;
+    while (scheduler->n_runs > 0)
+        active_run_free(scheduler->runs[0]);
+    free(scheduler->runs);
+    node_registry_release(&scheduler->nodes);
+    free(scheduler->advertise);
+    free(scheduler);
+    closed(arg);
+}
+
+void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg)
+{
+    scheduler->is_closing = true;
+    scheduler->closed = closed;
+    scheduler->closed_arg = arg;
+    for (size_t i = 0; i < scheduler->nodes.count; i++)
+        node_poll_end(scheduler->nodes.nodes[i]);
+    uv_close((uv_handle_t *)&scheduler->tick, on_handle_closed);
+    uv_close((uv_handle_t *)&scheduler->soon, on_handle_closed);
+}

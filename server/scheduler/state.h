@@ -1,0 +1,73 @@
+/* state.h - what the scheduler's own files share */
+#ifndef RINGBENCH_SERVER_SCHEDULER_STATE_H
+#define RINGBENCH_SERVER_SCHEDULER_STATE_H
+
+#include "server/scheduler/case_control.h"
+#include "server/scheduler/node.h"
+#include "server/scheduler/run.h"
+#include "server/scheduler/scheduler.h"
+
+/* A run that has not ended, or whose last events are still on their way to the disk. */
+struct active_run {
+    struct scheduler *scheduler;
+    struct run *run;
+    struct live_case *live; /* the case under way, or NULL */
+    struct scheduler_watch *watches;
+    int64_t head;       /* id of the latest published event */
+    size_t pending;     /* writes and batches that still refer to this struct */
+    int64_t waiting_ns; /* waited for nodes so far, and since when (0: not now) */
+    int64_t waiting_since_ns;
+    int64_t deadline_ns;    /* of the whole run, once started */
+    int64_t nodes_until_ns; /* how long the next case waits for the run's own nodes */
+    bool is_cancelling;
+    char *cancel_reason;
+};
+
+struct scheduler {
+    uv_loop_t *loop;
+    struct scheduler_config config;
+    char *advertise;
+    struct node_registry nodes;
+    struct active_run **runs; /* in the order in which they are served */
+    size_t n_runs;
+    uv_timer_t tick;
+    uv_idle_t soon; /* runs a tick at the end of this turn of the loop */
+    bool is_closing;
+    void (*closed)(void *arg);
+    void *closed_arg;
+    int open_handles;
+    int64_t recovering_until_ns; /* until then nodes of recovered runs may come back */
+    struct scheduler_counters counters;
+};
+
+/* ---- emit.c ---- */
+
+/* Let the run's model take an event (body stolen), write it, and when it is durable show
+ * it to watchers and call `then` (may be NULL). */
+typedef void emitted(struct active_run *active);
+void emit(struct active_run *active, const char *type, json_t *body, emitted *then);
+void emit_state(struct active_run *active, enum run_state state, const char *reason);
+void emit_case(struct active_run *active, size_t index, int attempt,
+               enum case_state state, const char *reason, emitted *then);
+void emit_message(struct active_run *active, const char *level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Show a durable event to the run's watchers. */
+void publish(struct active_run *active, const struct store_event *event);
+
+/* The run is going: what still watches it is on its own. */
+void detach_watches(struct active_run *active);
+
+/* Drop a reference that `pending` counted. */
+void active_run_unref(struct active_run *active);
+
+/* ---- scheduler.c ---- */
+
+struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
+struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
+void active_run_free(struct active_run *active);
+
+/* Have the queue looked at before the loop waits again. */
+void scheduler_wake(struct scheduler *scheduler);
+
+#endif
