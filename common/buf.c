@@ -2,6 +2,7 @@
 #include "common/buf.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static int reserve(struct buf *buf, size_t extra)
     size_t need, capacity;
     char *data;
 
-    if (extra > buf->max - buf->len)
+    /* The second: so that neither `need` nor doubling the capacity wraps around. */
+    if (extra > buf->max - buf->len || extra >= SIZE_MAX / 2 - buf->len)
         return -1;
     need = buf->len + extra + 1;
     if (need <= buf->capacity)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#define LAST_MS INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
+
 int64_t clock_wall_ms(void)
 {
     struct timespec now;
@@ -22,10 +24,17 @@ int64_t clock_monotonic_ns(void)
 
 const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX])
 {
-    time_t seconds = (time_t)(wall_ms / 1000);
+    time_t seconds;
     struct tm parts;
     size_t n;
 
+    /* Times come from other machines too: RFC 3339 has years 0000 to 9999, and we none
+     * before 1970. */
+    if (wall_ms < 0)
+        wall_ms = 0;
+    if (wall_ms > LAST_MS)
+        wall_ms = LAST_MS;
+    seconds = (time_t)(wall_ms / 1000);
     gmtime_r(&seconds, &parts);
     n = strftime(text, CLOCK_TEXT_MAX, "%Y-%m-%dT%H:%M:%S", &parts);
     snprintf(text + n, CLOCK_TEXT_MAX - n, ".%03dZ", (int)(wall_ms % 1000));

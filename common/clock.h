@@ -13,7 +13,8 @@ int64_t clock_wall_ms(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t clock_monotonic_ns(void);
 
-/* RFC 3339 in UTC with milliseconds, "2026-01-31T23:59:59.123Z"; returns text. */
+/* RFC 3339 in UTC with milliseconds, "2026-01-31T23:59:59.123Z"; returns text.
+ * Clamped to the years 1970 to 9999. */
 const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX]);
 
 #endif

@@ -48,17 +48,17 @@ size_t dtype_size(enum dtype type);
 const char *redop_name(enum redop op);
 int redop_lookup(const char *name);
 
-bool collective_reduces(enum collective_kind kind);  /* uses a redop */
+bool collective_reduces(enum collective_kind kind); /* uses a redop */
 bool collective_is_rooted(enum collective_kind kind);
 /* Whether nccl-tests verifies the in-place variant (not alltoall, sendrecv). */
 bool collective_checks_in_place(enum collective_kind kind);
 
 /* One size of one collective, as nccl-tests would run it. */
 struct collective_layout {
-    size_t count;          /* elements, the per-call count argument; 0: nothing to do */
-    size_t send_count;     /* elements of the send buffer */
-    size_t recv_count;     /* elements of the receive buffer */
-    size_t size_bytes;     /* max(send, recv) in bytes: the "size" column */
+    size_t count;      /* elements, the per-call count argument; 0: nothing to do */
+    size_t send_count; /* elements of the send buffer */
+    size_t recv_count; /* elements of the receive buffer */
+    size_t size_bytes; /* max(send, recv) in bytes: the "size" column */
     /* In-place: one buffer of max(send, recv); where rank r's parts begin, in elements
      * times r. */
     size_t send_inplace_offset;

@@ -23,7 +23,7 @@ static const struct option *find(const struct option *table, const char *name, s
 
 static int parse_flag(const char *text, bool *value)
 {
-    static const char *const yes[] = {"true", "yes", "on", "1", "", NULL};
+    static const char *const yes[] = {"true", "yes", "on", "1", NULL};
     static const char *const no[] = {"false", "no", "off", "0", NULL};
 
     for (size_t i = 0; yes[i]; i++) {
@@ -163,10 +163,16 @@ static int apply_file(struct context *context, const char *path, struct error *e
         return error_set_errno(err, ERROR_IO, errno, "can't open config file %s", path);
     while (!result && fgets(line, sizeof(line), file)) {
         number++;
-        result = apply_line(context, line, err);
+        if (strlen(line) == sizeof(line) - 1 && line[sizeof(line) - 2] != '\n')
+            result =
+                error_set(err, ERROR_LIMIT, "longer than %zu bytes", sizeof(line) - 2);
+        else
+            result = apply_line(context, line, err);
         if (result)
             error_prefix(err, "%s line %d", path, number);
     }
+    if (!result && ferror(file))
+        result = error_set_errno(err, ERROR_IO, errno, "can't read config file %s", path);
     fclose(file);
     return result;
 }
@@ -219,20 +225,22 @@ static int apply_arguments(struct context *context, int argc, char **argv,
     return 0;
 }
 
-/* --help, --version and --config are looked for first, wherever they stand. */
+/* --help, --version and --config are looked for first, wherever they stand. The last
+ * one counts, as for every option. */
 static const char *peek(int argc, char **argv, const char *name)
 {
+    const char *value = NULL;
     size_t len = strlen(name);
 
     for (int i = 1; i < argc; i++) {
         if (strncmp(argv[i], name, len) != 0)
             continue;
         if (argv[i][len] == '=')
-            return argv[i] + len + 1;
-        if (argv[i][len] == '\0')
-            return i + 1 < argc ? argv[i + 1] : "";
+            value = argv[i] + len + 1;
+        else if (argv[i][len] == '\0')
+            value = i + 1 < argc ? argv[i + 1] : "";
     }
-    return NULL;
+    return value;
 }
 
 void options_print_help(FILE *out, const char *program, const char *summary,

@@ -12,8 +12,8 @@
 enum option_type {
     OPTION_STRING, /* char *, owned by the struct */
     OPTION_INT,    /* long */
-    OPTION_FLAG,   /* bool; true when given; "false" in a file or the environment unsets */
-    OPTION_LIST    /* struct option_list; each use adds one */
+    OPTION_FLAG, /* bool; true when given; "false" in a file or the environment unsets */
+    OPTION_LIST  /* struct option_list; each use adds one */
 };
 
 struct option_list {
@@ -22,20 +22,20 @@ struct option_list {
 };
 
 struct option {
-    const char *name;      /* without dashes: "data-dir" */
+    const char *name; /* without dashes: "data-dir" */
     enum option_type type;
-    size_t offset;         /* of the field in the config struct */
-    const char *fallback;  /* as text, NULL = unset */
-    const char *argument;  /* shown in help: "DIR"; NULL for flags */
+    size_t offset;        /* of the field in the config struct */
+    const char *fallback; /* as text, NULL = unset */
+    const char *argument; /* shown in help: "DIR"; NULL for flags */
     const char *help;
-    long min, max;         /* OPTION_INT only */
+    long min, max; /* OPTION_INT only */
 };
 
 /* Fill `config` (zeroed by the caller) from, in rising precedence: defaults, the file
- * that --config names (lines "name = value", # comments), RINGBENCH_<NAME> variables (dashes
- * become underscores), the command line ("--name value" or "--name=value"). The table
- * ends with a NULL name. Returns 0, or 1 when --help or --version was printed to stdout,
- * or -1. */
+ * that --config names (lines "name = value", # comments), RINGBENCH_<NAME> variables
+ * (dashes become underscores), the command line ("--name value" or "--name=value"). The
+ * table ends with a NULL name. Returns 0, or 1 when --help or --version was printed to
+ * stdout, or -1. */
 int options_parse(const char *program, const char *summary, const struct option *table,
                   void *config, int argc, char **argv, struct error *err);
 

@@ -3,6 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/utf8.h"
 
 static const struct {
     int status;
@@ -43,6 +47,23 @@ void problems_release(struct problems *problems)
     problems->count = 0;
 }
 
+/* A string value; text that was cut inside a character is mended. */
+static json_t *clean_string(const char *text)
+{
+    json_t *value = json_string(text);
+    char *copy;
+
+    if (value)
+        return value;
+    copy = strdup(text);
+    if (!copy)
+        return NULL;
+    utf8_clean(copy);
+    value = json_string(copy);
+    free(copy);
+    return value;
+}
+
 void problems_add(struct problems *problems, const char *pointer, const char *format, ...)
 {
     char detail[512];
@@ -55,7 +76,8 @@ void problems_add(struct problems *problems, const char *pointer, const char *fo
     vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
     json_array_append_new(problems->errors,
-                          json_pack("{s:s, s:s}", "pointer", pointer, "detail", detail));
+                          json_pack("{s:o, s:o}", "pointer", clean_string(pointer),
+                                    "detail", clean_string(detail)));
 }
 
 static const char *status_title(int status)
@@ -71,8 +93,9 @@ json_t *problem_document(int status, const char *detail, const struct problems *
 {
     json_t *document;
 
-    document = json_pack("{s:s, s:s, s:i, s:s}", "type", "about:blank", "title",
-                         status_title(status), "status", status, "detail", detail);
+    document =
+        json_pack("{s:s, s:s, s:i, s:o}", "type", "about:blank", "title",
+                  status_title(status), "status", status, "detail", clean_string(detail));
     if (document && problems && problems->count > 0)
         json_object_set(document, "errors", problems->errors);
     return document;

@@ -32,8 +32,8 @@ static void field_backend(struct run_spec *spec, json_t *value, const char *poin
 
     for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(text, names[i]) == 0) {
-            free(spec->backend);
-            spec->backend = strdup(text);
+            spec_parse_string(value, RUN_SPEC_NAME_MAX, &spec->backend, pointer,
+                              problems);
             return;
         }
     }
@@ -65,7 +65,7 @@ static size_t parse_names(json_t *value, int (*lookup)(const char *),
             repeated = repeated || out[k] == found;
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
         if (found < 0)
-            problems_add(problems, at, "must be one of %s", known.data);
+            problems_add(problems, at, "must be one of %s", known.data ? known.data : "");
         else if (repeated)
             problems_add(problems, at, "%s is listed twice", text);
         else
@@ -182,7 +182,7 @@ static void field_env(struct run_spec *spec, json_t *value, const char *pointer,
 
         spec_child_pointer(at, sizeof(at), pointer, name);
         if (env_policy_check(name, &reason) == ENV_POLICY_REFUSE)
-            problems_add(problems, at, "%s %s", name, reason);
+            problems_add(problems, at, "%.60s %s", name, reason);
         else if (!json_is_string(text) || json_string_length(text) > ENV_VALUE_MAX)
             problems_add(problems, at, "must be a string of at most %d bytes",
                          ENV_VALUE_MAX);
@@ -254,7 +254,7 @@ static void unknown_field(const char *name, const char *pointer,
             buf_printf(&known, "%s%s", i ? ", " : "", fields[i].name);
     }
     problems_add(problems, pointer, "unknown field '%.60s'; known are %s", name,
-                 known.data);
+                 known.data ? known.data : "");
     buf_release(&known);
 }
 

@@ -53,11 +53,11 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems);
 void run_spec_destroy(struct run_spec *spec);
 
 /* The effective spec, every default filled in; run_spec_parse accepts it unchanged.
- * A new reference. */
+ * A new reference; NULL when memory is out. */
 json_t *run_spec_to_json(const struct run_spec *spec);
 
 /* The case file of docs/worker-contract.md without run, case, attempt, world_size and
- * ranks, which the caller adds. A new reference. */
+ * ranks, which the caller adds. A new reference; NULL when memory is out. */
 json_t *run_spec_case_json(const struct run_spec *spec);
 
 #endif

@@ -45,9 +45,21 @@ void spec_parse_integer(const json_t *value, long min, long max, long *out,
         *out = (long)n;
 }
 
+/* Names are shown in line-based outputs, where a newline would forge lines. */
+static bool has_control(const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            return true;
+    }
+    return false;
+}
+
 void spec_parse_string(const json_t *value, size_t max, char **out, const char *pointer,
                        struct problems *problems)
 {
+    char *copy;
+
     if (!json_is_string(value)) {
         problems_add(problems, pointer, "must be a string, not %s",
                      spec_type_name(value));
@@ -58,8 +70,17 @@ void spec_parse_string(const json_t *value, size_t max, char **out, const char *
                      json_string_length(value));
         return;
     }
+    if (has_control(json_string_value(value))) {
+        problems_add(problems, pointer, "must not contain control characters");
+        return;
+    }
+    copy = strdup(json_string_value(value));
+    if (!copy) {
+        problems_add(problems, pointer, "out of memory");
+        return;
+    }
     free(*out);
-    *out = strdup(json_string_value(value));
+    *out = copy;
 }
 
 /* "POINTER/KEY" with the key escaped by RFC 6901. */
@@ -104,6 +125,8 @@ static json_t *parse_labels(json_t *value, const char *pointer, struct problems 
         else if (!json_is_string(label) || json_string_length(label) > LABEL_TEXT_MAX)
             problems_add(problems, at, "must be a string of at most %d bytes",
                          LABEL_TEXT_MAX);
+        else if (has_control(key) || has_control(json_string_value(label)))
+            problems_add(problems, at, "must not contain control characters");
     }
     return json_incref(value);
 }

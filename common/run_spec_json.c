@@ -1,13 +1,26 @@
 /* run_spec_json.c - a run's spec as JSON: what it came to, and what its workers read */
 #include "common/run_spec.h"
 
+#define MEASUREMENT_MEMBERS 11
+
+/* Pass on an array or object that has all its n members; else memory ran out: NULL. */
+static json_t *whole(json_t *value, size_t n)
+{
+    size_t have = json_is_array(value) ? json_array_size(value) : json_object_size(value);
+
+    if (have == n)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 static json_t *sizes_json(const struct run_spec *spec)
 {
     json_t *sizes = json_array();
 
     for (size_t i = 0; i < spec->n_sizes; i++)
         json_array_append_new(sizes, json_integer((json_int_t)spec->sizes[i]));
-    return sizes;
+    return whole(sizes, spec->n_sizes);
 }
 
 /* The fields that a worker needs too, in both forms the same. */
@@ -23,9 +36,10 @@ static json_t *measurement_json(const struct run_spec *spec)
     for (size_t i = 0; i < spec->n_redops; i++)
         json_array_append_new(redops, json_string(redop_name(spec->redops[i])));
     return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s, s:I}",
-                     "collectives", collectives, "sizes", sizes_json(spec), "dtypes",
-                     dtypes, "redops", redops, "root", (json_int_t)spec->root, "iters",
-                     (json_int_t)spec->iters, "warmup", (json_int_t)spec->warmup,
+                     "collectives", whole(collectives, spec->n_collectives), "sizes",
+                     sizes_json(spec), "dtypes", whole(dtypes, spec->n_dtypes), "redops",
+                     whole(redops, spec->n_redops), "root", (json_int_t)spec->root,
+                     "iters", (json_int_t)spec->iters, "warmup", (json_int_t)spec->warmup,
                      "agg_iters", (json_int_t)spec->agg_iters, "check",
                      (json_int_t)spec->check, "timing",
                      spec->timing == TIMING_ISOLATED ? "isolated" : "throughput",
@@ -49,7 +63,9 @@ static json_t *nodes_json(const struct run_spec *spec)
     if (spec->nodes.labels)
         json_object_set(nodes, "labels", spec->nodes.labels);
     json_object_set_new(nodes, "wait_s", json_integer(spec->nodes.wait_s));
-    return nodes;
+    return whole(nodes, 1 + !!spec->nodes.count + !!spec->nodes.min + !!spec->nodes.max +
+                            !!spec->nodes.names + !!spec->nodes.group +
+                            !!spec->nodes.labels);
 }
 
 json_t *run_spec_to_json(const struct run_spec *spec)
@@ -74,7 +90,7 @@ json_t *run_spec_to_json(const struct run_spec *spec)
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
     json_object_set_new(out, "timeout_s", json_integer(spec->timeout_s));
-    return out;
+    return whole(out, MEASUREMENT_MEMBERS + 11 + !!spec->fault);
 }
 
 json_t *run_spec_case_json(const struct run_spec *spec)
@@ -86,8 +102,10 @@ json_t *run_spec_case_json(const struct run_spec *spec)
         json_array_append_new(placements, json_false());
     if (spec->in_place)
         json_array_append_new(placements, json_true());
-    json_object_set_new(out, "in_place", placements);
+    json_object_set_new(
+        out, "in_place",
+        whole(placements, (size_t)spec->out_of_place + (size_t)spec->in_place));
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
-    return out;
+    return whole(out, MEASUREMENT_MEMBERS + 1 + !!spec->fault);
 }

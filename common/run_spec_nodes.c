@@ -10,6 +10,7 @@ static void parse_node_names(struct run_spec *spec, json_t *value, const char *p
                              struct problems *problems)
 {
     char at[192];
+    json_t *seen;
 
     if (!json_is_array(value) || json_array_size(value) == 0 ||
         json_array_size(value) > NODE_NAMES_MAX) {
@@ -17,21 +18,19 @@ static void parse_node_names(struct run_spec *spec, json_t *value, const char *p
                      NODE_NAMES_MAX);
         return;
     }
+    seen = json_object();
     for (size_t i = 0; i < json_array_size(value); i++) {
         const char *name = json_string_value(json_array_get(value, i));
 
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
         if (!name || !*name || strlen(name) > 253)
             problems_add(problems, at, "must be a node's name, 1 to 253 bytes");
-        for (size_t k = 0; name && k < i; k++) {
-            const char *other = json_string_value(json_array_get(value, k));
-
-            if (other && strcmp(other, name) == 0) {
-                problems_add(problems, at, "%s is listed twice", name);
-                break;
-            }
-        }
+        else if (json_object_get(seen, name))
+            problems_add(problems, at, "%s is listed twice", name);
+        else if (json_object_set(seen, name, json_true()))
+            problems_add(problems, at, "out of memory");
     }
+    json_decref(seen);
     json_decref(spec->nodes.names);
     spec->nodes.names = json_incref(value);
 }

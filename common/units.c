@@ -32,6 +32,11 @@ static int bad_size(const char *text, struct error *err)
                      "'%.40s' is not a size; write bytes as 8, 64K, 1.5M or 1G", text);
 }
 
+static int too_big(const char *text, struct error *err)
+{
+    return error_set(err, ERROR_LIMIT, "'%.40s' is more than 8 EiB", text);
+}
+
 int units_parse_size(const char *text, uint64_t *bytes, struct error *err)
 {
     uint64_t whole = 0, fraction = 0, scale = 1, unit;
@@ -41,11 +46,13 @@ int units_parse_size(const char *text, uint64_t *bytes, struct error *err)
     if (!isdigit((unsigned char)*p))
         return bad_size(text, err);
     for (; isdigit((unsigned char)*p); p++) {
-        if (whole > (UINT64_MAX >> 10))
-            return bad_size(text, err);
+        if (whole > UINT64_MAX / 20)
+            return too_big(text, err);
         whole = whole * 10 + (uint64_t)(*p - '0');
     }
     if (*p == '.') {
+        if (!isdigit((unsigned char)p[1]))
+            return bad_size(text, err);
         for (p++; isdigit((unsigned char)*p); p++) {
             if (scale > 1000000)
                 return bad_size(text, err);
@@ -60,7 +67,7 @@ int units_parse_size(const char *text, uint64_t *bytes, struct error *err)
         return bad_size(text, err);
     unit = UINT64_C(1) << (10 * power);
     if (whole > (UINT64_MAX / 2) / unit)
-        return error_set(err, ERROR_LIMIT, "'%.40s' is more than 8 EiB", text);
+        return too_big(text, err);
     if (fraction * unit % scale)
         return error_set(err, ERROR_INVALID, "'%.40s' is not a whole number of bytes",
                          text);
@@ -86,7 +93,8 @@ const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX])
     double value = (double)bytes;
     int power = 0;
 
-    while (power < 4 && value >= 1024.0) {
+    /* From 1023.5 on it would be printed as 1024. */
+    while (power < 4 && value >= 1023.5) {
         value /= 1024.0;
         power++;
     }

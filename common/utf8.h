@@ -1,0 +1,15 @@
+/* utf8.h - which bytes are UTF-8 (RFC 3629), for text that comes from outside or was cut
+ */
+#ifndef RINGBENCH_COMMON_UTF8_H
+#define RINGBENCH_COMMON_UTF8_H
+
+#include <stddef.h>
+
+/* Length of the valid sequence that begins at data; 0 if there is none (or a NUL). */
+size_t utf8_sequence(const char *data, size_t len);
+
+/* Overwrite each byte of a NUL-terminated text that is not part of a valid sequence
+ * with '?'. */
+void utf8_clean(char *text);
+
+#endif
