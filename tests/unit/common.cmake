@@ -1,0 +1,7 @@
+foreach(noun buf clock collective error ids json_util options problem run_spec
+        run_spec_memory series units utf8)
+    unit_test(${noun} rb_common)
+endforeach()
+# Every allocation of the code under test goes through the test's own functions.
+target_link_options(test_run_spec_memory PRIVATE
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)

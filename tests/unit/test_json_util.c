@@ -1,0 +1,194 @@
+/* test_json_util.c - short forms for JSON */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/json_util.h"
+
+static json_t *parse(const char *text)
+{
+    return json_parse(text, strlen(text), NULL);
+}
+
+static void members_of_another_type_give_the_fallback(void **state)
+{
+    json_t *object = parse("{\"s\":\"x\",\"i\":7,\"n\":1.5,\"b\":true,\"z\":null}");
+
+    (void)state;
+    assert_non_null(object);
+    assert_string_equal(json_get_str(object, "s", "f"), "x");
+    assert_string_equal(json_get_str(object, "i", "f"), "f");
+    assert_string_equal(json_get_str(object, "none", "f"), "f");
+    assert_null(json_get_str(object, "z", NULL));
+    assert_int_equal(json_get_int(object, "i", 1), 7);
+    assert_int_equal(json_get_int(object, "n", 1), 1);
+    assert_int_equal(json_get_int(NULL, "n", 1), 1);
+    assert_true(json_get_num(object, "n", 0.0) == 1.5);
+    assert_true(json_get_num(object, "i", 0.0) == 7.0);
+    assert_true(json_get_num(object, "s", 2.5) == 2.5);
+    assert_true(json_get_bool(object, "b", false));
+    assert_true(json_get_bool(object, "i", true));
+    assert_false(json_get_bool(object, "none", false));
+    json_decref(object);
+}
+
+static void what_is_not_json_is_refused_with_its_place(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "{",
+        "{]",
+        "[1,]",
+        "{\"a\":1,}",
+        "{\"a\" 1}",
+        "{} x",
+        "\"text\"",
+        "7",
+        "nul",
+        "{\"a\":01}",
+        "{'a':1}",
+        "{\"a\":1}{}",
+        "[1e999]",
+        "{\"a\":\"\\u0000\"}",
+        "{\"a\":\"\xff\"}",
+        "{\"a\":1,\"a\":2}",
+        "{\"a\":\"\n\"}",
+        "[99999999999999999999]",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct error err = {0};
+
+        if (json_parse(texts[i], strlen(texts[i]), &err))
+            fail_msg("accepted: %s", texts[i]);
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_non_null(strstr(err.text, "not valid JSON: "));
+        assert_non_null(strstr(err.text, " at line "));
+    }
+}
+
+static void deep_nesting_is_refused(void **state)
+{
+    char *text = malloc(200001);
+    struct error err = {0};
+
+    (void)state;
+    memset(text, '[', 200000);
+    text[200000] = '\0';
+    assert_null(json_parse(text, 200000, &err));
+    assert_non_null(strstr(err.text, "depth"));
+    free(text);
+}
+
+static void text_is_compact(void **state)
+{
+    json_t *value = parse("{ \"a\" : [ 1, 2 ] }");
+    char *text = json_text(value);
+
+    (void)state;
+    assert_string_equal(text, "{\"a\":[1,2]}");
+    free(text);
+    json_decref(value);
+}
+
+static int enter_folder(void **state)
+{
+    char folder[] = "/tmp/test_json_util.XXXXXX";
+
+    if (!mkdtemp(folder))
+        return -1;
+    *state = strdup(folder);
+    return chdir(folder);
+}
+
+static int leave_folder(void **state)
+{
+    unlink("file.json");
+    if (chdir("/") || rmdir(*state))
+        return -1;
+    free(*state);
+    return 0;
+}
+
+static void a_file_comes_back_as_written(void **state)
+{
+    json_t *value = parse("{\"a\":[1,2,{\"b\":\"\xc3\xbc\"}]}"), *back;
+    struct stat info;
+
+    (void)state;
+    assert_int_equal(json_write_file(value, "file.json", NULL), 0);
+    assert_int_equal(json_write_file(value, "file.json", NULL), 0);
+    assert_int_equal(stat("file.json", &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    assert_int_equal(access("file.json.new", F_OK), -1);
+    back = json_read_file("file.json", 1000, NULL);
+    assert_true(json_equal(value, back));
+    json_decref(back);
+    json_decref(value);
+}
+
+static void a_file_that_cannot_be_written_is_said(void **state)
+{
+    json_t *value = parse("{}");
+    struct error err = {0};
+    char path[5000];
+
+    (void)state;
+    assert_int_equal(json_write_file(value, "no/such/file", &err), -1);
+    assert_string_equal(err.text,
+                        "can't write no/such/file.new: No such file or directory");
+    memset(path, 'a', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    assert_int_equal(json_write_file(value, path, &err), -1);
+    assert_int_equal(err.code, ERROR_INVALID);
+    json_decref(value);
+}
+
+static void a_file_that_cannot_be_read_is_said(void **state)
+{
+    struct error err = {0};
+    FILE *file;
+
+    (void)state;
+    assert_null(json_read_file("missing.json", 100, &err));
+    assert_int_equal(err.code, ERROR_IO);
+    assert_null(json_read_file(".", 100, &err));
+    assert_string_equal(err.text, "can't read .: Is a directory");
+    file = fopen("file.json", "w");
+    assert_non_null(file);
+    fputs("{\"a\":", file);
+    fclose(file);
+    assert_null(json_read_file("file.json", 100, &err));
+    assert_non_null(strstr(err.text, "file.json: not valid JSON"));
+    assert_null(json_read_file("file.json", 4, &err));
+    assert_string_equal(err.text, "file.json is larger than 4 bytes");
+    assert_int_equal(truncate("file.json", 0), 0);
+    assert_null(json_read_file("file.json", 4, &err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_of_another_type_give_the_fallback),
+        cmocka_unit_test(what_is_not_json_is_refused_with_its_place),
+        cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(text_is_compact),
+        cmocka_unit_test_setup_teardown(a_file_comes_back_as_written, enter_folder,
+                                        leave_folder),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_said,
+                                        enter_folder, leave_folder),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_read_is_said, enter_folder,
+                                        leave_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* test_utf8.c - which bytes are UTF-8 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/utf8.h"
+
+static const struct {
+    const char *bytes;
+    size_t len;
+    size_t sequence;
+} cases[] = {
+    {"", 0, 0},
+    {"\0", 1, 0},
+    {"a", 1, 1},
+    {"\x7f", 1, 1},
+    {"\x80", 1, 0},
+    {"\xc3\xa4", 2, 2},
+    {"\xc3", 1, 0},
+    {"\xc3(", 2, 0},
+    {"\xc1\xbf", 2, 0},     /* overlong */
+    {"\xe0\x9f\xbf", 3, 0}, /* overlong */
+    {"\xe0\xa0\x80", 3, 3},
+    {"\xed\x9f\xbf", 3, 3},
+    {"\xed\xa0\x80", 3, 0}, /* surrogate */
+    {"\xe2\x82\xac", 3, 3},
+    {"\xe2\x82", 2, 0},
+    {"\xe2\x82(", 3, 0},
+    {"\xf0\x8f\xbf\xbf", 4, 0}, /* overlong */
+    {"\xf0\x90\x80\x80", 4, 4},
+    {"\xf4\x8f\xbf\xbf", 4, 4},
+    {"\xf4\x90\x80\x80", 4, 0}, /* above U+10FFFF */
+    {"\xf5\x80\x80\x80", 4, 0},
+    {"\xff", 1, 0},
+};
+
+static void measures_each_sequence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (utf8_sequence(cases[i].bytes, cases[i].len) != cases[i].sequence)
+            fail_msg("case %zu", i);
+    }
+}
+
+static void cleans_what_was_cut_inside_a_character(void **state)
+{
+    char text[] = "gr\xc3\xbc\xc3\x9f \xe2\x82";
+    char fine[] = "\xe2\x82\xac 5";
+    char latin[] = "\xe4"
+                   "bc";
+
+    (void)state;
+    utf8_clean(text);
+    assert_string_equal(text, "gr\xc3\xbc\xc3\x9f ??");
+    utf8_clean(fine);
+    assert_string_equal(fine, "\xe2\x82\xac 5");
+    utf8_clean(latin);
+    assert_string_equal(latin, "?bc");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_each_sequence),
+        cmocka_unit_test(cleans_what_was_cut_inside_a_character),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
