@@ -1,0 +1,1 @@
+fuzz_test(run_spec rb_common)
