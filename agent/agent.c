@@ -1,0 +1,419 @@
+/* agent.c - the parts of the agent put together
+ *
+ * Leaving: the workers are stopped, then their events delivered, then the server is told.
+ * Each stage has its deadline. */
+#include "agent/agent.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "agent/inventory/inventory.h"
+#include "agent/inventory/probe.h"
+#include "agent/link.h"
+#include "agent/outbox.h"
+#include "agent/process.h"
+#include "agent/spool.h"
+#include "agent/supervisor.h"
+#include "common/log.h"
+
+#define PROBE_MS 10000
+#define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
+#define DELIVER_MS 5000
+#define RETRY_SPOOL_MS 1000
+#define ONCE_MS 5000 /* for another case of the same run to come */
+
+enum stage { STAGE_UP, STAGE_STOPPING, STAGE_DELIVERING, STAGE_LEAVING };
+
+/* Stages beyond STAGE_UP come one after the other; each owns stage_timer while it lasts.
+ */
+struct agent {
+    const struct agent_config *config;
+    uv_loop_t loop;
+    uv_signal_t signals[3];
+    uv_timer_t stage_timer, spool_timer, idle_timer, once_timer;
+    struct spool *spool;
+    struct outbox *outbox;
+    struct process_table *processes;
+    struct probe *probe;
+    struct supervisor *supervisor;
+    json_t *inventory;
+    struct link *link;
+    enum stage stage;
+    uint64_t once_seq; /* the number of the last `gone`; 0: no run has ended */
+    int status;
+    struct error *err;
+};
+
+/* ---- leaving ---- */
+
+static void leave_now(struct agent *agent)
+{
+    agent->stage = STAGE_LEAVING;
+    uv_timer_stop(&agent->stage_timer);
+    if (agent->link)
+        link_deregister(agent->link);
+    else
+        uv_stop(&agent->loop);
+}
+
+static void on_deliver_timeout(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    log_warn("leaving although the server has not taken all events");
+    leave_now(agent);
+}
+
+static void deliver(struct agent *agent)
+{
+    agent->stage = STAGE_DELIVERING;
+    uv_timer_start(&agent->stage_timer, on_deliver_timeout, DELIVER_MS, 0);
+    if (!outbox_has_stored(agent->outbox))
+        leave_now(agent);
+}
+
+static void on_stop_timeout(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    log_error("workers do not die, leaving all the same");
+    deliver(agent);
+}
+
+static void leave(struct agent *agent, const char *why)
+{
+    if (agent->stage != STAGE_UP)
+        return;
+    log_info("leaving: %s", why);
+    agent->stage = STAGE_STOPPING;
+    uv_timer_start(&agent->stage_timer, on_stop_timeout, STOP_MS, 0);
+    if (agent->link)
+        link_stop_polling(agent->link);
+    if (agent->supervisor)
+        supervisor_stop_all(agent->supervisor);
+    if (!agent->supervisor || supervisor_live(agent->supervisor) == 0)
+        deliver(agent);
+}
+
+static void fail(struct agent *agent, const char *text)
+{
+    agent->status = 1;
+    if (agent->err->code == ERROR_NONE)
+        error_set(agent->err, ERROR_UNAVAILABLE, "%s", text);
+}
+
+static void on_signal(uv_signal_t *handle, int signum)
+{
+    struct agent *agent = handle->data;
+
+    /* The second one: at once. The kernel kills the workers with the agent. */
+    if (agent->stage != STAGE_UP)
+        _exit(128 + signum);
+    leave(agent, signum == SIGINT ? "interrupted" : "told to terminate");
+}
+
+/* ---- idle and once ---- */
+
+static void on_idle(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    if (!agent->link || !link_was_registered(agent->link))
+        fail(agent, "never reached the server");
+    leave(agent, "idle");
+}
+
+static void watch_idle(struct agent *agent)
+{
+    if (agent->config->idle_exit > 0)
+        uv_timer_start(&agent->idle_timer, on_idle,
+                       (uint64_t)agent->config->idle_exit * 1000, 0);
+}
+
+static void on_once(uv_timer_t *timer)
+{
+    leave(timer->data, "its run is over");
+}
+
+static void watch_once(struct agent *agent)
+{
+    if (agent->config->once && agent->once_seq > 0 &&
+        outbox_acked(agent->outbox) >= agent->once_seq &&
+        supervisor_live(agent->supervisor) == 0 &&
+        !uv_is_active((uv_handle_t *)&agent->once_timer))
+        uv_timer_start(&agent->once_timer, on_once, ONCE_MS, 0);
+}
+
+/* ---- what the link tells ---- */
+
+static json_t *on_cases(void *arg)
+{
+    const struct agent *agent = arg;
+
+    return supervisor_cases(agent->supervisor);
+}
+
+static void on_registered(void *arg, const char *local_ip)
+{
+    struct agent *agent = arg;
+
+    if (!agent->config->advertise && local_ip[0] != '\0')
+        supervisor_set_address(agent->supervisor, local_ip);
+}
+
+static void on_command(void *arg, const struct command *command)
+{
+    struct agent *agent = arg;
+
+    if (agent->stage != STAGE_UP)
+        return;
+    switch (command->type) {
+    case COMMAND_START:
+        uv_timer_stop(&agent->idle_timer);
+        uv_timer_stop(&agent->once_timer);
+        agent->once_seq = 0;
+        supervisor_start(agent->supervisor, command);
+        if (supervisor_live(agent->supervisor) == 0)
+            watch_idle(agent);
+        break;
+    case COMMAND_STOP:
+        log_info("run %s case %lld: told to stop: %s", command->id.run,
+                 (long long)command->id.number, command->reason);
+        supervisor_stop(agent->supervisor, &command->id);
+        break;
+    case COMMAND_LEAVE:
+        leave(agent, command->reason[0] ? command->reason : "told to by the server");
+        break;
+    }
+}
+
+static void on_acked(void *arg)
+{
+    struct agent *agent = arg;
+
+    watch_once(agent);
+    if (agent->stage == STAGE_DELIVERING && !outbox_has_stored(agent->outbox))
+        leave_now(agent);
+}
+
+static void on_other_past(void *arg)
+{
+    struct agent *agent = arg;
+
+    outbox_reset(agent->outbox);
+    supervisor_forget(agent->supervisor);
+    supervisor_stop_all(agent->supervisor);
+}
+
+static void on_fatal(void *arg, const char *text)
+{
+    struct agent *agent = arg;
+
+    fail(agent, text);
+    leave(agent, "the server does not want this agent");
+}
+
+static void on_left(void *arg)
+{
+    struct agent *agent = arg;
+
+    uv_stop(&agent->loop);
+}
+
+/* ---- what the supervisor and the outbox tell ---- */
+
+static void on_gone(void *arg, const struct case_id *id, uint64_t seq)
+{
+    struct agent *agent = arg;
+
+    (void)id;
+    agent->once_seq = seq;
+    if (supervisor_live(agent->supervisor) > 0)
+        return;
+    watch_idle(agent);
+    if (agent->stage == STAGE_STOPPING)
+        deliver(agent);
+}
+
+static void on_ready(void *arg)
+{
+    struct agent *agent = arg;
+
+    if (agent->link)
+        link_kick(agent->link);
+}
+
+static void on_progress(void *arg)
+{
+    struct agent *agent = arg;
+
+    if (agent->link)
+        link_kick_soon(agent->link);
+}
+
+static void on_retry_spool(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    if (!outbox_retry(agent->outbox))
+        return;
+    uv_timer_stop(timer);
+    log_info("the spool can be written again");
+    supervisor_resume(agent->supervisor);
+}
+
+static void on_blocked(void *arg)
+{
+    struct agent *agent = arg;
+
+    log_warn("no room for events in %s: workers wait until there is some",
+             spool_dir(agent->spool));
+    supervisor_pause(agent->supervisor);
+    uv_timer_start(&agent->spool_timer, on_retry_spool, RETRY_SPOOL_MS, RETRY_SPOOL_MS);
+}
+
+/* ---- start ---- */
+
+static int start_link(struct agent *agent, struct error *err)
+{
+    struct link_handlers handlers = {.cases = on_cases,
+                                     .on_registered = on_registered,
+                                     .on_command = on_command,
+                                     .on_acked = on_acked,
+                                     .on_other_past = on_other_past,
+                                     .on_fatal = on_fatal,
+                                     .on_left = on_left,
+                                     .arg = agent};
+
+    agent->link = link_create(&agent->loop, agent->config, agent->outbox,
+                              agent->inventory, &handlers, err);
+    if (!agent->link)
+        return -1;
+    link_start(agent->link);
+    return 0;
+}
+
+static void on_probed(void *arg, json_t *backends)
+{
+    struct agent *agent = arg;
+    struct error err;
+
+    if (json_object_size(backends) == 0)
+        log_warn("there is no ringbench-worker-* in %s", agent->config->worker_dir);
+    json_object_set(agent->inventory, "backends", backends);
+    probe_destroy(agent->probe);
+    agent->probe = NULL;
+    if (agent->stage == STAGE_UP && start_link(agent, &err)) {
+        fail(agent, err.text);
+        uv_stop(&agent->loop);
+    }
+}
+
+static int create_parts(struct agent *agent, struct error *err)
+{
+    const struct agent_config *config = agent->config;
+    struct outbox_handlers handlers = {on_ready, on_progress, on_blocked, agent};
+    struct supervisor_params params = {.loop = &agent->loop,
+                                       .worker_dir = config->worker_dir,
+                                       .node = config->name,
+                                       .environment = &config->worker_environment,
+                                       .consented = &config->consented,
+                                       .on_gone = on_gone,
+                                       .arg = agent};
+
+    agent->spool = spool_open(config->spool_dir, err);
+    if (!agent->spool)
+        return error_prefix(err, "agent %s", config->name);
+    agent->outbox = outbox_create(agent->spool, &handlers, err);
+    if (!agent->outbox)
+        return -1;
+    agent->processes = process_table_create(&agent->loop, err);
+    if (!agent->processes)
+        return -1;
+    params.outbox = agent->outbox;
+    params.processes = agent->processes;
+    params.case_dir = spool_dir(agent->spool);
+    agent->supervisor = supervisor_create(&params, err);
+    if (!agent->supervisor)
+        return -1;
+    if (config->advertise && supervisor_set_address(agent->supervisor, config->advertise))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    agent->inventory = inventory_read("");
+    if (!agent->inventory)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    return 0;
+}
+
+static void init_handles(struct agent *agent)
+{
+    static const int signums[] = {SIGTERM, SIGINT, SIGHUP};
+    uv_timer_t *timers[] = {&agent->stage_timer, &agent->spool_timer, &agent->idle_timer,
+                            &agent->once_timer};
+
+    for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
+        uv_timer_init(&agent->loop, timers[i]);
+        timers[i]->data = agent;
+    }
+    for (size_t i = 0; i < sizeof(signums) / sizeof(signums[0]); i++) {
+        uv_signal_init(&agent->loop, &agent->signals[i]);
+        agent->signals[i].data = agent;
+        uv_signal_start(&agent->signals[i], on_signal, signums[i]);
+    }
+}
+
+static void close_handles(struct agent *agent)
+{
+    for (size_t i = 0; i < 3; i++)
+        uv_close((uv_handle_t *)&agent->signals[i], NULL);
+    uv_close((uv_handle_t *)&agent->stage_timer, NULL);
+    uv_close((uv_handle_t *)&agent->spool_timer, NULL);
+    uv_close((uv_handle_t *)&agent->idle_timer, NULL);
+    uv_close((uv_handle_t *)&agent->once_timer, NULL);
+}
+
+static void release(struct agent *agent)
+{
+    link_destroy(agent->link);
+    probe_destroy(agent->probe);
+    supervisor_destroy(agent->supervisor);
+    process_table_destroy(agent->processes);
+    close_handles(agent);
+    uv_run(&agent->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&agent->loop);
+    outbox_destroy(agent->outbox);
+    spool_close(agent->spool);
+    json_decref(agent->inventory);
+}
+
+int agent_run(const struct agent_config *config, struct error *err)
+{
+    struct agent agent;
+
+    memset(&agent, 0, sizeof(agent));
+    agent.config = config;
+    agent.err = err;
+    err->code = ERROR_NONE;
+    if (uv_loop_init(&agent.loop)) {
+        error_set(err, ERROR_INTERNAL, "can't make an event loop");
+        return 1;
+    }
+    init_handles(&agent);
+    if (create_parts(&agent, err)) {
+        agent.status = 1;
+        goto out;
+    }
+    watch_idle(&agent);
+    agent.probe = probe_start(&agent.loop, agent.processes, config->worker_dir,
+                              &config->worker_environment, PROBE_MS, on_probed, &agent);
+    if (!agent.probe) {
+        fail(&agent, "out of memory");
+        goto out;
+    }
+    uv_run(&agent.loop, UV_RUN_DEFAULT);
+out:
+    release(&agent);
+    return agent.status;
+}

@@ -1,0 +1,21 @@
+/* backoff.h - how long to wait before trying again */
+#ifndef RINGBENCH_AGENT_BACKOFF_H
+#define RINGBENCH_AGENT_BACKOFF_H
+
+#include <stdint.h>
+
+#define BACKOFF_MIN_MS 100
+#define BACKOFF_MAX_MS 5000
+
+struct backoff {
+    unsigned failures; /* in a row */
+};
+
+/* The wait after one more failure: it doubles from BACKOFF_MIN_MS to BACKOFF_MAX_MS, and
+ * of each the second half is random, so that a thousand agents do not come back at once.
+ */
+uint64_t backoff_next(struct backoff *backoff);
+
+void backoff_reset(struct backoff *backoff);
+
+#endif

@@ -1,0 +1,171 @@
+/* command.c - what the server tells the agent to do */
+#include "agent/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_util.h"
+
+bool case_id_equal(const struct case_id *a, const struct case_id *b)
+{
+    return strcmp(a->run, b->run) == 0 && a->number == b->number &&
+           a->attempt == b->attempt;
+}
+
+static int parse_type(const json_t *object, enum command_type *type, struct error *err)
+{
+    static const struct {
+        const char *name;
+        enum command_type type;
+    } types[] = {
+        {"start", COMMAND_START}, {"stop", COMMAND_STOP}, {"leave", COMMAND_LEAVE}};
+    const char *name = json_get_str(object, "type", NULL);
+
+    if (!name)
+        return error_set(err, ERROR_INVALID, "it has no type");
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(name, types[i].name) == 0) {
+            *type = types[i].type;
+            return 0;
+        }
+    }
+    return error_set(err, ERROR_INVALID, "its type '%.60s' is unknown here", name);
+}
+
+/* The run's id becomes part of a file name: nothing that could lead elsewhere. */
+static bool is_run_id(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789._-");
+
+    return len > 0 && len <= CASE_RUN_MAX && text[len] == '\0' && text[0] != '.';
+}
+
+static int parse_case(const json_t *object, struct case_id *id, struct error *err)
+{
+    const char *run = json_get_str(object, "run", "");
+
+    id->number = json_get_int(object, "case", -1);
+    id->attempt = json_get_int(object, "attempt", -1);
+    if (!is_run_id(run) || id->number < 0 || id->attempt < 0)
+        return error_set(err, ERROR_INVALID, "it names no run, case and attempt");
+    memcpy(id->run, run, strlen(run) + 1);
+    return 0;
+}
+
+static int get_int(const json_t *object, const char *key, int min, int max, int *out,
+                   struct error *err)
+{
+    int64_t value = json_get_int(object, key, INT64_MIN);
+
+    if (value < min || value > max)
+        return error_set(err, ERROR_INVALID,
+                         "the start command has no '%s' from %d to %d", key, min, max);
+    *out = (int)value;
+    return 0;
+}
+
+static int parse_ranks(const json_t *array, struct command *command, struct error *err)
+{
+    size_t n = json_array_size(array);
+
+    if (n == 0 || n > COMMAND_RANKS_MAX)
+        return error_set(err, ERROR_INVALID,
+                         "the start command has %zu ranks, not 1 to %d", n,
+                         COMMAND_RANKS_MAX);
+    command->ranks = calloc(n, sizeof(*command->ranks));
+    if (!command->ranks)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    command->n_ranks = n;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *item = json_array_get(array, i);
+
+        if (get_int(item, "rank", 0, command->world_size - 1, &command->ranks[i].rank,
+                    err) ||
+            get_int(item, "local_rank", 0, COMMAND_RANKS_MAX - 1,
+                    &command->ranks[i].local_rank, err))
+            return -1;
+        for (size_t j = 0; j < i; j++) {
+            if (command->ranks[j].rank == command->ranks[i].rank)
+                return error_set(err, ERROR_INVALID,
+                                 "the start command has rank %d twice",
+                                 command->ranks[i].rank);
+        }
+    }
+    return 0;
+}
+
+/* The backend becomes part of a program's name. */
+static bool is_backend(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    return len > 0 && len <= 32 && text[len] == '\0';
+}
+
+static int parse_env(json_t *env, struct command *command, struct error *err)
+{
+    const char *name;
+    json_t *value;
+
+    if (!env || json_is_null(env))
+        return 0;
+    if (!json_is_object(env))
+        return error_set(err, ERROR_INVALID, "the start command's env is not an object");
+    json_object_foreach(env, name, value)
+    {
+        if (!json_is_string(value) && !json_is_null(value))
+            return error_set(err, ERROR_INVALID, "env: %.60s is not a string", name);
+    }
+    command->env = env;
+    return 0;
+}
+
+static int parse_start(const json_t *object, struct command *command, struct error *err)
+{
+    command->backend = json_get_str(object, "backend", "");
+    command->master_addr = json_get_str(object, "master_addr", "");
+    command->spec = json_object_get(object, "spec");
+    if (!is_backend(command->backend))
+        return error_set(err, ERROR_INVALID, "the start command names no backend");
+    if (command->master_addr[0] == '\0')
+        return error_set(err, ERROR_INVALID, "the start command has no master_addr");
+    if (!json_is_object(command->spec))
+        return error_set(err, ERROR_INVALID, "the start command has no spec");
+    if (get_int(object, "master_port", 1, 65535, &command->master_port, err) ||
+        get_int(object, "world_size", 1, INT32_MAX, &command->world_size, err) ||
+        get_int(object, "group_rank", 0, INT32_MAX, &command->group_rank, err) ||
+        get_int(object, "group_world_size", 1, INT32_MAX, &command->group_world_size,
+                err))
+        return -1;
+    if (parse_env(json_object_get(object, "env"), command, err))
+        return -1;
+    return parse_ranks(json_object_get(object, "ranks"), command, err);
+}
+
+int command_parse(const json_t *object, struct command *command, struct error *err)
+{
+    memset(command, 0, sizeof(*command));
+    if (!json_is_object(object))
+        return error_set(err, ERROR_INVALID, "it is not a JSON object");
+    command->seq = json_get_int(object, "seq", -1);
+    if (command->seq < 1)
+        return error_set(err, ERROR_INVALID, "it has no seq from 1 up");
+    command->reason = json_get_str(object, "reason", "");
+    if (parse_type(object, &command->type, err))
+        return -1;
+    if (command->type == COMMAND_LEAVE)
+        return 0;
+    if (parse_case(object, &command->id, err))
+        return -1;
+    if (command->type == COMMAND_START)
+        parse_start(object, command, &command->fault);
+    return 0;
+}
+
+void command_release(struct command *command)
+{
+    free(command->ranks);
+    command->ranks = NULL;
+    command->n_ranks = 0;
+}

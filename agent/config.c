@@ -1,0 +1,405 @@
+/* config.c - the agent's options and what follows from them */
+#include "agent/config.h"
+
+#include <ctype.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TOKEN_MAX 4096
+
+static const char program[] = "ringbench-agent";
+static const char summary[] =
+    "Offers this node to a ringbench server and starts workers for its runs.";
+
+#define FIELD(name) offsetof(struct agent_config, name)
+
+static const struct option table[] = {
+    {"server", OPTION_STRING, FIELD(server), NULL, "URL",
+     "where the server is, http://HOST:PORT", 0, 0},
+    {"name", OPTION_STRING, FIELD(name), NULL, "NAME",
+     "this node's name (default: SLURMD_NODENAME, else the host name)", 0, 0},
+    {"group", OPTION_STRING, FIELD(group), NULL, "GROUP",
+     "nodes that belong together (default: from the batch job)", 0, 0},
+    {"label", OPTION_LIST, FIELD(label), NULL, "K=V", "a label; may be given again", 0,
+     0},
+    {"ranks", OPTION_INT, FIELD(ranks), "0", "N",
+     "ranks offered on the host backend; 0: as many as CPUs", 0, 4096},
+    {"advertise", OPTION_STRING, FIELD(advertise), NULL, "ADDR",
+     "address under which other nodes reach this one", 0, 0},
+    {"token-file", OPTION_STRING, FIELD(token_file), NULL, "FILE",
+     "file with the agent's token", 0, 0},
+    {"ca-file", OPTION_STRING, FIELD(ca_file), NULL, "FILE",
+     "certificates that the server's is checked against", 0, 0},
+    {"spool-dir", OPTION_STRING, FIELD(spool_dir), NULL, "DIR",
+     "events wait here for the server (default: under XDG_RUNTIME_DIR or /tmp)", 0, 0},
+    {"config-dir", OPTION_STRING, FIELD(config_dir), "/etc/ringbench", "DIR",
+     "what this node allows: allow_env", 0, 0},
+    {"worker-dir", OPTION_STRING, FIELD(worker_dir), NULL, "DIR",
+     "where ringbench-worker-* are (default: beside this program)", 0, 0},
+    {"once", OPTION_FLAG, FIELD(once), NULL, NULL, "leave after the first run", 0, 0},
+    {"idle-exit", OPTION_INT, FIELD(idle_exit), "0", "S",
+     "leave after S seconds without a run; 0: never", 0, 31536000},
+    {"log-level", OPTION_STRING, FIELD(level), "info", "LEVEL",
+     "error, warn, info, debug", 0, 0},
+    {"config", OPTION_STRING, FIELD(config), NULL, "FILE", "read options from a file", 0,
+     0},
+    {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};
+
+static int set_text(char **field, const char *text, struct error *err)
+{
+    char *copy = strdup(text);
+
+    if (!copy)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    free(*field);
+    *field = copy;
+    return 0;
+}
+
+/* ---- the server's URL ---- */
+
+static int check_url(CURLU *url, const char *text, char **scheme, char **host,
+                     struct error *err)
+{
+    CURLUcode code = curl_url_set(url, CURLUPART_URL, text, 0);
+
+    if (code)
+        return error_set(err, ERROR_INVALID, "--server: '%.200s' is not a URL: %s", text,
+                         curl_url_strerror(code));
+    if (curl_url_get(url, CURLUPART_SCHEME, scheme, 0) ||
+        curl_url_get(url, CURLUPART_HOST, host, 0))
+        return error_set(err, ERROR_INVALID, "--server: '%.200s' names no host", text);
+    if (strcmp(*scheme, "http") != 0 && strcmp(*scheme, "https") != 0)
+        return error_set(err, ERROR_INVALID,
+                         "--server: '%.200s' is neither http nor https", text);
+    return 0;
+}
+
+static int load_server(struct agent_config *config, struct error *err)
+{
+    CURLU *url = curl_url();
+    char *scheme = NULL, *host = NULL;
+    size_t len;
+    int result = -1;
+
+    if (!config->server || config->server[0] == '\0') {
+        error_set(err, ERROR_INVALID, "--server is missing: --server http://HOST:PORT");
+        goto out;
+    }
+    for (len = strlen(config->server); len > 0 && config->server[len - 1] == '/'; len--)
+        config->server[len - 1] = '\0';
+    if (!url || check_url(url, config->server, &scheme, &host, err))
+        goto out;
+    /* An IPv6 address comes in brackets. */
+    len = strlen(host);
+    if (host[0] == '[' && host[len - 1] == ']')
+        host[len - 1] = '\0';
+    result = set_text(&config->server_host, host[0] == '[' ? host + 1 : host, err);
+out:
+    curl_free(scheme);
+    curl_free(host);
+    curl_url_cleanup(url);
+    return result;
+}
+
+/* ---- name, group, labels, ranks ---- */
+
+static bool is_name(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789._-");
+
+    return len > 0 && len <= AGENT_NAME_MAX && text[len] == '\0';
+}
+
+static int load_name(struct agent_config *config, struct error *err)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    const char *slurm = getenv("SLURMD_NODENAME");
+
+    if (!config->name) {
+        gethostname(host, sizeof(host) - 1);
+        if (set_text(&config->name, slurm && slurm[0] ? slurm : host, err))
+            return -1;
+    }
+    if (!is_name(config->name))
+        return error_set(err, ERROR_INVALID,
+                         "--name: '%.60s' is not 1 to %d of A-Z, a-z, 0-9, '.', '_', '-'",
+                         config->name, AGENT_NAME_MAX);
+    return 0;
+}
+
+/* A pod of a Kubernetes job has the job's name, a dash and an index as its host name. */
+static int kubernetes_group(char *out, size_t size)
+{
+    char name[HOST_NAME_MAX + 1] = "";
+    const char *job = getenv("JOB_NAME");
+    const char *index = getenv("JOB_COMPLETION_INDEX");
+    size_t len;
+
+    if (!getenv("KUBERNETES_SERVICE_HOST"))
+        return -1;
+    if (job && job[0])
+        return snprintf(out, size, "k8s-%s", job) < (int)size ? 0 : -1;
+    gethostname(name, sizeof(name) - 1);
+    len = strlen(name);
+    if (!index || len <= strlen(index) + 1 ||
+        strcmp(name + len - strlen(index), index) != 0)
+        return -1;
+    name[len - strlen(index) - 1] = '\0';
+    return snprintf(out, size, "k8s-%s", name) < (int)size ? 0 : -1;
+}
+
+static int load_group(struct agent_config *config, struct error *err)
+{
+    static const char *const jobs[][2] = {
+        {"SLURM_JOB_ID", "slurm"}, {"PBS_JOBID", "pbs"}, {"LSB_JOBID", "lsf"}};
+    char group[512];
+
+    if (config->group)
+        return 0;
+    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+        const char *id = getenv(jobs[i][0]);
+
+        if (!id || !id[0])
+            continue;
+        snprintf(group, sizeof(group), "%s-%s", jobs[i][1], id);
+        return set_text(&config->group, group, err);
+    }
+    if (kubernetes_group(group, sizeof(group)) == 0)
+        return set_text(&config->group, group, err);
+    return 0;
+}
+
+static int load_labels(struct agent_config *config, struct error *err)
+{
+    config->labels = json_object();
+    for (size_t i = 0; i < config->label.count; i++) {
+        char *item = config->label.items[i];
+        char *equals = strchr(item, '=');
+
+        if (!equals || equals == item)
+            return error_set(err, ERROR_INVALID, "--label: '%.60s' is not KEY=VALUE",
+                             item);
+        *equals = '\0';
+        if (json_object_set_new(config->labels, item, json_string(equals + 1)))
+            return error_set(err, ERROR_INVALID, "--label: '%.60s' is not UTF-8 text",
+                             item);
+    }
+    return 0;
+}
+
+static void load_ranks(struct agent_config *config)
+{
+    cpu_set_t set;
+
+    if (config->ranks > 0)
+        return;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0)
+        config->ranks = CPU_COUNT(&set);
+    else
+        config->ranks = sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* ---- files ---- */
+
+static int read_token(int fd, struct agent_config *config, struct error *err)
+{
+    char text[TOKEN_MAX + 1];
+    ssize_t n = read(fd, text, sizeof(text) - 1);
+    size_t len;
+
+    if (n < 0)
+        return error_set_errno(err, ERROR_IO, errno, "can't read token file %s",
+                               config->token_file);
+    text[n] = '\0';
+    len = strcspn(text, " \t\r\n");
+    if (len == 0 || strspn(text + len, " \t\r\n") != strlen(text + len))
+        return error_set(err, ERROR_INVALID, "token file %s does not hold one token",
+                         config->token_file);
+    text[len] = '\0';
+    for (size_t i = 0; i < len; i++) {
+        if (!isgraph((unsigned char)text[i]))
+            return error_set(err, ERROR_INVALID, "token file %s holds odd characters",
+                             config->token_file);
+    }
+    return set_text(&config->token, text, err);
+}
+
+static int load_token(struct agent_config *config, struct error *err)
+{
+    struct stat st;
+    int fd, result = -1;
+
+    if (!config->token_file)
+        return 0;
+    fd = open(config->token_file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st))
+        error_set_errno(err, ERROR_IO, errno, "can't open token file %s",
+                        config->token_file);
+    else if (st.st_mode & (S_IROTH | S_IWOTH))
+        error_set(err, ERROR_INVALID,
+                  "token file %s can be read or written by anybody: chmod 600 it",
+                  config->token_file);
+    else
+        result = read_token(fd, config, err);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+static int check_ca_file(const struct agent_config *config, struct error *err)
+{
+    if (!config->ca_file || access(config->ca_file, R_OK) == 0)
+        return 0;
+    return error_set_errno(err, ERROR_IO, errno, "can't read CA file %s",
+                           config->ca_file);
+}
+
+static int add_consent(struct agent_config *config, const char *name, struct error *err)
+{
+    struct option_list *list = &config->consented;
+    char **items = realloc(list->items, (list->count + 1) * sizeof(*items));
+
+    if (!items)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    list->items = items;
+    items[list->count] = strdup(name);
+    if (!items[list->count])
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    list->count++;
+    return 0;
+}
+
+static int read_consent(struct agent_config *config, FILE *file, struct error *err)
+{
+    char line[512];
+
+    while (fgets(line, sizeof(line), file)) {
+        char *name = line + strspn(line, " \t");
+
+        name[strcspn(name, " \t\r\n#")] = '\0';
+        if (name[0] != '\0' && add_consent(config, name, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* The names in DIR/allow_env, one per line, # for comments; no such file: none. */
+static int load_consent(struct agent_config *config, struct error *err)
+{
+    const char *faults = getenv("RINGBENCH_ALLOW_FAULTS");
+    char path[PATH_MAX];
+    FILE *file;
+    int result;
+
+    if (faults && strcmp(faults, "1") == 0 &&
+        add_consent(config, "RINGBENCH_ALLOW_FAULTS", err))
+        return -1;
+    snprintf(path, sizeof(path), "%s/allow_env", config->config_dir);
+    file = fopen(path, "re");
+    if (!file && errno == ENOENT)
+        return 0;
+    if (!file)
+        return error_set_errno(err, ERROR_IO, errno, "can't read %s", path);
+    result = read_consent(config, file, err);
+    fclose(file);
+    return result;
+}
+
+static int load_worker_dir(struct agent_config *config, struct error *err)
+{
+    char path[PATH_MAX];
+    const char *from = config->worker_dir ? config->worker_dir : "/proc/self/exe";
+    char *slash;
+
+    if (!realpath(from, path))
+        return error_set_errno(err, ERROR_IO, errno, "worker directory %s", from);
+    slash = strrchr(path, '/');
+    if (!config->worker_dir && slash)
+        *slash = '\0';
+    return set_text(&config->worker_dir, path, err);
+}
+
+static int load_spool_dir(struct agent_config *config, struct error *err)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    char path[PATH_MAX];
+
+    if (config->spool_dir)
+        return 0;
+    if (runtime && runtime[0] == '/' && access(runtime, W_OK) == 0)
+        snprintf(path, sizeof(path), "%s/ringbench-%s", runtime, config->name);
+    else
+        snprintf(path, sizeof(path), "/tmp/ringbench-%u-%s", (unsigned)geteuid(),
+                 config->name);
+    return set_text(&config->spool_dir, path, err);
+}
+
+/* Workers inherit the agent's environment, but not the options it was given there: they
+ * hold the token file's place, and none of them is a worker's business. */
+static int load_environment(struct agent_config *config, struct error *err)
+{
+    struct env_list *list = &config->worker_environment;
+    char name[128];
+
+    if (env_list_copy(list, environ))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    for (const struct option *o = table; o->name; o++) {
+        snprintf(name, sizeof(name), "RINGBENCH_%s", o->name);
+        for (char *p = name; *p; p++)
+            *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+        env_list_unset(list, name);
+    }
+    return 0;
+}
+
+static int load_level(struct agent_config *config, struct error *err)
+{
+    int level = log_level_parse(config->level);
+
+    if (level < 0)
+        return error_set(err, ERROR_INVALID,
+                         "--log-level: '%.60s' is none of error, warn, info, debug",
+                         config->level);
+    config->log_level = (enum log_level)level;
+    return 0;
+}
+
+int agent_config_load(struct agent_config *config, int argc, char **argv,
+                      struct error *err)
+{
+    int result;
+
+    memset(config, 0, sizeof(*config));
+    result = options_parse(program, summary, table, config, argc, argv, err);
+    if (result)
+        return result;
+    if (load_level(config, err) || load_server(config, err) || load_name(config, err) ||
+        load_group(config, err) || load_labels(config, err) || load_token(config, err) ||
+        check_ca_file(config, err) || load_consent(config, err) ||
+        load_worker_dir(config, err) || load_spool_dir(config, err) ||
+        load_environment(config, err))
+        return -1;
+    load_ranks(config);
+    return 0;
+}
+
+void agent_config_release(struct agent_config *config)
+{
+    for (size_t i = 0; i < config->consented.count; i++)
+        free(config->consented.items[i]);
+    free(config->consented.items);
+    env_list_release(&config->worker_environment);
+    free(config->token);
+    free(config->server_host);
+    json_decref(config->labels);
+    options_release(table, config);
+}

@@ -1,0 +1,39 @@
+/* config.h - what the agent was told: its options, the files they name, and the defaults
+ * that it finds on the host */
+#ifndef RINGBENCH_AGENT_CONFIG_H
+#define RINGBENCH_AGENT_CONFIG_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "agent/env_list.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#define AGENT_NAME_MAX 253
+
+struct agent_config {
+    /* options */
+    char *server, *name, *group, *advertise, *token_file, *ca_file, *spool_dir,
+        *config_dir, *worker_dir, *level, *config;
+    struct option_list label;
+    long ranks, idle_exit; /* idle_exit 0: never */
+    bool once;
+    /* derived */
+    char *token;       /* NULL: none */
+    char *server_host; /* host part of the server's URL, without brackets */
+    json_t *labels;    /* object of strings */
+    enum log_level log_level;
+    struct option_list consented;       /* variables that this node allows besides */
+    struct env_list worker_environment; /* the agent's own without its options */
+};
+
+/* Read options, files and environment. 0, 1 when --help or --version was answered, or -1.
+ * Release it in each case. */
+int agent_config_load(struct agent_config *config, int argc, char **argv,
+                      struct error *err);
+
+void agent_config_release(struct agent_config *config);
+
+#endif

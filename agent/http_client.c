@@ -1,0 +1,279 @@
+/* http_client.c - JSON requests to the server, asynchronously */
+#include "agent/http_client.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "agent/curl_loop.h"
+#include "common/buf.h"
+#include "common/json_util.h"
+
+#define REPLY_MAX ((size_t)16 * 1024 * 1024)
+#define CONNECT_MS 30000L
+#define CONNECT_JITTER_MS 10000L
+/* A server or a path that went away without a word is noticed within this. */
+#define DEAD_PEER_MS 10000
+
+struct http_client {
+    struct curl_loop *loop;
+    char *base_url;
+    char *ca_file;
+    struct curl_slist *headers[2]; /* for a JSON body, for NDJSON */
+    struct http_request *first;
+};
+
+struct http_request {
+    struct http_client *client;
+    struct http_request *next;
+    CURL *easy;
+    http_reply_fn on_reply;
+    void *arg;
+    struct buf body;
+    char error[CURL_ERROR_SIZE];
+};
+
+static long jitter(long max)
+{
+    uint32_t random = 0;
+
+    if (getrandom(&random, sizeof(random), 0) < 0)
+        return 0;
+    return (long)(random % (uint32_t)max);
+}
+
+/* libcurl leaves its sockets open across exec: a worker would hold our connection. */
+static int on_new_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+    int on = 1, idle_s = 5, interval_s = 2, probes = 3, dead_ms = DEAD_PEER_MS;
+
+    (void)arg;
+    (void)purpose;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &dead_ms, sizeof(dead_ms));
+    return CURL_SOCKOPT_OK;
+}
+
+static size_t on_body(char *data, size_t size, size_t n, void *arg)
+{
+    struct http_request *request = arg;
+
+    return buf_append(&request->body, data, size * n) ? 0 : size * n;
+}
+
+static void free_request(struct http_request *request)
+{
+    struct http_request **at = &request->client->first;
+
+    while (*at && *at != request)
+        at = &(*at)->next;
+    if (*at)
+        *at = request->next;
+    curl_easy_cleanup(request->easy);
+    buf_release(&request->body);
+    free(request);
+}
+
+static bool is_hopeless(CURLcode code)
+{
+    switch (code) {
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The problem's detail, with the first field that is at fault. */
+static void describe_problem(const json_t *problem, int status, char *text, size_t size)
+{
+    const json_t *first = json_array_get(json_object_get(problem, "errors"), 0);
+    const char *detail = json_get_str(problem, "detail", NULL);
+
+    if (!detail)
+        detail = json_get_str(problem, "title", NULL);
+    if (!detail)
+        snprintf(text, size, "HTTP status %d", status);
+    else if (first)
+        snprintf(text, size, "%s (%s: %s)", detail, json_get_str(first, "pointer", ""),
+                 json_get_str(first, "detail", ""));
+    else
+        snprintf(text, size, "%s", detail);
+}
+
+static void fill_reply(struct http_request *request, CURLcode code,
+                       struct http_reply *reply, char *text, size_t size)
+{
+    long status = 0;
+
+    memset(reply, 0, sizeof(*reply));
+    curl_easy_getinfo(request->easy, CURLINFO_TOTAL_TIME, &reply->seconds);
+    if (curl_easy_getinfo(request->easy, CURLINFO_LOCAL_IP, &reply->local_ip) ||
+        !reply->local_ip)
+        reply->local_ip = "";
+    reply->text = text;
+    if (code) {
+        reply->is_hopeless = is_hopeless(code);
+        snprintf(text, size, "%s",
+                 request->error[0] ? request->error : curl_easy_strerror(code));
+        return;
+    }
+    curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
+    reply->status = (int)status;
+    if (request->body.len > 0)
+        reply->body = json_parse(request->body.data, request->body.len, NULL);
+    describe_problem(reply->body, reply->status, text, size);
+}
+
+static void on_done(CURL *easy, CURLcode code)
+{
+    struct http_request *request = NULL;
+    struct http_reply reply;
+    http_reply_fn on_reply;
+    void *arg;
+    char text[512];
+
+    if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &request) || !request)
+        return;
+    on_reply = request->on_reply;
+    arg = request->arg;
+    fill_reply(request, code, &reply, text, sizeof(text));
+    request->on_reply = NULL; /* it is over: http_cancel does nothing from here on */
+    on_reply(arg, &reply);
+    json_decref(reply.body);
+    free_request(request);
+}
+
+static struct curl_slist *make_headers(const char *token, const char *type)
+{
+    struct curl_slist *list = NULL;
+    char text[8192];
+
+    /* No "Expect: 100-continue", which costs a round trip or a second. */
+    list = curl_slist_append(list, "Expect:");
+    snprintf(text, sizeof(text), "Content-Type: %s", type);
+    list = curl_slist_append(list, text);
+    if (token) {
+        snprintf(text, sizeof(text), "Authorization: Bearer %s", token);
+        list = curl_slist_append(list, text);
+    }
+    return list;
+}
+
+struct http_client *http_client_create(const struct http_client_params *params,
+                                       struct error *err)
+{
+    struct http_client *client = calloc(1, sizeof(*client));
+
+    if (!client) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    client->base_url = strdup(params->base_url);
+    client->ca_file = params->ca_file ? strdup(params->ca_file) : NULL;
+    client->headers[0] = make_headers(params->token, "application/json");
+    client->headers[1] = make_headers(params->token, "application/x-ndjson");
+    client->loop = curl_loop_create(params->loop, on_done, err);
+    if (client->loop && client->base_url && client->headers[0] && client->headers[1])
+        return client;
+    http_client_destroy(client);
+    return NULL;
+}
+
+void http_client_destroy(struct http_client *client)
+{
+    if (!client)
+        return;
+    while (client->first)
+        http_cancel(client->first);
+    curl_loop_destroy(client->loop);
+    curl_slist_free_all(client->headers[0]);
+    curl_slist_free_all(client->headers[1]);
+    free(client->base_url);
+    free(client->ca_file);
+    free(client);
+}
+
+static void set_options(struct http_request *request,
+                        const struct http_request_params *params, const char *url)
+{
+    const struct http_client *client = request->client;
+    CURL *easy = request->easy;
+    long connect_ms = CONNECT_MS + jitter(CONNECT_JITTER_MS);
+
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, request);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->error);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "ringbench-agent/" RINGBENCH_VERSION);
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, client->headers[params->is_ndjson]);
+    /* Covers the TLS handshake, for which a server with a thousand agents takes long. */
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+                     params->timeout_ms ? params->timeout_ms : 2 * connect_ms);
+    if (client->ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
+    if (params->body) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)params->body_len);
+        curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, params->body);
+    }
+    if (strcmp(params->method, "DELETE") == 0)
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "DELETE");
+}
+
+struct http_request *http_send(struct http_client *client,
+                               const struct http_request_params *params,
+                               http_reply_fn on_reply, void *arg, struct error *err)
+{
+    struct http_request *request = calloc(1, sizeof(*request));
+    char url[8192];
+
+    if (!request) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    request->client = client;
+    request->on_reply = on_reply;
+    request->arg = arg;
+    buf_init(&request->body, REPLY_MAX);
+    request->next = client->first;
+    client->first = request;
+    snprintf(url, sizeof(url), "%s%s", client->base_url, params->path);
+    request->easy = curl_easy_init();
+    if (!request->easy) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        free_request(request);
+        return NULL;
+    }
+    set_options(request, params, url);
+    if (curl_loop_add(client->loop, request->easy, err)) {
+        free_request(request);
+        return NULL;
+    }
+    return request;
+}
+
+void http_cancel(struct http_request *request)
+{
+    if (!request || !request->on_reply)
+        return;
+    curl_loop_remove(request->client->loop, request->easy);
+    free_request(request);
+}

@@ -1,0 +1,19 @@
+/* host_file.h - small text files of /proc and /sys */
+#ifndef RINGBENCH_AGENT_INVENTORY_HOST_FILE_H
+#define RINGBENCH_AGENT_INVENTORY_HOST_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Open root + path for reading; NULL if that is not possible. */
+FILE *host_file_open(const char *root, const char *path);
+
+/* Read the first line, without its newline. False if there is none. */
+bool host_file_line(const char *root, const char *path, char *line, size_t size);
+
+/* The value of the first line "KEY<blanks>SEPARATOR<blanks>VALUE". */
+bool host_file_value(const char *root, const char *path, const char *key, char separator,
+                     char *value, size_t size);
+
+#endif

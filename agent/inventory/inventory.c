@@ -1,0 +1,115 @@
+/* inventory.c - what this host is */
+#include "agent/inventory/inventory.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "agent/inventory/host_file.h"
+#include "agent/utf8.h"
+
+/* The name under which people know the system, unquoted. */
+json_t *inventory_os(const char *root)
+{
+    char text[512];
+    char *name = text;
+    size_t len;
+
+    if (!host_file_value(root, "/etc/os-release", "PRETTY_NAME", '=', text, sizeof(text)))
+        return json_null();
+    len = strlen(name);
+    if (len >= 2 && (name[0] == '"' || name[0] == '\'') && name[len - 1] == name[0]) {
+        name[len - 1] = '\0';
+        name++;
+    }
+    return utf8_json(name, strlen(name));
+}
+
+json_int_t inventory_memory_bytes(const char *root)
+{
+    char text[64];
+
+    if (!host_file_value(root, "/proc/meminfo", "MemTotal", ':', text, sizeof(text)))
+        return 0;
+    return strtoll(text, NULL, 10) * 1024;
+}
+
+static bool format_address(const struct sockaddr *address, char *text, socklen_t size)
+{
+    union {
+        const struct sockaddr *any;
+        const struct sockaddr_in *v4;
+        const struct sockaddr_in6 *v6;
+    } at = {address};
+
+    if (address->sa_family == AF_INET)
+        return inet_ntop(AF_INET, &at.v4->sin_addr, text, size) != NULL;
+    if (address->sa_family != AF_INET6)
+        return false;
+    /* Of no use without a zone, which means nothing on another host. */
+    if (IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr))
+        return false;
+    return inet_ntop(AF_INET6, &at.v6->sin6_addr, text, size) != NULL;
+}
+
+static void add_addresses(json_t *array, const struct ifaddrs *list, bool is_loopback)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    for (; list; list = list->ifa_next) {
+        if (!list->ifa_addr || !(list->ifa_flags & IFF_UP) ||
+            is_loopback != ((list->ifa_flags & IFF_LOOPBACK) != 0) ||
+            !format_address(list->ifa_addr, text, sizeof(text)))
+            continue;
+        json_array_append_new(
+            array, json_pack("{s:s, s:s}", "interface", list->ifa_name, "address", text));
+    }
+}
+
+json_t *inventory_addresses(void)
+{
+    struct ifaddrs *list = NULL;
+    json_t *array = json_array();
+
+    if (getifaddrs(&list))
+        return array;
+    add_addresses(array, list, false);
+    add_addresses(array, list, true);
+    freeifaddrs(list);
+    return array;
+}
+
+/* One boot of one host. RINGBENCH_HOSTID lets one machine play several. */
+json_t *inventory_hostid(const char *root)
+{
+    const char *override = getenv("RINGBENCH_HOSTID");
+    char boot[64] = "", host[256] = "", text[384];
+
+    if (override && override[0])
+        return utf8_json(override, strlen(override));
+    host_file_line(root, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+    gethostname(host, sizeof(host) - 1);
+    snprintf(text, sizeof(text), "%s-%s", boot, host);
+    return utf8_json(text, strlen(text));
+}
+
+json_t *inventory_read(const char *root)
+{
+    struct utsname names;
+    char host[256] = "";
+
+    if (uname(&names))
+        memset(&names, 0, sizeof(names));
+    gethostname(host, sizeof(host) - 1);
+    return json_pack("{s:o, s:s, s:o, s:o, s:i, s:I, s:o, s:o}", "host",
+                     utf8_json(host, strlen(host)), "kernel", names.release, "os",
+                     inventory_os(root), "cpu", inventory_cpu(root), "numa_nodes",
+                     inventory_numa_nodes(root), "memory_bytes",
+                     inventory_memory_bytes(root), "addresses", inventory_addresses(),
+                     "hostid", inventory_hostid(root));
+}

@@ -1,0 +1,20 @@
+/* inventory.h - what this host is: names, processors, memory, addresses */
+#ifndef RINGBENCH_AGENT_INVENTORY_INVENTORY_H
+#define RINGBENCH_AGENT_INVENTORY_INVENTORY_H
+
+#include <jansson.h>
+
+/* A new object as docs/agent-protocol.md has it, without `backends`. `root` is put before
+ * every path ("" for the host itself). What can't be read is null or 0. NULL only when
+ * memory is out. */
+json_t *inventory_read(const char *root);
+
+/* The parts, for tests. */
+json_t *inventory_cpu(const char *root);
+json_t *inventory_os(const char *root); /* name and version, or null */
+int inventory_numa_nodes(const char *root);
+json_int_t inventory_memory_bytes(const char *root);
+json_t *inventory_addresses(void); /* of interfaces that are up; loopback last */
+json_t *inventory_hostid(const char *root);
+
+#endif

@@ -1,0 +1,210 @@
+/* probe.c - ask every worker beside the agent what it can do here */
+#include "agent/inventory/probe.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/utf8.h"
+#include "common/buf.h"
+#include "common/json_util.h"
+#include "common/log.h"
+
+#define PREFIX "ringbench-worker-"
+#define ANSWER_MAX ((size_t)1024 * 1024)
+
+struct asked {
+    struct probe *probe;
+    struct asked *next;
+    char *backend;
+    struct process *process;
+    struct buf answer;
+    bool is_late;
+};
+
+struct probe {
+    struct process_table *processes;
+    struct asked *asked;
+    size_t n_running;
+    uint64_t limit_ms;
+    uv_timer_t timer; /* the limit; or, with none running, the answer's turn */
+    json_t *backends;
+    probe_done_fn on_done;
+    void *arg;
+};
+
+static void on_turn(uv_timer_t *timer)
+{
+    struct probe *probe = timer->data;
+
+    probe->on_done(probe->arg, probe->backends);
+}
+
+static void set_unavailable(const struct probe *probe, const char *backend,
+                            const char *reason)
+{
+    log_warn("the worker of backend %s is of no use here: %s", backend, reason);
+    json_object_set_new(probe->backends, backend,
+                        json_pack("{s:s, s:b, s:o}", "backend", backend, "available", 0,
+                                  "reason", utf8_json(reason, strlen(reason))));
+}
+
+static void take_answer(struct asked *asked)
+{
+    struct error err;
+    char reason[640];
+    json_t *answer =
+        json_parse(asked->answer.data ? asked->answer.data : "", asked->answer.len, &err);
+
+    if (json_is_object(answer) && json_is_boolean(json_object_get(answer, "available"))) {
+        json_object_set(asked->probe->backends, asked->backend, answer);
+    } else {
+        snprintf(reason, sizeof(reason), "its probe did not answer as it should: %s",
+                 answer ? "no object with 'available'" : err.text);
+        set_unavailable(asked->probe, asked->backend, reason);
+    }
+    json_decref(answer);
+}
+
+static void on_data(void *arg, enum process_stream stream, const char *data, size_t len)
+{
+    struct asked *asked = arg;
+
+    /* What does not fit makes the JSON invalid, which is reason enough. */
+    if (stream == PROCESS_STDOUT)
+        buf_append(&asked->answer, data, len);
+}
+
+static void on_end(void *arg, bool is_signal, int number)
+{
+    struct asked *asked = arg;
+    struct probe *probe = asked->probe;
+    char reason[128];
+
+    if (asked->is_late)
+        snprintf(reason, sizeof(reason), "its probe took longer than %.0f s",
+                 (double)probe->limit_ms / 1000);
+    else if (is_signal)
+        snprintf(reason, sizeof(reason), "its probe died by signal %d", number);
+    else
+        snprintf(reason, sizeof(reason), "its probe exited with status %d", number);
+    if (asked->is_late || is_signal || number != 0)
+        set_unavailable(probe, asked->backend, reason);
+    else
+        take_answer(asked);
+    if (--probe->n_running == 0)
+        uv_timer_start(&probe->timer, on_turn, 0, 0);
+}
+
+static void on_limit(uv_timer_t *timer)
+{
+    const struct probe *probe = timer->data;
+
+    for (struct asked *asked = probe->asked; asked; asked = asked->next) {
+        if (!asked->process)
+            continue;
+        asked->is_late = true;
+        process_signal(asked->process, SIGKILL);
+    }
+}
+
+static void ask(struct probe *probe, const char *path, const char *backend,
+                const struct env_list *environment)
+{
+    struct asked *asked = calloc(1, sizeof(*asked));
+    char *program = strdup(path);
+    char option[] = "--probe";
+    char *argv[] = {program, option, NULL};
+    struct process_params params = {path, argv, environment->items};
+    struct process_handlers handlers = {on_data, on_end, asked};
+    struct error err;
+
+    if (!asked || !program)
+        goto out;
+    asked->probe = probe;
+    asked->backend = strdup(backend);
+    buf_init(&asked->answer, ANSWER_MAX);
+    asked->next = probe->asked;
+    probe->asked = asked;
+    asked->process = process_spawn(probe->processes, &params, &handlers, &err);
+    if (asked->process)
+        probe->n_running++;
+    else
+        set_unavailable(probe, backend, err.text);
+    asked = NULL;
+out:
+    free(asked);
+    free(program);
+}
+
+static void ask_all(struct probe *probe, const char *dir,
+                    const struct env_list *environment)
+{
+    DIR *entries = opendir(dir);
+    const struct dirent *entry;
+    char path[PATH_MAX];
+
+    if (!entries) {
+        log_warn("can't list the worker directory %s", dir);
+        return;
+    }
+    for (entry = readdir(entries); entry; entry = readdir(entries)) {
+        const char *backend = entry->d_name + strlen(PREFIX);
+
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 || *backend == '\0' ||
+            strspn(backend, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(backend))
+            continue;
+        if (snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) < (int)sizeof(path))
+            ask(probe, path, backend, environment);
+    }
+    closedir(entries);
+}
+
+struct probe *probe_start(uv_loop_t *loop, struct process_table *processes,
+                          const char *dir, const struct env_list *environment,
+                          uint64_t limit_ms, probe_done_fn on_done, void *arg)
+{
+    struct probe *probe = calloc(1, sizeof(*probe));
+
+    if (!probe)
+        return NULL;
+    probe->processes = processes;
+    probe->limit_ms = limit_ms;
+    probe->on_done = on_done;
+    probe->arg = arg;
+    probe->backends = json_object();
+    uv_timer_init(loop, &probe->timer);
+    probe->timer.data = probe;
+    ask_all(probe, dir, environment);
+    if (probe->n_running == 0)
+        uv_timer_start(&probe->timer, on_turn, 0, 0);
+    else
+        uv_timer_start(&probe->timer, on_limit, limit_ms, 0);
+    return probe;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void probe_destroy(struct probe *probe)
+{
+    if (!probe)
+        return;
+    while (probe->asked) {
+        struct asked *asked = probe->asked;
+
+        probe->asked = asked->next;
+        process_destroy(asked->process);
+        buf_release(&asked->answer);
+        free(asked->backend);
+        free(asked);
+    }
+    json_decref(probe->backends);
+    uv_close((uv_handle_t *)&probe->timer, on_closed);
+}

@@ -1,0 +1,462 @@
+/* link.c - registration, the long poll for commands, and leaving */
+#include "agent/link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backoff.h"
+#include "agent/http_client.h"
+#include "agent/outage.h"
+#include "agent/sender.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/json_util.h"
+#include "common/log.h"
+
+#define PROTOCOL 1
+#define AGENT_ID_MAX 128
+#define CONNECT_ALLOWANCE_MS 45000L /* above the server's poll limit */
+#define LEAVE_MS 5000L
+#define QUICK_S 0.05 /* an empty answer in less than this is no long poll */
+
+struct link {
+    const struct agent_config *config;
+    struct outbox *outbox;
+    json_t *inventory;
+    struct link_handlers handlers;
+    struct http_client *client;
+    struct sender *sender;
+    struct http_request *request; /* register, poll or leave: one at a time */
+    uv_timer_t timer;             /* the next attempt at registering or polling */
+    struct backoff backoff;
+    struct outage outage;
+    char boot_id[ID_UUID_LENGTH + 1];
+    char agent[AGENT_ID_MAX + 1]; /* "": not registered */
+    bool was_registered, is_polling_over;
+    int64_t after;
+    int64_t lease_s, poll_s;
+    int64_t held_since_ns; /* our name, by another agent, after we had it; 0: not */
+};
+
+static void send_register(struct link *link);
+static void send_poll(struct link *link);
+
+/* ---- trying again ---- */
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct link *link = timer->data;
+
+    if (link->agent[0] == '\0')
+        send_register(link);
+    else if (!link->is_polling_over)
+        send_poll(link);
+}
+
+static void try_later(struct link *link)
+{
+    uv_timer_start(&link->timer, on_timer, backoff_next(&link->backoff), 0);
+}
+
+static void register_again(struct link *link)
+{
+    http_cancel(link->request);
+    link->request = NULL;
+    link->agent[0] = '\0';
+    sender_set_agent(link->sender, NULL);
+    try_later(link);
+}
+
+/* ---- what the sender tells ---- */
+
+static void on_answer(void *arg)
+{
+    struct link *link = arg;
+
+    outage_end(&link->outage, link->config->server);
+}
+
+static void on_failure(void *arg, const char *text)
+{
+    struct link *link = arg;
+
+    outage_begin(&link->outage, link->config->server, text);
+}
+
+static void on_acked(void *arg)
+{
+    struct link *link = arg;
+
+    link->handlers.on_acked(link->handlers.arg);
+}
+
+static void on_unknown(void *arg)
+{
+    struct link *link = arg;
+
+    log_info("the server does not know this agent any more, registering again");
+    register_again(link);
+}
+
+static void on_other_past(void *arg, const char *text)
+{
+    struct link *link = arg;
+
+    log_error("the server at %s has lost what it had acknowledged (%s): stopping all "
+              "workers and starting afresh",
+              link->config->server, text);
+    id_uuid(link->boot_id);
+    link->handlers.on_other_past(link->handlers.arg);
+    register_again(link);
+}
+
+/* ---- commands ---- */
+
+static void take_command(struct link *link, const json_t *object)
+{
+    struct command command;
+    struct error err;
+
+    if (command_parse(object, &command, &err)) {
+        int64_t seq = json_get_int(object, "seq", 0);
+
+        log_warn("a command of the server is ignored: %s", err.text);
+        if (seq > link->after)
+            link->after = seq;
+        return;
+    }
+    if (command.seq > link->after) {
+        link->after = command.seq;
+        link->handlers.on_command(link->handlers.arg, &command);
+    }
+    command_release(&command);
+}
+
+static void on_poll_reply(void *arg, const struct http_reply *reply)
+{
+    struct link *link = arg;
+    int64_t before = link->after;
+    const json_t *commands = json_object_get(reply->body, "commands");
+    size_t i;
+    json_t *item;
+
+    link->request = NULL;
+    if (reply->status == 404) {
+        on_unknown(link);
+        return;
+    }
+    if (reply->status != 200 && reply->status != 204) {
+        on_failure(link, reply->text);
+        try_later(link);
+        return;
+    }
+    outage_end(&link->outage, link->config->server);
+    json_array_foreach(commands, i, item)
+    {
+        take_command(link, item);
+    }
+    if (link->is_polling_over)
+        return;
+    if (link->after == before && reply->seconds < QUICK_S) {
+        try_later(link);
+        return;
+    }
+    backoff_reset(&link->backoff);
+    send_poll(link);
+}
+
+static void send_poll(struct link *link)
+{
+    char path[AGENT_ID_MAX + 64];
+    struct http_request_params params = {.method = "GET",
+                                         .path = path,
+                                         .timeout_ms = (long)link->poll_s * 1000 +
+                                                       CONNECT_ALLOWANCE_MS};
+    struct error err;
+
+    snprintf(path, sizeof(path), "/api/v1/agents/%s/commands?after=%lld", link->agent,
+             (long long)link->after);
+    link->request = http_send(link->client, &params, on_poll_reply, link, &err);
+    if (link->request)
+        return;
+    on_failure(link, err.text);
+    try_later(link);
+}
+
+/* ---- registration ---- */
+
+static json_t *registration(const struct link *link)
+{
+    const struct agent_config *config = link->config;
+
+    return json_pack("{s:i, s:s, s:s, s:s, s:s?, s:O, s:I, s:s?, s:s, s:b, s:O, s:o}",
+                     "protocol", PROTOCOL, "name", config->name, "boot_id", link->boot_id,
+                     "version", RINGBENCH_VERSION, "group", config->group, "labels",
+                     config->labels, "ranks", (json_int_t)config->ranks, "advertise",
+                     config->advertise, "server_host", config->server_host, "once",
+                     config->once, "inventory", link->inventory, "cases",
+                     link->handlers.cases(link->handlers.arg));
+}
+
+static bool is_agent_id(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789._-");
+
+    return len > 0 && len <= AGENT_ID_MAX && text[len] == '\0';
+}
+
+static int64_t get_seconds(const json_t *body, const char *key, int64_t fallback)
+{
+    int64_t value = json_get_int(body, key, fallback);
+
+    return value < 1 || value > 3600 ? fallback : value;
+}
+
+static void on_registered(struct link *link, const struct http_reply *reply)
+{
+    const char *agent = json_get_str(reply->body, "agent", "");
+    int64_t acked = json_get_int(reply->body, "acked", 0);
+    struct error err;
+
+    if (!is_agent_id(agent)) {
+        on_failure(link, "its answer to the registration names no agent");
+        try_later(link);
+        return;
+    }
+    outage_end(&link->outage, link->config->server);
+    if (outbox_ack(link->outbox, acked < 0 ? 0 : (uint64_t)acked, &err)) {
+        on_other_past(link, err.text);
+        return;
+    }
+    if (!link->was_registered)
+        log_info("registered with %s as %s", link->config->server, link->config->name);
+    memcpy(link->agent, agent, strlen(agent) + 1);
+    link->was_registered = true;
+    link->held_since_ns = 0;
+    link->lease_s = get_seconds(reply->body, "lease_s", 15);
+    link->poll_s = get_seconds(reply->body, "poll_s", 5);
+    link->after = 0;
+    backoff_reset(&link->backoff);
+    link->handlers.on_registered(link->handlers.arg, reply->local_ip);
+    sender_set_agent(link->sender, link->agent);
+    link->handlers.on_acked(link->handlers.arg);
+    if (!link->is_polling_over && link->agent[0] != '\0')
+        send_poll(link);
+}
+
+static void fail_registration(struct link *link, const char *text)
+{
+    link->handlers.on_fatal(link->handlers.arg, text);
+}
+
+/* The name is held. If it was ours, the holder may be ourselves: an earlier registration
+ * whose lease has not passed. */
+static void on_name_held(struct link *link, const char *detail)
+{
+    int64_t now = clock_monotonic_ns();
+    char text[768];
+
+    if (link->was_registered) {
+        if (link->held_since_ns == 0)
+            link->held_since_ns = now;
+        if (now - link->held_since_ns < (link->lease_s + 5) * INT64_C(1000000000)) {
+            on_failure(link, detail);
+            try_later(link);
+            return;
+        }
+    }
+    snprintf(text, sizeof(text),
+             "the name '%s' is held by another live agent at %s: %s (give this one "
+             "another name with --name)",
+             link->config->name, link->config->server, detail);
+    fail_registration(link, text);
+}
+
+static void on_register_refused(struct link *link, const struct http_reply *reply)
+{
+    char text[768];
+
+    snprintf(text, sizeof(text), "the server at %s refuses this agent: %s",
+             link->config->server, reply->text);
+    fail_registration(link, text);
+}
+
+static void on_register_reply(void *arg, const struct http_reply *reply)
+{
+    struct link *link = arg;
+    bool is_first = !link->was_registered;
+
+    link->request = NULL;
+    switch (reply->status) {
+    case 200:
+    case 201:
+        on_registered(link, reply);
+        return;
+    case 409:
+        on_name_held(link, reply->text);
+        return;
+    case 400:
+    case 401:
+    case 403:
+    case 404:
+    case 413:
+    case 422:
+        /* After a reconnect it may be a server that is being set up: keep the workers. */
+        if (is_first) {
+            on_register_refused(link, reply);
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    if (is_first && reply->is_hopeless) {
+        on_register_refused(link, reply);
+        return;
+    }
+    on_failure(link, reply->text);
+    try_later(link);
+}
+
+static void send_register(struct link *link)
+{
+    json_t *body = registration(link);
+    char *text = body ? json_text(body) : NULL;
+    struct http_request_params params = {
+        .method = "POST", .path = "/api/v1/agents", .body = text};
+    struct error err = {ERROR_MEMORY, "out of memory"};
+
+    if (text) {
+        params.body_len = strlen(text);
+        link->request = http_send(link->client, &params, on_register_reply, link, &err);
+    }
+    free(text);
+    json_decref(body);
+    if (link->request)
+        return;
+    on_failure(link, err.text);
+    try_later(link);
+}
+
+void link_start(struct link *link)
+{
+    send_register(link);
+}
+
+bool link_was_registered(const struct link *link)
+{
+    return link->was_registered;
+}
+
+void link_kick(struct link *link)
+{
+    sender_kick(link->sender);
+}
+
+void link_kick_soon(struct link *link)
+{
+    sender_kick_soon(link->sender);
+}
+
+/* ---- leaving ---- */
+
+void link_stop_polling(struct link *link)
+{
+    link->is_polling_over = true;
+    if (link->agent[0] == '\0')
+        return; /* still registering: events may wait for that */
+    http_cancel(link->request);
+    link->request = NULL;
+    uv_timer_stop(&link->timer);
+}
+
+static void on_leave_reply(void *arg, const struct http_reply *reply)
+{
+    struct link *link = arg;
+
+    link->request = NULL;
+    if (reply->status != 204 && reply->status != 404)
+        log_warn("could not deregister from %s: %s", link->config->server, reply->text);
+    link->handlers.on_left(link->handlers.arg);
+}
+
+void link_deregister(struct link *link)
+{
+    char path[AGENT_ID_MAX + 32];
+    struct http_request_params params = {
+        .method = "DELETE", .path = path, .timeout_ms = LEAVE_MS};
+
+    snprintf(path, sizeof(path), "/api/v1/agents/%s", link->agent);
+    sender_set_agent(link->sender, NULL);
+    http_cancel(link->request);
+    link->request = NULL;
+    uv_timer_stop(&link->timer);
+    if (link->agent[0] != '\0')
+        link->request = http_send(link->client, &params, on_leave_reply, link, NULL);
+    if (!link->request)
+        link->handlers.on_left(link->handlers.arg);
+}
+
+/* ---- making and ending it ---- */
+
+static int create_parts(struct link *link, uv_loop_t *loop, struct error *err)
+{
+    struct http_client_params client = {.loop = loop,
+                                        .base_url = link->config->server,
+                                        .token = link->config->token,
+                                        .ca_file = link->config->ca_file};
+    struct sender_handlers handlers = {.on_answer = on_answer,
+                                       .on_failure = on_failure,
+                                       .on_acked = on_acked,
+                                       .on_unknown = on_unknown,
+                                       .on_other_past = on_other_past,
+                                       .arg = link};
+
+    link->client = http_client_create(&client, err);
+    if (!link->client)
+        return -1;
+    link->sender = sender_create(loop, link->client, link->outbox, &handlers, err);
+    return link->sender ? 0 : -1;
+}
+
+struct link *link_create(uv_loop_t *loop, const struct agent_config *config,
+                         struct outbox *outbox, json_t *inventory,
+                         const struct link_handlers *handlers, struct error *err)
+{
+    struct link *link = calloc(1, sizeof(*link));
+
+    if (!link) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    link->config = config;
+    link->outbox = outbox;
+    link->inventory = inventory;
+    link->handlers = *handlers;
+    link->lease_s = 15;
+    link->poll_s = 5;
+    id_uuid(link->boot_id);
+    if (create_parts(link, loop, err)) {
+        http_client_destroy(link->client);
+        free(link);
+        return NULL;
+    }
+    uv_timer_init(loop, &link->timer);
+    link->timer.data = link;
+    return link;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void link_destroy(struct link *link)
+{
+    if (!link)
+        return;
+    sender_destroy(link->sender);
+    http_client_destroy(link->client);
+    uv_close((uv_handle_t *)&link->timer, on_closed);
+}

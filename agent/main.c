@@ -1,0 +1,43 @@
+/* main.c - ringbench-agent */
+#include <curl/curl.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "agent/agent.h"
+#include "agent/config.h"
+#include "common/log.h"
+
+static int run(const struct agent_config *config)
+{
+    struct error err;
+    int status;
+
+    log_init("ringbench-agent", config->log_level);
+    signal(SIGPIPE, SIG_IGN);
+    status = agent_run(config, &err);
+    if (status)
+        fprintf(stderr, "ringbench-agent: %s\n", err.text);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct agent_config config;
+    struct error err;
+    int result;
+
+    if (curl_global_init(CURL_GLOBAL_DEFAULT)) {
+        fprintf(stderr, "ringbench-agent: can't set up libcurl\n");
+        return 1;
+    }
+    result = agent_config_load(&config, argc, argv, &err);
+    if (result < 0)
+        fprintf(stderr, "ringbench-agent: %s\n", err.text);
+    else if (result == 0)
+        result = run(&config);
+    else
+        result = 0;
+    agent_config_release(&config);
+    curl_global_cleanup();
+    return result ? 1 : 0;
+}

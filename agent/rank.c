@@ -1,0 +1,247 @@
+/* rank.c - one worker of a case */
+#include "agent/rank.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/capture.h"
+#include "agent/event_line.h"
+#include "agent/lines.h"
+#include "agent/utf8.h"
+#include "common/json_util.h"
+
+#define OUTPUT_LINE_MAX ((size_t)64 * 1024)
+#define OUTPUT_EVENT_BYTES ((size_t)32 * 1024) /* send at once what has grown to this */
+#define TAIL_LINES 20
+#define TAIL_LINE_MAX ((size_t)400)
+#define BAD_LINES_MAX 20 /* reported one by one; the rest as a number at the end */
+
+struct rank {
+    struct rank_params params;
+    struct process *process;
+    bool has_ended;
+    struct lines lines[PROCESS_STREAMS];
+    struct capture captures[2]; /* stdout, stderr */
+    char *tail[TAIL_LINES];     /* ring of the last lines of stderr */
+    size_t tail_next;
+    size_t n_bad_lines;
+};
+
+static const char *const stream_names[] = {"stdout", "stderr"};
+
+static void emit_steal(struct rank *rank, json_t *event)
+{
+    outbox_add_steal(rank->params.outbox, rank->params.id, rank->params.number, event);
+}
+
+static void emit_log(struct rank *rank, const char *level, const char *text)
+{
+    emit_steal(rank, json_pack("{s:s, s:s, s:o}", "type", "log", "level", level, "text",
+                               utf8_json(text, strlen(text))));
+}
+
+static void flush_capture(struct rank *rank, int stream)
+{
+    struct buf *pending = &rank->captures[stream].pending;
+
+    if (pending->len == 0)
+        return;
+    emit_steal(rank, json_pack("{s:s, s:s, s:o}", "type", "output", "stream",
+                               stream_names[stream], "text",
+                               utf8_json(pending->data, pending->len)));
+    buf_release(pending);
+}
+
+static void keep_tail(struct rank *rank, const char *line, size_t len)
+{
+    char **slot = &rank->tail[rank->tail_next];
+
+    rank->tail_next = (rank->tail_next + 1) % TAIL_LINES;
+    free(*slot);
+    *slot = strndup(line, len < TAIL_LINE_MAX ? len : TAIL_LINE_MAX);
+}
+
+static void on_output_line(struct rank *rank, int stream, const char *line, size_t len)
+{
+    struct capture *capture = &rank->captures[stream];
+
+    if (stream == PROCESS_STDERR)
+        keep_tail(rank, line, len);
+    capture_add(capture, line, len);
+    if (capture->pending.len >= OUTPUT_EVENT_BYTES)
+        flush_capture(rank, stream);
+}
+
+static void on_stdout_line(void *arg, const char *line, size_t len, size_t dropped)
+{
+    (void)dropped;
+    on_output_line(arg, PROCESS_STDOUT, line, len);
+}
+
+static void on_stderr_line(void *arg, const char *line, size_t len, size_t dropped)
+{
+    (void)dropped;
+    on_output_line(arg, PROCESS_STDERR, line, len);
+}
+
+/* A line that is no event must not end the case: the worker's other lines may be fine. */
+static void report_bad_line(struct rank *rank, const char *line, size_t len,
+                            const char *why)
+{
+    char text[800];
+
+    if (++rank->n_bad_lines > BAD_LINES_MAX)
+        return;
+    snprintf(text, sizeof(text), "a line on the event pipe is left out: %.400s: %.*s%s",
+             why, (int)(len < 200 ? len : 200), line, len > 200 ? "..." : "");
+    emit_log(rank, "error", text);
+}
+
+static void on_event_line(void *arg, const char *line, size_t len, size_t dropped)
+{
+    struct rank *rank = arg;
+    const struct rank_params *params = &rank->params;
+    struct error err;
+    bool is_progress;
+    char why[80];
+
+    if (!line) {
+        snprintf(why, sizeof(why), "it has %zu bytes, the limit is %d", dropped,
+                 EVENT_LINE_MAX);
+        report_bad_line(rank, "", 0, why);
+    } else if (event_line_check(line, len, &is_progress, &err)) {
+        report_bad_line(rank, line, len, err.text);
+    } else if (is_progress) {
+        outbox_set_progress(params->outbox, params->id, params->number, line, len);
+    } else {
+        outbox_add_line(params->outbox, params->id, params->number, line, len);
+    }
+}
+
+static const lines_fn line_fns[PROCESS_STREAMS] = {on_stdout_line, on_stderr_line,
+                                                   on_event_line};
+
+static void on_data(void *arg, enum process_stream stream, const char *data, size_t len)
+{
+    struct rank *rank = arg;
+
+    lines_feed(&rank->lines[stream], data, len, line_fns[stream], rank);
+    if (stream != PROCESS_EVENTS && rank->captures[stream].pending.len > 0)
+        rank->params.on_output(rank->params.arg);
+}
+
+static json_t *tail_json(const struct rank *rank)
+{
+    json_t *tail = json_array();
+
+    for (size_t i = 0; i < TAIL_LINES; i++) {
+        const char *line = rank->tail[(rank->tail_next + i) % TAIL_LINES];
+
+        if (line)
+            json_array_append_new(tail, utf8_json(line, strlen(line)));
+    }
+    return tail;
+}
+
+static void end_output(struct rank *rank)
+{
+    char text[80];
+
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        lines_end(&rank->lines[i], line_fns[i], rank);
+    for (int i = 0; i < 2; i++) {
+        flush_capture(rank, i);
+        capture_end(&rank->captures[i], stream_names[i]);
+        flush_capture(rank, i);
+    }
+    if (rank->n_bad_lines <= BAD_LINES_MAX)
+        return;
+    snprintf(text, sizeof(text), "%zu more lines on the event pipe are left out",
+             rank->n_bad_lines - BAD_LINES_MAX);
+    emit_log(rank, "error", text);
+}
+
+static void on_end(void *arg, bool is_signal, int number)
+{
+    struct rank *rank = arg;
+    const struct rank_params *params = &rank->params;
+
+    rank->has_ended = true;
+    outbox_drop_progress(params->outbox, params->id, params->number);
+    end_output(rank);
+    emit_steal(rank,
+               json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
+                         number, "tail", tail_json(rank)));
+    params->on_end(params->arg, rank);
+}
+
+struct rank *rank_start(const struct rank_params *params, struct error *err)
+{
+    struct rank *rank = calloc(1, sizeof(*rank));
+    struct process_handlers handlers = {on_data, on_end, rank};
+
+    if (!rank) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    rank->params = *params;
+    lines_init(&rank->lines[PROCESS_STDOUT], OUTPUT_LINE_MAX, LINES_CUT);
+    lines_init(&rank->lines[PROCESS_STDERR], OUTPUT_LINE_MAX, LINES_CUT);
+    lines_init(&rank->lines[PROCESS_EVENTS], EVENT_LINE_MAX, LINES_DROP);
+    capture_init(&rank->captures[0]);
+    capture_init(&rank->captures[1]);
+    rank->process = process_spawn(params->processes, &params->program, &handlers, err);
+    if (!rank->process) {
+        rank_destroy(rank);
+        return NULL;
+    }
+    emit_steal(rank, json_pack("{s:s, s:i}", "type", "spawn", "pid",
+                               (int)process_pid(rank->process)));
+    return rank;
+}
+
+void rank_destroy(struct rank *rank)
+{
+    if (!rank)
+        return;
+    process_destroy(rank->process);
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        lines_release(&rank->lines[i]);
+    capture_release(&rank->captures[0]);
+    capture_release(&rank->captures[1]);
+    for (size_t i = 0; i < TAIL_LINES; i++)
+        free(rank->tail[i]);
+    free(rank);
+}
+
+int rank_number(const struct rank *rank)
+{
+    return rank->params.number;
+}
+
+bool rank_has_ended(const struct rank *rank)
+{
+    return rank->has_ended;
+}
+
+void rank_signal(struct rank *rank, int signum)
+{
+    process_signal(rank->process, signum);
+}
+
+void rank_pause(struct rank *rank)
+{
+    process_pause(rank->process);
+}
+
+void rank_resume(struct rank *rank)
+{
+    process_resume(rank->process);
+}
+
+void rank_flush(struct rank *rank)
+{
+    flush_capture(rank, PROCESS_STDOUT);
+    flush_capture(rank, PROCESS_STDERR);
+}

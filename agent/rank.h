@@ -1,0 +1,42 @@
+/* rank.h - one worker of a case: its process, what it reports and what it prints */
+#ifndef RINGBENCH_AGENT_RANK_H
+#define RINGBENCH_AGENT_RANK_H
+
+#include <stdbool.h>
+
+#include "agent/command.h"
+#include "agent/outbox.h"
+#include "agent/process.h"
+#include "common/error.h"
+
+struct rank;
+
+struct rank_params {
+    struct process_table *processes;
+    struct outbox *outbox;
+    const struct case_id *id; /* borrowed for the rank's life */
+    int number;
+    struct process_params program;
+    /* The worker has ended, and its last event is on its way. */
+    void (*on_end)(void *arg, struct rank *rank);
+    /* It has printed something: rank_flush it in a while. */
+    void (*on_output)(void *arg);
+    void *arg;
+};
+
+/* Start the worker and announce it (`spawn`). NULL with the reason if it can't be. */
+struct rank *rank_start(const struct rank_params *params, struct error *err);
+
+/* Kills the worker if it still runs. NULL is fine. */
+void rank_destroy(struct rank *rank);
+
+int rank_number(const struct rank *rank);
+bool rank_has_ended(const struct rank *rank);
+void rank_signal(struct rank *rank, int signum);
+void rank_pause(struct rank *rank);
+void rank_resume(struct rank *rank);
+
+/* Send on what the worker has printed so far. */
+void rank_flush(struct rank *rank);
+
+#endif

@@ -1,0 +1,233 @@
+/* sender.c - post the outbox to the server */
+#include "agent/sender.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/backoff.h"
+#include "common/json_util.h"
+
+#define PROGRESS_MS 200 /* ranks report together: one request for all of them */
+#define NO_LIMIT INT64_MAX
+
+struct sender {
+    struct http_client *client;
+    struct outbox *outbox;
+    struct sender_handlers handlers;
+    char *path; /* NULL: not registered */
+    struct http_request *request;
+    int64_t lines;     /* stored events in the request */
+    uint64_t last;     /* the last of them */
+    int64_t max_lines; /* falls when the server refuses a batch, to find the culprit */
+    uv_timer_t timer;
+    bool is_backing_off;
+    struct backoff backoff;
+};
+
+static void send_batch(struct sender *sender);
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct sender *sender = timer->data;
+
+    sender->is_backing_off = false;
+    send_batch(sender);
+}
+
+static void back_off(struct sender *sender)
+{
+    sender->is_backing_off = true;
+    uv_timer_start(&sender->timer, on_timer, backoff_next(&sender->backoff), 0);
+}
+
+static bool has_work(const struct sender *sender)
+{
+    return outbox_has_stored(sender->outbox) || outbox_has_progress(sender->outbox);
+}
+
+void sender_kick(struct sender *sender)
+{
+    if (!sender->path || sender->request || sender->is_backing_off)
+        return;
+    /* On the next turn of the loop, so that what comes in this one goes together. */
+    uv_timer_start(&sender->timer, on_timer, 0, 0);
+}
+
+void sender_kick_soon(struct sender *sender)
+{
+    if (!sender->path || sender->request || uv_is_active((uv_handle_t *)&sender->timer))
+        return;
+    uv_timer_start(&sender->timer, on_timer, PROGRESS_MS, 0);
+}
+
+static void go_on(struct sender *sender)
+{
+    if (outbox_has_stored(sender->outbox))
+        sender_kick(sender);
+    else if (outbox_has_progress(sender->outbox))
+        sender_kick_soon(sender);
+}
+
+/* Take what the server says it has. False when it contradicts what we know. */
+static bool take_acked(struct sender *sender, const struct http_reply *reply)
+{
+    int64_t acked = json_get_int(reply->body, "acked", -1);
+    struct error err;
+
+    if (acked < 0) {
+        sender->handlers.on_failure(sender->handlers.arg,
+                                    "its answer to events has no 'acked'");
+        back_off(sender);
+        return false;
+    }
+    if (outbox_ack(sender->outbox, (uint64_t)acked, &err)) {
+        sender->handlers.on_other_past(sender->handlers.arg, err.text);
+        return false;
+    }
+    return true;
+}
+
+static void on_stored(struct sender *sender, const struct http_reply *reply)
+{
+    uint64_t before = outbox_acked(sender->outbox);
+
+    sender->handlers.on_answer(sender->handlers.arg);
+    if (!take_acked(sender, reply))
+        return;
+    if (sender->lines > 0 && outbox_acked(sender->outbox) == before) {
+        back_off(sender); /* it took nothing: don't spin */
+        return;
+    }
+    backoff_reset(&sender->backoff);
+    if (sender->max_lines < NO_LIMIT / 2)
+        sender->max_lines *= 2;
+    else
+        sender->max_lines = NO_LIMIT;
+    sender->handlers.on_acked(sender->handlers.arg);
+    go_on(sender);
+}
+
+/* The server refuses the content. Were it sent again and again, nothing behind it would
+ * ever arrive: find the one event and send a note in its place. */
+static void on_refused(struct sender *sender, const struct http_reply *reply)
+{
+    sender->handlers.on_answer(sender->handlers.arg);
+    if (sender->lines > 1)
+        sender->max_lines = sender->lines / 2;
+    else if (sender->lines == 1)
+        outbox_replace(sender->outbox, sender->last, reply->text);
+    back_off(sender);
+}
+
+static void on_gap(struct sender *sender, const struct http_reply *reply)
+{
+    sender->handlers.on_answer(sender->handlers.arg);
+    if (take_acked(sender, reply)) {
+        sender->handlers.on_acked(sender->handlers.arg);
+        back_off(sender);
+    }
+}
+
+static void on_reply(void *arg, const struct http_reply *reply)
+{
+    struct sender *sender = arg;
+
+    sender->request = NULL;
+    switch (reply->status) {
+    case 200:
+        on_stored(sender, reply);
+        break;
+    case 404:
+        sender->handlers.on_unknown(sender->handlers.arg);
+        break;
+    case 409:
+        on_gap(sender, reply);
+        break;
+    case 400:
+    case 413:
+    case 422:
+        on_refused(sender, reply);
+        break;
+    default:
+        sender->handlers.on_failure(sender->handlers.arg, reply->text);
+        back_off(sender);
+    }
+}
+
+static int post(struct sender *sender, const struct outbox_batch *batch,
+                struct error *err)
+{
+    struct http_request_params params = {.method = "POST",
+                                         .path = sender->path,
+                                         .is_ndjson = true,
+                                         .body = batch->body.data,
+                                         .body_len = batch->body.len};
+
+    sender->lines = batch->lines;
+    sender->last = batch->last;
+    sender->request = http_send(sender->client, &params, on_reply, sender, err);
+    return sender->request ? 0 : -1;
+}
+
+static void send_batch(struct sender *sender)
+{
+    struct outbox_batch batch;
+    struct error err;
+
+    if (!sender->path || sender->request || !has_work(sender))
+        return;
+    outbox_batch_init(&batch);
+    if (outbox_take_batch(sender->outbox, sender->max_lines, &batch, &err) ||
+        (batch.body.len > 0 && post(sender, &batch, &err))) {
+        sender->handlers.on_failure(sender->handlers.arg, err.text);
+        back_off(sender);
+    }
+    outbox_batch_release(&batch);
+}
+
+void sender_set_agent(struct sender *sender, const char *agent)
+{
+    http_cancel(sender->request);
+    sender->request = NULL;
+    free(sender->path);
+    sender->path = NULL;
+    uv_timer_stop(&sender->timer);
+    sender->is_backing_off = false;
+    if (agent && asprintf(&sender->path, "/api/v1/agents/%s/events", agent) < 0)
+        sender->path = NULL;
+    go_on(sender);
+}
+
+struct sender *sender_create(uv_loop_t *loop, struct http_client *client,
+                             struct outbox *outbox,
+                             const struct sender_handlers *handlers, struct error *err)
+{
+    struct sender *sender = calloc(1, sizeof(*sender));
+
+    if (!sender) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    sender->client = client;
+    sender->outbox = outbox;
+    sender->handlers = *handlers;
+    sender->max_lines = NO_LIMIT;
+    uv_timer_init(loop, &sender->timer);
+    sender->timer.data = sender;
+    return sender;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void sender_destroy(struct sender *sender)
+{
+    if (!sender)
+        return;
+    http_cancel(sender->request);
+    free(sender->path);
+    uv_close((uv_handle_t *)&sender->timer, on_closed);
+}

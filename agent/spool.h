@@ -1,0 +1,55 @@
+/* spool.h - the event lines that the server has not acknowledged, in order, in a file
+ *
+ * The file bounds the agent's memory during a long outage. It does not outlive the agent:
+ * workers die with their agent, and a new agent has a new boot id. So nothing is synced,
+ * and what an earlier agent left in the directory is removed. */
+#ifndef RINGBENCH_AGENT_SPOOL_H
+#define RINGBENCH_AGENT_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/error.h"
+
+struct spool;
+
+/* Open the directory (made if it is missing, private to this user) and lock it; ERROR_
+ * CONFLICT when another agent holds it. */
+struct spool *spool_open(const char *dir, struct error *err);
+
+/* Remove our files, and the directory if spool_open made it. NULL is fine. */
+void spool_close(struct spool *spool);
+
+/* The directory's path, absolute. Borrowed. */
+const char *spool_dir(const struct spool *spool);
+
+/* The sequence number that the next line gets, from 1; the highest acknowledged one. */
+uint64_t spool_next(const struct spool *spool);
+uint64_t spool_acked(const struct spool *spool);
+
+/* Append a line (without newline) as number spool_next. A line that the disk has no room
+ * for waits in memory: the spool is then blocked, and the caller should stop what makes
+ * lines until spool_retry has succeeded. -1 only when memory is out too. */
+int spool_append(struct spool *spool, const char *line, size_t len, struct error *err);
+
+bool spool_is_blocked(const struct spool *spool);
+
+/* Try to move waiting lines to the disk. -1 with the reason when it still fails. */
+int spool_retry(struct spool *spool, struct error *err);
+
+/* Append to *out (cleared first) the oldest unacknowledged lines, each with its newline:
+ * at least one if there is any, and no more than max_lines or max_bytes. Returns how
+ * many, with the number of the last one in *last; -1 if the file can't be read. */
+int64_t spool_read(struct spool *spool, size_t max_bytes, int64_t max_lines,
+                   struct buf *out, uint64_t *last, struct error *err);
+
+/* Forget every line up to seq. ERROR_INVALID if it was never appended, or if lines after
+ * it are forgotten already: the other side then has another past than we have. */
+int spool_ack(struct spool *spool, uint64_t seq, struct error *err);
+
+/* Forget everything and count from 1 again, for a new boot id. */
+void spool_reset(struct spool *spool);
+
+#endif

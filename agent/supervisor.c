@@ -1,0 +1,398 @@
+/* supervisor.c - the cases that this node takes part in, and their workers */
+#include "agent/supervisor.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/case_start.h"
+#include "agent/process.h"
+#include "agent/rank.h"
+#include "agent/utf8.h"
+#include "common/log.h"
+
+#define STOP_MS 5000  /* from SIGTERM to SIGKILL */
+#define FLUSH_MS 100  /* how long output may wait for more of it */
+#define REMEMBERED 64 /* cases that have ended */
+
+struct live_case {
+    struct supervisor *supervisor;
+    struct case_id id;
+    char path[CASE_PATH_MAX];
+    struct rank **ranks;
+    size_t n_ranks, n_alive;
+    uv_timer_t kill_timer;
+    bool is_stopping;
+    struct live_case *next;
+};
+
+struct ended_case {
+    struct case_id id;
+    uint64_t gone_seq; /* 0: none */
+};
+
+struct supervisor {
+    struct supervisor_params params;
+    struct env_list base; /* what workers inherit, and what all of them are told */
+    struct live_case *cases;
+    struct ended_case ended[REMEMBERED];
+    size_t ended_next;
+    uv_timer_t flush_timer;
+    bool is_paused;
+};
+
+static struct live_case *find_live(const struct supervisor *supervisor,
+                                   const struct case_id *id)
+{
+    struct live_case *c = supervisor->cases;
+
+    while (c && !case_id_equal(&c->id, id))
+        c = c->next;
+    return c;
+}
+
+static struct ended_case *find_ended(struct supervisor *supervisor,
+                                     const struct case_id *id)
+{
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        if (case_id_equal(&supervisor->ended[i].id, id))
+            return &supervisor->ended[i];
+    }
+    return NULL;
+}
+
+/* Say that no worker of the case is left, and remember that it was here. */
+static void end_case(struct supervisor *supervisor, const struct case_id *id)
+{
+    const struct supervisor_params *params = &supervisor->params;
+    struct ended_case *ended = find_ended(supervisor, id);
+
+    if (!ended) {
+        ended = &supervisor->ended[supervisor->ended_next];
+        supervisor->ended_next = (supervisor->ended_next + 1) % REMEMBERED;
+    }
+    ended->id = *id;
+    ended->gone_seq = outbox_add_steal(params->outbox, id, OUTBOX_NO_RANK,
+                                       json_pack("{s:s}", "type", "gone"));
+    params->on_gone(params->arg, &ended->id, ended->gone_seq);
+}
+
+static void refuse(struct supervisor *supervisor, const struct case_id *id,
+                   const char *reason)
+{
+    log_warn("run %s case %lld can't start here: %s", id->run, (long long)id->number,
+             reason);
+    outbox_add_steal(supervisor->params.outbox, id, OUTBOX_NO_RANK,
+                     json_pack("{s:s, s:o}", "type", "refused", "reason",
+                               utf8_json(reason, strlen(reason))));
+}
+
+/* ---- one case ---- */
+
+static void on_case_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void destroy_case(struct live_case *c)
+{
+    struct live_case **at = &c->supervisor->cases;
+
+    while (*at && *at != c)
+        at = &(*at)->next;
+    if (*at)
+        *at = c->next;
+    for (size_t i = 0; i < c->n_ranks; i++)
+        rank_destroy(c->ranks[i]);
+    free(c->ranks);
+    unlink(c->path);
+    uv_close((uv_handle_t *)&c->kill_timer, on_case_closed);
+}
+
+static void signal_case(struct live_case *c, int signum)
+{
+    for (size_t i = 0; i < c->n_ranks; i++)
+        rank_signal(c->ranks[i], signum);
+}
+
+static void on_kill_timeout(uv_timer_t *timer)
+{
+    struct live_case *c = timer->data;
+
+    log_warn("run %s case %lld: %zu workers ignore SIGTERM, killing them", c->id.run,
+             (long long)c->id.number, c->n_alive);
+    signal_case(c, SIGKILL);
+}
+
+static void stop_case(struct live_case *c)
+{
+    if (c->is_stopping)
+        return;
+    c->is_stopping = true;
+    signal_case(c, SIGTERM);
+    uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
+}
+
+static void on_rank_end(void *arg, struct rank *rank)
+{
+    struct live_case *c = arg;
+    struct supervisor *supervisor = c->supervisor;
+    struct case_id id = c->id;
+
+    (void)rank;
+    if (--c->n_alive > 0)
+        return;
+    destroy_case(c);
+    end_case(supervisor, &id);
+}
+
+static void flush_output(uv_timer_t *timer)
+{
+    const struct supervisor *supervisor = timer->data;
+
+    for (struct live_case *c = supervisor->cases; c; c = c->next) {
+        for (size_t i = 0; i < c->n_ranks; i++)
+            rank_flush(c->ranks[i]);
+    }
+}
+
+/* The timer runs only while output waits: a node that measures is not woken for nothing.
+ */
+static void on_rank_output(void *arg)
+{
+    const struct live_case *c = arg;
+    uv_timer_t *timer = &c->supervisor->flush_timer;
+
+    if (!uv_is_active((uv_handle_t *)timer))
+        uv_timer_start(timer, flush_output, FLUSH_MS, 0);
+}
+
+static struct live_case *create_case(struct supervisor *supervisor,
+                                     const struct command *command)
+{
+    struct live_case *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->ranks = calloc(command->n_ranks, sizeof(struct rank *));
+    if (!c->ranks) {
+        free(c);
+        return NULL;
+    }
+    c->supervisor = supervisor;
+    c->id = command->id;
+    uv_timer_init(supervisor->params.loop, &c->kill_timer);
+    c->kill_timer.data = c;
+    c->next = supervisor->cases;
+    supervisor->cases = c;
+    return c;
+}
+
+/* ---- starting ---- */
+
+static int start_ranks(struct live_case *c, const struct command *command,
+                       struct env_list *env, struct error *err)
+{
+    const struct supervisor_params *params = &c->supervisor->params;
+    char path[CASE_PATH_MAX];
+    char *argv[] = {path, NULL};
+    struct rank_params rank = {.processes = params->processes,
+                               .outbox = params->outbox,
+                               .id = &c->id,
+                               .program = {.path = path, .argv = argv},
+                               .on_end = on_rank_end,
+                               .on_output = on_rank_output,
+                               .arg = c};
+
+    snprintf(path, sizeof(path), "%s/ringbench-worker-%s", params->worker_dir,
+             command->backend);
+    for (size_t i = 0; i < command->n_ranks; i++) {
+        if (case_set_rank_env(env, &command->ranks[i], err))
+            return -1;
+        rank.number = command->ranks[i].rank;
+        rank.program.env = env->items;
+        c->ranks[i] = rank_start(&rank, err);
+        if (!c->ranks[i])
+            return error_prefix(err, "rank %d", rank.number);
+        c->n_ranks++;
+        c->n_alive++;
+        if (c->supervisor->is_paused)
+            rank_pause(c->ranks[i]);
+    }
+    return 0;
+}
+
+static int start_case(struct live_case *c, const struct command *command,
+                      struct error *err)
+{
+    const struct supervisor *supervisor = c->supervisor;
+    struct env_list env;
+    int result = -1;
+
+    env_list_init(&env);
+    if (case_check_env(command->env, supervisor->params.consented, err) ||
+        case_write_file(command, supervisor->params.case_dir, c->path, err))
+        goto out;
+    if (env_list_copy(&env, supervisor->base.items)) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        goto out;
+    }
+    if (case_set_env(&env, command, c->path, err))
+        goto out;
+    result = start_ranks(c, command, &env, err);
+out:
+    env_list_release(&env);
+    return result;
+}
+
+void supervisor_start(struct supervisor *supervisor, const struct command *command)
+{
+    const struct case_id *id = &command->id;
+    struct live_case *c;
+    struct error err;
+
+    if (find_live(supervisor, id) || find_ended(supervisor, id))
+        return;
+    if (command->fault.code != ERROR_NONE) {
+        refuse(supervisor, id, command->fault.text);
+        end_case(supervisor, id);
+        return;
+    }
+    c = create_case(supervisor, command);
+    if (!c) {
+        refuse(supervisor, id, "out of memory");
+        end_case(supervisor, id);
+        return;
+    }
+    if (start_case(c, command, &err) == 0) {
+        log_info("run %s case %lld: %zu workers started", id->run, (long long)id->number,
+                 c->n_ranks);
+        return;
+    }
+    refuse(supervisor, id, err.text);
+    if (c->n_alive > 0) {
+        stop_case(c);
+        return;
+    }
+    destroy_case(c);
+    end_case(supervisor, id);
+}
+
+void supervisor_stop(struct supervisor *supervisor, const struct case_id *id)
+{
+    struct live_case *c = find_live(supervisor, id);
+    const struct ended_case *ended;
+
+    if (c) {
+        stop_case(c);
+        return;
+    }
+    ended = find_ended(supervisor, id);
+    /* Its `gone` is on the way already. */
+    if (ended && ended->gone_seq > outbox_acked(supervisor->params.outbox))
+        return;
+    end_case(supervisor, id);
+}
+
+void supervisor_stop_all(struct supervisor *supervisor)
+{
+    for (struct live_case *c = supervisor->cases; c; c = c->next)
+        stop_case(c);
+}
+
+size_t supervisor_live(const struct supervisor *supervisor)
+{
+    size_t n = 0;
+
+    for (const struct live_case *c = supervisor->cases; c; c = c->next)
+        n++;
+    return n;
+}
+
+static void add_case(json_t *array, const struct case_id *id)
+{
+    json_array_append_new(array, json_pack("{s:s, s:I, s:I}", "run", id->run, "case",
+                                           (json_int_t)id->number, "attempt",
+                                           (json_int_t)id->attempt));
+}
+
+json_t *supervisor_cases(const struct supervisor *supervisor)
+{
+    uint64_t acked = outbox_acked(supervisor->params.outbox);
+    json_t *array = json_array();
+
+    for (const struct live_case *c = supervisor->cases; c; c = c->next)
+        add_case(array, &c->id);
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        const struct ended_case *ended = &supervisor->ended[i];
+
+        if (ended->gone_seq > acked && !find_live(supervisor, &ended->id))
+            add_case(array, &ended->id);
+    }
+    return array;
+}
+
+static void for_each_rank(struct supervisor *supervisor, void (*fn)(struct rank *rank))
+{
+    for (struct live_case *c = supervisor->cases; c; c = c->next) {
+        for (size_t i = 0; i < c->n_ranks; i++)
+            fn(c->ranks[i]);
+    }
+}
+
+void supervisor_pause(struct supervisor *supervisor)
+{
+    supervisor->is_paused = true;
+    for_each_rank(supervisor, rank_pause);
+}
+
+void supervisor_resume(struct supervisor *supervisor)
+{
+    supervisor->is_paused = false;
+    for_each_rank(supervisor, rank_resume);
+}
+
+void supervisor_forget(struct supervisor *supervisor)
+{
+    memset(supervisor->ended, 0, sizeof(supervisor->ended));
+}
+
+int supervisor_set_address(struct supervisor *supervisor, const char *address)
+{
+    return env_list_set(&supervisor->base, "RINGBENCH_ADDRESS", address);
+}
+
+static void on_flush_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+struct supervisor *supervisor_create(const struct supervisor_params *params,
+                                     struct error *err)
+{
+    struct supervisor *supervisor = calloc(1, sizeof(*supervisor));
+
+    if (!supervisor || env_list_copy(&supervisor->base, params->environment->items) ||
+        env_list_set(&supervisor->base, "RINGBENCH_NODE", params->node)) {
+        if (supervisor)
+            env_list_release(&supervisor->base);
+        free(supervisor);
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    supervisor->params = *params;
+    uv_timer_init(params->loop, &supervisor->flush_timer);
+    supervisor->flush_timer.data = supervisor;
+    return supervisor;
+}
+
+void supervisor_destroy(struct supervisor *supervisor)
+{
+    if (!supervisor)
+        return;
+    while (supervisor->cases)
+        destroy_case(supervisor->cases);
+    env_list_release(&supervisor->base);
+    uv_close((uv_handle_t *)&supervisor->flush_timer, on_flush_closed);
+}
