@@ -1,5 +1,4 @@
 /* reply.c - the answers: JSON, text, problem documents, files */
-#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +134,12 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
         exchange_answered_late(request);
         return;
     }
-    assert(!request->response && !request->stream);
+    if (request->response || request->stream) {
+        log_error("http: %s was answered twice", request->match.route->pattern);
+        if (response)
+            MHD_destroy_response(response);
+        return;
+    }
     if (!response) {
         status = 500;
         response = reply_empty();
