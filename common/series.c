@@ -58,7 +58,7 @@ bool series_row_at(const struct series_plan *plan, size_t row, struct series_row
     size_t per_line = plan->n_sizes * both;
     size_t line, first = 0, variant;
 
-    if (row >= series_rows(plan))
+    if (per_line == 0 || row >= series_rows(plan))
         return false;
     line = row / per_line;
     memset(out, 0, sizeof(*out));

@@ -65,7 +65,7 @@ static void write_file(char path[64], const char *text)
     FILE *file;
     int fd;
 
-    strcpy(path, "/tmp/test_options.XXXXXX");
+    snprintf(path, 64, "/tmp/test_options.XXXXXX");
     fd = mkstemp(path);
     assert_true(fd >= 0);
     file = fdopen(fd, "w");
