@@ -13,7 +13,9 @@ static int run(const struct agent_config *config)
     int status;
 
     log_init("ringbench-agent", config->log_level);
+    /* Both come back as an error of the write instead. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     status = agent_run(config, &err);
     if (status)
         fprintf(stderr, "ringbench-agent: %s\n", err.text);

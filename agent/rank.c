@@ -56,10 +56,13 @@ static void flush_capture(struct rank *rank, int stream)
 static void keep_tail(struct rank *rank, const char *line, size_t len)
 {
     char **slot = &rank->tail[rank->tail_next];
+    struct buf clean;
 
-    rank->tail_next = (rank->tail_next + 1) % TAIL_LINES;
+    buf_init(&clean, 3 * TAIL_LINE_MAX);
+    utf8_append_clean(&clean, line, len < TAIL_LINE_MAX ? len : TAIL_LINE_MAX);
     free(*slot);
-    *slot = strndup(line, len < TAIL_LINE_MAX ? len : TAIL_LINE_MAX);
+    *slot = buf_detach(&clean, NULL);
+    rank->tail_next = (rank->tail_next + 1) % TAIL_LINES;
 }
 
 static void on_output_line(struct rank *rank, int stream, const char *line, size_t len)
