@@ -1,4 +1,5 @@
-/* api.h - the HTTP resources of docs/api.md and docs/agent-protocol.md as one route table */
+/* api.h - the HTTP resources of docs/api.md and docs/agent-protocol.md as one route table
+ */
 #ifndef RINGBENCH_SERVER_API_API_H
 #define RINGBENCH_SERVER_API_API_H
 
@@ -9,6 +10,8 @@
 #include "server/scheduler/scheduler.h"
 #include "server/store/store.h"
 
+struct submission;
+
 /* What the handlers work on; every pointer is borrowed. One struct for the server's life,
  * given to http_server_create as `arg`. */
 struct api {
@@ -18,7 +21,9 @@ struct api {
     struct rendezvous *rendezvous;
     struct http_server *http; /* set after http_server_create */
     bool allow_faults;        /* runs may ask workers to misbehave */
+    bool is_tls;              /* links begin with https */
     int64_t started_ms;
+    struct submission *submissions; /* runs on their way into the store; starts NULL */
 };
 
 /* The route table, terminated by a NULL method. */

@@ -1,0 +1,177 @@
+/* agents.c - the agents' side of docs/agent-protocol.md */
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_util.h"
+#include "server/api/handlers.h"
+#include "server/api/params.h"
+#include "server/api/parked.h"
+
+#define AGENT_ID_MAX 64
+
+/* The request's address as text, "" if it has none. An IPv4 address in IPv6 form is given
+ * as IPv4. */
+static void peer_address(const struct http_request *request, char out[NI_MAXHOST])
+{
+    const struct sockaddr *peer = http_request_peer(request);
+    socklen_t len;
+
+    out[0] = '\0';
+    if (!peer)
+        return;
+    len = peer->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                      : sizeof(struct sockaddr_in);
+    if (getnameinfo(peer, len, out, NI_MAXHOST, NULL, 0, NI_NUMERICHOST))
+        out[0] = '\0';
+    if (strncmp(out, "::ffff:", 7) == 0 && strchr(out, '.'))
+        memmove(out, out + 7, strlen(out + 7) + 1);
+}
+
+static json_t *parse_registration(struct http_request *request)
+{
+    struct error err;
+    size_t len;
+    const char *text = http_request_body(request, &len);
+    json_t *body = json_parse(text, len, &err);
+
+    if (!body)
+        http_reply_problem(request, 400, NULL, "%s", err.text);
+    return body;
+}
+
+void api_agent_register(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct error err = {.code = ERROR_NONE};
+    char peer[NI_MAXHOST];
+    struct problems problems;
+    json_t *body, *answer;
+    bool is_new = false;
+
+    body = parse_registration(request);
+    if (!body)
+        return;
+    peer_address(request, peer);
+    problems_init(&problems);
+    answer = scheduler_register(api->scheduler, body, peer, &is_new, &problems, &err);
+    if (answer)
+        http_reply_json(request, is_new ? 201 : 200, answer);
+    else if (problems.count > 0)
+        http_reply_problem(request, 422, &problems, "the registration can't be accepted");
+    else
+        http_reply_error(request, &err);
+    problems_release(&problems);
+    json_decref(body);
+}
+
+/* A held poll. */
+struct poll {
+    struct api *api;
+    struct http_request *request;
+    char agent[AGENT_ID_MAX];
+};
+
+static void on_poll_gone(void *data)
+{
+    struct poll *poll = data;
+
+    scheduler_poll_forget(poll->api->scheduler, poll->agent, poll);
+    free(poll);
+}
+
+static void on_commands(void *arg, json_t *commands)
+{
+    struct poll *poll = arg;
+    struct http_request *request = poll->request;
+
+    free(poll);
+    http_request_park(request, NULL, NULL);
+    if (commands)
+        http_reply_json(request, 200, json_pack("{s:o}", "commands", commands));
+    else
+        http_reply_empty(request, 204);
+}
+
+void api_agent_commands(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct error err = {.code = ERROR_NONE};
+    struct poll *poll;
+    int64_t after = 0;
+
+    if (!params_integer(request, "after", 0, INT64_MAX, &after))
+        return;
+    poll = calloc(1, sizeof(*poll));
+    if (!poll) {
+        http_reply_problem(request, 503, NULL, "out of memory");
+        return;
+    }
+    poll->api = api;
+    poll->request = request;
+    snprintf(poll->agent, sizeof(poll->agent), "%s",
+             http_request_param(request, "agent"));
+    /* Before the poll, which may be over at once. */
+    http_request_park(request, on_poll_gone, poll);
+    if (scheduler_poll(api->scheduler, poll->agent, after, on_commands, poll, &err)) {
+        free(poll);
+        http_request_park(request, NULL, NULL);
+        http_reply_error(request, &err);
+    }
+}
+
+/* A gap in the sequence: the problem says where to go on. */
+static void reply_gap(struct http_request *request, const struct error *err,
+                      int64_t acked)
+{
+    json_t *document = problem_document(409, err->text, NULL);
+    char *text;
+
+    json_object_set_new(document, "acked", json_integer((json_int_t)acked));
+    text = document ? json_text(document) : NULL;
+    json_decref(document);
+    if (text)
+        http_reply_text(request, 409, "application/problem+json", text, strlen(text));
+    else
+        http_reply_error(request, err);
+    free(text);
+}
+
+static void on_acked(void *arg, const struct error *err, int64_t acked)
+{
+    struct http_request *request = parked_take(arg);
+
+    if (!request)
+        return;
+    if (!err)
+        http_reply_json(request, 200, json_pack("{s:I}", "acked", (json_int_t)acked));
+    else if (err->code == ERROR_CONFLICT)
+        reply_gap(request, err, acked);
+    else
+        http_reply_error(request, err);
+}
+
+void api_agent_events(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct parked *parked;
+    size_t len;
+    const char *body = http_request_body(request, &len);
+
+    parked = parked_create(api, request);
+    if (parked)
+        scheduler_events(api->scheduler, http_request_param(request, "agent"), body, len,
+                         on_acked, parked);
+}
+
+void api_agent_leave(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct error err = {.code = ERROR_NONE};
+
+    if (scheduler_deregister(api->scheduler, http_request_param(request, "agent"), &err))
+        http_reply_error(request, &err);
+    else
+        http_reply_empty(request, 204);
+}

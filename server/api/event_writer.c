@@ -1,0 +1,217 @@
+/* event_writer.c - the forms in which a run's events or its result rows are sent */
+#include "server/api/event_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_util.h"
+#include "server/api/csv.h"
+#include "server/api/json_members.h"
+#include "server/api/run_text.h"
+#include "server/api/table.h"
+
+/* A reconnecting EventSource waits this long. */
+#define SSE_RETRY_MS 1000
+
+struct event_writer {
+    enum event_form form;
+    char *run;
+    struct run_text *text; /* EVENT_FORM_TEXT */
+    struct table table;    /* ROWS_FORM_TEXT */
+    size_t rows;
+};
+
+static const struct {
+    const char *content_type;
+    bool is_rows;
+} forms[EVENT_FORM_COUNT] = {
+    [EVENT_FORM_SSE] = {"text/event-stream", false},
+    [EVENT_FORM_NDJSON] = {"application/x-ndjson", false},
+    [EVENT_FORM_TEXT] = {"text/plain; charset=utf-8", false},
+    [ROWS_FORM_JSON] = {"application/json", true},
+    [ROWS_FORM_NDJSON] = {"application/x-ndjson", true},
+    [ROWS_FORM_CSV] = {"text/csv; charset=utf-8; header=present", true},
+    [ROWS_FORM_TEXT] = {"text/plain; charset=utf-8", true},
+};
+
+const char *event_form_content_type(enum event_form form)
+{
+    return forms[form].content_type;
+}
+
+bool event_form_is_rows(enum event_form form)
+{
+    return forms[form].is_rows;
+}
+
+static void init_table(struct event_writer *writer, const json_t *run)
+{
+    const json_t *spec = json_object_get(run, "spec");
+
+    table_init(&writer->table, !json_is_boolean(json_object_get(spec, "in_place")),
+               json_array_size(json_object_get(run, "cases")) > 1);
+}
+
+struct event_writer *event_writer_create(enum event_form form, const json_t *run,
+                                         const char *link)
+{
+    struct event_writer *writer = calloc(1, sizeof(*writer));
+
+    if (!writer)
+        return NULL;
+    writer->form = form;
+    init_table(writer, run);
+    writer->run = strdup(json_get_str(run, "id", ""));
+    if (form == EVENT_FORM_TEXT)
+        writer->text = run_text_create(run, link);
+    if (!writer->run || (form == EVENT_FORM_TEXT && !writer->text)) {
+        event_writer_destroy(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+void event_writer_destroy(struct event_writer *writer)
+{
+    if (!writer)
+        return;
+    table_release(&writer->table);
+    run_text_destroy(writer->text);
+    free(writer->run);
+    free(writer);
+}
+
+void event_writer_begin(struct event_writer *writer, struct buf *out)
+{
+    switch (writer->form) {
+    case EVENT_FORM_SSE:
+        buf_printf(out, "retry: %d\n\n", SSE_RETRY_MS);
+        break;
+    case EVENT_FORM_TEXT:
+        run_text_begin(writer->text, out);
+        break;
+    case ROWS_FORM_JSON:
+        buf_printf(out, "{\"run\":\"%s\",\"rows\":[", writer->run);
+        break;
+    case ROWS_FORM_CSV:
+        csv_header(out);
+        break;
+    case EVENT_FORM_NDJSON:
+    case ROWS_FORM_NDJSON:
+    case ROWS_FORM_TEXT:
+    case EVENT_FORM_COUNT:
+        break;
+    }
+}
+
+static int put_sse(int64_t id, const char *line, size_t len, struct buf *out)
+{
+    struct json_member member;
+    size_t pos = 0;
+
+    while (json_members_next(line, len, &pos, &member)) {
+        if (json_member_is(&member, "type") && member.value_len >= 2)
+            break;
+        member.value_len = 0;
+    }
+    if (pos == 0 || member.value_len < 2)
+        return -1;
+    if (buf_printf(out, "id: %lld\nevent: %.*s\ndata: ", (long long)id,
+                   (int)member.value_len - 2, member.value + 1) ||
+        buf_append(out, line, len) || buf_append_str(out, "\n\n"))
+        return -1;
+    return 0;
+}
+
+/* The row is the event but for what makes it one. */
+static int put_row(const char *line, size_t len, struct buf *out)
+{
+    struct json_member member;
+    const char *separator = "{";
+    size_t pos = 0;
+
+    while (json_members_next(line, len, &pos, &member)) {
+        if (json_member_is(&member, "id") || json_member_is(&member, "time") ||
+            json_member_is(&member, "type"))
+            continue;
+        if (buf_append_str(out, separator) || buf_append_str(out, "\"") ||
+            buf_append(out, member.key, member.key_len) || buf_append_str(out, "\":") ||
+            buf_append(out, member.value, member.value_len))
+            return -1;
+        separator = ",";
+    }
+    return *separator == ',' ? buf_append_str(out, "}") : -1;
+}
+
+/* The forms that need to know what stands in the event. */
+static int put_parsed(struct event_writer *writer, const char *line, size_t len,
+                      struct buf *out)
+{
+    json_t *event = json_parse(line, len, NULL);
+
+    if (!event)
+        return -1;
+    if (writer->form == EVENT_FORM_TEXT)
+        run_text_event(writer->text, event, out);
+    else if (writer->form == ROWS_FORM_TEXT)
+        table_row(&writer->table, event, out);
+    else
+        csv_row(event, out);
+    json_decref(event);
+    return 0;
+}
+
+int event_writer_event(struct event_writer *writer, int64_t id, const char *line,
+                       size_t len, struct buf *out)
+{
+    writer->rows++;
+    switch (writer->form) {
+    case EVENT_FORM_SSE:
+        return put_sse(id, line, len, out);
+    case EVENT_FORM_NDJSON:
+        return buf_append(out, line, len) || buf_append_str(out, "\n") ? -1 : 0;
+    case ROWS_FORM_JSON:
+        if (writer->rows > 1 && buf_append_str(out, ",\n"))
+            return -1;
+        return put_row(line, len, out);
+    case ROWS_FORM_NDJSON:
+        return put_row(line, len, out) || buf_append_str(out, "\n") ? -1 : 0;
+    case EVENT_FORM_TEXT:
+    case ROWS_FORM_CSV:
+    case ROWS_FORM_TEXT:
+        return put_parsed(writer, line, len, out);
+    case EVENT_FORM_COUNT:
+        break;
+    }
+    return -1;
+}
+
+void event_writer_end(struct event_writer *writer, bool is_over, struct buf *out)
+{
+    event_writer_flush(writer, out);
+    if (writer->form == EVENT_FORM_SSE && is_over)
+        buf_append_str(out, "event: end\ndata: {}\n\n");
+    else if (writer->form == ROWS_FORM_JSON)
+        buf_append_str(out, "]}\n");
+    else if (writer->form == ROWS_FORM_TEXT)
+        table_end(&writer->table, out);
+}
+
+bool event_writer_has_pending(const struct event_writer *writer)
+{
+    return writer->form == EVENT_FORM_TEXT && run_text_has_pending(writer->text);
+}
+
+void event_writer_flush(struct event_writer *writer, struct buf *out)
+{
+    if (writer->form == EVENT_FORM_TEXT)
+        run_text_flush(writer->text, out);
+}
+
+void event_writer_alive(struct event_writer *writer, int64_t now_ms, struct buf *out)
+{
+    if (writer->form == EVENT_FORM_SSE)
+        buf_append_str(out, ": keep-alive\n\n");
+    else if (writer->form == EVENT_FORM_TEXT)
+        run_text_alive(writer->text, now_ms, out);
+}

@@ -1,0 +1,53 @@
+/* event_writer.h - the forms in which a run's events or its result rows are sent. Knows
+ * no sockets: events in, bytes out. */
+#ifndef RINGBENCH_SERVER_API_EVENT_WRITER_H
+#define RINGBENCH_SERVER_API_EVENT_WRITER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+
+enum event_form {
+    EVENT_FORM_SSE,
+    EVENT_FORM_NDJSON,
+    EVENT_FORM_TEXT,
+    ROWS_FORM_JSON,
+    ROWS_FORM_NDJSON,
+    ROWS_FORM_CSV,
+    ROWS_FORM_TEXT,
+    EVENT_FORM_COUNT
+};
+
+struct event_writer;
+
+/* run: the run's document (borrowed); link: the address of its page (copied). NULL when
+ * memory is out. */
+struct event_writer *event_writer_create(enum event_form form, const json_t *run,
+                                         const char *link);
+void event_writer_destroy(struct event_writer *writer);
+
+const char *event_form_content_type(enum event_form form);
+
+/* Whether the form shows result rows only. */
+bool event_form_is_rows(enum event_form form);
+
+void event_writer_begin(struct event_writer *writer, struct buf *out);
+
+/* An event as the store gives it: one line of JSON, without the newline, that has "id",
+ * "time" and "type". -1 when it can't be read or memory is out. */
+int event_writer_event(struct event_writer *writer, int64_t id, const char *line,
+                       size_t len, struct buf *out);
+
+/* All has been sent. is_over: the run has ended, so nothing will ever follow. */
+void event_writer_end(struct event_writer *writer, bool is_over, struct buf *out);
+
+/* Whether something was held back that event_writer_flush should send soon. */
+bool event_writer_has_pending(const struct event_writer *writer);
+void event_writer_flush(struct event_writer *writer, struct buf *out);
+
+/* Nothing was sent for a while. */
+void event_writer_alive(struct event_writer *writer, int64_t now_ms, struct buf *out);
+
+#endif

@@ -1,0 +1,311 @@
+/* follow.c - a client that reads a run's events: those in the store, then those to come
+ */
+#include "server/api/follow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "common/log.h"
+#include "server/api/catchup.h"
+
+/* A client that has more than this still to read gets nothing new until it has. */
+#define QUEUED_MAX ((size_t)1 << 20)
+/* Events of one page: few enough that writing them does not hold up the loop. */
+#define PAGE_EVENTS 200
+/* Of one page as written; a page of the store is some 1 MiB. */
+#define PAGE_BYTES_MAX ((size_t)64 << 20)
+#define ALIVE_MS 15000
+#define FLUSH_MS 250
+#define LINK_HOST_MAX 300
+
+struct follower {
+    struct api *api;
+    struct http_stream *stream; /* NULL once it is over */
+    struct event_writer *writer;
+    struct scheduler_watch *watch;
+    struct catchup catchup;
+    uv_timer_t timer;
+    char run[64];
+    bool is_rows;
+    bool has_ended;  /* the run, not this follower */
+    bool is_reading; /* the store still has a call of ours to make */
+    bool is_blocked; /* until the client has read what is queued */
+    bool is_timer_closed;
+};
+
+static void read_page(struct follower *follower);
+
+static void free_when_idle(struct follower *follower)
+{
+    if (follower->is_reading || !follower->is_timer_closed)
+        return;
+    event_writer_destroy(follower->writer);
+    free(follower);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct follower *follower = handle->data;
+
+    follower->is_timer_closed = true;
+    free_when_idle(follower);
+}
+
+/* Let go of everything; what is under way still comes back and then frees. */
+static void leave(struct follower *follower)
+{
+    follower->stream = NULL;
+    scheduler_unwatch(follower->watch);
+    follower->watch = NULL;
+    uv_close((uv_handle_t *)&follower->timer, on_timer_closed);
+}
+
+static void on_gone(void *data)
+{
+    leave(data);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+static void arm_timer(struct follower *follower)
+{
+    bool is_pending = event_writer_has_pending(follower->writer);
+
+    uv_timer_start(&follower->timer, on_timer, is_pending ? FLUSH_MS : ALIVE_MS, 0);
+}
+
+static void send_out(struct follower *follower, struct buf *out)
+{
+    if (out->len > 0)
+        http_stream_write(follower->stream, out->data, out->len);
+    buf_release(out);
+    arm_timer(follower);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct follower *follower = timer->data;
+    struct buf out;
+
+    buf_init(&out, PAGE_BYTES_MAX);
+    if (event_writer_has_pending(follower->writer))
+        event_writer_flush(follower->writer, &out);
+    else if (http_stream_queued(follower->stream) == 0)
+        event_writer_alive(follower->writer, clock_wall_ms(), &out);
+    send_out(follower, &out);
+}
+
+static void finish(struct follower *follower)
+{
+    struct http_stream *stream = follower->stream;
+    struct buf out;
+
+    buf_init(&out, PAGE_BYTES_MAX);
+    event_writer_end(follower->writer, follower->has_ended, &out);
+    if (out.len > 0)
+        http_stream_write(stream, out.data, out.len);
+    buf_release(&out);
+    leave(follower);
+    http_stream_end(stream);
+}
+
+static void go_on(struct follower *follower, enum catchup_step step)
+{
+    switch (step) {
+    case CATCHUP_READ:
+        read_page(follower);
+        break;
+    case CATCHUP_WAIT:
+        break;
+    case CATCHUP_END:
+        finish(follower);
+        break;
+    }
+}
+
+static int write_line(struct follower *follower, const char *line, size_t len,
+                      struct buf *out)
+{
+    int64_t id = 0;
+
+    if (sscanf(line, "{\"id\":%" SCNd64, &id) != 1)
+        return -1;
+    return event_writer_event(follower->writer, id, line, len, out);
+}
+
+static int write_page(struct follower *follower, const char *text, size_t len)
+{
+    const char *end = text + len;
+    struct buf out;
+    int result = 0;
+
+    buf_init(&out, PAGE_BYTES_MAX);
+    while (text < end && !result) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline ? newline : end;
+
+        result = write_line(follower, text, (size_t)(stop - text), &out);
+        text = stop + 1;
+    }
+    send_out(follower, &out);
+    return result;
+}
+
+static void on_page(void *arg, const struct error *err, const char *text, size_t len,
+                    int64_t last_id, size_t count)
+{
+    struct follower *follower = arg;
+
+    follower->is_reading = false;
+    if (!follower->stream) {
+        free_when_idle(follower);
+        return;
+    }
+    if (err || write_page(follower, text, len)) {
+        log_warn("run %s: can't read its events on: %s", follower->run,
+                 err ? err->text : "an event is not as it should be");
+        http_stream_end(follower->stream);
+        leave(follower);
+        return;
+    }
+    go_on(follower, catchup_page(&follower->catchup, last_id, count));
+}
+
+static void read_page(struct follower *follower)
+{
+    if (follower->is_reading)
+        return;
+    if (http_stream_queued(follower->stream) > QUEUED_MAX) {
+        follower->is_blocked = true;
+        return;
+    }
+    follower->is_reading = true;
+    store_read_events_text(follower->api->store, follower->run, follower->catchup.sent,
+                           follower->is_rows ? "result" : NULL, PAGE_EVENTS, on_page,
+                           follower);
+}
+
+static void on_drained(void *data)
+{
+    struct follower *follower = data;
+
+    if (!follower->is_blocked)
+        return;
+    follower->is_blocked = false;
+    read_page(follower);
+}
+
+/* In the store's own form, see store_read_events_text. */
+static int write_live(struct follower *follower, const struct run_event *event)
+{
+    char time[CLOCK_TEXT_MAX];
+    struct buf line, out;
+    int result = -1;
+
+    buf_init(&line, PAGE_BYTES_MAX);
+    buf_init(&out, PAGE_BYTES_MAX);
+    if (event->body_len >= 2 &&
+        !buf_printf(&line, "{\"id\":%" PRId64 ",\"time\":\"%s\"%s", event->id,
+                    clock_format_ms(event->time_ms, time),
+                    event->body_len > 2 ? "," : "") &&
+        !buf_append(&line, event->body + 1, event->body_len - 1))
+        result =
+            event_writer_event(follower->writer, event->id, line.data, line.len, &out);
+    buf_release(&line);
+    send_out(follower, &out);
+    return result;
+}
+
+static void on_live(void *arg, const struct run_event *event)
+{
+    struct follower *follower = arg;
+    enum catchup_step step;
+
+    if (!follower->stream)
+        return;
+    if (!event->body) {
+        follower->has_ended = true;
+        go_on(follower, catchup_over(&follower->catchup));
+        return;
+    }
+    if (http_stream_queued(follower->stream) > QUEUED_MAX && follower->catchup.is_live) {
+        catchup_fall_back(&follower->catchup);
+        catchup_event(&follower->catchup, event->id, &step);
+        follower->is_blocked = true;
+        return;
+    }
+    if (!catchup_event(&follower->catchup, event->id, &step)) {
+        go_on(follower, step);
+    } else if (write_live(follower, event)) {
+        log_warn("run %s: event %lld is not as it should be", follower->run,
+                 (long long)event->id);
+        http_stream_end(follower->stream);
+        leave(follower);
+    }
+}
+
+static struct follower *follower_create(struct api *api, struct http_request *request,
+                                        const json_t *run,
+                                        const struct follow_options *options)
+{
+    struct follower *follower = calloc(1, sizeof(*follower));
+    const char *host = http_request_header(request, "Host");
+    char link[LINK_HOST_MAX + 80];
+
+    if (!follower)
+        return NULL;
+    follower->api = api;
+    follower->is_rows = event_form_is_rows(options->form);
+    follower->has_ended =
+        !scheduler_run_is_active(api->scheduler, json_get_str(run, "id", ""));
+    snprintf(follower->run, sizeof(follower->run), "%s", json_get_str(run, "id", ""));
+    snprintf(link, sizeof(link), "http%s://%.*s/runs/%s", api->is_tls ? "s" : "",
+             LINK_HOST_MAX, host ? host : "localhost", follower->run);
+    follower->writer = event_writer_create(options->form, run, link);
+    if (!follower->writer) {
+        free(follower);
+        return NULL;
+    }
+    return follower;
+}
+
+static void begin(struct follower *follower, const struct follow_options *options)
+{
+    struct buf out;
+
+    http_stream_on_drain(follower->stream, on_drained);
+    uv_timer_init(follower->api->loop, &follower->timer);
+    follower->timer.data = follower;
+    if (options->is_endless)
+        follower->watch = scheduler_watch_run(follower->api->scheduler, follower->run,
+                                              on_live, follower);
+    catchup_init(&follower->catchup, options->after, !follower->watch);
+    buf_init(&out, PAGE_BYTES_MAX);
+    event_writer_begin(follower->writer, &out);
+    send_out(follower, &out);
+    read_page(follower);
+}
+
+void follow_start(struct api *api, struct http_request *request, const json_t *run,
+                  const struct follow_options *options)
+{
+    struct follower *follower = follower_create(api, request, run, options);
+
+    if (!follower) {
+        http_reply_problem(request, 503, NULL, "out of memory");
+        return;
+    }
+    follower->stream =
+        http_stream_begin(request, options->status,
+                          event_form_content_type(options->form), on_gone, follower);
+    if (!follower->stream) {
+        event_writer_destroy(follower->writer);
+        free(follower);
+        return;
+    }
+    begin(follower, options);
+}

@@ -1,0 +1,15 @@
+/* lookup.h - a run's document, from the scheduler's memory or from the store */
+#ifndef RINGBENCH_SERVER_API_LOOKUP_H
+#define RINGBENCH_SERVER_API_LOOKUP_H
+
+#include "server/api/api.h"
+
+/* Called with a request that must now be answered; run is borrowed. */
+typedef void lookup_found(struct api *api, struct http_request *request, json_t *run);
+
+/* Find a run (id is copied) and go on with `found`, perhaps at once; answer 404 when
+ * there is none. When the client leaves first, nothing happens. */
+void lookup_run(struct api *api, struct http_request *request, const char *id,
+                lookup_found *found);
+
+#endif

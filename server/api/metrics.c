@@ -1,0 +1,184 @@
+/* metrics.c - counters and gauges in Prometheus' text format, base units */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "server/api/handlers.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+
+static const char *const query_names[19] = {
+    "validate",  "set",       "compare_set", "get",        "add",
+    "check",     "wait",      "getnumkeys",  "delete_key", "append",
+    "multi_get", "multi_set", "cancel_wait", "ping",       "queue_push",
+    "queue_pop", "queue_len", "list_keys",   "barrier",
+};
+
+static void family(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void single(struct buf *out, const char *name, const char *type, const char *help,
+                   double value)
+{
+    family(out, name, type, help);
+    buf_printf(out, "%s %.15g\n", name, value);
+}
+
+static void sample(struct buf *out, const char *name, const char *label,
+                   const char *label_value, double value)
+{
+    buf_printf(out, "%s{%s=\"%s\"} %.15g\n", name, label, label_value, value);
+}
+
+static void put_runs(const struct api *api, struct buf *out)
+{
+    struct scheduler_counters c;
+
+    scheduler_counters(api->scheduler, &c);
+    family(out, "ringbench_nodes", "gauge", "Nodes by state.");
+    sample(out, "ringbench_nodes", "state", "idle", (double)c.nodes_idle);
+    sample(out, "ringbench_nodes", "state", "busy", (double)c.nodes_busy);
+    sample(out, "ringbench_nodes", "state", "lost", (double)c.nodes_lost);
+    family(out, "ringbench_runs", "gauge", "Runs that have not ended, by state.");
+    sample(out, "ringbench_runs", "state", "queued", (double)c.runs_queued);
+    sample(out, "ringbench_runs", "state", "waiting_for_nodes", (double)c.runs_waiting);
+    sample(out, "ringbench_runs", "state", "running", (double)c.runs_running);
+    family(out, "ringbench_runs_ended_total", "counter",
+           "Runs that ended since the server started, by state.");
+    sample(out, "ringbench_runs_ended_total", "state", "completed",
+           (double)c.runs_completed);
+    sample(out, "ringbench_runs_ended_total", "state", "failed", (double)c.runs_failed);
+    sample(out, "ringbench_runs_ended_total", "state", "cancelled",
+           (double)c.runs_cancelled);
+    single(out, "ringbench_cases_started_total", "counter",
+           "Cases started since the server started.", (double)c.cases_started);
+    single(out, "ringbench_events_total", "counter", "Events of runs stored and shown.",
+           (double)c.events);
+    single(out, "ringbench_results_total", "counter", "Result rows stored.",
+           (double)c.results);
+    single(out, "ringbench_storage_ok", "gauge",
+           "1 if results can be kept, 0 if the disk refuses them.",
+           store_trouble(api->store) ? 0.0 : 1.0);
+}
+
+static void put_http(const struct api *api, struct buf *out)
+{
+    struct http_counters c;
+
+    http_server_counters(api->http, &c);
+    single(out, "ringbench_http_requests_total", "counter", "HTTP requests answered.",
+           (double)c.requests);
+    family(out, "ringbench_http_responses_total", "counter",
+           "HTTP answers by class of status.");
+    sample(out, "ringbench_http_responses_total", "code", "2xx", (double)c.responses_2xx);
+    sample(out, "ringbench_http_responses_total", "code", "4xx", (double)c.responses_4xx);
+    sample(out, "ringbench_http_responses_total", "code", "5xx", (double)c.responses_5xx);
+    single(out, "ringbench_http_connections", "gauge", "HTTP connections open.",
+           (double)c.connections);
+    single(out, "ringbench_http_streams", "gauge", "Answers that are still going on.",
+           (double)c.streams);
+}
+
+static void put_rendezvous(const struct api *api, struct buf *out)
+{
+    struct rendezvous_counters c;
+
+    rendezvous_counters(api->rendezvous, &c);
+    single(out, "ringbench_rendezvous_stores", "gauge", "Rendezvous stores open.",
+           (double)c.stores);
+    single(out, "ringbench_rendezvous_connections", "gauge",
+           "Connections to rendezvous stores.", (double)c.connections);
+    single(out, "ringbench_rendezvous_keys", "gauge", "Keys in rendezvous stores.",
+           (double)c.keys);
+    single(out, "ringbench_rendezvous_bytes", "gauge",
+           "Bytes of keys and values in rendezvous stores.", (double)c.bytes);
+    single(out, "ringbench_rendezvous_parked_waits", "gauge",
+           "Waits for keys that nobody has set yet.", (double)c.parked_waits);
+    family(out, "ringbench_rendezvous_queries_total", "counter",
+           "Queries to rendezvous stores, by kind.");
+    for (size_t i = 0; i < sizeof(query_names) / sizeof(query_names[0]); i++)
+        sample(out, "ringbench_rendezvous_queries_total", "query", query_names[i],
+               (double)c.queries[i]);
+    single(out, "ringbench_rendezvous_refused_connections_total", "counter",
+           "Connections refused: not a node of the case, or too many.",
+           (double)c.refused_connections);
+    single(out, "ringbench_rendezvous_protocol_errors_total", "counter",
+           "Connections closed because they broke the protocol.",
+           (double)c.protocol_errors);
+}
+
+static double resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long size, resident = 0;
+
+    if (!file)
+        return 0.0;
+    if (fscanf(file, "%ld %ld", &size, &resident) != 2)
+        resident = 0;
+    fclose(file);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double open_descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    unsigned count = 0;
+
+    if (!dir)
+        return 0.0;
+    while ((entry = readdir(dir)))
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count ? (double)(count - 1) : 0.0; /* one is the directory itself */
+}
+
+static double seconds(const struct timeval *time)
+{
+    return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
+static void put_process(const struct api *api, struct buf *out)
+{
+    struct rusage usage;
+    struct rlimit limit;
+
+    family(out, "ringbench_build_info", "gauge", "The version, as a label.");
+    sample(out, "ringbench_build_info", "version", RINGBENCH_VERSION, 1.0);
+    single(out, "process_start_time_seconds", "gauge",
+           "When the server started, in seconds since 1970.",
+           (double)api->started_ms / 1e3);
+    if (!getrusage(RUSAGE_SELF, &usage))
+        single(out, "process_cpu_seconds_total", "counter",
+               "CPU time used, user and system.",
+               seconds(&usage.ru_utime) + seconds(&usage.ru_stime));
+    single(out, "process_resident_memory_bytes", "gauge", "Memory in use.",
+           resident_bytes());
+    single(out, "process_open_fds", "gauge", "File descriptors open.",
+           open_descriptors());
+    if (!getrlimit(RLIMIT_NOFILE, &limit))
+        single(out, "process_max_fds", "gauge", "File descriptors allowed.",
+               (double)limit.rlim_cur);
+}
+
+void api_metrics(struct http_request *request, void *arg)
+{
+    const struct api *api = arg;
+    struct buf out;
+
+    buf_init(&out, TEXT_MAX);
+    put_process(api, &out);
+    put_runs(api, &out);
+    put_http(api, &out);
+    put_rendezvous(api, &out);
+    http_reply_text(request, 200, "text/plain; version=0.0.4; charset=utf-8",
+                    out.len ? out.data : "", out.len);
+    buf_release(&out);
+}

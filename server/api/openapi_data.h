@@ -1,0 +1,10 @@
+/* openapi_data.h - openapi.json as bytes; the build makes the .c file from it */
+#ifndef RINGBENCH_SERVER_API_OPENAPI_DATA_H
+#define RINGBENCH_SERVER_API_OPENAPI_DATA_H
+
+#include <stddef.h>
+
+extern const unsigned char openapi_data[];
+extern const size_t openapi_data_len;
+
+#endif

@@ -1,0 +1,106 @@
+/* params.c - query parameters and the choice of a format */
+#include "server/api/params.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
+{
+    long long number;
+    char *end;
+
+    /* strtoll would let through spaces and a plus sign. */
+    if (!isdigit((unsigned char)*text) && *text != '-')
+        return -1;
+    errno = 0;
+    number = strtoll(text, &end, 10);
+    if (errno || end == text || *end != '\0' || number < min || number > max)
+        return -1;
+    *value = number;
+    return 0;
+}
+
+bool params_integer(struct http_request *request, const char *name, int64_t min,
+                    int64_t max, int64_t *value)
+{
+    const char *text = http_request_query(request, name);
+
+    if (!text || params_parse_integer(text, min, max, value) == 0)
+        return true;
+    http_reply_problem(request, 400, NULL,
+                       "the parameter %s must be a whole number from %lld to %lld", name,
+                       (long long)min, (long long)max);
+    return false;
+}
+
+bool params_flag(struct http_request *request, const char *name, bool *value)
+{
+    const char *text = http_request_query(request, name);
+
+    if (!text)
+        return true;
+    if (strcmp(text, "1") == 0 || strcmp(text, "true") == 0) {
+        *value = true;
+        return true;
+    }
+    if (strcmp(text, "0") == 0 || strcmp(text, "false") == 0) {
+        *value = false;
+        return true;
+    }
+    http_reply_problem(request, 400, NULL, "the parameter %s must be 0 or 1", name);
+    return false;
+}
+
+static void list_choices(const struct params_format *formats, bool as_types, char *out,
+                         size_t size)
+{
+    size_t len = 0;
+
+    out[0] = '\0';
+    for (; formats->name && len < size; formats++)
+        len += (size_t)snprintf(out + len, size - len, "%s%s", len ? ", " : "",
+                                as_types ? formats->type : formats->name);
+}
+
+static bool format_by_name(struct http_request *request,
+                           const struct params_format *formats, const char *name,
+                           int *value)
+{
+    char choices[256];
+
+    for (const struct params_format *f = formats; f->name; f++) {
+        if (strcmp(f->name, name) == 0) {
+            *value = f->value;
+            return true;
+        }
+    }
+    list_choices(formats, false, choices, sizeof(choices));
+    http_reply_problem(request, 422, NULL, "the parameter format must be one of %s",
+                       choices);
+    return false;
+}
+
+bool params_format(struct http_request *request, const struct params_format *formats,
+                   int *value)
+{
+    const char *name = http_request_query(request, "format");
+    const char *types[PARAMS_FORMATS_MAX + 1] = {NULL};
+    char choices[256];
+    int chosen;
+
+    if (name)
+        return format_by_name(request, formats, name, value);
+    for (size_t i = 0; i < PARAMS_FORMATS_MAX && formats[i].name; i++)
+        types[i] = formats[i].type;
+    chosen = http_request_accepts(request, types);
+    if (chosen >= 0) {
+        *value = formats[chosen].value;
+        return true;
+    }
+    list_choices(formats, true, choices, sizeof(choices));
+    http_reply_problem(request, 406, NULL, "this resource comes as %s", choices);
+    return false;
+}

@@ -1,0 +1,33 @@
+/* params.h - query parameters and the choice of a format. Each call returns false after
+ * it has answered the request with a problem document. */
+#ifndef RINGBENCH_SERVER_API_PARAMS_H
+#define RINGBENCH_SERVER_API_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/http/http.h"
+
+/* Parse a whole decimal number within min..max; -1 if it is none. Pure. */
+int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
+
+/* *value stays as it is when the parameter is absent. A bad one is a 400. */
+bool params_integer(struct http_request *request, const char *name, int64_t min,
+                    int64_t max, int64_t *value);
+bool params_flag(struct http_request *request, const char *name, bool *value);
+
+struct params_format {
+    const char *name; /* as in ?format= */
+    const char *type; /* media type, as in Accept */
+    int value;
+};
+
+#define PARAMS_FORMATS_MAX 8
+
+/* Choose by ?format= (422 if unknown), else by Accept (406), else the first. The table
+ * ends with a NULL name. */
+bool params_format(struct http_request *request, const struct params_format *formats,
+                   int *value);
+
+#endif

@@ -1,0 +1,43 @@
+/* parked.c - a request whose answer waits for something else */
+#include "server/api/parked.h"
+
+#include <stdlib.h>
+
+static void on_gone(void *data)
+{
+    struct parked *parked = data;
+
+    parked->request = NULL;
+}
+
+struct parked *parked_create(struct api *api, struct http_request *request)
+{
+    struct parked *parked = calloc(1, sizeof(*parked));
+
+    if (!parked) {
+        http_reply_problem(request, 503, NULL, "out of memory");
+        return NULL;
+    }
+    parked->api = api;
+    parked->request = request;
+    http_request_park(request, on_gone, parked);
+    return parked;
+}
+
+struct http_request *parked_take(struct parked *parked)
+{
+    struct http_request *request = parked->request;
+
+    if (request)
+        http_request_park(request, NULL, NULL);
+    free(parked);
+    return request;
+}
+
+void parked_fail(struct parked *parked, const struct error *err)
+{
+    struct http_request *request = parked_take(parked);
+
+    if (request)
+        http_reply_error(request, err);
+}

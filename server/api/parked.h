@@ -1,0 +1,22 @@
+/* parked.h - a request whose answer waits for something else; its client may leave */
+#ifndef RINGBENCH_SERVER_API_PARKED_H
+#define RINGBENCH_SERVER_API_PARKED_H
+
+#include "server/api/api.h"
+
+struct parked {
+    struct api *api;
+    struct http_request *request; /* NULL once the client has left */
+};
+
+/* Park the request. NULL after a 503 was answered, when memory is out. */
+struct parked *parked_create(struct api *api, struct http_request *request);
+
+/* End the wait: frees `parked` and returns the request, which must now be answered, or
+ * NULL when the client has left. */
+struct http_request *parked_take(struct parked *parked);
+
+/* As parked_take, after a failure: answers with err. */
+void parked_fail(struct parked *parked, const struct error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* results.c - a run's result rows */
+#include "server/api/follow.h"
+#include "server/api/handlers.h"
+#include "server/api/lookup.h"
+#include "server/api/params.h"
+
+static const struct params_format formats[] = {
+    {"json", "application/json", ROWS_FORM_JSON},
+    {"ndjson", "application/x-ndjson", ROWS_FORM_NDJSON},
+    {"csv", "text/csv", ROWS_FORM_CSV},
+    {"text", "text/plain", ROWS_FORM_TEXT},
+    {NULL, NULL, 0},
+};
+
+static void found(struct api *api, struct http_request *request, json_t *run)
+{
+    struct follow_options options = {.status = 200};
+    int form;
+
+    if (!params_format(request, formats, &form))
+        return;
+    options.form = (enum event_form)form;
+    follow_start(api, request, run, &options);
+}
+
+void api_run_results(struct http_request *request, void *arg)
+{
+    lookup_run(arg, request, http_request_param(request, "id"), found);
+}

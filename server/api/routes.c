@@ -1,0 +1,36 @@
+/* routes.c - which handler answers what, for whom, and how much it reads */
+#include "server/api/handlers.h"
+
+#define RUN_BODY_MAX (1 << 20)
+#define REGISTRATION_BODY_MAX (1 << 20)
+#define EVENTS_BODY_MAX (4 << 20)
+#define IGNORED_BODY_MAX 4096 /* clients that POST {} where nothing is asked for */
+
+static const struct http_route routes[] = {
+    {"POST", "/api/v1/runs", ROLE_OPERATOR, RUN_BODY_MAX, api_run_submit},
+    {"GET", "/api/v1/runs", ROLE_VIEWER, 0, api_run_list},
+    {"GET", "/api/v1/runs/{id}", ROLE_VIEWER, 0, api_run_get},
+    {"DELETE", "/api/v1/runs/{id}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_run_delete},
+    {"POST", "/api/v1/runs/{id}/cancel", ROLE_OPERATOR, IGNORED_BODY_MAX, api_run_cancel},
+    {"GET", "/api/v1/runs/{id}/results", ROLE_VIEWER, 0, api_run_results},
+    {"GET", "/api/v1/runs/{id}/events", ROLE_VIEWER, 0, api_run_events},
+    {"GET", "/api/v1/runs/{id}/logs", ROLE_VIEWER, 0, api_run_logs},
+    {"GET", "/api/v1/nodes", ROLE_VIEWER, 0, api_node_list},
+    {"GET", "/api/v1/nodes/{name}", ROLE_VIEWER, 0, api_node_get},
+    {"GET", "/api/v1/rendezvous", ROLE_VIEWER, 0, api_rendezvous_describe},
+    {"POST", "/api/v1/agents", ROLE_AGENT, REGISTRATION_BODY_MAX, api_agent_register},
+    {"GET", "/api/v1/agents/{agent}/commands", ROLE_AGENT, 0, api_agent_commands},
+    {"POST", "/api/v1/agents/{agent}/events", ROLE_AGENT, EVENTS_BODY_MAX,
+     api_agent_events},
+    {"DELETE", "/api/v1/agents/{agent}", ROLE_AGENT, IGNORED_BODY_MAX, api_agent_leave},
+    {"GET", "/healthz", ROLE_NONE, 0, api_health},
+    {"GET", "/readyz", ROLE_NONE, 0, api_ready},
+    {"GET", "/metrics", ROLE_VIEWER, 0, api_metrics},
+    {"GET", "/openapi.json", ROLE_NONE, 0, api_openapi},
+    {NULL, NULL, ROLE_NONE, 0, NULL},
+};
+
+const struct http_route *api_routes(void)
+{
+    return routes;
+}

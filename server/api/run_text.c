@@ -1,0 +1,332 @@
+/* run_text.c - a run as text for a person at a terminal */
+#include "server/api/run_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/json_util.h"
+#include "server/api/table.h"
+
+/* Lines about joining ranks come no faster than this, but for the last one. */
+#define JOINED_INTERVAL_MS 250
+#define NODES_NAMED_MAX 8
+
+struct run_text {
+    char *id, *link;
+    struct table table;
+    char state[32];
+    char reason[512]; /* of that state */
+    int64_t started_ms;
+    int64_t rows_total;
+    uint64_t rows, skipped, wrong;
+    double peak_busbw_gbs;
+    size_t n_cases;
+    int64_t case_no, attempt;
+    /* Per rank of the current case, whether it has joined. */
+    bool *has_joined;
+    size_t world_size, joined, joined_shown;
+    int64_t joined_shown_ms;
+    bool has_ended;
+};
+
+/* In milliseconds since 1970; -1 for anything but clock_format_ms's form. */
+static int64_t parse_time(const char *text)
+{
+    struct tm tm = {.tm_mday = 1};
+    int ms;
+
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) != 7)
+        return -1;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return (int64_t)timegm(&tm) * 1000 + ms;
+}
+
+static bool wants_both_placements(const json_t *run)
+{
+    const json_t *spec = json_object_get(run, "spec");
+    const json_t *in_place = json_object_get(spec, "in_place");
+
+    return !json_is_boolean(in_place);
+}
+
+struct run_text *run_text_create(const json_t *run, const char *link)
+{
+    struct run_text *text = calloc(1, sizeof(*text));
+
+    if (!text)
+        return NULL;
+    text->n_cases = json_array_size(json_object_get(run, "cases"));
+    table_init(&text->table, wants_both_placements(run), text->n_cases > 1);
+    text->id = strdup(json_get_str(run, "id", "?"));
+    text->link = strdup(link);
+    text->case_no = -1;
+    if (!text->id || !text->link) {
+        run_text_destroy(text);
+        return NULL;
+    }
+    return text;
+}
+
+void run_text_destroy(struct run_text *text)
+{
+    if (!text)
+        return;
+    table_release(&text->table);
+    free(text->has_joined);
+    free(text->id);
+    free(text->link);
+    free(text);
+}
+
+/* Text from elsewhere may have line breaks; every line of ours begins with the mark. */
+static void put_comment(struct buf *out, const char *words)
+{
+    buf_append_str(out, "# ");
+    for (; *words; words++) {
+        if (*words == '\n' && words[1])
+            buf_append_str(out, "\n#   ");
+        else if (*words != '\n' && *words != '\r')
+            buf_append(out, words, 1);
+    }
+    buf_append_str(out, "\n");
+}
+
+void run_text_begin(const struct run_text *text, struct buf *out)
+{
+    buf_printf(out, "# run %s  %s\n", text->id, text->link);
+}
+
+bool run_text_has_pending(const struct run_text *text)
+{
+    return text->joined != text->joined_shown;
+}
+
+void run_text_flush(struct run_text *text, struct buf *out)
+{
+    if (!run_text_has_pending(text))
+        return;
+    text->joined_shown = text->joined;
+    buf_printf(out, "# %zu of %zu ranks joined\n", text->joined, text->world_size);
+}
+
+bool run_text_has_ended(const struct run_text *text)
+{
+    return text->has_ended;
+}
+
+static bool is_final(const char *state)
+{
+    return strcmp(state, "completed") == 0 || strcmp(state, "failed") == 0 ||
+           strcmp(state, "cancelled") == 0;
+}
+
+/* The last line. A reason is kept on that line, so that `tail -1` has all of it. */
+static void put_end(struct run_text *text, const char *state, const char *reason,
+                    int64_t time_ms, struct buf *out)
+{
+    double seconds = (double)(time_ms - text->started_ms) / 1e3;
+
+    table_end(&text->table, out);
+    text->has_ended = true;
+    if (strcmp(state, "completed") != 0) {
+        buf_printf(out, "%s: ", state);
+        for (const char *p = reason ? reason : "no reason given"; *p; p++)
+            buf_append(out, *p == '\n' ? " " : p, 1);
+        buf_append_str(out, "\n");
+        return;
+    }
+    buf_printf(out, "completed: %llu rows", (unsigned long long)text->rows);
+    if (text->skipped)
+        buf_printf(out, " (%llu skipped)", (unsigned long long)text->skipped);
+    if (text->started_ms > 0)
+        buf_printf(out, " in %.1f s", seconds > 0.0 ? seconds : 0.0);
+    buf_printf(out, ", peak busbw %.2f GB/s", text->peak_busbw_gbs);
+    if (text->wrong)
+        buf_printf(out, ", %llu wrong elements", (unsigned long long)text->wrong);
+    if (reason)
+        buf_printf(out, " (%s)", reason);
+    buf_append_str(out, "\n");
+}
+
+static void take_state(struct run_text *text, const json_t *event, int64_t time_ms,
+                       struct buf *out)
+{
+    const char *state = json_get_str(event, "state", "?");
+    const char *reason = json_get_str(event, "reason", NULL);
+    char words[1024];
+
+    if (strcmp(state, "rendezvous") == 0 && text->started_ms == 0)
+        text->started_ms = time_ms;
+    if (is_final(state)) {
+        put_end(text, state, reason, time_ms, out);
+        return;
+    }
+    /* The same state with the same reason says nothing new. */
+    if (strcmp(text->state, state) == 0 &&
+        strncmp(text->reason, reason ? reason : "", sizeof(text->reason) - 1) == 0)
+        return;
+    snprintf(text->state, sizeof(text->state), "%s", state);
+    snprintf(text->reason, sizeof(text->reason), "%s", reason ? reason : "");
+    snprintf(words, sizeof(words), "%s%s%s", state, reason ? ": " : "",
+             reason ? reason : "");
+    for (char *p = words; *p && *p != ':'; p++) {
+        if (*p == '_')
+            *p = ' ';
+    }
+    put_comment(out, words);
+}
+
+static void take_placed(struct run_text *text, const json_t *event, struct buf *out)
+{
+    const json_t *nodes = json_object_get(event, "nodes");
+    size_t count = json_array_size(nodes);
+    int64_t world_size = json_get_int(event, "world_size", 0);
+
+    text->world_size = world_size > 0 ? (size_t)world_size : 0;
+    text->rows_total = json_get_int(event, "rows_total", 0);
+    free(text->has_joined);
+    text->has_joined = calloc(text->world_size + 1, sizeof(*text->has_joined));
+    text->joined = text->joined_shown = 0;
+    buf_printf(out, "# placed: %s, %zu rank%s on ", json_get_str(event, "backend", "?"),
+               text->world_size, text->world_size == 1 ? "" : "s");
+    for (size_t i = 0; i < count && i < NODES_NAMED_MAX; i++)
+        buf_printf(out, "%s%s", i ? ", " : "",
+                   json_get_str(json_array_get(nodes, i), "name", "?"));
+    if (count > NODES_NAMED_MAX)
+        buf_printf(out, " and %zu more", count - NODES_NAMED_MAX);
+    buf_append_str(out, "\n");
+}
+
+static void take_case(struct run_text *text, const json_t *event, struct buf *out)
+{
+    const char *state = json_get_str(event, "state", "?");
+    const char *reason = json_get_str(event, "reason", NULL);
+    int64_t case_no = json_get_int(event, "case", 0);
+    int64_t attempt = json_get_int(event, "attempt", 1);
+    char words[1024];
+
+    if (case_no != text->case_no || attempt != text->attempt) {
+        text->case_no = case_no;
+        text->attempt = attempt;
+        text->joined = text->joined_shown = 0;
+        if (text->has_joined)
+            memset(text->has_joined, 0, text->world_size * sizeof(*text->has_joined));
+    }
+    /* The only case of a run says nothing that the run's own state does not say. */
+    if (text->n_cases <= 1 && attempt <= 1)
+        return;
+    snprintf(words, sizeof(words), "case %lld of %zu%s: %s%s%s", (long long)case_no + 1,
+             text->n_cases, attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
+             reason ? reason : "");
+    put_comment(out, words);
+}
+
+static void take_failed_rank(struct run_text *text, const json_t *event, struct buf *out)
+{
+    char words[1024];
+
+    run_text_flush(text, out);
+    snprintf(words, sizeof(words), "rank %lld on %s failed: %s",
+             (long long)json_get_int(event, "rank", -1), json_get_str(event, "node", "?"),
+             json_get_str(event, "reason", "no reason given"));
+    put_comment(out, words);
+}
+
+static void take_rank(struct run_text *text, const json_t *event, int64_t time_ms,
+                      struct buf *out)
+{
+    const char *state = json_get_str(event, "state", "?");
+    int64_t rank = json_get_int(event, "rank", -1);
+
+    if (strcmp(state, "failed") == 0) {
+        take_failed_rank(text, event, out);
+        return;
+    }
+    if (strcmp(state, "assigned") == 0 || strcmp(state, "spawned") == 0 || rank < 0 ||
+        (size_t)rank >= text->world_size || !text->has_joined || text->has_joined[rank])
+        return;
+    text->has_joined[rank] = true;
+    text->joined++;
+    if (text->joined == text->world_size ||
+        time_ms - text->joined_shown_ms >= JOINED_INTERVAL_MS) {
+        text->joined_shown_ms = time_ms;
+        run_text_flush(text, out);
+    }
+}
+
+static void take_result(struct run_text *text, json_t *event, struct buf *out)
+{
+    double busbw = json_get_num(event, "busbw_gbs", 0.0);
+    int64_t wrong = json_get_int(event, "wrong", 0);
+
+    text->rows++;
+    if (json_object_get(event, "skipped"))
+        text->skipped++;
+    if (busbw > text->peak_busbw_gbs)
+        text->peak_busbw_gbs = busbw;
+    if (wrong > 0)
+        text->wrong += (uint64_t)wrong;
+    table_row(&text->table, event, out);
+}
+
+static void take_message(const json_t *event, struct buf *out)
+{
+    const char *level = json_get_str(event, "level", "info");
+    const json_t *rank = json_object_get(event, "rank");
+    const char *node = json_get_str(event, "node", NULL);
+    char words[2048], where[320] = "";
+
+    if (json_is_integer(rank))
+        snprintf(where, sizeof(where),
+                 "rank %lld%s%s: ", (long long)json_integer_value(rank),
+                 node ? " on " : "", node ? node : "");
+    else if (node)
+        snprintf(where, sizeof(where), "%s: ", node);
+    snprintf(words, sizeof(words), "%s%s%s",
+             strcmp(level, "error") == 0  ? "error: "
+             : strcmp(level, "warn") == 0 ? "warning: "
+                                          : "",
+             where, json_get_str(event, "text", ""));
+    put_comment(out, words);
+}
+
+void run_text_event(struct run_text *text, json_t *event, struct buf *out)
+{
+    const char *type = json_get_str(event, "type", "");
+    int64_t time_ms = parse_time(json_get_str(event, "time", ""));
+
+    if (text->has_ended)
+        return;
+    if (strcmp(type, "rank") == 0) {
+        take_rank(text, event, time_ms, out);
+        return;
+    }
+    run_text_flush(text, out);
+    if (strcmp(type, "state") == 0)
+        take_state(text, event, time_ms, out);
+    else if (strcmp(type, "placed") == 0)
+        take_placed(text, event, out);
+    else if (strcmp(type, "case") == 0)
+        take_case(text, event, out);
+    else if (strcmp(type, "result") == 0)
+        take_result(text, event, out);
+    else if (strcmp(type, "message") == 0)
+        take_message(event, out);
+}
+
+void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out)
+{
+    if (text->has_ended)
+        return;
+    run_text_flush(text, out);
+    if (text->started_ms > 0)
+        buf_printf(out, "# %llu of %lld rows after %.0f s\n",
+                   (unsigned long long)text->rows, (long long)text->rows_total,
+                   (double)(now_ms - text->started_ms) / 1e3);
+    else
+        buf_printf(out, "# still %s\n", text->state[0] ? text->state : "queued");
+}

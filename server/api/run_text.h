@@ -1,0 +1,37 @@
+/* run_text.h - a run as text for a person at a terminal: comment lines that say what goes
+ * on, the table, one last line that says how it ended */
+#ifndef RINGBENCH_SERVER_API_RUN_TEXT_H
+#define RINGBENCH_SERVER_API_RUN_TEXT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+
+struct run_text;
+
+/* run: the run's document, borrowed; link: the address of its page, copied. NULL when
+ * memory is out. */
+struct run_text *run_text_create(const json_t *run, const char *link);
+void run_text_destroy(struct run_text *text);
+
+/* The opening line. */
+void run_text_begin(const struct run_text *text, struct buf *out);
+
+/* Take the next event of the run (with "time" and "type"; borrowed). The event that ends
+ * the run gives the last line. */
+void run_text_event(struct run_text *text, json_t *event, struct buf *out);
+
+/* Ranks join in bursts, so how many have joined is not said for each. Whether there is
+ * such a line yet to say, and saying it. */
+bool run_text_has_pending(const struct run_text *text);
+void run_text_flush(struct run_text *text, struct buf *out);
+
+/* A comment line for a reader who has seen nothing for a while. */
+void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out);
+
+/* Whether the event that ends the run was taken. */
+bool run_text_has_ended(const struct run_text *text);
+
+#endif

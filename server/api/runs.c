@@ -1,0 +1,217 @@
+/* runs.c - the list of runs, one run, its end and its removal */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_util.h"
+#include "server/api/handlers.h"
+#include "server/api/lookup.h"
+#include "server/api/params.h"
+#include "server/api/parked.h"
+
+#define LIST_LIMIT_DEFAULT 50
+#define LIST_LIMIT_MAX 500
+#define LIST_LABELS_MAX 16
+
+static const char *const states[] = {
+    "queued", "waiting_for_nodes", "rendezvous", "running", "completed",
+    "failed", "cancelled",         NULL};
+
+#define STATES_MAX (sizeof(states) / sizeof(states[0]))
+
+/* The list's filters as they are gathered. */
+struct filters {
+    const char *states[STATES_MAX];
+    size_t n_states;
+    char *labels[LIST_LABELS_MAX]; /* copies, cut at the equals sign */
+    const char *values[LIST_LABELS_MAX];
+    size_t n_labels;
+    const char *bad_state, *bad_label;
+};
+
+static void add_state(void *arg, const char *value)
+{
+    struct filters *filters = arg;
+
+    for (size_t i = 0; states[i]; i++) {
+        if (strcmp(states[i], value) == 0) {
+            if (filters->n_states < STATES_MAX)
+                filters->states[filters->n_states++] = states[i];
+            return;
+        }
+    }
+    filters->bad_state = value;
+}
+
+static void add_label(void *arg, const char *value)
+{
+    struct filters *filters = arg;
+    char *copy = NULL, *equals = NULL;
+
+    if (filters->n_labels < LIST_LABELS_MAX)
+        copy = strdup(value);
+    if (copy)
+        equals = strchr(copy, '=');
+    if (!equals || equals == copy) {
+        free(copy);
+        filters->bad_label = value;
+        return;
+    }
+    *equals = '\0';
+    filters->values[filters->n_labels] = equals + 1;
+    filters->labels[filters->n_labels++] = copy;
+}
+
+static void release_filters(struct filters *filters)
+{
+    for (size_t i = 0; i < filters->n_labels; i++)
+        free(filters->labels[i]);
+}
+
+/* Stored documents show more than a list does, and a run that goes on has moved since. */
+static void finish_item(struct api *api, json_t *runs, size_t index)
+{
+    json_t *run = json_array_get(runs, index);
+    const char *id = json_get_str(run, "id", "");
+    json_t *live = scheduler_run_json(api->scheduler, id, true);
+
+    if (live) {
+        json_array_set_new(runs, index, live);
+        return;
+    }
+    json_object_del(run, "spec");
+    json_object_del(run, "cases");
+}
+
+static void on_list(void *arg, const struct error *err, json_t *result)
+{
+    struct parked *parked = arg;
+    struct api *api = parked->api;
+    struct http_request *request = parked_take(parked);
+    json_t *runs = json_object_get(result, "runs");
+
+    if (!request) {
+        json_decref(result);
+        return;
+    }
+    if (err) {
+        http_reply_error(request, err);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(runs); i++)
+        finish_item(api, runs, i);
+    http_reply_json(request, 200, result);
+}
+
+static bool read_filters(struct http_request *request, struct filters *filters)
+{
+    http_request_query_each(request, "state", add_state, filters);
+    http_request_query_each(request, "label", add_label, filters);
+    if (filters->bad_state)
+        http_reply_problem(request, 422, NULL,
+                           "the parameter state must be queued, waiting_for_nodes, "
+                           "rendezvous, running, completed, failed or cancelled");
+    else if (filters->bad_label)
+        http_reply_problem(request, 422, NULL,
+                           "the parameter label must be KEY=VALUE, at most %d of them",
+                           LIST_LABELS_MAX);
+    return !filters->bad_state && !filters->bad_label;
+}
+
+void api_run_list(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct filters filters = {.n_states = 0};
+    struct store_runs_query query = {.limit = LIST_LIMIT_DEFAULT};
+    struct parked *parked;
+    int64_t limit = LIST_LIMIT_DEFAULT;
+
+    if (!params_integer(request, "limit", 1, LIST_LIMIT_MAX, &limit))
+        return;
+    if (read_filters(request, &filters)) {
+        parked = parked_create(api, request);
+        query.states = filters.n_states ? filters.states : NULL;
+        query.n_states = filters.n_states;
+        query.label_keys = (const char *const *)filters.labels;
+        query.label_values = filters.values;
+        query.n_labels = filters.n_labels;
+        query.text = http_request_query(request, "q");
+        query.cursor = http_request_query(request, "cursor");
+        query.limit = (int)limit;
+        if (parked)
+            store_read_runs(api->store, &query, on_list, parked);
+    }
+    release_filters(&filters);
+}
+
+static void show(struct api *api, struct http_request *request, json_t *run)
+{
+    (void)api;
+    http_reply_json(request, 200, json_incref(run));
+}
+
+void api_run_get(struct http_request *request, void *arg)
+{
+    lookup_run(arg, request, http_request_param(request, "id"), show);
+}
+
+static void show_cancelled(struct api *api, struct http_request *request, json_t *run)
+{
+    (void)api;
+    http_reply_json(request, 202, json_incref(run));
+}
+
+/* A run that has ended already needs no more: asking twice is no mistake. */
+void api_run_cancel(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    const char *id = http_request_param(request, "id");
+    struct error err;
+
+    if (scheduler_cancel(api->scheduler, id, &err) && err.code != ERROR_NOT_FOUND)
+        http_reply_error(request, &err);
+    else
+        lookup_run(api, request, id, show_cancelled);
+}
+
+static void on_deleted(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct http_request *request = parked_take(arg);
+
+    (void)events;
+    (void)n_events;
+    if (request && err)
+        http_reply_error(request, err);
+    else if (request)
+        http_reply_empty(request, 204);
+}
+
+static void delete_found(struct api *api, struct http_request *request, json_t *run)
+{
+    static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
+    const char *id = http_request_param(request, "id");
+    struct store_write *write;
+    struct parked *parked;
+
+    (void)run;
+    if (scheduler_run_is_active(api->scheduler, id)) {
+        http_reply_problem(request, 409, NULL,
+                           "run %s has not ended; cancel it before deleting it", id);
+        return;
+    }
+    parked = parked_create(api, request);
+    if (!parked)
+        return;
+    write = store_write_create();
+    if (!write) {
+        parked_fail(parked, &out_of_memory);
+        return;
+    }
+    store_write_delete(write, id); /* a failure fails the submission, which answers */
+    store_submit(api->store, write, false, on_deleted, parked);
+}
+
+void api_run_delete(struct http_request *request, void *arg)
+{
+    lookup_run(arg, request, http_request_param(request, "id"), delete_found);
+}

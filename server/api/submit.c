@@ -1,0 +1,278 @@
+/* submit.c - a new run: check the request, accept it once, answer or follow */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/ids.h"
+#include "common/json_util.h"
+#include "server/api/digest.h"
+#include "server/api/follow.h"
+#include "server/api/handlers.h"
+#include "server/api/lookup.h"
+#include "server/api/params.h"
+#include "server/api/parked.h"
+
+#define KEY_MAX 200
+#define KEY_RULE "Idempotency-Key must be 1 to 200 visible ASCII characters"
+
+/* A run on its way into the store, and the requests that wait for it: more than one when
+ * a client repeats itself before it had an answer. */
+struct submission {
+    struct api *api;
+    char key[KEY_MAX + 1]; /* "": none */
+    char hash[DIGEST_TEXT_SIZE];
+    struct parked **waiters; /* the first is the one that made the run */
+    size_t n_waiters;
+    struct submission *next;
+};
+
+static const struct params_format answers[] = {
+    {"json", "application/json", -1},
+    {"text", "text/plain", EVENT_FORM_TEXT},
+    {"sse", "text/event-stream", EVENT_FORM_SSE},
+    {"ndjson", "application/x-ndjson", EVENT_FORM_NDJSON},
+    {NULL, NULL, 0},
+};
+
+static void answer(struct api *api, struct http_request *request, json_t *run, int status)
+{
+    struct follow_options options = {.status = status, .is_endless = true};
+    char location[128];
+    int form = -1;
+
+    if (!params_format(request, answers, &form))
+        return;
+    snprintf(location, sizeof(location), "/api/v1/runs/%s", json_get_str(run, "id", ""));
+    http_reply_header(request, "Location", location);
+    if (form < 0) {
+        http_reply_json(request, status, json_incref(run));
+        return;
+    }
+    options.form = (enum event_form)form;
+    follow_start(api, request, run, &options);
+}
+
+static void answer_created(struct api *api, struct http_request *request, json_t *run)
+{
+    answer(api, request, run, 201);
+}
+
+static void answer_known(struct api *api, struct http_request *request, json_t *run)
+{
+    answer(api, request, run, 200);
+}
+
+static void submission_free(struct submission *submission)
+{
+    struct submission **link = &submission->api->submissions;
+
+    while (*link && *link != submission)
+        link = &(*link)->next;
+    if (*link)
+        *link = submission->next;
+    free(submission->waiters);
+    free(submission);
+}
+
+static int submission_wait(struct submission *submission, struct parked *parked)
+{
+    struct parked **waiters = realloc(submission->waiters, (submission->n_waiters + 1) *
+                                                               sizeof(struct parked *));
+
+    if (!waiters)
+        return -1;
+    submission->waiters = waiters;
+    waiters[submission->n_waiters++] = parked;
+    return 0;
+}
+
+static void on_accepted(void *arg, const struct error *err, const char *run)
+{
+    struct submission *submission = arg;
+    struct api *api = submission->api;
+
+    for (size_t i = 0; i < submission->n_waiters; i++) {
+        struct http_request *request = parked_take(submission->waiters[i]);
+
+        if (request && err)
+            http_reply_error(request, err);
+        else if (request)
+            lookup_run(api, request, run, i == 0 ? answer_created : answer_known);
+    }
+    submission_free(submission);
+}
+
+/* The request's key, "" if it has none. False after an answer. */
+static bool read_key(struct http_request *request, char key[KEY_MAX + 1])
+{
+    const char *text = http_request_header(request, "Idempotency-Key");
+    size_t len = text ? strlen(text) : 0;
+
+    key[0] = '\0';
+    if (!text)
+        return true;
+    for (size_t i = 0; i < len; i++) {
+        if (!isgraph((unsigned char)text[i])) {
+            http_reply_problem(request, 400, NULL, KEY_RULE);
+            return false;
+        }
+    }
+    if (len == 0 || len > KEY_MAX) {
+        http_reply_problem(request, 400, NULL, KEY_RULE);
+        return false;
+    }
+    memcpy(key, text, len + 1);
+    return true;
+}
+
+static void refuse_other_body(struct http_request *request)
+{
+    http_reply_problem(request, 422, NULL,
+                       "this Idempotency-Key was used for another body; use a new key "
+                       "for a new run");
+}
+
+/* Whether the request repeats one whose run is in the store, or nearly: then it is
+ * answered, or will be. */
+static bool is_repeated(struct api *api, struct http_request *request, const char *key,
+                        const char *hash)
+{
+    char run[ID_RUN_LENGTH + 1], known[DIGEST_TEXT_SIZE];
+    struct submission *s = api->submissions;
+    struct parked *parked;
+
+    if (store_idempotency(api->store, key, run, known)) {
+        if (strcmp(known, hash) != 0)
+            refuse_other_body(request);
+        else
+            lookup_run(api, request, run, answer_known);
+        return true;
+    }
+    while (s && strcmp(s->key, key) != 0)
+        s = s->next;
+    if (!s)
+        return false;
+    if (strcmp(s->hash, hash) != 0) {
+        refuse_other_body(request);
+        return true;
+    }
+    parked = parked_create(api, request);
+    if (parked && submission_wait(s, parked)) {
+        static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
+
+        parked_fail(parked, &out_of_memory);
+    }
+    return true;
+}
+
+/* spec is taken. */
+static void submit(struct api *api, struct http_request *request, struct run_spec *spec,
+                   const char *key, const char *hash)
+{
+    struct submission *submission = calloc(1, sizeof(*submission));
+    struct parked *parked;
+
+    if (submission)
+        submission->waiters = malloc(sizeof(struct parked *));
+    if (!submission || !submission->waiters) {
+        http_reply_problem(request, 503, NULL, "out of memory");
+        goto fail;
+    }
+    parked = parked_create(api, request);
+    if (!parked)
+        goto fail;
+    submission->waiters[submission->n_waiters++] = parked;
+    submission->api = api;
+    snprintf(submission->key, sizeof(submission->key), "%s", key);
+    snprintf(submission->hash, sizeof(submission->hash), "%s", hash);
+    submission->next = api->submissions;
+    api->submissions = submission;
+    scheduler_submit(api->scheduler, spec, *key ? submission->key : NULL,
+                     *key ? submission->hash : NULL, on_accepted, submission);
+    return;
+fail:
+    if (submission)
+        free(submission->waiters);
+    free(submission);
+    run_spec_destroy(spec);
+}
+
+static json_t *parse_body(struct http_request *request)
+{
+    struct error err;
+    json_t *body;
+    size_t len;
+    const char *text = http_request_body(request, &len);
+
+    if (strspn(text, " \t\r\n") == len) {
+        http_reply_problem(request, 400, NULL,
+                           "the body is empty; {} asks for a run with every default");
+        return NULL;
+    }
+    body = json_parse(text, len, &err);
+    if (!body)
+        http_reply_problem(request, 400, NULL, "%s", err.text);
+    return body;
+}
+
+static struct run_spec *parse_spec(struct api *api, struct http_request *request,
+                                   json_t *body)
+{
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    if (spec && spec->fault && !api->allow_faults) {
+        problems_add(&problems, "/fault",
+                     "this server does not let runs ask workers to misbehave; it must "
+                     "be started with --allow-faults");
+        run_spec_destroy(spec);
+        spec = NULL;
+    }
+    if (!spec)
+        http_reply_problem(request, 422, &problems,
+                           "the run can't be accepted: %zu field%s wrong", problems.count,
+                           problems.count == 1 ? " is" : "s are");
+    problems_release(&problems);
+    return spec;
+}
+
+static bool can_keep_results(struct api *api, struct http_request *request)
+{
+    const char *trouble = store_trouble(api->store);
+
+    if (!trouble)
+        return true;
+    http_reply_header(request, "Retry-After", "10");
+    http_reply_problem(request, 503, NULL,
+                       "no run is accepted since its results could not be kept: %s",
+                       trouble);
+    return false;
+}
+
+void api_run_submit(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    char key[KEY_MAX + 1], hash[DIGEST_TEXT_SIZE] = "";
+    struct run_spec *spec;
+    json_t *body;
+    int form;
+
+    if (!params_format(request, answers, &form) || !read_key(request, key))
+        return;
+    body = parse_body(request);
+    if (!body)
+        return;
+    if (*key && digest_json(body, hash))
+        http_reply_problem(request, 503, NULL, "out of memory");
+    else if (!*key || !is_repeated(api, request, key, hash)) {
+        spec = parse_spec(api, request, body);
+        if (spec && can_keep_results(api, request))
+            submit(api, request, spec, key, hash);
+        else
+            run_spec_destroy(spec);
+    }
+    json_decref(body);
+}

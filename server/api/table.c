@@ -1,0 +1,214 @@
+/* table.c - result rows in the columns of nccl-tests */
+#include "server/api/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/json_util.h"
+
+static const char columns_heading[] =
+    "#                                                              out-of-place         "
+    "              in-place\n"
+    "#       size         count      type   redop    root     time   algbw   busbw  "
+    "#wrong     time   algbw   busbw  #wrong\n"
+    "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)      "
+    "       (us)  (GB/s)  (GB/s)\n";
+
+/* nccl-tests' words for the data types whose names differ from ours. */
+static const struct {
+    const char *ours, *theirs;
+} types[] = {
+    {"float16", "half"},      {"float32", "float"},     {"float64", "double"},
+    {"float8e4m3", "f8e4m3"}, {"float8e5m2", "f8e5m2"},
+};
+
+static const char *type_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(types[i].ours, name) == 0)
+            return types[i].theirs;
+    }
+    return name;
+}
+
+void table_init(struct table *table, bool is_paired, bool names_cases)
+{
+    memset(table, 0, sizeof(*table));
+    table->is_paired = is_paired;
+    table->names_cases = names_cases;
+}
+
+void table_release(struct table *table)
+{
+    json_decref(table->pending);
+    json_decref(table->heading_row);
+    table->pending = NULL;
+    table->heading_row = NULL;
+}
+
+const char *table_number(double value, int width, char out[16])
+{
+    for (int decimals = 2; decimals >= 0; decimals--) {
+        if (snprintf(out, 16, "%*.*f", width, decimals, value) <= width)
+            return out;
+    }
+    snprintf(out, 16, width >= 7 ? "%*.1e" : "%*.0e", width, value);
+    return out;
+}
+
+/* Whether two rows stand under the same heading. */
+static bool same_heading(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"case",  "attempt", "collective",
+                                       "dtype", "redop",   "root"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+
+        if (x != y && !json_equal(x, y))
+            return false;
+    }
+    return true;
+}
+
+static void put_heading(struct table *table, json_t *row, struct buf *out)
+{
+    const char *redop = json_get_str(row, "redop", "none");
+    int64_t root = json_get_int(row, "root", -1);
+    int64_t attempt = json_get_int(row, "attempt", 1);
+
+    if (table->heading_row && same_heading(table->heading_row, row))
+        return;
+    json_decref(table->heading_row);
+    table->heading_row = json_incref(row);
+    buf_append_str(out, "#\n# ");
+    if (table->names_cases)
+        buf_printf(out, "case %lld, ", (long long)json_get_int(row, "case", 0));
+    if (attempt > 1)
+        buf_printf(out, "attempt %lld, ", (long long)attempt);
+    buf_printf(out, "%s %s", json_get_str(row, "collective", "?"),
+               json_get_str(row, "dtype", "?"));
+    if (strcmp(redop, "none") != 0)
+        buf_printf(out, " %s", redop);
+    if (root >= 0)
+        buf_printf(out, ", root %lld", (long long)root);
+    buf_append_str(out, "\n");
+    buf_append_str(out, columns_heading);
+}
+
+static void put_half(struct table *table, const json_t *row, struct buf *out)
+{
+    char time[16], algbw[16], busbw[16], wrong[16] = "N/A";
+    const json_t *count = json_object_get(row, "wrong");
+
+    if (!row) {
+        buf_printf(out, "  %7s  %6s  %6s  %6s", "-", "-", "-", "-");
+        return;
+    }
+    if (json_is_integer(count)) {
+        snprintf(wrong, sizeof(wrong), "%6g", (double)json_integer_value(count));
+        table->checked_halves++;
+        table->wrong_halves += json_integer_value(count) > 0;
+    }
+    table->halves++;
+    table->busbw_sum += json_get_num(row, "busbw_gbs", 0.0);
+    buf_printf(out, "  %7s  %6s  %6s  %6s",
+               table_number(json_get_num(row, "time_us", 0.0), 7, time),
+               table_number(json_get_num(row, "algbw_gbs", 0.0), 6, algbw),
+               table_number(json_get_num(row, "busbw_gbs", 0.0), 6, busbw), wrong);
+}
+
+static void put_skipped(const json_t *row, const char *placement, const char *reason,
+                        struct buf *out)
+{
+    buf_printf(out, "# %10lld  skipped%s: ", (long long)json_get_int(row, "size", 0),
+               placement);
+    for (const char *p = reason; *p; p++)
+        buf_append(out, *p == '\n' ? " " : p, 1);
+    buf_append_str(out, "\n");
+}
+
+static const char *skip_reason(const json_t *row)
+{
+    return row ? json_get_str(row, "skipped", NULL) : NULL;
+}
+
+/* One size: either half may be NULL, not both. */
+static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place,
+                     struct buf *out)
+{
+    const char *reason = skip_reason(out_of_place);
+    const char *reason_in = skip_reason(in_place);
+    json_t *row = out_of_place ? out_of_place : in_place;
+
+    put_heading(table, row, out);
+    if (reason && reason_in && strcmp(reason, reason_in) == 0) {
+        put_skipped(row, "", reason, out);
+        return;
+    }
+    if (reason)
+        put_skipped(out_of_place, " out-of-place", reason, out);
+    if (reason_in)
+        put_skipped(in_place, " in-place", reason_in, out);
+    if (reason)
+        out_of_place = NULL;
+    if (reason_in)
+        in_place = NULL;
+    if (!out_of_place && !in_place)
+        return;
+    buf_printf(
+        out, "%12lld  %12lld  %8s  %6s  %6lld", (long long)json_get_int(row, "size", 0),
+        (long long)json_get_int(row, "count", 0),
+        type_name(json_get_str(row, "dtype", "?")), json_get_str(row, "redop", "none"),
+        (long long)json_get_int(row, "root", -1));
+    put_half(table, out_of_place, out);
+    put_half(table, in_place, out);
+    buf_append_str(out, "\n");
+}
+
+static bool is_pair(const json_t *out_of_place, const json_t *in_place)
+{
+    return json_get_int(out_of_place, "size", -1) == json_get_int(in_place, "size", -2) &&
+           same_heading(out_of_place, in_place);
+}
+
+void table_row(struct table *table, json_t *row, struct buf *out)
+{
+    bool is_in_place = json_get_bool(row, "in_place", false);
+
+    if (table->pending && is_in_place && is_pair(table->pending, row)) {
+        put_pair(table, table->pending, row, out);
+        json_decref(table->pending);
+        table->pending = NULL;
+        return;
+    }
+    table_flush(table, out);
+    if (is_in_place)
+        put_pair(table, NULL, row, out);
+    else if (table->is_paired)
+        table->pending = json_incref(row);
+    else
+        put_pair(table, row, NULL, out);
+}
+
+void table_flush(struct table *table, struct buf *out)
+{
+    if (!table->pending)
+        return;
+    put_pair(table, table->pending, NULL, out);
+    json_decref(table->pending);
+    table->pending = NULL;
+}
+
+void table_end(struct table *table, struct buf *out)
+{
+    table_flush(table, out);
+    if (table->halves == 0)
+        return;
+    if (table->checked_halves > 0)
+        buf_printf(out, "# %-20s : %llu %s\n", "Out of bounds values",
+                   (unsigned long long)table->wrong_halves,
+                   table->wrong_halves ? "FAILED" : "OK");
+    buf_printf(out, "# %-20s : %g\n", "Avg bus bandwidth",
+               table->busbw_sum / (double)table->halves);
+}

@@ -1,0 +1,38 @@
+/* table.h - result rows in the columns of nccl-tests (NVIDIA/nccl-tests 2.19, util.cu):
+ * one line for the out-of-place and in-place pair of a size */
+#ifndef RINGBENCH_SERVER_API_TABLE_H
+#define RINGBENCH_SERVER_API_TABLE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+
+struct table {
+    bool is_paired;      /* in-place rows follow out-of-place ones */
+    bool names_cases;    /* headings say which case */
+    json_t *pending;     /* an out-of-place row that waits for its pair */
+    json_t *heading_row; /* a row of the series whose heading was printed last */
+    uint64_t halves, wrong_halves, checked_halves;
+    double busbw_sum;
+};
+
+void table_init(struct table *table, bool is_paired, bool names_cases);
+void table_release(struct table *table);
+
+/* Take the next result row (docs/worker-contract.md, with "case"; borrowed) and append
+ * the lines that are complete now. Rows come in the order of common/series.h. */
+void table_row(struct table *table, json_t *row, struct buf *out);
+
+/* Append the line of a row whose pair has not come. */
+void table_flush(struct table *table, struct buf *out);
+
+/* Flush, and append nccl-tests' closing lines. Nothing if there was no row. */
+void table_end(struct table *table, struct buf *out);
+
+/* A number in nccl-tests' way: two decimals, fewer when it would be wider than `width`
+ * (at most 15), then an exponent. out has 16 bytes. */
+const char *table_number(double value, int width, char out[16]);
+
+#endif

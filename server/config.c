@@ -1,0 +1,203 @@
+/* config.c - the server's options, checked and made ready for use */
+#include "server/config.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/options.h"
+
+#define AT(field) offsetof(struct config, field)
+
+static const struct option table[] = {
+    {"listen", OPTION_STRING, AT(listen), "127.0.0.1:8080", "ADDR:PORT",
+     "where to listen; port 0 takes a free one", 0, 0},
+    {"data-dir", OPTION_STRING, AT(data_dir), "ringbench-data", "DIR",
+     "where runs and results are kept", 0, 0},
+    {"rendezvous-ports", OPTION_STRING, AT(rendezvous_ports), NULL, "LO-HI",
+     "ports for the ranks' rendezvous, one per case under way (default: any free)", 0, 0},
+    {"advertise", OPTION_STRING, AT(advertise), NULL, "HOST",
+     "where ranks find the rendezvous (default: where their agent finds the server)", 0,
+     0},
+    {"token-file", OPTION_STRING, AT(token_file), NULL, "FILE",
+     "lines \"ROLE TOKEN\"; roles are viewer, operator and agent", 0, 0},
+    {"insecure", OPTION_FLAG, AT(insecure), NULL, NULL,
+     "listen on other than loopback without tokens", 0, 0},
+    {"tls-cert", OPTION_STRING, AT(tls_cert), NULL, "FILE", "certificate chain, PEM", 0,
+     0},
+    {"tls-key", OPTION_STRING, AT(tls_key), NULL, "FILE", "its private key, PEM", 0, 0},
+    {"web-dir", OPTION_STRING, AT(web_dir), NULL, "DIR",
+     "the web UI's files (default: beside the program)", 0, 0},
+    {"config", OPTION_STRING, AT(config), NULL, "FILE", "read options from a file", 0, 0},
+    {"lease-s", OPTION_INT, AT(lease_s), "15", "S",
+     "an agent silent for so long counts as lost", 2, 86400},
+    {"poll-s", OPTION_INT, AT(poll_s), "5", "S",
+     "how long an agent's request for commands is held", 1, 3600},
+    {"join-timeout-s", OPTION_INT, AT(join_timeout_s), "30", "S",
+     "how long the ranks of a case may take to join", 1, 86400},
+    {"log-level", OPTION_STRING, AT(log_level), "info", "LEVEL",
+     "error, warn, info or debug", 0, 0},
+    {"allow-faults", OPTION_FLAG, AT(allow_faults), NULL, NULL,
+     "let runs ask workers to misbehave (for tests)", 0, 0},
+    {NULL, OPTION_STRING, 0, NULL, NULL, NULL, 0, 0},
+};
+
+/* Cut "HOST:PORT" in two. */
+static int split_address(const char *text, char host[NI_MAXHOST], char port[16])
+{
+    const char *colon = strrchr(text, ':'), *end = colon;
+    size_t len;
+
+    if (!colon || strlen(colon + 1) == 0 || strlen(colon + 1) > 5 ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) || atoi(colon + 1) > 65535)
+        return -1;
+    if (*text == '[') {
+        if (end == text || end[-1] != ']')
+            return -1;
+        text++;
+        end--;
+    } else if (memchr(text, ':', (size_t)(colon - text))) {
+        return -1; /* an IPv6 address without brackets */
+    }
+    len = (size_t)(end - text);
+    if (len >= NI_MAXHOST)
+        return -1;
+    memcpy(host, text, len);
+    host[len] = '\0';
+    snprintf(port, 16, "%s", colon + 1);
+    return 0;
+}
+
+int config_parse_address(const char *text, struct sockaddr_storage *address,
+                         struct error *err)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *found = NULL;
+    char host[NI_MAXHOST], port[16];
+    int rc;
+
+    if (split_address(text, host, port))
+        return error_set(err, ERROR_INVALID,
+                         "'%.100s' is not ADDR:PORT, such as 127.0.0.1:8080 or "
+                         "[::1]:8080",
+                         text);
+    rc = getaddrinfo(*host ? host : NULL, port, &hints, &found);
+    if (rc)
+        return error_set(err, ERROR_INVALID, "'%.100s' is no address of this host: %s",
+                         host, gai_strerror(rc));
+    memset(address, 0, sizeof(*address));
+    memcpy(address, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return 0;
+}
+
+int config_parse_ports(const char *text, int *low, int *high, struct error *err)
+{
+    int a = 0, b = 0, used = 0;
+
+    if (sscanf(text, "%5d-%5d%n", &a, &b, &used) != 2 || text[used] != '\0' || a < 1 ||
+        b > 65535 || a > b)
+        return error_set(err, ERROR_INVALID,
+                         "'%.60s' is not a range of ports such as 29400-29499", text);
+    *low = a;
+    *high = b;
+    return 0;
+}
+
+bool config_is_loopback(const struct sockaddr_storage *address)
+{
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
+
+    if (address->ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(six) ||
+               (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
+    return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+}
+
+static int check_security(const struct config *config, struct error *err)
+{
+    if (!config_is_loopback(&config->address) && !config->token_file && !config->insecure)
+        return error_set(err, ERROR_INVALID,
+                         "--listen %s lets other hosts in: give a --token-file, or "
+                         "--insecure to let everyone start runs",
+                         config->listen);
+    if (!config->tls_cert != !config->tls_key)
+        return error_set(err, ERROR_INVALID, "TLS needs both --tls-cert and --tls-key");
+    return 0;
+}
+
+static bool has_index(const char *dir)
+{
+    char path[4200];
+
+    snprintf(path, sizeof(path), "%s/index.html", dir);
+    return access(path, R_OK) == 0;
+}
+
+/* Where the build and the installation put the UI, seen from the program. A server
+ * without one still serves the API. */
+static int find_web_dir(struct config *config, struct error *err)
+{
+    char path[4096], *slash;
+    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 64);
+
+    if (config->web_dir || len <= 0)
+        return 0;
+    path[len] = '\0';
+    slash = strrchr(path, '/');
+    if (!slash)
+        return 0;
+    strcpy(slash, "/../share/ringbench/web");
+    if (!has_index(path))
+        return 0;
+    config->web_dir = strdup(path);
+    return config->web_dir ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
+}
+
+static int finish(struct config *config, struct error *err)
+{
+    const struct sockaddr *address = (const struct sockaddr *)&config->address;
+    socklen_t len;
+    int level = log_level_parse(config->log_level);
+
+    if (level < 0)
+        return error_set(err, ERROR_INVALID,
+                         "--log-level must be error, warn, info or debug");
+    config->level = (enum log_level)level;
+    if (config_parse_address(config->listen, &config->address, err))
+        return error_prefix(err, "--listen");
+    if (config->rendezvous_ports &&
+        config_parse_ports(config->rendezvous_ports, &config->port_low,
+                           &config->port_high, err))
+        return error_prefix(err, "--rendezvous-ports");
+    if (config->lease_s <= config->poll_s)
+        return error_set(err, ERROR_INVALID,
+                         "--lease-s %ld must be more than --poll-s %ld, or idle agents "
+                         "would count as lost",
+                         config->lease_s, config->poll_s);
+    len = address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                         : sizeof(struct sockaddr_in);
+    if (getnameinfo(address, len, config->rendezvous_address,
+                    sizeof(config->rendezvous_address), NULL, 0, NI_NUMERICHOST))
+        return error_set(err, ERROR_INVALID, "--listen %s has no numeric form",
+                         config->listen);
+    return check_security(config, err) || find_web_dir(config, err) ? -1 : 0;
+}
+
+int config_load(struct config *config, int argc, char **argv, struct error *err)
+{
+    int rc = options_parse("ringbench-server",
+                           "Accepts benchmark requests over HTTP and runs them on the "
+                           "nodes whose agents have registered.",
+                           table, config, argc, argv, err);
+
+    return rc ? rc : finish(config, err);
+}
+
+void config_release(struct config *config)
+{
+    options_release(table, config);
+}

@@ -1,0 +1,39 @@
+/* config.h - the server's options, checked and made ready for use */
+#ifndef RINGBENCH_SERVER_CONFIG_H
+#define RINGBENCH_SERVER_CONFIG_H
+
+#include <netdb.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "common/error.h"
+#include "common/log.h"
+
+struct config {
+    /* As given; owned. */
+    char *listen, *data_dir, *rendezvous_ports, *advertise, *token_file;
+    char *tls_cert, *tls_key, *web_dir, *config, *log_level;
+    bool insecure, allow_faults;
+    long lease_s, poll_s, join_timeout_s;
+    /* Made from them. */
+    struct sockaddr_storage address;
+    char rendezvous_address[NI_MAXHOST]; /* numeric */
+    int port_low, port_high;
+    enum log_level level;
+};
+
+/* Read and check the options. Returns 0, 1 when --help or --version was answered, or -1;
+ * release *config (zeroed by the caller) in every case. */
+int config_load(struct config *config, int argc, char **argv, struct error *err);
+void config_release(struct config *config);
+
+/* "HOST:PORT", "[V6]:PORT" or ":PORT" (every address); HOST may be a name. */
+int config_parse_address(const char *text, struct sockaddr_storage *address,
+                         struct error *err);
+
+/* "LO-HI". */
+int config_parse_ports(const char *text, int *low, int *high, struct error *err);
+
+bool config_is_loopback(const struct sockaddr_storage *address);
+
+#endif

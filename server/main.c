@@ -1,0 +1,268 @@
+/* main.c - start the server's parts in order, run the loop, stop them in reverse */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "server/api/api.h"
+#include "server/config.h"
+#include "server/http/auth.h"
+
+#define PEM_MAX ((size_t)1 << 20)
+
+struct server {
+    struct config config;
+    uv_loop_t loop;
+    uv_signal_t sigterm, sigint;
+    struct store *store;
+    struct rendezvous *rendezvous;
+    struct scheduler *scheduler;
+    struct http_auth *auth;
+    char *tls_cert, *tls_key; /* PEM text */
+    struct api api;
+};
+
+/* Each part outlives those that use it, so they close one after the other. */
+static void close_store(void *arg)
+{
+    struct server *server = arg;
+
+    server->rendezvous = NULL;
+    if (server->store)
+        store_close(server->store, NULL, NULL);
+    server->store = NULL;
+}
+
+static void close_rendezvous(void *arg)
+{
+    struct server *server = arg;
+
+    server->scheduler = NULL;
+    if (server->rendezvous)
+        rendezvous_close(server->rendezvous, close_store, server);
+    else
+        close_store(server);
+}
+
+static void close_scheduler(void *arg)
+{
+    struct server *server = arg;
+
+    server->api.http = NULL;
+    if (server->scheduler)
+        scheduler_close(server->scheduler, close_rendezvous, server);
+    else
+        close_rendezvous(server);
+}
+
+static void stop(struct server *server)
+{
+    /* This gives the signals their default action back: a second one ends us at once. */
+    uv_close((uv_handle_t *)&server->sigterm, NULL);
+    uv_close((uv_handle_t *)&server->sigint, NULL);
+    if (server->api.http)
+        http_server_close(server->api.http, close_scheduler, server);
+    else
+        close_scheduler(server);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    log_info("stopping on %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
+    stop(handle->data);
+}
+
+static void catch_signals(struct server *server)
+{
+    signal(SIGPIPE, SIG_IGN);
+    uv_signal_init(&server->loop, &server->sigterm);
+    uv_signal_init(&server->loop, &server->sigint);
+    server->sigterm.data = server->sigint.data = server;
+    uv_signal_start(&server->sigterm, on_signal, SIGTERM);
+    uv_signal_start(&server->sigint, on_signal, SIGINT);
+}
+
+/* Every agent holds a connection or two. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit))
+        log_warn("can't raise the limit of open files: %s", strerror(errno));
+}
+
+static int read_pem(const char *path, char **out, struct error *err)
+{
+    FILE *file = fopen(path, "re");
+    char chunk[4096];
+    struct buf content;
+    size_t n;
+    int result = 0;
+
+    if (!file)
+        return error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
+    buf_init(&content, PEM_MAX);
+    while (!result && (n = fread(chunk, 1, sizeof(chunk), file)) > 0) {
+        if (buf_append(&content, chunk, n))
+            result = error_set(err, ERROR_LIMIT, "%s is too large for a PEM file", path);
+    }
+    if (!result && ferror(file))
+        result = error_set_errno(err, ERROR_IO, errno, "can't read %s", path);
+    fclose(file);
+    if (!result)
+        *out = buf_detach(&content, NULL);
+    if (!result && !*out)
+        result = error_set(err, ERROR_MEMORY, "out of memory");
+    buf_release(&content);
+    return result;
+}
+
+static int load_secrets(struct server *server, struct error *err)
+{
+    const struct config *config = &server->config;
+
+    if (config->token_file) {
+        server->auth = http_auth_load(config->token_file, err);
+        if (!server->auth)
+            return -1;
+    }
+    if (config->tls_cert && (read_pem(config->tls_cert, &server->tls_cert, err) ||
+                             read_pem(config->tls_key, &server->tls_key, err)))
+        return -1;
+    if (!config_is_loopback(&config->address) && config->token_file && !config->tls_cert)
+        log_warn("tokens travel unencrypted: there is no --tls-cert");
+    return 0;
+}
+
+static int start_core(struct server *server, struct error *err)
+{
+    const struct config *config = &server->config;
+    struct rendezvous_config rendezvous = {
+        .listen_address = config->rendezvous_address,
+        .port_low = config->port_low,
+        .port_high = config->port_high,
+    };
+    struct scheduler_config scheduler = {
+        .advertise = config->advertise,
+        .lease_s = config->lease_s,
+        .poll_s = config->poll_s,
+        .join_s = config->join_timeout_s,
+    };
+
+    server->store = store_open(&server->loop, config->data_dir, err);
+    if (!server->store)
+        return -1;
+    server->rendezvous = rendezvous_create(&server->loop, &rendezvous, err);
+    if (!server->rendezvous)
+        return -1;
+    scheduler.store = server->store;
+    scheduler.rendezvous = server->rendezvous;
+    server->scheduler = scheduler_create(&server->loop, &scheduler, err);
+    return server->scheduler ? scheduler_recover(server->scheduler, err) : -1;
+}
+
+static int start_http(struct server *server, struct error *err)
+{
+    const struct config *config = &server->config;
+    struct http_config http = {
+        .listen = config->address,
+        .tls_cert = server->tls_cert,
+        .tls_key = server->tls_key,
+        .web_dir = config->web_dir,
+        .auth = server->auth,
+    };
+
+    server->api.loop = &server->loop;
+    server->api.store = server->store;
+    server->api.scheduler = server->scheduler;
+    server->api.rendezvous = server->rendezvous;
+    server->api.allow_faults = config->allow_faults;
+    server->api.is_tls = server->tls_cert != NULL;
+    server->api.started_ms = clock_wall_ms();
+    if (!config->web_dir)
+        log_info("there is no web UI beside the program; --web-dir names one");
+    server->api.http =
+        http_server_create(&server->loop, &http, api_routes(), &server->api, err);
+    return server->api.http ? 0 : error_prefix(err, "--listen %s", config->listen);
+}
+
+static void announce(const struct server *server)
+{
+    struct sockaddr_storage address;
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+    bool is_six;
+
+    http_server_address(server->api.http, &address);
+    is_six = address.ss_family == AF_INET6;
+    if (getnameinfo((struct sockaddr *)&address,
+                    is_six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
+                    host, sizeof(host), port, sizeof(port),
+                    NI_NUMERICHOST | NI_NUMERICSERV))
+        return;
+    printf("listening on http%s://%s%s%s:%s\n", server->tls_cert ? "s" : "",
+           is_six ? "[" : "", host, is_six ? "]" : "", port);
+    fflush(stdout);
+}
+
+static void release(struct server *server)
+{
+    http_auth_destroy(server->auth);
+    free(server->tls_cert);
+    if (server->tls_key)
+        explicit_bzero(server->tls_key, strlen(server->tls_key));
+    free(server->tls_key);
+    config_release(&server->config);
+}
+
+static int run(struct server *server)
+{
+    struct error err;
+    int result = 0;
+
+    if (uv_loop_init(&server->loop)) {
+        fprintf(stderr, "ringbench-server: can't make an event loop\n");
+        return 1;
+    }
+    catch_signals(server);
+    raise_descriptor_limit();
+    if (load_secrets(server, &err) || start_core(server, &err) ||
+        start_http(server, &err)) {
+        fprintf(stderr, "ringbench-server: %s\n", err.text);
+        result = 1;
+        stop(server);
+    } else {
+        announce(server);
+    }
+    uv_run(&server->loop, UV_RUN_DEFAULT);
+    if (uv_loop_close(&server->loop))
+        log_error("handles are left open at the end");
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct server server = {.store = NULL};
+    struct error err;
+    int result = config_load(&server.config, argc, argv, &err);
+
+    if (result < 0)
+        fprintf(stderr, "ringbench-server: %s\n", err.text);
+    if (result) {
+        config_release(&server.config);
+        return result < 0;
+    }
+    log_init("ringbench-server", server.config.level);
+    result = run(&server);
+    release(&server);
+    return result;
+}
