@@ -1,0 +1,108 @@
+/* backend.h - what carries the bytes of a benchmark: one table per kind of memory and
+ * network. The bench loop (bench.h) knows nothing else of it.
+ *
+ * A communicator belongs to one thread. Every call that takes one is made by all ranks in
+ * the same order, but for read, write, fill, memory and the destroy functions. A call
+ * that fails leaves the communicator usable only for lost_peer, abort and destroy. */
+#ifndef RINGBENCH_WORKER_BACKEND_H
+#define RINGBENCH_WORKER_BACKEND_H
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/worker/store_client.h"
+#include "common/collective.h"
+#include "common/error.h"
+
+struct backend_comm; /* each backend's own */
+
+/* What a communicator is made from; borrowed until create returns, but for `stop`. */
+struct backend_env {
+    int rank, world_size;
+    int local_rank, local_world_size; /* among this agent's ranks */
+    struct store_client *store;
+    const char *node;       /* the node's name */
+    const char *address;    /* where other nodes reach this one; NULL: loopback */
+    const char *hostid;     /* replaces the host identity; NULL: none */
+    const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
+    int64_t timeout_ms;     /* for the whole of create */
+};
+
+/* One collective. With layout L of collective_layout(): send holds L.send_count elements,
+ * recv L.recv_count; both lie in the buffers that alloc gave. */
+struct backend_call {
+    enum collective_kind kind;
+    enum dtype dtype;
+    int redop; /* enum redop, or -1: none */
+    int root;  /* or -1: none */
+    const void *send;
+    void *recv;
+    size_t count;
+};
+
+/* What this rank may allocate for send and receive buffer together. */
+struct backend_memory {
+    uint64_t bytes;
+    char text[200]; /* how the figure came about, for a person */
+};
+
+struct backend {
+    const char *name;
+    unsigned collectives, dtypes, redops; /* bit masks of what it can do */
+    /* How far the average of floating point numbers may be off, in units in the last
+     * place: 0 where sums are divided, more where inputs are scaled beforehand. */
+    unsigned avg_ulps;
+
+    /* {"available","reason","devices"} for --probe; a new reference, never NULL unless
+     * memory is out. Takes no communicator and may be called without any device. */
+    json_t *(*probe)(void);
+
+    struct backend_comm *(*create)(const struct backend_env *env, struct error *err);
+    /* Orderly end: waits for the peers (bounded) when all went well. NULL is fine. */
+    void (*destroy)(struct backend_comm *comm);
+    /* End without waiting for anyone, also while work hangs. */
+    void (*abort)(struct backend_comm *comm);
+
+    /* A summary for the event `phase: connected`: {"PEER": "shm"} or a string. */
+    json_t *(*transport)(struct backend_comm *comm);
+
+    int (*memory)(struct backend_comm *comm, struct backend_memory *out,
+                  struct error *err);
+    /* Two buffers of `bytes` each, at least 4096-byte aligned, touched. Once. */
+    int (*alloc)(struct backend_comm *comm, size_t bytes, void **send, void **recv,
+                 struct error *err);
+
+    /* Move bytes between host memory and a buffer; complete on return. */
+    int (*write)(struct backend_comm *comm, void *to, const void *host, size_t len,
+                 struct error *err);
+    int (*read)(struct backend_comm *comm, void *host, const void *from, size_t len,
+                struct error *err);
+    /* Repeat the `size` bytes (1 to 8) of an element over `len` bytes. */
+    int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
+                size_t len, struct error *err);
+
+    /* Begin a collective; it may still be under way on return. */
+    int (*run)(struct backend_comm *comm, const struct backend_call *call,
+               struct error *err);
+    /* Everything begun is complete on this rank: results readable. */
+    int (*wait)(struct backend_comm *comm, struct error *err);
+    /* Around calls that are submitted as one (agg_iters); NULL: nothing to do. */
+    int (*group_begin)(struct backend_comm *comm, struct error *err);
+    int (*group_end)(struct backend_comm *comm, struct error *err);
+    /* Time of what is begun between them, on the device's own clock where it has one;
+     * stop waits for completion. */
+    int (*timer_start)(struct backend_comm *comm, struct error *err);
+    int (*timer_stop)(struct backend_comm *comm, double *us, struct error *err);
+
+    /* The control plane; host memory, outside timed regions. all: world_size * len. */
+    int (*barrier)(struct backend_comm *comm, struct error *err);
+    int (*allgather)(struct backend_comm *comm, const void *mine, size_t len, void *all,
+                     struct error *err);
+
+    /* The rank whose loss made a call fail, or -1. */
+    int (*lost_peer)(const struct backend_comm *comm);
+};
+
+#endif

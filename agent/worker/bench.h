@@ -1,0 +1,53 @@
+/* bench.h - run the rows of a case over a backend and report each one
+ *
+ * For every row: warm up, with the first call timed apart; a barrier; the timed calls, at
+ * buffer offsets that rotate as nccl-tests' do; statistics over all ranks; and, outside
+ * the timed region, the check of every element on fresh data. */
+#ifndef RINGBENCH_WORKER_BENCH_H
+#define RINGBENCH_WORKER_BENCH_H
+
+#include <stdatomic.h>
+
+#include "agent/worker/backend.h"
+#include "agent/worker/case_file.h"
+#include "agent/worker/events.h"
+#include "agent/worker/progress.h"
+#include "common/error.h"
+
+struct bench {
+    const struct backend *backend;
+    struct backend_comm *comm;
+    const struct case_file *file;
+    struct events *events;
+    struct progress *progress;
+    const atomic_int *stop;
+    int rank;
+    /* Set by bench_run. */
+    char *send, *recv;     /* buffer_bytes each */
+    size_t buffer_bytes;   /* the largest row that fits */
+    uint64_t share_bytes;  /* what the poorest rank may allocate */
+    char memory_text[300]; /* how that came about */
+    enum dtype
+        filled_with; /* what the buffers' numbers are valid as; DTYPE_COUNT: none */
+};
+
+/* A row under way. */
+struct bench_row {
+    struct series_row row;
+    struct collective_layout layout;
+    struct backend_call call; /* send and recv at offset 0 */
+    size_t offsets;           /* places in the buffers that calls rotate over */
+};
+
+/* Run all rows. A collective call. Whatever fails ends the case. */
+int bench_run(struct bench *bench, struct error *err);
+
+/* Whether the process was told to stop: -1 with ERROR_UNAVAILABLE. */
+int bench_stopped(const struct bench *bench, struct error *err);
+
+/* The control plane, shown as waiting in the progress. */
+int bench_barrier(struct bench *bench, struct error *err);
+int bench_allgather(struct bench *bench, const void *mine, size_t len, void *all,
+                    struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* blame.h - whom a failed case is to be blamed on
+ *
+ * When one rank dies the others leave, and each one's leaving looks like a loss to those
+ * that are slower to notice. So the first rank that fails writes into the store what it
+ * saw, before it leaves; whoever fails later finds that and reports the same rank. */
+#ifndef RINGBENCH_WORKER_BLAME_H
+#define RINGBENCH_WORKER_BLAME_H
+
+#include <stdbool.h>
+#include <stdatomic.h>
+
+#include "agent/worker/store_client.h"
+#include "common/error.h"
+
+struct blame {
+    int rank;          /* to blame */
+    bool is_cancelled; /* it was told to stop */
+    struct error error;
+};
+
+/* Tell the store of *blame unless another rank was first; then *blame becomes the
+ * other's. Takes half a second at most; without a store *blame stands. */
+void blame_settle(struct store_client *store, struct blame *blame);
+
+#endif

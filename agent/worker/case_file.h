@@ -1,0 +1,54 @@
+/* case_file.h - the case that a worker is started for (docs/worker-contract.md) */
+#ifndef RINGBENCH_WORKER_CASE_FILE_H
+#define RINGBENCH_WORKER_CASE_FILE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/collective.h"
+#include "common/error.h"
+#include "common/run_spec.h"
+#include "common/series.h"
+
+/* What a test makes go wrong. */
+enum fault_kind {
+    FAULT_NONE,
+    FAULT_WRONG,  /* one wrong element in a checked result */
+    FAULT_DIE,    /* SIGKILL itself in the middle of a row */
+    FAULT_HANG,   /* take no further part, until told to stop */
+    FAULT_SLOW,   /* sleep before each operation */
+    FAULT_NO_JOIN /* never join the store */
+};
+
+struct fault {
+    enum fault_kind kind;
+    int rank;
+    uint64_t row, index;
+    long us;
+};
+
+struct case_file {
+    char *run; /* id */
+    long number, attempt, repeat;
+    int world_size;
+    enum collective_kind collectives[COLLECTIVE_COUNT];
+    enum dtype dtypes[DTYPE_COUNT];
+    enum redop redops[REDOP_COUNT];
+    uint64_t *sizes;
+    struct series_plan plan; /* borrows the arrays above */
+    long iters, warmup, agg_iters, check, stall_s;
+    enum run_timing timing;
+    uint64_t seed;
+    struct fault fault;
+};
+
+/* Read a case. Without heed_faults a fault in it is ignored. ERROR_INVALID names the
+ * first field that is wrong. */
+struct case_file *case_file_read(const char *path, bool heed_faults, struct error *err);
+struct case_file *case_file_parse(const json_t *json, bool heed_faults,
+                                  struct error *err);
+void case_file_destroy(struct case_file *file);
+
+#endif

@@ -1,0 +1,22 @@
+/* check.h - whether a collective gives the right result, every element on every rank */
+#ifndef RINGBENCH_WORKER_CHECK_H
+#define RINGBENCH_WORKER_CHECK_H
+
+#include <jansson.h>
+
+#include "agent/worker/bench.h"
+
+#define CHECK_ERRORS_MAX 8
+
+/* Run the row's collective `passes` times on fresh inputs, into poisoned buffers, and
+ * compare. *wrong: elements over all ranks and passes; *errors: the first of them as
+ * {"rank","index","expected","got"}, a new array on success. A collective call. */
+int check_row(struct bench *bench, const struct bench_row *row, long passes,
+              uint64_t *wrong, json_t **errors, struct error *err);
+
+/* Put ones of the type into both buffers, `bytes` from their beginnings: numbers that
+ * arithmetic is not slow on. */
+int check_neutralise(struct bench *bench, enum dtype type, size_t bytes,
+                     struct error *err);
+
+#endif

@@ -1,0 +1,255 @@
+/* backend_host.c - collectives over host memory: the backend's table */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/host/host_comm.h"
+#include "agent/worker/host/memory.h"
+#include "common/clock.h"
+
+#define STREAM_BYTES (4u << 20)
+
+size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call)
+{
+    size_t bytes = call->count * dtype_size(call->dtype);
+    bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||
+                   call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_SCATTER;
+
+    return is_wide ? bytes * (size_t)comm->mesh->world_size : bytes;
+}
+
+static void cpu_model(char *text, size_t size)
+{
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+
+    snprintf(text, size, "CPU");
+    while (file && fgets(line, sizeof(line), file)) {
+        char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && value) {
+            value[strcspn(value, "\n")] = '\0';
+            snprintf(text, size, "%s", value + 2);
+            break;
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+}
+
+static json_t *host_probe(void)
+{
+    char model[256];
+
+    cpu_model(model, sizeof(model));
+    return json_pack("{s:b, s:n, s:[{s:i, s:s, s:s, s:I}]}", "available", 1, "reason",
+                     "devices", "index", 0, "name", model, "kind", "cpu", "memory_bytes",
+                     (json_int_t)memory_total());
+}
+
+static void release(struct backend_comm *comm)
+{
+    free(comm->block);
+    free(comm->scratch);
+    free(comm->sources);
+    free(comm->targets);
+    free(comm->flows);
+    free(comm);
+}
+
+static int prepare(struct backend_comm *comm, int world_size, struct error *err)
+{
+    size_t n = (size_t)world_size;
+
+    comm->kernels = reduce_kernels();
+    comm->stream_bytes = STREAM_BYTES;
+    comm->block = aligned_alloc(4096, HOST_BLOCK_BYTES);
+    comm->scratch = aligned_alloc(4096, 3 * HOST_SLICE_BYTES);
+    comm->sources = calloc(n, sizeof(*comm->sources));
+    comm->targets = calloc(n, sizeof(*comm->targets));
+    comm->flows = calloc(2 * n, sizeof(*comm->flows));
+    if (!comm->block || !comm->scratch || !comm->sources || !comm->targets ||
+        !comm->flows) {
+        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
+    }
+    return 0;
+}
+
+static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
+{
+    struct mesh_config config = {.rank = env->rank,
+                                 .world_size = env->world_size,
+                                 .store = env->store,
+                                 .address = env->address,
+                                 .hostid = env->hostid,
+                                 .stop = env->stop,
+                                 .timeout_ms = env->timeout_ms};
+    struct backend_comm *comm = calloc(1, sizeof(*comm));
+
+    if (!comm) {
+        error_set(err, ERROR_MEMORY, "communicator: out of memory");
+        return NULL;
+    }
+    if (!prepare(comm, env->world_size, err)) {
+        comm->mesh = mesh_create(&config, err);
+    }
+    if (!comm->mesh) {
+        release(comm);
+        return NULL;
+    }
+    return comm;
+}
+
+static void host_destroy(struct backend_comm *comm)
+{
+    if (comm) {
+        mesh_destroy(comm->mesh);
+        release(comm);
+    }
+}
+
+static void host_abort(struct backend_comm *comm)
+{
+    if (comm) {
+        mesh_abort(comm->mesh);
+        release(comm);
+    }
+}
+
+static json_t *host_transport(struct backend_comm *comm)
+{
+    return mesh_describe(comm->mesh);
+}
+
+static int host_memory(struct backend_comm *comm, struct backend_memory *out,
+                       struct error *err)
+{
+    (void)err;
+    memory_share(comm->mesh->machine_ranks, out);
+    return 0;
+}
+
+static int host_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
+                      struct error *err)
+{
+    struct shm_group *group = &comm->mesh->group;
+    size_t each = (bytes + 4095) / 4096 * 4096;
+
+    if (shm_group_alloc(group, 2 * each, err) || mesh_barrier(comm->mesh, err)) {
+        return -1;
+    }
+    *send = group->peers[group->self].data;
+    *recv = (char *)*send + each;
+    return 0;
+}
+
+static int host_write(struct backend_comm *comm, void *to, const void *host, size_t len,
+                      struct error *err)
+{
+    (void)comm;
+    (void)err;
+    memcpy(to, host, len);
+    return 0;
+}
+
+static int host_read(struct backend_comm *comm, void *host, const void *from, size_t len,
+                     struct error *err)
+{
+    (void)comm;
+    (void)err;
+    memcpy(host, from, len);
+    return 0;
+}
+
+static int host_fill(struct backend_comm *comm, void *to, const void *element,
+                     size_t size, size_t len, struct error *err)
+{
+    char *out = to;
+    size_t done = len < size ? len : size;
+
+    (void)comm;
+    (void)err;
+    memcpy(out, element, done);
+    while (done < len) {
+        size_t part = len - done < done ? len - done : done;
+        part = part < (1u << 16) ? part : (1u << 16);
+        memcpy(out + done, out, part);
+        done += part;
+    }
+    return 0;
+}
+
+static int host_run(struct backend_comm *comm, const struct backend_call *call,
+                    struct error *err)
+{
+    int status;
+
+    if (comm->mesh->world_size == 1) {
+        memmove(call->recv, call->send, host_send_bytes(comm, call));
+        return 0;
+    }
+    status = comm->mesh->is_local ? shm_run(comm, call) : net_run(comm, call);
+    return status ? mesh_failed(comm->mesh, err) : 0;
+}
+
+static int host_wait(struct backend_comm *comm, struct error *err)
+{
+    (void)comm;
+    (void)err;
+    return 0;
+}
+
+static int host_timer_start(struct backend_comm *comm, struct error *err)
+{
+    (void)err;
+    comm->timer_started_ns = (double)clock_monotonic_ns();
+    return 0;
+}
+
+static int host_timer_stop(struct backend_comm *comm, double *us, struct error *err)
+{
+    (void)err;
+    *us = ((double)clock_monotonic_ns() - comm->timer_started_ns) / 1e3;
+    return 0;
+}
+
+static int host_barrier(struct backend_comm *comm, struct error *err)
+{
+    return mesh_barrier(comm->mesh, err);
+}
+
+static int host_allgather(struct backend_comm *comm, const void *mine, size_t len,
+                          void *all, struct error *err)
+{
+    return mesh_allgather(comm->mesh, mine, len, all, err);
+}
+
+static int host_lost_peer(const struct backend_comm *comm)
+{
+    return comm->mesh->watch.lost;
+}
+
+const struct backend backend_host = {
+    .name = "host",
+    .collectives = (1u << COLLECTIVE_COUNT) - 1,
+    .dtypes = (1u << DTYPE_COUNT) - 1,
+    .redops = (1u << REDOP_COUNT) - 1,
+    .probe = host_probe,
+    .create = host_create,
+    .destroy = host_destroy,
+    .abort = host_abort,
+    .transport = host_transport,
+    .memory = host_memory,
+    .alloc = host_alloc,
+    .write = host_write,
+    .read = host_read,
+    .fill = host_fill,
+    .run = host_run,
+    .wait = host_wait,
+    .timer_start = host_timer_start,
+    .timer_stop = host_timer_stop,
+    .barrier = host_barrier,
+    .allgather = host_allgather,
+    .lost_peer = host_lost_peer,
+};

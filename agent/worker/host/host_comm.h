@@ -1,0 +1,39 @@
+/* host_comm.h - a communicator over host memory (inside the host backend) */
+#ifndef RINGBENCH_WORKER_HOST_HOST_COMM_H
+#define RINGBENCH_WORKER_HOST_HOST_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/worker/backend.h"
+#include "agent/worker/host/reduce.h"
+#include "agent/worker/mesh.h"
+
+#define HOST_BLOCK_BYTES 16384  /* reduced at a time: stays in the first level cache */
+#define HOST_SLICE_BYTES 131072 /* forwarded at a time between hosts */
+#define HOST_SMALL_BYTES 16384  /* up to here the number of steps counts, not bytes */
+
+struct backend_comm {
+    struct mesh *mesh;
+    const struct reduce_kernels *kernels;
+    char *block;          /* HOST_BLOCK_BYTES */
+    char *scratch;        /* 3 * HOST_SLICE_BYTES */
+    const char **sources; /* by group member */
+    char **targets;
+    struct flow *flows;  /* 2 * world size */
+    size_t stream_bytes; /* from here on results go past the caches */
+    double timer_started_ns;
+};
+
+/* All ranks on this host: straight from the peers' memory. */
+int shm_run(struct backend_comm *comm, const struct backend_call *call);
+
+/* Any placement: over links. */
+int net_run(struct backend_comm *comm, const struct backend_call *call);
+
+/* Bytes that a rank sends in the call. */
+size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call);
+
+extern const struct backend backend_host;
+
+#endif

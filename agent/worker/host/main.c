@@ -1,0 +1,8 @@
+/* main.c - ringbench-worker-host: one rank of a benchmark over host memory */
+#include "agent/worker/host/host_comm.h"
+#include "agent/worker/worker.h"
+
+int main(int argc, char **argv)
+{
+    return worker_main(argc, argv, &backend_host);
+}

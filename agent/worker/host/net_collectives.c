@@ -1,0 +1,378 @@
+/* net_collectives.c - collectives over links, for any placement of the ranks
+ *
+ * Small messages take the fewest steps (recursive doubling, binomial trees); large ones
+ * go round the ring of ranks, which visits each host once, so that every network link
+ * carries each byte once per direction. */
+#include <string.h>
+
+#include "agent/worker/host/host_comm.h"
+#include "agent/worker/host/ring.h"
+
+struct plan {
+    const struct mesh *mesh;
+    const char *send;
+    char *recv, *scratch;
+    size_t bytes; /* of the call's count */
+    size_t piece; /* bytes per step, or of a chunk */
+    size_t pieces;
+    int n, at;    /* ranks, own position in the ring */
+    int distance; /* from where a chain begins */
+};
+
+static int wrap(int value, int n)
+{
+    return ((value % n) + n) % n;
+}
+
+static struct link *ring_link(const struct mesh *mesh, int offset)
+{
+    return &mesh->links[mesh->ring[wrap(mesh->ring_at + offset, mesh->world_size)]];
+}
+
+static size_t part_len(size_t total, size_t piece, size_t i)
+{
+    size_t from = i * piece;
+    size_t left = from < total ? total - from : 0;
+    return left < piece ? left : piece;
+}
+
+static void plan_all_reduce(const void *arg, size_t t, struct ring_step *step)
+{
+    const struct plan *plan = arg;
+    int n = plan->n, s = (int)t;
+    bool is_reducing = s < n - 1;
+    int shift = is_reducing ? -s : n - s; /* of the chunk sent: n - 1 steps on, at + 1 */
+    size_t out = (size_t)wrap(plan->at + shift, n);
+    size_t in = (size_t)wrap(plan->at + shift - 1, n);
+
+    step->send = (s == 0 ? plan->send : plan->recv) + out * plan->piece;
+    step->send_len = part_len(plan->bytes, plan->piece, out);
+    step->is_chained = s > 0;
+    step->recv = plan->recv + in * plan->piece;
+    step->recv_len = part_len(plan->bytes, plan->piece, in);
+    step->own = is_reducing ? plan->send + in * plan->piece : NULL;
+    step->is_complete = s == n - 2;
+}
+
+static void plan_reduce_scatter(const void *arg, size_t t, struct ring_step *step)
+{
+    const struct plan *plan = arg;
+    int s = (int)(t % (size_t)(plan->n - 1));
+    size_t piece = t / (size_t)(plan->n - 1);
+    const int *ring = plan->mesh->ring;
+    size_t out = (size_t)ring[wrap(plan->at - s - 1, plan->n)];
+    size_t in = (size_t)ring[wrap(plan->at - s - 2, plan->n)];
+    size_t from = piece * plan->piece;
+    bool is_last = s == plan->n - 2;
+
+    step->send_len = step->recv_len = part_len(plan->bytes, plan->piece, piece);
+    step->send = s == 0 ? plan->send + out * plan->bytes + from
+                        : plan->scratch + ((t - 1) & 1) * plan->piece;
+    step->is_chained = s > 0;
+    step->own = plan->send + in * plan->bytes + from;
+    step->recv = is_last ? plan->recv + from : plan->scratch + (t & 1) * plan->piece;
+    step->is_complete = is_last;
+}
+
+static void plan_all_gather(const void *arg, size_t t, struct ring_step *step)
+{
+    const struct plan *plan = arg;
+    const int *ring = plan->mesh->ring;
+    size_t out = (size_t)ring[wrap(plan->at - (int)t, plan->n)];
+    size_t in = (size_t)ring[wrap(plan->at - (int)t - 1, plan->n)];
+
+    step->send = plan->recv + out * plan->bytes;
+    step->recv = plan->recv + in * plan->bytes;
+    step->send_len = step->recv_len = plan->bytes;
+    step->is_chained = t > 0;
+}
+
+/* Step t receives piece t and passes piece t - 1 on. */
+static void plan_broadcast(const void *arg, size_t t, struct ring_step *step)
+{
+    const struct plan *plan = arg;
+
+    if (t > 0 && plan->distance < plan->n - 1) {
+        step->send =
+            (plan->distance == 0 ? plan->send : plan->recv) + (t - 1) * plan->piece;
+        step->send_len = part_len(plan->bytes, plan->piece, t - 1);
+        step->is_chained = plan->distance > 0;
+    }
+    if (plan->distance > 0) {
+        step->recv = plan->recv + t * plan->piece;
+        step->recv_len = part_len(plan->bytes, plan->piece, t);
+    }
+}
+
+static void plan_reduce(const void *arg, size_t t, struct ring_step *step)
+{
+    const struct plan *plan = arg;
+    bool is_root = plan->distance == plan->n - 1;
+
+    if (t > 0 && !is_root) {
+        step->send = plan->distance == 0 ? plan->send + (t - 1) * plan->piece
+                                         : plan->scratch + ((t - 1) & 1) * plan->piece;
+        step->send_len = part_len(plan->bytes, plan->piece, t - 1);
+        step->is_chained = plan->distance > 0;
+    }
+    if (plan->distance > 0) {
+        step->recv = is_root ? plan->recv + t * plan->piece
+                             : plan->scratch + (t & 1) * plan->piece;
+        step->recv_len = part_len(plan->bytes, plan->piece, t);
+        step->own = plan->send + t * plan->piece;
+        step->is_complete = is_root;
+    }
+}
+
+static int run_ring(struct backend_comm *comm, const struct backend_call *call,
+                    ring_plan_fn *fn, const struct plan *plan, size_t steps)
+{
+    return ring_run(comm, call, ring_link(comm->mesh, 1), ring_link(comm->mesh, -1), fn,
+                    plan, steps);
+}
+
+static int swap_with(struct mesh *mesh, int rank, const void *send, void *recv,
+                     size_t len)
+{
+    struct link *link = &mesh->links[rank];
+    struct flow out = {link, (char *)(uintptr_t)send, send ? len : 0, 0};
+    struct flow in = {link, recv, recv ? len : 0, 0};
+
+    return mesh_exchange(mesh, &out, 1, &in, 1);
+}
+
+static void combine(struct backend_comm *comm, const struct backend_call *call, void *out,
+                    const void *other)
+{
+    comm->kernels->reduce[call->dtype][call->redop](out, out, other, call->count);
+}
+
+static void complete(struct backend_comm *comm, const struct backend_call *call)
+{
+    if (call->redop == REDOP_AVG) {
+        comm->kernels->divide[call->dtype](call->recv, call->count,
+                                           comm->mesh->world_size);
+    }
+}
+
+/* Recursive doubling. The ranks above the largest power of two hand their input to a
+ * partner first and get the result from it. */
+static int small_all_reduce(struct backend_comm *comm, const struct backend_call *call,
+                            size_t bytes)
+{
+    struct mesh *mesh = comm->mesh;
+    int n = mesh->world_size, rank = mesh->rank, power = 1;
+    char *other = comm->scratch;
+
+    while (power * 2 <= n) {
+        power *= 2;
+    }
+    memmove(call->recv, call->send, bytes);
+    if (rank >= power) {
+        return swap_with(mesh, rank - power, call->recv, NULL, bytes) ||
+                       swap_with(mesh, rank - power, NULL, call->recv, bytes)
+                   ? -1
+                   : 0;
+    }
+    if (rank + power < n) {
+        if (swap_with(mesh, rank + power, NULL, other, bytes)) {
+            return -1;
+        }
+        combine(comm, call, call->recv, other);
+    }
+    for (int bit = 1; bit < power; bit *= 2) {
+        if (swap_with(mesh, rank ^ bit, call->recv, other, bytes)) {
+            return -1;
+        }
+        combine(comm, call, call->recv, other);
+    }
+    complete(comm, call);
+    return rank + power < n ? swap_with(mesh, rank + power, call->recv, NULL, bytes) : 0;
+}
+
+/* Binomial tree over positions relative to the root's. */
+static int small_broadcast(struct backend_comm *comm, const struct backend_call *call,
+                           size_t bytes)
+{
+    struct mesh *mesh = comm->mesh;
+    int n = mesh->world_size, self = wrap(mesh->rank - call->root, n), bit = 1;
+
+    if (self == 0) {
+        memmove(call->recv, call->send, bytes);
+    }
+    for (; bit < n; bit *= 2) {
+        if (self & bit) {
+            int parent = wrap(self - bit + call->root, n);
+            if (swap_with(mesh, parent, NULL, call->recv, bytes)) {
+                return -1;
+            }
+            break;
+        }
+    }
+    for (bit /= 2; bit > 0; bit /= 2) {
+        int child = wrap(self + bit + call->root, n);
+        if (self + bit < n && swap_with(mesh, child, call->recv, NULL, bytes)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int small_reduce(struct backend_comm *comm, const struct backend_call *call,
+                        size_t bytes)
+{
+    struct mesh *mesh = comm->mesh;
+    int n = mesh->world_size, self = wrap(mesh->rank - call->root, n);
+    char *other = comm->scratch;
+    char *sum = self == 0 ? call->recv : comm->scratch + HOST_SLICE_BYTES;
+
+    memmove(sum, call->send, bytes);
+    for (int bit = 1; bit < n; bit *= 2) {
+        if (self & bit) {
+            return swap_with(mesh, wrap(self - bit + call->root, n), sum, NULL, bytes);
+        }
+        if (self + bit >= n) {
+            continue;
+        }
+        if (swap_with(mesh, wrap(self + bit + call->root, n), NULL, other, bytes)) {
+            return -1;
+        }
+        combine(comm, call, sum, other);
+    }
+    complete(comm, call);
+    return 0;
+}
+
+static int all_reduce(struct backend_comm *comm, const struct backend_call *call,
+                      struct plan *plan)
+{
+    size_t lines = (plan->bytes + 63) / 64;
+
+    if (plan->bytes <= HOST_SMALL_BYTES) {
+        return small_all_reduce(comm, call, plan->bytes);
+    }
+    plan->piece = (lines + (size_t)plan->n - 1) / (size_t)plan->n * 64;
+    return run_ring(comm, call, plan_all_reduce, plan, 2 * (size_t)(plan->n - 1));
+}
+
+static int all_gather(struct backend_comm *comm, const struct backend_call *call,
+                      struct plan *plan)
+{
+    char *own = plan->recv + (size_t)comm->mesh->rank * plan->bytes;
+
+    if (own != plan->send) {
+        memcpy(own, plan->send, plan->bytes);
+    }
+    return run_ring(comm, call, plan_all_gather, plan, (size_t)plan->n - 1);
+}
+
+static int broadcast(struct backend_comm *comm, const struct backend_call *call,
+                     struct plan *plan)
+{
+    const struct mesh *mesh = comm->mesh;
+
+    if (plan->bytes <= HOST_SMALL_BYTES) {
+        return small_broadcast(comm, call, plan->bytes);
+    }
+    while (mesh->ring[wrap(plan->at - plan->distance, plan->n)] != call->root) {
+        plan->distance++;
+    }
+    if (plan->distance == 0 && plan->recv != plan->send) {
+        memcpy(plan->recv, plan->send, plan->bytes);
+    }
+    return run_ring(comm, call, plan_broadcast, plan, plan->pieces + 1);
+}
+
+static int reduce(struct backend_comm *comm, const struct backend_call *call,
+                  struct plan *plan)
+{
+    const struct mesh *mesh = comm->mesh;
+
+    if (plan->bytes <= HOST_SMALL_BYTES) {
+        return small_reduce(comm, call, plan->bytes);
+    }
+    /* The chain begins behind the root and ends at it. */
+    while (mesh->ring[wrap(plan->at - 1 - plan->distance, plan->n)] != call->root) {
+        plan->distance++;
+    }
+    return run_ring(comm, call, plan_reduce, plan, plan->pieces + 1);
+}
+
+/* Everything that goes straight from its source to its target, all at once. */
+static int direct(struct backend_comm *comm, const struct backend_call *call,
+                  const struct plan *plan)
+{
+    struct mesh *mesh = comm->mesh;
+    int n = mesh->world_size, rank = mesh->rank, root = call->root;
+    bool is_alltoall = call->kind == COLLECTIVE_ALLTOALL;
+    bool is_gather = call->kind == COLLECTIVE_GATHER;
+    struct flow *sends = comm->flows, *recvs = comm->flows + n;
+    size_t n_sends = 0, n_recvs = 0;
+
+    for (int k = 1; k < n; k++) {
+        int to = (rank + k) % n, from = (rank + n - k) % n;
+        if (is_alltoall || (is_gather ? to == root : rank == root)) {
+            size_t at = is_gather ? 0 : (size_t)to * plan->bytes;
+            sends[n_sends++] = (struct flow){
+                &mesh->links[to], (char *)(uintptr_t)plan->send + at, plan->bytes, 0};
+        }
+        if (is_alltoall || (is_gather ? rank == root : from == root)) {
+            size_t at = is_alltoall || is_gather ? (size_t)from * plan->bytes : 0;
+            recvs[n_recvs++] =
+                (struct flow){&mesh->links[from], plan->recv + at, plan->bytes, 0};
+        }
+    }
+    if (is_alltoall || rank == root) {
+        size_t own = (size_t)rank * plan->bytes;
+        const char *from = plan->send + (is_gather ? 0 : own);
+        char *to = plan->recv + (is_alltoall || is_gather ? own : 0);
+        if (to != from) {
+            memcpy(to, from, plan->bytes);
+        }
+    }
+    return mesh_exchange(mesh, sends, n_sends, recvs, n_recvs);
+}
+
+static int sendrecv(struct backend_comm *comm, const struct plan *plan)
+{
+    struct mesh *mesh = comm->mesh;
+    int n = mesh->world_size;
+    struct flow out = {&mesh->links[(mesh->rank + 1) % n], (char *)(uintptr_t)plan->send,
+                       plan->bytes, 0};
+    struct flow in = {&mesh->links[(mesh->rank + n - 1) % n], plan->recv, plan->bytes, 0};
+
+    return mesh_exchange(mesh, &out, 1, &in, 1);
+}
+
+int net_run(struct backend_comm *comm, const struct backend_call *call)
+{
+    const struct mesh *mesh = comm->mesh;
+    size_t bytes = call->count * dtype_size(call->dtype);
+    struct plan plan = {.mesh = mesh,
+                        .send = call->send,
+                        .recv = call->recv,
+                        .scratch = comm->scratch + HOST_SLICE_BYTES,
+                        .bytes = bytes,
+                        .piece = HOST_SLICE_BYTES,
+                        .pieces = (bytes + HOST_SLICE_BYTES - 1) / HOST_SLICE_BYTES,
+                        .n = mesh->world_size,
+                        .at = mesh->ring_at};
+
+    switch (call->kind) {
+    case COLLECTIVE_ALL_REDUCE:
+        return all_reduce(comm, call, &plan);
+    case COLLECTIVE_REDUCE:
+        return reduce(comm, call, &plan);
+    case COLLECTIVE_REDUCE_SCATTER:
+        return run_ring(comm, call, plan_reduce_scatter, &plan,
+                        plan.pieces * (size_t)(plan.n - 1));
+    case COLLECTIVE_ALL_GATHER:
+        return all_gather(comm, call, &plan);
+    case COLLECTIVE_BROADCAST:
+        return broadcast(comm, call, &plan);
+    case COLLECTIVE_SENDRECV:
+        return sendrecv(comm, &plan);
+    default:
+        return direct(comm, call, &plan);
+    }
+}

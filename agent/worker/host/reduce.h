@@ -1,0 +1,33 @@
+/* reduce.h - the arithmetic of reductions over host memory
+ *
+ * Every operation rounds to the data type after each pair. 16 and 8-bit floating point is
+ * computed in float. Integer sums and products wrap around. */
+#ifndef RINGBENCH_WORKER_HOST_REDUCE_H
+#define RINGBENCH_WORKER_HOST_REDUCE_H
+
+#include <stddef.h>
+
+#include "common/collective.h"
+
+/* out[i] = a[i] op b[i]; out may be a, or b, exactly. */
+typedef void reduce_fn(void *out, const void *a, const void *b, size_t count);
+/* data[i] /= divisor; integers truncate. */
+typedef void divide_fn(void *data, size_t count, int divisor);
+/* Copy past the caches where the processor can; call finish_stream before the data is
+ * announced to others. Regions do not overlap. */
+typedef void stream_fn(void *to, const void *from, size_t bytes);
+
+struct reduce_kernels {
+    const char *name;
+    reduce_fn *reduce[DTYPE_COUNT][REDOP_COUNT]; /* avg: as sum */
+    divide_fn *divide[DTYPE_COUNT];
+    stream_fn *stream;
+};
+
+/* The best for this processor. */
+const struct reduce_kernels *reduce_kernels(void);
+
+/* Order streamed stores before what follows. */
+void reduce_finish_stream(void);
+
+#endif

@@ -1,0 +1,272 @@
+/* shm_collectives.c - collectives of ranks that share memory
+ *
+ * Large: everyone announces where its buffers are and waits for the others (enter), reads
+ * and writes the peers' memory directly, and waits again (leave): nobody touches a buffer
+ * before its owner has come or after it has gone. Small: everyone copies its input to its
+ * slot; after a single barrier each rank takes what it needs. Slots alternate, so the
+ * next operation cannot overwrite what a slow rank still reads: the one after it can only
+ * begin when all have entered the next. */
+#include <string.h>
+
+#include "agent/worker/host/host_comm.h"
+
+/* What a rank does between the barriers. sources, targets: the members' send and receive
+ * buffers, or their slots (sources) in a small operation. */
+struct shm_op {
+    struct backend_comm *comm;
+    const struct backend_call *call;
+    int n, self;
+    size_t bytes; /* of the call's count */
+    size_t element;
+    bool is_small;
+    bool is_streamed;
+    const char *const *sources;
+    char *const *targets;
+};
+
+static void copy(const struct shm_op *op, char *to, const char *from, size_t len)
+{
+    if (to == from) {
+        return;
+    }
+    if (op->is_streamed) {
+        op->comm->kernels->stream(to, from, len);
+    } else {
+        memcpy(to, from, len);
+    }
+}
+
+/* The block's sum over all members in `out`, which may be the first one's memory. */
+static void reduce_block(const struct shm_op *op, int first, size_t at, size_t len,
+                         char *out)
+{
+    const struct reduce_kernels *kernels = op->comm->kernels;
+    reduce_fn *reduce = kernels->reduce[op->call->dtype][op->call->redop];
+    size_t count = len / op->element;
+    int second = first == 0 ? 1 : 0;
+
+    reduce(out, op->sources[first] + at, op->sources[second] + at, count);
+    for (int i = second + 1; i < op->n; i++) {
+        if (i != first) {
+            reduce(out, out, op->sources[i] + at, count);
+        }
+    }
+    if (op->call->redop == REDOP_AVG) {
+        kernels->divide[op->call->dtype](out, count, op->n);
+    }
+}
+
+/* Reduce bytes at .. at + len of all inputs to `out` and to the same place, at, of all of
+ * `others`. first: the member whose input may be where `out` is. */
+static void reduce_range(const struct shm_op *op, int first, size_t at, size_t len,
+                         char *out, char *const *others, int n_others)
+{
+    for (size_t done = 0; done < len; done += HOST_BLOCK_BYTES) {
+        size_t part = len - done < HOST_BLOCK_BYTES ? len - done : HOST_BLOCK_BYTES;
+        char *block = op->is_streamed ? op->comm->block : out + done;
+        reduce_block(op, first, at + done, part, block);
+        copy(op, out + done, block, part);
+        for (int i = 0; i < n_others; i++) {
+            char *to = others[i] + at + done;
+            if (to != out + done) {
+                copy(op, to, block, part);
+            }
+        }
+    }
+}
+
+/* This member's share of `bytes`, in whole cache lines. */
+static void own_share(const struct shm_op *op, size_t *at, size_t *len)
+{
+    size_t lines = (op->bytes + 63) / 64, share = (lines + op->n - 1) / op->n * 64;
+    size_t from = share * (size_t)op->self;
+
+    *at = from < op->bytes ? from : op->bytes;
+    *len = op->bytes - *at < share ? op->bytes - *at : share;
+}
+
+static void all_reduce(const struct shm_op *op)
+{
+    size_t at = 0, len = op->bytes;
+
+    if (op->is_small) {
+        reduce_range(op, 0, at, len, op->targets[op->self], NULL, 0);
+        return;
+    }
+    own_share(op, &at, &len);
+    reduce_range(op, op->self, at, len, op->targets[op->self] + at, op->targets, op->n);
+}
+
+static void reduce(const struct shm_op *op)
+{
+    int root = op->call->root;
+    size_t at = 0, len = op->bytes;
+
+    if (op->is_small && op->self != root) {
+        return;
+    }
+    if (!op->is_small) {
+        own_share(op, &at, &len);
+    }
+    reduce_range(op, root, at, len, op->targets[root] + at, NULL, 0);
+}
+
+static void reduce_scatter(const struct shm_op *op)
+{
+    size_t at = (size_t)op->self * op->bytes;
+
+    reduce_range(op, op->self, at, op->bytes, op->targets[op->self], NULL, 0);
+}
+
+static void all_gather(const struct shm_op *op)
+{
+    for (int k = 0; k < op->n; k++) {
+        int i = (op->self + k) % op->n;
+        copy(op, op->targets[op->self] + (size_t)i * op->bytes, op->sources[i],
+             op->bytes);
+    }
+}
+
+static void alltoall(const struct shm_op *op)
+{
+    for (int k = 0; k < op->n; k++) {
+        int i = (op->self + k) % op->n;
+        copy(op, op->targets[op->self] + (size_t)i * op->bytes,
+             op->sources[i] + (size_t)op->self * op->bytes, op->bytes);
+    }
+}
+
+static void gather(const struct shm_op *op)
+{
+    int root = op->call->root;
+
+    if (!op->is_small) {
+        copy(op, op->targets[root] + (size_t)op->self * op->bytes, op->sources[op->self],
+             op->bytes);
+        return;
+    }
+    for (int i = 0; op->self == root && i < op->n; i++) {
+        copy(op, op->targets[root] + (size_t)i * op->bytes, op->sources[i], op->bytes);
+    }
+}
+
+static void share_out(const struct shm_op *op)
+{
+    const char *from = op->sources[op->call->root];
+
+    if (op->call->kind == COLLECTIVE_SCATTER) {
+        from += (size_t)op->self * op->bytes;
+    }
+    copy(op, op->targets[op->self], from, op->bytes);
+}
+
+static void sendrecv(const struct shm_op *op)
+{
+    copy(op, op->targets[op->self], op->sources[(op->self + op->n - 1) % op->n],
+         op->bytes);
+}
+
+static void work(const struct shm_op *op)
+{
+    switch (op->call->kind) {
+    case COLLECTIVE_ALL_REDUCE:
+        all_reduce(op);
+        break;
+    case COLLECTIVE_REDUCE:
+        reduce(op);
+        break;
+    case COLLECTIVE_REDUCE_SCATTER:
+        reduce_scatter(op);
+        break;
+    case COLLECTIVE_ALL_GATHER:
+        all_gather(op);
+        break;
+    case COLLECTIVE_ALLTOALL:
+        alltoall(op);
+        break;
+    case COLLECTIVE_GATHER:
+        gather(op);
+        break;
+    case COLLECTIVE_BROADCAST:
+    case COLLECTIVE_SCATTER:
+        share_out(op);
+        break;
+    default:
+        sendrecv(op);
+        break;
+    }
+}
+
+static int run_small(struct shm_op *op, size_t send_bytes)
+{
+    struct backend_comm *comm = op->comm;
+    struct shm_group *group = &comm->mesh->group;
+
+    op->is_small = true;
+    shm_group_next_slot(group);
+    memcpy(shm_group_slot(group, op->self), op->call->send, send_bytes);
+    for (int i = 0; i < op->n; i++) {
+        comm->sources[i] = shm_group_slot(group, i);
+    }
+    comm->targets[op->self] = op->call->recv;
+    if (shm_group_barrier(group)) {
+        return -1;
+    }
+    /* targets has the own entry only: what is the root's alone, the root does. */
+    work(op);
+    return 0;
+}
+
+/* Announce the own buffers; once all have, learn where theirs are. */
+static int enter(struct shm_op *op)
+{
+    struct shm_group *group = &op->comm->mesh->group;
+    const struct shm_peer *own = &group->peers[group->self];
+
+    atomic_store_explicit(&own->head->line.offsets[0],
+                          (size_t)((const char *)op->call->send - own->data),
+                          memory_order_relaxed);
+    atomic_store_explicit(&own->head->line.offsets[1],
+                          (size_t)((char *)op->call->recv - own->data),
+                          memory_order_relaxed);
+    if (shm_group_barrier(group)) {
+        return -1;
+    }
+    for (int i = 0; i < op->n; i++) {
+        const struct shm_peer *peer = &group->peers[i];
+        _Atomic uint64_t *offsets = peer->head->line.offsets;
+        op->comm->sources[i] =
+            peer->data + atomic_load_explicit(&offsets[0], memory_order_relaxed);
+        op->comm->targets[i] =
+            peer->data + atomic_load_explicit(&offsets[1], memory_order_relaxed);
+    }
+    return 0;
+}
+
+int shm_run(struct backend_comm *comm, const struct backend_call *call)
+{
+    struct shm_group *group = &comm->mesh->group;
+    size_t element = dtype_size(call->dtype);
+    size_t send_bytes = host_send_bytes(comm, call);
+    struct shm_op op = {.comm = comm,
+                        .call = call,
+                        .n = group->n,
+                        .self = group->self,
+                        .bytes = call->count * element,
+                        .element = element,
+                        .sources = comm->sources,
+                        .targets = comm->targets};
+
+    if (send_bytes <= SHM_SLOT_BYTES) {
+        return run_small(&op, send_bytes);
+    }
+    op.is_streamed = send_bytes >= comm->stream_bytes;
+    if (enter(&op)) {
+        return -1;
+    }
+    work(&op);
+    if (op.is_streamed) {
+        reduce_finish_stream();
+    }
+    return shm_group_barrier(group);
+}

@@ -1,0 +1,38 @@
+/* link.h - a byte stream to one peer, whatever carries it
+ *
+ * send and recv move what they can without waiting: the number of bytes, 0 when nothing
+ * can be moved now, -1 with errno when the peer is gone. A further transport (RDMA, say)
+ * is a further table. */
+#ifndef RINGBENCH_WORKER_LINK_H
+#define RINGBENCH_WORKER_LINK_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "agent/worker/shm_group.h"
+
+struct link;
+
+struct transport {
+    const char *name;
+    ssize_t (*send)(struct link *link, const void *data, size_t len);
+    ssize_t (*recv)(struct link *link, void *data, size_t len);
+    void (*close)(struct link *link);
+};
+
+struct link {
+    const struct transport *transport; /* NULL: not connected */
+    int rank;
+    int fd;                     /* to wait on with poll(), or -1 */
+    struct shm_queue *out, *in; /* shm only */
+};
+
+void link_init_tcp(struct link *link, int rank, int fd);
+void link_init_shm(struct link *link, int rank, struct shm_queue *out,
+                   struct shm_queue *in);
+void link_close(struct link *link);
+
+/* No delay for small messages, and a probe of idle connections each second. */
+void link_tune_socket(int fd);
+
+#endif

@@ -1,0 +1,309 @@
+/* mesh.c - every rank connected with every other: barrier, all-gather, exchange */
+#include "agent/worker/mesh.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/mesh_join.h"
+#include "common/clock.h"
+
+#define LEAVE_MS 5000
+#define BLOCK_AFTER_NS 200000 /* of polling sockets, before sleeping on them */
+#define BLOCK_MS 5
+
+struct mesh *mesh_create(const struct mesh_config *config, struct error *err)
+{
+    struct mesh *mesh = calloc(1, sizeof(*mesh));
+
+    if (!mesh) {
+        error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+        return NULL;
+    }
+    mesh->rank = config->rank;
+    mesh->world_size = config->world_size;
+    mesh->group.fd = -1;
+    mesh->watch.epoll_fd = -1;
+    if (watch_init(&mesh->watch, config->world_size, config->stop, err) ||
+        shm_group_init(&mesh->group, &mesh->watch, err) || mesh_join(mesh, config, err) ||
+        mesh_barrier(mesh, err)) {
+        mesh_abort(mesh);
+        return NULL;
+    }
+    return mesh;
+}
+
+void mesh_abort(struct mesh *mesh)
+{
+    if (!mesh) {
+        return;
+    }
+    watch_release(&mesh->watch);
+    for (int i = 0; mesh->links && i < mesh->world_size; i++) {
+        link_close(&mesh->links[i]);
+    }
+    shm_group_release(&mesh->group);
+    free(mesh->links);
+    free(mesh->group_of);
+    free(mesh->ring);
+    free(mesh);
+}
+
+void mesh_destroy(struct mesh *mesh)
+{
+    if (mesh && mesh->watch.error.code == ERROR_NONE) {
+        /* A peer that is through with this barrier ends while others are still in it. */
+        watch_leave(&mesh->watch, LEAVE_MS);
+        mesh_barrier(mesh, NULL);
+    }
+    mesh_abort(mesh);
+}
+
+int mesh_failed(const struct mesh *mesh, struct error *err)
+{
+    if (err) {
+        *err = mesh->watch.error;
+    }
+    return -1;
+}
+
+static int lose(struct mesh *mesh, const struct link *link)
+{
+    int failure = errno;
+
+    /* Another peer may be the cause: one that is dead is dead for all. */
+    if (watch_check(&mesh->watch) == 0) {
+        watch_lose(&mesh->watch, link->rank, strerror(failure));
+    }
+    return -1;
+}
+
+int mesh_push(struct mesh *mesh, struct flow *flow)
+{
+    struct link *link = flow->link;
+    ssize_t n =
+        link->transport->send(link, flow->data + flow->done, flow->len - flow->done);
+
+    if (n < 0) {
+        return lose(mesh, link);
+    }
+    flow->done += (size_t)n;
+    return n > 0;
+}
+
+int mesh_pull(struct mesh *mesh, struct flow *flow)
+{
+    struct link *link = flow->link;
+    ssize_t n =
+        link->transport->recv(link, flow->data + flow->done, flow->len - flow->done);
+
+    if (n < 0) {
+        return lose(mesh, link);
+    }
+    flow->done += (size_t)n;
+    return n > 0;
+}
+
+/* Sleep on sockets once polling them has brought nothing for a while. */
+static int rest(struct mesh *mesh, struct watch_idle *idle, struct pollfd *fds, nfds_t n)
+{
+    if (watch_idle(&mesh->watch, idle)) {
+        return -1;
+    }
+    if (n == 0 || idle->since_ns == 0 || idle->polls % 16 != 0 ||
+        clock_monotonic_ns() - idle->since_ns < BLOCK_AFTER_NS) {
+        return 0;
+    }
+    poll(fds, n, BLOCK_MS);
+    return watch_check(&mesh->watch);
+}
+
+int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct link *in,
+              const struct link *out)
+{
+    struct pollfd fds[2];
+    nfds_t n = 0;
+
+    if ((in && in->fd < 0) || (out && out->fd < 0)) {
+        return rest(mesh, idle, NULL, 0); /* memory cannot be slept on */
+    }
+    if (in) {
+        fds[n++] = (struct pollfd){.fd = in->fd, .events = POLLIN};
+    }
+    if (out) {
+        fds[n++] = (struct pollfd){.fd = out->fd, .events = POLLOUT};
+    }
+    return rest(mesh, idle, fds, n);
+}
+
+/* The first unfinished flow of each peer may move; the list is short or, with many peers,
+ * has one flow each, so looking back is cheap enough only for neighbours: callers list a
+ * peer's flows one behind the other. */
+static int move_flows(struct mesh *mesh, struct flow *flows, size_t n, bool is_send,
+                      size_t *unfinished)
+{
+    const struct link *busy = NULL;
+    int moved = 0;
+
+    *unfinished = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct flow *flow = &flows[i];
+        if (flow->done == flow->len) {
+            continue;
+        }
+        if (flow->link != busy) {
+            int status = is_send ? mesh_push(mesh, flow) : mesh_pull(mesh, flow);
+            if (status < 0) {
+                return -1;
+            }
+            moved |= status;
+        }
+        if (flow->done < flow->len) {
+            busy = flow->link;
+            ++*unfinished;
+        }
+    }
+    return moved;
+}
+
+/* The one unfinished flow, for sleeping on it; NULL if there are more. */
+static const struct link *only_link(const struct flow *flows, size_t n, size_t unfinished)
+{
+    for (size_t i = 0; unfinished == 1 && i < n; i++) {
+        if (flows[i].done < flows[i].len) {
+            return flows[i].link;
+        }
+    }
+    return NULL;
+}
+
+int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
+                  struct flow *recvs, size_t n_recvs)
+{
+    struct watch_idle idle = {0};
+
+    for (;;) {
+        size_t to_send, to_recv;
+        int sent = move_flows(mesh, sends, n_sends, true, &to_send);
+        int received = sent < 0 ? -1 : move_flows(mesh, recvs, n_recvs, false, &to_recv);
+        if (received < 0) {
+            return -1;
+        }
+        if (to_send == 0 && to_recv == 0) {
+            return 0;
+        }
+        if (sent || received) {
+            idle = (struct watch_idle){0};
+            continue;
+        }
+        const struct link *in = only_link(recvs, n_recvs, to_recv);
+        const struct link *out = only_link(sends, n_sends, to_send);
+        bool is_simple = to_send <= 1 && to_recv <= 1;
+        int status =
+            is_simple ? mesh_rest(mesh, &idle, in, out) : rest(mesh, &idle, NULL, 0);
+        if (status) {
+            return -1;
+        }
+    }
+}
+
+/* Dissemination: in step k each rank tells the one 2^k ahead. */
+static int remote_barrier(struct mesh *mesh)
+{
+    int n = mesh->world_size;
+    char token = 0, theirs;
+
+    for (int step = 1; step < n; step *= 2) {
+        struct link *to = &mesh->links[(mesh->rank + step) % n];
+        struct link *from = &mesh->links[(mesh->rank + n - step) % n];
+        struct flow send = {to, &token, 1, 0}, recv = {from, &theirs, 1, 0};
+        if (mesh_exchange(mesh, &send, 1, &recv, 1)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int mesh_barrier(struct mesh *mesh, struct error *err)
+{
+    int status = mesh->is_local ? shm_group_barrier(&mesh->group) : remote_barrier(mesh);
+
+    return status ? mesh_failed(mesh, err) : 0;
+}
+
+static int local_allgather(struct mesh *mesh, const char *mine, size_t len, char *all)
+{
+    struct shm_group *group = &mesh->group;
+
+    for (size_t done = 0; done < len;) {
+        size_t part = len - done < SHM_SLOT_BYTES ? len - done : SHM_SLOT_BYTES;
+        shm_group_next_slot(group);
+        memcpy(shm_group_slot(group, group->self), mine + done, part);
+        if (shm_group_barrier(group)) {
+            return -1;
+        }
+        for (int i = 0; i < group->n; i++) {
+            memcpy(all + (size_t)group->peers[i].rank * len + done,
+                   shm_group_slot(group, i), part);
+        }
+        done += part;
+    }
+    return 0;
+}
+
+static int ring_allgather(struct mesh *mesh, size_t len, char *all)
+{
+    int n = mesh->world_size, at = mesh->ring_at;
+    struct link *next = &mesh->links[mesh->ring[(at + 1) % n]];
+    struct link *prev = &mesh->links[mesh->ring[(at + n - 1) % n]];
+
+    for (int step = 0; step < n - 1; step++) {
+        int ours = mesh->ring[(at + n - step) % n];
+        int theirs = mesh->ring[(at + n - step - 1) % n];
+        struct flow send = {next, all + (size_t)ours * len, len, 0};
+        struct flow recv = {prev, all + (size_t)theirs * len, len, 0};
+        if (mesh_exchange(mesh, &send, 1, &recv, 1)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
+                   struct error *err)
+{
+    int status;
+
+    if (mesh->is_local) {
+        status = local_allgather(mesh, mine, len, all);
+    } else {
+        memmove((char *)all + (size_t)mesh->rank * len, mine, len);
+        status = ring_allgather(mesh, len, all);
+    }
+    return status ? mesh_failed(mesh, err) : 0;
+}
+
+json_t *mesh_describe(const struct mesh *mesh)
+{
+    json_t *peers = json_object();
+    const char *only = NULL;
+    bool is_mixed = false;
+
+    for (int i = 0; i < mesh->world_size; i++) {
+        char key[16];
+        if (i == mesh->rank) {
+            continue;
+        }
+        const char *name = mesh->links[i].transport->name;
+        is_mixed = is_mixed || (only && strcmp(only, name) != 0);
+        only = name;
+        snprintf(key, sizeof(key), "%d", i);
+        json_object_set_new(peers, key, json_string(name));
+    }
+    if (is_mixed) {
+        return peers;
+    }
+    json_decref(peers);
+    return json_string(only ? only : "self");
+}

@@ -1,0 +1,84 @@
+/* mesh.h - every rank connected with every other: shared memory on one host, sockets
+ * between hosts; with a barrier and an all-gather of host bytes on top
+ *
+ * It is the control plane of any worker, and what the host backend moves its data over.
+ * One thread. A call that fails has latched the reason in mesh->watch.error, and all
+ * later calls fail likewise. */
+#ifndef RINGBENCH_WORKER_MESH_H
+#define RINGBENCH_WORKER_MESH_H
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/worker/link.h"
+#include "agent/worker/shm_group.h"
+#include "agent/worker/store_client.h"
+#include "agent/worker/watch.h"
+#include "common/error.h"
+
+struct mesh_config {
+    int rank, world_size;
+    struct store_client *store; /* borrowed until mesh_create returns */
+    const char *address;        /* own, as others reach it; NULL: loopback */
+    const char *hostid;         /* NULL: this host's */
+    const atomic_int *stop;     /* may be NULL */
+    int64_t timeout_ms;
+};
+
+struct mesh {
+    int rank, world_size;
+    struct watch watch;
+    struct shm_group group; /* the ranks of this host, this one among them */
+    struct link *links;     /* by rank; own: not connected */
+    int *group_of;          /* by rank: position in `group`, or -1 */
+    int *ring;              /* the ranks in an order that visits each host once */
+    int ring_at;            /* own position in it */
+    int machine_ranks;      /* ranks on this machine, whatever their host identity */
+    bool is_local;          /* all ranks are on this host */
+};
+
+/* Publish ringbench/rank/R in the store, wait for everyone's, connect. Collective. */
+struct mesh *mesh_create(const struct mesh_config *config, struct error *err);
+
+/* If nothing failed, wait (at most 5 s) until all peers are done too. NULL is fine. */
+void mesh_destroy(struct mesh *mesh);
+/* Without waiting. */
+void mesh_abort(struct mesh *mesh);
+
+int mesh_barrier(struct mesh *mesh, struct error *err);
+/* `len` bytes of each rank, by rank; all: world_size * len bytes. */
+int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
+                   struct error *err);
+
+/* {"PEER": "shm" | "tcp"} of this rank; "shm" or "tcp" if all are alike. New reference.
+ */
+json_t *mesh_describe(const struct mesh *mesh);
+
+/* Copy the latched failure; returns -1. */
+int mesh_failed(const struct mesh *mesh, struct error *err);
+
+/* A transfer under way over a link. */
+struct flow {
+    struct link *link;
+    char *data;
+    size_t len, done;
+};
+
+/* Move all flows to their ends, sends and receives at once. A peer's flows are served in
+ * the order in which they stand here. */
+int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
+                  struct flow *recvs, size_t n_recvs);
+
+/* Move what can be moved now. 1: something moved; 0: nothing; -1: failed. */
+int mesh_push(struct mesh *mesh, struct flow *flow);
+int mesh_pull(struct mesh *mesh, struct flow *flow);
+
+/* Nothing moved: wait a little for `in` to become readable or `out` writable (either may
+ * be NULL). */
+int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct link *in,
+              const struct link *out);
+
+#endif

@@ -1,0 +1,481 @@
+/* mesh_join.c - how ranks find and connect to each other
+ *
+ * Each rank listens, publishes {"hostid","machine","address","port","pid","fd","token"}
+ * under ringbench/rank/R, and reads everyone's. Those with its host identity share
+ * memory. To every other rank of lower number it connects, from those of higher number it
+ * accepts; a connection opens with the acceptor's token and the connector's rank. */
+#include "agent/worker/mesh_join.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "agent/worker/hostid.h"
+#include "common/clock.h"
+#include "common/json_util.h"
+
+#define TOKEN_TEXT (2 * SHM_TOKEN_BYTES + 1)
+#define KEY_MAX 64
+#define RECORD_MAX 4096
+#define SLICE_MS 20
+
+struct record {
+    char hostid[HOSTID_MAX], machine[HOSTID_MAX], address[256], port[8];
+    pid_t pid;
+    int fd;
+    unsigned char token[SHM_TOKEN_BYTES];
+};
+
+struct greeting {
+    char magic[8];
+    unsigned char token[SHM_TOKEN_BYTES];
+    uint32_t rank; /* network order */
+};
+
+static const char greeting_magic[8] = {'r', 'b', 'm', 'e', 's', 'h', '0', '1'};
+
+struct join {
+    struct mesh *mesh;
+    const struct mesh_config *config;
+    int64_t deadline_ns;
+    int listener;
+    struct record *records; /* by rank */
+};
+
+static void format_token(const unsigned char *token, char text[TOKEN_TEXT])
+{
+    for (int i = 0; i < SHM_TOKEN_BYTES; i++) {
+        snprintf(text + 2 * i, 3, "%02x", token[i]);
+    }
+}
+
+static int parse_token(const char *text, unsigned char *token)
+{
+    for (int i = 0; i < SHM_TOKEN_BYTES; i++) {
+        unsigned value;
+        if (sscanf(text + 2 * i, "%2x", &value) != 1) {
+            return -1;
+        }
+        token[i] = (unsigned char)value;
+    }
+    return 0;
+}
+
+/* As many descriptors as the system lets us have: one connection per rank. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int resolve(const char *host, const char *port, int flags, struct addrinfo **list,
+                   struct error *err)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
+    int status = getaddrinfo(host, port, &hints, list);
+
+    if (status) {
+        return error_set(err, ERROR_IO, "address %s: %s", host, gai_strerror(status));
+    }
+    return 0;
+}
+
+/* Listen on the own address only; others need no way in. */
+static int start_listening(struct join *join, const char *host, char port[8],
+                           struct error *err)
+{
+    struct addrinfo *list;
+    struct sockaddr_storage bound;
+    socklen_t len = sizeof(bound);
+
+    if (resolve(host, "0", AI_PASSIVE, &list, err)) {
+        return -1;
+    }
+    join->listener =
+        socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int failed = join->listener < 0 ||
+                 bind(join->listener, list->ai_addr, list->ai_addrlen) ||
+                 listen(join->listener, SOMAXCONN) ||
+                 getsockname(join->listener, (struct sockaddr *)&bound, &len);
+    int failure = errno;
+    freeaddrinfo(list);
+    if (failed) {
+        return error_set_errno(err, ERROR_IO, failure, "listening on %s", host);
+    }
+    int number = bound.ss_family == AF_INET6
+                     ? ntohs(((struct sockaddr_in6 *)(void *)&bound)->sin6_port)
+                     : ntohs(((struct sockaddr_in *)(void *)&bound)->sin_port);
+    snprintf(port, 8, "%d", number);
+    return 0;
+}
+
+static int publish(struct join *join, struct error *err)
+{
+    const struct mesh *mesh = join->mesh;
+    const char *host = join->config->address;
+    char hostid[HOSTID_MAX], machine[HOSTID_MAX], port[8], token[TOKEN_TEXT];
+    char key[KEY_MAX];
+
+    host = host && host[0] ? host : "127.0.0.1";
+    if (start_listening(join, host, port, err)) {
+        return -1;
+    }
+    format_token(shm_group_token(&mesh->group), token);
+    json_t *record =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "hostid",
+                  hostid_text(join->config->hostid, hostid), "machine",
+                  hostid_machine(machine), "address", host, "port", port, "pid",
+                  (int)getpid(), "fd", mesh->group.fd, "token", token);
+    char *text = record ? json_text(record) : NULL;
+    json_decref(record);
+    if (!text) {
+        return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+    }
+    snprintf(key, sizeof(key), "ringbench/rank/%d", mesh->rank);
+    int status = store_client_set(join->config->store, key, text, strlen(text), err);
+    free(text);
+    return status;
+}
+
+static int copy_text(const json_t *record, const char *key, char *out, size_t size)
+{
+    const char *text = json_get_str(record, key, "");
+    int len = snprintf(out, size, "%s", text);
+
+    return text[0] && (size_t)len < size ? 0 : -1;
+}
+
+static int parse_record(const char *text, size_t len, struct record *out,
+                        struct error *err)
+{
+    json_t *record = json_parse(text, len, err);
+
+    if (!record) {
+        return -1;
+    }
+    const char *token = json_get_str(record, "token", "");
+    out->pid = (pid_t)json_get_int(record, "pid", 0);
+    out->fd = (int)json_get_int(record, "fd", -1);
+    int failed = copy_text(record, "hostid", out->hostid, sizeof(out->hostid)) ||
+                 copy_text(record, "machine", out->machine, sizeof(out->machine)) ||
+                 copy_text(record, "address", out->address, sizeof(out->address)) ||
+                 copy_text(record, "port", out->port, sizeof(out->port)) ||
+                 strlen(token) != TOKEN_TEXT - 1 || parse_token(token, out->token) ||
+                 out->pid <= 0 || out->fd < 0;
+    json_decref(record);
+    return failed ? error_set(err, ERROR_PEER, "its record in the store is malformed")
+                  : 0;
+}
+
+static int64_t left_ms(const struct join *join)
+{
+    int64_t left = (join->deadline_ns - clock_monotonic_ns()) / 1000000;
+    return left > 0 ? left : 0;
+}
+
+static int read_record(struct join *join, int rank, struct error *err)
+{
+    char key[KEY_MAX];
+    const char *keys[1] = {key};
+    struct buf text;
+
+    snprintf(key, sizeof(key), "ringbench/rank/%d", rank);
+    if (store_client_wait(join->config->store, keys, 1, left_ms(join), err)) {
+        return error_prefix(err, "waiting for rank %d", rank);
+    }
+    buf_init(&text, RECORD_MAX);
+    int status = store_client_get(join->config->store, key, &text, err);
+    if (!status) {
+        status =
+            parse_record(text.data ? text.data : "", text.len, &join->records[rank], err);
+    }
+    buf_release(&text);
+    return status ? error_prefix(err, "rank %d", rank) : 0;
+}
+
+static bool is_same_host(const struct join *join, int rank)
+{
+    return strcmp(join->records[rank].hostid, join->records[join->mesh->rank].hostid) ==
+           0;
+}
+
+static int join_group(struct join *join, struct error *err)
+{
+    struct mesh *mesh = join->mesh;
+    int n = 0, self = 0;
+    struct shm_peer *peers = calloc((size_t)mesh->world_size, sizeof(*peers));
+
+    if (!peers) {
+        return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+    }
+    for (int rank = 0; rank < mesh->world_size; rank++) {
+        const struct record *record = &join->records[rank];
+        mesh->group_of[rank] = -1;
+        mesh->machine_ranks +=
+            strcmp(record->machine, join->records[mesh->rank].machine) == 0;
+        if (!is_same_host(join, rank)) {
+            continue;
+        }
+        self = rank == mesh->rank ? n : self;
+        mesh->group_of[rank] = n;
+        peers[n].rank = rank;
+        peers[n].pid = record->pid;
+        peers[n].remote_fd = record->fd;
+        memcpy(peers[n].token, record->token, sizeof(record->token));
+        n++;
+    }
+    mesh->is_local = n == mesh->world_size;
+    watch_set_sharers(&mesh->watch, mesh->machine_ranks);
+    return shm_group_join(&mesh->group, peers, n, self, err);
+}
+
+/* The hosts in order of their first rank, each host's ranks one behind the other. */
+static void order_ring(struct join *join)
+{
+    struct mesh *mesh = join->mesh;
+    int n = 0;
+
+    for (int first = 0; first < mesh->world_size; first++) {
+        const char *hostid = join->records[first].hostid;
+        bool is_first = true;
+        for (int rank = 0; rank < first && is_first; rank++) {
+            is_first = strcmp(join->records[rank].hostid, hostid) != 0;
+        }
+        for (int rank = first; is_first && rank < mesh->world_size; rank++) {
+            if (strcmp(join->records[rank].hostid, hostid) == 0) {
+                mesh->ring_at = rank == mesh->rank ? n : mesh->ring_at;
+                mesh->ring[n++] = rank;
+            }
+        }
+    }
+}
+
+/* Wait for events on fd, heeding stop and deadline. */
+static int await_fd(struct join *join, int fd, short events, struct error *err)
+{
+    for (;;) {
+        struct pollfd pollfd = {.fd = fd, .events = events};
+        if (poll(&pollfd, 1, SLICE_MS) > 0) {
+            return 0;
+        }
+        if (watch_check(&join->mesh->watch)) {
+            return mesh_failed(join->mesh, err);
+        }
+        if (left_ms(join) == 0) {
+            return error_set(err, ERROR_TIMEOUT, "no connection in time");
+        }
+    }
+}
+
+static int transfer(struct join *join, int fd, void *data, size_t len, bool is_send,
+                    struct error *err)
+{
+    char *at = data;
+
+    while (len > 0) {
+        ssize_t n = is_send ? send(fd, at, len, MSG_NOSIGNAL | MSG_DONTWAIT)
+                            : recv(fd, at, len, MSG_DONTWAIT);
+        if (n > 0) {
+            at += n;
+            len -= (size_t)n;
+        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            return error_set_errno(err, ERROR_PEER, n == 0 ? ECONNRESET : errno,
+                                   "greeting");
+        } else if (await_fd(join, fd, is_send ? POLLOUT : POLLIN, err)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int adopt(struct join *join, int rank, int fd, struct error *err)
+{
+    link_tune_socket(fd);
+    link_init_tcp(&join->mesh->links[rank], rank, fd);
+    return watch_add_socket(&join->mesh->watch, rank, fd, err);
+}
+
+static int open_connection(struct join *join, const struct record *record, int *out,
+                           struct error *err)
+{
+    struct addrinfo *list;
+    int failure = 0;
+    socklen_t len = sizeof(failure);
+
+    if (resolve(record->address, record->port, 0, &list, err)) {
+        return -1;
+    }
+    int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 ||
+        (connect(fd, list->ai_addr, list->ai_addrlen) && errno != EINPROGRESS)) {
+        failure = errno;
+    }
+    freeaddrinfo(list);
+    if (!failure && await_fd(join, fd, POLLOUT, err)) {
+        close(fd);
+        return -1;
+    }
+    if (!failure) {
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &len);
+    }
+    if (failure) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return error_set_errno(err, ERROR_PEER, failure, "connecting to %s port %s",
+                               record->address, record->port);
+    }
+    *out = fd;
+    return 0;
+}
+
+static int connect_to(struct join *join, int rank, struct error *err)
+{
+    const struct record *record = &join->records[rank];
+    struct greeting greeting = {.rank = htonl((uint32_t)join->mesh->rank)};
+    int fd = -1;
+
+    memcpy(greeting.magic, greeting_magic, sizeof(greeting.magic));
+    memcpy(greeting.token, record->token, sizeof(greeting.token));
+    if (open_connection(join, record, &fd, err)) {
+        return error_prefix(err, "rank %d", rank);
+    }
+    if (transfer(join, fd, &greeting, sizeof(greeting), true, err)) {
+        close(fd);
+        return error_prefix(err, "rank %d", rank);
+    }
+    return adopt(join, rank, fd, err);
+}
+
+/* The rank that a greeting proves, or -1. */
+static int greeted_by(const struct join *join, const struct greeting *greeting)
+{
+    const struct mesh *mesh = join->mesh;
+    uint32_t rank = ntohl(greeting->rank);
+
+    if (memcmp(greeting->magic, greeting_magic, sizeof(greeting->magic)) != 0 ||
+        memcmp(greeting->token, join->records[mesh->rank].token, SHM_TOKEN_BYTES) != 0 ||
+        rank >= (uint32_t)mesh->world_size || (int)rank <= mesh->rank ||
+        mesh->links[rank].transport) {
+        return -1;
+    }
+    return (int)rank;
+}
+
+/* 0: one more is connected, or a stranger was sent away. */
+static int accept_one(struct join *join, int *connected, struct error *err)
+{
+    struct greeting greeting;
+    struct error stranger;
+
+    if (await_fd(join, join->listener, POLLIN, err)) {
+        return -1;
+    }
+    int fd = accept4(join->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
+                   ? 0
+                   : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
+    }
+    if (transfer(join, fd, &greeting, sizeof(greeting), false, &stranger)) {
+        close(fd);
+        return 0;
+    }
+    int rank = greeted_by(join, &greeting);
+    if (rank < 0) {
+        close(fd);
+        return 0;
+    }
+    ++*connected;
+    return adopt(join, rank, fd, err);
+}
+
+static int connect_remote(struct join *join, struct error *err)
+{
+    struct mesh *mesh = join->mesh;
+    int expected = 0, connected = 0;
+
+    for (int rank = 0; rank < mesh->world_size; rank++) {
+        if (mesh->group_of[rank] >= 0) {
+            continue;
+        }
+        if (rank < mesh->rank && connect_to(join, rank, err)) {
+            return -1;
+        }
+        expected += rank > mesh->rank;
+    }
+    while (connected < expected) {
+        if (accept_one(join, &connected, err)) {
+            return error_prefix(err, "%d of %d ranks have connected", connected,
+                                expected);
+        }
+    }
+    return 0;
+}
+
+static void connect_local(struct mesh *mesh)
+{
+    struct shm_group *group = &mesh->group;
+
+    for (int i = 0; i < group->n; i++) {
+        int rank = group->peers[i].rank;
+        if (i != group->self) {
+            link_init_shm(&mesh->links[rank], rank,
+                          shm_group_queue(group, group->self, i),
+                          shm_group_queue(group, i, group->self));
+        }
+    }
+}
+
+static int run_join(struct join *join, struct error *err)
+{
+    struct mesh *mesh = join->mesh;
+    size_t n = (size_t)mesh->world_size;
+
+    mesh->links = calloc(n, sizeof(*mesh->links));
+    mesh->group_of = calloc(n, sizeof(*mesh->group_of));
+    mesh->ring = calloc(n, sizeof(*mesh->ring));
+    join->records = calloc(n, sizeof(*join->records));
+    if (!mesh->links || !mesh->group_of || !mesh->ring || !join->records) {
+        return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+    }
+    if (publish(join, err)) {
+        return -1;
+    }
+    for (int rank = 0; rank < mesh->world_size; rank++) {
+        if (read_record(join, rank, err)) {
+            return -1;
+        }
+    }
+    if (join_group(join, err)) {
+        return -1;
+    }
+    order_ring(join);
+    connect_local(mesh);
+    return connect_remote(join, err);
+}
+
+int mesh_join(struct mesh *mesh, const struct mesh_config *config, struct error *err)
+{
+    struct join join = {.mesh = mesh, .config = config, .listener = -1};
+
+    join.deadline_ns = clock_monotonic_ns() + config->timeout_ms * 1000000;
+    raise_descriptor_limit();
+    int status = run_join(&join, err);
+    if (join.listener >= 0) {
+        close(join.listener);
+    }
+    free(join.records);
+    return status;
+}

@@ -1,0 +1,223 @@
+/* shm_group.c - the ranks of one host: a shared segment each, mapped by all of them */
+#include "agent/worker/shm_group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define HEAD_BYTES PAGE
+#define QUEUES_OFFSET (HEAD_BYTES + 2 * SHM_SLOT_BYTES)
+#define DATA_ALIGN (2u << 20)
+
+_Static_assert(sizeof(struct shm_head) <= HEAD_BYTES, "the head must fit its page");
+
+static size_t round_up(size_t value, size_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+int shm_group_init(struct shm_group *group, struct watch *watch, struct error *err)
+{
+    unsigned char token[SHM_TOKEN_BYTES];
+
+    memset(group, 0, sizeof(*group));
+    group->watch = watch;
+    group->fd = memfd_create("ringbench", MFD_CLOEXEC);
+    if (group->fd < 0 || ftruncate(group->fd, HEAD_BYTES)) {
+        return error_set_errno(err, ERROR_IO, errno, "shared segment");
+    }
+    if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token) ||
+        pwrite(group->fd, token, sizeof(token), 0) != (ssize_t)sizeof(token)) {
+        return error_set_errno(err, ERROR_IO, errno, "shared segment's token");
+    }
+    group->peers = calloc(1, sizeof(*group->peers));
+    if (!group->peers) {
+        return error_set(err, ERROR_MEMORY, "shared segment: out of memory");
+    }
+    group->n = 1;
+    memcpy(group->peers[0].token, token, sizeof(token));
+    return 0;
+}
+
+void shm_group_release(struct shm_group *group)
+{
+    for (int i = 0; i < group->n; i++) {
+        struct shm_peer *peer = &group->peers[i];
+        if (peer->base) {
+            munmap(peer->base, peer->base_len);
+        }
+        if (peer->data) {
+            munmap(peer->data, group->data_len);
+        }
+    }
+    free(group->peers);
+    group->peers = NULL;
+    group->n = 0;
+    if (group->fd >= 0) {
+        close(group->fd);
+        group->fd = -1;
+    }
+}
+
+const unsigned char *shm_group_token(const struct shm_group *group)
+{
+    return group->peers[group->self].token;
+}
+
+/* A descriptor of the member's segment; the caller closes it. */
+static int open_segment(const struct shm_group *group, int member, struct error *err)
+{
+    const struct shm_peer *peer = &group->peers[member];
+    char path[64];
+
+    if (member == group->self) {
+        int fd = fcntl(group->fd, F_DUPFD_CLOEXEC, 0);
+        return fd < 0 ? error_set_errno(err, ERROR_IO, errno, "shared segment") : fd;
+    }
+    snprintf(path, sizeof(path), "/proc/%ld/fd/%d", (long)peer->pid, peer->remote_fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        return error_set_errno(err, ERROR_PEER, errno,
+                               "rank %d's shared segment (%s) cannot be opened",
+                               peer->rank, path);
+    }
+    return fd;
+}
+
+static char *map_part(const struct shm_group *group, int member, size_t offset,
+                      size_t len, struct error *err)
+{
+    int fd = open_segment(group, member, err);
+    if (fd < 0) {
+        return NULL;
+    }
+    void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    int failure = errno;
+    close(fd);
+    if (at == MAP_FAILED) {
+        error_set_errno(err, ERROR_MEMORY, failure, "mapping %zu bytes of rank %d", len,
+                        group->peers[member].rank);
+        return NULL;
+    }
+    return at;
+}
+
+static int map_member(struct shm_group *group, int member, struct error *err)
+{
+    struct shm_peer *peer = &group->peers[member];
+
+    peer->base = map_part(group, member, 0, group->data_offset, err);
+    if (!peer->base) {
+        return -1;
+    }
+    peer->base_len = group->data_offset;
+    peer->head = (struct shm_head *)(void *)peer->base;
+    if (memcmp(peer->head->token, peer->token, sizeof(peer->token)) != 0) {
+        return error_set(err, ERROR_PEER,
+                         "rank %d: its shared segment is not what it says", peer->rank);
+    }
+    return 0;
+}
+
+int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int self,
+                   struct error *err)
+{
+    free(group->peers);
+    group->peers = peers;
+    group->n = n;
+    group->self = self;
+    group->data_offset =
+        round_up(QUEUES_OFFSET + (size_t)n * sizeof(struct shm_queue), DATA_ALIGN);
+    if (ftruncate(group->fd, (off_t)group->data_offset)) {
+        return error_set_errno(err, ERROR_MEMORY, errno, "shared segment");
+    }
+    for (int i = 0; i < n; i++) {
+        /* Watched before it is opened: the token then shows that the process is it. */
+        if (i != self &&
+            watch_add_process(group->watch, peers[i].rank, peers[i].pid, err)) {
+            return -1;
+        }
+        if (map_member(group, i, err)) {
+            return -1;
+        }
+    }
+    if (shm_group_barrier(group)) {
+        *err = group->watch->error;
+        return -1;
+    }
+    return 0;
+}
+
+int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
+{
+    int failure;
+
+    group->data_len = round_up(len, PAGE);
+    if (ftruncate(group->fd, (off_t)(group->data_offset + group->data_len))) {
+        return error_set_errno(err, ERROR_MEMORY, errno, "shared buffers");
+    }
+    /* Takes the pages now: later a lack of memory would be a signal, not an error. */
+    do {
+        failure =
+            fallocate(group->fd, 0, (off_t)group->data_offset, (off_t)group->data_len)
+                ? errno
+                : 0;
+    } while (failure == EINTR);
+    if (failure) {
+        return error_set_errno(err, ERROR_MEMORY, failure, "%zu bytes of shared buffers",
+                               group->data_len);
+    }
+    if (shm_group_barrier(group)) {
+        *err = group->watch->error;
+        return -1;
+    }
+    for (int i = 0; i < group->n; i++) {
+        group->peers[i].data =
+            map_part(group, i, group->data_offset, group->data_len, err);
+        if (!group->peers[i].data) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int shm_group_barrier(struct shm_group *group)
+{
+    uint64_t sequence = ++group->sequence;
+
+    atomic_store_explicit(&group->peers[group->self].head->line.sequence, sequence,
+                          memory_order_release);
+    for (int i = 0; i < group->n; i++) {
+        _Atomic uint64_t *theirs = &group->peers[i].head->line.sequence;
+        struct watch_idle idle = {0};
+        while (atomic_load_explicit(theirs, memory_order_acquire) < sequence) {
+            if (watch_idle(group->watch, &idle)) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+char *shm_group_slot(const struct shm_group *group, int member)
+{
+    return group->peers[member].base + HEAD_BYTES +
+           (group->slot_uses & 1) * SHM_SLOT_BYTES;
+}
+
+void shm_group_next_slot(struct shm_group *group)
+{
+    group->slot_uses++;
+}
+
+struct shm_queue *shm_group_queue(const struct shm_group *group, int from, int to)
+{
+    char *base = group->peers[to].base + QUEUES_OFFSET;
+    return (struct shm_queue *)(void *)base + from;
+}

@@ -1,0 +1,211 @@
+/* watch.c - waiting for peers without missing their death */
+#include "agent/worker/watch.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <linux/tcp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+#define CHECK_NS 5000000   /* between looks at the peers */
+#define PROBE_NS 500000000 /* between questions that cost more */
+#define NAP_AFTER_NS 20000000
+#define NAP_NS 100000
+#define SILENCE_MS 2000 /* data without acknowledgement for so long: the peer is gone */
+#define SPINS_ALONE 2000
+#define SPINS_SHARED 20
+
+int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
+               struct error *err)
+{
+    memset(watch, 0, sizeof(*watch));
+    watch->stop = stop;
+    watch->lost = -1;
+    watch->spins = SPINS_ALONE;
+    watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (watch->epoll_fd < 0) {
+        return error_set_errno(err, ERROR_IO, errno, "epoll");
+    }
+    watch->peers = calloc((size_t)max_peers + 1, sizeof(*watch->peers));
+    if (!watch->peers) {
+        close(watch->epoll_fd);
+        watch->epoll_fd = -1;
+        return error_set(err, ERROR_MEMORY, "watching peers: out of memory");
+    }
+    return 0;
+}
+
+void watch_release(struct watch *watch)
+{
+    for (int i = 0; i < watch->n_peers; i++) {
+        if (!watch->peers[i].is_socket && watch->peers[i].fd >= 0) {
+            close(watch->peers[i].fd);
+        }
+    }
+    free(watch->peers);
+    watch->peers = NULL;
+    watch->n_peers = 0;
+    if (watch->epoll_fd >= 0) {
+        close(watch->epoll_fd);
+        watch->epoll_fd = -1;
+    }
+}
+
+static int add(struct watch *watch, const struct watch_peer *peer, uint32_t events,
+               struct error *err)
+{
+    struct epoll_event event = {.events = events, .data.u32 = (uint32_t)peer->rank};
+
+    if (peer->fd >= 0 && epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, peer->fd, &event)) {
+        return error_set_errno(err, ERROR_IO, errno, "watching rank %d", peer->rank);
+    }
+    watch->peers[watch->n_peers++] = *peer;
+    return 0;
+}
+
+int watch_add_process(struct watch *watch, int rank, pid_t pid, struct error *err)
+{
+    struct watch_peer peer = {.rank = rank, .pid = pid, .fd = -1};
+
+    peer.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (peer.fd < 0 && errno == ESRCH) {
+        watch_lose(watch, rank, "its process has ended");
+        return error_set(err, ERROR_PEER, "rank %d: its process has ended", rank);
+    }
+    return add(watch, &peer, EPOLLIN, err);
+}
+
+int watch_add_socket(struct watch *watch, int rank, int fd, struct error *err)
+{
+    struct watch_peer peer = {.rank = rank, .fd = fd, .is_socket = true};
+
+    return add(watch, &peer, EPOLLRDHUP, err);
+}
+
+void watch_set_sharers(struct watch *watch, int processes)
+{
+    cpu_set_t set;
+    int cores = 1;
+
+    if (!sched_getaffinity(0, sizeof(set), &set)) {
+        cores = CPU_COUNT(&set);
+    }
+    watch->spins = processes <= cores ? SPINS_ALONE : SPINS_SHARED;
+}
+
+int watch_lose(struct watch *watch, int rank, const char *how)
+{
+    if (watch->error.code == ERROR_NONE) {
+        watch->lost = rank;
+        error_set(&watch->error, ERROR_PEER, "lost rank %d: %s", rank, how);
+    }
+    return -1;
+}
+
+/* TCP_USER_TIMEOUT would also end the connection to a peer that lives but does not read
+ * for a while (stopped in a debugger, or a benchmark's slow rank): that is a stall, not a
+ * loss. A dead link shows as sent data that nothing acknowledges. */
+static bool is_silent(int fd)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len)) {
+        return false;
+    }
+    return info.tcpi_unacked > 0 && info.tcpi_retransmits > 0 &&
+           info.tcpi_last_ack_recv > SILENCE_MS && info.tcpi_last_data_sent > SILENCE_MS;
+}
+
+static int probe_peers(struct watch *watch)
+{
+    for (int i = 0; i < watch->n_peers; i++) {
+        const struct watch_peer *peer = &watch->peers[i];
+        if (peer->is_socket && is_silent(peer->fd)) {
+            return watch_lose(watch, peer->rank, "no acknowledgement for 2 s");
+        }
+        if (!peer->is_socket && peer->fd < 0 && kill(peer->pid, 0) && errno == ESRCH) {
+            return watch_lose(watch, peer->rank, "its process has ended");
+        }
+    }
+    return 0;
+}
+
+static const char *why_closed(const struct watch *watch, int rank)
+{
+    for (int i = 0; i < watch->n_peers; i++) {
+        const struct watch_peer *peer = &watch->peers[i];
+        if (peer->rank != rank || !peer->is_socket) {
+            continue;
+        }
+        int failure = 0;
+        socklen_t len = sizeof(failure);
+        getsockopt(peer->fd, SOL_SOCKET, SO_ERROR, &failure, &len);
+        return failure ? strerror(failure) : "connection closed";
+    }
+    return "its process has ended";
+}
+
+int watch_check(struct watch *watch)
+{
+    struct epoll_event event;
+
+    if (watch->error.code != ERROR_NONE) {
+        return -1;
+    }
+    if (watch->stop && atomic_load_explicit(watch->stop, memory_order_relaxed)) {
+        return error_set(&watch->error, ERROR_UNAVAILABLE, "told to stop");
+    }
+    int64_t now = clock_monotonic_ns();
+    watch->checked_ns = now;
+    if (watch->is_leaving) {
+        return now < watch->leave_by_ns
+                   ? 0
+                   : error_set(&watch->error, ERROR_TIMEOUT, "peers did not leave");
+    }
+    if (epoll_wait(watch->epoll_fd, &event, 1, 0) > 0) {
+        int rank = (int)event.data.u32;
+        return watch_lose(watch, rank, why_closed(watch, rank));
+    }
+    if (now - watch->probed_ns > PROBE_NS) {
+        watch->probed_ns = now;
+        return probe_peers(watch);
+    }
+    return 0;
+}
+
+int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
+{
+    sched_yield();
+    if (idle->polls % 16 != 0) {
+        return 0;
+    }
+    int64_t now = clock_monotonic_ns();
+    if (idle->since_ns == 0) {
+        idle->since_ns = now;
+    }
+    if (now - watch->checked_ns >= CHECK_NS && watch_check(watch)) {
+        return -1;
+    }
+    if (now - idle->since_ns > NAP_AFTER_NS) {
+        struct timespec nap = {.tv_nsec = NAP_NS};
+        nanosleep(&nap, NULL);
+        idle->polls |= 15u; /* look at the clock again after the next poll */
+    }
+    return 0;
+}
+
+void watch_leave(struct watch *watch, int64_t ms)
+{
+    watch->is_leaving = true;
+    watch->leave_by_ns = clock_monotonic_ns() + ms * 1000000;
+}

@@ -1,0 +1,88 @@
+/* watch.h - waiting for peers without missing their death
+ *
+ * A wait loop polls memory or sockets and calls watch_idle() each time it finds nothing.
+ * It spins a little, then yields the processor (with more ranks than cores a spinning
+ * rank only keeps the others from running), then sleeps in short naps. On the slow path
+ * it looks, every few milliseconds, at the stop flag and at every peer: processes of this
+ * host by pidfd, others by their socket, also those that the current operation does not
+ * use. */
+#ifndef RINGBENCH_WORKER_WATCH_H
+#define RINGBENCH_WORKER_WATCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+
+struct watch_peer {
+    int rank;
+    int fd; /* pidfd or socket; -1: none */
+    bool is_socket;
+    pid_t pid; /* without pidfd: probed with kill() */
+};
+
+struct watch {
+    int epoll_fd;
+    const atomic_int *stop; /* may be NULL */
+    unsigned spins;         /* polls before the first yield */
+    bool is_leaving;        /* peers may end now: only the deadline counts */
+    int64_t leave_by_ns;
+    int lost;           /* rank, or -1 */
+    struct error error; /* once failed; code ERROR_NONE before */
+    int64_t checked_ns, probed_ns;
+    struct watch_peer *peers;
+    int n_peers;
+};
+
+/* One wait: zero it before the loop and when something has moved. */
+struct watch_idle {
+    unsigned polls;
+    int64_t since_ns;
+};
+
+int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
+               struct error *err);
+void watch_release(struct watch *watch);
+
+/* Notice the end of process `pid` of this host as the loss of `rank`. */
+int watch_add_process(struct watch *watch, int rank, pid_t pid, struct error *err);
+/* Notice the end of a connection (borrowed; close it after watch_release). */
+int watch_add_socket(struct watch *watch, int rank, int fd, struct error *err);
+
+/* Spin or yield depending on how many processes share this host's cores. */
+void watch_set_sharers(struct watch *watch, int processes);
+
+/* Record a loss noticed elsewhere (a failed read, say); the first one stands. -1. */
+int watch_lose(struct watch *watch, int rank, const char *how);
+
+/* Look at the stop flag and all peers now. -1 when the wait must end. */
+int watch_check(struct watch *watch);
+
+/* The slow path; 0, or -1 when the wait must end: watch->error says why. */
+int watch_idle_slow(struct watch *watch, struct watch_idle *idle);
+
+/* From here on peers may end: waits end after `ms` at the latest. */
+void watch_leave(struct watch *watch, int64_t ms);
+
+static inline void watch_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Nothing was there: pass some time. */
+static inline int watch_idle(struct watch *watch, struct watch_idle *idle)
+{
+    if (idle->polls++ < watch->spins) {
+        watch_relax();
+        return 0;
+    }
+    return watch_idle_slow(watch, idle);
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* store_stub.h - a TCPStore for tests and benchmarks that run without the server: one
+ * process on loopback, just the queries that a worker makes */
+#ifndef RINGBENCH_TESTS_STORE_STUB_H
+#define RINGBENCH_TESTS_STORE_STUB_H
+
+#include <sys/types.h>
+
+struct store_stub {
+    pid_t pid;
+    int port;
+};
+
+/* Start it, listening on a numeric IPv4 address (NULL: 127.0.0.1) and port (0: any); it
+ * ends with its parent. -1 on failure. */
+int store_stub_start(struct store_stub *stub, const char *address, int port);
+void store_stub_stop(struct store_stub *stub);
+
+/* Serve on a listening socket; never returns. */
+void store_stub_serve(int listener) __attribute__((noreturn));
+
+#endif
