@@ -1,0 +1,15 @@
+# copy_vendor.cmake - the three files of the chart library, from the npm package (which has
+# them in dist/) or from a plain folder
+file(MAKE_DIRECTORY ${TO})
+foreach(name uPlot.iife.min.js uPlot.min.css LICENSE)
+    set(found)
+    foreach(folder ${FROM}/dist ${FROM} ${FROM}/..)
+        if(NOT found AND EXISTS ${folder}/${name})
+            set(found ${folder}/${name})
+        endif()
+    endforeach()
+    if(NOT found)
+        message(FATAL_ERROR "${FROM} has no ${name}")
+    endif()
+    configure_file(${found} ${TO}/${name} COPYONLY)
+endforeach()

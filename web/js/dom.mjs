@@ -1,0 +1,141 @@
+/* dom.mjs - elements made from plain values. Text goes in as text, never as markup. */
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/* h('p', {class: 'x', on: {click: f}, hidden: true}, 'text', child, [more], null) */
+export function h(tag, props = {}, ...children) {
+    return build(document.createElement(tag), props, children);
+}
+
+export function svg(tag, props = {}, ...children) {
+    return build(document.createElementNS(SVG, tag), props, children);
+}
+
+function build(element, props, children) {
+    for (const [key, value] of Object.entries(props ?? {})) {
+        setProp(element, key, value);
+    }
+    element.append(...flatten(children));
+    return element;
+}
+
+function setProp(element, key, value) {
+    if (value === undefined || value === null || value === false) {
+        return;
+    }
+    if (key === 'on') {
+        for (const [type, listener] of Object.entries(value)) {
+            element.addEventListener(type, listener);
+        }
+    } else if (key === 'vars') {
+        /* Through the CSSOM, which the content security policy allows. */
+        for (const [name, text] of Object.entries(value)) {
+            element.style.setProperty(name, text);
+        }
+    } else if (key === 'value' || key === 'checked') {
+        element[key] = value;
+    } else {
+        element.setAttribute(key, value === true ? '' : value);
+    }
+}
+
+function flatten(children) {
+    return children.flat(Infinity).filter(
+        child => child !== null && child !== undefined && child !== false);
+}
+
+export function setText(element, text) {
+    const value = String(text);
+    if (element.textContent !== value) {
+        element.textContent = value;
+    }
+}
+
+export function setHidden(element, hidden) {
+    if (element.hidden !== hidden) {
+        element.hidden = hidden;
+    }
+}
+
+/* Make `parent` hold one child per item, in order. A child is kept while its key and its
+ * signature stay the same, so focus, selection and scroll position survive. */
+export function syncChildren(parent, items, {key, signature, render}) {
+    const known = parent.syncedChildren ?? new Map();
+    const next = new Map();
+    const elements = items.map(item => {
+        const id = String(key(item));
+        const sign = signature(item);
+        const old = known.get(id);
+        const element = old && old.sign === sign ? old.element : render(item);
+        next.set(id, {sign, element});
+        return element;
+    });
+    parent.syncedChildren = next;
+    place(parent, elements);
+}
+
+function place(parent, elements) {
+    let at = parent.firstChild;
+    for (const element of elements) {
+        if (element === at) {
+            at = at.nextSibling;
+        } else {
+            parent.insertBefore(element, at);
+        }
+    }
+    while (at) {
+        const next = at.nextSibling;
+        at.remove();
+        at = next;
+    }
+}
+
+export function debounce(call, ms) {
+    let timer = null;
+    const later = (...args) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => call(...args), ms);
+    };
+    later.cancel = () => clearTimeout(timer);
+    return later;
+}
+
+/* Call at most once per frame, however often asked. */
+export function perFrame(call) {
+    let pending = 0;
+    const ask = () => {
+        pending ||= requestAnimationFrame(() => {
+            pending = 0;
+            call();
+        });
+    };
+    ask.cancel = () => {
+        cancelAnimationFrame(pending);
+        pending = 0;
+    };
+    return ask;
+}
+
+/* Hand the person a file. */
+export function download(blob, name) {
+    const url = URL.createObjectURL(blob);
+    const link = h('a', {href: url, download: name});
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+/* The clipboard API is missing on plain http from another host: the old way works. */
+export async function copyText(text) {
+    if (navigator.clipboard) {
+        await navigator.clipboard.writeText(text);
+        return;
+    }
+    const area = h('textarea', {'class': 'visually-hidden', 'aria-hidden': 'true'});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+}

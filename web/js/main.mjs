@@ -1,0 +1,112 @@
+/* main.mjs - the frame around the views: header, address, whether the server answers */
+import {Api} from './api.mjs';
+import {h, setHidden, setText} from './dom.mjs';
+import {themeSwitch} from './theme.mjs';
+import {askToken} from './token_dialog.mjs';
+import {formatAddress, parseAddress} from './url_state.mjs';
+import {missingView} from './views/missing.mjs';
+import {newRunView} from './views/new_run.mjs';
+import {nodeView} from './views/node.mjs';
+import {nodesView} from './views/nodes.mjs';
+import {runView} from './views/run.mjs';
+import {runsView} from './views/runs.mjs';
+
+const VIEWS = {
+    runs: runsView,
+    run: runView,
+    new: newRunView,
+    nodes: nodesView,
+    node: nodeView,
+    missing: missingView
+};
+
+const api = new Api({askToken});
+const outlet = h('main', {id: 'main', tabindex: '-1'});
+const links = [['/', 'Runs', 'runs'], ['/nodes', 'Nodes', 'nodes']].map(
+    ([href, text, view]) => ({view, link: h('a', {href}, text)}));
+let shown = null;
+
+/* What a view gets: the API, the way to other addresses, and the title. */
+const app = {
+    api,
+    /* Go to an address; `replace` leaves no entry behind in the history. */
+    go(route, {replace = false} = {}) {
+        const address = typeof route === 'string' ? route : formatAddress(route);
+        if (address !== location.pathname + location.search) {
+            history[replace ? 'replaceState' : 'pushState'](null, '', address);
+        }
+        show();
+    },
+    title(text) {
+        document.title = text ? `${text} · ringbench` : 'ringbench';
+    }
+};
+
+/* Draw the view of the present address; the same view again is told its new query. */
+function show() {
+    const route = parseAddress(location.pathname, location.search);
+    if (shown && shown.view === route.view && shown.id === route.id) {
+        shown.handle.update(route.query);
+        return;
+    }
+    const first = shown === null;
+    shown?.handle.destroy();
+    outlet.replaceChildren();
+    app.title('');
+    shown = {...route, handle: VIEWS[route.view](outlet, app, route)};
+    for (const {view, link} of links) {
+        const here = view === route.view || (view === 'nodes' && route.view === 'node');
+        link.toggleAttribute('aria-current', here);
+        if (here) {
+            link.setAttribute('aria-current', 'page');
+        }
+    }
+    if (!first) {
+        outlet.focus({preventScroll: true});
+        scrollTo(0, 0);
+    }
+}
+
+/* Links within the page change the address without loading it anew. */
+function onClick(event) {
+    const link = event.target.closest?.('a[href^="/"]');
+    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey &&
+        !event.shiftKey && !event.altKey;
+    if (!link || !plain || link.hasAttribute('download') || link.target ||
+        link.getAttribute('href').startsWith('/api/')) {
+        return;
+    }
+    event.preventDefault();
+    app.go(link.getAttribute('href'));
+}
+
+function reachNotice() {
+    const text = h('span');
+    const notice = h('div', {class: 'gone', role: 'alert', hidden: true},
+        h('strong', {}, 'The server does not answer'), text);
+    api.addEventListener('reach', () => {
+        setHidden(notice, api.goneSince === null);
+        if (api.goneSince) {
+            setText(text,
+                ` since ${api.goneSince.toLocaleTimeString([], {hour12: false})}. ` +
+                    'What is shown may be old; the page reconnects by itself.');
+        }
+    });
+    return notice;
+}
+
+function header() {
+    return h('header', {class: 'top'},
+        h('a', {class: 'skip', href: '#main'}, 'Skip to the content'),
+        h('a', {class: 'brand', href: '/'},
+            h('img', {src: '/icon.svg', alt: '', width: '24', height: '24'}),
+            'ringbench'),
+        h('nav', {'aria-label': 'Main'}, links.map(({link}) => link)),
+        h('span', {class: 'spring'}), themeSwitch(),
+        h('a', {class: 'button primary', href: '/new'}, 'New run'));
+}
+
+document.body.append(header(), reachNotice(), outlet);
+document.addEventListener('click', onClick);
+window.addEventListener('popstate', show);
+show();

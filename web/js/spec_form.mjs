@@ -1,0 +1,222 @@
+/* spec_form.mjs - from what stands in the new-run form to the request, and back. No DOM.
+ * Nothing is judged here: a field that makes no sense goes to the server as it was typed,
+ * and its answer is shown at that field. */
+import {formatSize} from './units.mjs';
+import {FIELDS} from './spec_fields.mjs';
+
+/* Kinds whose value is an array; all others are text. */
+const ARRAYS = new Set(['several', 'nodes']);
+
+export function emptyForm() {
+    const form = {};
+    for (const field of FIELDS) {
+        form[field.id] = ARRAYS.has(field.kind) ? [] : '';
+    }
+    form.sizes_mode = 'factor';
+    form.extra = {};
+    return form;
+}
+
+export const isShown = (field, form) =>
+    !field.when || field.when[1].includes(form[field.when[0]]);
+
+/* The request: only what was filled in. */
+export function toSpec(form) {
+    const spec = {...form.extra};
+    for (const field of FIELDS) {
+        const value =
+            isShown(field, form) ? READERS[field.kind](form[field.id]) : undefined;
+        if (value !== undefined && !field.id.endsWith('_mode')) {
+            setAt(spec, field.pointer, value);
+        }
+    }
+    if (spec.in_place !== undefined) {
+        spec.in_place = spec.in_place === 'true';
+    }
+    return spec;
+}
+
+const READERS = {
+    text: value => (value.trim() === '' ? undefined : value.trim()),
+    choice: value => (value === '' ? undefined : value),
+    number: readNumber,
+    several: value => (value.length === 0 ? undefined : [...value]),
+    nodes: value => [...value],
+    list: value => (value.trim() === '' ? undefined : splitList(value)),
+    pairs: readPairs
+};
+
+function readNumber(value) {
+    const text = String(value).trim();
+    if (text === '') {
+        return undefined;
+    }
+    return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+const splitList = text => text.split(/[\s,;]+/).filter(item => item !== '');
+
+function readPairs(text) {
+    const pairs = {};
+    for (const line of text.split('\n')) {
+        const trimmed = line.trim();
+        if (trimmed !== '') {
+            const equals = trimmed.indexOf('=');
+            const name = equals < 0 ? trimmed : trimmed.slice(0, equals).trim();
+            pairs[name] = equals < 0 ? '' : trimmed.slice(equals + 1).trim();
+        }
+    }
+    return Object.keys(pairs).length === 0 ? undefined : pairs;
+}
+
+function setAt(spec, pointer, value) {
+    const keys = pointer.slice(1).split('/');
+    const last = keys.pop();
+    let at = spec;
+    for (const key of keys) {
+        at[key] = at[key] !== null && typeof at[key] === 'object' ? at[key] : {};
+        at = at[key];
+    }
+    at[last] = value;
+}
+
+/* The form that gives a spec back; what the form has no field for is kept as it is. */
+export function fromSpec(spec) {
+    const form = emptyForm();
+    const known = new Set(FIELDS.map(field => field.pointer.split('/')[1]));
+    for (const [key, value] of Object.entries(spec)) {
+        if (!known.has(key)) {
+            form.extra[key] = value;
+        }
+    }
+    for (const field of FIELDS) {
+        const value = getAt(spec, field.pointer);
+        if (value !== undefined && value !== null && WRITERS[field.kind]) {
+            form[field.id] = WRITERS[field.kind](value);
+        }
+    }
+    form.sizes_list = '';
+    sizesToForm(spec.sizes, form);
+    form.nodes_mode = nodesMode(spec.nodes);
+    form.in_place = typeof spec.in_place === 'boolean' ? String(spec.in_place) : '';
+    form.backend = spec.backend === 'auto' ? '' : form.backend;
+    form.timing = spec.timing === 'throughput' ? '' : form.timing;
+    form.ranks_per_node = spec.ranks_per_node === 'all' ? '' : form.ranks_per_node;
+    return form;
+}
+
+const asText = value => (typeof value === 'object' ? '' : String(value));
+const asArray = value => (Array.isArray(value) ? value.map(String) : []);
+
+const WRITERS = {
+    text: asText,
+    number: asText,
+    choice: asText,
+    several: asArray,
+    nodes: asArray,
+    pairs: value => Object.entries(value).map(([k, v]) => `${k}=${v}`).join('\n')
+};
+
+function getAt(spec, pointer) {
+    let at = spec;
+    for (const key of pointer.slice(1).split('/')) {
+        at = at !== null && typeof at === 'object' ? at[key] : undefined;
+    }
+    return at;
+}
+
+function sizesToForm(sizes, form) {
+    const range = Array.isArray(sizes) ? listAsRange(sizes) : null;
+    if (range) {
+        Object.assign(form, {
+            sizes_mode: 'factor',
+            sizes_min: formatSize(range.min),
+            sizes_max: formatSize(range.max),
+            sizes_factor: String(range.factor)
+        });
+    } else if (Array.isArray(sizes)) {
+        form.sizes_mode = 'list';
+        form.sizes_list = sizes.map(sizeText).join(', ');
+    } else if (sizes !== null && typeof sizes === 'object') {
+        form.sizes_mode =
+            sizes.step === undefined || sizes.step === null ? 'factor' : 'step';
+        for (const key of ['min', 'max', 'step']) {
+            form[`sizes_${key}`] = sizes[key] == null ? '' : sizeText(sizes[key]);
+        }
+    }
+}
+
+const sizeText = size => (Number.isInteger(size) ? formatSize(size) : String(size));
+
+/* 8, 16, 32 … 128 is 8 to 128 by 2; null when the list is no such row. */
+export function listAsRange(list) {
+    const factor = list.length >= 3 ? list[1] / list[0] : NaN;
+    if (!Number.isInteger(factor) || factor < 2) {
+        return null;
+    }
+    for (let i = 1; i < list.length; i += 1) {
+        if (list[i] !== list[i - 1] * factor) {
+            return null;
+        }
+    }
+    return {min: list[0], max: list[list.length - 1], factor};
+}
+
+function nodesMode(nodes) {
+    if (nodes === null || typeof nodes !== 'object') {
+        return '';
+    }
+    if (Array.isArray(nodes.names) && nodes.names.length > 0) {
+        return 'names';
+    }
+    if (nodes.group) {
+        return 'group';
+    }
+    if (nodes.labels && Object.keys(nodes.labels).length > 0) {
+        return 'labels';
+    }
+    return nodes.count ? 'count' : '';
+}
+
+/* The problem document's errors by field id; those of no shown field stand under ''. */
+export function errorsByField(problem, form) {
+    const byField = {};
+    for (const error of problem?.errors ?? []) {
+        const id = fieldOf(error.pointer ?? '', form)?.id ?? '';
+        const text = id === '' && error.pointer ? `${error.pointer}: ${error.detail}`
+                                                : error.detail;
+        (byField[id] ??= []).push(text);
+    }
+    return byField;
+}
+
+/* The shown field whose pointer leads furthest to this one; of two with the same pointer
+ * (the kind of sizes, and their list) the latter, which is the one that was typed in. */
+function fieldOf(pointer, form) {
+    const shown = FIELDS.filter(field => isShown(field, form));
+    const above = shown.filter(
+        field => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));
+    return above.reduce(
+        (best, field) =>
+            best && best.pointer.length > field.pointer.length ? best : field,
+        undefined);
+}
+
+const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
+
+/* The same request from a shell. The token itself is never shown. */
+export function curlLine(spec, origin, withToken) {
+    const parts = ['curl -N', "-H 'Accept: text/plain'"];
+    if (withToken) {
+        parts.push('-H "Authorization: Bearer $RINGBENCH_TOKEN"');
+    }
+    parts.push(`-d ${quote(JSON.stringify(spec))}`, `${origin}/api/v1/runs`);
+    return parts.join(' ');
+}
+
+/* A key that makes a repeated POST of the same body harmless. crypto.randomUUID is absent
+ * on plain http, getRandomValues is not. */
+export function idempotencyKey() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,78 @@
+/* row_detail.mjs - all that is known of one size: each repeat, each rank, each wrong
+ * element that was named */
+import {h} from '../dom.mjs';
+import {placement} from '../stats.mjs';
+import {formatBandwidth, formatTime} from '../units.mjs';
+
+const RANKS_SHOWN = 256;
+
+export function rowDetail(entry) {
+    const rows = [...(entry.out?.rows ?? []), ...(entry.in?.rows ?? [])];
+    return h('div', {class: 'row-detail'}, rows.map(rowBlock));
+}
+
+function rowBlock(row) {
+    const repeat = row.case > 0 ? `, case ${row.case}` : '';
+    if (row.skipped !== undefined) {
+        return h('section', {}, h('h3', {}, placement(row) + repeat),
+            h('p', {}, `Skipped: ${row.skipped}`));
+    }
+    return h('section', {}, h('h3', {}, placement(row) + repeat),
+        h('dl', {class: 'facts'}, facts(row).flatMap(([name,
+            value]) => [h('dt', {}, name), h('dd', {}, value)])),
+        rankBars(row.times_us ?? []), samples(row.samples_us), wrongList(row));
+}
+
+function facts(row) {
+    return [
+        ['time, mean over ranks', formatTime(row.time_us)],
+        [
+            'fastest to slowest rank',
+            `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`
+        ],
+        ['first call', formatTime(row.first_us)],
+        ['busbw', `${formatBandwidth(row.busbw_gbs)} GB/s`],
+        ['algbw', `${formatBandwidth(row.algbw_gbs)} GB/s`],
+        ['timed calls', String(row.iters)],
+        ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)]
+    ];
+}
+
+function rankBars(times) {
+    if (times.length === 0) {
+        return null;
+    }
+    const top = Math.max(...times);
+    return h('ul', {'class': 'rank-bars', 'aria-label': 'Time per rank'},
+        times.slice(0, RANKS_SHOWN)
+            .map((time, rank) => h('li', {}, h('span', {class: 'muted'}, `rank ${rank}`),
+                     h('span', {class: 'bar', vars: {'--share': String(time / top)}}),
+                     h('span', {class: 'number'}, formatTime(time)))));
+}
+
+function samples(times) {
+    if (!times?.length) {
+        return null;
+    }
+    const sorted = [...times].sort((a, b) => a - b);
+    const at = share => formatTime(
+        sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+    return h('p', {},
+        `${times.length} calls timed each by itself: median ${at(0.5)}, ` +
+            `90 % within ${at(0.9)}, slowest ${formatTime(sorted[sorted.length - 1])}.`);
+}
+
+function wrongList(row) {
+    if (!row.errors?.length) {
+        return null;
+    }
+    return h('table', {class: 'wrong-list'},
+        h('caption', {}, `The first ${row.errors.length} of ${row.wrong} wrong elements`),
+        h('thead', {}, h('tr', {}, ['rank', 'index', 'expected',
+            'got'].map(text => h('th', {scope: 'col'}, text)))),
+        h('tbody', {},
+            row.errors.map(error => h('tr', {},
+                               ['rank', 'index', 'expected', 'got'].map(
+                                   key => h('td', {class: key === 'got' ? 'bad' : null},
+                                       String(error[key])))))));
+}

@@ -1,0 +1,187 @@
+/* run_head.mjs - the top of a run's page: what it is, how it goes, what can be done */
+import {isEnded} from '../events.mjs';
+import {h, setHidden, setText} from '../dom.mjs';
+import {alertBox, confirmDialog, labelChips, statePill, timeOf} from '../parts.mjs';
+import {wrongElements} from '../stats.mjs';
+import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
+import {whereInWords} from './runs.mjs';
+
+const WRONG_SHOWN = 8;
+const MESSAGES_SHOWN = 20;
+
+export function runHead(app, id) {
+    const parts = {
+        name: h('h1'),
+        pill: h('span'),
+        labels: h('span', {class: 'chips'}),
+        facts: h('p', {class: 'run-facts'}),
+        progress: h('progress', {max: '1'}),
+        progressText: h('span', {class: 'muted'}),
+        alerts: h('div', {class: 'alerts'}),
+        stop: h('button', {type: 'button', class: 'danger', hidden: true}, 'Stop'),
+        again: h('a', {class: 'button', href: `/new?from=${encodeURIComponent(id)}`},
+            'Run again'),
+        remove: h('button', {type: 'button', class: 'quiet', hidden: true}, 'Delete')
+    };
+    parts.progress.setAttribute('aria-label', 'Rows measured');
+    wireActions(parts, app, id);
+    const element = h('section', {class: 'run-head'},
+        h('p', {class: 'crumbs'}, h('a', {href: '/'}, 'Runs'), ' / ', id),
+        h('div', {class: 'title'}, parts.name, parts.pill, parts.labels,
+            h('span', {class: 'spring'}), parts.stop, parts.again, parts.remove),
+        parts.facts,
+        h('div', {class: 'progress-line'}, parts.progress, parts.progressText),
+        parts.alerts);
+    return {
+        element,
+        update: (source, state, rows) => update(parts, app, source, state, rows),
+        tick: state => drawFacts(parts, app, state)
+    };
+}
+
+function wireActions(parts, app, id) {
+    const fail = error =>
+        parts.alerts.prepend(alertBox('bad', 'That did not work. ', error.message));
+    parts.stop.addEventListener('click', async () => {
+        parts.stop.disabled = true;
+        try {
+            await app.api.cancel(id);
+            setText(parts.stop, 'Stopping…');
+        } catch (error) {
+            parts.stop.disabled = false;
+            fail(error);
+        }
+    });
+    parts.remove.addEventListener('click', async () => {
+        const sure = await confirmDialog('Delete this run?',
+            'Its results, events and logs are removed from the server for good.',
+            'Delete');
+        if (!sure) {
+            return;
+        }
+        try {
+            await app.api.remove(id);
+            app.go('/');
+        } catch (error) {
+            fail(error);
+        }
+    });
+}
+
+function update(parts, app, source, state, rows) {
+    const name = shorten(source.name(), 240);
+    setText(parts.name, name);
+    app.title(shorten(name, 60));
+    parts.pill.replaceChildren(statePill(state.state));
+    if (source.meta && !parts.labels.hasChildNodes()) {
+        parts.labels.append(...labelChips(source.meta.labels));
+    }
+    const ended = isEnded(state);
+    setHidden(parts.stop, ended || source.meta === null);
+    setHidden(parts.remove, !ended);
+    drawProgress(parts, state, rows);
+    drawFacts(parts, app, state);
+    drawAlerts(parts, source, state, rows);
+}
+
+function drawProgress(parts, state, rows) {
+    const total = state.rowsTotal;
+    const ended = isEnded(state);
+    setHidden(
+        parts.progress.parentElement, total === 0 || (ended && rows.length >= total));
+    if (total > 0) {
+        parts.progress.value = Math.min(1, rows.length / total);
+        setText(parts.progressText, `${rows.length} of ${plural(total, 'row')} measured`);
+    }
+}
+
+/* "host · 2 nodes × 2 ranks · started 12:00:01 · took 3.2 s" */
+function drawFacts(parts, app, state) {
+    const ended = isEnded(state);
+    const now = new Date(app.api.now()).toISOString();
+    const began = state.started ?? state.created;
+    const took = secondsBetween(began, state.ended ?? now);
+    const where = whereInWords(
+        {backend: state.backend, nodes: state.nodes, world_size: state.worldSize});
+    const sign =
+        [where, state.started, state.ended, ended ? '' : formatDuration(took)].join();
+    if (sign === parts.factsDrawn || state.created === null) {
+        return;
+    }
+    parts.factsDrawn = sign;
+    parts.facts.replaceChildren(h('span', {}, where),
+        h('span', {}, state.started ? 'started ' : 'asked for ', timeOf(began)),
+        h('span', {}, `${howLong(state)} ${formatDuration(took)}`));
+    if (state.backend === 'sim') {
+        parts.facts.prepend(h('span', {class: 'pill warn'}, 'simulated: no bytes moved'));
+    }
+}
+
+function howLong(state) {
+    if (isEnded(state)) {
+        return 'took';
+    }
+    return state.started ? 'running for' : 'waiting for';
+}
+
+function drawAlerts(parts, source, state, rows) {
+    const wrong = wrongElements(rows, WRONG_SHOWN);
+    const messages =
+        state.messages.filter(m => m.level === 'warn' || m.level === 'error');
+    const sign = JSON.stringify([
+        source.error?.message, state.state, state.reason, wrong.total, messages.length,
+        state.messagesDropped
+    ]);
+    if (sign === parts.alertsDrawn) {
+        return;
+    }
+    parts.alertsDrawn = sign;
+    parts.alerts.replaceChildren(
+        ...[source.error ? alertBox('bad', 'This run can’t be shown to its end. ',
+                               source.error.message)
+                         : null,
+            state.reason ? alertBox(state.state === 'failed' ? 'bad' : 'warn',
+                               `${state.state.replaceAll('_', ' ')}: `,
+                               h('span', {}, state.reason))
+                         : null,
+            wrong.total > 0 ? wrongAlert(wrong) : null,
+            messages.length > 0 ? messagesAlert(messages) : null]
+            .filter(Boolean));
+}
+
+function wrongAlert(wrong) {
+    return alertBox('bad',
+        `Wrong data: ${plural(wrong.total, 'element')} in ` +
+            `${plural(wrong.rows, 'row')}.`,
+        h('ul', {},
+            wrong.named.map(
+                error => h('li', {},
+                    `rank ${error.rank}, ${error.row.collective} of ${
+                        formatSize(error.row.size)} bytes ` +
+                        `(${error.row.in_place ? 'in place' : 'out of place'}), element ${
+                            error.index}: ` +
+                        'expected ',
+                    h('code', {}, String(error.expected)), ', got ',
+                    h('code', {}, String(error.got))))),
+        wrong.total > wrong.named.length
+            ? h('p', {},
+                  `The first ${wrong.named.length} are named here; rows marked ✕ below ` +
+                      'open to the others that the ranks reported.')
+            : null);
+}
+
+function messagesAlert(messages) {
+    const worst = messages.some(m => m.level === 'error') ? 'bad' : 'warn';
+    const where = m => [m.node, m.rank !== undefined ? `rank ${m.rank}` : null,
+        m.case !== undefined ? `case ${m.case}` : null]
+                           .filter(Boolean)
+                           .join(', ');
+    return alertBox(worst, plural(messages.length, 'message'),
+        h('ul', {},
+            messages.slice(-MESSAGES_SHOWN)
+                .reverse()
+                .map(m => h('li', {},
+                         h('span', {class: 'muted'}, timeOf(m.time),
+                             where(m) ? ` ${where(m)}: ` : ' '),
+                         m.text))));
+}
