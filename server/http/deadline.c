@@ -33,6 +33,7 @@ void deadline_set(struct http_connection *connection, uint64_t ms_from_now)
     struct http_server *server = connection->server;
 
     connection->deadline_ms = uv_now(server->loop) + ms_from_now;
+    connection->is_peeked = false;
     if (!connection->is_waiting) {
         TAILQ_INSERT_TAIL(&server->waiting, connection, waiting);
         connection->is_waiting = true;
@@ -127,6 +128,20 @@ static void sweep_lingers(struct http_server *server, uint64_t now)
     }
 }
 
+/* The library's edge-triggered poll misses the end of a stream that came together with
+ * its last bytes, so look once in each wait. */
+static bool has_ended(struct http_connection *connection)
+{
+    char byte;
+    ssize_t n;
+
+    if (connection->is_peeked)
+        return false;
+    connection->is_peeked = true;
+    n = recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 void deadline_sweep(uv_timer_t *timer)
 {
     struct http_server *server = timer->data;
@@ -135,7 +150,7 @@ void deadline_sweep(uv_timer_t *timer)
 
     for (connection = TAILQ_FIRST(&server->waiting); connection; connection = next) {
         next = TAILQ_NEXT(connection, waiting);
-        if (now < connection->deadline_ms)
+        if (now < connection->deadline_ms && !has_ended(connection))
             continue;
         /* The library sees the end of the stream and closes; a handshake fails. */
         shutdown(connection->fd, SHUT_RDWR);

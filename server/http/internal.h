@@ -31,6 +31,7 @@ struct http_connection {
     bool has_watch, is_watching;
     bool is_opening; /* no request was seen yet: perhaps still in the TLS handshake */
     bool is_waiting; /* has a deadline and stands in server->waiting */
+    bool is_peeked;  /* deadline.c looked for the end of the stream */
     uint64_t deadline_ms;
     TAILQ_ENTRY(http_connection) waiting;
 };

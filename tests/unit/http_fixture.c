@@ -1,0 +1,665 @@
+/* http_fixture.c - a server with one handler per behaviour, and a client that sees bytes
+ */
+#include "http_fixture.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- handlers: all on the server's thread ---- */
+
+static void on_ok(struct http_request *request, void *arg)
+{
+    (void)arg;
+    http_reply_text(request, 200, "text/plain", "ok\n", 3);
+}
+
+static void on_inspect(struct http_request *request, void *arg)
+{
+    static const char *const types[] = {"application/json", "text/plain",
+                                        "text/event-stream", NULL};
+
+    (void)arg;
+    http_reply_json(request, 200,
+                    json_pack("{s:s, s:s?, s:s?, s:s, s:i, s:i, s:s?}", "method",
+                              http_request_method(request), "id",
+                              http_request_param(request, "id"), "q",
+                              http_request_query(request, "q"), "path",
+                              http_request_path(request), "accepts",
+                              http_request_accepts(request, types), "role",
+                              (int)http_request_role(request), "x",
+                              http_request_header(request, "X-Test")));
+}
+
+static void on_echo(struct http_request *request, void *arg)
+{
+    size_t len;
+    const char *body = http_request_body(request, &len);
+
+    (void)arg;
+    http_reply_header(request, "X-Seen", "yes");
+    http_reply_text(request, 201, "application/octet-stream", body, len);
+}
+
+static void on_length(struct http_request *request, void *arg)
+{
+    size_t len;
+
+    (void)arg;
+    http_request_body(request, &len);
+    http_reply_json(request, 200, json_pack("{s:I}", "length", (json_int_t)len));
+}
+
+static void on_delete(struct http_request *request, void *arg)
+{
+    (void)arg;
+    http_reply_empty(request, 204);
+}
+
+static void on_fail(struct http_request *request, void *arg)
+{
+    struct error err;
+
+    (void)arg;
+    error_set(&err, ERROR_CONFLICT, "it is busy");
+    http_reply_error(request, &err);
+}
+
+static void add_value(void *arg, const char *value)
+{
+    json_array_append_new(arg, json_string(value));
+}
+
+static void on_each(struct http_request *request, void *arg)
+{
+    json_t *values = json_array();
+
+    (void)arg;
+    http_request_query_each(request, "v", add_value, values);
+    http_reply_json(request, 200, values);
+}
+
+static void parked_gone(void *data)
+{
+    struct parked *parked = data, **link = &parked->fixture->parked;
+    struct fixture *fixture = parked->fixture;
+
+    while (*link != parked)
+        link = &(*link)->next;
+    *link = parked->next;
+    free(parked);
+    sem_post(&fixture->on_gone);
+}
+
+static void on_park(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    struct parked *parked = calloc(1, sizeof(*parked));
+
+    parked->fixture = fixture;
+    parked->request = request;
+    parked->next = fixture->parked;
+    fixture->parked = parked;
+    http_request_park(request, parked_gone, parked);
+    sem_post(&fixture->on_parked);
+}
+
+static void on_wake(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    int n = 0;
+
+    while (fixture->parked) {
+        struct parked *parked = fixture->parked;
+
+        fixture->parked = parked->next;
+        http_reply_text(parked->request, 200, "text/plain", "woken\n", 6);
+        free(parked);
+        n++;
+    }
+    http_reply_json(request, 200, json_pack("{s:i}", "woken", n));
+}
+
+struct delayed {
+    uv_timer_t timer;
+    struct http_request *request;
+};
+
+static void delayed_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void delayed_fire(uv_timer_t *timer)
+{
+    struct delayed *delayed = timer->data;
+
+    http_reply_text(delayed->request, 200, "text/plain", "late\n", 5);
+    uv_close((uv_handle_t *)timer, delayed_closed);
+}
+
+static void on_slow(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    struct delayed *delayed = calloc(1, sizeof(*delayed));
+
+    delayed->request = request;
+    delayed->timer.data = delayed;
+    uv_timer_init(&fixture->loop, &delayed->timer);
+    uv_timer_start(&delayed->timer, delayed_fire, 30, 0);
+}
+
+/* Answered by fixture_stop, after the server closed. */
+static void on_unparked(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+
+    fixture->late = request;
+    sem_post(&fixture->on_parked);
+}
+
+static void stream_gone(void *data)
+{
+    struct fixture *fixture = data;
+
+    fixture->open_stream = NULL;
+    sem_post(&fixture->on_gone);
+}
+
+static void on_open(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    struct http_stream *stream =
+        http_stream_begin(request, 200, "text/event-stream", stream_gone, fixture);
+
+    if (!stream)
+        return;
+    fixture->open_stream = stream;
+    http_stream_write(stream, ": hello\n\n", 9);
+    sem_post(&fixture->on_stream);
+}
+
+static void on_publish(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+
+    if (fixture->open_stream)
+        http_stream_write(fixture->open_stream, "data: x\n\n", 9);
+    http_reply_empty(request, fixture->open_stream ? 204 : 409);
+}
+
+/* 10,000 writes spread over turns of the loop. */
+struct burst {
+    uv_timer_t timer;
+    struct http_stream *stream;
+    int next, total;
+};
+
+static void burst_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void burst_gone(void *data)
+{
+    struct burst *burst = data;
+
+    uv_close((uv_handle_t *)&burst->timer, burst_closed);
+}
+
+static void burst_tick(uv_timer_t *timer)
+{
+    struct burst *burst = timer->data;
+
+    for (int i = 0; i < 97 && burst->next < burst->total; i++) {
+        char line[32];
+        int n = snprintf(line, sizeof(line), "%d\n", burst->next++);
+
+        http_stream_write(burst->stream, line, (size_t)n);
+    }
+    if (burst->next < burst->total)
+        return;
+    http_stream_end(burst->stream);
+    uv_close((uv_handle_t *)timer, burst_closed);
+}
+
+static void on_burst(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    struct burst *burst = calloc(1, sizeof(*burst));
+
+    burst->total = 10000;
+    burst->timer.data = burst;
+    uv_timer_init(&fixture->loop, &burst->timer);
+    burst->stream = http_stream_begin(request, 200, "text/plain", burst_gone, burst);
+    uv_timer_start(&burst->timer, burst_tick, 0, 1);
+}
+
+/* 32 MiB, of which at most FIXTURE_PACED_LIMIT and one block are queued. */
+struct paced {
+    struct fixture *fixture;
+    struct http_stream *stream;
+    size_t left;
+};
+
+static void paced_fill(void *data)
+{
+    static const char block[65536] = {'x'};
+    struct paced *paced = data;
+    size_t queued = http_stream_queued(paced->stream);
+
+    while (paced->left > 0 && queued < FIXTURE_PACED_LIMIT) {
+        queued = http_stream_write(paced->stream, block, sizeof(block));
+        paced->left -= sizeof(block);
+        if (queued > paced->fixture->max_queued)
+            paced->fixture->max_queued = queued;
+    }
+    if (paced->left > 0) {
+        sem_post(&paced->fixture->on_stalled);
+        return;
+    }
+    http_stream_end(paced->stream);
+    free(paced);
+}
+
+static void paced_gone(void *data)
+{
+    struct paced *paced = data;
+
+    sem_post(&paced->fixture->on_gone);
+    free(paced);
+}
+
+static void on_paced(struct http_request *request, void *arg)
+{
+    struct paced *paced = calloc(1, sizeof(*paced));
+
+    paced->fixture = arg;
+    paced->left = (size_t)32 << 20;
+    paced->stream = http_stream_begin(request, 200, "text/plain", paced_gone, paced);
+    http_stream_on_drain(paced->stream, paced_fill);
+    paced_fill(paced);
+}
+
+static void flood_gone(void *data)
+{
+    struct fixture *fixture = data;
+
+    sem_post(&fixture->on_gone);
+}
+
+/* Writes more than any queue may hold. */
+static void on_flood(struct http_request *request, void *arg)
+{
+    static const char block[1 << 20] = {'x'};
+    struct http_stream *stream =
+        http_stream_begin(request, 200, "text/plain", flood_gone, arg);
+
+    for (int i = 0; i < 70; i++)
+        http_stream_write(stream, block, sizeof(block));
+}
+
+static void on_large(struct http_request *request, void *arg)
+{
+    size_t len = (size_t)4 << 20;
+    char *text = malloc(len);
+
+    (void)arg;
+    for (size_t i = 0; i < len; i++)
+        text[i] = (char)('a' + i % 23);
+    http_reply_text(request, 200, "text/plain", text, len);
+    free(text);
+}
+
+static void on_counters(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    struct http_counters c;
+
+    http_server_counters(fixture->server, &c);
+    http_reply_json(request, 200,
+                    json_pack("{s:I, s:I, s:I, s:I, s:i, s:i}", "requests",
+                              (json_int_t)c.requests, "2xx", (json_int_t)c.responses_2xx,
+                              "4xx", (json_int_t)c.responses_4xx, "5xx",
+                              (json_int_t)c.responses_5xx, "connections",
+                              (int)c.connections, "streams", (int)c.streams));
+}
+
+static const struct http_route routes[] = {
+    {"GET", "/healthz", ROLE_NONE, 0, on_ok},
+    {"GET", "/api/ok", ROLE_VIEWER, 0, on_ok},
+    {"GET", "/api/inspect/{id}", ROLE_VIEWER, 0, on_inspect},
+    {"GET", "/api/each", ROLE_VIEWER, 0, on_each},
+    {"POST", "/api/echo", ROLE_OPERATOR, 1000, on_echo},
+    {"GET", "/api/echo", ROLE_VIEWER, 0, on_ok},
+    {"POST", "/api/length", ROLE_OPERATOR, (size_t)8 << 20, on_length},
+    {"DELETE", "/api/item/{id}", ROLE_OPERATOR, 0, on_delete},
+    {"POST", "/api/agent", ROLE_AGENT, 1000, on_echo},
+    {"GET", "/api/fail", ROLE_VIEWER, 0, on_fail},
+    {"GET", "/api/park", ROLE_VIEWER, 0, on_park},
+    {"POST", "/api/wake", ROLE_OPERATOR, 0, on_wake},
+    {"GET", "/api/slow", ROLE_VIEWER, 0, on_slow},
+    {"GET", "/api/unparked", ROLE_VIEWER, 0, on_unparked},
+    {"GET", "/api/open", ROLE_VIEWER, 0, on_open},
+    {"POST", "/api/publish", ROLE_OPERATOR, 0, on_publish},
+    {"GET", "/api/burst", ROLE_VIEWER, 0, on_burst},
+    {"GET", "/api/paced", ROLE_VIEWER, 0, on_paced},
+    {"GET", "/api/flood", ROLE_VIEWER, 0, on_flood},
+    {"GET", "/api/large", ROLE_VIEWER, 0, on_large},
+    {"GET", "/counters", ROLE_NONE, 0, on_counters},
+    {NULL, NULL, ROLE_NONE, 0, NULL},
+};
+
+/* ---- the server's thread ---- */
+
+static void on_closed(void *arg)
+{
+    struct fixture *fixture = arg;
+
+    fixture->server = NULL;
+    if (fixture->late)
+        http_reply_text(fixture->late, 200, "text/plain", "too late", 8);
+    fixture->late = NULL;
+    sem_post(&fixture->on_closed);
+}
+
+static void on_stop(uv_async_t *async)
+{
+    struct fixture *fixture = async->data;
+
+    http_server_close(fixture->server, on_closed, fixture);
+    uv_close((uv_handle_t *)async, NULL);
+}
+
+static void run(void *arg)
+{
+    struct fixture *fixture = arg;
+
+    uv_run(&fixture->loop, UV_RUN_DEFAULT);
+}
+
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void init_semaphores(struct fixture *fixture)
+{
+    sem_init(&fixture->on_parked, 0, 0);
+    sem_init(&fixture->on_gone, 0, 0);
+    sem_init(&fixture->on_stalled, 0, 0);
+    sem_init(&fixture->on_stream, 0, 0);
+    sem_init(&fixture->on_closed, 0, 0);
+}
+
+struct fixture *fixture_start(const struct fixture_options *options)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    struct http_config config = {.web_dir = options->web_dir,
+                                 .tls_cert = options->tls_cert,
+                                 .tls_key = options->tls_key,
+                                 .max_streams = options->max_streams};
+    struct sockaddr_in *address = (struct sockaddr_in *)&config.listen;
+    struct sockaddr_storage bound;
+    struct error err = {ERROR_NONE, ""};
+
+    raise_descriptor_limit();
+    init_semaphores(fixture);
+    address->sin_family = AF_INET;
+    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    uv_loop_init(&fixture->loop);
+    if (options->token_file) {
+        fixture->auth = http_auth_load(options->token_file, &err);
+        if (!fixture->auth)
+            fail_msg("%s", err.text);
+    }
+    config.auth = fixture->auth;
+    fixture->server = http_server_create(&fixture->loop, &config, routes, fixture, &err);
+    if (!fixture->server)
+        fail_msg("%s", err.text);
+    http_server_address(fixture->server, &bound);
+    fixture->port = ntohs(((struct sockaddr_in *)&bound)->sin_port);
+    uv_async_init(&fixture->loop, &fixture->stop, on_stop);
+    fixture->stop.data = fixture;
+    uv_thread_create(&fixture->thread, run, fixture);
+    return fixture;
+}
+
+void fixture_begin_stop(struct fixture *fixture)
+{
+    fixture->is_stopping = true;
+    uv_async_send(&fixture->stop);
+}
+
+void fixture_stop(struct fixture *fixture)
+{
+    if (!fixture->is_stopping)
+        fixture_begin_stop(fixture);
+    uv_thread_join(&fixture->thread);
+    assert_null(fixture->server);
+    assert_int_equal(uv_loop_close(&fixture->loop), 0);
+    http_auth_destroy(fixture->auth);
+    sem_destroy(&fixture->on_parked);
+    sem_destroy(&fixture->on_gone);
+    sem_destroy(&fixture->on_stalled);
+    sem_destroy(&fixture->on_stream);
+    sem_destroy(&fixture->on_closed);
+    free(fixture);
+}
+
+bool fixture_wait(sem_t *sem, int n, double seconds)
+{
+    struct timespec deadline;
+    int64_t ns;
+
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    ns = deadline.tv_nsec + (int64_t)(seconds * 1e9);
+    deadline.tv_sec += ns / 1000000000;
+    deadline.tv_nsec = ns % 1000000000;
+    for (int i = 0; i < n; i++) {
+        while (sem_timedwait(sem, &deadline)) {
+            if (errno != EINTR)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- the client ---- */
+
+int client_connect(const struct fixture *fixture)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)fixture->port)};
+    struct timeval limit = {.tv_sec = 10};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    return fd;
+}
+
+void client_send_bytes(int fd, const void *data, size_t len)
+{
+    size_t done = 0;
+
+    while (done < len) {
+        ssize_t n = send(fd, (const char *)data + done, len - done, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return; /* the server may refuse and close: the answer tells */
+        done += (size_t)n;
+    }
+}
+
+void client_send(int fd, const char *text)
+{
+    client_send_bytes(fd, text, strlen(text));
+}
+
+/* Append exactly len bytes; false when the connection ends first. */
+static bool read_bytes(int fd, char **text, size_t *have, size_t len)
+{
+    size_t end = *have + len;
+
+    *text = realloc(*text, end + 1);
+    while (*have < end) {
+        ssize_t n = recv(fd, *text + *have, end - *have, 0);
+
+        if (n <= 0)
+            break;
+        *have += (size_t)n;
+    }
+    (*text)[*have] = '\0';
+    return *have == end;
+}
+
+/* Append up to and with the next line feed, byte by byte so that nothing of what follows
+ * is taken. */
+static bool read_line(int fd, char **text, size_t *have)
+{
+    do {
+        if (!read_bytes(fd, text, have, 1))
+            return false;
+    } while ((*text)[*have - 1] != '\n');
+    return true;
+}
+
+static bool read_chunks(int fd, struct reply *reply)
+{
+    for (;;) {
+        char *line = NULL;
+        size_t have = 0, size;
+        bool is_good = read_line(fd, &line, &have);
+
+        size = is_good ? strtoul(line, NULL, 16) : 0;
+        free(line);
+        if (!is_good)
+            return false;
+        if (size > 0 && !read_bytes(fd, &reply->body, &reply->len, size))
+            return false;
+        line = NULL;
+        have = 0;
+        is_good = read_line(fd, &line, &have);
+        free(line);
+        if (!is_good || size == 0)
+            return is_good;
+    }
+}
+
+void client_read(int fd, bool is_head, struct reply *reply)
+{
+    size_t have = 0;
+    char value[256];
+
+    memset(reply, 0, sizeof(*reply));
+    do {
+        if (!read_line(fd, &reply->head, &have))
+            return;
+    } while (have < 4 || strcmp(reply->head + have - 4, "\r\n\r\n") != 0);
+    reply->status = atoi(reply->head + 9);
+    reply->body = calloc(1, 1);
+    if (reply->status == 100) {
+        reply_release(reply);
+        client_read(fd, is_head, reply);
+    } else if (is_head || reply->status == 204 || reply->status == 304) {
+        return;
+    } else if (reply_header(reply, "Transfer-Encoding", value)) {
+        reply->is_truncated = !read_chunks(fd, reply);
+    } else if (reply_header(reply, "Content-Length", value)) {
+        reply->is_truncated =
+            !read_bytes(fd, &reply->body, &reply->len, strtoul(value, NULL, 10));
+    } else {
+        while (read_bytes(fd, &reply->body, &reply->len, 1))
+            ;
+    }
+}
+
+void reply_release(struct reply *reply)
+{
+    free(reply->head);
+    free(reply->body);
+    memset(reply, 0, sizeof(*reply));
+}
+
+bool reply_header(const struct reply *reply, const char *name, char value[256])
+{
+    size_t len = strlen(name);
+
+    for (const char *line = reply->head; (line = strchr(line, '\n'));) {
+        line++;
+        if (!strncasecmp(line, name, len) && line[len] == ':') {
+            snprintf(value, 256, "%.*s", (int)strcspn(line + len + 2, "\r\n"),
+                     line + len + 2);
+            return true;
+        }
+    }
+    return false;
+}
+
+void client_ask(const struct fixture *fixture, const char *method_and_target,
+                const char *headers, const char *body, struct reply *reply)
+{
+    int fd = client_connect(fixture);
+    char length[64] = "";
+    size_t size = strlen(method_and_target) + strlen(headers) + 256;
+    char *text = malloc(size);
+
+    if (body)
+        snprintf(length, sizeof(length), "Content-Length: %zu\r\n", strlen(body));
+    snprintf(text, size, "%s HTTP/1.1\r\n%s%s%s\r\n", method_and_target,
+             strstr(headers, "Host:") ? "" : "Host: localhost\r\n", headers, length);
+    client_send(fd, text);
+    if (body)
+        client_send(fd, body);
+    client_read(fd, !strncmp(method_and_target, "HEAD ", 5), reply);
+    free(text);
+    close(fd);
+}
+
+void client_expect(const struct fixture *fixture, const char *method_and_target,
+                   const char *headers, const char *body, int status)
+{
+    struct reply reply;
+
+    client_ask(fixture, method_and_target, headers, body, &reply);
+    if (reply.status != status)
+        fail_msg("%s (%s): status %d, expected %d: %s", method_and_target, headers,
+                 reply.status, status, reply.body ? reply.body : "");
+    reply_release(&reply);
+}
+
+long fixture_counter(const struct fixture *fixture, const char *name)
+{
+    struct reply reply;
+    json_t *json;
+    long value;
+
+    client_ask(fixture, "GET /counters", "", NULL, &reply);
+    assert_int_equal(reply.status, 200);
+    json = json_loads(reply.body, 0, NULL);
+    value = (long)json_integer_value(json_object_get(json, name));
+    json_decref(json);
+    reply_release(&reply);
+    return value;
+}

@@ -1,0 +1,556 @@
+/* test_http.c - requests that are answered at once: routing, bodies, limits, roles */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "http_fixture.h"
+
+#define VIEWER "viewer-token-0123456789"
+#define OPERATOR "operator-token-0123456789"
+#define AGENT "agent-token-0123456789"
+
+static struct fixture *fixture;
+
+static int start_open(void **state)
+{
+    (void)state;
+    fixture = fixture_start(&(struct fixture_options){0});
+    return 0;
+}
+
+static int start_guarded(void **state)
+{
+    char path[] = "/tmp/ringbench-tokens-XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    dprintf(fd, "viewer " VIEWER "\noperator " OPERATOR "\nagent " AGENT "\n");
+    close(fd);
+    fixture = fixture_start(&(struct fixture_options){.token_file = path});
+    unlink(path);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fixture_stop(fixture);
+    return 0;
+}
+
+static void is_problem(const struct reply *reply, int status)
+{
+    char type[256];
+    json_t *json = json_loads(reply->body, 0, NULL);
+
+    assert_int_equal(reply->status, status);
+    assert_true(reply_header(reply, "Content-Type", type));
+    assert_string_equal(type, "application/problem+json");
+    assert_int_equal(json_integer_value(json_object_get(json, "status")), status);
+    assert_non_null(json_string_value(json_object_get(json, "detail")));
+    json_decref(json);
+}
+
+static void problem(const char *what, const char *headers, const char *body, int status)
+{
+    struct reply reply;
+
+    client_ask(fixture, what, headers, body, &reply);
+    is_problem(&reply, status);
+    reply_release(&reply);
+}
+
+static void answers_with_safe_headers(void **state)
+{
+    struct reply reply;
+    char value[256];
+
+    (void)state;
+    client_ask(fixture, "GET /api/ok", "", NULL, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.body, "ok\n");
+    assert_true(reply_header(&reply, "X-Content-Type-Options", value));
+    assert_string_equal(value, "nosniff");
+    assert_true(reply_header(&reply, "Cache-Control", value));
+    assert_string_equal(value, "no-store");
+    reply_release(&reply);
+}
+
+static void refuses_unknown_paths_and_methods(void **state)
+{
+    struct reply reply;
+    char allow[256];
+
+    (void)state;
+    problem("GET /nope", "", NULL, 404);
+    problem("GET /api/item", "", NULL, 404);
+    problem("GET /", "", NULL, 404);
+    problem("GET /%zz", "", NULL, 400);
+    problem("GET /a%00b", "", NULL, 400);
+    problem("GET /api/ok?a=%c3", "", NULL, 400);
+    client_ask(fixture, "PUT /api/echo", "", "{}", &reply);
+    is_problem(&reply, 405);
+    assert_true(reply_header(&reply, "Allow", allow));
+    assert_string_equal(allow, "POST, GET, HEAD, OPTIONS");
+    reply_release(&reply);
+    client_ask(fixture, "OPTIONS /api/item/1", "", NULL, &reply);
+    assert_int_equal(reply.status, 204);
+    assert_true(reply_header(&reply, "Allow", allow));
+    assert_string_equal(allow, "DELETE, OPTIONS");
+    reply_release(&reply);
+    client_expect(fixture, "OPTIONS *", "", NULL, 204);
+    problem("OPTIONS /nope", "", NULL, 404);
+}
+
+static void head_is_get_without_a_body(void **state)
+{
+    struct reply reply;
+    char value[256];
+
+    (void)state;
+    client_ask(fixture, "HEAD /api/ok", "", NULL, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_true(reply_header(&reply, "Content-Length", value));
+    assert_string_equal(value, "3");
+    assert_int_equal(reply.len, 0);
+    reply_release(&reply);
+    client_expect(fixture, "HEAD /nope", "", NULL, 404);
+    client_expect(fixture, "DELETE /api/item/1", "", NULL, 204);
+}
+
+static json_t *inspect(const char *target, const char *headers)
+{
+    struct reply reply;
+    json_t *json;
+
+    client_ask(fixture, target, headers, NULL, &reply);
+    assert_int_equal(reply.status, 200);
+    json = json_loads(reply.body, 0, NULL);
+    assert_non_null(json);
+    reply_release(&reply);
+    return json;
+}
+
+static void hands_the_request_to_its_handler(void **state)
+{
+    json_t *json = inspect("GET /api/inspect/a%2Fb%20%c3%a9?q=1+%26&q=2",
+                           "X-Test: yes\r\nAccept: text/html;q=0.9\r\n"
+                           "Accept: text/event-stream\r\n");
+
+    (void)state;
+    assert_string_equal(json_string_value(json_object_get(json, "id")), "a/b \xc3\xa9");
+    assert_string_equal(json_string_value(json_object_get(json, "q")), "1 &");
+    assert_string_equal(json_string_value(json_object_get(json, "x")), "yes");
+    assert_string_equal(json_string_value(json_object_get(json, "method")), "GET");
+    assert_int_equal(json_integer_value(json_object_get(json, "accepts")), 2);
+    assert_int_equal(json_integer_value(json_object_get(json, "role")), ROLE_OPERATOR);
+    json_decref(json);
+    json = inspect("GET http://somewhere/api/inspect/x", "");
+    assert_string_equal(json_string_value(json_object_get(json, "path")),
+                        "/api/inspect/x");
+    assert_int_equal(json_integer_value(json_object_get(json, "accepts")), 0);
+    json_decref(json);
+    json = inspect("GET /api/each?v=1&w=2&v=3", "");
+    assert_int_equal(json_array_size(json), 2);
+    assert_string_equal(json_string_value(json_array_get(json, 1)), "3");
+    json_decref(json);
+}
+
+static void maps_errors_to_statuses(void **state)
+{
+    struct reply reply;
+
+    (void)state;
+    client_ask(fixture, "GET /api/fail", "", NULL, &reply);
+    is_problem(&reply, 409);
+    assert_non_null(strstr(reply.body, "it is busy"));
+    reply_release(&reply);
+}
+
+static void reads_bodies_of_any_type(void **state)
+{
+    struct reply reply;
+    char value[256];
+    int fd;
+
+    (void)state;
+    client_ask(fixture, "POST /api/echo",
+               "Content-Type: application/x-www-form-urlencoded\r\n", "{\"a\":\"%20+&\"}",
+               &reply);
+    assert_int_equal(reply.status, 201);
+    assert_string_equal(reply.body, "{\"a\":\"%20+&\"}");
+    assert_true(reply_header(&reply, "X-Seen", value));
+    reply_release(&reply);
+    client_expect(fixture, "POST /api/echo", "", NULL, 201);
+    client_expect(fixture, "POST /api/wake", "", "", 200);
+    fd = client_connect(fixture);
+    client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n"
+                    "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n");
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 201);
+    assert_string_equal(reply.body, "abcde");
+    reply_release(&reply);
+    close(fd);
+}
+
+static void answers_expect_continue(void **state)
+{
+    struct reply reply;
+    int fd = client_connect(fixture);
+
+    (void)state;
+    client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+                    "Expect: 100-continue\r\n\r\n");
+    client_send(fd, "hi");
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 201);
+    reply_release(&reply);
+    close(fd);
+    fd = client_connect(fixture);
+    client_send(fd, "POST /nope HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+                    "Expect: 100-continue\r\n\r\n");
+    client_read(fd, false, &reply);
+    is_problem(&reply, 404);
+    reply_release(&reply);
+    close(fd);
+}
+
+static void refuses_a_large_body_before_reading_it(void **state)
+{
+    struct reply reply;
+    int fd = client_connect(fixture);
+
+    (void)state;
+    /* No byte of the body is sent: the answer can't have waited for it. */
+    client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+                    "Content-Length: 1001\r\n\r\n");
+    client_read(fd, false, &reply);
+    is_problem(&reply, 413);
+    assert_non_null(strstr(reply.body, "1000"));
+    reply_release(&reply);
+    close(fd);
+    problem("GET /api/ok", "", "x", 413);
+    problem("POST /api/wake", "", "{}", 413);
+}
+
+static void gives_the_refusal_to_a_client_that_keeps_sending(void **state)
+{
+    size_t len = (size_t)8 << 20;
+    char *body = malloc(len), head[128];
+
+    (void)state;
+    memset(body, 'x', len);
+    for (int i = 0; i < 20; i++) {
+        struct reply reply;
+        int fd = client_connect(fixture);
+
+        snprintf(
+            head, sizeof(head),
+            "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n",
+            len);
+        client_send(fd, head);
+        client_send_bytes(fd, body, len);
+        client_read(fd, false, &reply);
+        is_problem(&reply, 413);
+        reply_release(&reply);
+        close(fd);
+    }
+    free(body);
+}
+
+static void refuses_a_chunked_body_once_it_is_too_large(void **state)
+{
+    struct reply reply;
+    int fd = client_connect(fixture);
+    char block[2100];
+
+    (void)state;
+    memset(block, 'x', sizeof(block));
+    client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n834\r\n");
+    client_send_bytes(fd, block, sizeof(block));
+    client_send(fd, "\r\n");
+    /* The end of the body never comes. */
+    client_read(fd, false, &reply);
+    is_problem(&reply, 413);
+    reply_release(&reply);
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 0);
+    reply_release(&reply);
+    close(fd);
+}
+
+static void takes_a_body_up_to_its_limit(void **state)
+{
+    size_t len = (size_t)8 << 20;
+    char *body = malloc(len + 1);
+    struct reply reply;
+
+    (void)state;
+    memset(body, 'x', len);
+    body[len] = '\0';
+    client_ask(fixture, "POST /api/length", "", body, &reply);
+    assert_string_equal(reply.body, "{\"length\":8388608}\n");
+    reply_release(&reply);
+    free(body);
+}
+
+static void keeps_connections(void **state)
+{
+    struct reply reply;
+    int fd = client_connect(fixture);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        client_send(fd, "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        client_read(fd, false, &reply);
+        assert_int_equal(reply.status, 200);
+        reply_release(&reply);
+        client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+                        "Content-Length: 5\r\n\r\nhello");
+        client_read(fd, false, &reply);
+        assert_string_equal(reply.body, "hello");
+        reply_release(&reply);
+        /* A refused small body does not cost the connection. */
+        client_send(fd, "POST /nope HTTP/1.1\r\nHost: localhost\r\n"
+                        "Content-Length: 5\r\n\r\nhello");
+        client_read(fd, false, &reply);
+        is_problem(&reply, 404);
+        reply_release(&reply);
+    }
+    close(fd);
+}
+
+static void answers_pipelined_requests_in_order(void **state)
+{
+    int fd = client_connect(fixture);
+    char text[256];
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        snprintf(text, sizeof(text),
+                 "GET /api/inspect/%d HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                 "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
+                 "%02d",
+                 i, i);
+        client_send(fd, text);
+    }
+    for (int i = 0; i < 20; i++) {
+        struct reply reply;
+
+        snprintf(text, sizeof(text), "\"id\":\"%d\"", i);
+        client_read(fd, false, &reply);
+        assert_non_null(strstr(reply.body, text));
+        reply_release(&reply);
+        client_read(fd, false, &reply);
+        assert_int_equal(atoi(reply.body), i);
+        reply_release(&reply);
+    }
+    close(fd);
+}
+
+static void survives_malformed_requests(void **state)
+{
+    static const char *const texts[] = {
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET /api/ok HTTP/1.1\r\n\r\n",
+        "GET /api/ok HTTP/1.1\r\nno colon\r\n\r\n",
+        "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
+        "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+        "Content-Length: 99999999999999999999999\r\n\r\n",
+        "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "zz\r\n",
+        "GET /api/ok HTTP/1.0\r\n\r\n",
+    };
+    size_t len = 20000;
+    char *big = malloc(len + 64);
+    struct reply reply;
+    int fd;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        fd = client_connect(fixture);
+        client_send(fd, texts[i]);
+        shutdown(fd, SHUT_WR);
+        client_read(fd, false, &reply);
+        assert_true(reply.status < 500 || reply.status == 505);
+        reply_release(&reply);
+        close(fd);
+    }
+    fd = client_connect(fixture);
+    strcpy(big, "GET /");
+    memset(big + 5, 'a', len);
+    strcpy(big + 5 + len, " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client_send(fd, big);
+    client_read(fd, false, &reply);
+    assert_true(reply.status == 414 || reply.status == 431 || reply.status == 0);
+    reply_release(&reply);
+    close(fd);
+    free(big);
+    client_expect(fixture, "GET /api/ok", "", NULL, 200);
+}
+
+static void closes_after_a_client_that_closed_its_half(void **state)
+{
+    int fd = client_connect(fixture);
+    struct reply reply;
+
+    (void)state;
+    client_send(fd, "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    shutdown(fd, SHUT_WR);
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 200);
+    reply_release(&reply);
+    assert_int_equal(recv(fd, &(char){0}, 1, 0), 0);
+    close(fd);
+}
+
+static void keeps_other_pages_out(void **state)
+{
+    (void)state;
+    client_expect(fixture, "POST /api/echo", "Origin: http://localhost\r\n", "x", 201);
+    client_expect(fixture, "GET /api/ok", "Origin: http://evil.example\r\n", NULL, 200);
+    problem("POST /api/echo", "Origin: http://evil.example\r\n", "x", 403);
+    problem("POST /api/echo", "Origin: null\r\n", "x", 403);
+    problem("DELETE /api/item/1", "Origin: http://localhost:1\r\n", NULL, 403);
+    problem("GET /api/ok", "Host: evil.example\r\n", NULL, 403);
+    problem("POST /api/echo", "Host: evil.example\r\nOrigin: http://evil.example\r\n",
+            "x", 403);
+    client_expect(fixture, "GET /api/ok", "Host: 127.0.0.1:80\r\n", NULL, 200);
+}
+
+static void counts(void **state)
+{
+    long requests = fixture_counter(fixture, "requests");
+
+    (void)state;
+    client_expect(fixture, "GET /api/ok", "", NULL, 200);
+    client_expect(fixture, "GET /nope", "", NULL, 404);
+    assert_int_equal(fixture_counter(fixture, "requests"), requests + 3);
+    assert_true(fixture_counter(fixture, "4xx") > 0);
+    assert_int_equal(fixture_counter(fixture, "streams"), 0);
+}
+
+static void checks_roles(void **state)
+{
+    static const struct {
+        const char *what, *headers, *body;
+        int status;
+    } cases[] = {
+        {"GET /healthz", "", NULL, 200},
+        {"GET /api/ok", "", NULL, 401},
+        {"GET /api/ok", "Authorization: Bearer wrong-token-0123456789\r\n", NULL, 401},
+        {"GET /api/ok", "Authorization: Bearer " VIEWER "\r\n", NULL, 200},
+        {"HEAD /api/ok", "Authorization: Bearer " VIEWER "\r\n", NULL, 200},
+        {"POST /api/echo", "Authorization: Bearer " VIEWER "\r\n", "x", 403},
+        {"POST /api/echo", "Authorization: Bearer " AGENT "\r\n", "x", 403},
+        {"POST /api/echo", "Authorization: Bearer " OPERATOR "\r\n", "x", 201},
+        {"POST /api/agent", "Authorization: Bearer " OPERATOR "\r\n", "x", 403},
+        {"POST /api/agent", "Authorization: Bearer " AGENT "\r\n", "x", 201},
+        {"GET /api/ok?access_token=" VIEWER, "", NULL, 200},
+        {"GET /api/ok?access_token=nonsense", "", NULL, 401},
+        {"GET /api/ok?access_token=" VIEWER,
+         "Authorization: Bearer wrong-token-0123456789\r\n", NULL, 401},
+        {"POST /api/echo?access_token=" OPERATOR, "", "x", 401},
+        {"GET /nope", "", NULL, 404},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        client_expect(fixture, cases[i].what, cases[i].headers, cases[i].body,
+                      cases[i].status);
+}
+
+static void says_which_scheme_it_wants(void **state)
+{
+    struct reply reply;
+    char value[256];
+
+    (void)state;
+    client_ask(fixture, "GET /api/ok", "", NULL, &reply);
+    is_problem(&reply, 401);
+    assert_true(reply_header(&reply, "WWW-Authenticate", value));
+    assert_string_equal(value, "Bearer realm=\"ringbench\"");
+    reply_release(&reply);
+}
+
+static void refuses_a_token_before_the_body(void **state)
+{
+    struct reply reply;
+    int fd = client_connect(fixture);
+
+    (void)state;
+    client_send(fd, "POST /api/length HTTP/1.1\r\nHost: localhost\r\n"
+                    "Content-Length: 8000000\r\n\r\n");
+    client_read(fd, false, &reply);
+    is_problem(&reply, 401);
+    reply_release(&reply);
+    close(fd);
+}
+
+static void knows_the_callers_role(void **state)
+{
+    json_t *json = inspect("GET /api/inspect/x", "Authorization: Bearer " AGENT "\r\n");
+
+    (void)state;
+    assert_int_equal(json_integer_value(json_object_get(json, "role")), ROLE_AGENT);
+    json_decref(json);
+    json = inspect("GET /api/inspect/x?access_token=" OPERATOR, "");
+    assert_int_equal(json_integer_value(json_object_get(json, "role")), ROLE_VIEWER);
+    json_decref(json);
+}
+
+static void tokens_need_no_origin(void **state)
+{
+    (void)state;
+    client_expect(fixture, "POST /api/echo",
+                  "Host: bench.example\r\nOrigin: https://proxy.example\r\n"
+                  "Authorization: Bearer " OPERATOR "\r\n",
+                  "x", 201);
+}
+
+#define OPEN(test) cmocka_unit_test_setup_teardown(test, start_open, stop)
+#define GUARDED(test) cmocka_unit_test_setup_teardown(test, start_guarded, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        OPEN(answers_with_safe_headers),
+        OPEN(refuses_unknown_paths_and_methods),
+        OPEN(head_is_get_without_a_body),
+        OPEN(hands_the_request_to_its_handler),
+        OPEN(maps_errors_to_statuses),
+        OPEN(reads_bodies_of_any_type),
+        OPEN(answers_expect_continue),
+        OPEN(refuses_a_large_body_before_reading_it),
+        OPEN(gives_the_refusal_to_a_client_that_keeps_sending),
+        OPEN(refuses_a_chunked_body_once_it_is_too_large),
+        OPEN(takes_a_body_up_to_its_limit),
+        OPEN(keeps_connections),
+        OPEN(answers_pipelined_requests_in_order),
+        OPEN(survives_malformed_requests),
+        OPEN(closes_after_a_client_that_closed_its_half),
+        OPEN(keeps_other_pages_out),
+        OPEN(counts),
+        GUARDED(checks_roles),
+        GUARDED(says_which_scheme_it_wants),
+        GUARDED(refuses_a_token_before_the_body),
+        GUARDED(knows_the_callers_role),
+        GUARDED(tokens_need_no_origin),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* test_http_files.c - the web UI as a browser gets it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "http_fixture.h"
+
+static struct fixture *fixture;
+static char root[64];
+
+static int start(void **state)
+{
+    char command[512];
+
+    (void)state;
+    strcpy(root, "/tmp/ringbench-www-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    snprintf(command, sizeof(command),
+             "cd %s && printf page > index.html && printf code > app.mjs && "
+             "printf packed > app.mjs.gz && printf '{}' > data.json",
+             root);
+    if (system(command))
+        return -1;
+    fixture = fixture_start(&(struct fixture_options){.web_dir = root});
+    return 0;
+}
+
+static int stop(void **state)
+{
+    char command[128];
+
+    (void)state;
+    fixture_stop(fixture);
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    return system(command);
+}
+
+static void gives(const char *target, const char *headers, const char *body,
+                  const char *type)
+{
+    struct reply reply;
+    char value[256];
+
+    client_ask(fixture, target, headers, NULL, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.body, body);
+    assert_true(reply_header(&reply, "Content-Type", value));
+    assert_string_equal(value, type);
+    reply_release(&reply);
+}
+
+static void serves_files_and_views(void **state)
+{
+    static const char html[] = "text/html; charset=utf-8";
+    static const char js[] = "text/javascript; charset=utf-8";
+
+    (void)state;
+    gives("GET /", "", "page", html);
+    gives("GET /runs/abc?x=1", "", "page", html);
+    gives("GET /nodes/a.b.example", "", "page", html);
+    gives("GET /app.mjs", "", "code", js);
+    gives("GET /app.mjs", "Accept-Encoding: br\r\n", "code", js);
+    gives("GET /app.mjs", "Accept-Encoding: gzip, br\r\n", "packed", js);
+    gives("GET /data.json", "", "{}", "application/json");
+    gives("GET /healthz", "", "ok\n", "text/plain");
+}
+
+static void refuses_the_rest(void **state)
+{
+    static const char *const missing[] = {
+        "GET /missing.js", "GET /api/nope",          "GET /api",
+        "GET /api/",       "GET /../etc/passwd.txt", "GET /%2e%2e/%2e%2e/etc/hosts.txt",
+        "GET //app.mjs",   "POST /api/nope",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+        client_expect(fixture, missing[i], "", NULL, 404);
+    client_expect(fixture, "POST /", "", "", 405);
+    client_expect(fixture, "DELETE /app.mjs", "", NULL, 405);
+    client_expect(fixture, "OPTIONS /app.mjs", "", NULL, 204);
+    /* These are views of the UI, not files. */
+    client_expect(fixture, "GET /../../etc/passwd", "", NULL, 200);
+    gives("GET /../../etc/passwd", "", "page", "text/html; charset=utf-8");
+}
+
+static void sends_a_strict_policy(void **state)
+{
+    struct reply reply;
+    char value[256];
+
+    (void)state;
+    client_ask(fixture, "GET /", "", NULL, &reply);
+    assert_true(reply_header(&reply, "Content-Security-Policy", value));
+    assert_string_equal(
+        value, "default-src 'none'; script-src 'self'; style-src 'self'; "
+               "img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; "
+               "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    assert_true(reply_header(&reply, "X-Content-Type-Options", value));
+    assert_string_equal(value, "nosniff");
+    assert_true(reply_header(&reply, "Referrer-Policy", value));
+    assert_string_equal(value, "no-referrer");
+    assert_true(reply_header(&reply, "Cache-Control", value));
+    assert_string_equal(value, "no-cache");
+    reply_release(&reply);
+}
+
+static void revalidates_by_tag(void **state)
+{
+    struct reply reply;
+    char etag[256], gzip_etag[256], header[300];
+
+    (void)state;
+    client_ask(fixture, "GET /app.mjs", "", NULL, &reply);
+    assert_true(reply_header(&reply, "ETag", etag));
+    assert_true(reply_header(&reply, "Vary", header));
+    reply_release(&reply);
+    snprintf(header, sizeof(header), "If-None-Match: %s\r\n", etag);
+    client_ask(fixture, "GET /app.mjs", header, NULL, &reply);
+    assert_int_equal(reply.status, 304);
+    assert_int_equal(reply.len, 0);
+    assert_true(reply_header(&reply, "ETag", gzip_etag));
+    assert_string_equal(etag, gzip_etag);
+    reply_release(&reply);
+    snprintf(header, sizeof(header), "Accept-Encoding: gzip\r\nIf-None-Match: %s\r\n",
+             etag);
+    client_ask(fixture, "GET /app.mjs", header, NULL, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.body, "packed");
+    assert_true(reply_header(&reply, "Content-Encoding", gzip_etag));
+    reply_release(&reply);
+    client_expect(fixture, "HEAD /app.mjs", "", NULL, 200);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(serves_files_and_views),
+        CASE(refuses_the_rest),
+        CASE(sends_a_strict_policy),
+        CASE(revalidates_by_tag),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,329 @@
+/* test_http_later.c - answers that come later: parked requests, streams, closing */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http_fixture.h"
+
+#define PARKED_MANY 1000
+#define GET(target) "GET " target " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+static struct fixture *fixture;
+
+static int start(void **state)
+{
+    (void)state;
+    fixture = fixture_start(&(struct fixture_options){.max_streams = 2});
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fixture_stop(fixture);
+    return 0;
+}
+
+static int ask(const char *text)
+{
+    int fd = client_connect(fixture);
+
+    client_send(fd, text);
+    return fd;
+}
+
+static void expect(int fd, int status, const char *body)
+{
+    struct reply reply;
+
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, status);
+    if (body)
+        assert_string_equal(reply.body, body);
+    reply_release(&reply);
+}
+
+static void answers_from_a_timer(void **state)
+{
+    int fd = ask(GET("/api/slow"));
+
+    (void)state;
+    /* Nothing else happens on the server: the resume alone must wake it. */
+    expect(fd, 200, "late\n");
+    client_send(fd, GET("/api/slow"));
+    expect(fd, 200, "late\n");
+    close(fd);
+}
+
+static void keeps_order_behind_a_parked_request(void **state)
+{
+    int fd = ask(GET("/api/park") GET("/api/ok"));
+
+    (void)state;
+    assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+    client_expect(fixture, "POST /api/wake", "", NULL, 200);
+    expect(fd, 200, "woken\n");
+    expect(fd, 200, "ok\n");
+    close(fd);
+}
+
+static void notices_a_parked_client_that_leaves(void **state)
+{
+    int fd = ask(GET("/api/park"));
+
+    (void)state;
+    assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+    assert_int_equal(fixture_counter(fixture, "connections"), 2);
+    close(fd);
+    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    fd = ask(GET("/api/park"));
+    assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+    shutdown(fd, SHUT_WR);
+    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    close(fd);
+    client_expect(fixture, "POST /api/wake", "", NULL, 200);
+}
+
+static void parks_the_same_connection_again_and_again(void **state)
+{
+    int fd = client_connect(fixture);
+
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        client_send(fd, GET("/api/park"));
+        assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+        client_expect(fixture, "POST /api/wake", "", NULL, 200);
+        expect(fd, 200, "woken\n");
+    }
+    close(fd);
+}
+
+static void wakes_many(void **state)
+{
+    static int fds[PARKED_MANY];
+    struct reply reply;
+
+    (void)state;
+    for (int i = 0; i < PARKED_MANY; i++)
+        fds[i] = ask(GET("/api/park"));
+    assert_true(fixture_wait(&fixture->on_parked, PARKED_MANY, 20));
+    client_ask(fixture, "POST /api/wake", "", NULL, &reply);
+    assert_string_equal(reply.body, "{\"woken\":1000}\n");
+    reply_release(&reply);
+    for (int i = 0; i < PARKED_MANY; i++) {
+        expect(fds[i], 200, "woken\n");
+        client_send(fds[i], GET("/api/park"));
+    }
+    assert_true(fixture_wait(&fixture->on_parked, PARKED_MANY, 20));
+    for (int i = 0; i < PARKED_MANY; i++)
+        close(fds[i]);
+    assert_true(fixture_wait(&fixture->on_gone, PARKED_MANY, 5));
+}
+
+static void streams_every_write_in_order(void **state)
+{
+    struct reply reply;
+    int fd = ask(GET("/api/burst") GET("/api/ok"));
+    char *line;
+
+    (void)state;
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_false(reply.is_truncated);
+    line = reply.body;
+    for (int i = 0; i < 10000; i++) {
+        assert_int_equal(strtol(line, &line, 10), i);
+        assert_int_equal(*line++, '\n');
+    }
+    assert_int_equal(*line, '\0');
+    reply_release(&reply);
+    /* The end of a stream is not the end of its connection. */
+    expect(fd, 200, "ok\n");
+    close(fd);
+    fd = ask("HEAD /api/burst HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client_read(fd, true, &reply);
+    assert_int_equal(reply.status, 200);
+    reply_release(&reply);
+    close(fd);
+}
+
+static void closes_a_stream_to_an_old_client(void **state)
+{
+    struct reply reply;
+    int fd = ask("GET /api/burst HTTP/1.0\r\n\r\n");
+
+    (void)state;
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(reply.len, 48890);
+    reply_release(&reply);
+    close(fd);
+}
+
+static void lets_a_writer_wait_for_a_slow_reader(void **state)
+{
+    struct reply reply;
+    int fd = ask(GET("/api/paced"));
+
+    (void)state;
+    assert_true(fixture_wait(&fixture->on_stalled, 1, 5));
+    /* The server serves others while this client reads nothing. */
+    for (int i = 0; i < 20; i++)
+        client_expect(fixture, "GET /api/slow", "", NULL, 200);
+    client_read(fd, false, &reply);
+    assert_false(reply.is_truncated);
+    assert_int_equal(reply.len, (size_t)32 << 20);
+    assert_true(fixture->max_queued <= FIXTURE_PACED_LIMIT + 65536);
+    reply_release(&reply);
+    close(fd);
+}
+
+static void notices_a_client_that_leaves_a_full_stream(void **state)
+{
+    int fd = ask(GET("/api/paced"));
+
+    (void)state;
+    assert_true(fixture_wait(&fixture->on_stalled, 1, 5));
+    close(fd);
+    assert_true(fixture_wait(&fixture->on_gone, 1, 5));
+}
+
+static void drops_a_client_for_which_too_much_piles_up(void **state)
+{
+    struct reply reply;
+    int fd = ask(GET("/api/flood"));
+
+    (void)state;
+    assert_true(fixture_wait(&fixture->on_gone, 1, 5));
+    client_read(fd, false, &reply);
+    assert_true(reply.is_truncated);
+    reply_release(&reply);
+    close(fd);
+}
+
+/* Read what an open stream has sent so far, up to a text. */
+static void read_until(int fd, const char *text)
+{
+    char got[1024] = "";
+    size_t len = 0;
+
+    while (!strstr(got, text)) {
+        ssize_t n = recv(fd, got + len, sizeof(got) - 1 - len, 0);
+
+        assert_true(n > 0);
+        len += (size_t)n;
+        got[len] = '\0';
+    }
+}
+
+static void notices_an_idle_stream_client_that_leaves(void **state)
+{
+    int fd = ask(GET("/api/open"));
+
+    (void)state;
+    read_until(fd, ": hello");
+    assert_int_equal(fixture_counter(fixture, "streams"), 1);
+    for (int i = 0; i < 100; i++) {
+        client_expect(fixture, "POST /api/publish", "", NULL, 204);
+        read_until(fd, "data: x");
+    }
+    close(fd);
+    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    client_expect(fixture, "POST /api/publish", "", NULL, 409);
+    assert_int_equal(fixture_counter(fixture, "streams"), 0);
+}
+
+static void limits_streams(void **state)
+{
+    int a = ask(GET("/api/open")), b = ask(GET("/api/open")), c;
+
+    (void)state;
+    read_until(a, ": hello");
+    read_until(b, ": hello");
+    c = ask(GET("/api/open"));
+    expect(c, 503, NULL);
+    close(a);
+    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    /* The count falls when the connection is done, which is before gone runs. */
+    client_send(c, GET("/api/open"));
+    read_until(c, ": hello");
+    close(b);
+    close(c);
+    assert_true(fixture_wait(&fixture->on_gone, 2, 1));
+}
+
+static void closes_with_everything_open(void **state)
+{
+    int parked[10], stream = ask(GET("/api/open")), slow = ask(GET("/api/paced"));
+    int late = ask(GET("/api/unparked")), idle = client_connect(fixture);
+    int half =
+        ask("POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nx");
+    struct reply reply;
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        parked[i] = ask(GET("/api/park"));
+    assert_true(fixture_wait(&fixture->on_parked, 11, 5));
+    assert_true(fixture_wait(&fixture->on_stream, 1, 5));
+    assert_true(fixture_wait(&fixture->on_stalled, 1, 5));
+    fixture_begin_stop(fixture);
+    /* Ten parked ones, two streams. */
+    assert_true(fixture_wait(&fixture->on_gone, 12, 5));
+    for (int i = 0; i < 10; i++) {
+        expect(parked[i], 503, NULL);
+        close(parked[i]);
+    }
+    expect(late, 503, NULL);
+    client_read(stream, false, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.body, ": hello\n\n");
+    assert_false(reply.is_truncated);
+    reply_release(&reply);
+    assert_true(fixture_wait(&fixture->on_closed, 1, 5));
+    assert_int_equal(recv(idle, &(char){0}, 1, 0), 0);
+    close(stream);
+    close(slow);
+    close(late);
+    close(idle);
+    close(half);
+}
+
+static void closes_at_once_when_nothing_is_open(void **state)
+{
+    (void)state;
+    fixture_begin_stop(fixture);
+    assert_true(fixture_wait(&fixture->on_closed, 1, 0.5));
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(answers_from_a_timer),
+        CASE(keeps_order_behind_a_parked_request),
+        CASE(notices_a_parked_client_that_leaves),
+        CASE(parks_the_same_connection_again_and_again),
+        CASE(wakes_many),
+        CASE(streams_every_write_in_order),
+        CASE(closes_a_stream_to_an_old_client),
+        CASE(lets_a_writer_wait_for_a_slow_reader),
+        CASE(notices_a_client_that_leaves_a_full_stream),
+        CASE(drops_a_client_for_which_too_much_piles_up),
+        CASE(notices_an_idle_stream_client_that_leaves),
+        CASE(limits_streams),
+        CASE(closes_with_everything_open),
+        CASE(closes_at_once_when_nothing_is_open),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* test_http_tls.c - the same server over TLS, and what an unfinished handshake costs */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <curl/curl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "http_fixture.h"
+
+static struct fixture *fixture;
+static char root[64], *cert, *key;
+
+static char *slurp(const char *name)
+{
+    char path[128], *text = calloc(1, 16384);
+    FILE *file;
+    size_t len;
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    file = fopen(path, "r");
+    len = file ? fread(text, 1, 16383, file) : 0;
+    if (file)
+        fclose(file);
+    unlink(path);
+    if (len == 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Whether a certificate could be made; says why not. */
+static bool make_certificate(void)
+{
+    char command[512];
+
+    strcpy(root, "/tmp/ringbench-tls-XXXXXX");
+    if (!mkdtemp(root))
+        return false;
+    snprintf(command, sizeof(command),
+             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "
+             "-keyout %s/key -out %s/cert -days 2 -subj /CN=localhost "
+             "-addext subjectAltName=IP:127.0.0.1 2>/dev/null",
+             root, root);
+    if (system(command))
+        return false;
+    cert = slurp("cert");
+    key = slurp("key");
+    rmdir(root);
+    return cert && key;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    fixture = fixture_start(&(struct fixture_options){.tls_cert = cert, .tls_key = key});
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fixture_stop(fixture);
+    return 0;
+}
+
+struct received {
+    size_t len;
+    bool is_wrong;
+    char start[64];
+};
+
+static size_t receive(char *data, size_t size, size_t n, void *arg)
+{
+    struct received *received = arg;
+
+    for (size_t i = 0; i < n; i++, received->len++) {
+        if (received->len < sizeof(received->start) - 1)
+            received->start[received->len] = data[i];
+        if (data[i] != (char)('a' + received->len % 23))
+            received->is_wrong = true;
+    }
+    return size * n;
+}
+
+static CURL *handle_new(const char *path, struct received *received)
+{
+    struct curl_blob trusted = {cert, strlen(cert), CURL_BLOB_COPY};
+    CURL *curl = curl_easy_init();
+    char url[128];
+
+    snprintf(url, sizeof(url), "https://127.0.0.1:%d%s", fixture->port, path);
+    memset(received, 0, sizeof(*received));
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 30L);
+    curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &trusted);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, received);
+    return curl;
+}
+
+static long perform(CURL *curl)
+{
+    long status = 0;
+    CURLcode rc = curl_easy_perform(curl);
+
+    if (rc != CURLE_OK)
+        fail_msg("%s", curl_easy_strerror(rc));
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
+static void answers_over_tls(void **state)
+{
+    struct received received;
+    CURL *curl = handle_new("/api/ok", &received);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        long connects = 0;
+
+        memset(&received, 0, sizeof(received));
+        assert_int_equal(perform(curl), 200);
+        assert_string_equal(received.start, "ok\n");
+        curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connects);
+        assert_int_equal(connects, i == 0);
+    }
+    curl_easy_cleanup(curl);
+    curl = handle_new("/api/slow", &received);
+    assert_int_equal(perform(curl), 200);
+    assert_string_equal(received.start, "late\n");
+    curl_easy_cleanup(curl);
+}
+
+static void refuses_a_large_body_over_tls(void **state)
+{
+    static char body[300000];
+    struct received received;
+    CURL *curl = handle_new("/api/echo", &received);
+    struct curl_slist *headers = curl_slist_append(NULL, "Transfer-Encoding: chunked");
+
+    (void)state;
+    memset(body, 'x', sizeof(body));
+    headers = curl_slist_append(headers, "Expect:");
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)sizeof(body));
+    assert_int_equal(perform(curl), 413);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    assert_int_equal(perform(curl), 413);
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double cpu_s(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void sends_large_answers_without_crawling(void **state)
+{
+    struct received received;
+    CURL *curl = handle_new("/api/large", &received);
+    double begin = now_s();
+
+    (void)state;
+    assert_int_equal(perform(curl), 200);
+    assert_int_equal(received.len, (size_t)4 << 20);
+    assert_false(received.is_wrong);
+    /* The library's crawl was 4 MB/s; this stays above ten times that when idle. */
+    assert_true(now_s() - begin < 0.5);
+    curl_easy_cleanup(curl);
+}
+
+static void a_partial_hello_does_not_burn_a_core(void **state)
+{
+    static const unsigned char hello[] = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00};
+    int fd = client_connect(fixture);
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    double begin, cpu;
+
+    (void)state;
+    client_send_bytes(fd, hello, sizeof(hello));
+    begin = now_s();
+    cpu = cpu_s();
+    assert_int_equal(poll(&end, 1, 1500), 0);
+    cpu = (cpu_s() - cpu) / (now_s() - begin);
+    print_message("a partial hello costs %.1f %% of a core\n", 100 * cpu);
+    assert_true(cpu < 0.3);
+    close(fd);
+}
+
+static void a_silent_handshake_ends(void **state)
+{
+    int fd = client_connect(fixture);
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    double begin = now_s();
+
+    (void)state;
+    client_send_bytes(fd, "\x16\x03\x01", 3);
+    assert_int_equal(poll(&end, 1, 20000), 1);
+    assert_true(now_s() - begin > 8 && now_s() - begin < 14);
+    close(fd);
+}
+
+static void limits_handshakes_of_one_address(void **state)
+{
+    static int fds[300];
+    struct pollfd ends[300];
+    int refused = 0;
+    double deadline = now_s() + 5;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        fds[i] = client_connect(fixture);
+        ends[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    }
+    while (refused < 44 && now_s() < deadline) {
+        refused = 0;
+        poll(ends, 300, 50);
+        for (int i = 0; i < 300; i++)
+            refused += ends[i].revents != 0;
+    }
+    assert_int_equal(refused, 44);
+    for (int i = 0; i < 300; i++)
+        close(fds[i]);
+}
+
+static void refuses_to_start_with_a_bad_certificate(void **state)
+{
+    struct http_config config = {.tls_cert = "nonsense", .tls_key = key};
+    struct http_route none = {NULL, NULL, ROLE_NONE, 0, NULL};
+    struct error err = {ERROR_NONE, ""};
+    uv_loop_t loop;
+
+    (void)state;
+    uv_loop_init(&loop);
+    config.listen.ss_family = AF_INET;
+    assert_null(http_server_create(&loop, &config, &none, NULL, &err));
+    assert_non_null(strstr(err.text, "cannot start"));
+    config.tls_cert = NULL;
+    assert_null(http_server_create(&loop, &config, &none, NULL, &err));
+    assert_non_null(strstr(err.text, "both"));
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(answers_over_tls),
+        CASE(refuses_a_large_body_over_tls),
+        CASE(sends_large_answers_without_crawling),
+        CASE(a_partial_hello_does_not_burn_a_core),
+        CASE(a_silent_handshake_ends),
+        CASE(limits_handshakes_of_one_address),
+        cmocka_unit_test(refuses_to_start_with_a_bad_certificate),
+    };
+    int rc;
+
+    if (!make_certificate()) {
+        printf("skipped: openssl could not make a certificate\n");
+        return 77;
+    }
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    rc = cmocka_run_group_tests(tests, NULL, NULL);
+    curl_global_cleanup();
+    free(cert);
+    free(key);
+    return rc;
+}

@@ -1,0 +1,60 @@
+/* test_origin.c - which pages may talk to a server without tokens */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/http/origin.h"
+
+static void compares_origin_with_host(void **state)
+{
+    (void)state;
+    assert_true(origin_matches_host("http://localhost:8080", "localhost:8080"));
+    assert_true(origin_matches_host("https://Head", "head"));
+    assert_false(origin_matches_host("http://localhost:8081", "localhost:8080"));
+    assert_false(origin_matches_host("http://localhost", "localhost:8080"));
+    assert_false(origin_matches_host("http://localhost:8080.evil", "localhost:8080"));
+    assert_false(origin_matches_host("null", "localhost:8080"));
+    assert_false(origin_matches_host("", ""));
+    assert_false(origin_matches_host("http://localhost:8080", NULL));
+}
+
+static void knows_local_hosts(void **state)
+{
+    static const char *const local[] = {"localhost", "localhost:8080", "LOCALHOST",
+                                        "127.0.0.1", "127.0.0.1:80",   "[::1]:8080",
+                                        "[::1]",     "10.1.2.3:8080",  "ui.localhost:1"};
+    static const char *const foreign[] = {"evil.example",
+                                          "evil.example:8080",
+                                          "localhost.evil.example",
+                                          "127.0.0.1.evil.example",
+                                          "",
+                                          ":8080",
+                                          "[]",
+                                          ".localhost",
+                                          "xlocalhost"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
+        if (!origin_host_is_local(local[i]))
+            fail_msg("%s is local", local[i]);
+    }
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        if (origin_host_is_local(foreign[i]))
+            fail_msg("%s is not local", foreign[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compares_origin_with_host),
+        cmocka_unit_test(knows_local_hosts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* test_static_files.c - which files are read and under which paths they are found */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/http/static_files.h"
+
+static char root[64];
+
+static void put(const char *path, const char *text)
+{
+    char full[256];
+    FILE *file;
+
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    file = fopen(full, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int run(const char *command)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text), "cd %s && %s", root, command);
+    return system(text);
+}
+
+static int make_tree(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/ringbench-web-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    if (run("mkdir www www/vendor www/.git && echo secret > outside"))
+        return -1;
+    put("www/index.html", "<!doctype html>");
+    put("www/app.mjs", "export const a = 1;");
+    put("www/app.mjs.gz", "compressed");
+    put("www/vendor/x.css", "p{}");
+    put("www/blob.xyz", "?");
+    put("www/empty.txt", "");
+    put("www/.git/config", "secret");
+    put("www/.hidden", "secret");
+    return run("ln -s ../outside www/leak.txt && ln -s .. www/up && "
+               "ln -s app.mjs www/alias.mjs && mkfifo www/pipe");
+}
+
+static int remove_tree(void **state)
+{
+    (void)state;
+    return run("rm -rf www outside && rmdir $PWD");
+}
+
+static struct static_files *load(void)
+{
+    char dir[128];
+    struct error err = {ERROR_NONE, ""};
+    struct static_files *files;
+
+    snprintf(dir, sizeof(dir), "%s/www", root);
+    files = static_files_load(dir, &err);
+    if (!files)
+        fail_msg("%s", err.text);
+    return files;
+}
+
+static void finds_files_and_views(void **state)
+{
+    static const struct {
+        const char *path, *found, *type;
+    } cases[] = {
+        {"/", "/index.html", "text/html; charset=utf-8"},
+        {"/index.html", "/index.html", "text/html; charset=utf-8"},
+        {"/app.mjs", "/app.mjs", "text/javascript; charset=utf-8"},
+        {"/alias.mjs", "/alias.mjs", "text/javascript; charset=utf-8"},
+        {"/vendor/x.css", "/vendor/x.css", "text/css; charset=utf-8"},
+        {"/blob.xyz", "/blob.xyz", "application/octet-stream"},
+        {"/empty.txt", "/empty.txt", "text/plain; charset=utf-8"},
+        {"/runs/abc", "/index.html", "text/html; charset=utf-8"},
+        {"/nodes/node-1.cluster.example", "/index.html", "text/html; charset=utf-8"},
+        {"/vendor", "/index.html", "text/html; charset=utf-8"},
+        {"/missing.js", NULL, NULL},
+        {"/vendor/missing.css", NULL, NULL},
+        {"/runs/index.html", NULL, NULL},
+    };
+    struct static_files *files = load();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct static_file *file = static_files_find(files, cases[i].path);
+
+        if (!cases[i].found) {
+            assert_null(file);
+            continue;
+        }
+        assert_non_null(file);
+        assert_string_equal(file->path, cases[i].found);
+        assert_string_equal(file->content_type, cases[i].type);
+    }
+    static_files_destroy(files);
+}
+
+static void never_leaves_the_directory(void **state)
+{
+    static const char *const paths[] = {
+        "/../outside",  "/leak.txt", "/up/outside",  "/vendor/../../outside.txt",
+        "/.git/config", "/.hidden",  "//etc/passwd", "/./.hidden",
+        "/etc/passwd",  "/pipe",
+    };
+    struct static_files *files = load();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        const struct static_file *file = static_files_find(files, paths[i]);
+
+        assert_true(!file || !strcmp(file->path, "/index.html"));
+    }
+    static_files_destroy(files);
+}
+
+static void tags_content(void **state)
+{
+    struct static_files *files = load();
+    const struct static_file *app = static_files_find(files, "/app.mjs");
+    const struct static_file *css = static_files_find(files, "/vendor/x.css");
+    char list[128];
+
+    (void)state;
+    assert_memory_equal(app->gzip_data, "compressed", 10);
+    assert_null(css->gzip_data);
+    assert_string_not_equal(app->etag, css->etag);
+    assert_string_not_equal(app->etag, app->gzip_etag);
+    assert_true(static_etag_matches(app->etag, app->etag));
+    snprintf(list, sizeof(list), "\"other\" , W/%s", app->etag);
+    assert_true(static_etag_matches(list, app->etag));
+    assert_true(static_etag_matches("*", app->etag));
+    assert_false(static_etag_matches(css->etag, app->etag));
+    assert_false(static_etag_matches("", app->etag));
+    assert_false(static_etag_matches(NULL, app->etag));
+    static_files_destroy(files);
+}
+
+static void refuses_a_directory_without_a_page(void **state)
+{
+    struct error err;
+
+    (void)state;
+    assert_null(static_files_load("/nonexistent", &err));
+    assert_non_null(strstr(err.text, "/nonexistent"));
+    assert_int_equal(run("mkdir bare"), 0);
+    strcat(root, "/bare");
+    assert_null(static_files_load(root, &err));
+    assert_non_null(strstr(err.text, "no index.html"));
+    root[strlen(root) - strlen("/bare")] = '\0';
+    assert_int_equal(run("rmdir bare"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_files_and_views),
+        cmocka_unit_test(never_leaves_the_directory),
+        cmocka_unit_test(tags_content),
+        cmocka_unit_test(refuses_a_directory_without_a_page),
+    };
+
+    return cmocka_run_group_tests(tests, make_tree, remove_tree);
+}
