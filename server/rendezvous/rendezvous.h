@@ -21,11 +21,13 @@ struct rendezvous_config {
     size_t max_connections;     /* per store; 0: 16384 */
 };
 
-struct rendezvous *rendezvous_create(uv_loop_t *loop, const struct rendezvous_config *config,
+struct rendezvous *rendezvous_create(uv_loop_t *loop,
+                                     const struct rendezvous_config *config,
                                      struct error *err);
 
 /* Close every store; `closed` runs on the loop when all handles are closed. */
-void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg), void *arg);
+void rendezvous_close(struct rendezvous *rendezvous, void (*closed)(void *arg),
+                      void *arg);
 
 /* Open a store on a free port of the range. `allowed`: numeric addresses that may connect
  * (copied; loopback addresses match both families); NULL = all. */
@@ -46,8 +48,8 @@ struct rendezvous_counters {
 void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out);
 
-/* [{"name","port","connections","keys":[{"key","bytes"}],"waits":[{"peer","keys","since"}]}]; no
- * values. A new reference. */
+/* [{"name","port","connections","keys":[{"key","bytes"}],"waits":[{"peer","keys","since"}]}];
+ * no values. A new reference. */
 json_t *rendezvous_describe(const struct rendezvous *rendezvous);
 
 #endif

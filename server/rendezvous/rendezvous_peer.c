@@ -1,0 +1,109 @@
+/* rendezvous_peer.c - peers' addresses: comparing, the set that may connect, text */
+#include "server/rendezvous/rendezvous_peer.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void map_ipv4(struct in6_addr *out, const struct in_addr *address)
+{
+    memset(out, 0, sizeof(*out));
+    out->s6_addr[10] = out->s6_addr[11] = 0xff;
+    memcpy(&out->s6_addr[12], address, sizeof(*address));
+}
+
+void peer_from_sockaddr(struct peer *peer, const struct sockaddr *address)
+{
+    struct sockaddr_in6 in6;
+    struct sockaddr_in in;
+
+    memset(peer, 0, sizeof(*peer));
+    if (address->sa_family == AF_INET6) {
+        memcpy(&in6, address, sizeof(in6));
+        peer->address = in6.sin6_addr;
+        peer->port = ntohs(in6.sin6_port);
+    } else if (address->sa_family == AF_INET) {
+        memcpy(&in, address, sizeof(in));
+        map_ipv4(&peer->address, &in.sin_addr);
+        peer->port = ntohs(in.sin_port);
+    }
+}
+
+const char *peer_format(const struct peer *peer, char text[PEER_TEXT_MAX])
+{
+    char address[INET6_ADDRSTRLEN] = "?";
+
+    if (IN6_IS_ADDR_V4MAPPED(&peer->address)) {
+        inet_ntop(AF_INET, &peer->address.s6_addr[12], address, sizeof(address));
+        snprintf(text, PEER_TEXT_MAX, "%s:%u", address, peer->port);
+    } else {
+        inet_ntop(AF_INET6, &peer->address, address, sizeof(address));
+        snprintf(text, PEER_TEXT_MAX, "[%s]:%u", address, peer->port);
+    }
+    return text;
+}
+
+static bool is_loopback(const struct in6_addr *address)
+{
+    return IN6_IS_ADDR_LOOPBACK(address) ||
+           (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
+static int parse_address(struct in6_addr *out, const char *text)
+{
+    char bare[INET6_ADDRSTRLEN];
+    size_t len = strcspn(text, "%");
+    struct in_addr in;
+
+    if (len >= sizeof(bare))
+        return -1;
+    memcpy(bare, text, len);
+    bare[len] = '\0';
+    if (inet_pton(AF_INET6, bare, out) == 1)
+        return 0;
+    if (inet_pton(AF_INET, bare, &in) != 1)
+        return -1;
+    map_ipv4(out, &in);
+    return 0;
+}
+
+int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
+                  struct error *err)
+{
+    memset(set, 0, sizeof(*set));
+    if (!allowed) {
+        set->is_open = true;
+        return 0;
+    }
+    set->addresses = calloc(n ? n : 1, sizeof(*set->addresses));
+    if (!set->addresses)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    for (; set->count < n; set->count++)
+        if (parse_address(&set->addresses[set->count], allowed[set->count]) < 0) {
+            error_set(err, ERROR_INVALID, "\"%s\" is not a numeric address",
+                      allowed[set->count]);
+            peer_set_release(set);
+            return -1;
+        }
+    return 0;
+}
+
+void peer_set_release(struct peer_set *set)
+{
+    free(set->addresses);
+    memset(set, 0, sizeof(*set));
+}
+
+bool peer_set_has(const struct peer_set *set, const struct peer *peer)
+{
+    bool is_local = is_loopback(&peer->address);
+
+    if (set->is_open)
+        return true;
+    for (size_t i = 0; i < set->count; i++)
+        if (IN6_ARE_ADDR_EQUAL(&set->addresses[i], &peer->address) ||
+            (is_local && is_loopback(&set->addresses[i])))
+            return true;
+    return false;
+}

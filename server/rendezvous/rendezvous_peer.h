@@ -1,0 +1,40 @@
+/* rendezvous_peer.h - peers' addresses: comparing, the set that may connect, text */
+#ifndef RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_PEER_H
+#define RINGBENCH_SERVER_RENDEZVOUS_RENDEZVOUS_PEER_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "common/error.h"
+
+#define PEER_TEXT_MAX 64
+
+/* An address as IPv6; IPv4 is mapped (::ffff:a.b.c.d). */
+struct peer {
+    struct in6_addr address;
+    unsigned port;
+};
+
+/* Who may connect. */
+struct peer_set {
+    bool is_open; /* everyone */
+    struct in6_addr *addresses;
+    size_t count;
+};
+
+void peer_from_sockaddr(struct peer *peer, const struct sockaddr *address);
+
+/* "10.0.0.1:80" or "[fe80::1]:80"; returns text. */
+const char *peer_format(const struct peer *peer, char text[PEER_TEXT_MAX]);
+
+/* Copy numeric addresses (a zone such as "%eth0" is ignored); NULL = everyone. */
+int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
+                  struct error *err);
+void peer_set_release(struct peer_set *set);
+
+/* Any loopback address in the set lets every loopback address in, of both families. */
+bool peer_set_has(const struct peer_set *set, const struct peer *peer);
+
+#endif

@@ -1,0 +1,369 @@
+/* tcpstore_conn.c - one client's connection to a TCPStore */
+#include "server/rendezvous/tcpstore_conn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+
+#define UNSENT_SOFT_MAX                                                                  \
+    ((size_t)1 << 20)               /* beyond it nothing more is read or executed        \
+                                     */
+#define KEEP_BYTES 16384            /* memory that an idle connection may hold on to */
+#define WRITE_MAX ((size_t)1 << 30) /* uv_buf_t counts in unsigned int */
+#define COMPLAIN_NS INT64_C(10000000000)
+
+struct tcpstore_conn {
+    uv_tcp_t tcp;
+    uv_write_t write;
+    TAILQ_ENTRY(tcpstore_conn) link;
+    TAILQ_ENTRY(tcpstore_conn) dirty_link;
+    struct tcpstore_host *host;
+    struct tcpstore_client client;
+    struct tcpstore_parser parser;
+    struct peer peer;
+    struct buf out;     /* replies not handed to the system */
+    struct buf sending; /* the write in progress */
+    struct buf backlog; /* read but not executed, while is_paused */
+    size_t counted;     /* this connection's part of host->buffered */
+    int64_t wait_since_ms;
+    bool is_dirty, is_sending, is_paused, is_closing, has_failed;
+};
+
+void tcpstore_host_complain(struct tcpstore_host *host, const struct peer *peer,
+                            const char *what)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    char text[PEER_TEXT_MAX];
+
+    if (now_ns < host->next_log_ns) {
+        host->unlogged++;
+        return;
+    }
+    if (host->unlogged)
+        log_warn("rendezvous %s: %s: %s (and %u more like this)", host->name,
+                 peer_format(peer, text), what, host->unlogged);
+    else
+        log_warn("rendezvous %s: %s: %s", host->name, peer_format(peer, text), what);
+    host->unlogged = 0;
+    host->next_log_ns = now_ns + COMPLAIN_NS;
+}
+
+/* ---- Life ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct tcpstore_conn *conn = handle->data;
+    struct tcpstore_host *host = conn->host;
+
+    tcpstore_parser_release(&conn->parser);
+    buf_release(&conn->out);
+    buf_release(&conn->sending);
+    buf_release(&conn->backlog);
+    free(conn);
+    host->conn_closed(host);
+}
+
+void tcpstore_conn_close(struct tcpstore_conn *conn)
+{
+    struct tcpstore_host *host = conn->host;
+
+    if (conn->is_closing)
+        return;
+    conn->is_closing = true;
+    tcpstore_client_release(&conn->client);
+    host->buffered -= conn->counted;
+    conn->counted = 0;
+    if (conn->is_dirty)
+        TAILQ_REMOVE(&host->dirty, conn, dirty_link);
+    conn->is_dirty = false;
+    TAILQ_REMOVE(&host->conns, conn, link);
+    host->n_conns--;
+    uv_close((uv_handle_t *)&conn->tcp, on_closed);
+}
+
+static void fail(struct tcpstore_conn *conn, const char *why)
+{
+    conn->has_failed = true;
+    conn->host->counters->protocol_errors++;
+    tcpstore_host_complain(conn->host, &conn->peer, why);
+}
+
+/* Keep the account of memory that clients make us hold; a client that takes it over the
+ * limit is the one to go. */
+static void account(struct tcpstore_conn *conn)
+{
+    struct tcpstore_host *host = conn->host;
+    size_t now =
+        conn->out.len + conn->sending.len + conn->backlog.len + conn->parser.partial.len;
+    bool has_grown = now > conn->counted;
+
+    host->buffered += now - conn->counted;
+    conn->counted = now;
+    if (has_grown && host->buffered > host->max_bytes && !conn->has_failed)
+        fail(conn, "what is sent in part or not read by clients is over the limit");
+}
+
+/* ---- Sending ---- */
+
+static void mark_dirty(struct tcpstore_conn *conn)
+{
+    if (conn->is_dirty || conn->is_closing)
+        return;
+    conn->is_dirty = true;
+    TAILQ_INSERT_TAIL(&conn->host->dirty, conn, dirty_link);
+}
+
+static void on_wake(struct tcpstore_client *client)
+{
+    struct tcpstore_conn *conn =
+        (struct tcpstore_conn *)((char *)client - offsetof(struct tcpstore_conn, client));
+
+    if (tcpstore_put_u8(&conn->out, TCPSTORE_STOP_WAITING) < 0)
+        fail(conn, "no memory is left for a reply");
+    mark_dirty(conn);
+}
+
+static void clear(struct buf *buf)
+{
+    if (buf->capacity > KEEP_BYTES)
+        buf_release(buf);
+    else
+        buf_clear(buf);
+}
+
+static void resume(struct tcpstore_conn *conn);
+static void flush_dirty(struct tcpstore_host *host);
+
+static void on_sent(uv_write_t *write, int status)
+{
+    struct tcpstore_conn *conn = write->data;
+    struct tcpstore_host *host = conn->host;
+
+    conn->is_sending = false;
+    if (conn->is_closing)
+        return;
+    if (status < 0) {
+        tcpstore_conn_close(conn);
+        return;
+    }
+    clear(&conn->sending);
+    account(conn);
+    mark_dirty(conn);
+    flush_dirty(host);
+}
+
+/* Hand over what the socket's buffer had no room for. */
+static int send_rest(struct tcpstore_conn *conn, size_t sent)
+{
+    struct buf out = conn->out;
+    uv_buf_t rest;
+
+    conn->out = conn->sending;
+    conn->sending = out;
+    rest = uv_buf_init(out.data + sent, (unsigned)(out.len - sent));
+    conn->write.data = conn;
+    conn->is_sending = true;
+    return uv_write(&conn->write, (uv_stream_t *)&conn->tcp, &rest, 1, on_sent);
+}
+
+static void flush(struct tcpstore_conn *conn)
+{
+    uv_buf_t all;
+    int sent = 0;
+
+    if (!conn->is_sending && conn->out.len) {
+        all = uv_buf_init(conn->out.data, (unsigned)conn->out.len);
+        sent = uv_try_write((uv_stream_t *)&conn->tcp, &all, 1);
+        if (sent == UV_EAGAIN)
+            sent = 0;
+        if (sent < 0) {
+            tcpstore_conn_close(conn);
+            return;
+        }
+        if ((size_t)sent == conn->out.len)
+            clear(&conn->out);
+        else if (!conn->has_failed && send_rest(conn, (size_t)sent) < 0)
+            conn->has_failed = true;
+    }
+    account(conn);
+    if (conn->has_failed)
+        tcpstore_conn_close(conn);
+    else if (conn->is_paused && !conn->is_sending)
+        resume(conn);
+}
+
+/* Flushing may resume a connection, whose requests may wake others: go on until all are
+ * done. */
+static void flush_dirty(struct tcpstore_host *host)
+{
+    while (!TAILQ_EMPTY(&host->dirty)) {
+        struct tcpstore_conn *conn = TAILQ_FIRST(&host->dirty);
+        TAILQ_REMOVE(&host->dirty, conn, dirty_link);
+        conn->is_dirty = false;
+        flush(conn);
+    }
+}
+
+/* ---- Receiving ---- */
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct tcpstore_conn *conn = handle->data;
+
+    (void)suggested;
+    *buf = uv_buf_init(conn->host->read_buffer, TCPSTORE_READ_BYTES);
+}
+
+static void execute(struct tcpstore_conn *conn, const struct tcpstore_request *request)
+{
+    struct error err;
+
+    if (request->query < TCPSTORE_QUERIES)
+        conn->host->counters->queries[request->query]++;
+    conn->client.is_v1 = conn->parser.version == TCPSTORE_V1;
+    if (tcpstore_kv_execute(&conn->client, request, &conn->out, &err) < 0)
+        fail(conn, err.text);
+    else if (conn->client.missing &&
+             (request->query == TCPSTORE_WAIT || request->query == TCPSTORE_BARRIER))
+        conn->wait_since_ms = clock_wall_ms();
+}
+
+/* Execute what is complete in input until the client has too much unread. */
+static void feed(struct tcpstore_conn *conn, struct tcpstore_slice *input)
+{
+    struct tcpstore_request request;
+    enum tcpstore_parse result = TCPSTORE_REQUEST;
+
+    while (input->len && !conn->has_failed &&
+           conn->out.len + conn->sending.len <= UNSENT_SOFT_MAX) {
+        result = tcpstore_parse(&conn->parser, input, &request);
+        if (result == TCPSTORE_REQUEST)
+            execute(conn, &request);
+        else if (result == TCPSTORE_BAD)
+            fail(conn, conn->parser.fault);
+    }
+}
+
+/* Put aside what may not be executed yet, and read no more. */
+static void pause_with(struct tcpstore_conn *conn, const struct tcpstore_slice *rest)
+{
+    conn->is_paused = true;
+    uv_read_stop((uv_stream_t *)&conn->tcp);
+    if (buf_append(&conn->backlog, rest->data, rest->len) < 0)
+        fail(conn, "no memory is left for its requests");
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct tcpstore_conn *conn = stream->data;
+    struct tcpstore_slice input = {(const unsigned char *)buf->base,
+                                   n > 0 ? (size_t)n : 0};
+
+    if (n < 0) {
+        tcpstore_conn_close(conn);
+        return;
+    }
+    feed(conn, &input);
+    if (input.len && !conn->has_failed)
+        pause_with(conn, &input);
+    account(conn);
+    mark_dirty(conn);
+    flush_dirty(conn->host);
+}
+
+/* The client has read what there was: execute what was put aside. */
+static void resume(struct tcpstore_conn *conn)
+{
+    struct buf backlog = conn->backlog;
+    struct tcpstore_slice input = {(const unsigned char *)backlog.data, backlog.len};
+
+    buf_init(&conn->backlog, backlog.max);
+    conn->is_paused = false;
+    feed(conn, &input);
+    if (input.len && !conn->has_failed)
+        pause_with(conn, &input);
+    else if (uv_read_start((uv_stream_t *)&conn->tcp, on_alloc, on_read) < 0)
+        conn->has_failed = true;
+    buf_release(&backlog);
+    account(conn);
+    mark_dirty(conn);
+}
+
+int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer)
+{
+    struct tcpstore_conn *conn = calloc(1, sizeof(*conn));
+
+    if (!conn || uv_tcp_init(host->loop, &conn->tcp) < 0) {
+        free(conn);
+        close(fd);
+        host->conn_closed(host);
+        return -1;
+    }
+    conn->tcp.data = conn;
+    conn->host = host;
+    conn->peer = *peer;
+    tcpstore_client_init(&conn->client, host->kv, on_wake);
+    tcpstore_parser_init(&conn->parser, host->max_bytes);
+    buf_init(&conn->out, host->max_bytes < WRITE_MAX ? host->max_bytes : WRITE_MAX);
+    buf_init(&conn->sending, conn->out.max);
+    buf_init(&conn->backlog, TCPSTORE_READ_BYTES);
+    TAILQ_INSERT_TAIL(&host->conns, conn, link);
+    host->n_conns++;
+    if (uv_tcp_open(&conn->tcp, fd) < 0) {
+        close(fd);
+        tcpstore_conn_close(conn);
+        return -1;
+    }
+    if (uv_read_start((uv_stream_t *)&conn->tcp, on_alloc, on_read) < 0) {
+        tcpstore_conn_close(conn);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- Description ---- */
+
+struct tcpstore_conn *tcpstore_conn_next(const struct tcpstore_conn *conn)
+{
+    return TAILQ_NEXT(conn, link);
+}
+
+json_t *tcpstore_key_json(const void *key, size_t len)
+{
+    json_t *value = json_stringn(key, len);
+    char *shown;
+
+    if (value)
+        return value;
+    shown = malloc(len + 1);
+    if (!shown)
+        return NULL;
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = ((const unsigned char *)key)[i];
+        shown[i] = byte >= 0x20 && byte < 0x7f ? (char)byte : '?';
+    }
+    value = json_stringn(shown, len);
+    free(shown);
+    return value;
+}
+
+static void add_key(void *arg, const void *key, size_t len)
+{
+    json_array_append_new(arg, tcpstore_key_json(key, len));
+}
+
+json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn)
+{
+    char peer[PEER_TEXT_MAX], since[CLOCK_TEXT_MAX];
+    json_t *keys;
+
+    if (!conn->client.missing)
+        return NULL;
+    keys = json_array();
+    tcpstore_client_each_wait(&conn->client, add_key, keys);
+    return json_pack("{s:s, s:o, s:s}", "peer", peer_format(&conn->peer, peer), "keys",
+                     keys, "since", clock_format_ms(conn->wait_since_ms, since));
+}

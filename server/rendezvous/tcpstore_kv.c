@@ -1,0 +1,835 @@
+/* tcpstore_kv.c - what a TCPStore holds: values, queues, and clients that wait for them
+ */
+#include "server/rendezvous/tcpstore_kv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element) ((element)->is_lost = true)
+#include <uthash.h>
+
+#define NOT_READY 1
+#define WAIT_CANCELED 1
+#define CALLBACK_REGISTERED 3
+
+struct queue_item {
+    STAILQ_ENTRY(queue_item) link;
+    size_t len;
+    unsigned char data[];
+};
+
+TAILQ_HEAD(wait_list, tcpstore_wait);
+
+/* Lives while it has a value, a queue or someone waiting. */
+struct tcpstore_entry {
+    UT_hash_handle hh;
+    bool has_value, is_lost;
+    size_t len, capacity; /* of value */
+    unsigned char *value;
+    STAILQ_HEAD(, queue_item) queue;
+    size_t queue_len, queue_bytes;
+    struct wait_list waits;
+    unsigned char key[];
+};
+
+struct tcpstore_kv {
+    struct tcpstore_entry *entries;
+    struct tcpstore_limits limits;
+    uint64_t seed;
+    size_t n_entries, n_values, bytes, n_waits, n_waiting;
+};
+
+/* One request on its way through a handler. */
+struct call {
+    struct tcpstore_kv *kv;
+    struct tcpstore_client *client;
+    const struct tcpstore_request *request;
+    struct buf *reply;
+    struct error *err;
+};
+
+static const struct tcpstore_slice no_bytes = {(const unsigned char *)"", 0};
+
+struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
+{
+    struct tcpstore_kv *kv = calloc(1, sizeof(*kv));
+
+    if (!kv)
+        return NULL;
+    kv->limits = *limits;
+    /* An unseeded hash is as correct, only easier to provoke. */
+    if (getrandom(&kv->seed, sizeof(kv->seed), GRND_NONBLOCK) < 0)
+        kv->seed = 0;
+    return kv;
+}
+
+/* ---- Entries ---- */
+
+static unsigned hash_key(uint64_t seed, const unsigned char *key, size_t len)
+{
+    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash = seed ^ (len * factor), word;
+
+    for (; len >= sizeof(word); key += sizeof(word), len -= sizeof(word)) {
+        memcpy(&word, key, sizeof(word));
+        hash = (hash ^ word) * factor;
+        hash ^= hash >> 29;
+    }
+    word = 0;
+    memcpy(&word, key, len);
+    hash = (hash ^ word) * factor;
+    hash ^= hash >> 32;
+    return (unsigned)(hash * factor >> 32);
+}
+
+static struct tcpstore_entry *find(struct tcpstore_kv *kv, struct tcpstore_slice key)
+{
+    struct tcpstore_entry *entry;
+    unsigned hash = hash_key(kv->seed, key.data, key.len);
+
+    HASH_FIND_BYHASHVALUE(hh, kv->entries, key.data, key.len, hash, entry);
+    return entry;
+}
+
+static bool entry_exists(const struct tcpstore_entry *entry)
+{
+    return entry && (entry->has_value || entry->queue_len);
+}
+
+static size_t entry_cost(size_t key_len)
+{
+    return sizeof(struct tcpstore_entry) + key_len;
+}
+
+static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
+{
+    HASH_DEL(kv->entries, entry);
+    kv->n_entries--;
+    kv->bytes -= entry_cost(entry->hh.keylen) + entry->capacity;
+    free(entry->value);
+    free(entry);
+}
+
+/* Free an entry that nothing hangs on any more. */
+static void entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
+{
+    if (!entry->has_value && !entry->queue_len && TAILQ_EMPTY(&entry->waits))
+        entry_free(kv, entry);
+}
+
+static bool has_room(const struct tcpstore_kv *kv, size_t bytes)
+{
+    return bytes <= kv->limits.max_bytes && kv->bytes <= kv->limits.max_bytes - bytes;
+}
+
+static int no_room(struct error *err)
+{
+    return error_set(err, ERROR_LIMIT, "the store has reached its limit of bytes");
+}
+
+static struct tcpstore_entry *find_or_add(struct tcpstore_kv *kv,
+                                          struct tcpstore_slice key, struct error *err)
+{
+    unsigned hash = hash_key(kv->seed, key.data, key.len);
+    struct tcpstore_entry *entry;
+
+    HASH_FIND_BYHASHVALUE(hh, kv->entries, key.data, key.len, hash, entry);
+    if (entry)
+        return entry;
+    if (kv->n_entries >= kv->limits.max_keys) {
+        error_set(err, ERROR_LIMIT, "the store has reached its limit of keys");
+        return NULL;
+    }
+    if (!has_room(kv, entry_cost(key.len))) {
+        no_room(err);
+        return NULL;
+    }
+    entry = calloc(1, sizeof(*entry) + key.len);
+    if (!entry) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    memcpy(entry->key, key.data, key.len);
+    STAILQ_INIT(&entry->queue);
+    TAILQ_INIT(&entry->waits);
+    HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->entries, entry->key, key.len, hash, entry);
+    if (entry->is_lost) {
+        free(entry);
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    kv->n_entries++;
+    kv->bytes += entry_cost(key.len);
+    return entry;
+}
+
+/* Give the value exactly `capacity` bytes of memory. */
+static int resize_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
+                        size_t capacity, struct error *err)
+{
+    unsigned char *value;
+
+    if (capacity > entry->capacity && !has_room(kv, capacity - entry->capacity))
+        return no_room(err);
+    value = realloc(entry->value, capacity ? capacity : 1);
+    if (!value)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    kv->bytes += capacity - entry->capacity;
+    entry->value = value;
+    entry->capacity = capacity;
+    return 0;
+}
+
+/* ---- Waiting ---- */
+
+static void free_waits(struct tcpstore_client *client)
+{
+    if (client->waits != &client->one) {
+        client->kv->bytes -= client->n_waits * sizeof(*client->waits);
+        free(client->waits);
+    }
+    client->waits = NULL;
+    client->n_waits = 0;
+    client->missing = 0;
+    client->is_barrier = false;
+    client->kv->n_waiting--;
+}
+
+static void unlink_wait(struct tcpstore_wait *wait)
+{
+    TAILQ_REMOVE(&wait->entry->waits, wait, link);
+    wait->entry = NULL;
+    wait->client->kv->n_waits--;
+}
+
+static void drop_wait(struct tcpstore_client *client)
+{
+    if (!client->waits)
+        return;
+    for (size_t i = 0; i < client->n_waits; i++) {
+        struct tcpstore_entry *entry = client->waits[i].entry;
+        if (!entry)
+            continue;
+        unlink_wait(&client->waits[i]);
+        entry_drop(client->kv, entry);
+    }
+    free_waits(client);
+}
+
+/* Note one key as arrived. Returns whether that ended the client's wait. */
+static bool satisfy(struct tcpstore_wait *wait)
+{
+    struct tcpstore_client *client = wait->client;
+
+    unlink_wait(wait);
+    if (--client->missing)
+        return false;
+    free_waits(client);
+    client->wake(client);
+    return true;
+}
+
+/* The key has a value now. Clients at a barrier are let go only by its completion. */
+static void wake_all(struct tcpstore_entry *entry, bool is_barrier_done)
+{
+    struct tcpstore_wait *wait = TAILQ_FIRST(&entry->waits);
+
+    while (wait) {
+        /* The next one is of another wait or, for a key that is named twice, of one that
+         * does not end with this step: it stays allocated. */
+        struct tcpstore_wait *next = TAILQ_NEXT(wait, link);
+        if (is_barrier_done || !wait->client->is_barrier)
+            satisfy(wait);
+        wait = next;
+    }
+}
+
+/* Something was pushed: it is for one client. Those that wait for more keys have seen
+ * this one arrive, and go on waiting for the others. */
+static void wake_one(struct tcpstore_entry *entry)
+{
+    struct tcpstore_wait *wait = TAILQ_FIRST(&entry->waits);
+
+    while (wait) {
+        struct tcpstore_wait *next = TAILQ_NEXT(wait, link);
+        if (!wait->client->is_barrier && satisfy(wait))
+            return;
+        wait = next;
+    }
+}
+
+static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key,
+                    struct error *err)
+{
+    struct tcpstore_entry *entry = find_or_add(client->kv, key, err);
+    struct tcpstore_wait *wait = &client->waits[client->missing];
+
+    if (!entry)
+        return -1;
+    wait->entry = entry;
+    wait->client = client;
+    TAILQ_INSERT_TAIL(&entry->waits, wait, link);
+    client->kv->n_waits++;
+    client->missing++;
+    return 0;
+}
+
+/* Prepare a client, which must not be waiting, to wait for n keys. */
+static int begin_wait(struct tcpstore_client *client, size_t n, struct error *err)
+{
+    struct tcpstore_kv *kv = client->kv;
+
+    if (n > kv->limits.max_waits - kv->n_waits)
+        return error_set(err, ERROR_LIMIT, "the store has reached its limit of waits");
+    if (n == 1) {
+        client->one.entry = NULL;
+        client->waits = &client->one;
+    } else {
+        if (!has_room(kv, n * sizeof(*client->waits)))
+            return no_room(err);
+        client->waits = calloc(n, sizeof(*client->waits));
+        if (!client->waits)
+            return error_set(err, ERROR_MEMORY, "out of memory");
+        kv->bytes += n * sizeof(*client->waits);
+    }
+    client->n_waits = n;
+    kv->n_waiting++;
+    return 0;
+}
+
+void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv,
+                          void (*wake)(struct tcpstore_client *client))
+{
+    memset(client, 0, sizeof(*client));
+    client->kv = kv;
+    client->wake = wake;
+}
+
+void tcpstore_client_release(struct tcpstore_client *client)
+{
+    drop_wait(client);
+}
+
+/* ---- Numbers ---- */
+
+/* As std::stoll in the C locale: blanks, a sign, digits; what follows is ignored. -1: not
+ * a number, or out of range. */
+static int parse_number(const unsigned char *text, size_t len, int64_t *number)
+{
+    uint64_t value = 0, max = INT64_MAX;
+    bool is_negative = false;
+    size_t i = 0, first;
+
+    while (i < len && (text[i] == ' ' || (text[i] >= '\t' && text[i] <= '\r')))
+        i++;
+    if (i < len && (text[i] == '-' || text[i] == '+')) {
+        is_negative = text[i++] == '-';
+        max += is_negative;
+    }
+    for (first = i; i < len && text[i] >= '0' && text[i] <= '9'; i++) {
+        unsigned digit = text[i] - '0';
+        if (value > (max - digit) / 10)
+            return -1;
+        value = value * 10 + digit;
+    }
+    if (i == first)
+        return -1;
+    *number = (int64_t)(is_negative ? -value : value);
+    return 0;
+}
+
+static int entry_number(const struct tcpstore_entry *entry, int64_t *number,
+                        struct error *err)
+{
+    *number = 0;
+    if (!entry->has_value || parse_number(entry->value, entry->len, number) == 0)
+        return 0;
+    return error_set(err, ERROR_PEER, "it adds to a value that is not a number");
+}
+
+/* ---- Values ---- */
+
+/* Memory for a value of len bytes, giving back what a much longer one had. */
+static int fit_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t len,
+                     struct error *err)
+{
+    if (entry->value && len <= entry->capacity && entry->capacity / 4 <= len + 16)
+        return 0;
+    return resize_value(kv, entry, len, err);
+}
+
+static void put_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
+                      struct tcpstore_slice value)
+{
+    memcpy(entry->value, value.data, value.len);
+    entry->len = value.len;
+    kv->n_values += !entry->has_value;
+    entry->has_value = true;
+}
+
+/* Store a value without waking anyone. NULL after a failure, which changed nothing. */
+static struct tcpstore_entry *store(struct tcpstore_kv *kv, struct tcpstore_slice key,
+                                    struct tcpstore_slice value, struct error *err)
+{
+    struct tcpstore_entry *entry = find_or_add(kv, key, err);
+
+    if (!entry)
+        return NULL;
+    if (fit_value(kv, entry, value.len, err) < 0) {
+        entry_drop(kv, entry);
+        return NULL;
+    }
+    put_value(kv, entry, value);
+    return entry;
+}
+
+static int store_number(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
+                        int64_t number, struct error *err)
+{
+    char text[24];
+    int len = snprintf(text, sizeof(text), "%" PRId64, number);
+    struct tcpstore_slice value = {(const unsigned char *)text, (size_t)len};
+
+    if (fit_value(kv, entry, value.len, err) < 0)
+        return -1;
+    put_value(kv, entry, value);
+    return 0;
+}
+
+static int put_value_reply(struct call *call, const struct tcpstore_entry *entry)
+{
+    if (entry && entry->has_value)
+        return tcpstore_put_blob(call->reply, entry->value, entry->len);
+    return tcpstore_put_blob(call->reply, "", 0);
+}
+
+static int do_set(struct call *call)
+{
+    const struct tcpstore_request *request = call->request;
+    struct tcpstore_entry *entry =
+        store(call->kv, request->key, request->value, call->err);
+
+    if (!entry)
+        return -1;
+    wake_all(entry, false);
+    return 0;
+}
+
+static int do_compare_set(struct call *call)
+{
+    const struct tcpstore_request *request = call->request;
+    struct tcpstore_entry *entry = find(call->kv, request->key);
+    struct tcpstore_slice current = no_bytes;
+
+    if (entry && entry->has_value) {
+        current.data = entry->value;
+        current.len = entry->len;
+    }
+    if (current.len == request->value.len &&
+        !memcmp(current.data, request->value.data, current.len)) {
+        entry = store(call->kv, request->key, request->desired, call->err);
+        if (!entry)
+            return -1;
+        wake_all(entry, false);
+        return tcpstore_put_blob(call->reply, request->desired.data,
+                                 request->desired.len);
+    }
+    /* libtorch's servers answer for an absent key with what the client expected. */
+    if (!entry || !entry->has_value)
+        current = request->value;
+    return tcpstore_put_blob(call->reply, current.data, current.len);
+}
+
+static int do_get(struct call *call)
+{
+    return put_value_reply(call, find(call->kv, call->request->key));
+}
+
+static int do_add(struct call *call)
+{
+    struct tcpstore_entry *entry = find_or_add(call->kv, call->request->key, call->err);
+    int64_t number;
+
+    if (!entry)
+        return -1;
+    if (entry_number(entry, &number, call->err) < 0)
+        return -1;
+    number = (int64_t)((uint64_t)number + (uint64_t)call->request->number);
+    if (store_number(call->kv, entry, number, call->err) < 0) {
+        entry_drop(call->kv, entry);
+        return -1;
+    }
+    wake_all(entry, false);
+    return tcpstore_put_i64(call->reply, number);
+}
+
+static int do_append(struct call *call)
+{
+    struct tcpstore_slice value = call->request->value;
+    struct tcpstore_entry *entry = find_or_add(call->kv, call->request->key, call->err);
+    size_t len;
+
+    if (!entry)
+        return -1;
+    len = (entry->has_value ? entry->len : 0) + value.len;
+    /* Half as much again, so that many small pieces don't cost a copy each. */
+    if ((!entry->value || len > entry->capacity) &&
+        resize_value(call->kv, entry, entry->len ? len + len / 2 : len, NULL) < 0 &&
+        resize_value(call->kv, entry, len, call->err) < 0) {
+        entry_drop(call->kv, entry);
+        return -1;
+    }
+    memcpy(entry->value + len - value.len, value.data, value.len);
+    entry->len = len;
+    call->kv->n_values += !entry->has_value;
+    entry->has_value = true;
+    wake_all(entry, false);
+    return 0;
+}
+
+static int do_delete(struct call *call)
+{
+    struct tcpstore_kv *kv = call->kv;
+    struct tcpstore_entry *entry = find(kv, call->request->key);
+
+    if (!entry || !entry->has_value)
+        return tcpstore_put_i64(call->reply, 0);
+    kv->n_values--;
+    kv->bytes -= entry->capacity;
+    free(entry->value);
+    entry->value = NULL;
+    entry->len = entry->capacity = 0;
+    entry->has_value = false;
+    entry_drop(kv, entry);
+    return tcpstore_put_i64(call->reply, 1);
+}
+
+/* ---- Lists ---- */
+
+static int do_check(struct call *call)
+{
+    struct tcpstore_slice list = call->request->list, key;
+    bool is_ready = true;
+
+    for (uint64_t i = 0; is_ready && i < call->request->count; i++) {
+        tcpstore_list_next(&list, &key, NULL);
+        is_ready = entry_exists(find(call->kv, key));
+    }
+    return tcpstore_put_u8(call->reply, is_ready ? 0 : NOT_READY);
+}
+
+static int do_multi_get(struct call *call)
+{
+    struct tcpstore_slice list = call->request->list, key;
+
+    for (uint64_t i = 0; i < call->request->count; i++) {
+        tcpstore_list_next(&list, &key, NULL);
+        if (put_value_reply(call, find(call->kv, key)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Whether all pairs will fit, so that none is stored if not. A new key that is named
+ * twice counts twice. */
+static int check_pairs(struct call *call)
+{
+    struct tcpstore_kv *kv = call->kv;
+    struct tcpstore_slice list = call->request->list, key, value;
+    size_t keys = 0, bytes = 0;
+
+    for (uint64_t i = 0; i < call->request->count; i++) {
+        const struct tcpstore_entry *entry;
+        tcpstore_list_next(&list, &key, &value);
+        entry = find(kv, key);
+        keys += !entry;
+        bytes += entry ? 0 : entry_cost(key.len);
+        if (!entry || value.len > entry->capacity)
+            bytes += value.len - (entry ? entry->capacity : 0);
+    }
+    if (keys > kv->limits.max_keys - kv->n_entries)
+        return error_set(call->err, ERROR_LIMIT,
+                         "the store has reached its limit of keys");
+    return has_room(kv, bytes) ? 0 : no_room(call->err);
+}
+
+static int do_multi_set(struct call *call)
+{
+    struct tcpstore_slice list = call->request->list, key, value;
+
+    if (check_pairs(call) < 0)
+        return -1;
+    for (uint64_t i = 0; i < call->request->count; i++) {
+        struct tcpstore_entry *entry;
+        tcpstore_list_next(&list, &key, &value);
+        entry = store(call->kv, key, value, call->err);
+        if (!entry)
+            return -1;
+        wake_all(entry, false);
+    }
+    return 0;
+}
+
+static int do_wait(struct call *call)
+{
+    struct tcpstore_client *client = call->client;
+    struct tcpstore_slice list = call->request->list, key;
+    size_t missing = 0;
+
+    /* A client has one wait: it could not tell the replies of two apart. */
+    drop_wait(client);
+    for (uint64_t i = 0; i < call->request->count; i++) {
+        tcpstore_list_next(&list, &key, NULL);
+        missing += !entry_exists(find(call->kv, key));
+    }
+    if (missing == 0)
+        return tcpstore_put_u8(call->reply, TCPSTORE_STOP_WAITING);
+    if (begin_wait(client, missing, call->err) < 0)
+        return -1;
+    list = call->request->list;
+    for (uint64_t i = 0; i < call->request->count; i++) {
+        tcpstore_list_next(&list, &key, NULL);
+        if (entry_exists(find(call->kv, key)) || add_wait(client, key, call->err) == 0)
+            continue;
+        drop_wait(client);
+        return -1;
+    }
+    return 0;
+}
+
+static int do_cancel_wait(struct call *call)
+{
+    drop_wait(call->client);
+    return tcpstore_put_u8(call->reply, WAIT_CANCELED);
+}
+
+static int do_list_keys(struct call *call)
+{
+    const struct tcpstore_entry *entry;
+
+    if (tcpstore_put_i64(call->reply, (int64_t)call->kv->n_values) < 0)
+        return -1;
+    for (entry = call->kv->entries; entry; entry = entry->hh.next)
+        if (entry->has_value &&
+            tcpstore_put_blob(call->reply, entry->key, entry->hh.keylen) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- Queues and barriers ---- */
+
+static int do_queue_push(struct call *call)
+{
+    struct tcpstore_kv *kv = call->kv;
+    struct tcpstore_slice value = call->request->value;
+    struct tcpstore_entry *entry = find_or_add(kv, call->request->key, call->err);
+    struct queue_item *item = NULL;
+
+    if (!entry)
+        return -1;
+    if (!has_room(kv, sizeof(*item) + value.len)) {
+        no_room(call->err);
+    } else {
+        item = malloc(sizeof(*item) + value.len);
+        if (!item)
+            error_set(call->err, ERROR_MEMORY, "out of memory");
+    }
+    if (!item) {
+        entry_drop(kv, entry);
+        return -1;
+    }
+    item->len = value.len;
+    memcpy(item->data, value.data, value.len);
+    STAILQ_INSERT_TAIL(&entry->queue, item, link);
+    entry->queue_len++;
+    entry->queue_bytes += value.len;
+    kv->bytes += sizeof(*item) + value.len;
+    wake_one(entry);
+    return 0;
+}
+
+static void pop_item(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
+{
+    struct queue_item *item = STAILQ_FIRST(&entry->queue);
+
+    STAILQ_REMOVE_HEAD(&entry->queue, link);
+    entry->queue_len--;
+    entry->queue_bytes -= item->len;
+    kv->bytes -= sizeof(*item) + item->len;
+    free(item);
+}
+
+static int do_queue_pop(struct call *call)
+{
+    struct tcpstore_entry *entry = find(call->kv, call->request->key);
+    const struct queue_item *item;
+
+    if (!entry || !entry->queue_len)
+        return tcpstore_put_i64(call->reply, 0);
+    item = STAILQ_FIRST(&entry->queue);
+    if (tcpstore_put_i64(call->reply, (int64_t)entry->queue_len) < 0 ||
+        tcpstore_put_blob(call->reply, item->data, item->len) < 0)
+        return -1;
+    pop_item(call->kv, entry);
+    entry_drop(call->kv, entry);
+    return 0;
+}
+
+static int do_queue_len(struct call *call)
+{
+    const struct tcpstore_entry *entry = find(call->kv, call->request->key);
+
+    return tcpstore_put_i64(call->reply, entry ? (int64_t)entry->queue_len : 0);
+}
+
+static int park_at_barrier(struct call *call)
+{
+    struct tcpstore_client *client = call->client;
+
+    if (begin_wait(client, 1, call->err) < 0)
+        return -1;
+    client->is_barrier = true;
+    return add_wait(client, call->request->key, call->err);
+}
+
+/* The count never starts again: who comes after the last one passes at once. */
+static int do_barrier(struct call *call)
+{
+    struct tcpstore_kv *kv = call->kv;
+    struct tcpstore_entry *entry;
+    int64_t count;
+
+    drop_wait(call->client);
+    entry = find_or_add(kv, call->request->key, call->err);
+    if (!entry || entry_number(entry, &count, call->err) < 0)
+        return -1;
+    count = (int64_t)((uint64_t)count + 1);
+    if (count < call->request->number && park_at_barrier(call) < 0)
+        goto fail;
+    if (store_number(kv, entry, count, call->err) < 0)
+        goto fail;
+    if (count < call->request->number)
+        return 0;
+    wake_all(entry, true);
+    return tcpstore_put_u8(call->reply, TCPSTORE_STOP_WAITING);
+
+fail:
+    /* Keep the entry until its last user is done with it. */
+    if (call->client->waits)
+        drop_wait(call->client);
+    else
+        entry_drop(kv, entry);
+    return -1;
+}
+
+/* ---- The rest ---- */
+
+static int do_nothing(struct call *call)
+{
+    (void)call;
+    return 0;
+}
+
+static int do_getnumkeys(struct call *call)
+{
+    return tcpstore_put_i64(call->reply, (int64_t)call->kv->n_values);
+}
+
+static int do_ping(struct call *call)
+{
+    return tcpstore_put_u32(call->reply, (uint32_t)call->request->number);
+}
+
+/* Nothing in torch 1.13 uses the notifications that it asks for here. */
+static int do_watch_key(struct call *call)
+{
+    return tcpstore_put_u8(call->reply, CALLBACK_REGISTERED);
+}
+
+static int (*const handlers[TCPSTORE_QUERY_COUNT])(struct call *) = {
+    [TCPSTORE_VALIDATE] = do_nothing,
+    [TCPSTORE_SET] = do_set,
+    [TCPSTORE_COMPARE_SET] = do_compare_set,
+    [TCPSTORE_GET] = do_get,
+    [TCPSTORE_ADD] = do_add,
+    [TCPSTORE_CHECK] = do_check,
+    [TCPSTORE_WAIT] = do_wait,
+    [TCPSTORE_GETNUMKEYS] = do_getnumkeys,
+    [TCPSTORE_DELETE_KEY] = do_delete,
+    [TCPSTORE_APPEND] = do_append,
+    [TCPSTORE_MULTI_GET] = do_multi_get,
+    [TCPSTORE_MULTI_SET] = do_multi_set,
+    [TCPSTORE_CANCEL_WAIT] = do_cancel_wait,
+    [TCPSTORE_PING] = do_ping,
+    [TCPSTORE_QUEUE_PUSH] = do_queue_push,
+    [TCPSTORE_QUEUE_POP] = do_queue_pop,
+    [TCPSTORE_QUEUE_LEN] = do_queue_len,
+    [TCPSTORE_LIST_KEYS] = do_list_keys,
+    [TCPSTORE_BARRIER] = do_barrier,
+    [TCPSTORE_WATCH_KEY] = do_watch_key,
+};
+
+int tcpstore_kv_execute(struct tcpstore_client *client,
+                        const struct tcpstore_request *request, struct buf *reply,
+                        struct error *err)
+{
+    struct call call = {client->kv, client, request, reply, err};
+
+    if (client->is_v1)
+        drop_wait(client);
+    err->code = ERROR_NONE;
+    if (handlers[request->query](&call) == 0)
+        return 0;
+    if (err->code == ERROR_NONE)
+        error_set(err, ERROR_LIMIT, "the reply is too large to be sent");
+    return -1;
+}
+
+void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usage)
+{
+    usage->keys = kv->n_values;
+    usage->bytes = kv->bytes;
+    usage->waits = kv->n_waiting;
+}
+
+void tcpstore_kv_each_key(const struct tcpstore_kv *kv,
+                          void (*each)(void *arg, const void *key, size_t key_len,
+                                       size_t value_len),
+                          void *arg)
+{
+    const struct tcpstore_entry *entry;
+
+    for (entry = kv->entries; entry; entry = entry->hh.next)
+        if (entry_exists(entry))
+            each(arg, entry->key, entry->hh.keylen, entry->len + entry->queue_bytes);
+}
+
+void tcpstore_client_each_wait(const struct tcpstore_client *client,
+                               void (*each)(void *arg, const void *key, size_t key_len),
+                               void *arg)
+{
+    for (size_t i = 0; i < client->n_waits; i++) {
+        const struct tcpstore_entry *entry = client->waits[i].entry;
+        if (entry)
+            each(arg, entry->key, entry->hh.keylen);
+    }
+}
+
+void tcpstore_kv_destroy(struct tcpstore_kv *kv)
+{
+    struct tcpstore_entry *entry, *next;
+
+    if (!kv)
+        return;
+    HASH_ITER(hh, kv->entries, entry, next)
+    {
+        while (entry->queue_len)
+            pop_item(kv, entry);
+        entry_free(kv, entry);
+    }
+    free(kv);
+}

@@ -1,0 +1,77 @@
+/* tcpstore_kv.h - what a TCPStore holds: values, queues, and clients that wait for them.
+ * No sockets. */
+#ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_KV_H
+#define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_KV_H
+
+#include <sys/queue.h>
+
+#include "common/error.h"
+#include "server/rendezvous/tcpstore_wire.h"
+
+struct tcpstore_kv;
+struct tcpstore_client;
+
+struct tcpstore_limits {
+    size_t max_keys;  /* with a value, a queue or someone waiting */
+    size_t max_bytes; /* memory of all that the store holds */
+    size_t max_waits; /* keys waited for, over all clients */
+};
+
+/* One awaited key of one client. */
+struct tcpstore_wait {
+    TAILQ_ENTRY(tcpstore_wait) link;
+    struct tcpstore_entry *entry; /* NULL: arrived */
+    struct tcpstore_client *client;
+};
+
+/* A client as the store sees it: embedded in its connection. */
+struct tcpstore_client {
+    struct tcpstore_kv *kv;
+    /* Called when the client's wait ends, during tcpstore_kv_execute of any client; must
+     * send tcpstore_wake_byte and must not call the store. */
+    void (*wake)(struct tcpstore_client *client);
+    bool is_v1;      /* its next query ends its wait: it has no other way to give up */
+    bool is_barrier; /* its wait is for a barrier */
+    size_t missing;  /* awaited keys that have not arrived; 0: does not wait */
+    size_t n_waits;
+    struct tcpstore_wait *waits; /* array of n_waits */
+    struct tcpstore_wait one;    /* what waits points to for a single key */
+};
+
+#define TCPSTORE_STOP_WAITING 0 /* the reply that ends a wait */
+
+struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits);
+
+/* Every client must have been released. */
+void tcpstore_kv_destroy(struct tcpstore_kv *kv);
+
+void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv,
+                          void (*wake)(struct tcpstore_client *client));
+void tcpstore_client_release(struct tcpstore_client *client);
+
+/* Carry out a request and append its reply, if it has one. -1: the connection is to be
+ * closed, with the reason in *err; the store is as it was, unless only the reply failed.
+ */
+int tcpstore_kv_execute(struct tcpstore_client *client,
+                        const struct tcpstore_request *request, struct buf *reply,
+                        struct error *err);
+
+struct tcpstore_usage {
+    size_t keys; /* with a value */
+    size_t bytes;
+    size_t waits; /* clients that wait */
+};
+void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usage);
+
+/* Every key that has a value, or a queue (then value_len is the bytes in it). */
+void tcpstore_kv_each_key(const struct tcpstore_kv *kv,
+                          void (*each)(void *arg, const void *key, size_t key_len,
+                                       size_t value_len),
+                          void *arg);
+
+/* Every key that a client still waits for. */
+void tcpstore_client_each_wait(const struct tcpstore_client *client,
+                               void (*each)(void *arg, const void *key, size_t key_len),
+                               void *arg);
+
+#endif

@@ -1,0 +1,102 @@
+/* tcpstore_wire.h - PyTorch's TCPStore protocol, versions 1 (torch before 2.1) and 2
+ * (since 2.2): cutting a stream of bytes into requests, and writing replies. No I/O. */
+#ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_WIRE_H
+#define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+
+/* What libtorch's own server enforces. */
+#define TCPSTORE_KEY_MAX 8192
+#define TCPSTORE_BLOB_MAX (8u << 20)
+#define TCPSTORE_LIST_MAX 131072
+#define TCPSTORE_MAGIC 0x3C85F7CEu
+
+/* As numbered in version 2; version 1's are mapped to them. */
+enum tcpstore_query {
+    TCPSTORE_VALIDATE,
+    TCPSTORE_SET,
+    TCPSTORE_COMPARE_SET,
+    TCPSTORE_GET,
+    TCPSTORE_ADD,
+    TCPSTORE_CHECK,
+    TCPSTORE_WAIT,
+    TCPSTORE_GETNUMKEYS,
+    TCPSTORE_DELETE_KEY,
+    TCPSTORE_APPEND,
+    TCPSTORE_MULTI_GET,
+    TCPSTORE_MULTI_SET,
+    TCPSTORE_CANCEL_WAIT,
+    TCPSTORE_PING,
+    TCPSTORE_QUEUE_PUSH,
+    TCPSTORE_QUEUE_POP,
+    TCPSTORE_QUEUE_LEN,
+    TCPSTORE_LIST_KEYS,
+    TCPSTORE_BARRIER,
+    TCPSTORE_QUERIES,                      /* of version 2 */
+    TCPSTORE_WATCH_KEY = TCPSTORE_QUERIES, /* version 1 only */
+    TCPSTORE_QUERY_COUNT
+};
+
+struct tcpstore_slice {
+    const unsigned char *data;
+    size_t len;
+};
+
+struct tcpstore_request {
+    enum tcpstore_query query;
+    struct tcpstore_slice key;
+    struct tcpstore_slice value;   /* of COMPARE_SET: what is expected */
+    struct tcpstore_slice desired; /* of COMPARE_SET */
+    int64_t number;                /* ADD: delta; BARRIER: world size; PING: the nonce */
+    uint64_t count;                /* of list */
+    struct tcpstore_slice list;    /* the encoded keys, or keys and values */
+};
+
+/* Take the next key, and the next value unless `value` is NULL, off an encoded list. */
+void tcpstore_list_next(struct tcpstore_slice *list, struct tcpstore_slice *key,
+                        struct tcpstore_slice *value);
+
+enum tcpstore_version { TCPSTORE_UNKNOWN, TCPSTORE_V1, TCPSTORE_V2 };
+
+enum tcpstore_parse {
+    TCPSTORE_MORE,    /* all input is consumed, no request is complete */
+    TCPSTORE_REQUEST, /* one request; more input may be left */
+    TCPSTORE_BAD      /* not the protocol, or over a limit: close the connection */
+};
+
+struct tcpstore_parser {
+    enum tcpstore_version version;
+    const char *fault;  /* after TCPSTORE_BAD: why */
+    struct buf partial; /* what has come of an incomplete request */
+    bool is_delivered;  /* partial was handed out and is to be forgotten */
+    size_t max_request;
+    enum tcpstore_query query;
+    const char *field; /* the next field's kind; NULL: the type byte comes next */
+    const char *group; /* the first field of a list's items, or NULL */
+    uint64_t rounds;   /* list items not yet begun, and the one in progress */
+    size_t scanned;    /* bytes of the request whose meaning is known */
+    size_t need;       /* bytes of the request without which nothing can go on */
+};
+
+/* max_request: bytes of one request, lists included. */
+void tcpstore_parser_init(struct tcpstore_parser *parser, size_t max_request);
+void tcpstore_parser_release(struct tcpstore_parser *parser);
+
+/* Consume from *input up to the end of one request. What *request points to lives until
+ * the next call or the end of the input's memory. Each byte is looked at once, however
+ * the stream is cut. */
+enum tcpstore_parse tcpstore_parse(struct tcpstore_parser *parser,
+                                   struct tcpstore_slice *input,
+                                   struct tcpstore_request *request);
+
+/* Replies; -1 when out is full. */
+int tcpstore_put_u8(struct buf *out, uint8_t value);
+int tcpstore_put_u32(struct buf *out, uint32_t value);
+int tcpstore_put_i64(struct buf *out, int64_t value);
+int tcpstore_put_blob(struct buf *out, const void *data, size_t len);
+
+#endif

@@ -1,0 +1,732 @@
+/* test_tcpstore_kv.c - what each query answers, and who is woken when */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "server/rendezvous/tcpstore_kv.h"
+#include "tests/unit/tcpstore_requests.h"
+
+#define CLIENTS 4
+#define BIG_LIMIT                                                                        \
+    {                                                                                    \
+        65536, (size_t)256 << 20, 1 << 20                                                \
+    }
+
+enum {
+    SET = 1,
+    CAS,
+    GET,
+    ADD,
+    CHECK,
+    WAIT,
+    NUMKEYS,
+    DELETE,
+    APPEND,
+    MULTI_GET,
+    MULTI_SET,
+    CANCEL,
+    PING,
+    PUSH,
+    POP,
+    LEN,
+    LIST,
+    BARRIER
+};
+
+struct fake {
+    struct tcpstore_client client;
+    struct buf out;
+};
+
+struct bench {
+    struct tcpstore_kv *kv;
+    struct fake fakes[CLIENTS];
+};
+
+static void on_wake(struct tcpstore_client *client)
+{
+    struct fake *fake = (struct fake *)client;
+
+    assert_int_equal(tcpstore_put_u8(&fake->out, TCPSTORE_STOP_WAITING), 0);
+}
+
+static void bench_init(struct bench *bench, struct tcpstore_limits limits)
+{
+    bench->kv = tcpstore_kv_create(&limits);
+    for (int i = 0; i < CLIENTS; i++) {
+        tcpstore_client_init(&bench->fakes[i].client, bench->kv, on_wake);
+        buf_init(&bench->fakes[i].out, REQUEST_MAX);
+    }
+}
+
+static void bench_release(struct bench *bench)
+{
+    for (int i = 0; i < CLIENTS; i++) {
+        tcpstore_client_release(&bench->fakes[i].client);
+        buf_release(&bench->fakes[i].out);
+    }
+    tcpstore_kv_destroy(bench->kv);
+}
+
+static int setup(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    bench_init(bench, (struct tcpstore_limits)BIG_LIMIT);
+    *state = bench;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    bench_release(*state);
+    free(*state);
+    return 0;
+}
+
+static size_t used_bytes(const struct bench *bench)
+{
+    struct tcpstore_usage usage;
+
+    tcpstore_kv_usage(bench->kv, &usage);
+    return usage.bytes;
+}
+
+/* Execute the one request in bytes as client i; returns as tcpstore_kv_execute. */
+static int execute(struct bench *bench, int i, struct buf *bytes, struct error *err)
+{
+    struct tcpstore_slice input = {(const unsigned char *)bytes->data, bytes->len};
+    struct tcpstore_request request;
+    struct tcpstore_parser parser;
+    int rc;
+
+    tcpstore_parser_init(&parser, REQUEST_MAX);
+    parser.version = TCPSTORE_V2;
+    assert_int_equal(tcpstore_parse(&parser, &input, &request), TCPSTORE_REQUEST);
+    rc =
+        tcpstore_kv_execute(&bench->fakes[i].client, &request, &bench->fakes[i].out, err);
+    tcpstore_parser_release(&parser);
+    buf_release(bytes);
+    return rc;
+}
+
+/* Send a request as client i; it must (not) be answered by closing the connection. */
+#define SEND(i, ...) send_expecting(bench, i, 0, __LINE__, __VA_ARGS__)
+#define SEND_BAD(i, ...) send_expecting(bench, i, -1, __LINE__, __VA_ARGS__)
+#define send_expecting(bench, i, rc, line, type, ...)                                    \
+    do {                                                                                 \
+        struct buf bytes;                                                                \
+        struct error err;                                                                \
+        buf_init(&bytes, REQUEST_MAX);                                                   \
+        put_request(&bytes, type, __VA_ARGS__);                                          \
+        if (execute(bench, i, &bytes, &err) != (rc))                                     \
+            fail_msg("line %d: %s", line, err.text);                                     \
+    } while (0)
+
+/* Client i has got exactly these reply fields since it was last looked at. */
+#define EXPECT(i, ...)                                                                   \
+    do {                                                                                 \
+        struct buf expected;                                                             \
+        buf_init(&expected, REQUEST_MAX);                                                \
+        put_request(&expected, 0, __VA_ARGS__);                                          \
+        compare(&bench->fakes[i].out, &expected, __LINE__);                              \
+    } while (0)
+
+/* expected begins with a type byte that replies don't have. */
+static void compare(struct buf *out, struct buf *expected, int line)
+{
+    if (out->len != expected->len - 1 ||
+        (out->len && memcmp(out->data, expected->data + 1, out->len)))
+        fail_msg("line %d: a reply of %zu bytes is not the %zu expected", line, out->len,
+                 expected->len - 1);
+    buf_clear(out);
+    buf_release(expected);
+}
+
+static void values_are_kept_as_they_are(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, SET, "ss", "/k", "v1");
+    EXPECT(0, "");
+    SEND(1, GET, "s", "/k");
+    EXPECT(1, "s", "v1");
+    SEND(1, SET, "ss", "/k", "a longer value than before");
+    SEND(0, GET, "s", "/k");
+    EXPECT(0, "s", "a longer value than before");
+    SEND(0, SET, "ss", "/k", "");
+    SEND(0, GET, "s", "/k");
+    EXPECT(0, "s", "");
+    SEND(0, GET, "s", "/absent");
+    EXPECT(0, "s", "");
+    SEND(0, NUMKEYS, "");
+    EXPECT(0, "q", N(1));
+    SEND(0, SET, "ss", "", "the empty key");
+    SEND(0, GET, "s", "");
+    EXPECT(0, "s", "the empty key");
+}
+
+static void add_reads_numbers_as_stoll_does(void **state)
+{
+    static const struct {
+        const char *old;
+        int64_t delta, result;
+        bool is_bad;
+    } cases[] = {
+        {"5", 1, 6, false},
+        {" 12abc", 1, 13, false},
+        {"\t\n\v\f\r -7 8", 2, -5, false},
+        {"+3", 1, 4, false},
+        {"0009", 1, 10, false},
+        {"9223372036854775807", -1, INT64_MAX - 1, false},
+        {"-9223372036854775808", 0, INT64_MIN, false},
+        {"9223372036854775807", 1, INT64_MIN, false},
+        {"9223372036854775808", 0, 0, true},
+        {"-9223372036854775809", 0, 0, true},
+        {"99999999999999999999999", 0, 0, true},
+        {"abc", 1, 0, true},
+        {"", 1, 0, true},
+        {"-", 1, 0, true},
+        {"+-1", 1, 0, true},
+        {"   ", 1, 0, true},
+    };
+    struct bench *bench = *state;
+    char text[32];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        SEND(0, SET, "ss", "/n", cases[i].old);
+        if (cases[i].is_bad) {
+            SEND_BAD(0, ADD, "sq", "/n", cases[i].delta);
+            SEND(0, GET, "s", "/n");
+            EXPECT(0, "s", cases[i].old);
+            continue;
+        }
+        SEND(0, ADD, "sq", "/n", cases[i].delta);
+        EXPECT(0, "q", cases[i].result);
+        SEND(0, GET, "s", "/n");
+        snprintf(text, sizeof(text), "%lld", (long long)cases[i].result);
+        EXPECT(0, "s", text);
+    }
+    SEND(0, ADD, "sq", "/new", N(-3));
+    EXPECT(0, "q", N(-3));
+}
+
+static void compare_set_follows_its_table(void **state)
+{
+    struct bench *bench = *state;
+
+    /* Absent and something expected: not stored, answered with what was expected. */
+    SEND(0, CAS, "sss", "/k", "e", "d");
+    EXPECT(0, "s", "e");
+    SEND(0, CHECK, "qs", N(1), "/k");
+    EXPECT(0, "b", 1u);
+    /* Absent and nothing expected: stored. */
+    SEND(0, CAS, "sss", "/k", "", "d");
+    EXPECT(0, "s", "d");
+    /* Present and equal: stored. */
+    SEND(0, CAS, "sss", "/k", "d", "d2");
+    EXPECT(0, "s", "d2");
+    /* Present and different: answered with what is there. */
+    SEND(0, CAS, "sss", "/k", "d", "d3");
+    EXPECT(0, "s", "d2");
+    SEND(0, CAS, "sss", "/k", "", "d3");
+    EXPECT(0, "s", "d2");
+    SEND(0, GET, "s", "/k");
+    EXPECT(0, "s", "d2");
+}
+
+static void append_makes_and_lengthens(void **state)
+{
+    struct bench *bench = *state;
+    size_t before = used_bytes(bench);
+
+    SEND(0, APPEND, "ss", "/k", "ab");
+    SEND(0, APPEND, "ss", "/k", "");
+    SEND(0, APPEND, "ss", "/k", "cde");
+    SEND(0, GET, "s", "/k");
+    EXPECT(0, "s", "abcde");
+    SEND(0, APPEND, "ss", "/empty", "");
+    SEND(0, CHECK, "qs", N(1), "/empty");
+    EXPECT(0, "b", 0u);
+    for (int i = 0; i < 1000; i++)
+        SEND(0, APPEND, "sz", "/big", (uint64_t)100);
+    SEND(0, GET, "s", "/big");
+    EXPECT(0, "z", (uint64_t)100000);
+    SEND(0, DELETE, "s", "/k");
+    SEND(0, DELETE, "s", "/big");
+    SEND(0, DELETE, "s", "/empty");
+    EXPECT(0, "qqq", N(1), N(1), N(1));
+    assert_int_equal(used_bytes(bench), before);
+}
+
+static void delete_says_whether_it_was_there(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, DELETE, "s", "/k");
+    EXPECT(0, "q", N(0));
+    SEND(0, SET, "ss", "/k", "v");
+    SEND(0, DELETE, "s", "/k");
+    EXPECT(0, "q", N(1));
+    SEND(0, DELETE, "s", "/k");
+    EXPECT(0, "q", N(0));
+    SEND(0, NUMKEYS, "");
+    EXPECT(0, "q", N(0));
+}
+
+static void lists_work_on_many_keys(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, MULTI_SET, "qssssss", N(3), "/a", "1", "/b", "", "/a", "2");
+    EXPECT(0, "");
+    SEND(0, MULTI_GET, "qsss", N(3), "/a", "/absent", "/b");
+    EXPECT(0, "sss", "2", "", "");
+    SEND(0, CHECK, "qss", N(2), "/a", "/b");
+    EXPECT(0, "b", 0u);
+    SEND(0, CHECK, "qsss", N(3), "/a", "/absent", "/b");
+    EXPECT(0, "b", 1u);
+    SEND(0, CHECK, "q", N(0));
+    EXPECT(0, "b", 0u);
+    SEND(0, MULTI_GET, "q", N(0));
+    EXPECT(0, "");
+    SEND(0, LIST, "");
+    EXPECT(0, "qss", N(2), "/a", "/b");
+}
+
+static void ping_answers_its_nonce(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, PING, "u", 0xfeedfaceu);
+    EXPECT(0, "u", 0xfeedfaceu);
+}
+
+/* ---- Waiting ---- */
+
+static void wait_for_what_exists_ends_at_once(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, SET, "ss", "/k", "");
+    SEND(0, WAIT, "qs", N(1), "/k");
+    EXPECT(0, "b", 0u);
+    SEND(0, WAIT, "q", N(0));
+    EXPECT(0, "b", 0u);
+}
+
+static void every_kind_of_writing_wakes(void **state)
+{
+    struct bench *bench = *state;
+    const struct {
+        int type;
+        const char *format;
+    } cases[] = {
+        {SET, "ss"}, {ADD, "sq"}, {APPEND, "ss"}, {MULTI_SET, "qss"}, {CAS, "sss"}};
+
+    for (int i = 0; i < 5; i++) {
+        SEND(0, WAIT, "qs", N(1), "/k");
+        SEND(1, WAIT, "qsss", N(3), "/k", "/k", "/k");
+        EXPECT(0, "");
+        if (cases[i].type == ADD)
+            SEND(2, ADD, "sq", "/k", N(1));
+        else if (cases[i].type == MULTI_SET)
+            SEND(2, MULTI_SET, "qss", N(1), "/k", "v");
+        else if (cases[i].type == CAS)
+            SEND(2, CAS, "sss", "/k", "", "v");
+        else
+            SEND(2, cases[i].type, "ss", "/k", "v");
+        EXPECT(0, "b", 0u);
+        EXPECT(1, "b", 0u);
+        buf_clear(&bench->fakes[2].out);
+        SEND(2, DELETE, "s", "/k");
+        EXPECT(2, "q", N(1));
+        EXPECT(0, "");
+    }
+}
+
+static void wait_ends_with_the_last_key(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(1, SET, "ss", "/b", "");
+    SEND(0, WAIT, "qsss", N(3), "/a", "/b", "/c");
+    SEND(1, SET, "ss", "/c", "");
+    SEND(1, SET, "ss", "/c", "");
+    EXPECT(0, "");
+    /* What has arrived stays arrived. */
+    SEND(1, DELETE, "s", "/c");
+    SEND(1, SET, "ss", "/a", "");
+    EXPECT(0, "b", 0u);
+    SEND(1, SET, "ss", "/a", "");
+    EXPECT(0, "");
+}
+
+static void delete_wakes_nobody(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, WAIT, "qs", N(1), "/k");
+    SEND(1, DELETE, "s", "/k");
+    EXPECT(0, "");
+    SEND(1, CAS, "sss", "/k", "not there", "v");
+    EXPECT(0, "");
+    SEND(1, SET, "ss", "/k", "");
+    EXPECT(0, "b", 0u);
+}
+
+static void other_queries_leave_a_wait_alone(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, WAIT, "qs", N(1), "/k");
+    SEND(0, GET, "s", "/k");
+    SEND(0, PING, "u", 7u);
+    EXPECT(0, "su", "", 7u);
+    SEND(1, SET, "ss", "/k", "");
+    EXPECT(0, "b", 0u);
+}
+
+static void cancel_answers_once_and_is_final(void **state)
+{
+    struct bench *bench = *state;
+    size_t before = used_bytes(bench);
+
+    SEND(0, CANCEL, "");
+    EXPECT(0, "b", 1u);
+    SEND(0, WAIT, "qss", N(2), "/k", "/l");
+    SEND(0, CANCEL, "");
+    EXPECT(0, "b", 1u);
+    assert_int_equal(used_bytes(bench), before);
+    SEND(1, SET, "ss", "/k", "");
+    SEND(1, SET, "ss", "/l", "");
+    EXPECT(0, "");
+    /* The wake crossed the cancel on its way. */
+    SEND(0, WAIT, "qs", N(1), "/m");
+    SEND(1, SET, "ss", "/m", "");
+    SEND(0, CANCEL, "");
+    EXPECT(0, "bb", 0u, 1u);
+}
+
+static void second_wait_takes_the_place_of_the_first(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, WAIT, "qs", N(1), "/a");
+    SEND(0, WAIT, "qs", N(1), "/b");
+    SEND(1, SET, "ss", "/a", "");
+    EXPECT(0, "");
+    SEND(1, SET, "ss", "/b", "");
+    EXPECT(0, "b", 0u);
+}
+
+static void v1_client_gives_up_its_wait_with_its_next_query(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->fakes[0].client.is_v1 = true;
+    SEND(0, WAIT, "qs", N(1), "/k");
+    SEND(0, GET, "s", "/other");
+    EXPECT(0, "s", "");
+    SEND(1, SET, "ss", "/k", "");
+    EXPECT(0, "");
+}
+
+static void client_that_left_is_not_woken(void **state)
+{
+    struct bench *bench = *state;
+    struct tcpstore_usage usage;
+
+    SEND(0, WAIT, "qss", N(2), "/k", "/l");
+    tcpstore_client_release(&bench->fakes[0].client);
+    SEND(1, SET, "ss", "/k", "");
+    SEND(1, SET, "ss", "/l", "");
+    EXPECT(0, "");
+    tcpstore_kv_usage(bench->kv, &usage);
+    assert_int_equal(usage.waits, 0);
+    assert_int_equal(usage.keys, 2);
+}
+
+/* ---- Queues and barriers ---- */
+
+static void queue_is_first_in_first_out(void **state)
+{
+    struct bench *bench = *state;
+    size_t before = used_bytes(bench);
+
+    SEND(0, POP, "s", "/q");
+    EXPECT(0, "q", N(0));
+    SEND(0, PUSH, "ss", "/q", "one");
+    SEND(0, PUSH, "ss", "/q", "");
+    SEND(0, LEN, "s", "/q");
+    EXPECT(0, "q", N(2));
+    SEND(0, CHECK, "qs", N(1), "/q");
+    SEND(0, WAIT, "qs", N(1), "/q");
+    EXPECT(0, "bb", 0u, 0u);
+    SEND(0, NUMKEYS, "");
+    SEND(0, LIST, "");
+    EXPECT(0, "qq", N(0), N(0));
+    SEND(0, POP, "s", "/q");
+    EXPECT(0, "qs", N(2), "one");
+    SEND(0, POP, "s", "/q");
+    EXPECT(0, "qs", N(1), "");
+    SEND(0, POP, "s", "/q");
+    SEND(0, LEN, "s", "/q");
+    EXPECT(0, "qq", N(0), N(0));
+    assert_int_equal(used_bytes(bench), before);
+}
+
+static void push_wakes_one_client_and_leaves_no_trace(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, WAIT, "qs", N(1), "/q");
+    SEND(1, WAIT, "qs", N(1), "/q");
+    SEND(2, PUSH, "ss", "/q", "x");
+    EXPECT(0, "b", 0u);
+    EXPECT(1, "");
+    SEND(0, POP, "s", "/q");
+    EXPECT(0, "qs", N(1), "x");
+    /* The one that was woken waits for something else now: this push is not for it. */
+    SEND(0, WAIT, "qs", N(1), "/other");
+    SEND(2, PUSH, "ss", "/q", "y");
+    EXPECT(0, "");
+    EXPECT(1, "b", 0u);
+}
+
+static void push_counts_for_who_waits_for_more(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, WAIT, "qss", N(2), "/q", "/k");
+    SEND(1, WAIT, "qs", N(1), "/q");
+    SEND(2, PUSH, "ss", "/q", "x");
+    EXPECT(0, "");
+    EXPECT(1, "b", 0u);
+    SEND(2, SET, "ss", "/k", "");
+    EXPECT(0, "b", 0u);
+}
+
+static void barrier_holds_until_all_are_there(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(3, WAIT, "qs", N(1), "/b");
+    SEND(0, BARRIER, "sq", "/b", N(3));
+    SEND(1, BARRIER, "sq", "/b", N(3));
+    EXPECT(0, "");
+    EXPECT(3, "");
+    SEND(3, CANCEL, "");
+    SEND(3, GET, "s", "/b");
+    SEND(3, CHECK, "qs", N(1), "/b");
+    EXPECT(3, "bsb", 1u, "2", 0u);
+    SEND(3, WAIT, "qs", N(1), "/b");
+    EXPECT(3, "b", 0u);
+    SEND(2, BARRIER, "sq", "/b", N(3));
+    EXPECT(0, "b", 0u);
+    EXPECT(1, "b", 0u);
+    EXPECT(2, "b", 0u);
+    /* It never starts again. */
+    SEND(3, BARRIER, "sq", "/b", N(3));
+    EXPECT(3, "b", 0u);
+}
+
+static void barrier_completion_wakes_who_waits_for_its_key(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, WAIT, "qs", N(1), "/b");
+    SEND(1, BARRIER, "sq", "/b", N(2));
+    EXPECT(0, "");
+    SEND(2, BARRIER, "sq", "/b", N(2));
+    EXPECT(0, "b", 0u);
+    EXPECT(1, "b", 0u);
+    EXPECT(2, "b", 0u);
+}
+
+static void barrier_can_be_cancelled_but_counts(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, BARRIER, "sq", "/b", N(2));
+    SEND(0, CANCEL, "");
+    EXPECT(0, "b", 1u);
+    SEND(1, BARRIER, "sq", "/b", N(2));
+    EXPECT(1, "b", 0u);
+    EXPECT(0, "");
+    SEND(1, SET, "ss", "/bad", "no number");
+    SEND_BAD(1, BARRIER, "sq", "/bad", N(2));
+    SEND(1, BARRIER, "sq", "/one", N(1));
+    EXPECT(1, "b", 0u);
+}
+
+/* Nobody may be let out of a barrier by writing to its key. */
+static void barrier_is_not_opened_by_a_set(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, BARRIER, "sq", "/b", N(3));
+    SEND(1, SET, "ss", "/b", "1");
+    SEND(1, PUSH, "ss", "/b", "x");
+    EXPECT(0, "");
+    SEND(1, BARRIER, "sq", "/b", N(3));
+    SEND(2, BARRIER, "sq", "/b", N(3));
+    EXPECT(0, "b", 0u);
+    EXPECT(1, "b", 0u);
+    EXPECT(2, "b", 0u);
+}
+
+/* ---- Limits ---- */
+
+static void limit_of_keys_holds(void **state)
+{
+    struct bench bench_here = {0}, *bench = &bench_here;
+
+    (void)state;
+    bench_init(bench, (struct tcpstore_limits){3, 1 << 20, 10});
+    SEND(0, MULTI_SET, "qssss", N(2), "/a", "", "/b", "");
+    SEND_BAD(0, MULTI_SET, "qssssss", N(3), "/b", "x", "/c", "", "/d", "");
+    SEND(0, GET, "s", "/b");
+    EXPECT(0, "s", "");
+    SEND(0, SET, "ss", "/c", "");
+    SEND_BAD(0, SET, "ss", "/d", "");
+    SEND_BAD(0, ADD, "sq", "/d", N(1));
+    SEND_BAD(0, APPEND, "ss", "/d", "");
+    SEND_BAD(0, CAS, "sss", "/d", "", "");
+    SEND_BAD(0, PUSH, "ss", "/d", "");
+    SEND_BAD(0, WAIT, "qs", N(1), "/d");
+    SEND_BAD(0, BARRIER, "sq", "/d", N(2));
+    SEND(0, SET, "ss", "/c", "v");
+    SEND(0, MULTI_SET, "qssss", N(2), "/a", "x", "/b", "y");
+    SEND(0, DELETE, "s", "/a");
+    EXPECT(0, "q", N(1));
+    SEND(0, SET, "ss", "/d", "");
+    bench_release(bench);
+}
+
+static void limit_of_bytes_holds(void **state)
+{
+    struct bench bench_here = {0}, *bench = &bench_here;
+    size_t before;
+
+    (void)state;
+    bench_init(bench, (struct tcpstore_limits){100, 20000, 1000});
+    SEND(0, SET, "sz", "/a", (uint64_t)15000);
+    before = used_bytes(bench);
+    SEND_BAD(0, SET, "sz", "/b", (uint64_t)15000);
+    SEND_BAD(0, APPEND, "sz", "/a", (uint64_t)6000);
+    SEND_BAD(0, APPEND, "sz", "/b", (uint64_t)6000);
+    SEND_BAD(0, PUSH, "sz", "/b", (uint64_t)6000);
+    SEND_BAD(0, CAS, "ssz", "/b", "", (uint64_t)6000);
+    SEND_BAD(0, MULTI_SET, "qszsz", N(2), "/b", (uint64_t)2000, "/c", (uint64_t)3000);
+    SEND_BAD(0, SET, "zs", (uint64_t)6000, "");
+    assert_int_equal(used_bytes(bench), before);
+    SEND(0, NUMKEYS, "");
+    EXPECT(0, "q", N(1));
+    SEND(0, SET, "sz", "/a", (uint64_t)100);
+    SEND(0, SET, "sz", "/b", (uint64_t)15000);
+    bench_release(bench);
+}
+
+static void limit_of_waits_holds(void **state)
+{
+    struct bench bench_here = {0}, *bench = &bench_here;
+
+    (void)state;
+    bench_init(bench, (struct tcpstore_limits){100, 1 << 20, 3});
+    SEND(0, WAIT, "qss", N(2), "/a", "/b");
+    SEND_BAD(1, WAIT, "qss", N(2), "/a", "/c");
+    SEND(1, WAIT, "qs", N(1), "/a");
+    SEND_BAD(2, BARRIER, "sq", "/d", N(2));
+    SEND(3, MULTI_SET, "qssss", N(2), "/a", "", "/b", "");
+    EXPECT(0, "b", 0u);
+    EXPECT(1, "b", 0u);
+    SEND(2, BARRIER, "sq", "/d", N(2));
+    bench_release(bench);
+}
+
+static void reply_over_its_limit_closes(void **state)
+{
+    struct bench *bench = *state;
+
+    SEND(0, SET, "sz", "/a", (uint64_t)1000);
+    bench->fakes[0].out.max = 3000;
+    SEND_BAD(0, MULTI_GET, "qsss", N(3), "/a", "/a", "/a");
+}
+
+/* ---- What can be seen ---- */
+
+static void count_key(void *arg, const void *key, size_t key_len, size_t value_len)
+{
+    buf_printf(arg, "%.*s=%zu ", (int)key_len, (const char *)key, value_len);
+}
+
+static void count_wait(void *arg, const void *key, size_t key_len)
+{
+    buf_printf(arg, "%.*s ", (int)key_len, (const char *)key);
+}
+
+static void keys_and_waits_can_be_seen(void **state)
+{
+    struct bench *bench = *state;
+    struct tcpstore_usage usage;
+    struct buf seen;
+
+    buf_init(&seen, 1000);
+    SEND(0, SET, "ss", "/a", "123");
+    SEND(0, PUSH, "ss", "/q", "12");
+    SEND(1, WAIT, "qsss", N(3), "/a", "/b", "/c");
+    SEND(0, SET, "ss", "/c", "");
+    tcpstore_kv_each_key(bench->kv, count_key, &seen);
+    assert_string_equal(seen.data, "/a=3 /q=2 /c=0 ");
+    buf_clear(&seen);
+    tcpstore_client_each_wait(&bench->fakes[1].client, count_wait, &seen);
+    assert_string_equal(seen.data, "/b ");
+    tcpstore_kv_usage(bench->kv, &usage);
+    assert_int_equal(usage.keys, 2);
+    assert_int_equal(usage.waits, 1);
+    buf_release(&seen);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(values_are_kept_as_they_are),
+        TEST(add_reads_numbers_as_stoll_does),
+        TEST(compare_set_follows_its_table),
+        TEST(append_makes_and_lengthens),
+        TEST(delete_says_whether_it_was_there),
+        TEST(lists_work_on_many_keys),
+        TEST(ping_answers_its_nonce),
+        TEST(wait_for_what_exists_ends_at_once),
+        TEST(every_kind_of_writing_wakes),
+        TEST(wait_ends_with_the_last_key),
+        TEST(delete_wakes_nobody),
+        TEST(other_queries_leave_a_wait_alone),
+        TEST(cancel_answers_once_and_is_final),
+        TEST(second_wait_takes_the_place_of_the_first),
+        TEST(v1_client_gives_up_its_wait_with_its_next_query),
+        TEST(client_that_left_is_not_woken),
+        TEST(queue_is_first_in_first_out),
+        TEST(push_wakes_one_client_and_leaves_no_trace),
+        TEST(push_counts_for_who_waits_for_more),
+        TEST(barrier_holds_until_all_are_there),
+        TEST(barrier_completion_wakes_who_waits_for_its_key),
+        TEST(barrier_can_be_cancelled_but_counts),
+        TEST(barrier_is_not_opened_by_a_set),
+        TEST(limit_of_keys_holds),
+        TEST(limit_of_bytes_holds),
+        TEST(limit_of_waits_holds),
+        TEST(reply_over_its_limit_closes),
+        TEST(keys_and_waits_can_be_seen),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
