@@ -235,6 +235,7 @@ static void on_batch_written(void *arg, const struct error *err,
                              const struct store_event *events, size_t n_events)
 {
     struct batch *batch = arg;
+    struct scheduler *scheduler = batch->scheduler;
     struct node *node = batch->node;
     size_t next = 0;
 
@@ -243,6 +244,7 @@ static void on_batch_written(void *arg, const struct error *err,
         node->committing = NULL;
     if (err) {
         fail_batch(batch, err);
+        scheduler_release(scheduler);
         return;
     }
     if (batch->last_seq > node->acked && strcmp(batch->boot_id, node->boot_id) == 0)
@@ -260,8 +262,9 @@ static void on_batch_written(void *arg, const struct error *err,
             node_vacate(node, action->run, action->case_no, action->attempt);
     }
     batch->done(batch->arg, NULL, batch->last_seq);
-    scheduler_wake(batch->scheduler);
+    scheduler_wake(scheduler);
     batch_free(batch);
+    scheduler_release(scheduler);
 }
 
 static struct action *next_action(struct batch *batch)
@@ -382,5 +385,6 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
         return;
     }
     node->committing = batch;
+    scheduler_hold(scheduler);
     store_submit(scheduler->config.store, write, false, on_batch_written, batch);
 }

@@ -94,7 +94,7 @@ bool case_blame_is_clear(const struct live_case *live, const struct run_case *mo
     if (live->has_lost_node || own_failure(live, model) >= 0)
         return true;
     for (int i = 0; i < live->active->run->world_size; i++) {
-        if (!live->ranks[i].is_reported)
+        if (!model->ranks || model->ranks[i].state < RANK_DONE)
             return false;
     }
     return true;

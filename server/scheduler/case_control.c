@@ -148,6 +148,8 @@ struct live_case *live_case_resume(struct active_run *active, size_t index)
     if (!live)
         return NULL;
     live->stage = STAGE_RUNNING;
+    /* Progress can be heard of again once the agents are back. */
+    live->changed_ns = active->scheduler->recovering_until_ns;
     active->live = live;
     for (int i = 0; i < run->world_size && model->ranks; i++) {
         if (model->ranks[i].state == RANK_FAILED)
@@ -463,8 +465,7 @@ static void tick_running(struct live_case *live, int64_t now_ns)
                            "workers did not exit after they were done");
         return;
     }
-    if (now_ns - live->changed_ns < stall_ns ||
-        now_ns < live->active->scheduler->recovering_until_ns)
+    if (now_ns - live->changed_ns < stall_ns)
         return;
     case_blame_stall(live, live->active->run->spec->stall_s, reason, sizeof(reason));
     live->wants_stacks = true;

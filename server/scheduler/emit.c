@@ -82,15 +82,17 @@ static void on_written(void *arg, const struct error *err,
 {
     struct emission *emission = arg;
     struct active_run *active = emission->active;
+    struct scheduler *scheduler = active->scheduler;
 
     if (err)
         log_error("run %s: can't store an event: %s", active->run->id, err->text);
     for (size_t i = 0; !err && i < n_events; i++)
         publish(active, &events[i]);
-    if (!err && emission->then && !active->scheduler->is_closing)
+    if (!err && emission->then && !scheduler->is_closing)
         emission->then(active);
     free(emission);
     active_run_unref(active);
+    scheduler_release(scheduler);
 }
 
 /* The run's row follows its states, not each of its events. */
@@ -131,6 +133,7 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
     if (!write || !emission || fill_write(write, active->run, now, type, body)) {
         log_error("run %s: out of memory for an event '%s'", active->run->id, type);
         json_decref(body);
+        store_write_destroy(write);
         free(emission);
         return;
     }
@@ -138,6 +141,7 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
     emission->active = active;
     emission->then = then;
     active->pending++;
+    scheduler_hold(active->scheduler);
     store_submit(active->scheduler->config.store, write, true, on_written, emission);
 }
 

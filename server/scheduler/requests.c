@@ -30,6 +30,7 @@ static void on_submitted(void *arg, const struct error *err,
     if (!active) {
         run_destroy(submission->run);
         submission->done(submission->arg, &why, NULL);
+        scheduler_release(submission->scheduler);
         free(submission);
         return;
     }
@@ -37,6 +38,7 @@ static void on_submitted(void *arg, const struct error *err,
         publish(active, &events[i]);
     submission->done(submission->arg, NULL, active->run->id);
     scheduler_wake(submission->scheduler);
+    scheduler_release(submission->scheduler);
     free(submission);
 }
 
@@ -84,6 +86,7 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
     submission->run = run;
     submission->done = done;
     submission->arg = arg;
+    scheduler_hold(scheduler);
     store_submit(scheduler->config.store, write, false, on_submitted, submission);
 }
 

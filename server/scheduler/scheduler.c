@@ -446,25 +446,40 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->tick.data = scheduler;
     scheduler->soon.data = scheduler;
     scheduler->open_handles = 2;
+    scheduler->pending = 1; /* its own handles */
     uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
     return scheduler;
 }
 
-static void on_handle_closed(uv_handle_t *handle)
+static void scheduler_free(struct scheduler *scheduler)
 {
-    struct scheduler *scheduler = handle->data;
-    void (*closed)(void *arg) = scheduler->closed;
-    void *arg = scheduler->closed_arg;
-
-    if (--scheduler->open_handles > 0)
-        return;
     while (scheduler->n_runs > 0)
         active_run_free(scheduler->runs[0]);
     free(scheduler->runs);
     node_registry_release(&scheduler->nodes);
     free(scheduler->advertise);
     free(scheduler);
-    closed(arg);
+}
+
+void scheduler_hold(struct scheduler *scheduler)
+{
+    scheduler->pending++;
+}
+
+void scheduler_release(struct scheduler *scheduler)
+{
+    if (--scheduler->pending == 0)
+        scheduler_free(scheduler);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct scheduler *scheduler = handle->data;
+
+    if (--scheduler->open_handles > 0)
+        return;
+    scheduler->closed(scheduler->closed_arg);
+    scheduler_release(scheduler);
 }
 
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg)

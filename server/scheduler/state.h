@@ -36,6 +36,7 @@ struct scheduler {
     void (*closed)(void *arg);
     void *closed_arg;
     int open_handles;
+    size_t pending;              /* writes whose callbacks will still come here */
     int64_t recovering_until_ns; /* until then nodes of recovered runs may come back */
     struct scheduler_counters counters;
 };
@@ -66,6 +67,10 @@ void active_run_unref(struct active_run *active);
 struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
 struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
 void active_run_free(struct active_run *active);
+
+/* The scheduler outlives every write that will call it back, also after its close. */
+void scheduler_hold(struct scheduler *scheduler);
+void scheduler_release(struct scheduler *scheduler);
 
 /* Have the queue looked at before the loop waits again. */
 void scheduler_wake(struct scheduler *scheduler);

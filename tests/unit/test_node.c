@@ -1,0 +1,169 @@
+/* test_node.c - registration, commands and occupation of nodes */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "server/scheduler/node.h"
+
+#define BOOT_1 "11111111-1111-4111-8111-111111111111"
+#define BOOT_2 "22222222-2222-4222-8222-222222222222"
+
+static struct node *try_register(struct node_registry *registry, const char *name,
+                                 const char *boot, bool *is_new, struct error *err)
+{
+    json_t *empty = json_object();
+    struct node_registration from = {.name = name,
+                                     .boot_id = boot,
+                                     .peer = "127.0.0.1",
+                                     .server_host = "127.0.0.1",
+                                     .labels = empty,
+                                     .inventory = empty,
+                                     .ranks = 2};
+    struct node *node = node_register(registry, &from, 1000000000, is_new, err);
+
+    json_decref(empty);
+    return node;
+}
+
+static void a_live_name_is_refused_to_another_boot(void **state)
+{
+    struct node_registry registry = {0};
+    struct error err;
+    struct node *node;
+    bool is_new = false;
+
+    (void)state;
+    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    assert_non_null(node);
+    assert_true(is_new);
+    assert_null(try_register(&registry, "n1", BOOT_2, &is_new, &err));
+    assert_int_equal(err.code, ERROR_CONFLICT);
+    assert_non_null(strstr(err.text, "'n1' is held by a live agent"));
+    node->state = NODE_LOST;
+    assert_non_null(try_register(&registry, "n1", BOOT_2, &is_new, &err));
+    assert_true(is_new);
+    assert_int_equal(registry.count, 1);
+    node_registry_release(&registry);
+}
+
+static void the_same_boot_resumes_under_a_new_agent_id(void **state)
+{
+    struct node_registry registry = {0};
+    struct error err;
+    char agent[24];
+    struct node *node;
+    bool is_new = false;
+
+    (void)state;
+    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    memcpy(agent, node->agent, sizeof(agent));
+    node->acked = 7;
+    assert_ptr_equal(try_register(&registry, "n1", BOOT_1, &is_new, &err), node);
+    assert_false(is_new);
+    assert_int_equal(node->acked, 7);
+    assert_null(node_find_agent(&registry, agent));
+    assert_ptr_equal(node_find_agent(&registry, node->agent), node);
+    node_registry_release(&registry);
+}
+
+struct polled {
+    int calls;
+    json_t *commands;
+};
+
+static void on_commands(void *arg, json_t *commands)
+{
+    struct polled *polled = arg;
+
+    polled->calls++;
+    json_decref(polled->commands);
+    polled->commands = commands;
+}
+
+static void commands_come_until_they_are_acknowledged(void **state)
+{
+    struct node_registry registry = {0};
+    struct polled polled = {0};
+    struct error err;
+    struct node *node;
+    bool is_new;
+
+    (void)state;
+    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    node_poll(node, 0, 0, on_commands, &polled);
+    assert_int_equal(polled.calls, 0);
+    node_command(node, json_pack("{s:s}", "type", "stop"));
+    assert_int_equal(polled.calls, 1);
+    assert_int_equal(json_array_size(polled.commands), 1);
+    /* Not acknowledged: the answer may have been lost on the way. */
+    node_poll(node, 0, 0, on_commands, &polled);
+    assert_int_equal(polled.calls, 2);
+    node_poll(node, 1, 0, on_commands, &polled);
+    assert_int_equal(polled.calls, 2);
+    node_command(node, json_pack("{s:s}", "type", "leave"));
+    assert_int_equal(polled.calls, 3);
+    assert_int_equal(json_get_int(json_array_get(polled.commands, 0), "seq", 0), 2);
+    json_decref(polled.commands);
+    node_registry_release(&registry);
+}
+
+static void a_newer_poll_ends_the_older(void **state)
+{
+    struct node_registry registry = {0};
+    struct polled first = {0}, second = {0};
+    struct error err;
+    struct node *node;
+    bool is_new;
+
+    (void)state;
+    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    node_poll(node, 0, 0, on_commands, &first);
+    node_poll(node, 0, 0, on_commands, &second);
+    assert_int_equal(first.calls, 1);
+    assert_null(first.commands);
+    assert_int_equal(second.calls, 0);
+    node_poll_end(node);
+    assert_int_equal(second.calls, 1);
+    node_registry_release(&registry);
+}
+
+static void only_sharing_runs_share(void **state)
+{
+    struct node_registry registry = {0};
+    struct error err;
+    struct node *node;
+    bool is_new;
+
+    (void)state;
+    node = try_register(&registry, "n1", BOOT_1, &is_new, &err);
+    assert_true(node_is_free(node, false));
+    node_occupy(node, "run000000001", 0, 1, true);
+    assert_false(node_is_free(node, false));
+    assert_true(node_is_free(node, true));
+    node_occupy(node, "run000000002", 0, 1, false);
+    assert_false(node_is_free(node, true));
+    node_vacate(node, "run000000002", 0, 2); /* another attempt */
+    assert_false(node_is_free(node, true));
+    node_vacate(node, "run000000002", 0, 1);
+    node_vacate(node, "run000000001", 0, 1);
+    assert_true(node_is_free(node, false));
+    node_registry_release(&registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_live_name_is_refused_to_another_boot),
+        cmocka_unit_test(the_same_boot_resumes_under_a_new_agent_id),
+        cmocka_unit_test(commands_come_until_they_are_acknowledged),
+        cmocka_unit_test(a_newer_poll_ends_the_older),
+        cmocka_unit_test(only_sharing_runs_share),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+/* test_placement.c - which nodes a waiting run gets, and what it is told when it gets
+ * none */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "server/scheduler/placement.h"
+
+/* Nodes of the cluster that every case below starts from:
+ * n1, n2, n10: host with 2 ranks; n2 is busy; g1, g2: 4 GPUs, group "gpu"; gone: lost. */
+static const char *const cluster[][4] = {
+    /* name, group, ranks, extra */
+    {"n10", "cpu", "2", ""},   {"n2", "cpu", "2", "busy"}, {"n1", "cpu", "2", ""},
+    {"g1", "gpu", "2", "gpu"}, {"g2", "gpu", "2", "gpu"},  {"gone", "cpu", "2", "lost"},
+};
+
+static const char host_probe[] =
+    "{\"available\":true,\"collectives\":[\"all_reduce\",\"broadcast\"],"
+    "\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],\"devices\":[{}]}";
+static const char nccl_probe[] =
+    "{\"available\":true,\"collectives\":[\"all_reduce\",\"broadcast\"],"
+    "\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],\"devices\":[{},{},{},{}]}";
+
+static void add(struct node_registry *registry, const char *const row[4], size_t i)
+{
+    json_t *labels = json_pack("{s:s}", "group", row[1]);
+    json_t *backends = json_object();
+    json_t *inventory = json_pack("{s:o}", "backends", backends);
+    char boot[64];
+    struct node_registration from = {.name = row[0],
+                                     .boot_id = boot,
+                                     .group = row[1],
+                                     .peer = "127.0.0.1",
+                                     .labels = labels,
+                                     .inventory = inventory,
+                                     .ranks = 2};
+    struct node *node;
+    bool is_new;
+
+    snprintf(boot, sizeof(boot), "00000000-0000-4000-8000-%012zu", i);
+    json_object_set_new(backends, "host", json_loads(host_probe, 0, NULL));
+    if (strcmp(row[3], "gpu") == 0)
+        json_object_set_new(backends, "nccl", json_loads(nccl_probe, 0, NULL));
+    node = node_register(registry, &from, 1, &is_new, NULL);
+    assert_non_null(node);
+    if (strcmp(row[3], "busy") == 0)
+        node_occupy(node, "otherrun0000", 0, 1, false);
+    if (strcmp(row[3], "lost") == 0)
+        node->state = NODE_LOST;
+    json_decref(labels);
+    json_decref(inventory);
+}
+
+struct expectation {
+    const char *spec;
+    enum placement_outcome outcome;
+    const char *nodes;   /* "name:ranks ..." when READY */
+    const char *backend; /* when READY */
+    const char *says;    /* part of the reason otherwise */
+};
+
+static const struct expectation expectations[] = {
+    {"{}", PLACEMENT_READY, "g1:2 g2:2 n1:2 n10:2", "host", NULL},
+    {"{\"nodes\":{\"group\":\"gpu\"}}", PLACEMENT_READY, "g1:4 g2:4", "nccl", NULL},
+    {"{\"nodes\":{\"group\":\"gpu\"},\"backend\":\"host\"}", PLACEMENT_READY, "g1:2 g2:2",
+     "host", NULL},
+    {"{\"nodes\":{\"group\":\"gpu\"},\"ranks_per_node\":3}", PLACEMENT_READY, "g1:3 g2:3",
+     "nccl", NULL},
+    {"{\"nodes\":{\"count\":1,\"group\":\"cpu\"}}", PLACEMENT_READY, "n1:2", "host",
+     NULL},
+    {"{\"nodes\":{\"names\":[\"n10\",\"n1\"]}}", PLACEMENT_READY, "n10:2 n1:2", "host",
+     NULL},
+    {"{\"nodes\":{\"names\":[\"n1\",\"n2\"]}}", PLACEMENT_BUSY, NULL, NULL,
+     "1 of 2 nodes are free"},
+    {"{\"nodes\":{\"names\":[\"n1\",\"nowhere\"]}}", PLACEMENT_UNKNOWN, NULL, NULL,
+     "no node is named 'nowhere'; known nodes: n10, n2, n1, g1, g2"},
+    {"{\"nodes\":{\"names\":[\"gone\"]}}", PLACEMENT_UNKNOWN, NULL, NULL, "gone is lost"},
+    {"{\"nodes\":{\"count\":9}}", PLACEMENT_UNKNOWN, NULL, NULL,
+     "5 of 9 nodes are there"},
+    {"{\"nodes\":{\"min\":2,\"max\":3}}", PLACEMENT_READY, "g1:4 g2:4", "nccl", NULL},
+    {"{\"backend\":\"nccl\",\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_UNKNOWN, NULL,
+     NULL, "n1: nccl: has no worker for this backend"},
+    {"{\"ranks_per_node\":64,\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_UNKNOWN, NULL,
+     NULL, "n1 offers 2 host ranks, 64 asked"},
+    {"{\"collectives\":[\"alltoall\"],\"nodes\":{\"names\":[\"n1\"]}}",
+     PLACEMENT_IMPOSSIBLE, NULL, NULL, "does not do alltoall (collectives)"},
+    {"{\"dtypes\":[\"int8\"],\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_IMPOSSIBLE, NULL,
+     NULL, "does not do int8 (dtypes)"},
+    {"{\"redops\":[\"prod\"],\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_IMPOSSIBLE, NULL,
+     NULL, "does not do prod (redops)"},
+    {"{\"collectives\":[\"broadcast\"],\"root\":2,\"nodes\":{\"names\":[\"n1\"]}}",
+     PLACEMENT_IMPOSSIBLE, NULL, NULL, "root is 2, but the run has 2 ranks (0 to 1)"},
+    {"{\"root\":2,\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_READY, "n1:2", "host",
+     NULL},
+    {"{\"nodes\":{\"labels\":{\"group\":\"gpu\"},\"count\":1}}", PLACEMENT_READY, "g1:4",
+     "nccl", NULL},
+};
+
+static struct run_spec *parse(const char *text)
+{
+    json_t *body = json_loads(text, 0, NULL);
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    assert_non_null(spec);
+    problems_release(&problems);
+    json_decref(body);
+    return spec;
+}
+
+static void check(const struct expectation *e, const struct node_registry *registry)
+{
+    bool reserved[8] = {false};
+    struct run_spec *spec = parse(e->spec);
+    struct placement placement;
+    char chosen[256] = "";
+
+    assert_int_equal(placement_choose(spec, registry, reserved, &placement), 0);
+    if (placement.outcome != e->outcome)
+        fail_msg("%s: outcome %d, not %d: %s", e->spec, placement.outcome, e->outcome,
+                 placement.reason);
+    for (size_t i = 0; i < placement.n_nodes && e->nodes; i++) {
+        size_t n = strlen(chosen);
+
+        snprintf(chosen + n, sizeof(chosen) - n, "%s%s:%ld", i ? " " : "",
+                 placement.nodes[i]->name, placement.ranks[i]);
+    }
+    if (e->nodes) {
+        assert_string_equal(chosen, e->nodes);
+        assert_string_equal(placement.backend, e->backend);
+    } else if (!strstr(placement.reason, e->says)) {
+        fail_msg("%s: '%s' does not say '%s'", e->spec, placement.reason, e->says);
+    }
+    placement_release(&placement);
+    run_spec_destroy(spec);
+}
+
+static void each_spec_gets_what_it_should(void **state)
+{
+    struct node_registry registry = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cluster) / sizeof(cluster[0]); i++)
+        add(&registry, cluster[i], i);
+    for (size_t i = 0; i < sizeof(expectations) / sizeof(expectations[0]); i++)
+        check(&expectations[i], &registry);
+    node_registry_release(&registry);
+}
+
+static void reserved_nodes_are_not_taken(void **state)
+{
+    bool reserved[8] = {true, false, true, true, false, false};
+    struct run_spec *spec = parse("{}");
+    struct node_registry registry = {0};
+    struct placement placement;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cluster) / sizeof(cluster[0]); i++)
+        add(&registry, cluster[i], i);
+    assert_int_equal(placement_choose(spec, &registry, reserved, &placement), 0);
+    assert_int_equal(placement.outcome, PLACEMENT_READY);
+    assert_int_equal(placement.n_nodes, 1);
+    assert_string_equal(placement.nodes[0]->name, "g2");
+    placement_release(&placement);
+    run_spec_destroy(spec);
+    node_registry_release(&registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_spec_gets_what_it_should),
+        cmocka_unit_test(reserved_nodes_are_not_taken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* test_run.c - a run's model is what its events add up to */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "server/scheduler/run.h"
+
+static struct run *make_run(const char *spec_text)
+{
+    json_t *body = json_loads(spec_text, 0, NULL);
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    assert_non_null(spec);
+    problems_release(&problems);
+    json_decref(body);
+    return run_create("0123456789ab", spec, 1000);
+}
+
+static void apply(struct run *run, int64_t time_ms, const char *type, const char *text)
+{
+    json_t *body = json_loads(text, 0, NULL);
+
+    assert_non_null(body);
+    run_apply(run, time_ms, type, body);
+    json_decref(body);
+}
+
+static const char placed[] =
+    "{\"backend\":\"host\",\"world_size\":3,\"nodes\":["
+    "{\"name\":\"a\",\"ranks\":1},{\"name\":\"b\",\"ranks\":2}]}";
+
+static void placement_numbers_the_ranks_node_by_node(void **state)
+{
+    struct run *run = make_run("{\"sizes\":[8,16],\"repeats\":2}");
+
+    (void)state;
+    apply(run, 2000, "placed", placed);
+    assert_int_equal(run->world_size, 3);
+    assert_string_equal(run_rank_node(run, 0)->name, "a");
+    assert_string_equal(run_rank_node(run, 1)->name, "b");
+    assert_string_equal(run_rank_node(run, 2)->name, "b");
+    assert_null(run_rank_node(run, 3));
+    /* 2 sizes, in and out of place, 2 cases */
+    assert_int_equal(run->rows_total, 8);
+    run_destroy(run);
+}
+
+static void states_carry_times_and_reasons(void **state)
+{
+    struct run *run = make_run("{}");
+
+    (void)state;
+    apply(run, 1500, "state",
+          "{\"state\":\"waiting_for_nodes\",\"reason\":\"no nodes\"}");
+    assert_int_equal(run->state, RUN_WAITING_FOR_NODES);
+    assert_string_equal(run->reason, "no nodes");
+    apply(run, 2000, "state", "{\"state\":\"rendezvous\",\"reason\":null}");
+    assert_null(run->reason);
+    assert_int_equal(run->started_ms, 2000);
+    assert_false(run_has_ended(run));
+    apply(run, 9000, "state", "{\"state\":\"failed\",\"reason\":\"x\"}");
+    assert_true(run_has_ended(run));
+    assert_int_equal(run->ended_ms, 9000);
+    run_destroy(run);
+}
+
+static void results_add_up(void **state)
+{
+    struct run *run = make_run("{\"sizes\":[8,16,32]}");
+    json_t *json;
+
+    (void)state;
+    apply(run, 1, "placed", placed);
+    apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
+    apply(run, 3, "result",
+          "{\"case\":0,\"series\":0,\"size\":8,\"busbw_gbs\":1.5,\"wrong\":0}");
+    apply(run, 4, "result",
+          "{\"case\":0,\"series\":1,\"size\":8,\"busbw_gbs\":2.5,\"wrong\":3,"
+          "\"collective\":\"all_reduce\",\"errors\":[{\"rank\":2,\"index\":5,"
+          "\"expected\":\"6\",\"got\":\"7\"}]}");
+    apply(run, 5, "result",
+          "{\"case\":0,\"series\":0,\"size\":0,\"skipped\":\"too big\"}");
+    assert_int_equal(run->rows_done, 3);
+    assert_int_equal(run->rows_skipped, 1);
+    assert_int_equal(run->wrong, 3);
+    assert_true(run->peak_busbw_gbs > 2.4 && run->peak_busbw_gbs < 2.6);
+    assert_string_equal(run->cases[0].first_wrong,
+                        "all_reduce of 8 bytes: rank 2, index 5: expected 6, got 7");
+    json = run_to_json(run, false);
+    assert_int_equal(
+        json_array_size(json_object_get(json_object_get(json, "summary"), "curve")), 1);
+    assert_int_equal(json_array_size(json_object_get(
+                         json_array_get(json_object_get(json, "cases"), 0), "ranks")),
+                     3);
+    json_decref(json);
+    run_destroy(run);
+}
+
+/* Every event that the server does not expect, as a damaged or newer log may hold it. */
+static void strange_events_change_nothing(void **state)
+{
+    static const char *const strange[][2] = {
+        {"state", "{\"state\":\"exploded\"}"},
+        {"state", "{}"},
+        {"case", "{\"case\":7,\"state\":\"running\"}"},
+        {"case", "{\"case\":-1,\"state\":\"running\"}"},
+        {"rank", "{\"case\":0,\"rank\":0,\"state\":\"joined\"}"}, /* not started yet */
+        {"rank", "{\"case\":0,\"rank\":99,\"state\":\"joined\"}"},
+        {"result", "{\"case\":5,\"series\":0}"},
+        {"prophecy", "{\"state\":\"completed\"}"},
+    };
+    struct run *run = make_run("{}");
+    char *before, *after;
+    json_t *json;
+
+    (void)state;
+    json = run_to_json(run, false);
+    before = json_dumps(json, JSON_SORT_KEYS);
+    json_decref(json);
+    for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
+        apply(run, 5000, strange[i][0], strange[i][1]);
+    json = run_to_json(run, false);
+    after = json_dumps(json, JSON_SORT_KEYS);
+    json_decref(json);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    run_destroy(run);
+}
+
+static void a_new_attempt_forgets_the_ranks_of_the_old(void **state)
+{
+    struct run *run = make_run("{}");
+
+    (void)state;
+    apply(run, 1, "placed", placed);
+    apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
+    apply(run, 3, "rank",
+          "{\"case\":0,\"rank\":1,\"state\":\"failed\",\"reason\":\"x\"}");
+    assert_int_equal(run->cases[0].ranks[1].state, RANK_FAILED);
+    apply(run, 4, "case", "{\"case\":0,\"attempt\":2,\"state\":\"rendezvous\"}");
+    assert_int_equal(run->cases[0].ranks[1].state, RANK_ASSIGNED);
+    assert_null(run->cases[0].ranks[1].reason);
+    assert_int_equal(run->cases[0].attempt, 2);
+    run_destroy(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(placement_numbers_the_ranks_node_by_node),
+        cmocka_unit_test(states_carry_times_and_reasons),
+        cmocka_unit_test(results_add_up),
+        cmocka_unit_test(strange_events_change_nothing),
+        cmocka_unit_test(a_new_attempt_forgets_the_ranks_of_the_old),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
