@@ -517,12 +517,26 @@ void client_send(int fd, const char *text)
     client_send_bytes(fd, text, strlen(text));
 }
 
+#define TEXT_MIN 64
+
+/* What a text of n bytes has been allocated with: doubling, so that a long answer in
+ * small chunks is not copied for each of them. */
+static size_t capacity_for(size_t n)
+{
+    size_t capacity = TEXT_MIN;
+
+    while (capacity < n)
+        capacity *= 2;
+    return capacity;
+}
+
 /* Append exactly len bytes; false when the connection ends first. */
 static bool read_bytes(int fd, char **text, size_t *have, size_t len)
 {
     size_t end = *have + len;
 
-    *text = realloc(*text, end + 1);
+    if (!*text || capacity_for(*have + 1) < end + 1)
+        *text = realloc(*text, capacity_for(end + 1));
     while (*have < end) {
         ssize_t n = recv(fd, *text + *have, end - *have, 0);
 
@@ -578,7 +592,7 @@ void client_read(int fd, bool is_head, struct reply *reply)
             return;
     } while (have < 4 || strcmp(reply->head + have - 4, "\r\n\r\n") != 0);
     reply->status = atoi(reply->head + 9);
-    reply->body = calloc(1, 1);
+    reply->body = calloc(1, TEXT_MIN);
     if (reply->status == 100) {
         reply_release(reply);
         client_read(fd, is_head, reply);
