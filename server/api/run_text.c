@@ -219,8 +219,8 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases <= 1 && attempt <= 1)
         return;
-    snprintf(words, sizeof(words), "case %lld of %zu%s: %s%s%s", (long long)case_no + 1,
-             text->n_cases, attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
+    snprintf(words, sizeof(words), "case %lld%s: %s%s%s", (long long)case_no,
+             attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
              reason ? reason : "");
     put_comment(out, words);
 }

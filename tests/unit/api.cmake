@@ -1,0 +1,12 @@
+unit_test(catchup rb_api)
+unit_test(csv rb_api)
+unit_test(event_writer rb_api)
+unit_test(run_text rb_api)
+unit_test(table rb_api)
+foreach(noun run_text table)
+    target_compile_definitions(test_${noun} PRIVATE
+        GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden")
+endforeach()
+
+unit_test(server_config rb_common)
+target_sources(test_server_config PRIVATE ${CMAKE_SOURCE_DIR}/server/config.c)

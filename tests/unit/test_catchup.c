@@ -1,0 +1,188 @@
+/* test_catchup.c - every event of a run once and in order, from two sources */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/api/catchup.h"
+
+static void reads_an_ended_run_to_its_end(void **state)
+{
+    struct catchup c;
+
+    (void)state;
+    catchup_init(&c, 0, true);
+    assert_int_equal(catchup_page(&c, 200, 200), CATCHUP_READ);
+    assert_int_equal(catchup_page(&c, 230, 30), CATCHUP_READ);
+    assert_int_equal(catchup_page(&c, 230, 0), CATCHUP_END);
+}
+
+static void goes_live_after_an_empty_page(void **state)
+{
+    enum catchup_step step;
+    struct catchup c;
+
+    (void)state;
+    catchup_init(&c, 5, false);
+    assert_false(catchup_event(&c, 6, &step));
+    assert_int_equal(step, CATCHUP_WAIT);
+    assert_int_equal(catchup_page(&c, 6, 1), CATCHUP_READ);
+    assert_int_equal(catchup_page(&c, 6, 0), CATCHUP_WAIT);
+    assert_true(catchup_event(&c, 7, &step));
+    assert_false(catchup_event(&c, 7, &step));
+    assert_int_equal(step, CATCHUP_WAIT);
+    assert_true(catchup_event(&c, 8, &step));
+    assert_int_equal(catchup_over(&c), CATCHUP_END);
+}
+
+static void reads_again_what_was_shown_during_an_empty_page(void **state)
+{
+    enum catchup_step step;
+    struct catchup c;
+
+    (void)state;
+    catchup_init(&c, 0, false);
+    assert_int_equal(catchup_page(&c, 3, 3), CATCHUP_READ);
+    assert_false(catchup_event(&c, 4, &step));
+    assert_int_equal(catchup_over(&c), CATCHUP_WAIT);
+    assert_int_equal(catchup_page(&c, 3, 0), CATCHUP_READ);
+    assert_int_equal(catchup_page(&c, 4, 1), CATCHUP_READ);
+    assert_int_equal(catchup_page(&c, 4, 0), CATCHUP_END);
+}
+
+static void falls_back_to_pages_on_a_gap_or_a_slow_client(void **state)
+{
+    enum catchup_step step;
+    struct catchup c;
+
+    (void)state;
+    catchup_init(&c, 0, false);
+    assert_int_equal(catchup_page(&c, 0, 0), CATCHUP_WAIT);
+    assert_true(catchup_event(&c, 1, &step));
+    assert_false(catchup_event(&c, 3, &step));
+    assert_int_equal(step, CATCHUP_READ);
+    assert_false(catchup_event(&c, 4, &step));
+    assert_int_equal(step, CATCHUP_WAIT);
+    assert_int_equal(catchup_page(&c, 4, 3), CATCHUP_READ);
+    assert_int_equal(catchup_page(&c, 4, 0), CATCHUP_WAIT);
+    catchup_fall_back(&c);
+    assert_false(catchup_event(&c, 5, &step));
+    assert_int_equal(catchup_over(&c), CATCHUP_WAIT);
+    assert_int_equal(catchup_page(&c, 5, 1), CATCHUP_READ);
+    assert_int_equal(catchup_page(&c, 5, 0), CATCHUP_END);
+}
+
+/* A store, a watch and a client in every order that chance brings. */
+struct world {
+    struct catchup c;
+    int64_t stored, shown, read_from;
+    int64_t received; /* the client's last id; each must follow the one before */
+    uint64_t read_count;
+    bool is_reading, has_answer, is_over, has_ended;
+};
+
+static void step_taken(struct world *world, enum catchup_step step)
+{
+    if (step == CATCHUP_END)
+        world->has_ended = true;
+    else if (step == CATCHUP_READ && !world->is_reading) {
+        world->is_reading = true;
+        world->has_answer = false;
+    }
+}
+
+static void show_next(struct world *world)
+{
+    enum catchup_step step;
+
+    world->shown++;
+    if (catchup_event(&world->c, world->shown, &step)) {
+        assert_int_equal(world->received + 1, world->shown);
+        world->received = world->shown;
+    }
+    step_taken(world, step);
+}
+
+static void store_answers(struct world *world)
+{
+    int64_t last = world->read_from + (int64_t)world->read_count;
+
+    world->is_reading = false;
+    assert_int_equal(world->received, world->read_from);
+    world->received = last;
+    step_taken(world, catchup_page(&world->c, last, world->read_count));
+}
+
+static void take_any_step(struct world *world, int64_t total)
+{
+    switch (rand() % 5) {
+    case 0:
+        world->stored += world->stored < total;
+        break;
+    case 1:
+        if (world->shown < world->stored)
+            show_next(world);
+        else if (world->shown == total && !world->is_over) {
+            world->is_over = true;
+            step_taken(world, catchup_over(&world->c));
+        }
+        break;
+    case 2:
+        if (world->is_reading && !world->has_answer) {
+            world->has_answer = true;
+            world->read_from = world->c.sent;
+            world->read_count = (uint64_t)(world->stored - world->c.sent);
+            if (world->read_count > 3)
+                world->read_count = 3;
+        }
+        break;
+    case 3:
+        if (world->is_reading && world->has_answer)
+            store_answers(world);
+        break;
+    default:
+        if (world->c.is_live && rand() % 8 == 0) {
+            catchup_fall_back(&world->c);
+            step_taken(world, CATCHUP_READ);
+        }
+        break;
+    }
+}
+
+static void gives_each_event_once_in_any_order_of_things(void **state)
+{
+    (void)state;
+    for (unsigned seed = 0; seed < 3000; seed++) {
+        struct world world = {.stored = 0};
+        int64_t total;
+        int steps = 0;
+
+        srand(seed);
+        total = rand() % 40;
+        world.stored = total ? rand() % (total + 1) : 0;
+        world.shown = world.stored ? rand() % (world.stored + 1) : 0;
+        catchup_init(&world.c, 0, false);
+        step_taken(&world, CATCHUP_READ);
+        while (!world.has_ended && ++steps < 100000)
+            take_any_step(&world, total);
+        assert_true(world.has_ended);
+        assert_int_equal(world.received, total);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_an_ended_run_to_its_end),
+        cmocka_unit_test(goes_live_after_an_empty_page),
+        cmocka_unit_test(reads_again_what_was_shown_during_an_empty_page),
+        cmocka_unit_test(falls_back_to_pages_on_a_gap_or_a_slow_client),
+        cmocka_unit_test(gives_each_event_once_in_any_order_of_things),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

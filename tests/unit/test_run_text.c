@@ -1,0 +1,138 @@
+/* test_run_text.c - a run as text, from recorded events */
+#include "golden_file.h"
+
+#include "common/json_util.h"
+#include "server/api/run_text.h"
+
+static struct run_text *create(int n_cases)
+{
+    json_t *cases = json_array();
+    json_t *run = json_pack("{s:s, s:{s:s}, s:o}", "id", "06cw1x2k3m4n", "spec",
+                            "in_place", "both", "cases", cases);
+    struct run_text *text;
+
+    for (int i = 0; i < n_cases; i++)
+        json_array_append_new(cases, json_object());
+    text = run_text_create(run, "http://head:8080/runs/06cw1x2k3m4n");
+    assert_non_null(text);
+    json_decref(run);
+    return text;
+}
+
+static void take(struct run_text *text, const char *line, struct buf *out)
+{
+    json_t *event = json_parse(line, strlen(line), NULL);
+
+    assert_non_null(event);
+    run_text_event(text, event, out);
+    json_decref(event);
+}
+
+static void render(const char *input, const char *output)
+{
+    char *events = golden_read(input), *rest = events, *line;
+    struct run_text *text = create(1);
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    run_text_begin(text, &out);
+    while ((line = strsep(&rest, "\n"))) {
+        if (*line)
+            take(text, line, &out);
+    }
+    assert_true(run_text_has_ended(text));
+    golden_compare(output, out.data);
+    run_text_destroy(text);
+    buf_release(&out);
+    free(events);
+}
+
+static void tells_a_run_from_start_to_end(void **state)
+{
+    (void)state;
+    render("api/run.ndjson", "api/run.txt");
+}
+
+static void ends_a_failed_run_with_its_reason_on_one_line(void **state)
+{
+    (void)state;
+    render("api/run_failed.ndjson", "api/run_failed.txt");
+}
+
+static void holds_back_joining_ranks_until_flushed(void **state)
+{
+    static const char *const events[] = {
+        "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"placed\",\"world_size\":3}",
+        "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"rank\",\"rank\":0,"
+        "\"state\":\"joined\"}",
+        "{\"time\":\"2026-01-31T10:00:01.001Z\",\"type\":\"rank\",\"rank\":1,"
+        "\"state\":\"joined\"}",
+    };
+    struct run_text *text = create(1);
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    take(text, events[0], &out);
+    take(text, events[1], &out);
+    assert_non_null(strstr(out.data, "# 1 of 3 ranks joined\n"));
+    assert_false(run_text_has_pending(text));
+    take(text, events[2], &out);
+    assert_null(strstr(out.data, "# 2 of 3"));
+    assert_true(run_text_has_pending(text));
+    run_text_flush(text, &out);
+    assert_non_null(strstr(out.data, "# 2 of 3 ranks joined\n"));
+    assert_false(run_text_has_pending(text));
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
+static void names_the_cases_of_a_run_that_has_several(void **state)
+{
+    struct run_text *text = create(3);
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    take(text,
+         "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":\"case\",\"case\":1,"
+         "\"attempt\":1,\"state\":\"failed\",\"reason\":\"node-2 was lost\"}",
+         &out);
+    assert_string_equal(out.data, "# case 1: failed: node-2 was lost\n");
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
+static void tells_a_waiting_reader_what_goes_on(void **state)
+{
+    struct run_text *text = create(1);
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    run_text_alive(text, 0, &out);
+    assert_string_equal(out.data, "# still queued\n");
+    buf_clear(&out);
+    take(text,
+         "{\"time\":\"1970-01-01T00:00:10.000Z\",\"type\":\"state\","
+         "\"state\":\"rendezvous\"}",
+         &out);
+    buf_clear(&out);
+    run_text_alive(text, 25000, &out);
+    assert_string_equal(out.data, "# 0 of 0 rows after 15 s\n");
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_a_run_from_start_to_end),
+        cmocka_unit_test(ends_a_failed_run_with_its_reason_on_one_line),
+        cmocka_unit_test(holds_back_joining_ranks_until_flushed),
+        cmocka_unit_test(names_the_cases_of_a_run_that_has_several),
+        cmocka_unit_test(tells_a_waiting_reader_what_goes_on),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* test_server_config.c - the server's options: each rule refused, and each overridden */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/config.h"
+
+#define ARGS_MAX 8
+
+/* Load with these arguments (NULL-terminated). */
+static int load(struct config *config, const char *const *args, struct error *err)
+{
+    char *argv[ARGS_MAX + 2];
+    char program[] = "ringbench-server";
+    int argc = 0, rc;
+
+    memset(config, 0, sizeof(*config));
+    argv[argc++] = program;
+    for (; *args && argc <= ARGS_MAX; args++)
+        argv[argc++] = strdup(*args);
+    argv[argc] = NULL;
+    rc = config_load(config, argc, argv, err);
+    while (argc > 1)
+        free(argv[--argc]);
+    return rc;
+}
+
+static void accepts_what_is_safe_or_asked_for(void **state)
+{
+    static const char *const good[][ARGS_MAX] = {
+        {NULL},
+        {"--listen", "127.0.0.1:0", NULL},
+        {"--listen", "127.1.2.3:80", NULL},
+        {"--listen", "[::1]:8080", NULL},
+        {"--listen", "localhost:8080", NULL},
+        {"--listen", "0.0.0.0:8080", "--insecure", NULL},
+        {"--listen", ":8080", "--insecure", NULL},
+        {"--listen", "0.0.0.0:8080", "--token-file", "/some/file", NULL},
+        {"--tls-cert", "c.pem", "--tls-key", "k.pem", NULL},
+        {"--rendezvous-ports", "29400-29499", NULL},
+        {"--rendezvous-ports=29400-29400", NULL},
+    };
+    struct config config;
+    struct error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        if (load(&config, good[i], &err))
+            fail_msg("case %zu: %s", i, err.text);
+        config_release(&config);
+    }
+}
+
+static void refuses_with_a_sentence_that_says_why(void **state)
+{
+    static const struct {
+        const char *args[ARGS_MAX];
+        const char *words;
+    } bad[] = {
+        {{"--listen", "0.0.0.0:8080", NULL}, "--insecure"},
+        {{"--listen", "[::]:8080", NULL}, "--token-file"},
+        {{"--listen", ":8080", NULL}, "lets other hosts in"},
+        {{"--listen", "8080", NULL}, "ADDR:PORT"},
+        {{"--listen", "::1:8080", NULL}, "ADDR:PORT"},
+        {{"--listen", "127.0.0.1:", NULL}, "ADDR:PORT"},
+        {{"--listen", "127.0.0.1:65536", NULL}, "ADDR:PORT"},
+        {{"--listen", "127.0.0.1:80x", NULL}, "ADDR:PORT"},
+        {{"--listen", "[::1:8080", NULL}, "ADDR:PORT"},
+        {{"--tls-cert", "c.pem", NULL}, "both --tls-cert and --tls-key"},
+        {{"--tls-key", "k.pem", NULL}, "both --tls-cert and --tls-key"},
+        {{"--rendezvous-ports", "5-4", NULL}, "range of ports"},
+        {{"--rendezvous-ports", "0-4", NULL}, "range of ports"},
+        {{"--rendezvous-ports", "1-65536", NULL}, "range of ports"},
+        {{"--rendezvous-ports", "1-2x", NULL}, "range of ports"},
+        {{"--rendezvous-ports", "", NULL}, "range of ports"},
+        {{"--log-level", "loud", NULL}, "--log-level"},
+        {{"--lease-s", "5", "--poll-s", "5", NULL}, "more than --poll-s"},
+        {{"--lease-s", "1", NULL}, "--lease-s"},
+    };
+    struct config config;
+    struct error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(load(&config, bad[i].args, &err), -1);
+        if (!strstr(err.text, bad[i].words))
+            fail_msg("case %zu: '%s' lacks '%s'", i, err.text, bad[i].words);
+        config_release(&config);
+    }
+}
+
+static void makes_the_numeric_forms(void **state)
+{
+    static const char *const args[] = {"--listen", "localhost:8123", "--rendezvous-ports",
+                                       "100-200", NULL};
+    struct config config;
+    struct error err;
+
+    (void)state;
+    assert_int_equal(load(&config, args, &err), 0);
+    assert_true(config_is_loopback(&config.address));
+    assert_true(strcmp(config.rendezvous_address, "127.0.0.1") == 0 ||
+                strcmp(config.rendezvous_address, "::1") == 0);
+    assert_int_equal(config.port_low, 100);
+    assert_int_equal(config.port_high, 200);
+    assert_int_equal(config.lease_s, 15);
+    assert_int_equal(config.poll_s, 5);
+    assert_int_equal(config.join_timeout_s, 30);
+    assert_int_equal(config.level, LOG_INFO);
+    assert_false(config.allow_faults);
+    config_release(&config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accepts_what_is_safe_or_asked_for),
+        cmocka_unit_test(refuses_with_a_sentence_that_says_why),
+        cmocka_unit_test(makes_the_numeric_forms),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

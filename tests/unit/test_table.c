@@ -1,0 +1,121 @@
+/* test_table.c - result rows in nccl-tests' columns */
+#include "golden_file.h"
+
+#include "common/json_util.h"
+#include "server/api/table.h"
+
+static void render(const char *input, const char *output, bool is_paired,
+                   bool names_cases)
+{
+    char *text = golden_read(input), *rest = text, *line;
+    struct table table;
+    struct buf out;
+
+    buf_init(&out, 1 << 20);
+    table_init(&table, is_paired, names_cases);
+    while ((line = strsep(&rest, "\n"))) {
+        json_t *row = *line ? json_parse(line, strlen(line), NULL) : NULL;
+
+        if (row)
+            table_row(&table, row, &out);
+        json_decref(row);
+    }
+    table_end(&table, &out);
+    golden_compare(output, out.data);
+    table_release(&table);
+    buf_release(&out);
+    free(text);
+}
+
+static void prints_pairs_under_a_heading_per_series(void **state)
+{
+    (void)state;
+    render("api/pairs.ndjson", "api/pairs.txt", true, false);
+}
+
+static void says_what_was_skipped_and_why(void **state)
+{
+    (void)state;
+    render("api/skipped.ndjson", "api/skipped.txt", true, false);
+}
+
+static void starts_a_heading_for_each_case_and_attempt(void **state)
+{
+    (void)state;
+    render("api/cases.ndjson", "api/cases.txt", false, true);
+}
+
+static void holds_a_row_back_only_for_its_pair(void **state)
+{
+    json_t *row = json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:f}", "collective", "reduce",
+                            "dtype", "int8", "redop", "sum", "root", 0, "size", 16,
+                            "in_place", 0, "time_us", 1.0);
+    struct table table;
+    struct buf out;
+    size_t len;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    table_init(&table, true, false);
+    table_row(&table, row, &out);
+    assert_int_equal(out.len, 0);
+    table_flush(&table, &out);
+    len = out.len;
+    assert_true(len > 0);
+    table_flush(&table, &out);
+    assert_int_equal(out.len, len);
+    table_release(&table);
+    buf_clear(&out);
+    table_init(&table, false, false);
+    table_row(&table, row, &out);
+    assert_int_equal(out.len, len);
+    table_release(&table);
+    buf_release(&out);
+    json_decref(row);
+}
+
+static void says_nothing_of_a_run_without_rows(void **state)
+{
+    struct table table;
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    table_init(&table, true, false);
+    table_end(&table, &out);
+    assert_int_equal(out.len, 0);
+    table_release(&table);
+}
+
+static void fits_numbers_into_their_column(void **state)
+{
+    static const struct {
+        double value;
+        int width;
+        const char *want;
+    } cases[] = {
+        {0.0, 7, "   0.00"},      {1234.567, 7, "1234.57"}, {12345.67, 7, "12345.7"},
+        {123456.7, 7, " 123457"}, {99999.96, 7, " 100000"}, {12345678.0, 7, "1.2e+07"},
+        {999.994, 6, "999.99"},   {1000.0, 6, "1000.0"},    {1234567.0, 6, " 1e+06"},
+    };
+    char text[16];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(table_number(cases[i].value, cases[i].width, text),
+                            cases[i].want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prints_pairs_under_a_heading_per_series),
+        cmocka_unit_test(says_what_was_skipped_and_why),
+        cmocka_unit_test(starts_a_heading_for_each_case_and_attempt),
+        cmocka_unit_test(holds_a_row_back_only_for_its_pair),
+        cmocka_unit_test(says_nothing_of_a_run_without_rows),
+        cmocka_unit_test(fits_numbers_into_their_column),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
