@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/utf8.h"
+#include "agent/clean_text.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
@@ -292,7 +292,7 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
     log_error("run %s, rank %d: %s", run, rank, text);
     memcpy(id.run, run, strnlen(run, CASE_RUN_MAX));
     event = json_pack("{s:s, s:s, s:o}", "type", "log", "level", "error", "text",
-                      utf8_json(text, strlen(text)));
+                      clean_text_json(text, strlen(text)));
     line = event ? json_text(event) : NULL;
     buf_init(&framed, OUTBOX_BODY_MAX);
     if (line && frame(&framed, seq, &id, rank, line, strlen(line)) == 0) {

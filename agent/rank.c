@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "agent/capture.h"
+#include "agent/clean_text.h"
 #include "agent/event_line.h"
 #include "agent/lines.h"
-#include "agent/utf8.h"
 #include "common/json_util.h"
 
 #define OUTPUT_LINE_MAX ((size_t)64 * 1024)
@@ -38,7 +38,7 @@ static void emit_steal(struct rank *rank, json_t *event)
 static void emit_log(struct rank *rank, const char *level, const char *text)
 {
     emit_steal(rank, json_pack("{s:s, s:s, s:o}", "type", "log", "level", level, "text",
-                               utf8_json(text, strlen(text))));
+                               clean_text_json(text, strlen(text))));
 }
 
 static void flush_capture(struct rank *rank, int stream)
@@ -49,7 +49,7 @@ static void flush_capture(struct rank *rank, int stream)
         return;
     emit_steal(rank, json_pack("{s:s, s:s, s:o}", "type", "output", "stream",
                                stream_names[stream], "text",
-                               utf8_json(pending->data, pending->len)));
+                               clean_text_json(pending->data, pending->len)));
     buf_release(pending);
 }
 
@@ -59,7 +59,7 @@ static void keep_tail(struct rank *rank, const char *line, size_t len)
     struct buf clean;
 
     buf_init(&clean, 3 * TAIL_LINE_MAX);
-    utf8_append_clean(&clean, line, len < TAIL_LINE_MAX ? len : TAIL_LINE_MAX);
+    clean_text_append(&clean, line, len < TAIL_LINE_MAX ? len : TAIL_LINE_MAX);
     free(*slot);
     *slot = buf_detach(&clean, NULL);
     rank->tail_next = (rank->tail_next + 1) % TAIL_LINES;
@@ -142,7 +142,7 @@ static json_t *tail_json(const struct rank *rank)
         const char *line = rank->tail[(rank->tail_next + i) % TAIL_LINES];
 
         if (line)
-            json_array_append_new(tail, utf8_json(line, strlen(line)));
+            json_array_append_new(tail, clean_text_json(line, strlen(line)));
     }
     return tail;
 }

@@ -312,6 +312,8 @@ static int64_t read_file_lines(struct spool *spool, size_t max_bytes, int64_t ma
             return error_set(err, ERROR_INTERNAL, "%s/%s holds half a line", spool->dir,
                              EVENTS_NAME);
         want *= 2;
+        if (n == 0)
+            max_lines = 1;
     }
     out->len = len;
     out->data[len] = '\0';

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "agent/case_start.h"
+#include "agent/clean_text.h"
 #include "agent/process.h"
 #include "agent/rank.h"
-#include "agent/utf8.h"
 #include "common/log.h"
 
 #define STOP_MS 5000  /* from SIGTERM to SIGKILL */
@@ -85,7 +85,7 @@ static void refuse(struct supervisor *supervisor, const struct case_id *id,
              reason);
     outbox_add_steal(supervisor->params.outbox, id, OUTBOX_NO_RANK,
                      json_pack("{s:s, s:o}", "type", "refused", "reason",
-                               utf8_json(reason, strlen(reason))));
+                               clean_text_json(reason, strlen(reason))));
 }
 
 /* ---- one case ---- */

@@ -6,7 +6,7 @@
 
 #include "agent/inventory/host_file.h"
 #include "agent/inventory/inventory.h"
-#include "agent/utf8.h"
+#include "agent/clean_text.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define SOCKETS_MAX 256
@@ -94,7 +94,7 @@ static json_t *read_model(const char *root)
             return json_null();
         snprintf(text, sizeof(text), "ARM implementer %s part %s", implementer, part);
     }
-    return utf8_json(text, strlen(text));
+    return clean_text_json(text, strlen(text));
 }
 
 json_t *inventory_cpu(const char *root)

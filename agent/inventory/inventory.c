@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "agent/inventory/host_file.h"
-#include "agent/utf8.h"
+#include "agent/clean_text.h"
 
 /* The name under which people know the system, unquoted. */
 json_t *inventory_os(const char *root)
@@ -27,7 +27,7 @@ json_t *inventory_os(const char *root)
         name[len - 1] = '\0';
         name++;
     }
-    return utf8_json(name, strlen(name));
+    return clean_text_json(name, strlen(name));
 }
 
 json_int_t inventory_memory_bytes(const char *root)
@@ -91,11 +91,11 @@ json_t *inventory_hostid(const char *root)
     char boot[64] = "", host[256] = "", text[384];
 
     if (override && override[0])
-        return utf8_json(override, strlen(override));
+        return clean_text_json(override, strlen(override));
     host_file_line(root, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
     gethostname(host, sizeof(host) - 1);
     snprintf(text, sizeof(text), "%s-%s", boot, host);
-    return utf8_json(text, strlen(text));
+    return clean_text_json(text, strlen(text));
 }
 
 json_t *inventory_read(const char *root)
@@ -107,7 +107,7 @@ json_t *inventory_read(const char *root)
         memset(&names, 0, sizeof(names));
     gethostname(host, sizeof(host) - 1);
     return json_pack("{s:o, s:s, s:o, s:o, s:i, s:I, s:o, s:o}", "host",
-                     utf8_json(host, strlen(host)), "kernel", names.release, "os",
+                     clean_text_json(host, strlen(host)), "kernel", names.release, "os",
                      inventory_os(root), "cpu", inventory_cpu(root), "numa_nodes",
                      inventory_numa_nodes(root), "memory_bytes",
                      inventory_memory_bytes(root), "addresses", inventory_addresses(),

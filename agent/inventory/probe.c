@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/utf8.h"
+#include "agent/clean_text.h"
 #include "common/buf.h"
 #include "common/json_util.h"
 #include "common/log.h"
@@ -50,7 +50,7 @@ static void set_unavailable(const struct probe *probe, const char *backend,
     log_warn("the worker of backend %s is of no use here: %s", backend, reason);
     json_object_set_new(probe->backends, backend,
                         json_pack("{s:s, s:b, s:o}", "backend", backend, "available", 0,
-                                  "reason", utf8_json(reason, strlen(reason))));
+                                  "reason", clean_text_json(reason, strlen(reason))));
 }
 
 static void take_answer(struct asked *asked)

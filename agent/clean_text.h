@@ -1,6 +1,6 @@
-/* utf8.h - make any bytes fit for a JSON string */
-#ifndef RINGBENCH_AGENT_UTF8_H
-#define RINGBENCH_AGENT_UTF8_H
+/* clean_text.h - make any bytes fit for a JSON string */
+#ifndef RINGBENCH_AGENT_CLEAN_TEXT_H
+#define RINGBENCH_AGENT_CLEAN_TEXT_H
 
 #include <jansson.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 
 /* Append data with U+FFFD in place of NUL and of each byte that is not part of a valid
  * UTF-8 sequence. -1 when the buffer is full. */
-int utf8_append_clean(struct buf *out, const char *data, size_t len);
+int clean_text_append(struct buf *out, const char *data, size_t len);
 
 /* A new JSON string of data, cleaned likewise; NULL when memory is out. */
-json_t *utf8_json(const char *data, size_t len);
+json_t *clean_text_json(const char *data, size_t len);
 
 #endif

@@ -1,0 +1,46 @@
+/* test_backoff.c - waits that double, with a random half */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "agent/backoff.h"
+
+static void doubles_up_to_its_maximum(void **state)
+{
+    struct backoff backoff = {0};
+    uint64_t full = BACKOFF_MIN_MS;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t wait = backoff_next(&backoff);
+
+        assert_in_range(wait, full / 2, full);
+        full = 2 * full > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : 2 * full;
+    }
+    backoff_reset(&backoff);
+    assert_in_range(backoff_next(&backoff), BACKOFF_MIN_MS / 2, BACKOFF_MIN_MS);
+}
+
+static void is_jittered(void **state)
+{
+    struct backoff backoff = {6};
+    uint64_t first = backoff_next(&backoff);
+    int same = 0;
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        same += backoff_next(&backoff) == first;
+    assert_true(same < 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(doubles_up_to_its_maximum),
+        cmocka_unit_test(is_jittered),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

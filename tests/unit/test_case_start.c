@@ -1,0 +1,129 @@
+/* test_case_start.c - a worker's environment and case file */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/case_start.h"
+#include "common/json_util.h"
+
+static void refuses_variables_by_name(void **state)
+{
+    char netplugin[] = "NCCL_NET_PLUGIN";
+    char *items[] = {netplugin};
+    struct option_list none = {NULL, 0}, some = {items, 1};
+    json_t *good = json_pack("{s:s, s:n}", "NCCL_DEBUG", "INFO", "NCCL_ALGO");
+    json_t *plugin = json_pack("{s:s}", "NCCL_NET_PLUGIN", "aws");
+    json_t *preload = json_pack("{s:s}", "LD_PRELOAD", "/x.so");
+    struct error err;
+
+    (void)state;
+    assert_int_equal(case_check_env(NULL, &none, &err), 0);
+    assert_int_equal(case_check_env(good, &none, &err), 0);
+    assert_int_equal(case_check_env(plugin, &none, &err), -1);
+    assert_non_null(strstr(err.text, "NCCL_NET_PLUGIN makes the library load code"));
+    assert_int_equal(case_check_env(plugin, &some, &err), 0);
+    assert_int_equal(case_check_env(preload, &some, &err), -1);
+    assert_non_null(strstr(err.text, "LD_PRELOAD"));
+    json_decref(good);
+    json_decref(plugin);
+    json_decref(preload);
+}
+
+static void writes_the_spec_as_it_came(void **state)
+{
+    char dir[] = "/tmp/test-case-XXXXXX", path[CASE_PATH_MAX];
+    json_t *spec = json_pack("{s:s, s:[i]}", "run", "r", "sizes", 8);
+    struct command command = {.id = {"r.1_x-2", 4, 2}, .spec = spec};
+    struct stat st;
+    json_t *read;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(case_write_file(&command, dir, path, NULL), 0);
+    assert_non_null(strstr(path, "/case-r.1_x-2-4-2.json"));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    read = json_read_file(path, 1000, NULL);
+    assert_true(json_equal(read, spec));
+    json_decref(read);
+    json_decref(spec);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static void contract_wins_over_case_over_inherited(void **state)
+{
+    char one[] = "NCCL_ALGO=Ring", two[] = "NCCL_PROTO=LL", three[] = "RANK=77";
+    char *inherited[] = {one, two, three, NULL};
+    json_t *env = json_pack("{s:s, s:n, s:s}", "NCCL_ALGO", "Tree", "NCCL_PROTO",
+                            "WORLD_SIZE", "99");
+    struct command command = {.env = env,
+                              .master_addr = "h",
+                              .master_port = 5,
+                              .world_size = 4,
+                              .group_rank = 1,
+                              .group_world_size = 2,
+                              .n_ranks = 2};
+    struct command_rank rank = {3, 1};
+    struct env_list list;
+
+    (void)state;
+    env_list_init(&list);
+    assert_int_equal(env_list_copy(&list, inherited), 0);
+    assert_int_equal(case_set_env(&list, &command, "/p", NULL), 0);
+    assert_int_equal(case_set_rank_env(&list, &rank, NULL), 0);
+    assert_string_equal(env_list_get(&list, "NCCL_ALGO"), "Tree");
+    assert_null(env_list_get(&list, "NCCL_PROTO"));
+    assert_string_equal(env_list_get(&list, "WORLD_SIZE"), "4");
+    assert_string_equal(env_list_get(&list, "RANK"), "3");
+    assert_string_equal(env_list_get(&list, "LOCAL_RANK"), "1");
+    assert_string_equal(env_list_get(&list, "LOCAL_WORLD_SIZE"), "2");
+    assert_string_equal(env_list_get(&list, "MASTER_PORT"), "5");
+    assert_string_equal(env_list_get(&list, "RINGBENCH_CASE"), "/p");
+    assert_null(list.items[list.count]);
+    env_list_release(&list);
+    json_decref(env);
+}
+
+static void an_environment_grows_and_shrinks(void **state)
+{
+    struct env_list list;
+    char name[16];
+
+    (void)state;
+    env_list_init(&list);
+    for (int i = 0; i < 500; i++) {
+        snprintf(name, sizeof(name), "N%d", i);
+        assert_int_equal(env_list_set_int(&list, name, i), 0);
+    }
+    assert_int_equal(list.count, 500);
+    assert_string_equal(env_list_get(&list, "N499"), "499");
+    assert_null(env_list_get(&list, "N5000"));
+    for (int i = 0; i < 500; i++) {
+        snprintf(name, sizeof(name), "N%d", i);
+        env_list_unset(&list, name);
+    }
+    assert_int_equal(list.count, 0);
+    assert_null(list.items[0]);
+    env_list_release(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refuses_variables_by_name),
+        cmocka_unit_test(writes_the_spec_as_it_came),
+        cmocka_unit_test(contract_wins_over_case_over_inherited),
+        cmocka_unit_test(an_environment_grows_and_shrinks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* test_inventory.c - hosts read from folders that stand for their / */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/inventory/inventory.h"
+#include "common/json_util.h"
+
+static char root[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(root, sizeof(root), "/tmp/test-inventory-XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof(command), "rm -rf '%s'", root);
+    return system(command);
+}
+
+static void put(const char *path, const char *text)
+{
+    char full[512];
+    FILE *file;
+
+    snprintf(full, sizeof(full), "%s%s", root, path);
+    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(full, 0700);
+        *slash = '/';
+    }
+    file = fopen(full, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void put_cpu(int cpu, int package, const char *siblings)
+{
+    char path[128], text[32];
+
+    snprintf(path, sizeof(path),
+             "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    snprintf(text, sizeof(text), "%d\n", package);
+    put(path, text);
+    snprintf(path, sizeof(path),
+             "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    put(path, siblings);
+}
+
+static void reads_two_sockets_with_threads(void **state)
+{
+    json_t *cpu;
+
+    (void)state;
+    put("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: X\nmodel name\t: Model 7 @ 2 GHz\n"
+                         "model\t: 3\n\nprocessor\t: 1\nmodel name\t: other\n");
+    put_cpu(0, 0, "0,4\n");
+    put_cpu(4, 0, "0,4\n");
+    put_cpu(1, 0, "1,5\n");
+    put_cpu(5, 0, "1,5\n");
+    put_cpu(2, 3, "2-3\n");
+    put_cpu(3, 3, "2-3\n");
+    put("/sys/devices/system/cpu/cpu6/online", "0\n"); /* has no topology */
+    put("/sys/devices/system/cpu/cpufreq/boost", "1\n");
+    put("/sys/devices/system/cpu/cpuidle/x", "1\n");
+    cpu = inventory_cpu(root);
+    assert_string_equal(json_get_str(cpu, "model", ""), "Model 7 @ 2 GHz");
+    assert_int_equal(json_get_int(cpu, "threads", 0), 6);
+    assert_int_equal(json_get_int(cpu, "cores", 0), 3);
+    assert_int_equal(json_get_int(cpu, "sockets", 0), 2);
+    json_decref(cpu);
+}
+
+static void reads_an_arm_host(void **state)
+{
+    json_t *cpu;
+
+    (void)state;
+    put("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\n"
+                         "CPU part\t: 0xd4f\n");
+    put_cpu(0, 0, "0\n");
+    put_cpu(1, 0, "1\n");
+    cpu = inventory_cpu(root);
+    assert_string_equal(json_get_str(cpu, "model", ""),
+                        "ARM implementer 0x41 part 0xd4f");
+    assert_int_equal(json_get_int(cpu, "cores", 0), 2);
+    assert_int_equal(json_get_int(cpu, "sockets", 0), 1);
+    json_decref(cpu);
+}
+
+static void reads_memory_and_numa_nodes(void **state)
+{
+    (void)state;
+    put("/proc/meminfo", "MemTotal:       16316412 kB\nMemFree: 1 kB\n");
+    put("/sys/devices/system/node/node0/cpulist", "0-3\n");
+    put("/sys/devices/system/node/node12/cpulist", "4-7\n");
+    put("/sys/devices/system/node/nodes", "");
+    put("/sys/devices/system/node/possible", "0-1\n");
+    assert_int_equal(inventory_memory_bytes(root), INT64_C(16316412) * 1024);
+    assert_int_equal(inventory_numa_nodes(root), 2);
+}
+
+static void reads_the_systems_name(void **state)
+{
+    json_t *os;
+
+    (void)state;
+    put("/etc/os-release",
+        "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian 12 (b)\"\nID=debian\n");
+    os = inventory_os(root);
+    assert_string_equal(json_string_value(os), "Debian 12 (b)");
+    json_decref(os);
+    put("/etc/os-release", "PRETTY_NAME=Alpine\n");
+    os = inventory_os(root);
+    assert_string_equal(json_string_value(os), "Alpine");
+    json_decref(os);
+}
+
+static void a_host_without_any_of_it_is_no_error(void **state)
+{
+    json_t *all = inventory_read(root);
+
+    (void)state;
+    assert_non_null(all);
+    assert_true(json_is_null(json_object_get(all, "os")));
+    assert_int_equal(json_get_int(all, "memory_bytes", -1), 0);
+    assert_int_equal(json_get_int(all, "numa_nodes", -1), 0);
+    assert_int_equal(json_get_int(json_object_get(all, "cpu"), "threads", -1), 0);
+    assert_true(json_is_null(json_object_get(json_object_get(all, "cpu"), "model")));
+    json_decref(all);
+}
+
+static void addresses_are_numeric_and_loopback_comes_last(void **state)
+{
+    json_t *array = inventory_addresses();
+    bool was_loopback = false;
+    size_t i;
+    json_t *entry;
+
+    (void)state;
+    json_array_foreach(array, i, entry)
+    {
+        const char *text = json_get_str(entry, "address", "");
+        unsigned char raw[16];
+        bool is_loopback = strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
+
+        assert_true(inet_pton(strchr(text, ':') ? AF_INET6 : AF_INET, text, raw) == 1);
+        assert_false(was_loopback && !is_loopback);
+        was_loopback = is_loopback;
+    }
+    json_decref(array);
+}
+
+static void the_host_id_can_be_overridden(void **state)
+{
+    json_t *id;
+
+    (void)state;
+    put("/proc/sys/kernel/random/boot_id", "b00t\n");
+    unsetenv("RINGBENCH_HOSTID");
+    id = inventory_hostid(root);
+    assert_int_equal(strncmp(json_string_value(id), "b00t-", 5), 0);
+    json_decref(id);
+    setenv("RINGBENCH_HOSTID", "other", 1);
+    id = inventory_hostid(root);
+    assert_string_equal(json_string_value(id), "other");
+    json_decref(id);
+    unsetenv("RINGBENCH_HOSTID");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(reads_two_sockets_with_threads),
+        T(reads_an_arm_host),
+        T(reads_memory_and_numa_nodes),
+        T(reads_the_systems_name),
+        T(a_host_without_any_of_it_is_no_error),
+        T(addresses_are_numeric_and_loopback_comes_last),
+        T(the_host_id_can_be_overridden),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* test_spool.c - unacknowledged lines on disk, in order, none lost */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/spool.h"
+
+struct fixture {
+    char root[64], dir[96];
+    struct spool *spool;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    snprintf(f->root, sizeof(f->root), "/tmp/test-spool-XXXXXX");
+    assert_non_null(mkdtemp(f->root));
+    snprintf(f->dir, sizeof(f->dir), "%s/spool", f->root);
+    f->spool = spool_open(f->dir, NULL);
+    assert_non_null(f->spool);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    spool_close(f->spool);
+    rmdir(f->dir);
+    assert_int_equal(rmdir(f->root), 0);
+    free(f);
+    return 0;
+}
+
+/* Line number n has a length that depends on n, some of them long. */
+static void append(struct spool *spool, uint64_t n)
+{
+    size_t len = (size_t)(n * 7919 % 300) + 20;
+    char line[400];
+
+    assert_int_equal(spool_next(spool), n);
+    memset(line, 'x', len);
+    snprintf(line, sizeof(line), "%llu:", (unsigned long long)n);
+    line[strlen(line)] = 'y';
+    assert_int_equal(spool_append(spool, line, len, NULL), 0);
+}
+
+/* Read a batch and check that it holds the lines from `first` on; returns the last. */
+static uint64_t read_batch(struct spool *spool, uint64_t first, size_t bytes,
+                           int64_t lines)
+{
+    struct buf out;
+    uint64_t last = 0;
+    int64_t n;
+    const char *at;
+
+    buf_init(&out, 4 * 1024 * 1024);
+    n = spool_read(spool, bytes, lines, &out, &last, NULL);
+    assert_true(n >= 0);
+    assert_true(n <= lines);
+    assert_true(n <= 1 || out.len <= bytes);
+    at = out.data;
+    for (int64_t i = 0; i < n; i++) {
+        assert_int_equal(strtoull(at, NULL, 10), first + (uint64_t)i);
+        at = strchr(at, '\n');
+        assert_non_null(at);
+        at++;
+    }
+    if (n > 0) {
+        assert_ptr_equal(at, out.data + out.len);
+        assert_int_equal(last, first + (uint64_t)n - 1);
+    }
+    buf_release(&out);
+    return n > 0 ? last : first - 1;
+}
+
+static off_t file_size(const struct fixture *f)
+{
+    char path[160];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "%s/events.ndjson", f->dir);
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+static void is_empty_at_first(void **state)
+{
+    const struct fixture *f = *state;
+
+    assert_int_equal(spool_next(f->spool), 1);
+    assert_int_equal(spool_acked(f->spool), 0);
+    assert_int_equal(read_batch(f->spool, 1, 1000, 10), 0);
+    assert_int_equal(spool_ack(f->spool, 0, NULL), 0);
+    assert_int_equal(spool_ack(f->spool, 1, NULL), -1);
+}
+
+static void gives_lines_until_they_are_acknowledged(void **state)
+{
+    const struct fixture *f = *state;
+
+    for (uint64_t i = 1; i <= 100; i++)
+        append(f->spool, i);
+    assert_int_equal(read_batch(f->spool, 1, 1 << 20, 1000), 100);
+    assert_int_equal(read_batch(f->spool, 1, 1 << 20, 1000), 100);
+    assert_int_equal(read_batch(f->spool, 1, 1 << 20, 7), 7);
+    /* Not what was read last: the place is looked for. */
+    assert_int_equal(spool_ack(f->spool, 40, NULL), 0);
+    assert_int_equal(spool_acked(f->spool), 40);
+    assert_int_equal(read_batch(f->spool, 41, 1 << 20, 1000), 100);
+    assert_int_equal(spool_ack(f->spool, 40, NULL), 0);
+    assert_int_equal(spool_ack(f->spool, 39, NULL), -1);
+    assert_int_equal(spool_ack(f->spool, 101, NULL), -1);
+    assert_int_equal(spool_ack(f->spool, 100, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 101, 1 << 20, 1000), 100);
+    assert_int_equal(file_size(f), 0);
+}
+
+static void a_line_above_the_batch_size_goes_alone(void **state)
+{
+    const struct fixture *f = *state;
+    char *line = malloc(500000);
+    struct buf out;
+    uint64_t last;
+
+    memset(line, 'z', 500000);
+    assert_int_equal(spool_append(f->spool, line, 500000, NULL), 0);
+    assert_int_equal(spool_append(f->spool, "b", 1, NULL), 0);
+    buf_init(&out, 4 * 1024 * 1024);
+    assert_int_equal(spool_read(f->spool, 1000, 10, &out, &last, NULL), 1);
+    assert_int_equal(out.len, 500001);
+    assert_int_equal(last, 1);
+    buf_release(&out);
+    free(line);
+}
+
+/* A producer that is always ahead: the file must not grow for ever. */
+static void the_file_stays_small_while_lines_flow(void **state)
+{
+    const struct fixture *f = *state;
+    uint64_t next = 1, acked = 0;
+    off_t max = 0;
+
+    for (int turn = 0; turn < 3000; turn++) {
+        for (int i = 0; i < 50; i++)
+            append(f->spool, next++);
+        if (turn < 10)
+            continue; /* 500 lines ahead */
+        while (acked + 500 < next) {
+            uint64_t last = read_batch(f->spool, acked + 1, 4000, 1000);
+
+            assert_int_equal(spool_ack(f->spool, last, NULL), 0);
+            acked = last;
+        }
+        if (file_size(f) > max)
+            max = file_size(f);
+    }
+    assert_true(next > 100000);
+    assert_true(max < 5 * 1024 * 1024);
+}
+
+static void set_file_limit(rlim_t bytes)
+{
+    struct rlimit limit;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void keeps_order_when_the_disk_is_full(void **state)
+{
+    const struct fixture *f = *state;
+    uint64_t last;
+
+    set_file_limit(2000);
+    for (uint64_t i = 1; i <= 60; i++)
+        append(f->spool, i);
+    assert_true(spool_is_blocked(f->spool));
+    assert_int_equal(spool_retry(f->spool, NULL), -1);
+    /* First what is in the file, then what waits in memory. */
+    last = read_batch(f->spool, 1, 1 << 20, 1000);
+    assert_true(last > 5 && last < 60);
+    assert_int_equal(spool_ack(f->spool, last, NULL), 0);
+    assert_true(spool_is_blocked(f->spool));
+    assert_int_equal(read_batch(f->spool, last + 1, 1 << 20, 3), last + 3);
+    assert_int_equal(spool_ack(f->spool, last + 3, NULL), 0);
+    assert_int_equal(spool_retry(f->spool, NULL), -1);
+    assert_int_equal(read_batch(f->spool, last + 4, 1 << 20, 4), last + 7);
+    set_file_limit(RLIM_INFINITY);
+    assert_int_equal(spool_retry(f->spool, NULL), 0);
+    assert_false(spool_is_blocked(f->spool));
+    append(f->spool, 61);
+    assert_int_equal(read_batch(f->spool, last + 4, 1 << 20, 1000), 61);
+    assert_int_equal(spool_ack(f->spool, 61, NULL), 0);
+    assert_int_equal(file_size(f), 0);
+}
+
+static void acknowledges_across_file_and_memory(void **state)
+{
+    const struct fixture *f = *state;
+
+    set_file_limit(2000);
+    for (uint64_t i = 1; i <= 60; i++)
+        append(f->spool, i);
+    assert_int_equal(spool_ack(f->spool, 50, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 51, 1 << 20, 1000), 60);
+    set_file_limit(RLIM_INFINITY);
+    assert_int_equal(spool_retry(f->spool, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 51, 1 << 20, 1000), 60);
+    assert_int_equal(spool_ack(f->spool, 55, NULL), 0);
+    assert_int_equal(read_batch(f->spool, 56, 1 << 20, 1000), 60);
+}
+
+static void counts_from_one_again_after_a_reset(void **state)
+{
+    const struct fixture *f = *state;
+
+    for (uint64_t i = 1; i <= 10; i++)
+        append(f->spool, i);
+    assert_int_equal(spool_ack(f->spool, 4, NULL), 0);
+    spool_reset(f->spool);
+    assert_int_equal(spool_acked(f->spool), 0);
+    append(f->spool, 1);
+    assert_int_equal(read_batch(f->spool, 1, 1000, 10), 1);
+}
+
+static void refuses_a_directory_in_use(void **state)
+{
+    const struct fixture *f = *state;
+    struct error err;
+
+    assert_null(spool_open(f->dir, &err));
+    assert_int_equal(err.code, ERROR_CONFLICT);
+    assert_non_null(strstr(err.text, "another agent on this host"));
+}
+
+static void refuses_a_directory_that_others_may_write(void **state)
+{
+    struct fixture *f = *state;
+    struct error err;
+
+    spool_close(f->spool);
+    f->spool = NULL;
+    assert_int_equal(mkdir(f->dir, 0700), 0);
+    assert_int_equal(chmod(f->dir, 0777), 0);
+    assert_null(spool_open(f->dir, &err));
+    assert_non_null(strstr(err.text, "can be written by others"));
+}
+
+static void refuses_a_link_in_place_of_a_directory(void **state)
+{
+    struct fixture *f = *state;
+    struct error err;
+
+    spool_close(f->spool);
+    f->spool = NULL;
+    assert_int_equal(symlink("/", f->dir), 0);
+    assert_null(spool_open(f->dir, &err));
+    assert_int_equal(unlink(f->dir), 0);
+}
+
+static void removes_what_a_killed_agent_left(void **state)
+{
+    struct fixture *f = *state;
+    char path[160];
+    FILE *file;
+
+    spool_close(f->spool);
+    assert_int_equal(mkdir(f->dir, 0700), 0);
+    snprintf(path, sizeof(path), "%s/case-r-0-1.json", f->dir);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    snprintf(path, sizeof(path), "%s/events.ndjson", f->dir);
+    file = fopen(path, "w");
+    fputs("old\n", file);
+    fclose(file);
+    f->spool = spool_open(f->dir, NULL);
+    assert_non_null(f->spool);
+    assert_int_equal(read_batch(f->spool, 1, 1000, 10), 0);
+    snprintf(path, sizeof(path), "%s/case-r-0-1.json", f->dir);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(is_empty_at_first),
+        T(gives_lines_until_they_are_acknowledged),
+        T(a_line_above_the_batch_size_goes_alone),
+        T(the_file_stays_small_while_lines_flow),
+        T(keeps_order_when_the_disk_is_full),
+        T(acknowledges_across_file_and_memory),
+        T(counts_from_one_again_after_a_reset),
+        T(refuses_a_directory_in_use),
+        T(refuses_a_directory_that_others_may_write),
+        T(refuses_a_link_in_place_of_a_directory),
+        T(removes_what_a_killed_agent_left),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
