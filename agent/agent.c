@@ -182,7 +182,7 @@ static void on_command(void *arg, const struct command *command)
     case COMMAND_STOP:
         log_info("run %s case %lld: told to stop: %s", command->id.run,
                  (long long)command->id.number, command->reason);
-        supervisor_stop(agent->supervisor, &command->id);
+        supervisor_stop(agent->supervisor, &command->id, command->wants_stacks);
         break;
     case COMMAND_LEAVE:
         leave(agent, command->reason[0] ? command->reason : "told to by the server");

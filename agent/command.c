@@ -158,6 +158,7 @@ int command_parse(const json_t *object, struct command *command, struct error *e
         return 0;
     if (parse_case(object, &command->id, err))
         return -1;
+    command->wants_stacks = json_get_bool(object, "stacks", false);
     if (command->type == COMMAND_START)
         parse_start(object, command, &command->fault);
     return 0;

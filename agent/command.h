@@ -32,6 +32,7 @@ struct command {
     int64_t seq;
     struct case_id id;  /* start, stop */
     const char *reason; /* stop, leave; "" if the server gave none */
+    bool wants_stacks;  /* stop */
     /* start only; the pointers into JSON are borrowed from the parsed object */
     const char *backend, *master_addr;
     int master_port, world_size, group_rank, group_world_size;

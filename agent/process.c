@@ -64,6 +64,9 @@ static void reset_signals(void)
         if (i != SIGKILL && i != SIGSTOP)
             sigaction(i, &action, NULL);
     }
+    /* It asks for stacks: no reason to die for a program that does not know it. */
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGUSR2, &action, NULL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -327,6 +330,12 @@ void process_signal(struct process *process, int signum)
 {
     if (!process->has_ended)
         kill(-process->pid, signum);
+}
+
+void process_signal_leader(struct process *process, int signum)
+{
+    if (!process->has_ended)
+        kill(process->pid, signum);
 }
 
 void process_pause(struct process *process)

@@ -35,8 +35,9 @@ struct process_table *process_table_create(uv_loop_t *loop, struct error *err);
 void process_table_destroy(struct process_table *table);
 
 /* Start a program: stdin from /dev/null, stdout, stderr and descriptor 3 piped here, all
- * other descriptors closed, default signals, a new process group, SIGKILL when the agent
- * dies. NULL with the reason when it can't be forked or executed; nothing runs then. */
+ * other descriptors closed, default signals but SIGUSR2 ignored, a new process group,
+ * SIGKILL when the agent dies. NULL with the reason when it can't be forked or executed;
+ * nothing runs then. */
 struct process *process_spawn(struct process_table *table,
                               const struct process_params *params,
                               const struct process_handlers *handlers, struct error *err);
@@ -45,6 +46,9 @@ pid_t process_pid(const struct process *process);
 
 /* Send a signal to the whole group; nothing once the process has ended. */
 void process_signal(struct process *process, int signum);
+
+/* Send it to the process alone, not to its children. */
+void process_signal_leader(struct process *process, int signum);
 
 /* Stop reading the event and output pipes, so that a fast writer blocks; and go on. */
 void process_pause(struct process *process);

@@ -2,6 +2,7 @@
 #include "agent/rank.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,6 +232,11 @@ bool rank_has_ended(const struct rank *rank)
 void rank_signal(struct rank *rank, int signum)
 {
     process_signal(rank->process, signum);
+}
+
+void rank_ask_stack(struct rank *rank)
+{
+    process_signal_leader(rank->process, SIGUSR2);
 }
 
 void rank_pause(struct rank *rank)

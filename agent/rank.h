@@ -33,6 +33,7 @@ void rank_destroy(struct rank *rank);
 int rank_number(const struct rank *rank);
 bool rank_has_ended(const struct rank *rank);
 void rank_signal(struct rank *rank, int signum);
+void rank_ask_stack(struct rank *rank);
 void rank_pause(struct rank *rank);
 void rank_resume(struct rank *rank);
 

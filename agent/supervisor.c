@@ -13,6 +13,7 @@
 #include "common/log.h"
 
 #define STOP_MS 5000  /* from SIGTERM to SIGKILL */
+#define STACKS_MS 500 /* to print stacks, before SIGTERM */
 #define FLUSH_MS 100  /* how long output may wait for more of it */
 #define REMEMBERED 64 /* cases that have ended */
 
@@ -125,13 +126,29 @@ static void on_kill_timeout(uv_timer_t *timer)
     signal_case(c, SIGKILL);
 }
 
-static void stop_case(struct live_case *c)
+static void terminate_case(struct live_case *c)
+{
+    signal_case(c, SIGTERM);
+    uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
+}
+
+static void on_stacks_timeout(uv_timer_t *timer)
+{
+    terminate_case(timer->data);
+}
+
+static void stop_case(struct live_case *c, bool wants_stacks)
 {
     if (c->is_stopping)
         return;
     c->is_stopping = true;
-    signal_case(c, SIGTERM);
-    uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
+    if (!wants_stacks) {
+        terminate_case(c);
+        return;
+    }
+    for (size_t i = 0; i < c->n_ranks; i++)
+        rank_ask_stack(c->ranks[i]);
+    uv_timer_start(&c->kill_timer, on_stacks_timeout, STACKS_MS, 0);
 }
 
 static void on_rank_end(void *arg, struct rank *rank)
@@ -272,20 +289,21 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
     }
     refuse(supervisor, id, err.text);
     if (c->n_alive > 0) {
-        stop_case(c);
+        stop_case(c, false);
         return;
     }
     destroy_case(c);
     end_case(supervisor, id);
 }
 
-void supervisor_stop(struct supervisor *supervisor, const struct case_id *id)
+void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
+                     bool wants_stacks)
 {
     struct live_case *c = find_live(supervisor, id);
     const struct ended_case *ended;
 
     if (c) {
-        stop_case(c);
+        stop_case(c, wants_stacks);
         return;
     }
     ended = find_ended(supervisor, id);
@@ -298,7 +316,7 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id)
 void supervisor_stop_all(struct supervisor *supervisor)
 {
     for (struct live_case *c = supervisor->cases; c; c = c->next)
-        stop_case(c);
+        stop_case(c, false);
 }
 
 size_t supervisor_live(const struct supervisor *supervisor)

@@ -42,8 +42,10 @@ int supervisor_set_address(struct supervisor *supervisor, const char *address);
  * and attempt that is known already is left alone. */
 void supervisor_start(struct supervisor *supervisor, const struct command *command);
 
-/* SIGTERM, and SIGKILL 5 s later. A case without workers here is answered with `gone`. */
-void supervisor_stop(struct supervisor *supervisor, const struct case_id *id);
+/* SIGTERM, and SIGKILL 5 s later; before that, if asked for, the workers' stacks. A case
+ * without workers here is answered with `gone`. */
+void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
+                     bool wants_stacks);
 void supervisor_stop_all(struct supervisor *supervisor);
 
 /* Cases with workers. */

@@ -291,6 +291,31 @@ test('SIGTERM ends a worker that heeds it', limit, async (t) => {
   assert.equal(server.ofType('exit')[0].code, 1);
 });
 
+test('before a stop that asks for stacks, workers may print them', limit, async (t) => {
+  const { server } = await up(t);
+  server.command(startCommand('stacks'));
+  server.command(startCommand('stacks', { number: 1 }));
+  await waitFor(() => server.ofType('phase').length === 2, 'no two workers');
+  const begin = Date.now();
+  server.command({ type: 'stop', run: 'r1', case: 0, attempt: 1, reason: 'stall', stacks: true });
+  server.command({ type: 'stop', run: 'r1', case: 1, attempt: 1, reason: 'cancelled' });
+  await gone(server, 2);
+  assert.ok(Date.now() - begin > 450);
+  const exits = server.ofType('exit').sort((a, b) => a.case - b.case);
+  assert.equal(exits[0].signal, 15);
+  assert.deepEqual(exits[0].tail, ['where I am']);
+  assert.deepEqual(exits[1].tail, []);
+});
+
+test('a worker without a handler lives through the question for its stack', limit, async (t) => {
+  const { server } = await up(t);
+  server.command(startCommand('polite'));
+  await running(server);
+  server.command({ type: 'stop', run: 'r1', case: 0, attempt: 1, reason: 'stall', stacks: true });
+  await gone(server);
+  assert.equal(server.ofType('exit')[0].code, 1);
+});
+
 test('a worker that ignores SIGTERM is killed after 5 s, with its children', limit, async (t) => {
   const { server, agent } = await up(t);
   server.command(startCommand('stubborn'));

@@ -40,6 +40,13 @@ flood)
     yes 'a line of thirty-two characters!' | head -n 100000 >&2
     echo 'the very end' >&2
     ;;
+stacks)
+    # A shell can't trap a signal that it was started with ignored.
+    exec node -e '
+        process.on("SIGUSR2", () => process.stderr.write("where I am\n"));
+        setInterval(() => {}, 1000);
+        require("fs").writeSync(3, "{\"type\":\"phase\",\"phase\":\"running\"}\n");'
+    ;;
 stubborn)
     trap '' TERM
     event '{"type":"phase","phase":"running"}'
