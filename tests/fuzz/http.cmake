@@ -1,0 +1,1 @@
+fuzz_test(http_text rb_http)
