@@ -41,8 +41,9 @@ static inline void put_request(struct buf *out, int type, const char *format, ..
         } else if (*format == 'z') {
             uint64_t len = va_arg(args, uint64_t);
             put_little_endian(out, len, 8);
-            for (uint64_t i = 0; i < len; i++)
-                buf_append(out, "x", 1);
+            for (; len >= 8; len -= 8)
+                buf_append(out, "xxxxxxxx", 8);
+            buf_append(out, "xxxxxxxx", len);
         } else if (*format == 'q') {
             put_little_endian(out, (uint64_t)va_arg(args, int64_t), 8);
         } else {

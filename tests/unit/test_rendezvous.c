@@ -1,0 +1,709 @@
+/* test_rendezvous.c - TCPStores over real sockets */
+#include "tests/unit/rendezvous_fixture.h"
+
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+static void every_query_is_answered(void **state)
+{
+    int fd = connect_v2(*state);
+
+    SEND(fd, 1, "ss", "/k", "v");
+    SEND(fd, 2, "sss", "/k", "v", "w");
+    EXPECT(fd, "s", "w");
+    SEND(fd, 3, "s", "/k");
+    EXPECT(fd, "s", "w");
+    SEND(fd, 4, "sq", "/n", N(5));
+    EXPECT(fd, "q", N(5));
+    SEND(fd, 5, "qss", N(2), "/k", "/n");
+    EXPECT(fd, "b", 0u);
+    SEND(fd, 6, "qs", N(1), "/k");
+    EXPECT(fd, "b", 0u);
+    SEND(fd, 7, "");
+    EXPECT(fd, "q", N(2));
+    SEND(fd, 9, "ss", "/k", "x");
+    SEND(fd, 10, "qsss", N(3), "/k", "/absent", "/n");
+    EXPECT(fd, "sss", "wx", "", "5");
+    SEND(fd, 11, "qssss", N(2), "/a", "1", "/b", "2");
+    SEND(fd, 12, "");
+    EXPECT(fd, "b", 1u);
+    SEND(fd, 13, "u", 0xffffffffu);
+    EXPECT(fd, "u", 0xffffffffu);
+    SEND(fd, 14, "ss", "/q", "item");
+    SEND(fd, 16, "s", "/q");
+    EXPECT(fd, "q", N(1));
+    SEND(fd, 15, "s", "/q");
+    EXPECT(fd, "qs", N(1), "item");
+    SEND(fd, 17, "");
+    EXPECT(fd, "qssss", N(4), "/k", "/n", "/a", "/b");
+    SEND(fd, 18, "sq", "/bar", N(1));
+    EXPECT(fd, "b", 0u);
+    SEND(fd, 8, "s", "/k");
+    EXPECT(fd, "q", N(1));
+    close(fd);
+}
+
+static void pipelined_queries_are_answered_in_order(void **state)
+{
+    int fd = connect_v2(*state);
+    struct buf bytes;
+
+    buf_init(&bytes, REQUEST_MAX);
+    for (int i = 0; i < 20000; i++)
+        put_request(&bytes, 4, "sq", "/n", N(1));
+    send_buf(fd, &bytes);
+    for (int i = 1; i <= 20000; i++)
+        EXPECT(fd, "q", N(i));
+    close(fd);
+}
+
+static void handshake_may_come_in_any_pieces(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = connect_to("127.0.0.1", fixture->port);
+    const int on = 1;
+    struct buf bytes;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    buf_init(&bytes, 1000);
+    put_hello(&bytes);
+    put_request(&bytes, 13, "u", 5u);
+    put_request(&bytes, 1, "ss", "/k", "v");
+    put_request(&bytes, 3, "s", "/k");
+    for (size_t i = 0; i < bytes.len; i++) {
+        send_all(fd, bytes.data + i, 1);
+        /* A round trip through the loop, so that the pieces arrive apart. */
+        counters_of(fixture);
+    }
+    buf_release(&bytes);
+    EXPECT(fd, "us", 5u, "v");
+    close(fd);
+}
+
+static void large_values_come_and_go(void **state)
+{
+    int fd = connect_v2(*state);
+
+    for (int i = 0; i < 3; i++) {
+        SEND(fd, 1, "sz", "/k", (uint64_t)8388608);
+        SEND(fd, 3, "s", "/k");
+        EXPECT(fd, "z", (uint64_t)8388608);
+    }
+    close(fd);
+}
+
+/* ---- Bad input ---- */
+
+static void bad_input_closes_only_its_connection(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t len;
+        bool is_greeted;
+    } cases[] = {
+        {"\0\xde\xad\xbe\xef", 5, false}, /* wrong magic */
+        {"\x0d\x01\0\0\0", 5, false},     /* no VALIDATE */
+        {"GET / HTTP/1.1\r\n\r\n", 18, false},
+        {"\0\xce\xf7\x85\x3c", 5, true}, /* a second VALIDATE */
+        {"\x13", 1, true},               /* unknown query */
+        {"\xff", 1, true},
+        {"\x03\x01\x20\0\0\0\0\0\0", 9, true}, /* key of 8193 bytes */
+        {"\x03\xff\xff\xff\xff\xff\xff\xff\xff", 9, true},
+        {"\x06\x01\0\x02\0\0\0\0\0", 9, true}, /* 131073 keys */
+        {"\x01\x01\0\0\0\0\0\0\0k\x01\0\x80\0\0\0\0\0", 18, true} /* 8 MiB and 1 */,
+        {"\x04\x01\0\0\0\0\0\0\0t\x01\0\0\0\0\0\0\0", 18, true}, /* ADD to a text */
+    };
+    struct fixture *fixture = *state;
+    int other = connect_v2(fixture);
+
+    SEND(other, 1, "ss", "t", "text");
+    expect_quiet(other);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int fd = cases[i].is_greeted ? connect_v2(fixture)
+                                     : connect_to("127.0.0.1", fixture->port);
+        send_all(fd, cases[i].bytes, cases[i].len);
+        expect_end(fd);
+        expect_quiet(other);
+    }
+    assert_int_equal(counters_of(fixture).protocol_errors,
+                     sizeof(cases) / sizeof(cases[0]));
+    close(other);
+}
+
+static void half_a_query_holds_up_nobody_and_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    int half = connect_v2(fixture), other = connect_v2(fixture);
+    struct buf bytes;
+
+    buf_init(&bytes, 1000);
+    put_request(&bytes, 11, "qssss", N(2), "/a", "1", "/b", "2");
+    send_all(half, bytes.data, bytes.len - 1);
+    expect_quiet(other);
+    SEND(other, 5, "qs", N(1), "/a");
+    EXPECT(other, "b", 1u);
+    close(half);
+    wait_for_connections(fixture, 1);
+    SEND(other, 7, "");
+    EXPECT(other, "q", N(0));
+    buf_release(&bytes);
+    close(other);
+}
+
+/* ---- Waiting ---- */
+
+static void parked_clients_are_woken(void **state)
+{
+    struct fixture *fixture = *state;
+    int a = connect_v2(fixture), b = connect_v2(fixture), c = connect_v2(fixture);
+
+    SEND(a, 6, "qss", N(2), "/x", "/y");
+    SEND(b, 6, "qs", N(1), "/x");
+    wait_for_parked(fixture, 2);
+    SEND(c, 4, "sq", "/x", N(1));
+    EXPECT(c, "q", N(1));
+    EXPECT(b, "b", 0u);
+    expect_quiet(a);
+    SEND(c, 1, "ss", "/y", "");
+    EXPECT(a, "b", 0u);
+    wait_for_parked(fixture, 0);
+    close(a);
+    close(b);
+    close(c);
+}
+
+static void cancelled_wait_is_answered_exactly_once(void **state)
+{
+    struct fixture *fixture = *state;
+    int a = connect_v2(fixture), b = connect_v2(fixture);
+    unsigned char byte;
+
+    for (int i = 0; i < 300; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "/k%d", i);
+        SEND(a, 6, "qs", N(1), key);
+        /* The two race: either the wake crosses the cancel, or it never comes. */
+        SEND(b, 1, "ss", key, "");
+        SEND(a, 12, "");
+        receive_all(a, &byte, 1, __LINE__);
+        if (byte == 0)
+            receive_all(a, &byte, 1, __LINE__);
+        assert_int_equal(byte, 1);
+    }
+    expect_quiet(b);
+    expect_quiet(a);
+    close(a);
+    close(b);
+}
+
+static void dead_waiter_is_forgotten(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct linger reset = {1, 0};
+    int a = connect_v2(fixture), b = connect_v2(fixture);
+
+    SEND(a, 6, "qs", N(1), "/k");
+    wait_for_parked(fixture, 1);
+    setsockopt(a, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    close(a);
+    wait_for_parked(fixture, 0);
+    SEND(b, 1, "ss", "/k", "");
+    expect_quiet(b);
+    close(b);
+}
+
+/* ---- Version 1 ---- */
+
+static void versions_share_a_store(void **state)
+{
+    struct fixture *fixture = *state;
+    int v2 = connect_v2(fixture);
+    int v1 = connect_to("127.0.0.1", fixture->port);
+    int callback = connect_to("127.0.0.1", fixture->port); /* a 1.13 client's second */
+
+    SEND(v1, 0, "ss", "/k", "from v1");
+    SEND(v1, 2, "s", "/k");
+    EXPECT(v1, "s", "from v1");
+    SEND(v2, 3, "s", "/k");
+    EXPECT(v2, "s", "from v1");
+    SEND(v1, 5, "qs", N(1), "/later");
+    wait_for_parked(fixture, 1);
+    SEND(v2, 1, "ss", "/later", "x");
+    EXPECT(v1, "b", 0u);
+    SEND(v1, 1, "sss", "/k", "from v1", "c");
+    SEND(v1, 3, "sq", "init/", N(1));
+    SEND(v1, 4, "qs", N(1), "/nope");
+    SEND(v1, 6, "");
+    SEND(v1, 8, "s", "/k");
+    EXPECT(v1, "sqbqq", "c", N(1), 1u, N(3), N(1));
+    SEND(callback, 7, "s", "/k");
+    EXPECT(callback, "b", 3u);
+    assert_int_equal(counters_of(fixture).connections, 3);
+    close(callback);
+    close(v1);
+    close(v2);
+}
+
+static void v1_wait_ends_when_the_client_asks_again(void **state)
+{
+    struct fixture *fixture = *state;
+    int v2 = connect_v2(fixture), v1 = connect_to("127.0.0.1", fixture->port);
+
+    SEND(v1, 5, "qs", N(1), "/k");
+    wait_for_parked(fixture, 1);
+    SEND(v1, 6, "");
+    EXPECT(v1, "q", N(0));
+    SEND(v2, 1, "ss", "/k", "v");
+    expect_quiet(v2);
+    SEND(v1, 2, "s", "/k");
+    EXPECT(v1, "s", "v");
+    close(v1);
+    close(v2);
+}
+
+/* ---- Limits ---- */
+
+static void stranger_is_refused(void **state)
+{
+    struct fixture *fixture = start_with((struct rendezvous_config){0});
+    char address[] = "192.0.2.1", local[] = "::1";
+
+    (void)state;
+    on_loop(fixture, open_store, address);
+    expect_end(connect_to("127.0.0.1", fixture->port));
+    expect_end(connect_to("::1", fixture->port));
+    assert_int_equal(counters_of(fixture).refused_connections, 2);
+    on_loop(fixture, open_store, local);
+    close(connect_v2(fixture));
+    stop(fixture);
+    free(fixture);
+}
+
+static void limit_of_connections_holds(void **state)
+{
+    struct fixture *fixture =
+        start_with((struct rendezvous_config){.max_connections = 2});
+    int a, b;
+
+    (void)state;
+    a = connect_v2(fixture);
+    b = connect_v2(fixture);
+    expect_end(connect_to("127.0.0.1", fixture->port));
+    expect_quiet(a);
+    close(b);
+    wait_for_connections(fixture, 1);
+    b = connect_v2(fixture);
+    close(a);
+    close(b);
+    stop(fixture);
+    free(fixture);
+}
+
+static void limit_of_keys_and_bytes_closes_the_offender(void **state)
+{
+    struct fixture *fixture =
+        start_with((struct rendezvous_config){.max_keys = 2, .max_bytes = 100000});
+    int a, b;
+
+    (void)state;
+    a = connect_v2(fixture);
+    b = connect_v2(fixture);
+    SEND(a, 11, "qssss", N(2), "/a", "1", "/b", "2");
+    expect_quiet(a);
+    SEND(b, 1, "ss", "/c", "3");
+    expect_end(b);
+    b = connect_v2(fixture);
+    SEND(b, 1, "sz", "/a", (uint64_t)99990);
+    expect_end(b);
+    b = connect_v2(fixture);
+    SEND(b, 1, "sz", "/a", (uint64_t)50000);
+    expect_quiet(b);
+    SEND(a, 3, "s", "/b");
+    EXPECT(a, "s", "2");
+    close(a);
+    close(b);
+    stop(fixture);
+    free(fixture);
+}
+
+/* What many clients have sent in part counts, although each is small. */
+static void unfinished_requests_are_bounded(void **state)
+{
+    struct fixture *fixture =
+        start_with((struct rendezvous_config){.max_bytes = 1000000});
+    struct pollfd fds[4];
+    struct buf bytes;
+    int closed = 0;
+
+    (void)state;
+    buf_init(&bytes, REQUEST_MAX);
+    put_request(&bytes, 1, "sz", "/k", (uint64_t)300000);
+    for (int i = 0; i < 4; i++) {
+        fds[i] = (struct pollfd){.fd = connect_v2(fixture), .events = POLLIN};
+        send_all(fds[i].fd, bytes.data, bytes.len - 1);
+    }
+    assert_int_equal(poll(fds, 4, 20000), 1);
+    for (int i = 0; i < 4; i++) {
+        if (fds[i].revents) {
+            expect_end(fds[i].fd);
+            closed++;
+            continue;
+        }
+        send_all(fds[i].fd, bytes.data + bytes.len - 1, 1);
+        expect_quiet(fds[i].fd);
+        close(fds[i].fd);
+    }
+    assert_int_equal(closed, 1);
+    buf_release(&bytes);
+    stop(fixture);
+    free(fixture);
+}
+
+/* A client that asks for much and reads later gets it all; meanwhile others are served.
+ */
+static void slow_reader_is_held_back_and_loses_nothing(void **state)
+{
+    enum { VALUES = 100 };
+    struct fixture *fixture = *state;
+    int slow = connect_v2(fixture), other = connect_v2(fixture);
+    struct buf bytes;
+
+    SEND(slow, 1, "sz", "/k", (uint64_t)1000000);
+    buf_init(&bytes, REQUEST_MAX);
+    for (int i = 0; i < VALUES; i++) {
+        put_request(&bytes, 3, "s", "/k");
+        put_request(&bytes, 4, "sq", "/n", N(1));
+    }
+    send_buf(slow, &bytes);
+    expect_quiet(other);
+    expect_quiet(other);
+    for (int i = 1; i <= VALUES; i++)
+        EXPECT(slow, "zq", (uint64_t)1000000, N(i));
+    expect_quiet(slow);
+    close(slow);
+    close(other);
+}
+
+static void unread_replies_are_bounded(void **state)
+{
+    struct fixture *fixture =
+        start_with((struct rendezvous_config){.max_bytes = 3000000});
+    int fds[6], other = connect_v2(fixture);
+    struct buf bytes;
+
+    (void)state;
+    SEND(other, 1, "sz", "/k", (uint64_t)900000);
+    expect_quiet(other);
+    for (int i = 0; i < 6; i++) {
+        fds[i] = connect_v2(fixture);
+        buf_init(&bytes, REQUEST_MAX);
+        for (int j = 0; j < 100; j++)
+            put_request(&bytes, 3, "s", "/k");
+        send_buf(fds[i], &bytes);
+    }
+    while (counters_of(fixture).protocol_errors == 0)
+        usleep(1000);
+    expect_quiet(other);
+    for (int i = 0; i < 6; i++)
+        close(fds[i]);
+    close(other);
+    stop(fixture);
+    free(fixture);
+}
+
+/* Without descriptors nothing is accepted and nothing spins; later all is well. */
+static void accepting_goes_on_when_descriptors_are_free_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rlimit limit, low;
+    int first = connect_v2(fixture), second;
+    struct buf bytes;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    second = socket(AF_INET, SOCK_STREAM, 0);
+    close(second);
+    low = limit;
+    low.rlim_cur = (rlim_t)second + 1;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    second = connect_to("127.0.0.1", fixture->port);
+    assert_true(second >= 0);
+    buf_init(&bytes, 100);
+    put_hello(&bytes);
+    put_request(&bytes, 13, "u", 9u);
+    send_buf(second, &bytes);
+    expect_quiet(first);
+    assert_int_equal(counters_of(fixture).connections, 1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT(second, "u", 9u);
+    close(first);
+    close(second);
+}
+
+/* ---- Sockets and stores ---- */
+
+/* The server's end of a connection, which is in this process too. */
+static int peer_fd(int fd)
+{
+    struct sockaddr_storage mine, theirs;
+    socklen_t len = sizeof(mine);
+    in_port_t port;
+
+    getsockname(fd, (struct sockaddr *)&mine, &len);
+    port = ((struct sockaddr_in *)&mine)->sin_port;
+    for (int other = 3; other < 1000; other++) {
+        len = sizeof(theirs);
+        if (other != fd && getpeername(other, (struct sockaddr *)&theirs, &len) == 0 &&
+            ((struct sockaddr_in *)&theirs)->sin_port == port)
+            return other;
+    }
+    return -1;
+}
+
+static void accepted_sockets_send_at_once_and_notice_dead_peers(void **state)
+{
+    int fd = connect_v2(*state), server = peer_fd(fd), value = 0;
+    socklen_t len = sizeof(value);
+
+    assert_true(server >= 0);
+    assert_int_equal(getsockopt(server, IPPROTO_TCP, TCP_NODELAY, &value, &len), 0);
+    assert_int_equal(value, 1);
+    assert_int_equal(getsockopt(server, SOL_SOCKET, SO_KEEPALIVE, &value, &len), 0);
+    assert_int_equal(value, 1);
+    close(fd);
+}
+
+static void both_families_are_served(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = connect_to("::1", fixture->port);
+
+    if (fd < 0) {
+        print_message("no IPv6 here: not tried\n");
+        skip();
+    }
+    SEND(fd, 6, "");
+    EXPECT(fd, "q", N(0));
+    close(fd);
+}
+
+static void closing_a_store_lets_parked_clients_go(void **state)
+{
+    struct fixture *fixture = *state;
+    int a = connect_v2(fixture), b = connect_v2(fixture);
+
+    SEND(a, 6, "qs", N(1), "/k");
+    SEND(b, 18, "sq", "/b", N(2));
+    wait_for_parked(fixture, 2);
+    on_loop(fixture, close_store, NULL);
+    expect_end(a);
+    expect_end(b);
+    assert_int_equal(connect_to("127.0.0.1", fixture->port), -1);
+    assert_int_equal(counters_of(fixture).stores, 0);
+    assert_int_equal(counters_of(fixture).bytes, 0);
+}
+
+static void stores_know_nothing_of_each_other(void **state)
+{
+    struct fixture *fixture = *state;
+    int a = connect_v2(fixture), b;
+
+    on_loop(fixture, open_store, NULL);
+    b = connect_v2(fixture);
+    SEND(a, 1, "ss", "/k", "v");
+    expect_quiet(a);
+    SEND(b, 5, "qs", N(1), "/k");
+    EXPECT(b, "b", 1u);
+    assert_int_equal(counters_of(fixture).stores, 2);
+    on_loop(fixture, close_store, NULL);
+    expect_end(b);
+    expect_quiet(a);
+    close(a);
+}
+
+struct filled {
+    int ports[4];
+    struct error err; /* of opening one more than there are ports */
+};
+
+static void fill_range(struct fixture *fixture, void *arg)
+{
+    struct rendezvous_store *stores[3];
+    struct filled *filled = arg;
+    struct error err = {ERROR_NONE, ""};
+
+    for (int i = 0; i < 3; i++) {
+        stores[i] = rendezvous_open(fixture->rendezvous, "x", NULL, 0, &err);
+        need(stores[i], err.text);
+        filled->ports[i] = rendezvous_store_port(stores[i]);
+    }
+    need(!rendezvous_open(fixture->rendezvous, "x", NULL, 0, &filled->err),
+         "one too many");
+    rendezvous_store_close(stores[0]);
+    rendezvous_store_close(stores[1]);
+    fixture->store = rendezvous_open(fixture->rendezvous, "x", NULL, 0, &err);
+    need(fixture->store, err.text);
+    filled->ports[3] = rendezvous_store_port(fixture->store);
+}
+
+static bool is_free(int port)
+{
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int rc;
+
+    inet_pton(AF_INET, "127.0.0.1", &in.sin_addr);
+    rc = bind(fd, (struct sockaddr *)&in, sizeof(in));
+    close(fd);
+    return rc == 0;
+}
+
+static void ports_of_the_range_are_taken_in_turn(void **state)
+{
+    struct fixture *fixture = *state;
+    struct filled filled;
+    int low = 20000 + getpid() % 10000;
+
+    while (!is_free(low) || !is_free(low + 1) || !is_free(low + 2))
+        low++;
+    stop(fixture);
+    fixture->config = (struct rendezvous_config){
+        .listen_address = "127.0.0.1", .port_low = low, .port_high = low + 2};
+    start(fixture);
+    on_loop(fixture, fill_range, &filled);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(filled.ports[i], low + i);
+    assert_int_equal(filled.ports[3], low);
+    assert_int_equal(filled.err.code, ERROR_UNAVAILABLE);
+    assert_non_null(strstr(filled.err.text, "every rendezvous port from"));
+}
+
+static void bad_configuration_is_refused(void **state)
+{
+    static const struct rendezvous_config cases[] = {
+        {.listen_address = "localhost"},
+        {.listen_address = "::", .port_low = 5000, .port_high = 4000},
+        {.listen_address = "::", .port_low = 65000, .port_high = 65536},
+        {.listen_address = "::", .port_high = 10},
+    };
+    struct error err;
+    uv_loop_t loop;
+
+    (void)state;
+    uv_loop_init(&loop);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_null(rendezvous_create(&loop, &cases[i], &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+    }
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+static void open_for_bad_address(struct fixture *fixture, void *arg)
+{
+    const char *const allowed[] = {"node-1"};
+
+    need(!rendezvous_open(fixture->rendezvous, "x", allowed, 1, arg), "it was opened");
+}
+
+static void bad_allowed_address_is_refused(void **state)
+{
+    struct error err;
+
+    on_loop(*state, open_for_bad_address, &err);
+    assert_int_equal(err.code, ERROR_INVALID);
+    assert_string_equal(err.text, "\"node-1\" is not a numeric address");
+}
+
+static void describe(struct fixture *fixture, void *arg)
+{
+    *(json_t **)arg = rendezvous_describe(fixture->rendezvous);
+}
+
+static void description_shows_keys_and_who_waits(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = connect_v2(fixture);
+    json_t *all, *store, *wait, *key;
+
+    SEND(fd, 1, "ss", "/k", "123");
+    SEND(fd, 1, "ss", "\x01\xff", "");
+    SEND(fd, 6, "qsss", N(3), "/k", "/a", "/b");
+    wait_for_parked(fixture, 1);
+    on_loop(fixture, describe, &all);
+    store = json_array_get(all, 0);
+    assert_string_equal(json_string_value(json_object_get(store, "name")), "run1/0");
+    assert_int_equal(json_integer_value(json_object_get(store, "port")), fixture->port);
+    assert_int_equal(json_integer_value(json_object_get(store, "connections")), 1);
+    key = json_array_get(json_object_get(store, "keys"), 0);
+    assert_string_equal(json_string_value(json_object_get(key, "key")), "/k");
+    assert_int_equal(json_integer_value(json_object_get(key, "bytes")), 3);
+    key = json_array_get(json_object_get(store, "keys"), 1);
+    assert_string_equal(json_string_value(json_object_get(key, "key")), "??");
+    wait = json_array_get(json_object_get(store, "waits"), 0);
+    assert_int_equal(json_array_size(json_object_get(wait, "keys")), 2);
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(wait, "keys"), 0)), "/a");
+    assert_memory_equal(json_string_value(json_object_get(wait, "peer")),
+                        "127.0.0.1:", 10);
+    assert_int_equal(strlen(json_string_value(json_object_get(wait, "since"))), 24);
+    json_decref(all);
+    close(fd);
+}
+
+static void counters_count(void **state)
+{
+    struct fixture *fixture = *state;
+    int fd = connect_v2(fixture);
+    struct rendezvous_counters counters;
+
+    SEND(fd, 1, "ss", "/k", "123");
+    SEND(fd, 3, "s", "/k");
+    EXPECT(fd, "s", "123");
+    counters = counters_of(fixture);
+    assert_int_equal(counters.stores, 1);
+    assert_int_equal(counters.connections, 1);
+    assert_int_equal(counters.keys, 1);
+    assert_true(counters.bytes >= 5);
+    assert_int_equal(counters.queries[0], 1);
+    assert_int_equal(counters.queries[1], 1);
+    assert_int_equal(counters.queries[3], 1);
+    assert_int_equal(counters.queries[13], 1);
+    close(fd);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_query_is_answered),
+        TEST(pipelined_queries_are_answered_in_order),
+        TEST(handshake_may_come_in_any_pieces),
+        TEST(large_values_come_and_go),
+        TEST(bad_input_closes_only_its_connection),
+        TEST(half_a_query_holds_up_nobody_and_changes_nothing),
+        TEST(parked_clients_are_woken),
+        TEST(cancelled_wait_is_answered_exactly_once),
+        TEST(dead_waiter_is_forgotten),
+        TEST(versions_share_a_store),
+        TEST(v1_wait_ends_when_the_client_asks_again),
+        cmocka_unit_test(stranger_is_refused),
+        cmocka_unit_test(limit_of_connections_holds),
+        cmocka_unit_test(limit_of_keys_and_bytes_closes_the_offender),
+        cmocka_unit_test(unfinished_requests_are_bounded),
+        TEST(slow_reader_is_held_back_and_loses_nothing),
+        cmocka_unit_test(unread_replies_are_bounded),
+        TEST(accepting_goes_on_when_descriptors_are_free_again),
+        TEST(accepted_sockets_send_at_once_and_notice_dead_peers),
+        TEST(both_families_are_served),
+        TEST(closing_a_store_lets_parked_clients_go),
+        TEST(stores_know_nothing_of_each_other),
+        TEST(ports_of_the_range_are_taken_in_turn),
+        cmocka_unit_test(bad_configuration_is_refused),
+        TEST(bad_allowed_address_is_refused),
+        TEST(description_shows_keys_and_who_waits),
+        TEST(counters_count),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
