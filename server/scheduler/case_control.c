@@ -105,7 +105,7 @@ static void on_start_stored(struct active_run *active)
     struct live_case *live = active->live;
     struct error err;
 
-    if (!live || live->stage != STAGE_STARTING)
+    if (!live || live->stage != STAGE_STARTING || active->scheduler->is_closing)
         return;
     live->stage = STAGE_JOINING;
     live->join_until_ns =

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
+#include "server/scheduler/live_case.h"
 #include "server/scheduler/placement.h"
 #include "server/scheduler/state.h"
 
@@ -482,8 +483,22 @@ static void on_handle_closed(uv_handle_t *handle)
     scheduler_release(scheduler);
 }
 
+/* Whoever is told that this is closed closes the rendezvous, with every store in it. */
+static void close_stores(struct scheduler *scheduler)
+{
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct live_case *live = scheduler->runs[i]->live;
+
+        if (live && live->store)
+            rendezvous_store_close(live->store);
+        if (live)
+            live->store = NULL;
+    }
+}
+
 void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg)
 {
+    close_stores(scheduler);
     scheduler->is_closing = true;
     scheduler->closed = closed;
     scheduler->closed_arg = arg;
