@@ -1,0 +1,288 @@
+// cluster.mjs - a real server and real agents, and what tests ask of them over HTTP
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import path from 'node:path';
+
+import { Program, binDir, patience, processesWithEnv, tempDir, waitFor } from './fixture.mjs';
+
+const finalStates = new Set(['completed', 'failed', 'cancelled']);
+
+export const isFinal = (state) => finalStates.has(state);
+
+// A small and quick run, to be added to.
+export const quick = { sizes: [8, '4K'], iters: 3, warmup: 1 };
+
+// Thousands of rows that take minutes: something to interrupt.
+export const long = { sizes: { min: 4096, max: 4096 * 2000, step: 4096 }, iters: 200 };
+
+let serial = 0;
+
+// One request; the answer's body as text, and as JSON where it is.
+export function request(url, method, target, { body, headers = {} } = {}) {
+  return new Promise((resolve, reject) => {
+    const options = { method, headers, agent: false };
+    const call = http.request(new URL(target, url), options, (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const type = response.headers['content-type'] ?? '';
+        const json = /[/+]json$/.test(type.split(';')[0]) ? JSON.parse(text) : undefined;
+        resolve({ status: response.statusCode, headers: response.headers, type, text, json });
+      });
+    });
+    call.setTimeout(30000 * patience, () => call.destroy(new Error(`${method} ${target}: silence`)));
+    call.on('error', reject);
+    call.end(body);
+  });
+}
+
+// An answer that goes on: its lines as they come.
+export class Lines {
+  constructor(t) {
+    this.lines = [];
+    this.isOver = false;
+    this.error = null;
+    t.after(() => this.stop());
+  }
+
+  open(url, method, target, { body, headers = {} } = {}) {
+    return new Promise((resolve, reject) => {
+      this.call = http.request(new URL(target, url), { method, headers, agent: false }, (response) => {
+        this.status = response.statusCode;
+        this.headers = response.headers;
+        this.read(response);
+        resolve(this);
+      });
+      this.call.on('error', (error) => { this.error = error; this.isOver = true; reject(error); });
+      this.call.end(body);
+    });
+  }
+
+  read(response) {
+    let rest = '';
+    response.setEncoding('utf8');
+    response.on('data', (text) => {
+      const parts = (rest + text).split('\n');
+      rest = parts.pop();
+      this.lines.push(...parts);
+    });
+    response.on('error', (error) => { this.error = error; this.isOver = true; });
+    response.on('end', () => {
+      if (rest) this.lines.push(rest);
+      this.isOver = true;
+    });
+  }
+
+  stop() {
+    this.call?.destroy();
+  }
+
+  describe() {
+    return `${this.error ?? ''}\n${this.lines.slice(-30).join('\n')}`;
+  }
+
+  line(pattern, deadlineMs = 20000) {
+    return waitFor(() => {
+      const match = this.lines.map((line) => line.match(pattern)).find(Boolean);
+      if (!match && this.isOver) throw new Error(`ended without ${pattern}: ${this.describe()}`);
+      return match;
+    }, () => `no line ${pattern}: ${this.describe()}`, deadlineMs);
+  }
+
+  async ended(deadlineMs = 30000) {
+    await waitFor(() => this.isOver, () => `goes on: ${this.describe()}`, deadlineMs);
+    return this.lines;
+  }
+}
+
+// Server-Sent Events taken apart: [{id, event, data}]; comments and retry are left out.
+export function parseSse(lines) {
+  const events = [];
+  let current = {};
+  for (const line of lines) {
+    if (line === '') {
+      if (current.event) events.push(current);
+      current = {};
+    } else if (!line.startsWith(':')) {
+      const [, key, value] = line.match(/^(\w+): ?(.*)$/);
+      current[key] = key === 'data' ? JSON.parse(value) : value;
+    }
+  }
+  return events;
+}
+
+export class Server extends Program {
+  // options: args, env, dataDir, port (0: any), ready (false: it is meant to fail)
+  static async start(t, { args = [], env = {}, dataDir = tempDir(t), port = 0 } = {}) {
+    const mark = `${process.pid}-server-${serial++}`;
+    const server = new Server(t, path.join(binDir, 'ringbench-server'), [
+      '--listen', `127.0.0.1:${port}`, '--data-dir', dataDir, '--poll-s', '1', ...args,
+    ], { env: { ...process.env, TEST_MARK: mark, ...env } });
+    server.options = { args, env, dataDir };
+    server.test = t;
+    const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
+    server.url = url;
+    server.port = Number(new URL(url).port);
+    return server;
+  }
+
+  // Another process on the same port and data, after this one has ended.
+  startAgain(options = {}) {
+    return Server.start(this.test, { ...this.options, port: this.port, ...options });
+  }
+
+  async killHard() {
+    this.signal('SIGKILL');
+    await this.ended();
+  }
+
+  request(method, target, options) {
+    return request(this.url, method, target, options);
+  }
+
+  async get(target) {
+    const answer = await this.request('GET', target);
+    assert.equal(answer.status, 200, `${target}: ${answer.text}`);
+    return answer.json ?? answer.text;
+  }
+
+  post(spec, headers = {}) {
+    const body = typeof spec === 'string' ? spec : JSON.stringify(spec);
+    return this.request('POST', '/api/v1/runs', { body, headers });
+  }
+
+  // Post a run that is accepted.
+  async run(spec) {
+    const answer = await this.post(spec);
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json;
+  }
+
+  getRun(id) {
+    return this.get(`/api/v1/runs/${id}`);
+  }
+
+  // Post a run and follow it as text.
+  followText(spec) {
+    return new Lines(this.test).open(this.url, 'POST', '/api/v1/runs',
+      { body: JSON.stringify(spec), headers: { Accept: 'text/plain' } });
+  }
+
+  // The run's events as they come.
+  follow(id, { after = 0, format = 'ndjson', headers = {} } = {}) {
+    return new Lines(this.test).open(this.url, 'GET',
+      `/api/v1/runs/${id}/events?format=${format}${after ? `&after=${after}` : ''}`, { headers });
+  }
+
+  // What is stored of them now.
+  async events(id) {
+    const answer = await this.request('GET', `/api/v1/runs/${id}/events?format=ndjson&follow=0`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  }
+
+  async rows(id) {
+    return (await this.get(`/api/v1/runs/${id}/results?format=json`)).rows;
+  }
+
+  // Wait for an event of the run; check gets each.
+  async event(id, check, deadlineMs = 30000) {
+    const stream = await this.follow(id);
+    const find = () => stream.lines.filter(Boolean).map((line) => JSON.parse(line)).find(check);
+    try {
+      return await waitFor(() => {
+        const found = find();
+        if (!found && stream.isOver) throw new Error(`no such event of ${id}: ${stream.describe()}`);
+        return found;
+      }, () => `no such event of ${id} yet: ${stream.describe()}`, deadlineMs);
+    } finally {
+      stream.stop();
+    }
+  }
+
+  // Wait for its end; the run as it then is.
+  async runEnds(id, deadlineMs = 60000) {
+    await this.event(id, (event) => event.type === 'state' && isFinal(event.state), deadlineMs);
+    return this.getRun(id);
+  }
+
+  async node(name) {
+    const answer = await this.request('GET', `/api/v1/nodes/${name}`);
+    return answer.status === 200 ? answer.json : null;
+  }
+
+  nodeIs(name, state, deadlineMs = 20000) {
+    let seen;
+    return waitFor(async () => {
+      seen = await this.node(name);
+      return seen?.state === state && seen;
+    }, () => `${name} is not ${state}: ${JSON.stringify(seen)}`, deadlineMs);
+  }
+
+  // The processes of the agents of this server's test, agents included.
+  static workersOf(agents) {
+    return agents.flatMap((agent) => agent.workers());
+  }
+}
+
+export const startServer = (t, options) => Server.start(t, options);
+
+// An agent; ready once the server knows it as idle.
+export async function startAgent(t, server, name, { args = [], env = {}, ranks = 1, ready = true } = {}) {
+  const mark = `${process.pid}-agent-${serial++}`;
+  const agent = new Program(t, path.join(binDir, 'ringbench-agent'), [
+    '--server', server.url, '--name', name, '--ranks', String(ranks),
+    '--spool-dir', tempDir(t), ...args,
+  ], { env: { ...process.env, TEST_MARK: mark, ...env } });
+  agent.nodeName = name;
+  agent.workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
+  if (ready) await server.nodeIs(name, 'idle');
+  return agent;
+}
+
+// n agents, node-1 to node-n.
+export function startAgents(t, server, n, options = {}) {
+  return Promise.all(Array.from({ length: n }, (_, i) =>
+    startAgent(t, server, `node-${i + 1}`, options)));
+}
+
+export async function startCluster(t, n, { server = {}, agent = {} } = {}) {
+  const started = await startServer(t, server);
+  return { server: started, agents: await startAgents(t, started, n, agent) };
+}
+
+// Runs may misbehave.
+export const faulty = {
+  server: { args: ['--allow-faults'] },
+  agent: { env: { RINGBENCH_ALLOW_FAULTS: '1' } },
+};
+
+export function noWorkersLeft(agents, deadlineMs = 10000) {
+  return waitFor(() => Server.workersOf(agents).length === 0,
+    () => `workers are left: ${Server.workersOf(agents)}`, deadlineMs);
+}
+
+// Every row of a run once, in order, and none missing.
+export function assertWholeRows(run, rows) {
+  assert.deepEqual(rows.map((row) => [row.case, row.row]),
+    rows.map((_, i) => [Math.floor(i / (run.rows_total / run.cases.length)),
+      i % (run.rows_total / run.cases.length)]));
+  assert.equal(rows.length, run.rows_total);
+  assert.equal(run.rows_done, run.rows_total);
+}
+
+// Event ids count from 1 without gap or repetition.
+export function assertNumbered(events) {
+  assert.deepEqual(events.map((event) => event.id), events.map((_, i) => i + 1));
+}
+
+export function assertProblem(answer, status, detail) {
+  assert.equal(answer.status, status, answer.text);
+  assert.match(answer.type, /^application\/problem\+json/);
+  assert.equal(answer.json.status, status);
+  assert.equal(typeof answer.json.title, 'string');
+  if (detail) assert.match(answer.json.detail, detail);
+  return answer.json;
+}
