@@ -1,6 +1,7 @@
 // agent.test.mjs - the agent against a server that is told what to answer, with workers
 // that do what they are told
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -606,6 +607,34 @@ test('waits for a server that is not there yet, but not past --idle-exit', limit
   await agent.errorLine(/no answer from the server at .* trying again/);
   assert.equal((await agent.ended()).code, 1);
   assert.match(agent.errors.join('\n'), /never reached the server/);
+});
+
+// A self-signed certificate for 127.0.0.1, as files and as options of a TLS server.
+function certificate(t) {
+  const dir = tempDir(t);
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(dir, name));
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt',
+    'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert, '-days', '2',
+    '-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'], { stdio: 'ignore' });
+  return { file: cert, tls: { key: fs.readFileSync(key), cert: fs.readFileSync(cert) } };
+}
+
+test('talks TLS to a server whose certificate --ca-file vouches for', limit, async (t) => {
+  const { file, tls } = certificate(t);
+  const { server } = await up(t, { tls }, ['--ca-file', file]);
+  server.command(startCommand('done'));
+  await gone(server);
+  assertNumbered(server.events);
+});
+
+test('exits when the certificate is not to be trusted', limit, async (t) => {
+  const { tls } = certificate(t);
+  const other = certificate(t);
+  const server = await new FakeServer(t, { tls }).listen();
+  const agent = startAgent(t, server.url, ['--ca-file', other.file]);
+  assert.equal((await agent.ended()).code, 1);
+  assert.match(agent.errors.join('\n'), /refuses this agent: SSL certificate problem/);
+  assert.equal(server.registrations.length, 0);
 });
 
 test('a full disk makes workers wait, and nothing is lost', limit, async (t) => {

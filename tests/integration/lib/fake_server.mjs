@@ -1,5 +1,6 @@
 // fake_server.mjs - the server's side of the agent protocol, to be told what to answer
 import http from 'node:http';
+import https from 'node:https';
 
 export class FakeServer {
   constructor(t, options = {}) {
@@ -21,7 +22,9 @@ export class FakeServer {
   }
 
   async listen(port = 0) {
-    this.server = http.createServer((request, response) => this.handle(request, response));
+    const { tls } = this.options; // {key, cert}
+    const handler = (request, response) => this.handle(request, response);
+    this.server = tls ? https.createServer(tls, handler) : http.createServer(handler);
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
@@ -31,7 +34,7 @@ export class FakeServer {
       this.server.listen(port, '127.0.0.1', resolve);
     });
     this.port = this.server.address().port;
-    this.url = `http://127.0.0.1:${this.port}`;
+    this.url = `http${tls ? 's' : ''}://127.0.0.1:${this.port}`;
     return this;
   }
 
@@ -116,7 +119,7 @@ export class FakeServer {
       this.reply(response, 204);
     }, this.options.poll_s * 1000);
     timer.unref();
-    request.socket.once('close', () => {
+    response.once('close', () => {
       clearTimeout(timer);
       this.waiting = this.waiting.filter((other) => other !== entry);
     });

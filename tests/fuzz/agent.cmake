@@ -1,0 +1,1 @@
+fuzz_test(agent_lines rb_agent)

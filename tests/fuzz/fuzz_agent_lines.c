@@ -1,0 +1,83 @@
+/* fuzz_agent_lines.c - what the agent reads from others: commands of the server, and the
+ * event and output lines of workers */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/capture.h"
+#include "agent/clean_text.h"
+#include "agent/command.h"
+#include "agent/event_line.h"
+#include "agent/lines.h"
+#include "common/json_util.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define LINE_MAX 256 /* small, so that short inputs reach the limit */
+
+static void on_event(void *arg, const char *line, size_t len, size_t dropped)
+{
+    bool is_progress;
+
+    (void)arg;
+    if (!line && dropped == 0)
+        abort();
+    if (line)
+        event_line_check(line, len, &is_progress, NULL);
+}
+
+static void on_output(void *arg, const char *line, size_t len, size_t dropped)
+{
+    struct capture *capture = arg;
+    json_t *clean = clean_text_json(line, len);
+
+    if (!clean || dropped > 0 || len > LINE_MAX)
+        abort();
+    json_decref(clean);
+    capture_add(capture, line, len);
+}
+
+/* The bytes arrive in two pieces: the first byte says where they are cut. */
+static void feed(const char *data, size_t size, enum lines_overlong overlong, lines_fn fn,
+                 void *arg)
+{
+    size_t cut = size > 0 ? (unsigned char)data[0] % size : 0;
+    struct lines lines;
+
+    lines_init(&lines, LINE_MAX, overlong);
+    lines_feed(&lines, data, cut, fn, arg);
+    lines_feed(&lines, data + cut, size - cut, fn, arg);
+    lines_end(&lines, fn, arg);
+    lines_release(&lines);
+}
+
+static void parse_command(const char *data, size_t size)
+{
+    json_t *object = json_parse(data, size, NULL);
+    struct command command;
+    struct error err;
+
+    if (!object)
+        return;
+    if (command_parse(object, &command, &err) == 0) {
+        if (command.type != COMMAND_LEAVE &&
+            (command.id.run[0] == '\0' || strchr(command.id.run, '/')))
+            abort();
+        command_release(&command);
+    }
+    json_decref(object);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    struct capture capture;
+
+    feed(text, size, LINES_DROP, on_event, NULL);
+    capture_init(&capture);
+    feed(text, size, LINES_CUT, on_output, &capture);
+    capture_end(&capture, "stdout");
+    capture_release(&capture);
+    parse_command(text, size);
+    return 0;
+}
