@@ -172,9 +172,9 @@ static enum tcpstore_parse scan(struct tcpstore_parser *parser, const unsigned c
         parser->scanned += width;
         result = scan_field(parser, width == 4 ? read_u32(head) : read_u64(head));
     }
-    if (result == TCPSTORE_REQUEST && len < parser->scanned)
-        return more(parser, parser->scanned);
-    return result;
+    if (result == TCPSTORE_REQUEST)
+        result = more(parser, parser->scanned);
+    return result == TCPSTORE_MORE && len >= parser->scanned ? TCPSTORE_REQUEST : result;
 }
 
 /* ---- Reading a whole request ---- */

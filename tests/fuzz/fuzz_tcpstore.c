@@ -1,0 +1,174 @@
+/* fuzz_tcpstore.c - TCPStore's parser and store under hostile clients of both versions,
+ * whose bytes come in any pieces */
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/rendezvous/tcpstore_kv.h"
+
+#define CLIENTS 4
+#define MAX_BYTES 65536
+#define MAX_REQUEST 32768
+#define MAX_REPLY 262144
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+struct fake {
+    struct tcpstore_client client; /* first: a wake finds the rest by it */
+    struct tcpstore_parser parser;
+    struct buf out;
+};
+
+static void check(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
+static void on_wake(struct tcpstore_client *client)
+{
+    struct fake *fake = (struct fake *)client;
+
+    check(!client->missing && !client->waits);
+    if (fake->out.len < MAX_REPLY)
+        tcpstore_put_u8(&fake->out, TCPSTORE_STOP_WAITING);
+}
+
+/* Clients 2 and 3 need not say hello, so that mutations need not spare it. */
+static void fake_init(struct fake *fake, struct tcpstore_kv *kv, int number)
+{
+    tcpstore_client_init(&fake->client, kv, on_wake);
+    tcpstore_parser_init(&fake->parser, MAX_REQUEST);
+    buf_init(&fake->out, MAX_REPLY);
+    if (number >= 2)
+        fake->parser.version = number == 2 ? TCPSTORE_V2 : TCPSTORE_V1;
+}
+
+static void fake_release(struct fake *fake)
+{
+    tcpstore_client_release(&fake->client);
+    tcpstore_parser_release(&fake->parser);
+    buf_release(&fake->out);
+}
+
+static int execute(struct fake *fake, const struct tcpstore_request *request)
+{
+    struct tcpstore_client *client = &fake->client;
+    struct tcpstore_usage usage;
+    struct error err;
+    size_t before = fake->out.len;
+    int rc;
+
+    client->is_v1 = fake->parser.version == TCPSTORE_V1;
+    check(request->query != TCPSTORE_WATCH_KEY || client->is_v1);
+    rc = tcpstore_kv_execute(client, request, &fake->out, &err);
+    tcpstore_kv_usage(client->kv, &usage);
+    check(usage.bytes <= MAX_BYTES && usage.keys <= 64 && usage.waits <= CLIENTS);
+    if (rc == 0 && request->query == TCPSTORE_CANCEL_WAIT)
+        check(!client->missing && fake->out.len == before + 1 &&
+              fake->out.data[before] == 1);
+    buf_clear(&fake->out);
+    return rc;
+}
+
+/* Give a client some bytes in memory of their own. -1 when it is to be closed. */
+static int feed(struct fake *fake, const uint8_t *data, size_t len)
+{
+    uint8_t *copy = malloc(len ? len : 1);
+    struct tcpstore_slice input = {copy, len};
+    enum tcpstore_parse result = TCPSTORE_REQUEST;
+    struct tcpstore_request request;
+    int rc = 0;
+
+    memcpy(copy, data, len);
+    while (rc == 0 && result == TCPSTORE_REQUEST) {
+        result = tcpstore_parse(&fake->parser, &input, &request);
+        if (result == TCPSTORE_REQUEST)
+            rc = execute(fake, &request);
+    }
+    check(result != TCPSTORE_MORE || input.len == 0);
+    check(result != TCPSTORE_BAD || fake->parser.fault);
+    free(copy);
+    return result == TCPSTORE_BAD ? -1 : rc;
+}
+
+/* data: pieces, each a byte that names the client and a byte of length. */
+static void play(const uint8_t *data, size_t len)
+{
+    const struct tcpstore_limits limits = {64, MAX_BYTES, 32};
+    struct tcpstore_kv *kv = tcpstore_kv_create(&limits);
+    struct fake fakes[CLIENTS];
+    struct tcpstore_usage usage;
+
+    for (int i = 0; i < CLIENTS; i++)
+        fake_init(&fakes[i], kv, i);
+    while (len >= 2) {
+        int client = data[0] % CLIENTS;
+        size_t piece = data[1] < len - 2 ? data[1] : len - 2;
+        if (feed(&fakes[client], data + 2, piece) < 0) {
+            fake_release(&fakes[client]);
+            fake_init(&fakes[client], kv, client);
+        }
+        data += 2 + piece;
+        len -= 2 + piece;
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        fake_release(&fakes[i]);
+    tcpstore_kv_usage(kv, &usage);
+    check(usage.waits == 0);
+    tcpstore_kv_destroy(kv);
+}
+
+static void mix(uint64_t *digest, const void *data, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        *digest = (*digest ^ ((const uint8_t *)data)[i]) * UINT64_C(1099511628211);
+}
+
+static void digest_request(uint64_t *digest, const struct tcpstore_request *request)
+{
+    mix(digest, &request->query, sizeof(request->query));
+    mix(digest, request->key.data, request->key.len);
+    mix(digest, request->value.data, request->value.len);
+    mix(digest, request->desired.data, request->desired.len);
+    mix(digest, &request->number, sizeof(request->number));
+    mix(digest, &request->count, sizeof(request->count));
+    /* A list's slice runs to the end of its request. */
+    mix(digest, request->list.data, request->list.len);
+}
+
+/* What a stream means, when it comes in pieces of at most `most` bytes. */
+static uint64_t digest_stream(const uint8_t *data, size_t len, size_t most)
+{
+    struct tcpstore_parser parser;
+    struct tcpstore_request request;
+    enum tcpstore_parse result = TCPSTORE_MORE;
+    uint64_t digest = UINT64_C(14695981039346656037);
+
+    tcpstore_parser_init(&parser, MAX_REQUEST);
+    while (len && result != TCPSTORE_BAD) {
+        struct tcpstore_slice input = {data, len < most ? len : most};
+        data += input.len;
+        len -= input.len;
+        do {
+            result = tcpstore_parse(&parser, &input, &request);
+            if (result == TCPSTORE_REQUEST)
+                digest_request(&digest, &request);
+        } while (result == TCPSTORE_REQUEST);
+    }
+    mix(&digest, &parser.version, sizeof(parser.version));
+    mix(&digest, &result, sizeof(result));
+    tcpstore_parser_release(&parser);
+    return digest;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    if (len < 2)
+        return 0;
+    if (data[0] & 1)
+        play(data + 1, len - 1);
+    else
+        check(digest_stream(data + 2, len - 2, len) ==
+              digest_stream(data + 2, len - 2, 1 + data[1] % 32));
+    return 0;
+}

@@ -1,0 +1,1 @@
+fuzz_test(tcpstore rb_rendezvous rb_common)
