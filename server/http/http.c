@@ -247,8 +247,11 @@ static int open_listener(const struct sockaddr_storage *address,
 
 static bool is_loopback(const struct sockaddr_storage *address)
 {
+    const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
+
     if (address->ss_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+        return IN6_IS_ADDR_LOOPBACK(six) ||
+               (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
     return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
 }
 
@@ -327,11 +330,16 @@ static int start_daemon(struct http_server *server, const struct http_config *co
     return rc;
 }
 
-static void init_handles(struct http_server *server)
+static int init_handles(struct http_server *server, struct error *err)
 {
     int fd = MHD_get_daemon_info(server->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    int rc = uv_poll_init(server->loop, &server->poll, fd);
 
-    uv_poll_init(server->loop, &server->poll, fd);
+    if (rc) {
+        MHD_stop_daemon(server->mhd);
+        return error_set(err, ERROR_IO, "cannot watch the HTTP daemon: %s",
+                         uv_strerror(rc));
+    }
     uv_timer_init(server->loop, &server->timer);
     uv_timer_init(server->loop, &server->sweep);
     uv_prepare_init(server->loop, &server->prepare);
@@ -340,6 +348,7 @@ static void init_handles(struct http_server *server)
     server->handles = 4;
     uv_poll_start(&server->poll, UV_READABLE, on_poll);
     uv_prepare_start(&server->prepare, on_prepare);
+    return 0;
 }
 
 static struct http_server *server_new(uv_loop_t *loop, const struct http_config *config,
@@ -387,9 +396,8 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
     if (listener < 0)
         goto fail;
     server->checks_host = !config->auth && is_loopback(&server->address);
-    if (start_daemon(server, config, listener, err))
+    if (start_daemon(server, config, listener, err) || init_handles(server, err))
         goto fail;
-    init_handles(server);
     return server;
 fail:
     static_files_destroy(server->files);

@@ -130,6 +130,8 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
         return NULL;
     }
     MHD_add_response_header(response, "Content-Type", content_type);
+    /* nginx in front would hold events back until its buffer is full. */
+    MHD_add_response_header(response, "X-Accel-Buffering", "no");
     request->gone = NULL;
     stream->gone = gone;
     stream->data = data;
