@@ -48,8 +48,10 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     const struct watch *watch = poll->data;
     int flags = 0;
 
+    /* Not CURL_CSELECT_ERR: reading gives the reason ("Connection timed out"), while that
+     * flag makes libcurl say no more than that there was an error. */
     if (status < 0)
-        flags = CURL_CSELECT_ERR;
+        flags = CURL_CSELECT_IN | CURL_CSELECT_OUT;
     if (events & UV_READABLE)
         flags |= CURL_CSELECT_IN;
     if (events & UV_WRITABLE)
