@@ -126,7 +126,7 @@ static void float_table_extremes(struct pattern *pattern)
 
     pattern->least = pattern->greatest = 1 - reach;
     for (int i = 0; i < pattern->n; i++) {
-        double value = (i * 5 + 1) % (2 * reach + 1) - reach;
+        double value = (i * 4 + 1) % (2 * reach + 1) - reach;
         pattern->table[i] = value;
         pattern->least = value < pattern->least || i == 0 ? value : pattern->least;
         pattern->greatest =
@@ -171,7 +171,7 @@ static void integer_table_extremes(struct pattern *pattern)
     pattern->spread = integer_ranges[pattern->type].bits == 8 ? 20 : 1000;
     pattern->least = pattern->greatest = 0;
     for (int i = 0; i < pattern->n; i++) {
-        int64_t value = (i * 5 + 1) % (2 * pattern->spread + 1) - pattern->spread;
+        int64_t value = (i * 4 + 1) % (2 * pattern->spread + 1) - pattern->spread;
         pattern->integers[i] = (uint64_t)value;
         if (i == 0 || (double)value < pattern->least) {
             pattern->least = (double)value;

@@ -37,10 +37,10 @@ static size_t ready_bytes(const struct ring *ring)
 {
     const struct cursor *out = &ring->out;
 
-    if (out->step.is_chained && ring->in.t + 1 == out->t) {
-        return ring->in.at;
+    if (!out->step.is_chained || ring->in.t >= out->t) {
+        return out->step.send_len;
     }
-    return out->step.send_len;
+    return ring->in.t + 1 == out->t ? ring->in.at : 0;
 }
 
 static int pump_out(struct ring *ring)

@@ -1,0 +1,27 @@
+/* tcpstore_serve.c - one TCPStore and nothing else, for measurements: prints its port and
+ * serves until it is killed */
+#include <stdio.h>
+
+#include "common/log.h"
+#include "server/rendezvous/rendezvous.h"
+
+int main(void)
+{
+    const struct rendezvous_config config = {.listen_address = "::"};
+    struct rendezvous_store *store;
+    struct rendezvous *rendezvous;
+    struct error err;
+    uv_loop_t loop;
+
+    log_init("tcpstore_serve", LOG_INFO);
+    uv_loop_init(&loop);
+    rendezvous = rendezvous_create(&loop, &config, &err);
+    store = rendezvous ? rendezvous_open(rendezvous, "bench", NULL, 0, &err) : NULL;
+    if (!store) {
+        log_error("%s", err.text);
+        return 1;
+    }
+    printf("%d\n", rendezvous_store_port(store));
+    fflush(stdout);
+    return uv_run(&loop, UV_RUN_DEFAULT);
+}

@@ -1,0 +1,127 @@
+/* test_case_file.c - what a worker accepts as its case */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "agent/worker/case_file.h"
+#include "common/json_util.h"
+
+static const char good[] =
+    "{\"run\":\"r1\",\"case\":2,\"attempt\":1,\"backend\":\"host\",\"world_size\":4,"
+    "\"ranks\":[],\"collectives\":[\"all_reduce\",\"broadcast\"],\"dtypes\":[\"float32\"]"
+    ","
+    "\"redops\":[\"sum\",\"max\"],\"sizes\":[8,16],\"root\":-1,\"in_place\":[false,true],"
+    "\"iters\":20,\"warmup\":5,\"agg_iters\":2,\"check\":1,\"timing\":\"isolated\","
+    "\"repeat\":1,\"stall_s\":30,\"seed\":77}";
+
+static struct case_file *parse_with(const char *key, const char *value, bool heed_faults,
+                                    struct error *err)
+{
+    json_t *json = json_parse(good, strlen(good), NULL);
+
+    assert_non_null(json);
+    if (key && value) {
+        json_object_set_new(json, key, json_loads(value, JSON_DECODE_ANY, NULL));
+    } else if (key) {
+        json_object_del(json, key);
+    }
+    struct case_file *file = case_file_parse(json, heed_faults, err);
+    json_decref(json);
+    return file;
+}
+
+static void a_whole_case_is_read(void **state)
+{
+    struct case_file *file = parse_with(NULL, NULL, false, NULL);
+
+    (void)state;
+    assert_non_null(file);
+    assert_string_equal(file->run, "r1");
+    assert_int_equal(file->number, 2);
+    assert_int_equal(file->world_size, 4);
+    assert_int_equal(file->plan.n_collectives, 2);
+    assert_int_equal(file->plan.collectives[1], COLLECTIVE_BROADCAST);
+    assert_int_equal(file->plan.redops[1], REDOP_MAX);
+    assert_int_equal(file->plan.sizes[1], 16);
+    assert_int_equal(file->plan.root, -1);
+    assert_true(file->plan.in_place && file->plan.out_of_place);
+    assert_int_equal(file->agg_iters, 2);
+    assert_int_equal(file->timing, TIMING_ISOLATED);
+    assert_int_equal(file->seed, 77);
+    assert_int_equal(file->fault.kind, FAULT_NONE);
+    case_file_destroy(file);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+    static const struct {
+        const char *key, *value, *says;
+    } table[] = {
+        {"world_size", "0", "world_size"},
+        {"world_size", "\"4\"", "world_size"},
+        {"collectives", "[\"all_reduce\",\"allreduce\"]", "collectives[1]"},
+        {"collectives", "[]", "collectives"},
+        {"dtypes", "[7]", "dtypes[0]"},
+        {"redops", NULL, "redops"},
+        {"sizes", "[8,0]", "sizes[1]"},
+        {"sizes", "[8,\"8\"]", "sizes[1]"},
+        {"sizes", "[]", "sizes"},
+        {"root", "4", "root"},
+        {"in_place", "[]", "in_place"},
+        {"in_place", "[1]", "in_place[0]"},
+        {"iters", "0", "iters"},
+        {"warmup", "-1", "warmup"},
+        {"agg_iters", NULL, "agg_iters"},
+        {"timing", "\"best\"", "timing"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct error err = {0};
+        assert_null(parse_with(table[i].key, table[i].value, false, &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_non_null(strstr(err.text, table[i].says));
+    }
+}
+
+static void faults_are_heeded_only_when_allowed(void **state)
+{
+    static const char fault[] = "{\"kind\":\"wrong\",\"rank\":2,\"row\":3,\"index\":4}";
+    struct error err;
+
+    (void)state;
+    struct case_file *file = parse_with("fault", fault, false, NULL);
+    assert_int_equal(file->fault.kind, FAULT_NONE);
+    case_file_destroy(file);
+    file = parse_with("fault", fault, true, NULL);
+    assert_int_equal(file->fault.kind, FAULT_WRONG);
+    assert_int_equal(file->fault.rank, 2);
+    assert_int_equal(file->fault.row, 3);
+    assert_int_equal(file->fault.index, 4);
+    case_file_destroy(file);
+    assert_null(parse_with("fault", "{\"kind\":\"melt\"}", true, &err));
+    assert_non_null(strstr(err.text, "melt"));
+}
+
+static void a_missing_file_is_an_error(void **state)
+{
+    struct error err = {0};
+
+    (void)state;
+    assert_null(case_file_read("/nonexistent/case.json", false, &err));
+    assert_int_not_equal(err.code, ERROR_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_whole_case_is_read),
+        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(faults_are_heeded_only_when_allowed),
+        cmocka_unit_test(a_missing_file_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* test_host_collectives.c - every collective, type and reduction over real processes:
+ * sharing memory, over sockets, and mixed */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "agent/worker/bench.h"
+#include "agent/worker/host/host_comm.h"
+#include "common/json_util.h"
+#include "tests/bench/store_stub.h"
+
+static const char case_format[] =
+    "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"
+    "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\"],\"sizes\":%s,"
+    "\"root\":%d,\"in_place\":[false,true],\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
+    "\"check\":1,\"timing\":\"%s\",\"seed\":11}";
+
+static const char all_collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
+                                      "\"broadcast\",\"reduce\",\"alltoall\","
+                                      "\"gather\",\"scatter\",\"sendrecv\"]";
+static const char all_dtypes[] =
+    "[\"int8\",\"uint8\",\"int32\",\"uint32\",\"int64\",\"uint64\",\"float16\","
+    "\"float32\","
+    "\"float64\",\"bfloat16\",\"float8e4m3\",\"float8e5m2\"]";
+
+struct setup {
+    int n, per_host; /* per_host 0: all on one */
+    const char *dtypes, *sizes, *timing;
+    int root;
+};
+
+static struct case_file *make_case(const struct setup *setup)
+{
+    char text[2048];
+    struct error err = {0};
+
+    snprintf(text, sizeof(text), case_format, setup->n, all_collectives, setup->dtypes,
+             setup->sizes, setup->root, setup->timing);
+    json_t *json = json_parse(text, strlen(text), &err);
+    struct case_file *file = json ? case_file_parse(json, false, &err) : NULL;
+    json_decref(json);
+    if (!file) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    return file;
+}
+
+static int run_rank(const struct setup *setup, int rank, int port, int events_fd)
+{
+    static struct progress progress;
+    atomic_int stop = 0;
+    char hostid[32] = "", text[16];
+    struct events events;
+    struct error err = {0};
+    struct case_file *file = make_case(setup);
+
+    snprintf(text, sizeof(text), "%d", port);
+    if (setup->per_host) {
+        snprintf(hostid, sizeof(hostid), "host-%d", rank / setup->per_host);
+    }
+    struct store_client *store =
+        store_client_connect("127.0.0.1", text, 10000, NULL, &err);
+    struct backend_env env = {.rank = rank,
+                              .world_size = setup->n,
+                              .store = store,
+                              .hostid = hostid[0] ? hostid : NULL,
+                              .stop = &stop,
+                              .timeout_ms = 30000};
+    struct backend_comm *comm = store ? backend_host.create(&env, &err) : NULL;
+    events_init(&events, events_fd);
+    struct bench bench = {.backend = &backend_host,
+                          .comm = comm,
+                          .file = file,
+                          .events = &events,
+                          .progress = &progress,
+                          .stop = &stop,
+                          .rank = rank};
+    int status = comm ? bench_run(&bench, &err) : -1;
+    if (status) {
+        fprintf(stderr, "rank %d: %s\n", rank, err.text);
+        backend_host.abort(comm);
+    } else {
+        backend_host.destroy(comm);
+    }
+    store_client_destroy(store);
+    case_file_destroy(file);
+    events_release(&events);
+    return status ? 1 : 0;
+}
+
+struct tally {
+    size_t rows, skipped, checked, samples;
+};
+
+static void count_result(const char *line, size_t len, struct tally *tally)
+{
+    json_t *row = json_parse(line, len, NULL);
+
+    assert_non_null(row);
+    assert_int_equal(json_get_int(row, "row", -1), tally->rows);
+    tally->rows++;
+    if (json_object_get(row, "skipped")) {
+        assert_int_equal(json_get_int(row, "count", -1), 0);
+        tally->skipped++;
+    } else {
+        const json_t *wrong = json_object_get(row, "wrong");
+        if (json_is_integer(wrong) && json_integer_value(wrong) != 0) {
+            fail_msg("%s", line);
+        }
+        tally->checked += json_is_integer(wrong);
+        tally->samples += json_array_size(json_object_get(row, "samples_us"));
+        assert_true(json_get_num(row, "time_us", 0) > 0);
+        assert_true(json_get_num(row, "time_min_us", 0) <=
+                    json_get_num(row, "time_us", 0));
+        assert_true(json_get_num(row, "first_us", 0) > 0);
+    }
+    json_decref(row);
+}
+
+static void count_results(int fd, struct tally *tally)
+{
+    FILE *stream = fdopen(fd, "r");
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t len;
+
+    while ((len = getline(&line, &capacity, stream)) > 0) {
+        count_result(line, (size_t)len, tally);
+    }
+    free(line);
+    fclose(stream);
+}
+
+static struct tally run_setup(const struct setup *setup)
+{
+    struct store_stub stub;
+    struct tally tally = {0};
+    pid_t children[16];
+    int ends[2], status;
+
+    assert_int_equal(store_stub_start(&stub, NULL, 0), 0);
+    assert_int_equal(pipe(ends), 0);
+    for (int rank = 0; rank < setup->n; rank++) {
+        children[rank] = fork();
+        if (children[rank] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            close(ends[0]);
+            _exit(run_rank(setup, rank, stub.port, ends[1]));
+        }
+    }
+    close(ends[1]);
+    count_results(ends[0], &tally);
+    for (int rank = 0; rank < setup->n; rank++) {
+        waitpid(children[rank], &status, 0);
+        assert_int_equal(status, 0);
+    }
+    store_stub_stop(&stub);
+    struct case_file *file = make_case(setup);
+    assert_int_equal(tally.rows, series_rows(&file->plan));
+    case_file_destroy(file);
+    return tally;
+}
+
+/* Sizes on both sides of every change of algorithm, and odd ones. */
+static void run_types(int n, int per_host, const char *dtypes)
+{
+    struct setup setup = {n, per_host, dtypes, "[1000,200008]", "throughput", n - 1};
+    struct tally tally = run_setup(&setup);
+
+    assert_true(tally.checked > tally.rows / 2);
+}
+
+/* The arithmetic of a type does not depend on how data is moved: one of each width. */
+static void run_all(int n, int per_host)
+{
+    run_types(n, per_host, "[\"int8\",\"bfloat16\",\"float32\",\"float64\"]");
+}
+
+static void one_rank_alone(void **state)
+{
+    (void)state;
+    run_types(1, 0, all_dtypes);
+}
+
+static void ranks_that_share_memory(void **state)
+{
+    (void)state;
+    run_all(2, 0);
+    run_types(3, 0, all_dtypes);
+    run_all(4, 0);
+    run_all(5, 0);
+    run_all(8, 0);
+}
+
+static void ranks_over_sockets(void **state)
+{
+    (void)state;
+    run_all(2, 1);
+    run_types(3, 1, all_dtypes);
+    run_all(4, 1);
+    run_all(5, 1);
+    run_all(8, 1);
+}
+
+static void two_hosts_of_two_ranks(void **state)
+{
+    (void)state;
+    run_all(4, 2);
+}
+
+static void hosts_of_unequal_size(void **state)
+{
+    (void)state;
+    run_all(5, 2);
+    run_all(8, 3);
+}
+
+static void every_root_in_turn(void **state)
+{
+    struct setup setup = {5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1};
+
+    (void)state;
+    run_setup(&setup);
+    setup.per_host = 0;
+    run_setup(&setup);
+}
+
+static void large_buffers_go_past_the_caches(void **state)
+{
+    struct setup setup = {4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1};
+
+    (void)state;
+    run_setup(&setup);
+    setup.per_host = 2;
+    run_setup(&setup);
+}
+
+static void isolated_timing_keeps_every_sample(void **state)
+{
+    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0};
+
+    (void)state;
+    struct tally tally = run_setup(&setup);
+    assert_int_equal(tally.samples, 2 * (tally.rows - tally.skipped));
+}
+
+static void what_rounds_to_nothing_is_skipped(void **state)
+{
+    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0};
+
+    (void)state;
+    struct tally tally = run_setup(&setup);
+    /* all_gather, reduce_scatter (5 reductions), alltoall, gather, scatter; twice each */
+    assert_int_equal(tally.skipped, 2 * (1 + 5 + 1 + 1 + 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_rank_alone),
+        cmocka_unit_test(ranks_that_share_memory),
+        cmocka_unit_test(ranks_over_sockets),
+        cmocka_unit_test(two_hosts_of_two_ranks),
+        cmocka_unit_test(hosts_of_unequal_size),
+        cmocka_unit_test(every_root_in_turn),
+        cmocka_unit_test(large_buffers_go_past_the_caches),
+        cmocka_unit_test(isolated_timing_keeps_every_sample),
+        cmocka_unit_test(what_rounds_to_nothing_is_skipped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

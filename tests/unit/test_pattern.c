@@ -1,0 +1,239 @@
+/* test_pattern.c - check data: exact in any order, different where it matters */
+#include <math.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "agent/worker/host/reduce.h"
+#include "agent/worker/pattern.h"
+
+#define ELEMENTS 61
+
+static uint32_t random_state = 12345;
+
+static uint32_t next_random(void)
+{
+    random_state = random_state * 1664525u + 1013904223u;
+    return random_state >> 8;
+}
+
+/* Reduce n inputs pairwise in a random tree, rounding after each step. */
+static void reduce_randomly(enum dtype type, int redop, char **inputs, int n)
+{
+    reduce_fn *reduce = reduce_kernels()->reduce[type][redop];
+
+    for (int left = n; left > 1; left--) {
+        int a = (int)(next_random() % (uint32_t)left);
+        int b = (int)(next_random() % (uint32_t)(left - 1));
+        b += b >= a;
+        reduce(inputs[a], inputs[a], inputs[b], ELEMENTS);
+        char *spent = inputs[b];
+        inputs[b] = inputs[left - 1];
+        inputs[left - 1] = spent;
+    }
+    if (redop == REDOP_AVG) {
+        reduce_kernels()->divide[type](inputs[0], ELEMENTS, n);
+    }
+}
+
+static void check_exact(enum dtype type, int redop, int n, uint64_t seed)
+{
+    struct pattern *pattern = pattern_create(type, redop, n, seed, NULL);
+    char **inputs = calloc((size_t)n, sizeof(*inputs)), expected[ELEMENTS * 8];
+
+    assert_non_null(pattern);
+    for (int rank = 0; rank < n; rank++) {
+        inputs[rank] = malloc(ELEMENTS * 8);
+        pattern_input(pattern, rank, 1000, ELEMENTS, inputs[rank]);
+    }
+    reduce_randomly(type, redop, inputs, n);
+    pattern_reduced(pattern, 1000, ELEMENTS, expected);
+    for (int i = 0; i < ELEMENTS; i++) {
+        char want[PATTERN_TEXT_MAX], got[PATTERN_TEXT_MAX];
+        size_t at = (size_t)i * dtype_size(type);
+        if (pattern_distance(type, expected + at, inputs[0] + at) != 0) {
+            fail_msg("%s %s n %d element %d: expected %s, got %s", dtype_name(type),
+                     redop_name((enum redop)redop), n, i,
+                     pattern_format(type, expected + at, want),
+                     pattern_format(type, inputs[0] + at, got));
+        }
+    }
+    for (int rank = 0; rank < n; rank++) {
+        free(inputs[rank]);
+    }
+    free(inputs);
+    pattern_destroy(pattern);
+}
+
+static void every_reduction_is_exact_in_any_order(void **state)
+{
+    static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 64, 100, 129, 1024};
+
+    (void)state;
+    for (int type = 0; type < DTYPE_COUNT; type++) {
+        for (int redop = 0; redop < REDOP_COUNT; redop++) {
+            for (size_t k = 0; k < sizeof(ranks) / sizeof(ranks[0]); k++) {
+                for (uint64_t seed = 1; seed <= 3; seed++) {
+                    check_exact((enum dtype)type, redop, ranks[k], seed);
+                }
+            }
+        }
+    }
+}
+
+/* Nothing overflows to infinity or is NaN, and not everything is the same. */
+static void results_are_finite_and_vary(void **state)
+{
+    (void)state;
+    for (int type = 0; type < DTYPE_COUNT; type++) {
+        for (int redop = 0; redop < REDOP_COUNT; redop++) {
+            struct pattern *pattern = pattern_create((enum dtype)type, redop, 4, 9, NULL);
+            size_t size = dtype_size((enum dtype)type);
+            char data[ELEMENTS * 8], text[PATTERN_TEXT_MAX];
+            int different = 0;
+            pattern_reduced(pattern, 0, ELEMENTS, data);
+            for (size_t i = 0; i < ELEMENTS; i++) {
+                pattern_format((enum dtype)type, data + i * size, text);
+                assert_null(strpbrk(text, "xni"));
+                different += memcmp(data, data + i * size, size) != 0;
+            }
+            assert_true(different > ELEMENTS / 2);
+            pattern_destroy(pattern);
+        }
+    }
+}
+
+/* A rank left out must show in most reductions, soon. */
+static void a_missing_rank_changes_the_result(void **state)
+{
+    (void)state;
+    for (int type = 0; type < DTYPE_COUNT; type++) {
+        for (int redop = 0; redop < REDOP_AVG; redop++) {
+            const int n = 4;
+            size_t size = dtype_size((enum dtype)type);
+            struct pattern *pattern = pattern_create((enum dtype)type, redop, n, 5, NULL);
+            char sum[ELEMENTS * 8], input[ELEMENTS * 8], expected[ELEMENTS * 8];
+            int different = 0;
+            pattern_input(pattern, 0, 0, ELEMENTS, sum);
+            for (int rank = 1; rank < n - 1; rank++) {
+                pattern_input(pattern, rank, 0, ELEMENTS, input);
+                reduce_kernels()->reduce[type][redop](sum, sum, input, ELEMENTS);
+            }
+            pattern_reduced(pattern, 0, ELEMENTS, expected);
+            for (size_t i = 0; i < ELEMENTS; i++) {
+                different += memcmp(sum + i * size, expected + i * size, size) != 0;
+            }
+            assert_true(different > 4);
+            pattern_destroy(pattern);
+        }
+    }
+}
+
+static void any_part_is_the_same_as_in_the_whole(void **state)
+{
+    struct pattern *pattern = pattern_create(DTYPE_FLOAT32, REDOP_SUM, 3, 7, NULL);
+    float whole[1000], part[10];
+
+    (void)state;
+    pattern_input(pattern, 1, 0, 1000, whole);
+    pattern_input(pattern, 1, 255, 10, part);
+    assert_memory_equal(whole + 255, part, sizeof(part));
+    pattern_input(pattern, 2, 255, 10, part);
+    assert_memory_not_equal(whole + 255, part, sizeof(part));
+    pattern_destroy(pattern);
+}
+
+/* Where copies come from, told from the definition of each collective. */
+static void copies_are_expected_from_their_source(void **state)
+{
+    enum { N = 3, COUNT = 5 };
+    uint32_t sent[N][N * COUNT], expected[N * COUNT];
+    struct pattern *pattern = pattern_create(DTYPE_UINT32, -1, N, 3, NULL);
+
+    (void)state;
+    for (int rank = 0; rank < N; rank++) {
+        pattern_input(pattern, rank, 0, N * COUNT, sent[rank]);
+    }
+    pattern_expected(pattern, COLLECTIVE_ALL_GATHER, 1, -1, COUNT, 0, N * COUNT,
+                     expected);
+    for (int source = 0; source < N; source++) {
+        assert_memory_equal(expected + source * COUNT, sent[source], COUNT * 4);
+    }
+    pattern_expected(pattern, COLLECTIVE_ALLTOALL, 1, -1, COUNT, 0, N * COUNT, expected);
+    for (int source = 0; source < N; source++) {
+        assert_memory_equal(expected + source * COUNT, sent[source] + COUNT, COUNT * 4);
+    }
+    pattern_expected(pattern, COLLECTIVE_SCATTER, 2, 1, COUNT, 0, COUNT, expected);
+    assert_memory_equal(expected, sent[1] + 2 * COUNT, COUNT * 4);
+    pattern_expected(pattern, COLLECTIVE_GATHER, 1, 1, COUNT, 3, 7, expected);
+    assert_memory_equal(expected, sent[0] + 3, 2 * 4);
+    assert_memory_equal(expected + 2, sent[1], 5 * 4);
+    pattern_expected(pattern, COLLECTIVE_BROADCAST, 0, 2, COUNT, 1, 4, expected);
+    assert_memory_equal(expected, sent[2] + 1, 4 * 4);
+    pattern_expected(pattern, COLLECTIVE_SENDRECV, 0, -1, COUNT, 0, COUNT, expected);
+    assert_memory_equal(expected, sent[2], COUNT * 4);
+    assert_false(pattern_receives(COLLECTIVE_GATHER, 0, 1));
+    assert_false(pattern_receives(COLLECTIVE_REDUCE, 0, 1));
+    assert_true(pattern_receives(COLLECTIVE_REDUCE, 1, 1));
+    assert_true(pattern_receives(COLLECTIVE_BROADCAST, 0, 1));
+    pattern_destroy(pattern);
+}
+
+static void distances_count_units_in_the_last_place(void **state)
+{
+    float one = 1, next = nextafterf(1, 2), minus = -1, zero = 0, minus_zero = -0.0F;
+    float nan_value = NAN;
+    int32_t a = 1, b = 2;
+
+    (void)state;
+    assert_int_equal(pattern_distance(DTYPE_FLOAT32, &one, &one), 0);
+    assert_int_equal(pattern_distance(DTYPE_FLOAT32, &one, &next), 1);
+    assert_true(pattern_distance(DTYPE_FLOAT32, &one, &minus) == UINT64_MAX);
+    assert_int_equal(pattern_distance(DTYPE_FLOAT32, &zero, &minus_zero), 0);
+    assert_true(pattern_distance(DTYPE_FLOAT32, &one, &nan_value) == UINT64_MAX);
+    assert_true(pattern_distance(DTYPE_INT32, &a, &b) == UINT64_MAX);
+}
+
+static void elements_are_shown_as_numbers(void **state)
+{
+    char text[PATTERN_TEXT_MAX];
+    int8_t minus = -3;
+    uint64_t large = UINT64_MAX;
+    uint16_t half = 0x3e00;
+    float nan_value = NAN;
+
+    (void)state;
+    assert_string_equal(pattern_format(DTYPE_INT8, &minus, text), "-3");
+    assert_string_equal(pattern_format(DTYPE_UINT64, &large, text),
+                        "18446744073709551615");
+    assert_string_equal(pattern_format(DTYPE_FLOAT16, &half, text), "1.5");
+    assert_string_equal(pattern_format(DTYPE_FLOAT32, &nan_value, text), "0x7fc00000");
+}
+
+static void too_many_ranks_are_refused(void **state)
+{
+    struct error err;
+
+    (void)state;
+    assert_null(pattern_create(DTYPE_INT8, REDOP_SUM, PATTERN_RANKS_MAX + 1, 1, &err));
+    assert_int_equal(err.code, ERROR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_reduction_is_exact_in_any_order),
+        cmocka_unit_test(results_are_finite_and_vary),
+        cmocka_unit_test(a_missing_rank_changes_the_result),
+        cmocka_unit_test(any_part_is_the_same_as_in_the_whole),
+        cmocka_unit_test(copies_are_expected_from_their_source),
+        cmocka_unit_test(distances_count_units_in_the_last_place),
+        cmocka_unit_test(elements_are_shown_as_numbers),
+        cmocka_unit_test(too_many_ranks_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,402 @@
+/* test_worker_process.c - real worker processes: the contract, and what goes wrong */
+#include <dirent.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "tests/bench/worker_group.h"
+
+#define RANKS 4
+#define QUIET_MS 20000
+
+/* What the test wants to know of the events. */
+struct seen {
+    json_t *first[RANKS], *done[RANKS];
+    int64_t done_ns[RANKS];
+    json_t *results; /* array */
+    int progress[RANKS];
+    bool is_running; /* some rank reports that it has begun operations */
+};
+
+static char case_path[] = "/tmp/ringbench-case-XXXXXX";
+
+static void write_case(const char *members)
+{
+    char text[2048];
+
+    snprintf(
+        text, sizeof(text),
+        "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"backend\":\"host\","
+        "\"world_size\":%d,\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+        "\"redops\":[\"sum\"],\"root\":0,\"in_place\":[false],\"warmup\":1,"
+        "\"agg_iters\":1,\"check\":1,\"timing\":\"throughput\",\"seed\":1,%s}",
+        RANKS, members);
+    json_t *json = json_parse(text, strlen(text), NULL);
+    assert_non_null(json);
+    assert_int_equal(json_write_file(json, case_path, NULL), 0);
+    json_decref(json);
+}
+
+static void note(void *arg, int rank, const char *line, size_t len)
+{
+    struct seen *seen = arg;
+    json_t *event = json_parse(line, len, NULL);
+    const char *type = json_get_str(event, "type", "");
+
+    assert_non_null(event);
+    assert_null(seen->done[rank]); /* "done" is the last one */
+    if (!seen->first[rank]) {
+        seen->first[rank] = json_incref(event);
+    }
+    if (strcmp(type, "done") == 0) {
+        seen->done[rank] = json_incref(event);
+        seen->done_ns[rank] = clock_monotonic_ns();
+    } else if (strcmp(type, "result") == 0) {
+        assert_int_equal(rank, 0);
+        json_array_append(seen->results, event);
+    } else if (strcmp(type, "progress") == 0) {
+        seen->progress[rank]++;
+        seen->is_running = seen->is_running || json_get_int(event, "op", 0) > 0;
+    }
+    json_decref(event);
+}
+
+static void start(struct worker_group *group, struct seen *seen, int per_host)
+{
+    memset(seen, 0, sizeof(*seen));
+    seen->results = json_array();
+    setenv("RINGBENCH_ALLOW_FAULTS", "1", 1);
+    assert_int_equal(worker_group_start(group, WORKER_HOST, case_path, RANKS, per_host),
+                     0);
+}
+
+static void end(struct worker_group *group, struct seen *seen)
+{
+    for (int rank = 0; rank < RANKS; rank++) {
+        json_decref(seen->first[rank]);
+        json_decref(seen->done[rank]);
+    }
+    json_decref(seen->results);
+    worker_group_end(group);
+}
+
+static int ranks_ok(const struct seen *seen)
+{
+    int n = 0;
+
+    for (int rank = 0; rank < RANKS; rank++) {
+        n += seen->done[rank] && json_get_bool(seen->done[rank], "ok", false);
+    }
+    return n;
+}
+
+static const char *code_of(const struct seen *seen, int rank)
+{
+    return json_get_str(json_object_get(seen->done[rank], "error"), "code", "none");
+}
+
+static void a_case_ends_with_every_row_and_ok(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"sizes\":[8,100000],\"iters\":5");
+    for (int per_host = 0; per_host <= 2; per_host++) {
+        start(&group, &seen, per_host);
+        assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+        assert_int_equal(ranks_ok(&seen), RANKS);
+        assert_int_equal(json_array_size(seen.results), 2);
+        for (int rank = 0; rank < RANKS; rank++) {
+            assert_string_equal(json_get_str(seen.first[rank], "type", ""), "hello");
+            assert_int_equal(json_get_int(seen.first[rank], "protocol", 0), 1);
+            assert_int_equal(group.workers[rank].status, 0);
+        }
+        end(&group, &seen);
+    }
+}
+
+static void a_wrong_element_is_named(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"sizes\":[8,4000],\"iters\":2,"
+               "\"fault\":{\"kind\":\"wrong\",\"rank\":2,\"row\":1,\"index\":77}");
+    start(&group, &seen, 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    assert_int_equal(ranks_ok(&seen), RANKS);
+    const json_t *good = json_array_get(seen.results, 0);
+    const json_t *bad = json_array_get(seen.results, 1);
+    assert_int_equal(json_get_int(good, "wrong", -1), 0);
+    assert_int_equal(json_get_int(bad, "wrong", -1), 1);
+    const json_t *error = json_array_get(json_object_get(bad, "errors"), 0);
+    assert_int_equal(json_get_int(error, "rank", -1), 2);
+    assert_int_equal(json_get_int(error, "index", -1), 77);
+    assert_string_not_equal(json_get_str(error, "expected", ""),
+                            json_get_str(error, "got", ""));
+    end(&group, &seen);
+}
+
+/* Survivors stop within a second, and all name the dead rank. */
+static void check_death(int per_host)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    write_case("\"sizes\":[1000000],\"iters\":1000000,"
+               "\"fault\":{\"kind\":\"slow\",\"rank\":9,\"row\":0}");
+    start(&group, &seen, per_host);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, &seen),
+                     1);
+    int64_t killed_ns = clock_monotonic_ns();
+    kill(group.workers[2].pid, SIGKILL);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    for (int rank = 0; rank < RANKS; rank++) {
+        if (rank == 2) {
+            assert_null(seen.done[rank]);
+            continue;
+        }
+        assert_string_equal(code_of(&seen, rank), "peer_lost");
+        assert_int_equal(
+            json_get_int(json_object_get(seen.done[rank], "error"), "peer", -1), 2);
+        assert_true(seen.done_ns[rank] - killed_ns < 1000000000);
+        assert_true(WIFEXITED(group.workers[rank].status));
+        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+    }
+    end(&group, &seen);
+}
+
+static void a_death_is_noticed_in_shared_memory(void **state)
+{
+    (void)state;
+    check_death(0);
+}
+
+static void a_death_is_noticed_over_sockets(void **state)
+{
+    (void)state;
+    check_death(1);
+}
+
+static void a_death_is_noticed_with_both(void **state)
+{
+    (void)state;
+    check_death(2);
+}
+
+static void a_rank_that_kills_itself_in_a_row_is_named(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"sizes\":[8,16,32],\"iters\":50,"
+               "\"fault\":{\"kind\":\"die\",\"rank\":1,\"row\":1}");
+    start(&group, &seen, 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    assert_int_equal(json_array_size(seen.results), 1);
+    assert_true(WIFSIGNALED(group.workers[1].status));
+    assert_int_equal(json_get_int(json_object_get(seen.done[0], "error"), "peer", -1), 1);
+    end(&group, &seen);
+}
+
+static void stop_all(struct worker_group *group)
+{
+    for (int rank = 0; rank < RANKS; rank++) {
+        kill(group->workers[rank].pid, SIGTERM);
+    }
+}
+
+/* A SIGTERM ends what hangs, with the same word from every rank. */
+static void check_stop(const char *members, int per_host)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    write_case(members);
+    start(&group, &seen, per_host);
+    while (seen.progress[0] == 0) {
+        bool stop = false;
+        assert_int_equal(worker_group_read(&group, 200, &stop, note, &seen), 1);
+    }
+    int64_t stopped_ns = clock_monotonic_ns();
+    stop_all(&group);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_string_equal(code_of(&seen, rank), "cancelled");
+        assert_true(seen.done_ns[rank] - stopped_ns < 5000000000);
+        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+    }
+    end(&group, &seen);
+}
+
+static void a_stop_ends_a_running_case(void **state)
+{
+    (void)state;
+    check_stop("\"sizes\":[1000000],\"iters\":1000000", 0);
+    check_stop("\"sizes\":[1000000],\"iters\":1000000", 2);
+}
+
+static void a_stop_ends_a_hang(void **state)
+{
+    static const char hang[] = "\"sizes\":[8,1000000],\"iters\":10,"
+                               "\"fault\":{\"kind\":\"hang\",\"rank\":3,\"row\":1}";
+
+    (void)state;
+    check_stop(hang, 0);
+    check_stop(hang, 1);
+}
+
+static void a_stop_ends_the_wait_for_a_rank_that_never_joins(void **state)
+{
+    (void)state;
+    check_stop("\"sizes\":[8],\"iters\":10,\"fault\":{\"kind\":\"no_join\",\"rank\":1}",
+               0);
+}
+
+static void a_slow_rank_shows_in_the_time(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"sizes\":[8],\"iters\":10,"
+               "\"fault\":{\"kind\":\"slow\",\"rank\":1,\"us\":5000}");
+    start(&group, &seen, 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    assert_true(json_get_num(json_array_get(seen.results, 0), "time_us", 0) > 4500);
+    end(&group, &seen);
+}
+
+static void what_does_not_fit_is_skipped_with_the_numbers(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"sizes\":[8,8796093022208],\"iters\":2");
+    start(&group, &seen, 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    assert_int_equal(ranks_ok(&seen), RANKS);
+    const json_t *large = json_array_get(seen.results, 1);
+    assert_non_null(strstr(json_get_str(large, "skipped", ""), "8.0 TiB"));
+    assert_non_null(strstr(json_get_str(large, "skipped", ""), "shared by 4 ranks"));
+    assert_null(json_object_get(large, "time_us"));
+    assert_null(json_object_get(json_array_get(seen.results, 0), "skipped"));
+    end(&group, &seen);
+}
+
+static void a_bad_case_is_refused_before_it_joins(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"sizes\":[8],\"iters\":0");
+    start(&group, &seen, 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_string_equal(code_of(&seen, rank), "bad_case");
+    }
+    end(&group, &seen);
+}
+
+static int count_names(const char *path)
+{
+    DIR *dir = opendir(path);
+    int n = 0;
+
+    while (dir && readdir(dir)) {
+        n++;
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    return n;
+}
+
+static void nothing_is_left_in_dev_shm_after_a_kill(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+    int before = count_names("/dev/shm");
+
+    (void)state;
+    write_case("\"sizes\":[1000000],\"iters\":1000000");
+    start(&group, &seen, 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, &seen),
+                     1);
+    assert_int_equal(count_names("/dev/shm"), before);
+    for (int rank = 0; rank < RANKS; rank++) {
+        kill(group.workers[rank].pid, SIGKILL);
+    }
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    assert_int_equal(count_names("/dev/shm"), before);
+    end(&group, &seen);
+}
+
+static void the_probe_is_json(void **state)
+{
+    FILE *pipe = popen(WORKER_HOST " --probe", "r");
+    char text[8192];
+
+    (void)state;
+    size_t len = fread(text, 1, sizeof(text), pipe);
+    assert_int_equal(pclose(pipe), 0);
+    json_t *probe = json_parse(text, len, NULL);
+    assert_string_equal(json_get_str(probe, "backend", ""), "host");
+    assert_true(json_get_bool(probe, "available", false));
+    assert_true(json_is_null(json_object_get(probe, "reason")));
+    assert_int_equal(json_array_size(json_object_get(probe, "devices")), 1);
+    assert_int_equal(json_array_size(json_object_get(probe, "collectives")), 9);
+    assert_int_equal(json_array_size(json_object_get(probe, "dtypes")), 12);
+    assert_int_equal(json_array_size(json_object_get(probe, "redops")), 5);
+    json_decref(probe);
+}
+
+static int make_file(void **state)
+{
+    int fd = mkstemp(case_path);
+
+    (void)state;
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(case_path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_case_ends_with_every_row_and_ok),
+        cmocka_unit_test(a_wrong_element_is_named),
+        cmocka_unit_test(a_death_is_noticed_in_shared_memory),
+        cmocka_unit_test(a_death_is_noticed_over_sockets),
+        cmocka_unit_test(a_death_is_noticed_with_both),
+        cmocka_unit_test(a_rank_that_kills_itself_in_a_row_is_named),
+        cmocka_unit_test(a_stop_ends_a_running_case),
+        cmocka_unit_test(a_stop_ends_a_hang),
+        cmocka_unit_test(a_stop_ends_the_wait_for_a_rank_that_never_joins),
+        cmocka_unit_test(a_slow_rank_shows_in_the_time),
+        cmocka_unit_test(what_does_not_fit_is_skipped_with_the_numbers),
+        cmocka_unit_test(a_bad_case_is_refused_before_it_joins),
+        cmocka_unit_test(nothing_is_left_in_dev_shm_after_a_kill),
+        cmocka_unit_test(the_probe_is_json),
+    };
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
