@@ -180,10 +180,10 @@ test('a token is asked for, sent with everything, and lives in this tab only', L
         fill(server);
         server.token = 'secret';
         await open(`/runs/${RUN}`);
-        await page.getByLabel('Token').fill('wrong');
+        await page.getByRole('textbox', {name: 'Token'}).fill('wrong');
         await page.getByRole('button', {name: 'Use it'}).click();
         await sees(page, 'The token was not accepted.');
-        await page.getByLabel('Token').fill('secret');
+        await page.getByRole('textbox', {name: 'Token'}).fill('secret');
         await page.getByRole('button', {name: 'Use it'}).click();
         await page.locator('table.figures').first().waitFor();
         const events = server.requests.filter(r => r.path.endsWith('/events')).at(-1);
@@ -208,7 +208,7 @@ test('the form shows its request as it is filled in, and starts the run', LIMIT,
         assert.match(await curl(), / -d '\{\}' http/);
         await page.getByRole('checkbox', {name: 'all_reduce'}).check();
         await page.getByLabel('Largest').fill('64K');
-        await page.getByLabel('Nodes').selectOption('names');
+        await page.getByLabel('Nodes', {exact: true}).selectOption('names');
         await page.getByRole('checkbox', {name: 'node-1'}).check();
         await page.getByLabel('Name', {exact: true}).fill('it’s');
         const wanted = {

@@ -8,8 +8,9 @@ after(closeBrowser);
 
 const RUN = '06cw1x2k3m4n';
 const path = `/runs/${RUN}`;
-/* Everything before the first row of a sample run. */
-const BEFORE_ROWS = 27;
+/* How many events a run has before the first that fits. */
+const before = (run, fits) => run.events.findIndex(fits);
+const beforeRows = run => before(run, event => event.type === 'result');
 const rowCount = (page, count) => until(
     async () => (await figureRows(page)).length === count, `${count} rows in the table`);
 
@@ -17,13 +18,14 @@ test('points and rows appear as they are measured, then the stream closes', LIMI
     async t => {
         const {server, page, open} = await setUp(t);
         const run = sampleRun({sizes: [8, 1024, 65536]});
-        server.add(run, BEFORE_ROWS - 8);
+        server.add(run, before(run, event => event.state === 'joined'));
         await open(path);
         await sees(page, '0 of 4 ranks joined');
-        server.emit(RUN, 8);
-        await sees(page, 'all 4 connected');
-        const rows = run.events.findIndex(event => event.type === 'result');
-        server.emit(RUN, rows - BEFORE_ROWS);
+        server.emit(RUN, 3);
+        await sees(page, '3 of 4 ranks joined');
+        server.emit(RUN, 1);
+        await sees(page, 'all 4 joined');
+        server.emit(RUN, beforeRows(run) - server.runs.get(RUN).events.length);
         await sees(page, 'all 4 running');
         server.emit(RUN, 2);
         await rowCount(page, 1);
@@ -44,7 +46,7 @@ test('a server killed under the page loses nothing and doubles nothing', {...LIM
         const {server, page, open} =
             await setUp(t, {expected: /net::ERR|Failed to load/});
         const run = sampleRun({sizes: [8, 16, 32, 64, 128, 256]});
-        const rows = run.events.findIndex(event => event.type === 'result');
+        const rows = beforeRows(run);
         server.add(run, rows + 4);
         await open(path);
         await rowCount(page, 2);
@@ -70,7 +72,7 @@ test('a hidden tab holds no stream, and catches up when it is looked at', LIMIT,
     async t => {
         const {server, page, open} = await setUp(t);
         const run = sampleRun({sizes: [8, 16, 32]});
-        const rows = run.events.findIndex(event => event.type === 'result');
+        const rows = beforeRows(run);
         server.add(run, rows + 2);
         await open(path);
         await rowCount(page, 1);
@@ -152,7 +154,8 @@ test('a failed run says why, and which rank on which node', LIMIT, async t => {
 
 test('Stop asks the server to cancel', LIMIT, async t => {
     const {server, page, open} = await setUp(t);
-    server.add(sampleRun({sizes: [8]}), BEFORE_ROWS);
+    const run = sampleRun({sizes: [8]});
+    server.add(run, beforeRows(run));
     await open(path);
     await page.getByRole('button', {name: 'Stop'}).click();
     await until(() => server.runs.get(RUN).cancelled, 'the cancel to arrive');

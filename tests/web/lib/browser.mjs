@@ -3,13 +3,17 @@ import {existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 
-const CHROMIUM = process.env.RINGBENCH_CHROMIUM ?? '/usr/bin/chromium';
+const PLACES = [
+    process.env.RINGBENCH_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome'
+];
+const CHROMIUM = PLACES.find(file => file && existsSync(file));
 const MODULES = new URL('../../../web/node_modules/', import.meta.url);
 
 /* null, or why browser tests can't run here. */
 export function whyNoBrowser() {
-    if (!existsSync(CHROMIUM)) {
-        return `no ${CHROMIUM} (Debian package chromium)`;
+    if (!CHROMIUM) {
+        return 'there is no Chromium (Debian package chromium)';
     }
     if (!existsSync(new URL('playwright-core/index.mjs', MODULES))) {
         return 'playwright-core is not installed (npm ci in web/)';

@@ -16,11 +16,10 @@ export async function closeBrowser() {
     browser = null;
 }
 
-/* {server, page, errors, open(path)}; every complaint of the page fails the test at its
- * end, but those that match `expected`. */
-export async function setUp(t, {expected = /(?!)/, width = 1280, scheme = 'light'} = {}) {
-    const server = new FakeServer();
-    await server.start();
+/* {page, errors}: a page that fails the test at its end if it complained of anything but
+ * what matches `expected`. */
+export async function openPage(
+    t, {expected = /(?!)/, width = 1280, scheme = 'light'} = {}) {
     browser ??= await openBrowser();
     const page = await browser.context.newPage();
     await page.setViewportSize({width, height: 900});
@@ -28,12 +27,20 @@ export async function setUp(t, {expected = /(?!)/, width = 1280, scheme = 'light
     const errors = complaints(page);
     t.after(async () => {
         await page.close();
-        await server.stop();
         const real = errors.filter(text => !expected.test(text));
         if (real.length > 0) {
             throw new Error(`the page complained: ${real.join('\n')}`);
         }
     });
+    return {page, errors};
+}
+
+/* The same with a fake server: {server, page, errors, open(path)}. */
+export async function setUp(t, options) {
+    const server = new FakeServer();
+    await server.start();
+    const {page, errors} = await openPage(t, options);
+    t.after(() => server.stop());
     return {server, page, errors, open: path => page.goto(server.url + path)};
 }
 
