@@ -52,7 +52,7 @@ json_t *json_parse(const char *text, size_t len, struct error *err)
 
 char *json_text(const json_t *value)
 {
-    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
 }
 
 static int write_all(int fd, const char *data, size_t len)

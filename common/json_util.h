@@ -19,7 +19,8 @@ bool json_get_bool(const json_t *object, const char *key, bool fallback);
  * Returns a new reference or NULL with the line and column in *err. */
 json_t *json_parse(const char *text, size_t len, struct error *err);
 
-/* Compact text of a value; the caller frees it. NULL when memory is out. */
+/* Compact text of a value, numbers with fractions to 10 digits: more than any of our
+ * measurements have. The caller frees it. NULL when memory is out. */
 char *json_text(const json_t *value);
 
 /* Write value to path so that a reader sees the old or the new file, never half of it. */

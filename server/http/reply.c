@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/json_util.h"
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
 
@@ -168,7 +169,7 @@ static void finish_text(struct http_request *request, int status, const char *ty
 /* The text of a JSON value with a newline, for terminals. NULL when memory is out. */
 static char *json_line(const json_t *json, size_t *len)
 {
-    char *text = json ? json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *text = json ? json_text(json) : NULL;
     char *grown;
 
     *len = text ? strlen(text) + 1 : 0;

@@ -229,6 +229,23 @@ static void tick_placed(struct active_run *active, int64_t now_ns)
 
 /* ---- A waiting run's nodes ---- */
 
+/* Two versions of a worker may not speak the same language between ranks. */
+static void warn_of_versions(struct active_run *active, const struct placement *placement)
+{
+    const struct node *first = placement->nodes[0];
+
+    for (size_t i = 1; i < placement->n_nodes; i++) {
+        const struct node *node = placement->nodes[i];
+
+        if (first->version && node->version &&
+            strcmp(first->version, node->version) != 0) {
+            emit_message(active, "warn", "%s runs version %s, %s runs %s", first->name,
+                         first->version, node->name, node->version);
+            return;
+        }
+    }
+}
+
 static void place(struct active_run *active, const struct placement *placement)
 {
     json_t *nodes = json_array();
@@ -246,6 +263,7 @@ static void place(struct active_run *active, const struct placement *placement)
                    (json_int_t)(run_rows_per_case(active->run->spec, world) *
                                 active->run->n_cases)),
          NULL);
+    warn_of_versions(active, placement);
 }
 
 /* Tell, once per change, why a run is not running yet. */
