@@ -64,6 +64,8 @@ static void register_again(struct link *link)
     link->request = NULL;
     link->agent[0] = '\0';
     sender_set_agent(link->sender, NULL);
+    /* The server has just answered: what it was like before does not matter. */
+    backoff_reset(&link->backoff);
     try_later(link);
 }
 
