@@ -2,3 +2,16 @@ unit_test(tcpstore_wire rb_rendezvous rb_common)
 unit_test(tcpstore_kv rb_rendezvous rb_common)
 unit_test(rendezvous_peer rb_rendezvous rb_common)
 unit_test(rendezvous rb_rendezvous rb_common)
+
+# Real PyTorch clients, where there are any: the distribution's python has its packages.
+find_program(PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(PYTHON3 python3)
+if(PYTHON3)
+    if(NOT TARGET tcpstore_serve)
+        add_executable(tcpstore_serve ${CMAKE_SOURCE_DIR}/tests/bench/tcpstore_serve.c)
+        target_link_libraries(tcpstore_serve PRIVATE rb_rendezvous)
+    endif()
+    add_test(NAME torch_store COMMAND ${PYTHON3}
+        ${CMAKE_SOURCE_DIR}/tests/integration/torch_store.py $<TARGET_FILE:tcpstore_serve>)
+    set_tests_properties(torch_store PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+endif()
