@@ -176,7 +176,7 @@ static unsigned token_roles(const struct http_auth *auth, const char *token)
 
     if (len < TOKEN_MIN || len >= TOKEN_SIZE)
         return 0;
-    memcpy(given, token, len);
+    memcpy(given, token, len + 1);
     for (size_t i = 0; i < auth->count; i++) {
         unsigned difference = 0;
 

@@ -2,6 +2,7 @@
 #include "server/http/router.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool match_segment(const char *pattern, size_t len, const char *segment,
@@ -40,13 +41,7 @@ static void allow_add(char *allow, const char *method)
 {
     size_t len = strlen(allow);
 
-    if (len + strlen(method) + 3 > ROUTER_ALLOW_MAX)
-        return;
-    if (len) {
-        strcpy(allow + len, ", ");
-        len += 2;
-    }
-    strcpy(allow + len, method);
+    snprintf(allow + len, ROUTER_ALLOW_MAX - len, "%s%s", len ? ", " : "", method);
 }
 
 enum router_outcome router_match(const struct http_route *routes, const char *method,

@@ -98,28 +98,24 @@ static char *read_all(int fd, size_t len, struct error *err)
     return data;
 }
 
-static int add_file(struct static_files *files, const char *path, char *data, size_t len,
-                    struct error *err)
+/* A new entry at the end of the table, without content; NULL when memory is out. */
+static struct static_file *add_entry(struct static_files *files, const char *path)
 {
-    const char *type = content_type_of(path);
     struct static_file *grown =
         realloc(files->files, (files->count + 1) * sizeof(*grown));
-    char *name = strdup(path);
+    const char *type = content_type_of(path);
 
-    if (grown)
-        files->files = grown;
-    if (!grown || !name) {
-        free(name);
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    }
-    grown += files->count++;
+    if (!grown)
+        return NULL;
+    files->files = grown;
+    grown += files->count;
     memset(grown, 0, sizeof(*grown));
-    grown->path = name;
+    grown->path = strdup(path);
+    if (!grown->path)
+        return NULL;
     grown->content_type = type ? type : "application/octet-stream";
-    grown->data = data;
-    grown->len = len;
-    make_etag(data, len, "", grown->etag);
-    return 0;
+    files->count++;
+    return grown;
 }
 
 /* Whether the resolved path lies in the resolved directory. */
@@ -135,23 +131,24 @@ static bool is_inside(const struct static_files *files, const char *full)
 static int load_file(struct static_files *files, const char *full, const char *path,
                      size_t len, struct error *err)
 {
-    char *data;
+    struct static_file *file;
     int fd;
 
     if (files->count == FILES_MAX || len > TOTAL_MAX - files->total)
         return error_set(err, ERROR_LIMIT, "more than %d files or %zu MiB", FILES_MAX,
                          TOTAL_MAX >> 20);
+    file = add_entry(files, path);
+    if (!file)
+        return error_set(err, ERROR_MEMORY, "out of memory");
     fd = open(full, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_set_errno(err, ERROR_IO, errno, "cannot open %s", full);
-    data = read_all(fd, len, err);
+    file->data = read_all(fd, len, err);
     close(fd);
-    if (!data)
+    if (!file->data)
         return error_prefix(err, "%s", full);
-    if (add_file(files, path, data, len, err)) {
-        free(data);
-        return -1;
-    }
+    file->len = len;
+    make_etag(file->data, len, "", file->etag);
     files->total += len;
     return 0;
 }

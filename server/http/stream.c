@@ -50,7 +50,8 @@ void stream_run_notices(struct http_server *server)
     struct http_stream *stream;
 
     while ((stream = TAILQ_FIRST(&server->notices))) {
-        unnotice(stream);
+        TAILQ_REMOVE(&server->notices, stream, notices);
+        stream->is_noticed = false;
         if (!stream->request) {
             void (*gone)(void *data) = stream->gone;
             void *data = stream->data;

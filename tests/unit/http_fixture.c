@@ -591,7 +591,7 @@ void client_read(int fd, bool is_head, struct reply *reply)
         if (!read_line(fd, &reply->head, &have))
             return;
     } while (have < 4 || strcmp(reply->head + have - 4, "\r\n\r\n") != 0);
-    reply->status = atoi(reply->head + 9);
+    reply->status = have > 9 ? (int)strtol(reply->head + 9, NULL, 10) : 0;
     reply->body = calloc(1, TEXT_MIN);
     if (reply->status == 100) {
         reply_release(reply);

@@ -353,7 +353,7 @@ static void answers_pipelined_requests_in_order(void **state)
         assert_non_null(strstr(reply.body, text));
         reply_release(&reply);
         client_read(fd, false, &reply);
-        assert_int_equal(atoi(reply.body), i);
+        assert_int_equal(strtol(reply.body, NULL, 10), i);
         reply_release(&reply);
     }
     close(fd);
@@ -369,10 +369,11 @@ static void survives_malformed_requests(void **state)
         "GET /api/ok HTTP/1.1\r\nno colon\r\n\r\n",
         "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
         "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
-        "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
-        "Content-Length: 99999999999999999999999\r\n\r\n",
-        "POST /api/echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-        "zz\r\n",
+        ("POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+         "Content-Length: 99999999999999999999999\r\n\r\n"),
+        ("POST /api/echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n"
+         "zz\r\n"),
         "GET /api/ok HTTP/1.0\r\n\r\n",
     };
     size_t len = 20000;
@@ -391,9 +392,7 @@ static void survives_malformed_requests(void **state)
         close(fd);
     }
     fd = client_connect(fixture);
-    strcpy(big, "GET /");
-    memset(big + 5, 'a', len);
-    strcpy(big + 5 + len, " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    snprintf(big, len + 64, "GET /%0*d HTTP/1.1\r\nHost: localhost\r\n\r\n", (int)len, 0);
     client_send(fd, big);
     client_read(fd, false, &reply);
     assert_true(reply.status == 414 || reply.status == 431 || reply.status == 0);

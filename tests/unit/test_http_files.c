@@ -9,39 +9,30 @@
 #include <cmocka.h>
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "http_fixture.h"
+#include "web_tree.h"
 
 static struct fixture *fixture;
-static char root[64];
+static struct web_tree tree;
 
 static int start(void **state)
 {
-    char command[512];
-
     (void)state;
-    strcpy(root, "/tmp/ringbench-www-XXXXXX");
-    if (!mkdtemp(root))
+    if (web_tree_create(&tree) || web_tree_put(&tree, "index.html", "page") ||
+        web_tree_put(&tree, "app.mjs", "code") ||
+        web_tree_put(&tree, "app.mjs.gz", "packed") ||
+        web_tree_put(&tree, "data.json", "{}"))
         return -1;
-    snprintf(command, sizeof(command),
-             "cd %s && printf page > index.html && printf code > app.mjs && "
-             "printf packed > app.mjs.gz && printf '{}' > data.json",
-             root);
-    if (system(command))
-        return -1;
-    fixture = fixture_start(&(struct fixture_options){.web_dir = root});
+    fixture = fixture_start(&(struct fixture_options){.web_dir = tree.root});
     return 0;
 }
 
 static int stop(void **state)
 {
-    char command[128];
-
     (void)state;
     fixture_stop(fixture);
-    snprintf(command, sizeof(command), "rm -r %s", root);
-    return system(command);
+    return web_tree_remove(&tree);
 }
 
 static void gives(const char *target, const char *headers, const char *body,

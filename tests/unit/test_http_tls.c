@@ -12,51 +12,62 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "http_fixture.h"
+#include "web_tree.h"
 
 static struct fixture *fixture;
-static char root[64], *cert, *key;
+static struct web_tree tree;
+static char *cert, *key;
 
 static char *slurp(const char *name)
 {
-    char path[128], *text = calloc(1, 16384);
-    FILE *file;
-    size_t len;
+    char *text = calloc(1, 16384);
+    FILE *file = fopen(web_tree_path(&tree, name), "r");
+    size_t len = file ? fread(text, 1, 16383, file) : 0;
 
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    file = fopen(path, "r");
-    len = file ? fread(text, 1, 16383, file) : 0;
     if (file)
         fclose(file);
-    unlink(path);
-    if (len == 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    if (len > 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
-/* Whether a certificate could be made; says why not. */
+static void run_openssl(void)
+{
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    dup2(null, STDERR_FILENO);
+    if (chdir(tree.root) == 0)
+        execlp("openssl", "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+               "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "key", "-out", "cert",
+               "-days", "2", "-subj", "/CN=localhost", "-addext",
+               "subjectAltName=IP:127.0.0.1", (char *)NULL);
+    _exit(127);
+}
+
+/* Whether a certificate could be made. */
 static bool make_certificate(void)
 {
-    char command[512];
+    int status = -1;
+    pid_t pid;
 
-    strcpy(root, "/tmp/ringbench-tls-XXXXXX");
-    if (!mkdtemp(root))
+    if (web_tree_create(&tree))
         return false;
-    snprintf(command, sizeof(command),
-             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes "
-             "-keyout %s/key -out %s/cert -days 2 -subj /CN=localhost "
-             "-addext subjectAltName=IP:127.0.0.1 2>/dev/null",
-             root, root);
-    if (system(command))
-        return false;
-    cert = slurp("cert");
-    key = slurp("key");
-    rmdir(root);
+    pid = fork();
+    if (pid == 0)
+        run_openssl();
+    if (pid > 0)
+        waitpid(pid, &status, 0);
+    if (status == 0) {
+        cert = slurp("cert");
+        key = slurp("key");
+    }
+    web_tree_remove(&tree);
     return cert && key;
 }
 

@@ -8,68 +8,50 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "server/http/static_files.h"
+#include "web_tree.h"
 
-static char root[64];
-
-static void put(const char *path, const char *text)
-{
-    char full[256];
-    FILE *file;
-
-    snprintf(full, sizeof(full), "%s/%s", root, path);
-    file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static int run(const char *command)
-{
-    char text[512];
-
-    snprintf(text, sizeof(text), "cd %s && %s", root, command);
-    return system(text);
-}
+static struct web_tree tree;
 
 static int make_tree(void **state)
 {
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"outside", "secret"},         {"www/index.html", "<!doctype html>"},
+        {"www/app.mjs", "export {};"}, {"www/app.mjs.gz", "compressed"},
+        {"www/vendor/x.css", "p{}"},   {"www/blob.xyz", "?"},
+        {"www/empty.txt", ""},         {"www/.git/config", "secret"},
+        {"www/.hidden", "secret"},
+    };
+
     (void)state;
-    strcpy(root, "/tmp/ringbench-web-XXXXXX");
-    if (!mkdtemp(root))
+    if (web_tree_create(&tree) || mkdir(web_tree_path(&tree, "www"), 0700) ||
+        mkdir(web_tree_path(&tree, "www/vendor"), 0700) ||
+        mkdir(web_tree_path(&tree, "www/.git"), 0700) ||
+        mkdir(web_tree_path(&tree, "bare"), 0700))
         return -1;
-    if (run("mkdir www www/vendor www/.git && echo secret > outside"))
-        return -1;
-    put("www/index.html", "<!doctype html>");
-    put("www/app.mjs", "export const a = 1;");
-    put("www/app.mjs.gz", "compressed");
-    put("www/vendor/x.css", "p{}");
-    put("www/blob.xyz", "?");
-    put("www/empty.txt", "");
-    put("www/.git/config", "secret");
-    put("www/.hidden", "secret");
-    return run("ln -s ../outside www/leak.txt && ln -s .. www/up && "
-               "ln -s app.mjs www/alias.mjs && mkfifo www/pipe");
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        if (web_tree_put(&tree, files[i].name, files[i].text))
+            return -1;
+    }
+    return symlink("../outside", web_tree_path(&tree, "www/leak.txt")) ||
+           symlink("..", web_tree_path(&tree, "www/up")) ||
+           symlink("app.mjs", web_tree_path(&tree, "www/alias.mjs")) ||
+           mkfifo(web_tree_path(&tree, "www/pipe"), 0600);
 }
 
 static int remove_tree(void **state)
 {
     (void)state;
-    return run("rm -rf www outside && rmdir $PWD");
+    return web_tree_remove(&tree);
 }
 
 static struct static_files *load(void)
 {
-    char dir[128];
     struct error err = {ERROR_NONE, ""};
-    struct static_files *files;
+    struct static_files *files = static_files_load(web_tree_path(&tree, "www"), &err);
 
-    snprintf(dir, sizeof(dir), "%s/www", root);
-    files = static_files_load(dir, &err);
     if (!files)
         fail_msg("%s", err.text);
     return files;
@@ -158,12 +140,8 @@ static void refuses_a_directory_without_a_page(void **state)
     (void)state;
     assert_null(static_files_load("/nonexistent", &err));
     assert_non_null(strstr(err.text, "/nonexistent"));
-    assert_int_equal(run("mkdir bare"), 0);
-    strcat(root, "/bare");
-    assert_null(static_files_load(root, &err));
+    assert_null(static_files_load(web_tree_path(&tree, "bare"), &err));
     assert_non_null(strstr(err.text, "no index.html"));
-    root[strlen(root) - strlen("/bare")] = '\0';
-    assert_int_equal(run("rmdir bare"), 0);
 }
 
 int main(void)

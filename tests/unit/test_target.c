@@ -85,11 +85,11 @@ static void limits_depth_and_pairs(void **state)
     char text[2 * TARGET_PAIRS_MAX + 8] = "/?";
 
     (void)state;
-    for (int i = 0; i < TARGET_PAIRS_MAX; i++)
-        strcat(text, "a&");
+    for (size_t i = 0; i < TARGET_PAIRS_MAX; i++)
+        memcpy(text + 2 + 2 * i, "a&", 3);
     assert_int_equal(target_parse(&target, text, &err), 0);
     target_release(&target);
-    strcat(text, "a");
+    memcpy(text + 2 + 2 * TARGET_PAIRS_MAX, "a", 2);
     assert_int_equal(target_parse(&target, text, &err), -1);
     assert_int_equal(err.code, ERROR_INVALID);
     assert_int_equal(target_parse(&target, "/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g", &err), 0);
