@@ -56,8 +56,10 @@ static int set_text(char **field, const char *text, struct error *err)
 {
     char *copy = strdup(text);
 
-    if (!copy)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    if (!copy) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return -1;
+    }
     free(*field);
     *field = copy;
     return 0;
@@ -95,7 +97,7 @@ static int load_server(struct agent_config *config, struct error *err)
     }
     for (len = strlen(config->server); len > 0 && config->server[len - 1] == '/'; len--)
         config->server[len - 1] = '\0';
-    if (!url || check_url(url, config->server, &scheme, &host, err))
+    if (!url || check_url(url, config->server, &scheme, &host, err) || !host)
         goto out;
     /* An IPv6 address comes in brackets. */
     len = strlen(host);

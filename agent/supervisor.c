@@ -53,26 +53,28 @@ static struct live_case *find_live(const struct supervisor *supervisor,
     return c;
 }
 
-static struct ended_case *find_ended(struct supervisor *supervisor,
-                                     const struct case_id *id)
+/* The place of a case in `ended`; REMEMBERED if it is not there. */
+static size_t find_ended(const struct supervisor *supervisor, const struct case_id *id)
 {
-    for (size_t i = 0; i < REMEMBERED; i++) {
-        if (case_id_equal(&supervisor->ended[i].id, id))
-            return &supervisor->ended[i];
-    }
-    return NULL;
+    size_t i = 0;
+
+    while (i < REMEMBERED && !case_id_equal(&supervisor->ended[i].id, id))
+        i++;
+    return i;
 }
 
 /* Say that no worker of the case is left, and remember that it was here. */
 static void end_case(struct supervisor *supervisor, const struct case_id *id)
 {
     const struct supervisor_params *params = &supervisor->params;
-    struct ended_case *ended = find_ended(supervisor, id);
+    size_t place = find_ended(supervisor, id);
+    struct ended_case *ended;
 
-    if (!ended) {
-        ended = &supervisor->ended[supervisor->ended_next];
-        supervisor->ended_next = (supervisor->ended_next + 1) % REMEMBERED;
+    if (place == REMEMBERED) {
+        place = supervisor->ended_next;
+        supervisor->ended_next = (place + 1) % REMEMBERED;
     }
+    ended = &supervisor->ended[place];
     ended->id = *id;
     ended->gone_seq = outbox_add_steal(params->outbox, id, OUTBOX_NO_RANK,
                                        json_pack("{s:s}", "type", "gone"));
@@ -269,7 +271,7 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
     struct live_case *c;
     struct error err;
 
-    if (find_live(supervisor, id) || find_ended(supervisor, id))
+    if (find_live(supervisor, id) || find_ended(supervisor, id) < REMEMBERED)
         return;
     if (command->fault.code != ERROR_NONE) {
         refuse(supervisor, id, command->fault.text);
@@ -300,15 +302,16 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
                      bool wants_stacks)
 {
     struct live_case *c = find_live(supervisor, id);
-    const struct ended_case *ended;
+    size_t place;
 
     if (c) {
         stop_case(c, wants_stacks);
         return;
     }
-    ended = find_ended(supervisor, id);
+    place = find_ended(supervisor, id);
     /* Its `gone` is on the way already. */
-    if (ended && ended->gone_seq > outbox_acked(supervisor->params.outbox))
+    if (place < REMEMBERED &&
+        supervisor->ended[place].gone_seq > outbox_acked(supervisor->params.outbox))
         return;
     end_case(supervisor, id);
 }

@@ -57,9 +57,9 @@ static void count_cpu(const char *root, int cpu, struct topology *topology)
     if (!host_file_line(root, path, line, sizeof(line)))
         return;
     topology->threads++;
-    count_socket(topology, atoi(line));
+    count_socket(topology, (int)strtol(line, NULL, 10));
     snprintf(path, sizeof(path), CPU_DIR "/cpu%d/topology/thread_siblings_list", cpu);
-    if (!host_file_line(root, path, line, sizeof(line)) || atoi(line) == cpu)
+    if (!host_file_line(root, path, line, sizeof(line)) || strtol(line, NULL, 10) == cpu)
         topology->cores++;
 }
 

@@ -8,11 +8,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { FakeServer } from './lib/fake_server.mjs';
-import { Program, binDir, isAlive, processesWithEnv, tempDir, waitFor } from './lib/fixture.mjs';
+import {
+  Program, binDir, isAlive, patience, processesWithEnv, tempDir, waitFor,
+} from './lib/fixture.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 const fakeWorker = path.join(here, 'lib/fake_worker.sh');
-const limit = { timeout: 60000 };
+const limit = { timeout: 60000 * patience };
 
 let serial = 0;
 
@@ -325,7 +327,7 @@ test('a worker that ignores SIGTERM is killed after 5 s, with its children', lim
   server.command({ type: 'stop', run: 'r1', case: 0, attempt: 1, reason: 'cancelled' });
   await gone(server);
   const took = Date.now() - begin;
-  assert.ok(took > 4900 && took < 8000, `${took} ms`);
+  assert.ok(took > 4900 && took < 5000 + 3000 * patience, `${took} ms`);
   assert.equal(server.ofType('exit')[0].signal, 9);
   assert.deepEqual(agent.workers(), []);
 });
@@ -344,7 +346,7 @@ test('a descendant that holds the pipes delays the exit by a second only', limit
   await running(server);
   const begin = Date.now();
   await gone(server);
-  assert.ok(Date.now() - begin < 2500);
+  assert.ok(Date.now() - begin < 1000 + 1500 * patience);
 });
 
 test('refuses what it can not or must not start', limit, async (t) => {

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <arpa/inet.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,19 @@ static int set_up(void **state)
     return mkdtemp(root) ? 0 : -1;
 }
 
+static int remove_entry(const char *path, const struct stat *st, int type,
+                        struct FTW *place)
+{
+    (void)st;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
 static int tear_down(void **state)
 {
-    char command[128];
-
     (void)state;
-    snprintf(command, sizeof(command), "rm -rf '%s'", root);
-    return system(command);
+    return nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void put(const char *path, const char *text)
