@@ -10,14 +10,21 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t numeric_bits(float value)
+/* Compiled for the CPU, and by nvcc for both sides. */
+#ifdef __CUDACC__
+#define NUMERIC_FN static inline __host__ __device__
+#else
+#define NUMERIC_FN static inline
+#endif
+
+NUMERIC_FN uint32_t numeric_bits(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof(bits));
     return bits;
 }
 
-static inline float numeric_float(uint32_t bits)
+NUMERIC_FN float numeric_float(uint32_t bits)
 {
     float value;
     memcpy(&value, &bits, sizeof(value));
@@ -27,7 +34,7 @@ static inline float numeric_float(uint32_t bits)
 /* |value| with exponent bias `bias` and `man` mantissa bits; value finite and not above
  * the format's largest number but for rounding. Below the smallest normal number the
  * addition of a power of two does the rounding. */
-static inline uint32_t numeric_encode(uint32_t abs, int man, int bias)
+NUMERIC_FN uint32_t numeric_encode(uint32_t abs, int man, int bias)
 {
     int shift = 23 - man;
     uint32_t magic_bits = (uint32_t)(127 + 1 - bias - man + 23) << 23;
@@ -40,7 +47,7 @@ static inline uint32_t numeric_encode(uint32_t abs, int man, int bias)
     return abs < ((uint32_t)(127 + 1 - bias) << 23) ? tiny : normal;
 }
 
-static inline uint16_t float16_encode(float value)
+NUMERIC_FN uint16_t float16_encode(float value)
 {
     uint32_t bits = numeric_bits(value), abs = bits & 0x7fffffffu;
     uint32_t finite = abs < 0x47800000u ? abs : 0x47800000u; /* 65536 encodes infinity */
@@ -50,7 +57,7 @@ static inline uint16_t float16_encode(float value)
     return (uint16_t)(code | ((bits >> 16) & 0x8000u));
 }
 
-static inline float float16_decode(uint16_t half)
+NUMERIC_FN float float16_decode(uint16_t half)
 {
     uint32_t abs = (uint32_t)(half & 0x7fffu) << 13;
     float scaled = numeric_float(abs) * 0x1p112f;
@@ -60,7 +67,7 @@ static inline float float16_decode(uint16_t half)
     return numeric_float(bits | ((uint32_t)(half & 0x8000u) << 16));
 }
 
-static inline uint16_t bfloat16_encode(float value)
+NUMERIC_FN uint16_t bfloat16_encode(float value)
 {
     uint32_t bits = numeric_bits(value);
     uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
@@ -69,12 +76,12 @@ static inline uint16_t bfloat16_encode(float value)
     return (uint16_t)(rounded >> 16);
 }
 
-static inline float bfloat16_decode(uint16_t half)
+NUMERIC_FN float bfloat16_decode(uint16_t half)
 {
     return numeric_float((uint32_t)half << 16);
 }
 
-static inline uint8_t float8e4m3_encode(float value)
+NUMERIC_FN uint8_t float8e4m3_encode(float value)
 {
     uint32_t bits = numeric_bits(value), abs = bits & 0x7fffffffu;
     uint32_t finite = abs < 0x43e00000u ? abs : 0x43e00000u; /* 448 */
@@ -84,7 +91,7 @@ static inline uint8_t float8e4m3_encode(float value)
     return (uint8_t)(code | ((bits >> 24) & 0x80u));
 }
 
-static inline float float8e4m3_decode(uint8_t byte)
+NUMERIC_FN float float8e4m3_decode(uint8_t byte)
 {
     uint32_t abs = (uint32_t)(byte & 0x7fu) << 20;
     uint32_t bits = numeric_bits(numeric_float(abs) * 0x1p120f);
@@ -93,7 +100,7 @@ static inline float float8e4m3_decode(uint8_t byte)
     return numeric_float(bits | ((uint32_t)(byte & 0x80u) << 24));
 }
 
-static inline uint8_t float8e5m2_encode(float value)
+NUMERIC_FN uint8_t float8e5m2_encode(float value)
 {
     uint32_t bits = numeric_bits(value), abs = bits & 0x7fffffffu;
     uint32_t finite = abs < 0x47600000u ? abs : 0x47600000u; /* 57344 */
@@ -103,7 +110,7 @@ static inline uint8_t float8e5m2_encode(float value)
     return (uint8_t)(code | ((bits >> 24) & 0x80u));
 }
 
-static inline float float8e5m2_decode(uint8_t byte)
+NUMERIC_FN float float8e5m2_decode(uint8_t byte)
 {
     return float16_decode((uint16_t)(byte << 8));
 }

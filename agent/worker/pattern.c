@@ -2,12 +2,11 @@
 #include "agent/worker/pattern.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/worker/numeric.h"
+#include "agent/worker/pattern_math.h"
 
 #define BLOCK 256 /* elements converted at a time */
 
@@ -34,48 +33,6 @@ static const struct integer_range integer_ranges[DTYPE_COUNT] = {
     [DTYPE_INT32] = {32, true}, [DTYPE_UINT32] = {32, false},
     [DTYPE_INT64] = {64, true}, [DTYPE_UINT64] = {64, false},
 };
-
-struct pattern {
-    enum dtype type;
-    int redop, n;
-    uint64_t seed;
-    bool is_float;
-    /* Floating point: value = sign * mantissa * 2^exponent * table. */
-    uint64_t mantissas;            /* 1 .. this */
-    double least, greatest, total; /* of the table */
-    /* Integers */
-    uint64_t scales; /* avg: 1 .. this */
-    int64_t spread;  /* min, max: table within -spread .. spread */
-    uint64_t integer_total;
-    double *table;
-    uint64_t *integers;
-};
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30;
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 27;
-    x *= UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-static uint64_t hash_index(uint64_t seed, uint64_t index)
-{
-    return mix(seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15));
-}
-
-/* 0 .. n-1 from the hash's upper half. */
-static uint32_t scale_to(uint64_t hash, uint32_t n)
-{
-    return (uint32_t)(((hash >> 32) * n) >> 32);
-}
-
-static int position(const struct pattern *pattern, int rank, uint64_t hash)
-{
-    int at = rank + (int)scale_to(hash, (uint32_t)pattern->n);
-    return at >= pattern->n ? at - pattern->n : at;
-}
 
 /* Small whole numbers with a total of at most `budget`: 1, 2, 3 in turn if they fit, else
  * ones, spread out with zeros between them when even these do not. */
@@ -105,6 +62,20 @@ static void float_table_sum(struct pattern *pattern, uint64_t *scratch)
     }
     pattern->total = (double)total;
     pattern->mantissas = budget / total;
+}
+
+/* Libraries that scale before they add round each term: two terms keep that to a few
+ * units in the last place, whatever the number of ranks. */
+static void float_table_avg(struct pattern *pattern)
+{
+    pattern->table[0] = 1;
+    pattern->total = 1;
+    if (pattern->n > 1) {
+        pattern->table[pattern->n / 2] = 2;
+        pattern->total = 3;
+    }
+    pattern->mantissas =
+        (UINT64_C(1) << float_ranges[pattern->type].bits) / (uint64_t)pattern->total;
 }
 
 static void float_table_prod(struct pattern *pattern)
@@ -139,7 +110,7 @@ static void integer_table_odd(struct pattern *pattern, bool product)
 {
     pattern->integer_total = product ? 1 : 0;
     for (int i = 0; i < pattern->n; i++) {
-        uint64_t value = mix(pattern->seed + (uint64_t)i) | 1;
+        uint64_t value = pattern_mix(pattern->seed + (uint64_t)i) | 1;
         if (product && i == 0) {
             value = 1;
         } else if (!product && i == 0 && pattern->n % 2 == 0) {
@@ -201,7 +172,7 @@ static void build_tables(struct pattern *pattern)
         break;
     case REDOP_AVG:
         if (pattern->is_float) {
-            float_table_sum(pattern, pattern->integers);
+            float_table_avg(pattern);
         } else {
             integer_table_avg(pattern);
         }
@@ -240,8 +211,14 @@ struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed,
     pattern->type = type;
     pattern->redop = redop;
     pattern->n = n;
-    pattern->seed = mix(seed ^ UINT64_C(0x72696e6762656e63));
+    pattern->seed = pattern_mix(seed ^ UINT64_C(0x72696e6762656e63));
     pattern->is_float = float_ranges[type].bits > 0;
+    pattern->element = (unsigned)dtype_size(type);
+    pattern->is_signed = integer_ranges[type].is_signed;
+    pattern->bits =
+        pattern->is_float ? float_ranges[type].bits : integer_ranges[type].bits;
+    pattern->exponent_min = float_ranges[type].exponent_min;
+    pattern->exponent_max = float_ranges[type].exponent_max;
     build_tables(pattern);
     return pattern;
 }
@@ -254,102 +231,6 @@ void pattern_destroy(struct pattern *pattern)
     free(pattern->table);
     free(pattern->integers);
     free(pattern);
-}
-
-static double float_scale(const struct pattern *pattern, uint64_t hash)
-{
-    const struct float_range *range = &float_ranges[pattern->type];
-    uint64_t second = mix(hash);
-    uint32_t exponents = (uint32_t)(range->exponent_max - range->exponent_min + 1);
-    int exponent = range->exponent_min + (int)scale_to(second, exponents);
-    uint64_t mantissa = 1 + (second & 0xffffffffu) % pattern->mantissas;
-    double value = (double)mantissa * (hash & 1 ? -1.0 : 1.0);
-
-    /* 2^exponent, put together from its bits. */
-    uint64_t bits = (uint64_t)(1023 + exponent) << 52;
-    double power;
-    memcpy(&power, &bits, sizeof(power));
-    return value * power;
-}
-
-static double float_input(const struct pattern *pattern, int rank, uint64_t hash)
-{
-    int at = position(pattern, rank, hash);
-
-    if (pattern->redop == REDOP_PROD && at != 0) {
-        return pattern->table[at];
-    }
-    return float_scale(pattern, hash) * pattern->table[at];
-}
-
-static double float_reduced(const struct pattern *pattern, uint64_t hash)
-{
-    double scale = float_scale(pattern, hash);
-
-    switch (pattern->redop) {
-    case REDOP_MIN:
-        return scale * (scale > 0 ? pattern->least : pattern->greatest);
-    case REDOP_MAX:
-        return scale * (scale > 0 ? pattern->greatest : pattern->least);
-    case REDOP_AVG:
-        return scale * pattern->total / pattern->n;
-    default:
-        return scale * pattern->total;
-    }
-}
-
-/* min, max: a number with room for the table on both sides. */
-static uint64_t integer_base(const struct pattern *pattern, uint64_t hash)
-{
-    const struct integer_range *range = &integer_ranges[pattern->type];
-    int bits = range->bits;
-    uint64_t full = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    uint64_t spread = (uint64_t)pattern->spread;
-    uint64_t base = spread + mix(hash) % (full - 2 * spread + 1);
-
-    return range->is_signed ? base - (UINT64_C(1) << (bits - 1)) : base;
-}
-
-static uint64_t integer_scale(const struct pattern *pattern, uint64_t hash)
-{
-    switch (pattern->redop) {
-    case REDOP_AVG:
-        return 1 + mix(hash) % pattern->scales;
-    case REDOP_MIN:
-    case REDOP_MAX:
-        return integer_base(pattern, hash);
-    default:
-        return mix(hash) | 1;
-    }
-}
-
-static uint64_t integer_input(const struct pattern *pattern, int rank, uint64_t hash)
-{
-    int at = position(pattern, rank, hash);
-    uint64_t entry = pattern->integers[at];
-
-    if (pattern->redop == REDOP_PROD && at != 0) {
-        return entry;
-    }
-    uint64_t scale = integer_scale(pattern, hash);
-    bool is_extreme = pattern->redop == REDOP_MIN || pattern->redop == REDOP_MAX;
-    return is_extreme ? scale + entry : scale * entry;
-}
-
-static uint64_t integer_reduced(const struct pattern *pattern, uint64_t hash)
-{
-    uint64_t scale = integer_scale(pattern, hash);
-
-    switch (pattern->redop) {
-    case REDOP_MIN:
-        return scale + (uint64_t)(int64_t)pattern->least;
-    case REDOP_MAX:
-        return scale + (uint64_t)(int64_t)pattern->greatest;
-    case REDOP_AVG:
-        return scale * pattern->integer_total / (uint64_t)pattern->n;
-    default:
-        return scale * pattern->integer_total;
-    }
 }
 
 static void store_floats(enum dtype type, const double *values, size_t count, void *out)
@@ -407,13 +288,13 @@ static void generate(const struct pattern *pattern, int rank, uint64_t first,
     uint64_t integers[BLOCK];
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t hash = hash_index(pattern->seed, first + i);
+        uint64_t hash = pattern_hash(pattern->seed, first + i);
         if (pattern->is_float) {
-            floats[i] = rank < 0 ? float_reduced(pattern, hash)
-                                 : float_input(pattern, rank, hash);
+            floats[i] = rank < 0 ? pattern_float_reduced(pattern, hash)
+                                 : pattern_float_input(pattern, rank, hash);
         } else {
-            integers[i] = rank < 0 ? integer_reduced(pattern, hash)
-                                   : integer_input(pattern, rank, hash);
+            integers[i] = rank < 0 ? pattern_integer_reduced(pattern, hash)
+                                   : pattern_integer_input(pattern, rank, hash);
         }
     }
     if (pattern->is_float) {
@@ -426,10 +307,10 @@ static void generate(const struct pattern *pattern, int rank, uint64_t first,
 static void generate_bits(const struct pattern *pattern, int rank, uint64_t first,
                           size_t count, void *out)
 {
-    uint64_t seed = mix(pattern->seed + (uint64_t)rank), bits[BLOCK];
+    uint64_t seed = pattern_mix(pattern->seed + (uint64_t)rank), bits[BLOCK];
 
     for (size_t i = 0; i < count; i++) {
-        bits[i] = hash_index(seed, first + i);
+        bits[i] = pattern_hash(seed, first + i);
     }
     store_integers(dtype_size(pattern->type), bits, count, out);
 }
@@ -467,35 +348,6 @@ bool pattern_receives(enum collective_kind kind, int rank, int root)
     return (kind != COLLECTIVE_REDUCE && kind != COLLECTIVE_GATHER) || rank == root;
 }
 
-/* Element `index` of rank's receive buffer comes from element *from of *source. Every
- * block of call_count elements is contiguous in both. */
-static void copy_source(enum collective_kind kind, const struct pattern *pattern,
-                        int rank, int root, size_t call_count, uint64_t index,
-                        int *source, uint64_t *from)
-{
-    *from = index;
-    switch (kind) {
-    case COLLECTIVE_BROADCAST:
-        *source = root;
-        break;
-    case COLLECTIVE_SENDRECV:
-        *source = (rank + pattern->n - 1) % pattern->n;
-        break;
-    case COLLECTIVE_SCATTER:
-        *source = root;
-        *from = (uint64_t)rank * call_count + index;
-        break;
-    case COLLECTIVE_ALLTOALL:
-        *source = (int)(index / call_count);
-        *from = (uint64_t)rank * call_count + index % call_count;
-        break;
-    default:
-        *source = (int)(index / call_count);
-        *from = index % call_count;
-        break;
-    }
-}
-
 void pattern_expected(const struct pattern *pattern, enum collective_kind kind, int rank,
                       int root, size_t call_count, uint64_t first, size_t count,
                       void *out)
@@ -513,7 +365,7 @@ void pattern_expected(const struct pattern *pattern, enum collective_kind kind, 
         size_t part = call_count - (size_t)(index % call_count);
         int source;
         part = part < count - done ? part : count - done;
-        copy_source(kind, pattern, rank, root, call_count, index, &source, &from);
+        pattern_source(kind, pattern->n, rank, root, call_count, index, &source, &from);
         generate_all(pattern, source, from, part, (char *)out + done * size);
         done += part;
     }
@@ -526,9 +378,8 @@ static uint64_t load_bits(enum dtype type, const void *element)
     return bits;
 }
 
-static double load_float(enum dtype type, const void *element)
+static double load_float(enum dtype type, uint64_t bits)
 {
-    uint64_t bits = load_bits(type, element);
     double value;
 
     switch (type) {
@@ -550,22 +401,9 @@ static double load_float(enum dtype type, const void *element)
 
 uint64_t pattern_distance(enum dtype type, const void *a, const void *b)
 {
-    uint64_t x = load_bits(type, a), y = load_bits(type, b);
-    uint64_t sign = UINT64_C(1) << (8 * dtype_size(type) - 1);
-
-    if (x == y) {
-        return 0;
-    }
-    if (float_ranges[type].bits == 0) {
-        return UINT64_MAX;
-    }
-    if ((x | y) == sign) {
-        return 0; /* the two zeros */
-    }
-    if (isnan(load_float(type, a)) || isnan(load_float(type, b)) || ((x ^ y) & sign)) {
-        return UINT64_MAX;
-    }
-    return x > y ? x - y : y - x;
+    return pattern_bits_distance(type, float_ranges[type].bits > 0,
+                                 (unsigned)dtype_size(type), load_bits(type, a),
+                                 load_bits(type, b));
 }
 
 const char *pattern_format(enum dtype type, const void *element,
@@ -579,10 +417,10 @@ const char *pattern_format(enum dtype type, const void *element,
         snprintf(text, PATTERN_TEXT_MAX, "%" PRId64, value);
     } else if (width > 0) {
         snprintf(text, PATTERN_TEXT_MAX, "%" PRIu64, bits);
-    } else if (isnan(load_float(type, element))) {
+    } else if (pattern_is_nan(type, bits)) {
         snprintf(text, PATTERN_TEXT_MAX, "0x%" PRIx64, bits);
     } else {
-        snprintf(text, PATTERN_TEXT_MAX, "%.17g", load_float(type, element));
+        snprintf(text, PATTERN_TEXT_MAX, "%.17g", load_float(type, bits));
     }
     return text;
 }

@@ -7,7 +7,8 @@
  * position a small whole number p from a table. sum, avg: the input is s * p, with s a
  * scale hashed from the index, and the result s * P with P the table's total. The sizes
  * are chosen so that |s * any partial sum| has no more significant bits than the type.
- *   Where there are more ranks than that allows the other positions are zero.
+ *   Where there are more ranks than that allows the other positions are zero, and for
+ * avg of floating point numbers all but two: libraries that scale inputs round each term.
  * - prod: position 0 holds s, the others powers of two whose product stays within a
  *   factor of four, and -1.
  * - min, max: s * p with distinct p and s a power of two, or for integers s + p.
