@@ -96,7 +96,7 @@ static void on_unknown(void *arg)
 {
     struct link *link = arg;
 
-    log_info("the server does not know this agent any more, registering again");
+    log_debug("the server does not know this agent any more, registering again");
     register_again(link);
 }
 
