@@ -9,64 +9,11 @@
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
 
-/* Over TLS the library sends a buffer in many runs in which nothing seems to happen, and
- * the pump would slow down; a reader callback shows it that there is work. */
-#define READER_BYTES_MIN ((size_t)256 * 1024)
-#define READER_BLOCK 65536
-
 static const char ui_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
     "blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
-
-struct reader {
-    struct http_server *server;
-    size_t len;
-    char *data;
-};
-
-static ssize_t read_block(void *cls, uint64_t pos, char *out, size_t max)
-{
-    struct reader *reader = cls;
-    size_t left = reader->len - (size_t)pos;
-
-    http_server_progress(reader->server);
-    if (left == 0)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    if (max > left)
-        max = left;
-    memcpy(out, reader->data + pos, max);
-    return (ssize_t)max;
-}
-
-static void reader_free(void *cls)
-{
-    struct reader *reader = cls;
-
-    free(reader->data);
-    free(reader);
-}
-
-static struct MHD_Response *reader_response(struct http_server *server, char *data,
-                                            size_t len)
-{
-    struct reader *reader = malloc(sizeof(*reader));
-    struct MHD_Response *response = NULL;
-
-    if (reader) {
-        reader->server = server;
-        reader->len = len;
-        reader->data = data;
-        response = MHD_create_response_from_callback(len, READER_BLOCK, read_block,
-                                                     reader, reader_free);
-    }
-    if (!response) {
-        free(reader);
-        free(data);
-    }
-    return response;
-}
 
 /* A response of malloc'ed bytes, which are stolen, also on failure. */
 static struct MHD_Response *response_of(struct http_server *server, char *data,
@@ -157,7 +104,7 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
 static void finish_text(struct http_request *request, int status, const char *type,
                         char *text, size_t len)
 {
-    struct MHD_Response *response = response_of(request->server, text, len);
+    struct MHD_Response *response = response_of(text, len);
 
     if (response && MHD_add_response_header(response, "Content-Type", type) != MHD_YES) {
         MHD_destroy_response(response);

@@ -314,7 +314,7 @@ static void on_flood(struct http_request *request, void *arg)
 
 static void on_large(struct http_request *request, void *arg)
 {
-    size_t len = (size_t)4 << 20;
+    size_t len = (size_t)16 << 20;
     char *text = malloc(len);
 
     (void)arg;

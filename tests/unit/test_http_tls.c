@@ -198,10 +198,11 @@ static void sends_large_answers_without_crawling(void **state)
 
     (void)state;
     assert_int_equal(perform(curl), 200);
-    assert_int_equal(received.len, (size_t)4 << 20);
+    assert_int_equal(received.len, (size_t)16 << 20);
     assert_false(received.is_wrong);
-    /* The library's crawl was 4 MB/s; this stays above ten times that when idle. */
-    assert_true(now_s() - begin < 0.5);
+    print_message("16 MiB took %.2f s\n", now_s() - begin);
+    /* At the library's crawl of 4 MB/s it would be four. */
+    assert_true(now_s() - begin < 3);
     curl_easy_cleanup(curl);
 }
 
