@@ -2,6 +2,8 @@
 import http from 'node:http';
 import https from 'node:https';
 
+import { atEnd } from './fixture.mjs';
+
 export class FakeServer {
   constructor(t, options = {}) {
     this.options = { lease_s: 15, poll_s: 5, ...options };
@@ -18,7 +20,7 @@ export class FakeServer {
     this.refuse = null;      // (event) => text, to answer 422 to a batch
     this.answer = null;      // (request, body) => {status, body} or undefined
     this.sockets = new Set();
-    t.after(() => this.die());
+    atEnd(t, () => this.die());
   }
 
   async listen(port = 0) {

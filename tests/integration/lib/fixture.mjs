@@ -15,10 +15,32 @@ export const binDir = path.join(buildDir, 'bin');
 // Every deadline is multiplied by this: sanitizers and loaded machines are slow.
 export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 1);
 
+const endings = new WeakMap(); // test -> what is to be done at its end
+
+// Do something when the test ends, the latest first: a program is killed before the folder
+// that it writes to is removed (t.after goes the other way round).
+export function atEnd(t, action) {
+  if (!endings.has(t)) {
+    endings.set(t, []);
+    t.after(async () => {
+      const errors = [];
+      for (const ending of endings.get(t).reverse()) {
+        try {
+          await ending();
+        } catch (error) {
+          errors.push(error);
+        }
+      }
+      if (errors.length > 0) throw errors[0];
+    });
+  }
+  endings.get(t).push(action);
+}
+
 // A new folder that is removed when the test ends.
 export function tempDir(t, prefix = 'ringbench-test-') {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), prefix));
-  t.after(() => fs.rmSync(dir, { recursive: true, force: true }));
+  atEnd(t, () => fs.rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
@@ -108,7 +130,7 @@ export class Program {
       this.status = { code: null, signal: null, error };
     });
     this.child.on('close', (code, signal) => { this.status ??= { code, signal }; });
-    t.after(() => this.kill());
+    atEnd(t, () => this.kill());
   }
 
   collect(stream, lines) {
