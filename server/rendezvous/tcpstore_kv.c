@@ -1,47 +1,14 @@
-/* tcpstore_kv.c - what a TCPStore holds: values, queues, and clients that wait for them
- */
-#include "server/rendezvous/tcpstore_kv.h"
+/* tcpstore_kv.c - what each query of a TCPStore does, and who is woken by it */
+#include "server/rendezvous/tcpstore_entry.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element) ((element)->is_lost = true)
-#include <uthash.h>
 
 #define NOT_READY 1
 #define WAIT_CANCELED 1
 #define CALLBACK_REGISTERED 3
-
-struct queue_item {
-    STAILQ_ENTRY(queue_item) link;
-    size_t len;
-    unsigned char data[];
-};
-
-TAILQ_HEAD(wait_list, tcpstore_wait);
-
-/* Lives while it has a value, a queue or someone waiting. */
-struct tcpstore_entry {
-    UT_hash_handle hh;
-    bool has_value, is_lost;
-    size_t len, capacity; /* of value */
-    unsigned char *value;
-    STAILQ_HEAD(, queue_item) queue;
-    size_t queue_len, queue_bytes;
-    struct wait_list waits;
-    unsigned char key[];
-};
-
-struct tcpstore_kv {
-    struct tcpstore_entry *entries;
-    struct tcpstore_limits limits;
-    uint64_t seed;
-    size_t n_entries, n_values, bytes, n_waits, n_waiting;
-};
 
 /* One request on its way through a handler. */
 struct call {
@@ -53,136 +20,6 @@ struct call {
 };
 
 static const struct tcpstore_slice no_bytes = {(const unsigned char *)"", 0};
-
-struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
-{
-    struct tcpstore_kv *kv = calloc(1, sizeof(*kv));
-
-    if (!kv)
-        return NULL;
-    kv->limits = *limits;
-    /* An unseeded hash is as correct, only easier to provoke. */
-    if (getrandom(&kv->seed, sizeof(kv->seed), GRND_NONBLOCK) < 0)
-        kv->seed = 0;
-    return kv;
-}
-
-/* ---- Entries ---- */
-
-static unsigned hash_key(uint64_t seed, const unsigned char *key, size_t len)
-{
-    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t hash = seed ^ (len * factor), word;
-
-    for (; len >= sizeof(word); key += sizeof(word), len -= sizeof(word)) {
-        memcpy(&word, key, sizeof(word));
-        hash = (hash ^ word) * factor;
-        hash ^= hash >> 29;
-    }
-    word = 0;
-    memcpy(&word, key, len);
-    hash = (hash ^ word) * factor;
-    hash ^= hash >> 32;
-    return (unsigned)(hash * factor >> 32);
-}
-
-static struct tcpstore_entry *find(struct tcpstore_kv *kv, struct tcpstore_slice key)
-{
-    struct tcpstore_entry *entry;
-    unsigned hash = hash_key(kv->seed, key.data, key.len);
-
-    HASH_FIND_BYHASHVALUE(hh, kv->entries, key.data, key.len, hash, entry);
-    return entry;
-}
-
-static bool entry_exists(const struct tcpstore_entry *entry)
-{
-    return entry && (entry->has_value || entry->queue_len);
-}
-
-static size_t entry_cost(size_t key_len)
-{
-    return sizeof(struct tcpstore_entry) + key_len;
-}
-
-static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
-{
-    HASH_DEL(kv->entries, entry);
-    kv->n_entries--;
-    kv->bytes -= entry_cost(entry->hh.keylen) + entry->capacity;
-    free(entry->value);
-    free(entry);
-}
-
-/* Free an entry that nothing hangs on any more. */
-static void entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
-{
-    if (!entry->has_value && !entry->queue_len && TAILQ_EMPTY(&entry->waits))
-        entry_free(kv, entry);
-}
-
-static bool has_room(const struct tcpstore_kv *kv, size_t bytes)
-{
-    return bytes <= kv->limits.max_bytes && kv->bytes <= kv->limits.max_bytes - bytes;
-}
-
-static int no_room(struct error *err)
-{
-    return error_set(err, ERROR_LIMIT, "the store has reached its limit of bytes");
-}
-
-static struct tcpstore_entry *find_or_add(struct tcpstore_kv *kv,
-                                          struct tcpstore_slice key, struct error *err)
-{
-    unsigned hash = hash_key(kv->seed, key.data, key.len);
-    struct tcpstore_entry *entry;
-
-    HASH_FIND_BYHASHVALUE(hh, kv->entries, key.data, key.len, hash, entry);
-    if (entry)
-        return entry;
-    if (kv->n_entries >= kv->limits.max_keys) {
-        error_set(err, ERROR_LIMIT, "the store has reached its limit of keys");
-        return NULL;
-    }
-    if (!has_room(kv, entry_cost(key.len))) {
-        no_room(err);
-        return NULL;
-    }
-    entry = calloc(1, sizeof(*entry) + key.len);
-    if (!entry) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    memcpy(entry->key, key.data, key.len);
-    STAILQ_INIT(&entry->queue);
-    TAILQ_INIT(&entry->waits);
-    HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->entries, entry->key, key.len, hash, entry);
-    if (entry->is_lost) {
-        free(entry);
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    kv->n_entries++;
-    kv->bytes += entry_cost(key.len);
-    return entry;
-}
-
-/* Give the value exactly `capacity` bytes of memory. */
-static int resize_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                        size_t capacity, struct error *err)
-{
-    unsigned char *value;
-
-    if (capacity > entry->capacity && !has_room(kv, capacity - entry->capacity))
-        return no_room(err);
-    value = realloc(entry->value, capacity ? capacity : 1);
-    if (!value)
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    kv->bytes += capacity - entry->capacity;
-    entry->value = value;
-    entry->capacity = capacity;
-    return 0;
-}
 
 /* ---- Waiting ---- */
 
@@ -215,7 +52,7 @@ static void drop_wait(struct tcpstore_client *client)
         if (!entry)
             continue;
         unlink_wait(&client->waits[i]);
-        entry_drop(client->kv, entry);
+        tcpstore_entry_drop(client->kv, entry);
     }
     free_waits(client);
 }
@@ -265,7 +102,7 @@ static void wake_one(struct tcpstore_entry *entry)
 static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key,
                     struct error *err)
 {
-    struct tcpstore_entry *entry = find_or_add(client->kv, key, err);
+    struct tcpstore_entry *entry = tcpstore_find_or_add(client->kv, key, err);
     struct tcpstore_wait *wait = &client->waits[client->missing];
 
     if (!entry)
@@ -289,8 +126,8 @@ static int begin_wait(struct tcpstore_client *client, size_t n, struct error *er
         client->one.entry = NULL;
         client->waits = &client->one;
     } else {
-        if (!has_room(kv, n * sizeof(*client->waits)))
-            return no_room(err);
+        if (!tcpstore_has_room(kv, n * sizeof(*client->waits)))
+            return tcpstore_no_room(err);
         client->waits = calloc(n, sizeof(*client->waits));
         if (!client->waits)
             return error_set(err, ERROR_MEMORY, "out of memory");
@@ -353,38 +190,16 @@ static int entry_number(const struct tcpstore_entry *entry, int64_t *number,
 
 /* ---- Values ---- */
 
-/* Memory for a value of len bytes, giving back what a much longer one had. */
-static int fit_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t len,
-                     struct error *err)
-{
-    if (entry->value && len <= entry->capacity && entry->capacity / 4 <= len + 16)
-        return 0;
-    return resize_value(kv, entry, len, err);
-}
-
-static void put_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
-                      struct tcpstore_slice value)
-{
-    memcpy(entry->value, value.data, value.len);
-    entry->len = value.len;
-    kv->n_values += !entry->has_value;
-    entry->has_value = true;
-}
-
 /* Store a value without waking anyone. NULL after a failure, which changed nothing. */
 static struct tcpstore_entry *store(struct tcpstore_kv *kv, struct tcpstore_slice key,
                                     struct tcpstore_slice value, struct error *err)
 {
-    struct tcpstore_entry *entry = find_or_add(kv, key, err);
+    struct tcpstore_entry *entry = tcpstore_find_or_add(kv, key, err);
 
-    if (!entry)
-        return NULL;
-    if (fit_value(kv, entry, value.len, err) < 0) {
-        entry_drop(kv, entry);
-        return NULL;
-    }
-    put_value(kv, entry, value);
-    return entry;
+    if (!entry || tcpstore_entry_set(kv, entry, value, err) == 0)
+        return entry;
+    tcpstore_entry_drop(kv, entry);
+    return NULL;
 }
 
 static int store_number(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
@@ -394,10 +209,7 @@ static int store_number(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
     int len = snprintf(text, sizeof(text), "%" PRId64, number);
     struct tcpstore_slice value = {(const unsigned char *)text, (size_t)len};
 
-    if (fit_value(kv, entry, value.len, err) < 0)
-        return -1;
-    put_value(kv, entry, value);
-    return 0;
+    return tcpstore_entry_set(kv, entry, value, err);
 }
 
 static int put_value_reply(struct call *call, const struct tcpstore_entry *entry)
@@ -422,7 +234,7 @@ static int do_set(struct call *call)
 static int do_compare_set(struct call *call)
 {
     const struct tcpstore_request *request = call->request;
-    struct tcpstore_entry *entry = find(call->kv, request->key);
+    struct tcpstore_entry *entry = tcpstore_find(call->kv, request->key);
     struct tcpstore_slice current = no_bytes;
 
     if (entry && entry->has_value) {
@@ -446,12 +258,13 @@ static int do_compare_set(struct call *call)
 
 static int do_get(struct call *call)
 {
-    return put_value_reply(call, find(call->kv, call->request->key));
+    return put_value_reply(call, tcpstore_find(call->kv, call->request->key));
 }
 
 static int do_add(struct call *call)
 {
-    struct tcpstore_entry *entry = find_or_add(call->kv, call->request->key, call->err);
+    struct tcpstore_entry *entry =
+        tcpstore_find_or_add(call->kv, call->request->key, call->err);
     int64_t number;
 
     if (!entry)
@@ -460,7 +273,7 @@ static int do_add(struct call *call)
         return -1;
     number = (int64_t)((uint64_t)number + (uint64_t)call->request->number);
     if (store_number(call->kv, entry, number, call->err) < 0) {
-        entry_drop(call->kv, entry);
+        tcpstore_entry_drop(call->kv, entry);
         return -1;
     }
     wake_all(entry, false);
@@ -470,7 +283,8 @@ static int do_add(struct call *call)
 static int do_append(struct call *call)
 {
     struct tcpstore_slice value = call->request->value;
-    struct tcpstore_entry *entry = find_or_add(call->kv, call->request->key, call->err);
+    struct tcpstore_entry *entry =
+        tcpstore_find_or_add(call->kv, call->request->key, call->err);
     size_t len;
 
     if (!entry)
@@ -478,9 +292,10 @@ static int do_append(struct call *call)
     len = (entry->has_value ? entry->len : 0) + value.len;
     /* Half as much again, so that many small pieces don't cost a copy each. */
     if ((!entry->value || len > entry->capacity) &&
-        resize_value(call->kv, entry, entry->len ? len + len / 2 : len, NULL) < 0 &&
-        resize_value(call->kv, entry, len, call->err) < 0) {
-        entry_drop(call->kv, entry);
+        tcpstore_entry_resize(call->kv, entry, entry->len ? len + len / 2 : len, NULL) <
+            0 &&
+        tcpstore_entry_resize(call->kv, entry, len, call->err) < 0) {
+        tcpstore_entry_drop(call->kv, entry);
         return -1;
     }
     memcpy(entry->value + len - value.len, value.data, value.len);
@@ -494,7 +309,7 @@ static int do_append(struct call *call)
 static int do_delete(struct call *call)
 {
     struct tcpstore_kv *kv = call->kv;
-    struct tcpstore_entry *entry = find(kv, call->request->key);
+    struct tcpstore_entry *entry = tcpstore_find(kv, call->request->key);
 
     if (!entry || !entry->has_value)
         return tcpstore_put_i64(call->reply, 0);
@@ -504,7 +319,7 @@ static int do_delete(struct call *call)
     entry->value = NULL;
     entry->len = entry->capacity = 0;
     entry->has_value = false;
-    entry_drop(kv, entry);
+    tcpstore_entry_drop(kv, entry);
     return tcpstore_put_i64(call->reply, 1);
 }
 
@@ -517,7 +332,7 @@ static int do_check(struct call *call)
 
     for (uint64_t i = 0; is_ready && i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
-        is_ready = entry_exists(find(call->kv, key));
+        is_ready = tcpstore_entry_exists(tcpstore_find(call->kv, key));
     }
     return tcpstore_put_u8(call->reply, is_ready ? 0 : NOT_READY);
 }
@@ -528,7 +343,7 @@ static int do_multi_get(struct call *call)
 
     for (uint64_t i = 0; i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
-        if (put_value_reply(call, find(call->kv, key)) < 0)
+        if (put_value_reply(call, tcpstore_find(call->kv, key)) < 0)
             return -1;
     }
     return 0;
@@ -545,16 +360,16 @@ static int check_pairs(struct call *call)
     for (uint64_t i = 0; i < call->request->count; i++) {
         const struct tcpstore_entry *entry;
         tcpstore_list_next(&list, &key, &value);
-        entry = find(kv, key);
+        entry = tcpstore_find(kv, key);
         keys += !entry;
-        bytes += entry ? 0 : entry_cost(key.len);
+        bytes += entry ? 0 : tcpstore_entry_cost(key.len);
         if (!entry || value.len > entry->capacity)
             bytes += value.len - (entry ? entry->capacity : 0);
     }
     if (keys > kv->limits.max_keys - kv->n_entries)
         return error_set(call->err, ERROR_LIMIT,
                          "the store has reached its limit of keys");
-    return has_room(kv, bytes) ? 0 : no_room(call->err);
+    return tcpstore_has_room(kv, bytes) ? 0 : tcpstore_no_room(call->err);
 }
 
 static int do_multi_set(struct call *call)
@@ -584,7 +399,7 @@ static int do_wait(struct call *call)
     drop_wait(client);
     for (uint64_t i = 0; i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
-        missing += !entry_exists(find(call->kv, key));
+        missing += !tcpstore_entry_exists(tcpstore_find(call->kv, key));
     }
     if (missing == 0)
         return tcpstore_put_u8(call->reply, TCPSTORE_STOP_WAITING);
@@ -593,7 +408,8 @@ static int do_wait(struct call *call)
     list = call->request->list;
     for (uint64_t i = 0; i < call->request->count; i++) {
         tcpstore_list_next(&list, &key, NULL);
-        if (entry_exists(find(call->kv, key)) || add_wait(client, key, call->err) == 0)
+        if (tcpstore_entry_exists(tcpstore_find(call->kv, key)) ||
+            add_wait(client, key, call->err) == 0)
             continue;
         drop_wait(client);
         return -1;
@@ -624,48 +440,22 @@ static int do_list_keys(struct call *call)
 
 static int do_queue_push(struct call *call)
 {
-    struct tcpstore_kv *kv = call->kv;
-    struct tcpstore_slice value = call->request->value;
-    struct tcpstore_entry *entry = find_or_add(kv, call->request->key, call->err);
-    struct queue_item *item = NULL;
+    struct tcpstore_entry *entry =
+        tcpstore_find_or_add(call->kv, call->request->key, call->err);
 
     if (!entry)
         return -1;
-    if (!has_room(kv, sizeof(*item) + value.len)) {
-        no_room(call->err);
-    } else {
-        item = malloc(sizeof(*item) + value.len);
-        if (!item)
-            error_set(call->err, ERROR_MEMORY, "out of memory");
-    }
-    if (!item) {
-        entry_drop(kv, entry);
+    if (tcpstore_entry_push(call->kv, entry, call->request->value, call->err) < 0) {
+        tcpstore_entry_drop(call->kv, entry);
         return -1;
     }
-    item->len = value.len;
-    memcpy(item->data, value.data, value.len);
-    STAILQ_INSERT_TAIL(&entry->queue, item, link);
-    entry->queue_len++;
-    entry->queue_bytes += value.len;
-    kv->bytes += sizeof(*item) + value.len;
     wake_one(entry);
     return 0;
 }
 
-static void pop_item(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
-{
-    struct queue_item *item = STAILQ_FIRST(&entry->queue);
-
-    STAILQ_REMOVE_HEAD(&entry->queue, link);
-    entry->queue_len--;
-    entry->queue_bytes -= item->len;
-    kv->bytes -= sizeof(*item) + item->len;
-    free(item);
-}
-
 static int do_queue_pop(struct call *call)
 {
-    struct tcpstore_entry *entry = find(call->kv, call->request->key);
+    struct tcpstore_entry *entry = tcpstore_find(call->kv, call->request->key);
     const struct queue_item *item;
 
     if (!entry || !entry->queue_len)
@@ -674,14 +464,14 @@ static int do_queue_pop(struct call *call)
     if (tcpstore_put_i64(call->reply, (int64_t)entry->queue_len) < 0 ||
         tcpstore_put_blob(call->reply, item->data, item->len) < 0)
         return -1;
-    pop_item(call->kv, entry);
-    entry_drop(call->kv, entry);
+    tcpstore_entry_pop(call->kv, entry);
+    tcpstore_entry_drop(call->kv, entry);
     return 0;
 }
 
 static int do_queue_len(struct call *call)
 {
-    const struct tcpstore_entry *entry = find(call->kv, call->request->key);
+    const struct tcpstore_entry *entry = tcpstore_find(call->kv, call->request->key);
 
     return tcpstore_put_i64(call->reply, entry ? (int64_t)entry->queue_len : 0);
 }
@@ -704,7 +494,7 @@ static int do_barrier(struct call *call)
     int64_t count;
 
     drop_wait(call->client);
-    entry = find_or_add(kv, call->request->key, call->err);
+    entry = tcpstore_find_or_add(kv, call->request->key, call->err);
     if (!entry || entry_number(entry, &count, call->err) < 0)
         return -1;
     count = (int64_t)((uint64_t)count + 1);
@@ -722,7 +512,7 @@ fail:
     if (call->client->waits)
         drop_wait(call->client);
     else
-        entry_drop(kv, entry);
+        tcpstore_entry_drop(kv, entry);
     return -1;
 }
 
@@ -789,25 +579,6 @@ int tcpstore_kv_execute(struct tcpstore_client *client,
     return -1;
 }
 
-void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usage)
-{
-    usage->keys = kv->n_values;
-    usage->bytes = kv->bytes;
-    usage->waits = kv->n_waiting;
-}
-
-void tcpstore_kv_each_key(const struct tcpstore_kv *kv,
-                          void (*each)(void *arg, const void *key, size_t key_len,
-                                       size_t value_len),
-                          void *arg)
-{
-    const struct tcpstore_entry *entry;
-
-    for (entry = kv->entries; entry; entry = entry->hh.next)
-        if (entry_exists(entry))
-            each(arg, entry->key, entry->hh.keylen, entry->len + entry->queue_bytes);
-}
-
 void tcpstore_client_each_wait(const struct tcpstore_client *client,
                                void (*each)(void *arg, const void *key, size_t key_len),
                                void *arg)
@@ -817,19 +588,4 @@ void tcpstore_client_each_wait(const struct tcpstore_client *client,
         if (entry)
             each(arg, entry->key, entry->hh.keylen);
     }
-}
-
-void tcpstore_kv_destroy(struct tcpstore_kv *kv)
-{
-    struct tcpstore_entry *entry, *next;
-
-    if (!kv)
-        return;
-    HASH_ITER(hh, kv->entries, entry, next)
-    {
-        while (entry->queue_len)
-            pop_item(kv, entry);
-        entry_free(kv, entry);
-    }
-    free(kv);
 }
