@@ -78,7 +78,9 @@ test('each collective measures and checks every row', limit, async (t) => {
 
 test('bandwidths follow from time and size', limit, async (t) => {
   const { server } = await startCluster(t, 3);
-  const { id } = await server.run({ ...quick, sizes: ['1M'], collectives: ['all_reduce', 'all_gather', 'broadcast'] });
+  const { id } = await server.run({
+    ...quick, sizes: ['1M'], collectives: ['all_reduce', 'all_gather', 'broadcast'],
+  });
   await server.runEnds(id);
   const factor = { all_reduce: 4 / 3, all_gather: 2 / 3, broadcast: 1 };
   const size = { all_reduce: 1048576, all_gather: 1048560, broadcast: 1048576 };
@@ -245,7 +247,8 @@ test('a key makes a POST happen once', limit, async (t) => {
   assert.equal(again.json.id, first.json.id);
   assertProblem(await server.post('{"name":"other"}', key), 422, /Idempotency-Key/);
   assert.equal((await server.post(body, { 'Idempotency-Key': 'abc-2' })).status, 201);
-  const both = await Promise.all(Array.from({ length: 8 }, () => server.post(body, { 'Idempotency-Key': 'abc-3' })));
+  const both = await Promise.all(Array.from({ length: 8 }, () =>
+    server.post(body, { 'Idempotency-Key': 'abc-3' })));
   assert.equal(new Set(both.map((answer) => answer.json.id)).size, 1);
   assert.equal(both.filter((answer) => answer.status === 201).length, 1);
   assert.equal((await server.get('/api/v1/runs')).runs.length, 3);
@@ -374,14 +377,21 @@ test('nodes show what they are', limit, async (t) => {
   assert.equal(node.state, 'idle');
   assert.equal(node.run, null);
   assert.ok(node.inventory.backends.host.available, JSON.stringify(node.inventory.backends));
-  assert.deepEqual(await server.node('node-1'), { ...node, last_seen: (await server.node('node-1')).last_seen });
+  const same = await server.node('node-1');
+  assert.deepEqual(same, { ...node, last_seen: same.last_seen });
   assertProblem(await server.request('GET', '/api/v1/nodes/none'), 404);
 });
 
 test('ranks that claim to be on other hosts talk over TCP', limit, async (t) => {
   const server = await startServer(t);
-  for (const i of [1, 2]) await startAgent(t, server, `node-${i}`, { ranks: 2, env: { RINGBENCH_HOSTID: `host-${i}` } });
-  const { id } = await server.run({ ...quick, sizes: [8, '1M'], collectives: ['all_reduce', 'alltoall'] });
+  for (const i of [1, 2]) {
+    const env = { RINGBENCH_HOSTID: `host-${i}` };
+    await startAgent(t, server, `node-${i}`, { ranks: 2, env });
+  }
+  const { id } = await server.run({
+    ...quick, sizes: [8, '64K', '1M'],
+    collectives: ['all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'reduce', 'alltoall'],
+  });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.world_size, 4);

@@ -1,0 +1,53 @@
+// demo.test.mjs - scripts/demo, with programs that are already built
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Program, binDir, processesWithEnv, waitFor } from './lib/fixture.mjs';
+
+const script = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../scripts/demo');
+const limit = { timeout: 180000 };
+
+let serial = 0;
+
+function startDemo(t, ...args) {
+  const mark = `${process.pid}-demo-${serial++}`;
+  const demo = new Program(t, script, args, {
+    env: { ...process.env, RINGBENCH_BIN_DIR: binDir, RINGBENCH_PORT: '0', TEST_MARK: mark },
+  });
+  demo.nothingLeft = () => waitFor(() => processesWithEnv('TEST_MARK', mark).length === 0,
+    () => `left: ${processesWithEnv('TEST_MARK', mark)}`);
+  return demo;
+}
+
+test('the demo shows a run across four agents and cleans up', limit, async (t) => {
+  const demo = startDemo(t, '--once');
+  assert.deepEqual(await demo.ended(120000), { code: 0, signal: null }, demo.describe());
+  assert.match(demo.lines[0], /^\$ curl -N -H 'Accept: text\/plain' -d '\{"name":"demo"/);
+  assert.ok(demo.lines.includes('# 4 of 4 ranks joined'), demo.describe());
+  assert.ok(demo.lines.some((line) => /^ +16777216 +4194304 +float /.test(line)), demo.describe());
+  assert.match(demo.lines.at(-1), /^completed: 44 rows/);
+  await demo.nothingLeft();
+});
+
+test('it stays until Ctrl-C, and the four can play hosts of their own', limit, async (t) => {
+  const demo = startDemo(t, '--hosts');
+  const [, url] = await demo.line(/^In a browser: (http:\S+)$/, 120000);
+  assert.ok(demo.lines.some((line) => line.startsWith('completed')), demo.describe());
+  const { nodes } = await (await fetch(new URL('api/v1/nodes', url))).json();
+  assert.deepEqual(nodes.map((node) => node.state), ['idle', 'idle', 'idle', 'idle']);
+  assert.equal(new Set(nodes.map((node) => node.inventory.hostid)).size, 4);
+  demo.signal('SIGINT');
+  assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
+  await demo.nothingLeft();
+});
+
+test('it is stopped in the middle of a run', limit, async (t) => {
+  const demo = startDemo(t);
+  await demo.line(/ranks joined$/, 60000);
+  demo.signal('SIGTERM');
+  await demo.ended(30000);
+  assert.notEqual(demo.status.code, 0);
+  await demo.nothingLeft();
+});
