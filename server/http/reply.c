@@ -16,15 +16,12 @@ static const char ui_policy[] =
     "frame-ancestors 'none'";
 
 /* A response of malloc'ed bytes, which are stolen, also on failure. */
-static struct MHD_Response *response_of(struct http_server *server, char *data,
-                                        size_t len)
+static struct MHD_Response *response_of(char *data, size_t len)
 {
     struct MHD_Response *response;
 
     if (!data)
         return NULL;
-    if (server && server->is_tls && len >= READER_BYTES_MIN)
-        return reader_response(server, data, len);
     response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
     if (!response)
         free(data);
