@@ -9,9 +9,11 @@
 
 #include <jansson.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/worker/pattern.h"
 #include "agent/worker/store_client.h"
 #include "common/collective.h"
 #include "common/error.h"
@@ -28,6 +30,7 @@ struct backend_env {
     const char *hostid;     /* replaces the host identity; NULL: none */
     const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
     int64_t timeout_ms;     /* for the whole of create */
+    int64_t stall_ms;       /* after which the server gives the case up; 0: unknown */
 };
 
 /* One collective. With layout L of collective_layout(): send holds L.send_count elements,
@@ -48,12 +51,26 @@ struct backend_memory {
     char text[200]; /* how the figure came about, for a person */
 };
 
+struct backend_compare {
+    const struct pattern *pattern;
+    const struct backend_call *call;
+    int rank;
+    unsigned ulps;
+    uint64_t first, end;
+};
+
+struct backend_wrong {
+    uint64_t count;
+    uint64_t first; /* index of the first one; only when count is not 0 */
+};
+
 struct backend {
     const char *name;
     unsigned collectives, dtypes, redops; /* bit masks of what it can do */
     /* How far the average of floating point numbers may be off, in units in the last
      * place: 0 where sums are divided, more where inputs are scaled beforehand. */
     unsigned avg_ulps;
+    bool is_emulated; /* nothing real is measured: probe, hello and every row say so */
 
     /* {"available","reason","devices"} for --probe; a new reference, never NULL unless
      * memory is out. Takes no communicator and may be called without any device. */
@@ -67,6 +84,10 @@ struct backend {
 
     /* A summary for the event `phase: connected`: {"PEER": "shm"} or a string. */
     json_t *(*transport)(struct backend_comm *comm);
+    /* Optional: further keys of that event, a new object. */
+    json_t *(*details)(struct backend_comm *comm);
+    /* Optional: add to a row what must be known wherever it is shown. */
+    void (*mark)(const struct backend_comm *comm, json_t *row);
 
     int (*memory)(struct backend_comm *comm, struct backend_memory *out,
                   struct error *err);
@@ -82,6 +103,15 @@ struct backend {
     /* Repeat the `size` bytes (1 to 8) of an element over `len` bytes. */
     int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
                 size_t len, struct error *err);
+
+    /* Optional, both or none: the check's work where the data is. They return 1 when that
+     * is not possible here; then it is done through write and read. put_input: what
+     * `rank` sends, `count` elements from the first. find_wrong: compare elements first
+     * .. end-1 of call->recv with what `rank` must receive, up to `ulps` apart. */
+    int (*put_input)(struct backend_comm *comm, const struct pattern *pattern, int rank,
+                     size_t count, void *to, struct error *err);
+    int (*find_wrong)(struct backend_comm *comm, const struct backend_compare *compare,
+                      struct backend_wrong *out, struct error *err);
 
     /* Begin a collective; it may still be under way on return. */
     int (*run)(struct backend_comm *comm, const struct backend_call *call,

@@ -157,11 +157,11 @@ static int allocate(struct bench *bench, struct error *err)
     return 0;
 }
 
-static json_t *describe(const struct bench_row *row)
+static json_t *describe(const struct bench *bench, const struct bench_row *row)
 {
     const struct series_row *series = &row->row;
 
-    return json_pack(
+    json_t *object = json_pack(
         "{s:I, s:I, s:s, s:s, s:s, s:i, s:b, s:I, s:I}", "row", (json_int_t)series->row,
         "series", (json_int_t)series->series, "collective",
         collective_name(series->collective), "dtype", dtype_name(series->dtype), "redop",
@@ -169,6 +169,13 @@ static json_t *describe(const struct bench_row *row)
         series->root, "in_place", series->in_place, "size",
         (json_int_t)(row->layout.count ? row->layout.size_bytes : series->size), "count",
         (json_int_t)row->layout.count);
+    if (object && bench->backend->is_emulated) {
+        json_object_set_new(object, "emulated", json_true());
+    }
+    if (object && bench->backend->mark) {
+        bench->backend->mark(bench->comm, object);
+    }
+    return object;
 }
 
 static json_t *number_array(const double *values, long n)
@@ -187,7 +194,7 @@ static void report(const struct bench *bench, const struct bench_row *row,
     int n = bench->file->world_size;
     double algbw = collective_algbw_gbs(&row->layout, figures->mean_us / 1e6);
     double factor = collective_bus_factor(row->row.collective, n);
-    json_t *result = describe(row);
+    json_t *result = describe(bench, row);
     json_t *numbers =
         json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "iters",
                   (json_int_t)figures->iters, "time_us", figures->mean_us, "time_min_us",
@@ -242,7 +249,7 @@ static int do_row(struct bench *bench, size_t number, struct error *err)
     lay_out(bench, number, &row);
     progress_row(bench->progress, row.row.series, row.layout.size_bytes);
     if (must_skip(bench, &row, reason)) {
-        json_t *result = bench->rank == 0 ? describe(&row) : NULL;
+        json_t *result = bench->rank == 0 ? describe(bench, &row) : NULL;
         if (result) {
             json_object_set_new(result, "skipped", json_string(reason));
             events_emit(bench->events, "result", result);

@@ -56,6 +56,13 @@ static int write_inputs(struct check *check, struct error *err)
                              err)) {
         return -1;
     }
+    if (bench->backend->put_input) {
+        int status = bench->backend->put_input(bench->comm, check->pattern, bench->rank,
+                                               layout->send_count, to, err);
+        if (status <= 0) {
+            return status;
+        }
+    }
     for (size_t done = 0; done < layout->send_count; done += at_once) {
         size_t left = layout->send_count - done;
         size_t part = left < at_once ? left : at_once;
@@ -68,12 +75,14 @@ static int write_inputs(struct check *check, struct error *err)
     return 0;
 }
 
+static unsigned allowed_ulps(const struct check *check)
+{
+    return check->row->call.redop == REDOP_AVG ? check->bench->backend->avg_ulps : 0;
+}
+
 static bool is_right(const struct check *check, const char *expected, const char *got)
 {
-    const struct backend_call *call = &check->row->call;
-    unsigned allowed = call->redop == REDOP_AVG ? check->bench->backend->avg_ulps : 0;
-
-    return pattern_distance(call->dtype, expected, got) <= allowed;
+    return pattern_distance(check->row->call.dtype, expected, got) <= allowed_ulps(check);
 }
 
 static void note_wrong(struct check *check, uint64_t index, const char *expected,
@@ -82,7 +91,6 @@ static void note_wrong(struct check *check, uint64_t index, const char *expected
     struct findings *findings = &check->findings;
     enum dtype type = check->row->call.dtype;
 
-    findings->wrong++;
     if (findings->kept < CHECK_ERRORS_MAX) {
         struct wrong_element *element = &findings->first[findings->kept++];
         element->index = index;
@@ -101,9 +109,57 @@ static void compare_block(struct check *check, uint64_t first, size_t count)
     for (size_t i = 0; i < count; i++) {
         const char *expected = check->expected + i * size, *got = check->got + i * size;
         if (memcmp(expected, got, size) != 0 && !is_right(check, expected, got)) {
+            check->findings.wrong++;
             note_wrong(check, first + i, expected, got);
         }
     }
+}
+
+/* An element that the device calls wrong, as the host sees it. */
+static int note_found(struct check *check, uint64_t index, struct error *err)
+{
+    const struct backend_call *call = &check->row->call;
+    const char *from = (const char *)call->recv + index * check->element;
+
+    pattern_expected(check->pattern, call->kind, check->bench->rank, call->root,
+                     call->count, index, 1, check->expected);
+    if (check->bench->backend->read(check->bench->comm, check->got, from, check->element,
+                                    err)) {
+        return -1;
+    }
+    if (is_right(check, check->expected, check->got)) {
+        return error_set(err, ERROR_INTERNAL,
+                         "check: element %llu is wrong to the device, but right to the "
+                         "host",
+                         (unsigned long long)index);
+    }
+    note_wrong(check, index, check->expected, check->got);
+    return 0;
+}
+
+/* 1: the device cannot. */
+static int compare_on_device(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+    struct backend_compare compare = {.pattern = check->pattern,
+                                      .call = &check->row->call,
+                                      .rank = bench->rank,
+                                      .ulps = allowed_ulps(check),
+                                      .end = check->row->layout.recv_count};
+    struct backend_wrong found;
+
+    int status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
+    if (status == 0) {
+        check->findings.wrong += found.count;
+    }
+    while (status == 0 && found.count > 0 && check->findings.kept < CHECK_ERRORS_MAX) {
+        if (bench_stopped(bench, err) || note_found(check, found.first, err)) {
+            return -1;
+        }
+        compare.first = found.first + 1;
+        status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
+    }
+    return status;
 }
 
 static int compare(struct check *check, struct error *err)
@@ -114,6 +170,12 @@ static int compare(struct check *check, struct error *err)
 
     if (!pattern_receives(call->kind, bench->rank, call->root)) {
         return 0;
+    }
+    if (bench->backend->find_wrong) {
+        int status = compare_on_device(check, err);
+        if (status <= 0) {
+            return status;
+        }
     }
     for (size_t done = 0; done < total; done += at_once) {
         size_t part = total - done < at_once ? total - done : at_once;

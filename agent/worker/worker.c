@@ -93,6 +93,9 @@ static int print_probe(const struct backend *backend)
     }
     json_object_set_new(probe, "backend", json_string(backend->name));
     json_object_set_new(probe, "version", json_string(RINGBENCH_VERSION));
+    if (backend->is_emulated) {
+        json_object_set_new(probe, "emulated", json_true());
+    }
     json_object_set_new(
         probe, "collectives",
         name_array(backend->collectives, COLLECTIVE_COUNT, name_of_collective));
@@ -127,11 +130,14 @@ static void emit_hello(struct worker *worker)
     char host[256] = "", hostid[HOSTID_MAX];
 
     gethostname(host, sizeof(host) - 1);
-    events_emit(&worker->events, "hello",
-                json_pack("{s:i, s:s, s:s, s:i, s:s, s:s}", "protocol", PROTOCOL,
-                          "backend", worker->backend->name, "version", RINGBENCH_VERSION,
-                          "pid", (int)getpid(), "host", host, "hostid",
-                          hostid_text(getenv("RINGBENCH_HOSTID"), hostid)));
+    json_t *event = json_pack("{s:i, s:s, s:s, s:i, s:s, s:s}", "protocol", PROTOCOL,
+                              "backend", worker->backend->name, "version",
+                              RINGBENCH_VERSION, "pid", (int)getpid(), "host", host,
+                              "hostid", hostid_text(getenv("RINGBENCH_HOSTID"), hostid));
+    if (event && worker->backend->is_emulated) {
+        json_object_set_new(event, "emulated", json_true());
+    }
+    events_emit(&worker->events, "hello", event);
 }
 
 static int read_number(const char *name, int min, int max, int *out, struct error *err)
@@ -261,12 +267,19 @@ static int form(struct worker *worker, struct error *err)
 {
     worker->stage = "connect";
     worker->env.store = worker->store;
+    worker->env.stall_ms = worker->file->stall_s * 1000;
     worker->comm = worker->backend->create(&worker->env, err);
     if (!worker->comm) {
         return -1;
     }
-    emit_phase(worker, "connected",
-               json_pack("{s:o}", "transport", worker->backend->transport(worker->comm)));
+    json_t *more =
+        json_pack("{s:o}", "transport", worker->backend->transport(worker->comm));
+    if (more && worker->backend->details) {
+        json_t *details = worker->backend->details(worker->comm);
+        json_object_update(more, details);
+        json_decref(details);
+    }
+    emit_phase(worker, "connected", more);
     return 0;
 }
 
