@@ -222,6 +222,7 @@ function drawShapes(u, line, surface) {
     const ratio = devicePixelRatio;
     u.ctx.save();
     clipToPlot(u, 6 * ratio);
+    u.ctx.setLineDash([]);
     u.ctx.lineWidth = 1.8 * ratio;
     u.ctx.strokeStyle = line.colour;
     u.ctx.fillStyle = line.hollow ? surface : line.colour;

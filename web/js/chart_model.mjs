@@ -14,21 +14,15 @@ export const METRICS = {
     latency: {label: 'Latency', axis: 'time per call, µs (up to 64 KiB)', unit: 'µs'}
 };
 
-/* A point's value under a metric, with its bounds over ranks and repeats. Bandwidths are
- * sizes over times: their bounds turn round. */
+/* A point's value under a metric, with its bounds over ranks and repeats. */
 export function pointValue(point, metric) {
     if (point.time_us === null) {
         return null;
     }
-    if (metric === 'time' || metric === 'latency') {
-        return {y: point.time_us, lo: point.time_min_us, hi: point.time_max_us};
-    }
-    const y = metric === 'algbw' ? point.algbw_gbs : point.busbw_gbs;
-    return {
-        y,
-        lo: (y * point.time_us) / point.time_max_us,
-        hi: (y * point.time_us) / point.time_min_us
-    };
+    const isTime = metric === 'time' || metric === 'latency';
+    const [key, unit] = isTime ? ['time', 'us'] : [metric, 'gbs'];
+    const [lo, hi] = point[`${key}_bounds_${unit}`];
+    return {y: point[`${key}_${unit}`], lo, hi};
 }
 
 /* The sources are {name, rows, spec} of one run or of several laid over one another; the

@@ -100,18 +100,38 @@ export function debounce(call, ms) {
     return later;
 }
 
-/* Call at most once per frame, however often asked. */
-export function perFrame(call) {
-    let pending = 0;
+/* Call at most once per frame, however often asked; a call that takes long comes rarer,
+ * so that the page stays usable beside it. */
+export function paced(call) {
+    const REST = 3;
+    let frame = 0;
+    let timer = 0;
+    let free = 0;
+    const run = () => {
+        const start = performance.now();
+        frame = 0;
+        call();
+        free = performance.now() + REST * (performance.now() - start);
+    };
     const ask = () => {
-        pending ||= requestAnimationFrame(() => {
-            pending = 0;
-            call();
-        });
+        if (frame || timer) {
+            return;
+        }
+        const wait = free - performance.now();
+        if (wait < 16) {
+            frame = requestAnimationFrame(run);
+            return;
+        }
+        timer = setTimeout(() => {
+            timer = 0;
+            frame = requestAnimationFrame(run);
+        }, wait);
     };
     ask.cancel = () => {
-        cancelAnimationFrame(pending);
-        pending = 0;
+        cancelAnimationFrame(frame);
+        clearTimeout(timer);
+        frame = 0;
+        timer = 0;
     };
     return ask;
 }

@@ -130,13 +130,25 @@ function applyRank(run, event) {
     }
     let rank = found.ranks.get(event.rank);
     if (!rank) {
-        rank = {rank: event.rank, node: event.node, state: '', reason: null, times: {}};
+        rank = newRank(event);
         found.ranks.set(event.rank, rank);
     }
     rank.node = event.node ?? rank.node;
     rank.state = event.state;
     rank.reason = event.reason ?? null;
     rank.times[event.state] ??= event.time;
+    rank.transport = event.transport ?? rank.transport;
+}
+
+function newRank(event) {
+    return {
+        rank: event.rank,
+        node: event.node,
+        state: '',
+        reason: null,
+        transport: null,
+        times: {}
+    };
 }
 
 function applyResult(run, event) {
@@ -175,6 +187,19 @@ export function caseToShow(run, wanted) {
     const cases = [...run.cases.values()];
     const active = cases.find(c => c.state === 'running' || c.state === 'rendezvous');
     return active ?? cases.filter(c => c.ranks.size > 0).pop() ?? cases[0] ?? null;
+}
+
+/* What carries the bytes between these ranks: "shm", "shm, tcp"; "" before they say. A
+ * rank says it in a word, or by peer. */
+export function transports(ranks) {
+    const words = new Set();
+    for (const {transport} of ranks) {
+        const said = transport !== null && typeof transport === 'object'
+            ? Object.values(transport)
+            : [transport];
+        said.filter(Boolean).forEach(word => words.add(String(word)));
+    }
+    return [...words].sort().join(', ');
 }
 
 /* How far a rank has come: an index into RANK_STATES; a failed one keeps where it was. */

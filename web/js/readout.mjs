@@ -28,7 +28,8 @@ function readoutRow({line, point}) {
     return h('tr', {}, h('th', {scope: 'row'}, glyph(line), h('span', {}, line.label)),
         h('td', {}, formatBandwidth(p.busbw_gbs)),
         h('td', {}, formatBandwidth(p.algbw_gbs)), h('td', {}, formatTime(p.time_us)),
-        h('td', {}, `${formatTime(p.time_min_us)} … ${formatTime(p.time_max_us)}`,
+        h('td', {},
+            `${formatTime(p.time_bounds_us[0])} … ${formatTime(p.time_bounds_us[1])}`,
             p.wrong ? h('strong', {class: 'bad'}, ` ${p.wrong} wrong`) : null));
 }
 

@@ -14,11 +14,25 @@ export class RunSource {
         this.error = null;
         this.done = false;
         this.stream = null;
-        this.loading = null;
+        this.replayed = {state: newRunState(), count: 0};
         this.stopped = false;
         this.onVisible = () => this.heed();
         document.addEventListener('visibilitychange', this.onVisible);
         this.heed();
+    }
+
+    /* The state after the first `count` events; null: as it is now. Going on from where
+     * the last question was is cheap. */
+    stateAt(count) {
+        if (count === null || count >= this.log.length) {
+            return this.state;
+        }
+        if (count < this.replayed.count) {
+            this.replayed = {state: newRunState(), count: 0};
+        }
+        applyEvents(this.replayed.state, this.log.slice(this.replayed.count, count));
+        this.replayed.count = count;
+        return this.replayed.state;
     }
 
     name() {

@@ -202,6 +202,27 @@ function fieldOf(pointer, form) {
         undefined);
 }
 
+/* A spec as short as it can be said: defaults by name left out, sizes as a range. */
+export const shortSpec = spec => toSpec(fromSpec(spec));
+
+/* JSON to be read: as JSON.stringify has it, but lists of plain values on one line. */
+export function prettyJson(value, indent = '') {
+    if (value === null || typeof value !== 'object') {
+        return JSON.stringify(value);
+    }
+    const isList = Array.isArray(value);
+    const entries = Object.entries(value);
+    if (entries.length === 0 ||
+        (isList && value.every(item => typeof item !== 'object'))) {
+        return isList ? `[${value.map(item => JSON.stringify(item)).join(', ')}]` : '{}';
+    }
+    const deeper = `${indent}  `;
+    const lines = entries.map(([key, item]) => deeper +
+            (isList ? '' : `${JSON.stringify(key)}: `) + prettyJson(item, deeper));
+    const [open, close] = isList ? '[]' : '{}';
+    return `${open}\n${lines.join(',\n')}\n${indent}${close}`;
+}
+
 const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
 
 /* The same request from a shell. The token itself is never shown. */

@@ -47,22 +47,25 @@ export function seriesKey(row) {
 
 const lineKey = row => [row.collective, row.dtype, row.redop, row.root].join('/');
 
-/* The repeats of one row as one figure: medians, and the widest bounds that any repeat or
- * rank saw. Bandwidth is size over time, so its bounds come from the times'. */
+/* The repeats of one row as one figure: medians, and the widest bounds that any repeat
+ * or rank saw. A bandwidth times its time is the same for all of them (the bytes that
+ * count), so the bounds of bandwidths follow from the times'. */
 export function summarise(rows) {
     const timed = rows.filter(row => row.skipped === undefined);
     const checked = timed.filter(row => row.wrong !== null && row.wrong !== undefined);
-    const time = median(timed.map(row => row.time_us));
     const low = Math.min(...timed.map(row => row.time_min_us ?? row.time_us));
     const high = Math.max(...timed.map(row => row.time_max_us ?? row.time_us));
+    const bounds = key => (timed.length === 0 ? null : [high,
+        low].map(time => timed[0][key] * timed[0].time_us / time));
     return {
         rows,
         repeats: timed.length,
-        time_us: time,
-        time_min_us: timed.length ? low : null,
-        time_max_us: timed.length ? high : null,
+        time_us: median(timed.map(row => row.time_us)),
+        time_bounds_us: timed.length ? [low, high] : null,
         algbw_gbs: median(timed.map(row => row.algbw_gbs)),
+        algbw_bounds_gbs: bounds('algbw_gbs'),
         busbw_gbs: median(timed.map(row => row.busbw_gbs)),
+        busbw_bounds_gbs: bounds('busbw_gbs'),
         wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
         skipped: timed.length ? undefined : rows[0]?.skipped
     };

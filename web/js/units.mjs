@@ -74,12 +74,15 @@ export function formatTime(us) {
     return us < 1e6 ? `${significant(us / 1e3)} ms` : `${significant(us / 1e6)} s`;
 }
 
-/* Seconds of waiting or running: "0.4 s", "12 s", "3 min 20 s", "2 h 5 min". */
+/* Seconds of waiting or running: "40 ms", "1.4 s", "12 s", "3 min 20 s", "2 h 5 min". */
 export function formatDuration(seconds) {
     if (seconds == null || !Number.isFinite(seconds)) {
         return '–';
     }
     const s = Math.max(0, seconds);
+    if (s < 0.9995) {
+        return `${Math.round(s * 1000)} ms`;
+    }
     if (s < 10) {
         return `${s.toFixed(1)} s`;
     }
@@ -116,7 +119,9 @@ export function secondsBetween(from, to) {
     return Number.isFinite(seconds) ? seconds : null;
 }
 
-export const plural = (count, word) => `${count} ${word}${count === 1 ? '' : 's'}`;
+export function plural(count, word, several = `${word}s`) {
+    return `${count} ${count === 1 ? word : several}`;
+}
 
 /* A long text cut in the middle: names may be as long as people like. */
 export function shorten(text, limit) {

@@ -276,3 +276,36 @@ test('a node has a page with its inventory and its runs', LIMIT, async t => {
     await page.goBack();
     await sees(page, 'Backends');
 });
+
+test('a finished run is replayed to any moment, which the address holds', LIMIT,
+    async t => {
+        const {server, page, open} = await setUp(t);
+        const run = sampleRun({sizes: [8, 16, 32, 64]});
+        server.add(run);
+        await open(path);
+        await rowCount(page, 4);
+        const slider = page.getByLabel('Moment of the run');
+        const moment = beforeRows(run) + 3;
+        await slider.fill(String(moment));
+        await rowCount(page, 2);
+        await sees(page, 'all 4 running');
+        await until(() => page.url().endsWith(`?at=${moment}`), 'the address to follow');
+        await page.reload();
+        await rowCount(page, 2);
+        assert.equal(await page.getByRole('button', {name: 'Stop'}).isVisible(), false);
+        await page.getByRole('button', {name: 'Replay'}).click();
+        await rowCount(page, 4);
+        await until(() => page.url().endsWith(path), 'the address to be plain again');
+    });
+
+test('what happened is told in order', LIMIT, async t => {
+    const {server, page, open} = await setUp(t);
+    server.add(sampleRun({sizes: [8], state: 'failed', reason: 'a rank was killed'}));
+    await open(path);
+    await page.getByText('What happened').click();
+    const lines = await page.locator('.timeline li').allInnerTexts();
+    assert.match(lines[0], /^\+0 ms\s+queued/);
+    assert.match(lines.at(-1), /failed: a rank was killed$/);
+    assert.match(
+        lines.at(-2), /node-2, rank 2: rank 2 on node-2 was killed by signal 9$/);
+});

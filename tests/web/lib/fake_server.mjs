@@ -106,6 +106,7 @@ export class FakeServer {
             ended: state.ended,
             backend: state.backend,
             world_size: state.worldSize,
+            collectives: run.spec.collectives,
             nodes: state.nodes,
             rows_done: rows.length,
             rows_total: state.rowsTotal,

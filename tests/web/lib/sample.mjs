@@ -143,10 +143,15 @@ export function sampleRun(options = {}) {
 
 function sampleCase(log, repeat, {collectives, sizes, mutate, failed}) {
     const at = {case: repeat, attempt: 1};
-    const eachRank = (state, after) => [0, 1, 2, 3].forEach(
-        rank => log.add('rank',
-            {...at, rank, node: rank < 2 ? 'node-1' : 'node-2', state, reason: null},
-            after));
+    const eachRank = (state, after) => [0, 1, 2, 3].forEach(rank => log.add('rank', {
+        ...at,
+        rank,
+        node: rank < 2 ? 'node-1' : 'node-2',
+        state,
+        reason: null,
+        transport: state === 'connected' ? 'shm' : undefined
+    },
+                                                                after));
     log.add('case', {...at, repeat, state: 'rendezvous', reason: null});
     eachRank('assigned', 0);
     eachRank('spawned', 0.004);

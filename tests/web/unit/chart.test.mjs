@@ -34,12 +34,19 @@ test('the size axis spans what was asked for before anything is measured', () =>
     assert.ok(panel.x[1] > 2 ** 30);
 });
 
-test('bounds of a bandwidth turn round: the slowest rank is its lower bound', () => {
-    const point =
-        {time_us: 10, time_min_us: 8, time_max_us: 20, algbw_gbs: 4, busbw_gbs: 6};
+test('each metric has its value and bounds', () => {
+    const point = {
+        time_us: 10,
+        time_bounds_us: [8, 20],
+        algbw_gbs: 4,
+        algbw_bounds_gbs: [2, 5],
+        busbw_gbs: 6,
+        busbw_bounds_gbs: [3, 7.5]
+    };
     assert.deepEqual(model.pointValue(point, 'busbw'), {y: 6, lo: 3, hi: 7.5});
     assert.deepEqual(model.pointValue(point, 'algbw'), {y: 4, lo: 2, hi: 5});
     assert.deepEqual(model.pointValue(point, 'time'), {y: 10, lo: 8, hi: 20});
+    assert.deepEqual(model.pointValue(point, 'latency'), {y: 10, lo: 8, hi: 20});
     assert.equal(model.pointValue({time_us: null}, 'busbw'), null);
 });
 

@@ -10,7 +10,8 @@ import {
     lanes,
     newRunState,
     rankStage,
-    replay
+    replay,
+    transports
 } from '../../../web/js/events.mjs';
 import {EventLog, sampleRun, sampleRow} from '../lib/sample.mjs';
 
@@ -117,4 +118,13 @@ test('a hundred thousand results are taken in well under a second', () => {
     const run = replay(events);
     assert.equal(run.rows.size, 100000);
     assert.ok(performance.now() - start < 1000);
+});
+
+test('what carries the bytes is said in a word or by peer', () => {
+    const ranks =
+        [{transport: 'shm'}, {transport: null}, {transport: {1: 'tcp', 2: 'shm'}}];
+    assert.equal(transports(ranks), 'shm, tcp');
+    assert.equal(transports([{transport: null}]), '');
+    const run = replay(sampleRun({sizes: [8]}).events);
+    assert.equal(transports([...run.cases.get(0).ranks.values()]), 'shm');
 });

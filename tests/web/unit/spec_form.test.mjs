@@ -9,6 +9,7 @@ import {
     fromSpec,
     idempotencyKey,
     listAsRange,
+    prettyJson,
     toSpec
 } from '../../../web/js/spec_form.mjs';
 import {sampleRun} from '../lib/sample.mjs';
@@ -132,6 +133,14 @@ test('a shell reads the curl line as it was meant', () => {
     assert.deepEqual(JSON.parse(args[args.indexOf('-d') + 1]), spec);
     assert.ok(args.includes('Authorization: Bearer se cret'));
     assert.ok(args.includes('http://head:8080/api/v1/runs'));
+});
+
+test('JSON to be read keeps lists short, and is the same JSON', () => {
+    const value =
+        {a: [1, 2, 3], b: {c: ['x, y', '[z]'], d: []}, e: [{f: 1}], g: 'a\n[ 1,\n2 ]'};
+    const text = prettyJson(value);
+    assert.deepEqual(JSON.parse(text), value);
+    assert.match(text, /"a": \[1, 2, 3\]/);
 });
 
 test('idempotency keys differ', () => {

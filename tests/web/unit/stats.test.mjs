@@ -38,7 +38,8 @@ test('repeats become medians, with the widest bounds that any rank saw', () => {
     const summary = stats.summarise(rows);
     assert.equal(summary.time_us, 20);
     assert.equal(summary.busbw_gbs, 7.5);
-    assert.deepEqual([summary.time_min_us, summary.time_max_us], [9, 32]);
+    assert.deepEqual(summary.time_bounds_us, [9, 32]);
+    assert.deepEqual(summary.busbw_bounds_gbs, [150 / 32, 150 / 9]);
     assert.equal(summary.wrong, 4);
     assert.equal(summary.repeats, 3);
 });
@@ -49,7 +50,7 @@ test('a skipped row has a reason and no figure; one of several does not hide the
         const alone = stats.summarise([skipped]);
         assert.equal(alone.skipped, 'too small');
         assert.equal(alone.time_us, null);
-        assert.equal(alone.time_min_us, null);
+        assert.equal(alone.busbw_bounds_gbs, null);
         const among = stats.summarise([skipped, row({size: 8})]);
         assert.equal(among.skipped, undefined);
         assert.equal(among.repeats, 1);

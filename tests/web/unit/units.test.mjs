@@ -50,8 +50,8 @@ test('times take the unit that fits', () => {
 
 test('durations grow coarser as they grow', () => {
     const cases = [
-        [0.04, '0.0 s'], [9.94, '9.9 s'], [59.4, '59 s'], [200, '3 min 20 s'],
-        [7500, '2 h 5 min'], [-1, '0.0 s'], [null, '–']
+        [0.04, '40 ms'], [0.9999, '1.0 s'], [9.94, '9.9 s'], [59.4, '59 s'],
+        [200, '3 min 20 s'], [7500, '2 h 5 min'], [-1, '0 ms'], [null, '–']
     ];
     for (const [seconds, text] of cases) {
         assert.equal(units.formatDuration(seconds), text);

@@ -11,6 +11,7 @@ import {
     fromSpec,
     idempotencyKey,
     isShown,
+    prettyJson,
     toSpec
 } from '../spec_form.mjs';
 
@@ -42,7 +43,7 @@ export function newRunView(root, app, {query}) {
         }
         const spec = toSpec(form);
         parts.curl.set(curlLine(spec, location.origin, app.api.token() !== null));
-        parts.json.set(JSON.stringify(spec, null, 2));
+        parts.json.set(prettyJson(spec));
     }
 
     /* The same body goes out under the same key, so a second try starts nothing twice. */

@@ -36,7 +36,7 @@ export function nodesView(root, app) {
         }
         setText(count, nodesInWords(nodes));
         setHidden(table, nodes.length === 0);
-        syncChildren(body, nodes, {
+        syncChildren(body, byName(nodes), {
             key: node => node.name,
             signature: node => JSON.stringify(node) + formatAgo(age(app, node)),
             render: node => nodeRow(node, app)
@@ -46,6 +46,10 @@ export function nodesView(root, app) {
     const polling = poll(refresh, 2000);
     return {update() {}, destroy: polling.stop};
 }
+
+/* By name, node-2 before node-10. */
+export const byName = nodes => [...nodes].sort(
+    (a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
 
 /* "4 nodes: 3 idle, 1 busy" */
 export function nodesInWords(nodes) {

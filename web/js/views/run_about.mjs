@@ -1,7 +1,7 @@
 /* run_about.mjs - what was asked for, what the numbers mean, results to take along */
 import {download, h, setText} from '../dom.mjs';
 import {copyBlock} from '../parts.mjs';
-import {curlLine} from '../spec_form.mjs';
+import {curlLine, prettyJson, shortSpec} from '../spec_form.mjs';
 import {busFactor} from '../stats.mjs';
 import {significant} from '../units.mjs';
 
@@ -50,9 +50,9 @@ export function runSpec(app) {
                 return;
             }
             drawn = meta;
-            json.set(JSON.stringify(meta.spec ?? {}, null, 2));
-            curl.set(
-                curlLine(meta.spec ?? {}, location.origin, app.api.token() !== null));
+            json.set(prettyJson(meta.spec ?? {}));
+            curl.set(curlLine(
+                shortSpec(meta.spec ?? {}), location.origin, app.api.token() !== null));
             const pairs = Object.entries(meta.spec?.env ?? {});
             env.replaceChildren(pairs.length === 0
                     ? h('p', {class: 'muted'},

@@ -35,7 +35,7 @@ export function runHead(app, id) {
     return {
         element,
         update: (source, state, rows) => update(parts, app, source, state, rows),
-        tick: state => drawFacts(parts, app, state)
+        tick: (state, source) => drawFacts(parts, app, source, state)
     };
 }
 
@@ -76,11 +76,11 @@ function update(parts, app, source, state, rows) {
     if (source.meta && !parts.labels.hasChildNodes()) {
         parts.labels.append(...labelChips(source.meta.labels));
     }
-    const ended = isEnded(state);
-    setHidden(parts.stop, ended || source.meta === null);
-    setHidden(parts.remove, !ended);
+    /* What can be done follows from how it is now, not from the moment that is shown. */
+    setHidden(parts.stop, isEnded(source.state) || source.meta === null);
+    setHidden(parts.remove, !isEnded(source.state));
     drawProgress(parts, state, rows);
-    drawFacts(parts, app, state);
+    drawFacts(parts, app, source, state);
     drawAlerts(parts, source, state, rows);
 }
 
@@ -96,9 +96,10 @@ function drawProgress(parts, state, rows) {
 }
 
 /* "host · 2 nodes × 2 ranks · started 12:00:01 · took 3.2 s" */
-function drawFacts(parts, app, state) {
+function drawFacts(parts, app, source, state) {
     const ended = isEnded(state);
-    const now = new Date(app.api.now()).toISOString();
+    const now =
+        state === source.state ? new Date(app.api.now()).toISOString() : state.lastTime;
     const began = state.started ?? state.created;
     const took = secondsBetween(began, state.ended ?? now);
     const where = whereInWords(

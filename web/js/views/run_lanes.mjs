@@ -1,5 +1,5 @@
 /* run_lanes.mjs - how far the ranks of a case have come, a lane per node */
-import {lanes, RANK_STATES, rankStage} from '../events.mjs';
+import {lanes, RANK_STATES, rankStage, transports} from '../events.mjs';
 import {h, setText, syncChildren} from '../dom.mjs';
 import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
 import {nodeAddress} from './nodes.mjs';
@@ -93,8 +93,13 @@ function stepCell(lane, step, began) {
     const after = times.length ? secondsBetween(began, times[times.length - 1]) : null;
     return h('td', {class: share > 0 && share < 1 ? 'step some' : 'step'},
         h('div', {class: 'step-bar', vars: {'--share': String(share)}}),
-        h('span', {class: 'step-text'},
-            stepText(passed.length, lane.ranks.length, after)));
+        h('span', {class: 'step-text'}, stepText(passed.length, lane.ranks.length, after),
+            step === 'connected' ? connectedBy(lane) : null));
+}
+
+function connectedBy(lane) {
+    const words = transports(lane.ranks);
+    return words ? ` by ${words}` : null;
 }
 
 function stepText(passed, total, after) {

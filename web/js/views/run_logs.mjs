@@ -74,7 +74,7 @@ export function runLogs(app, id, change) {
 
     return {
         element: details,
-        update(state, shownCase, next) {
+        update(state, next) {
             const other =
                 view !== null && (next.rank !== view.rank || next.log !== view.log);
             view = next;

@@ -20,6 +20,7 @@ export function runTable(onSort) {
     const body = h('tbody');
     const more = h('button', {type: 'button', class: 'quiet', hidden: true});
     const empty = h('p', {class: 'muted'}, 'No figures yet.');
+    const note = h('span', {class: 'muted note'});
     const table = h('table', {class: 'figures'},
         h('caption', {class: 'visually-hidden'}, 'Results: one row per size'),
         h('thead', {},
@@ -40,11 +41,12 @@ export function runTable(onSort) {
     });
 
     return {
-        element:
-            h('section', {class: 'card'}, h('h2', {}, 'Figures'), empty, scroll, more),
+        element: h('section', {class: 'card'}, h('h2', {}, 'Figures', note), empty,
+            scroll, more),
         update(rows, sort) {
             again = () => this.update(rows, sort);
             const entries = sortPivot(pivot(rows), sort);
+            setText(note, repeatsInWords(entries));
             setHidden(empty, entries.length > 0);
             setHidden(scroll, entries.length === 0);
             setHidden(more, entries.length <= limit);
@@ -54,6 +56,14 @@ export function runTable(onSort) {
             drawRows(body, entries.slice(0, limit), open, () => again());
         }
     };
+}
+
+/* That a figure stands for several, when it does. */
+function repeatsInWords(entries) {
+    const most = Math.max(0,
+        ...entries.map(
+            entry => Math.max(entry.out?.repeats ?? 0, entry.in?.repeats ?? 0)));
+    return most > 1 ? `medians of ${most} repeats; a row opens to each` : '';
 }
 
 function sortHead(key, text, unit, onSort) {

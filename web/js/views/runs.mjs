@@ -17,7 +17,7 @@ import {
     shorten
 } from '../units.mjs';
 import {formatAddress, runListQuery} from '../url_state.mjs';
-import {nodeAddress, nodesInWords} from './nodes.mjs';
+import {byName, nodeAddress, nodesInWords} from './nodes.mjs';
 
 const PAGE = 50;
 const NODES_SHOWN = 32;
@@ -26,8 +26,9 @@ const STATES = [
     'queued', 'waiting_for_nodes', 'rendezvous', 'running', 'completed', 'failed',
     'cancelled'
 ];
-const COLUMNS =
-    ['', 'State', 'Run', 'Started', 'Took', 'Where', 'Rows', 'Peak busbw', 'Curve'];
+const COLUMNS = [
+    '', 'State', 'Run', 'Started', 'Took', 'What and where', 'Rows', 'Peak busbw', 'Curve'
+];
 const NUMBERS = new Set(['Took', 'Rows', 'Peak busbw']);
 
 export function runsView(root, app, {query: first}) {
@@ -211,7 +212,8 @@ function runRow(run, chosen, onChoose) {
             run.ended && run.started
                 ? formatDuration(secondsBetween(run.started, run.ended))
                 : '–'),
-        h('td', {}, whereInWords(run)),
+        h('td', {}, collectivesInWords(run.collectives),
+            h('div', {class: 'muted where'}, whereInWords(run))),
         h('td', {class: 'number'},
             run.rows_total ? `${run.rows_done} / ${run.rows_total}` : '–'),
         h('td', {class: 'number'}, peak(run),
@@ -222,6 +224,13 @@ function runRow(run, chosen, onChoose) {
 function peak(run) {
     const value = run.summary?.peak_busbw_gbs;
     return value > 0 ? [h('strong', {}, formatBandwidth(value)), ' GB/s'] : '–';
+}
+
+/* The collectives of a run; a run that has many says how many more. */
+function collectivesInWords(names) {
+    const shown = (names ?? []).slice(0, 2).join(', ');
+    const more = (names ?? []).length - 2;
+    return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 /* "host · 2 nodes × 4 ranks" */
@@ -241,7 +250,7 @@ function drawNodes(parts, nodes) {
         return;
     }
     parts.nodesDrawn = sign;
-    const here = nodes.filter(node => node.state !== 'left');
+    const here = byName(nodes.filter(node => node.state !== 'left'));
     parts.nodes.replaceChildren(
         h('a', {class: 'node-count', href: '/nodes'}, nodesInWords(nodes)),
         h('ul', {},
