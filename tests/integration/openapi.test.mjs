@@ -1,0 +1,163 @@
+// openapi.test.mjs - what the server says of itself, held against what it answers
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { quick, startCluster } from './lib/cluster.mjs';
+import { Schemas } from './lib/schema.mjs';
+
+const limit = { timeout: 120000 };
+
+// Requests whose answers are checked against the document.
+class Contract {
+  constructor(server, document) {
+    this.server = server;
+    this.document = document;
+    this.schemas = new Schemas(document);
+    this.answered = new Set();
+  }
+
+  pathOf(target) {
+    const path = target.split('?')[0];
+    return Object.keys(this.document.paths).find((known) =>
+      new RegExp(`^${known.replace(/\{\w+\}/g, '[^/]+')}$`).test(path));
+  }
+
+  assertFits(schema, value, what) {
+    assert.deepEqual(this.schemas.faults(schema, value), [], what);
+  }
+
+  async call(method, target, options = {}) {
+    const answer = await this.server.request(method, target, options);
+    const what = `${method} ${target}: ${answer.status} ${answer.text.slice(0, 300)}`;
+    const path = this.pathOf(target);
+    const operation = this.document.paths[path]?.[method.toLowerCase()];
+    assert.ok(operation, `${what}: no such operation`);
+    assert.ok(operation.responses[answer.status], `${what}: the status is not described`);
+    const { content } = this.schemas.resolve(operation.responses[answer.status]);
+    this.answered.add(`${method} ${path}`);
+    if (!content) {
+      assert.equal(answer.text, '', what);
+      return answer;
+    }
+    const type = answer.type.split(';')[0];
+    assert.ok(content[type], `${what}: ${type} is not described`);
+    this.assertFits(content[type].schema, answer.json ?? answer.text, what);
+    this.checkLines(type, path, answer.text, what);
+    return answer;
+  }
+
+  checkLines(type, path, text, what) {
+    const schema = this.document.components.schemas[path.endsWith('results') ? 'Row' : 'Event'];
+    if (type === 'application/x-ndjson') {
+      for (const line of text.split('\n').filter(Boolean)) this.assertFits(schema, JSON.parse(line), what);
+    } else if (type === 'text/event-stream') {
+      for (const [, data] of text.matchAll(/^data: (\{"id".*)$/gm)) this.assertFits(schema, JSON.parse(data), what);
+    }
+  }
+
+  post(spec, headers = {}) {
+    const body = typeof spec === 'string' ? spec : JSON.stringify(spec);
+    return this.call('POST', '/api/v1/runs', { body, headers });
+  }
+}
+
+async function begin(t, nodes) {
+  const { server } = await startCluster(t, nodes);
+  return new Contract(server, await server.get('/openapi.json'));
+}
+
+test('runs, results, events and logs are as described', limit, async (t) => {
+  const api = await begin(t, 2);
+  const specs = [
+    { ...quick, collectives: ['all_reduce', 'all_gather'], labels: { a: 'b' } },
+    { ...quick, repeats: 2, timing: 'isolated', in_place: false, root: -1, collectives: ['broadcast'] },
+    { ...quick, nodes: { names: ['nobody'], wait_s: 0 } },
+    { ...quick, sizes: ['1T'] },
+  ];
+  for (const spec of specs) {
+    const { id } = (await api.post(spec)).json;
+    const at = `/api/v1/runs/${id}`;
+    await api.call('GET', at);
+    for (const query of ['', '?format=ndjson', '?format=text', '?follow=0', '?after=4']) {
+      await api.call('GET', `${at}/events${query}`);
+    }
+    for (const query of ['', '?format=ndjson', '?format=csv', '?format=text']) {
+      await api.call('GET', `${at}/results${query}`);
+    }
+    for (const query of ['', '?format=text', '?case=0&rank=1&limit=1']) {
+      await api.call('GET', `${at}/logs${query}`);
+    }
+    await api.call('GET', at);
+    await api.call('POST', `${at}/cancel`);
+  }
+  for (const accept of ['application/json', 'text/plain', 'text/event-stream', 'application/x-ndjson']) {
+    await api.post(quick, { Accept: accept, 'Idempotency-Key': 'one' });
+  }
+  const page = (await api.call('GET', '/api/v1/runs?limit=2&state=completed')).json;
+  assert.equal(page.runs.length, 2);
+  await api.call('GET', `/api/v1/runs?cursor=${encodeURIComponent(page.next)}`);
+  await api.call('DELETE', `/api/v1/runs/${page.runs[0].id}`);
+});
+
+test('the server, its nodes and its refusals are as described', limit, async (t) => {
+  const api = await begin(t, 1);
+  for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/nodes',
+    '/api/v1/nodes/node-1', '/api/v1/rendezvous']) {
+    assert.equal((await api.call('GET', target)).status, 200);
+  }
+  for (const [status, target, headers] of [
+    [404, '/api/v1/nodes/nobody'], [404, '/api/v1/runs/nothing'], [404, '/api/v1/runs/nothing/events'],
+    [400, '/api/v1/runs?limit=0'], [400, '/api/v1/runs?cursor=x'], [422, '/api/v1/runs?state=x'],
+    [422, '/api/v1/runs?label=x'],
+  ]) assert.equal((await api.call('GET', target, { headers })).status, status, target);
+  for (const body of ['', '{', 'nonsense']) assert.equal((await api.post(body)).status, 400, body);
+  for (const body of ['[]', { nonsense: 1 }, { iters: 'x' }, { fault: {} }]) {
+    assert.equal((await api.post(body)).status, 422);
+  }
+  assert.equal((await api.post({}, { Accept: 'image/png' })).status, 406);
+  assert.equal((await api.post({}, { 'Idempotency-Key': 'x'.repeat(201) })).status, 400);
+  const { id } = (await api.post({ iters: 100000, nodes: { count: 1 }, sizes: ['1M'] })).json;
+  const at = `/api/v1/runs/${id}`;
+  for (const [status, target, headers] of [
+    [400, '/events?after=x'], [400, '/events?follow=2'], [422, '/events?format=csv'],
+    [400, '/events', { 'Last-Event-ID': 'x' }], [406, '/events', { Accept: 'image/png' }],
+    [422, '/results?format=xml'], [406, '/results', { Accept: 'image/png' }], [400, '/logs?rank=x'],
+  ]) assert.equal((await api.call('GET', at + target, { headers })).status, status, target);
+  assert.equal((await api.call('DELETE', at)).status, 409);
+  assert.equal((await api.call('POST', `${at}/cancel`)).status, 202);
+});
+
+test('the agents\' side is as described', limit, async (t) => {
+  const api = await begin(t, 0);
+  const register = (body) => api.call('POST', '/api/v1/agents',
+    { body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const host = { available: true, collectives: ['all_reduce'], dtypes: ['float32'], redops: ['sum'] };
+  const me = {
+    name: 'me', boot_id: '6e0a7b3e-1c1d-4f6e-9a51-2f1b6f9d8a11', ranks: 1,
+    inventory: { backends: { host } },
+  };
+  assert.equal((await register('{')).status, 400);
+  assert.equal((await register({})).status, 422);
+  assert.equal((await register(me)).status, 201);
+  const again = await register(me);
+  assert.equal(again.status, 200);
+  assert.equal((await register({ ...me, boot_id: me.boot_id.replace('6', '7') })).status, 409);
+  const at = `/api/v1/agents/${again.json.agent}`;
+  const send = (body) => api.call('POST', `${at}/events`, { body });
+  assert.equal((await send('{"seq":2,"type":"gone"}\n')).status, 409);
+  assert.equal((await send('{"seq":1,"type":"gone"}\n')).json.acked, 1);
+  assert.equal((await send('nonsense')).status, 400);
+  assert.equal((await api.call('GET', `${at}/commands?after=x`)).status, 400);
+  assert.equal((await api.call('GET', `${at}/commands?after=0`)).status, 204);
+  const { id } = (await api.post({ ...quick, backend: 'host' })).json;
+  const { commands } = (await api.call('GET', `${at}/commands?after=0`)).json;
+  assert.deepEqual(commands.map(({ seq, type, run }) => [seq, type, run]), [[1, 'start', id]]);
+  await api.call('POST', `/api/v1/runs/${id}/cancel`);
+  const more = (await api.call('GET', `${at}/commands?after=1`)).json.commands;
+  assert.deepEqual(more.map(({ seq, type, run }) => [seq, type, run]), [[2, 'stop', id]]);
+  assert.equal((await api.call('DELETE', at)).status, 204);
+  for (const target of ['/commands', '/events', '']) {
+    const method = { '/commands': 'GET', '/events': 'POST', '': 'DELETE' }[target];
+    assert.equal((await api.call(method, at + target, { body: method === 'POST' ? '\n' : undefined })).status, 404);
+  }
+});
