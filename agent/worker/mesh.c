@@ -238,9 +238,8 @@ static int local_allgather(struct mesh *mesh, const char *mine, size_t len, char
 
     for (size_t done = 0; done < len;) {
         size_t part = len - done < SHM_SLOT_BYTES ? len - done : SHM_SLOT_BYTES;
-        shm_group_next_slot(group);
-        memcpy(shm_group_slot(group, group->self), mine + done, part);
-        if (shm_group_barrier(group)) {
+        memcpy(shm_group_slot_begin(group, part), mine + done, part);
+        if (shm_group_slot_publish(group)) {
             return -1;
         }
         for (int i = 0; i < group->n; i++) {

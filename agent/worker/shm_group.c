@@ -12,7 +12,7 @@
 
 #define PAGE 4096u
 #define HEAD_BYTES PAGE
-#define QUEUES_OFFSET (HEAD_BYTES + 2 * SHM_SLOT_BYTES)
+#define QUEUES_OFFSET (HEAD_BYTES + 2 * sizeof(struct shm_slot))
 #define DATA_ALIGN (2u << 20)
 
 _Static_assert(sizeof(struct shm_head) <= HEAD_BYTES, "the head must fit its page");
@@ -91,13 +91,15 @@ static int open_segment(const struct shm_group *group, int member, struct error 
 }
 
 static char *map_part(const struct shm_group *group, int member, size_t offset,
-                      size_t len, struct error *err)
+                      size_t len, int populate, struct error *err)
 {
     int fd = open_segment(group, member, err);
     if (fd < 0) {
         return NULL;
     }
-    void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    /* Populated: a page that is touched first in a timed call would count as its time. */
+    void *at =
+        mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, (off_t)offset);
     int failure = errno;
     close(fd);
     if (at == MAP_FAILED) {
@@ -112,7 +114,7 @@ static int map_member(struct shm_group *group, int member, struct error *err)
 {
     struct shm_peer *peer = &group->peers[member];
 
-    peer->base = map_part(group, member, 0, group->data_offset, err);
+    peer->base = map_part(group, member, 0, group->data_offset, 0, err);
     if (!peer->base) {
         return -1;
     }
@@ -179,8 +181,20 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
     }
     for (int i = 0; i < group->n; i++) {
         group->peers[i].data =
-            map_part(group, i, group->data_offset, group->data_len, err);
+            map_part(group, i, group->data_offset, group->data_len, MAP_POPULATE, err);
         if (!group->peers[i].data) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int wait_for(struct shm_group *group, _Atomic uint64_t *theirs)
+{
+    struct watch_idle idle = {0};
+
+    while (atomic_load_explicit(theirs, memory_order_acquire) < group->sequence) {
+        if (watch_idle(group->watch, &idle)) {
             return -1;
         }
     }
@@ -189,31 +203,49 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
 
 int shm_group_barrier(struct shm_group *group)
 {
-    uint64_t sequence = ++group->sequence;
-
-    atomic_store_explicit(&group->peers[group->self].head->line.sequence, sequence,
-                          memory_order_release);
+    atomic_store_explicit(&group->peers[group->self].head->line.sequence,
+                          ++group->sequence, memory_order_release);
     for (int i = 0; i < group->n; i++) {
-        _Atomic uint64_t *theirs = &group->peers[i].head->line.sequence;
-        struct watch_idle idle = {0};
-        while (atomic_load_explicit(theirs, memory_order_acquire) < sequence) {
-            if (watch_idle(group->watch, &idle)) {
-                return -1;
-            }
+        if (wait_for(group, &group->peers[i].head->line.sequence)) {
+            return -1;
         }
     }
     return 0;
 }
 
-char *shm_group_slot(const struct shm_group *group, int member)
+static struct shm_slot *slot_of(const struct shm_group *group, int member)
 {
-    return group->peers[member].base + HEAD_BYTES +
-           (group->slot_uses & 1) * SHM_SLOT_BYTES;
+    char *slots = group->peers[member].base + HEAD_BYTES;
+    return (struct shm_slot *)(void *)slots + (group->slot_uses & 1);
 }
 
-void shm_group_next_slot(struct shm_group *group)
+static char *slot_data(struct shm_slot *slot, size_t len)
+{
+    return len <= SHM_NEAR_BYTES ? slot->near : slot->far;
+}
+
+char *shm_group_slot_begin(struct shm_group *group, size_t len)
 {
     group->slot_uses++;
+    group->slot_len = len;
+    return slot_data(slot_of(group, group->self), len);
+}
+
+int shm_group_slot_publish(struct shm_group *group)
+{
+    atomic_store_explicit(&slot_of(group, group->self)->sequence, ++group->sequence,
+                          memory_order_release);
+    for (int i = 0; i < group->n; i++) {
+        if (wait_for(group, &slot_of(group, i)->sequence)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+const char *shm_group_slot(const struct shm_group *group, int member)
+{
+    return slot_data(slot_of(group, member), group->slot_len);
 }
 
 struct shm_queue *shm_group_queue(const struct shm_group *group, int from, int to)

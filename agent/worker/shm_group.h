@@ -6,7 +6,8 @@
  * user buffers.
  *
  * The line carries a sequence number that only its owner raises; a barrier raises it and
- * waits until every other one has come as far. */
+ * waits until every other one has come as far. The slots carry numbers of the same count.
+ */
 #ifndef RINGBENCH_WORKER_SHM_GROUP_H
 #define RINGBENCH_WORKER_SHM_GROUP_H
 
@@ -19,6 +20,7 @@
 #include "common/error.h"
 
 #define SHM_SLOT_BYTES 16384
+#define SHM_NEAR_BYTES 56
 #define SHM_QUEUE_BYTES 262144
 #define SHM_TOKEN_BYTES 16
 
@@ -32,6 +34,14 @@ struct shm_queue {
     _Alignas(128) _Atomic uint64_t head; /* bytes ever taken out */
     _Alignas(128) _Atomic uint64_t tail; /* bytes ever put in */
     _Alignas(128) char data[SHM_QUEUE_BYTES];
+};
+
+/* A small message and the sequence number that says which one it is. Short ones lie on
+ * the number's own cache line, so that a single transfer between cores brings both. */
+struct shm_slot {
+    _Alignas(128) _Atomic uint64_t sequence;
+    char near[SHM_NEAR_BYTES];
+    char far[SHM_SLOT_BYTES];
 };
 
 struct shm_head {
@@ -57,6 +67,7 @@ struct shm_group {
     int fd; /* own segment */
     uint64_t sequence;
     uint64_t slot_uses;
+    size_t slot_len; /* of the exchange under way */
     size_t data_offset, data_len;
 };
 
@@ -76,10 +87,13 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err);
 /* All members have come here, and see what the others wrote before. */
 int shm_group_barrier(struct shm_group *group);
 
-/* The slot of a member for the current small operation; call shm_group_next_slot() once
- * per operation, with at least one barrier in it. */
-char *shm_group_slot(const struct shm_group *group, int member);
-void shm_group_next_slot(struct shm_group *group);
+/* Exchange up to SHM_SLOT_BYTES with all members: write the own part to what
+ * shm_group_slot_begin returns, publish it (which waits for everyone's), read the
+ * members' slots. It is a barrier, too. A slot stays as it is until the exchange after
+ * the next. */
+char *shm_group_slot_begin(struct shm_group *group, size_t len);
+int shm_group_slot_publish(struct shm_group *group);
+const char *shm_group_slot(const struct shm_group *group, int member);
 
 /* The queue that `from` writes and `to` reads. */
 struct shm_queue *shm_group_queue(const struct shm_group *group, int from, int to);

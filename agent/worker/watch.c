@@ -22,7 +22,7 @@
 #define NAP_NS 100000
 #define SILENCE_MS 2000 /* data without acknowledgement for so long: the peer is gone */
 #define SPINS_ALONE 2000
-#define SPINS_SHARED 20
+#define SPINS_CROWDED 2 /* whoever is awaited is likely waiting for this core */
 
 int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
                struct error *err)
@@ -99,7 +99,8 @@ void watch_set_sharers(struct watch *watch, int processes)
     if (!sched_getaffinity(0, sizeof(set), &set)) {
         cores = CPU_COUNT(&set);
     }
-    watch->spins = processes <= cores ? SPINS_ALONE : SPINS_SHARED;
+    watch->is_crowded = processes > cores;
+    watch->spins = watch->is_crowded ? SPINS_CROWDED : SPINS_ALONE;
 }
 
 int watch_lose(struct watch *watch, int rank, const char *how)

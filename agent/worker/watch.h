@@ -27,6 +27,7 @@ struct watch {
     int epoll_fd;
     const atomic_int *stop; /* may be NULL */
     unsigned spins;         /* polls before the first yield */
+    bool is_crowded;        /* more processes than cores */
     bool is_leaving;        /* peers may end now: only the deadline counts */
     int64_t leave_by_ns;
     int lost;           /* rank, or -1 */

@@ -21,6 +21,7 @@ struct backend_comm {
     const char **sources; /* by group member */
     char **targets;
     struct flow *flows;  /* 2 * world size */
+    size_t small_bytes;  /* up to here messages are copied to slots */
     size_t stream_bytes; /* from here on results go past the caches */
     double timer_started_ns;
 };

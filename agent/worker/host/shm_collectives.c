@@ -203,15 +203,14 @@ static int run_small(struct shm_op *op, size_t send_bytes)
     struct shm_group *group = &comm->mesh->group;
 
     op->is_small = true;
-    shm_group_next_slot(group);
-    memcpy(shm_group_slot(group, op->self), op->call->send, send_bytes);
+    memcpy(shm_group_slot_begin(group, send_bytes), op->call->send, send_bytes);
+    if (shm_group_slot_publish(group)) {
+        return -1;
+    }
     for (int i = 0; i < op->n; i++) {
         comm->sources[i] = shm_group_slot(group, i);
     }
     comm->targets[op->self] = op->call->recv;
-    if (shm_group_barrier(group)) {
-        return -1;
-    }
     /* targets has the own entry only: what is the root's alone, the root does. */
     work(op);
     return 0;
@@ -257,7 +256,7 @@ int shm_run(struct backend_comm *comm, const struct backend_call *call)
                         .sources = comm->sources,
                         .targets = comm->targets};
 
-    if (send_bytes <= SHM_SLOT_BYTES) {
+    if (send_bytes <= comm->small_bytes) {
         return run_small(&op, send_bytes);
     }
     op.is_streamed = send_bytes >= comm->stream_bytes;

@@ -1,0 +1,48 @@
+/* cuda_abi.h - what the worker needs of the CUDA Runtime's binary interface
+ *
+ * Declared here, so that the worker builds without the toolkit: it loads the library at run
+ * time anyway. Values and layouts are those of NVIDIA's cuda_runtime_api.h, unchanged from
+ * CUDA 11 to 13 (tests/unit/test_nccl_abi.c compares them with the header where there is
+ * one). Every name has its own prefix, so that both can be included. */
+#ifndef RINGBENCH_WORKER_NCCL_CUDA_ABI_H
+#define RINGBENCH_WORKER_NCCL_CUDA_ABI_H
+
+#include <stddef.h>
+
+enum {
+    CUDA_SUCCESS_CODE = 0,
+    CUDA_ERROR_INVALID_VALUE_CODE = 1,
+    CUDA_ERROR_MEMORY_CODE = 2,
+    CUDA_ERROR_INSUFFICIENT_DRIVER_CODE = 35,
+    CUDA_ERROR_NO_DEVICE_CODE = 100,
+    CUDA_ERROR_INVALID_DEVICE_CODE = 101,
+    CUDA_ERROR_NOT_FOUND_CODE = 500,
+    CUDA_ERROR_NOT_READY_CODE = 600,
+    CUDA_ERROR_LAUNCH_FAILURE_CODE = 719
+};
+
+enum { CUDA_STREAM_NON_BLOCKING_FLAG = 1 };
+
+/* cudaMemcpyKind: the direction follows from the addresses. */
+enum { CUDA_MEMCPY_DEFAULT_KIND = 4 };
+
+/* The beginning of cudaDeviceProp, which has not changed since CUDA 10; the rest has. */
+struct cuda_properties {
+    char name[256];
+    unsigned char uuid[16];
+    char luid[8];
+    unsigned luid_device_node_mask;
+    size_t total_bytes;
+    char rest[4096];
+};
+
+struct cuda_dim3 {
+    unsigned x, y, z;
+};
+
+typedef struct CUstream_st *cuda_stream;
+typedef struct CUevent_st *cuda_event;
+typedef struct CUlib_st *cuda_library;
+typedef struct CUkern_st *cuda_kernel;
+
+#endif

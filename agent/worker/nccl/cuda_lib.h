@@ -1,0 +1,60 @@
+/* cuda_lib.h - the CUDA Runtime, loaded at run time */
+#ifndef RINGBENCH_WORKER_NCCL_CUDA_LIB_H
+#define RINGBENCH_WORKER_NCCL_CUDA_LIB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/worker/nccl/cuda_abi.h"
+#include "common/error.h"
+
+struct cuda_functions {
+    const char *(*error_string)(int);
+    int (*runtime_version)(int *);
+    int (*driver_version)(int *);
+    int (*device_count)(int *);
+    int (*set_device)(int);
+    int (*properties)(struct cuda_properties *, int);
+    int (*pci_bus_id)(char *, int, int);
+    int (*mem_info)(size_t *, size_t *);
+    int (*malloc)(void **, size_t);
+    int (*free)(void *);
+    int (*memcpy_async)(void *, const void *, size_t, int, cuda_stream);
+    int (*memset_async)(void *, int, size_t, cuda_stream);
+    int (*stream_create)(cuda_stream *, unsigned);
+    int (*stream_destroy)(cuda_stream);
+    int (*stream_query)(cuda_stream);
+    int (*event_create)(cuda_event *);
+    int (*event_destroy)(cuda_event);
+    int (*event_record)(cuda_event, cuda_stream);
+    int (*event_elapsed_ms)(float *, cuda_event, cuda_event);
+    int (*get_last_error)(void);
+    /* NULL in runtimes before 12.8 */
+    int (*library_load_data)(cuda_library *, const void *, void *, void **, unsigned,
+                             void *, void **, unsigned);
+    int (*library_get_kernel)(cuda_kernel *, cuda_library, const char *);
+    int (*launch_kernel)(const void *, struct cuda_dim3, struct cuda_dim3, void **,
+                         size_t, cuda_stream);
+    /* A stand-in for tests has it, the real library does not. */
+    const int *emulated;
+};
+
+struct cuda_lib {
+    struct cuda_functions call;
+    int runtime, driver; /* 13000 is 13.0; driver 0: none */
+    const char *path;
+    bool is_emulated;
+};
+
+/* RINGBENCH_CUDART_LIB names the file instead of the usual names. */
+int cuda_lib_load(struct cuda_lib *cuda, struct error *err);
+
+/* -1 with "what: the runtime's words (error N)". */
+int cuda_failed(const struct cuda_lib *cuda, int code, const char *what,
+                struct error *err);
+
+/* "13.0" of 13000. */
+#define CUDA_VERSION_TEXT_MAX 16
+const char *cuda_version_text(int version, char text[CUDA_VERSION_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,110 @@
+/* nccl_lib.c - NCCL, loaded at run time */
+#include "agent/worker/nccl/nccl_lib.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/nccl/shared_object.h"
+
+#define FUNCTION(member, name) {name, offsetof(struct nccl_functions, member), false, NULL}
+#define OPTIONAL(member, name) {name, offsetof(struct nccl_functions, member), true, NULL}
+
+static const char *const library_names[] = {
+    "libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2", NULL};
+
+static const struct shared_symbol symbols[] = {
+    FUNCTION(get_version, "ncclGetVersion"),
+    FUNCTION(error_string, "ncclGetErrorString"),
+    FUNCTION(last_error, "ncclGetLastError"),
+    FUNCTION(get_unique_id, "ncclGetUniqueId"),
+    FUNCTION(init_rank, "ncclCommInitRankConfig"),
+    FUNCTION(destroy, "ncclCommDestroy"),
+    FUNCTION(abort, "ncclCommAbort"),
+    FUNCTION(async_error, "ncclCommGetAsyncError"),
+    FUNCTION(group_start, "ncclGroupStart"),
+    FUNCTION(group_end, "ncclGroupEnd"),
+    FUNCTION(all_reduce, "ncclAllReduce"),
+    FUNCTION(all_gather, "ncclAllGather"),
+    FUNCTION(reduce_scatter, "ncclReduceScatter"),
+    FUNCTION(broadcast, "ncclBroadcast"),
+    FUNCTION(reduce, "ncclReduce"),
+    FUNCTION(send, "ncclSend"),
+    FUNCTION(recv, "ncclRecv"),
+    OPTIONAL(mem_alloc, "ncclMemAlloc"),
+    OPTIONAL(mem_free, "ncclMemFree"),
+    OPTIONAL(init_rank_scalable, "ncclCommInitRankScalable"),
+    OPTIONAL(alltoall, "ncclAlltoAll"),
+    OPTIONAL(gather, "ncclGather"),
+    OPTIONAL(scatter, "ncclScatter"),
+    OPTIONAL(emulated, "ringbench_emulated"),
+};
+
+static const struct shared_symbol version_symbol =
+    FUNCTION(get_version, "ncclGetVersion");
+
+/* The version comes before the rest: an old library is old, not short of a function. */
+static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
+{
+    char text[NCCL_VERSION_TEXT_MAX];
+
+    if (shared_object_bind(handle, &version_symbol, 1, &nccl->call, err)) {
+        return -1;
+    }
+    nccl->path = shared_object_path(*(void **)&nccl->call.get_version);
+    if (nccl->call.get_version(&nccl->version)) {
+        return error_set(err, ERROR_UNSUPPORTED, "%s does not tell its version",
+                         nccl->path);
+    }
+    if (nccl->version < NCCL_OLDEST) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "%s is version %s, 2.18 or newer is needed", nccl->path,
+                         nccl_version_text(nccl->version, text));
+    }
+    return 0;
+}
+
+static int load(struct nccl_lib *nccl, struct error *err)
+{
+    void *handle = shared_object_open(getenv("RINGBENCH_NCCL_LIB"), library_names, err);
+
+    if (!handle || check_version(handle, nccl, err) ||
+        shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),
+                           &nccl->call, err)) {
+        return -1;
+    }
+    nccl->is_emulated = nccl->call.emulated != NULL;
+    return 0;
+}
+
+int nccl_lib_load(struct nccl_lib *nccl, struct error *err)
+{
+    struct error why = {0};
+
+    memset(nccl, 0, sizeof(*nccl));
+    if (load(nccl, &why)) {
+        return error_set(err, ERROR_UNSUPPORTED, "NCCL: %s", why.text);
+    }
+    return 0;
+}
+
+int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const char *what,
+                struct error *err)
+{
+    const char *last = nccl->call.last_error(comm);
+    enum error_code code = result == NCCL_RESULT_REMOTE ? ERROR_PEER : ERROR_INTERNAL;
+
+    return error_set(err, code, "%s: %s (NCCL result %d)%s%s", what,
+                     nccl->call.error_string(result), result,
+                     last && *last ? ", its last error: " : "", last ? last : "");
+}
+
+const char *nccl_version_text(int version, char text[NCCL_VERSION_TEXT_MAX])
+{
+    /* Up to 2.8 a version was 1000 * major + 100 * minor + patch. */
+    int major = version < 10000 ? version / 1000 : version / 10000;
+    int minor = version < 10000 ? version % 1000 / 100 : version % 10000 / 100;
+
+    snprintf(text, NCCL_VERSION_TEXT_MAX, "%d.%d.%d", major, minor, version % 100);
+    return text;
+}

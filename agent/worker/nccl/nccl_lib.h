@@ -1,0 +1,60 @@
+/* nccl_lib.h - NCCL, loaded at run time */
+#ifndef RINGBENCH_WORKER_NCCL_NCCL_LIB_H
+#define RINGBENCH_WORKER_NCCL_NCCL_LIB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "agent/worker/nccl/cuda_abi.h"
+#include "agent/worker/nccl/nccl_abi.h"
+#include "common/error.h"
+
+struct nccl_functions {
+    int (*get_version)(int *);
+    const char *(*error_string)(int);
+    const char *(*last_error)(nccl_comm);
+    int (*get_unique_id)(struct nccl_id *);
+    int (*init_rank)(nccl_comm *, int, struct nccl_id, int, struct nccl_config *);
+    int (*destroy)(nccl_comm);
+    int (*abort)(nccl_comm);
+    int (*async_error)(nccl_comm, int *);
+    int (*group_start)(void);
+    int (*group_end)(void);
+    int (*all_reduce)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
+    int (*all_gather)(const void *, void *, size_t, int, nccl_comm, cuda_stream);
+    int (*reduce_scatter)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
+    int (*broadcast)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
+    int (*reduce)(const void *, void *, size_t, int, int, int, nccl_comm, cuda_stream);
+    int (*send)(const void *, size_t, int, int, nccl_comm, cuda_stream);
+    int (*recv)(void *, size_t, int, int, nccl_comm, cuda_stream);
+    /* NULL in older libraries: since 2.19, 2.23, and 2.28. */
+    int (*mem_alloc)(void **, size_t);
+    int (*mem_free)(void *);
+    int (*init_rank_scalable)(nccl_comm *, int, int, int, struct nccl_id *,
+                              struct nccl_config *);
+    int (*alltoall)(const void *, void *, size_t, int, nccl_comm, cuda_stream);
+    int (*gather)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
+    int (*scatter)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
+    /* A stand-in for tests has it, the real library does not. */
+    const int *emulated;
+};
+
+struct nccl_lib {
+    struct nccl_functions call;
+    int version; /* 22809 is 2.28.9 */
+    const char *path;
+    bool is_emulated;
+};
+
+/* RINGBENCH_NCCL_LIB names the file instead of libnccl.so.2. Refuses what is too old. */
+int nccl_lib_load(struct nccl_lib *nccl, struct error *err);
+
+/* -1 with "what: NCCL's words (result N), its last error". */
+int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const char *what,
+                struct error *err);
+
+/* "2.28.9" of 22809. */
+#define NCCL_VERSION_TEXT_MAX 24
+const char *nccl_version_text(int version, char text[NCCL_VERSION_TEXT_MAX]);
+
+#endif

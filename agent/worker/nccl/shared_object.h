@@ -1,0 +1,30 @@
+/* shared_object.h - a library that is looked for at run time, and its functions */
+#ifndef RINGBENCH_WORKER_NCCL_SHARED_OBJECT_H
+#define RINGBENCH_WORKER_NCCL_SHARED_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+struct shared_symbol {
+    const char *name;
+    size_t offset; /* of the pointer in the table */
+    bool is_optional;
+    const char *instead; /* another name that will do; NULL: none */
+};
+
+/* Load the first of the names (NULL ends them) that there is; `override` (not NULL or "")
+ * stands in their place. NULL with a reason that names what was tried. The library stays
+ * loaded for the life of the process: libraries with threads of their own cannot go. */
+void *shared_object_open(const char *override, const char *const *names,
+                         struct error *err);
+
+/* Store the functions' addresses into *table; a missing optional one is NULL. */
+int shared_object_bind(void *handle, const struct shared_symbol *symbols, size_t n,
+                       void *table, struct error *err);
+
+/* The file that the function at `address` was loaded from; "" if unknown. */
+const char *shared_object_path(const void *address);
+
+#endif

@@ -1,0 +1,204 @@
+/* bench_host.c - the host backend in a plain C loop: no server, no agent, no bench loop
+ *
+ * usage: bench_host RANKS [COLLECTIVE]. Environment: BENCH_MIN, BENCH_MAX, BENCH_ITERS
+ * (loop.h), BENCH_PER_HOST (every so many ranks form a host of their own). Prints "SIZE
+ * TIME_US" per size and at last "triad GBS": what all ranks together get out of the
+ * memory, as STREAM counts it (a = b + s * c, 24 bytes per element). */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/worker/host/host_comm.h"
+#include "tests/bench/loop.h"
+#include "tests/bench/store_stub.h"
+
+#define TRIAD_ELEMENTS (8u << 20)
+#define TRIAD_REPEATS 5
+
+struct rank {
+    struct backend_comm *comm;
+    int rank, ranks;
+    enum collective_kind kind;
+    struct loop_options options;
+    char *send, *recv;
+    struct error error;
+};
+
+static int run_one(struct rank *self, size_t size, size_t at)
+{
+    struct collective_layout layout;
+
+    collective_layout(self->kind, size, DTYPE_FLOAT32, self->ranks, &layout);
+    struct backend_call call = {.kind = self->kind,
+                                .dtype = DTYPE_FLOAT32,
+                                .redop = collective_reduces(self->kind) ? REDOP_SUM : -1,
+                                .root = collective_is_rooted(self->kind) ? 0 : -1,
+                                .send = self->send + at,
+                                .recv = self->recv + at,
+                                .count = layout.count};
+    return backend_host.run(self->comm, &call, &self->error);
+}
+
+static double mean_over_ranks(struct rank *self, double mine)
+{
+    double all[256] = {0}, sum = 0;
+
+    backend_host.allgather(self->comm, &mine, sizeof(mine), all, &self->error);
+    for (int i = 0; i < self->ranks; i++) {
+        sum += all[i];
+    }
+    return sum / self->ranks;
+}
+
+static int time_size(struct rank *self, size_t size, double *us)
+{
+    int iters = loop_iters(&self->options, size);
+
+    for (int i = 0; i < self->options.warmup; i++) {
+        if (run_one(self, size, 0)) {
+            return -1;
+        }
+    }
+    if (backend_host.barrier(self->comm, &self->error)) {
+        return -1;
+    }
+    double start = loop_now_us();
+    for (int i = 0; i < iters; i++) {
+        if (run_one(self, size, loop_offset(&self->options, size, i))) {
+            return -1;
+        }
+    }
+    *us = mean_over_ranks(self, (loop_now_us() - start) / iters);
+    return 0;
+}
+
+static int time_all(struct rank *self)
+{
+    for (int i = 0; i < LOOP_SETTLE; i++) {
+        if (run_one(self, 4096, 0)) {
+            return -1;
+        }
+    }
+    for (size_t size = self->options.min; size <= self->options.max; size *= 2) {
+        double us = 0;
+        if (time_size(self, size, &us)) {
+            return -1;
+        }
+        size_t count = size / sizeof(float);
+        if (self->kind == COLLECTIVE_ALL_REDUCE &&
+            loop_wrong((float *)(void *)self->recv, count, self->ranks)) {
+            fprintf(stderr, "rank %d: wrong result at %zu\n", self->rank, size);
+            return -1;
+        }
+        if (self->rank == 0) {
+            printf("%zu %.4f\n", size, us);
+            fflush(stdout);
+        }
+    }
+    return 0;
+}
+
+/* Every rank on arrays of its own, all at once. */
+static void triad(struct rank *self)
+{
+    double *a = malloc(TRIAD_ELEMENTS * sizeof(*a)),
+           *b = malloc(TRIAD_ELEMENTS * sizeof(*b));
+    double *c = malloc(TRIAD_ELEMENTS * sizeof(*c)), best = 0;
+
+    for (size_t i = 0; i < TRIAD_ELEMENTS; i++) {
+        a[i] = 0;
+        b[i] = c[i] = (double)i;
+    }
+    for (int repeat = 0; repeat < TRIAD_REPEATS; repeat++) {
+        backend_host.barrier(self->comm, &self->error);
+        double start = loop_now_us();
+        for (size_t i = 0; i < TRIAD_ELEMENTS; i++) {
+            a[i] = b[i] + 3 * c[i];
+        }
+        double us = mean_over_ranks(self, loop_now_us() - start);
+        double gbs = 24.0 * TRIAD_ELEMENTS * self->ranks / us / 1e3;
+        best = gbs > best && a[1] > 0 ? gbs : best;
+    }
+    if (self->rank == 0) {
+        printf("triad %.2f\n", best);
+    }
+    free(a);
+    free(b);
+    free(c);
+}
+
+static int prepare(struct rank *self)
+{
+    void *send, *recv;
+
+    if (backend_host.alloc(self->comm, self->options.max, &send, &recv, &self->error)) {
+        return -1;
+    }
+    self->send = send;
+    self->recv = recv;
+    for (size_t i = 0; i < self->options.max / sizeof(float); i++) {
+        ((float *)send)[i] = (float)(self->rank + 1);
+    }
+    memset(recv, 0, self->options.max);
+    return 0;
+}
+
+static int run_rank(struct rank *self, const char *port)
+{
+    const char *per_host = getenv("BENCH_PER_HOST");
+    char hostid[32];
+    struct store_client *store =
+        store_client_connect("127.0.0.1", port, 10000, NULL, &self->error);
+    struct backend_env env = {.rank = self->rank,
+                              .world_size = self->ranks,
+                              .store = store,
+                              .timeout_ms = 30000};
+
+    if (per_host) {
+        snprintf(hostid, sizeof(hostid), "host-%d", self->rank / atoi(per_host));
+        env.hostid = hostid;
+    }
+    self->comm = store ? backend_host.create(&env, &self->error) : NULL;
+    if (!self->comm || prepare(self) || time_all(self)) {
+        fprintf(stderr, "rank %d: %s\n", self->rank, self->error.text);
+        return 1;
+    }
+    triad(self);
+    backend_host.destroy(self->comm);
+    store_client_destroy(store);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct rank self = {.ranks = argc > 1 ? atoi(argv[1]) : 0,
+                        .options = loop_options_read()};
+    struct store_stub stub;
+    char port[16];
+    int status, worst = 0;
+
+    int kind = collective_lookup(argc > 2 ? argv[2] : "all_reduce");
+    if (self.ranks < 1 || self.ranks > 256 || kind < 0 ||
+        store_stub_start(&stub, NULL, 0)) {
+        fprintf(stderr, "usage: bench_host RANKS [COLLECTIVE]\n");
+        return 2;
+    }
+    self.kind = (enum collective_kind)kind;
+    snprintf(port, sizeof(port), "%d", stub.port);
+    for (int rank = 0; rank < self.ranks; rank++) {
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            self.rank = rank;
+            exit(run_rank(&self, port));
+        }
+    }
+    for (int rank = 0; rank < self.ranks; rank++) {
+        wait(&status);
+        worst |= status != 0;
+    }
+    store_stub_stop(&stub);
+    return worst;
+}

@@ -1,0 +1,74 @@
+/* loop.h - what bench_host and bench_mpi have in common, so that they measure alike:
+ * sizes, iterations, rotating offsets (as nccl-tests does), and the output
+ *
+ * Each prints one line per size, "SIZE TIME_US", the mean time of an all-reduce of
+ * float32 with sum, out of place, over ranks. */
+#ifndef RINGBENCH_TESTS_LOOP_H
+#define RINGBENCH_TESTS_LOOP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Calls before everything: processes have found their cores, processors their clock. */
+#define LOOP_SETTLE 50000
+
+struct loop_options {
+    size_t min, max;
+    int iters; /* 0: by size */
+    int warmup;
+};
+
+static inline struct loop_options loop_options_read(void)
+{
+    const char *min = getenv("BENCH_MIN"), *max = getenv("BENCH_MAX");
+    const char *iters = getenv("BENCH_ITERS");
+    struct loop_options options = {8, (size_t)256 << 20, 0, 5};
+
+    options.min = min ? strtoull(min, NULL, 10) : options.min;
+    options.max = max ? strtoull(max, NULL, 10) : options.max;
+    options.iters = iters ? atoi(iters) : 0;
+    return options;
+}
+
+/* Enough calls that a single one lost to the scheduler does not decide. */
+static inline int loop_iters(const struct loop_options *options, size_t size)
+{
+    if (options->iters > 0) {
+        return options->iters;
+    }
+    if (size <= 16384) {
+        return 2000;
+    }
+    if (size <= 262144) {
+        return 500;
+    }
+    return size <= 4194304 ? 60 : 8;
+}
+
+static inline size_t loop_offset(const struct loop_options *options, size_t size, int i)
+{
+    return (size_t)i % (options->max / size) * size;
+}
+
+static inline double loop_now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* Inputs are rank + 1 everywhere. */
+static inline size_t loop_wrong(const float *data, size_t count, int ranks)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        wrong += data[i] != (float)(ranks * (ranks + 1) / 2);
+    }
+    return wrong;
+}
+
+#endif
