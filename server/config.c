@@ -52,7 +52,8 @@ static int split_address(const char *text, char host[NI_MAXHOST], char port[16])
     size_t len;
 
     if (!colon || strlen(colon + 1) == 0 || strlen(colon + 1) > 5 ||
-        strspn(colon + 1, "0123456789") != strlen(colon + 1) || atoi(colon + 1) > 65535)
+        strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+        strtol(colon + 1, NULL, 10) > 65535)
         return -1;
     if (*text == '[') {
         if (end == text || end[-1] != ']')
@@ -96,14 +97,16 @@ int config_parse_address(const char *text, struct sockaddr_storage *address,
 
 int config_parse_ports(const char *text, int *low, int *high, struct error *err)
 {
-    int a = 0, b = 0, used = 0;
+    char *dash, *end = NULL;
+    long a = strtol(text, &dash, 10), b = 0;
 
-    if (sscanf(text, "%5d-%5d%n", &a, &b, &used) != 2 || text[used] != '\0' || a < 1 ||
-        b > 65535 || a > b)
+    if (*dash == '-')
+        b = strtol(dash + 1, &end, 10);
+    if (!end || end == dash + 1 || *end != '\0' || a < 1 || b > 65535 || a > b)
         return error_set(err, ERROR_INVALID,
                          "'%.60s' is not a range of ports such as 29400-29499", text);
-    *low = a;
-    *high = b;
+    *low = (int)a;
+    *high = (int)b;
     return 0;
 }
 
@@ -141,16 +144,17 @@ static bool has_index(const char *dir)
  * without one still serves the API. */
 static int find_web_dir(struct config *config, struct error *err)
 {
-    char path[4096], *slash;
-    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 64);
+    char program[4000], path[4096], *slash;
+    ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
     if (config->web_dir || len <= 0)
         return 0;
-    path[len] = '\0';
-    slash = strrchr(path, '/');
+    program[len] = '\0';
+    slash = strrchr(program, '/');
     if (!slash)
         return 0;
-    strcpy(slash, "/../share/ringbench/web");
+    *slash = '\0';
+    snprintf(path, sizeof(path), "%s/../share/ringbench/web", program);
     if (!has_index(path))
         return 0;
     config->web_dir = strdup(path);

@@ -130,9 +130,14 @@ static void go_on(struct follower *follower, enum catchup_step step)
 static int write_line(struct follower *follower, const char *line, size_t len,
                       struct buf *out)
 {
-    int64_t id = 0;
+    static const char head[] = "{\"id\":";
+    char *end;
+    long long id;
 
-    if (sscanf(line, "{\"id\":%" SCNd64, &id) != 1)
+    if (len < sizeof(head) || strncmp(line, head, sizeof(head) - 1) != 0)
+        return -1;
+    id = strtoll(line + sizeof(head) - 1, &end, 10);
+    if (*end != ',' || id <= 0)
         return -1;
     return event_writer_event(follower->writer, id, line, len, out);
 }

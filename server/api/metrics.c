@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -113,17 +114,18 @@ static void put_rendezvous(const struct api *api, struct buf *out)
            (double)c.protocol_errors);
 }
 
+/* The second field of statm: pages in memory. */
 static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
-    long size, resident = 0;
+    char line[256] = "";
+    const char *field;
 
     if (!file)
         return 0.0;
-    if (fscanf(file, "%ld %ld", &size, &resident) != 2)
-        resident = 0;
+    field = fgets(line, sizeof(line), file) ? strchr(line, ' ') : NULL;
     fclose(file);
-    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+    return field ? strtod(field, NULL) * (double)sysconf(_SC_PAGESIZE) : 0.0;
 }
 
 static double open_descriptors(void)

@@ -35,13 +35,11 @@ struct run_text {
 static int64_t parse_time(const char *text)
 {
     struct tm tm = {.tm_mday = 1};
-    int ms;
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    long ms = rest && *rest == '.' ? strtol(rest + 1, NULL, 10) : -1;
 
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) != 7)
+    if (ms < 0 || ms > 999)
         return -1;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
     return (int64_t)timegm(&tm) * 1000 + ms;
 }
 
