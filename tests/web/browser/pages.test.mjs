@@ -206,6 +206,7 @@ test('the form shows its request as it is filled in, and starts the run', LIMIT,
         await open('/new');
         const curl = () => page.getByRole('region', {name: 'the curl line'}).innerText();
         assert.match(await curl(), / -d '\{\}' http/);
+        await sees(page, '1 case, 25 sizes up to 128 MiB, 50 rows.');
         await page.getByRole('checkbox', {name: 'all_reduce'}).check();
         await page.getByLabel('Largest').fill('64K');
         await page.getByLabel('Nodes', {exact: true}).selectOption('names');

@@ -3,6 +3,7 @@ import {ApiError} from '../api.mjs';
 import {buildField} from '../fields.mjs';
 import {h, setHidden, setText} from '../dom.mjs';
 import {alertBox, copyBlock} from '../parts.mjs';
+import {costInWords} from '../spec_cost.mjs';
 import {FIELDS, GROUPS} from '../spec_fields.mjs';
 import {
     curlLine,
@@ -44,6 +45,7 @@ export function newRunView(root, app, {query}) {
         const spec = toSpec(form);
         parts.curl.set(curlLine(spec, location.origin, app.api.token() !== null));
         parts.json.set(prettyJson(spec));
+        setText(parts.cost, costInWords(spec));
     }
 
     /* The same body goes out under the same key, so a second try starts nothing twice. */
@@ -91,15 +93,17 @@ function buildPage(fields, onInput) {
     const json = copyBlock('', 'the request');
     const go = h('button', {type: 'submit', class: 'primary big'}, 'Start the run');
     const errors = h('div', {class: 'alerts'});
+    const cost = h('p', {class: 'cost', role: 'status'});
     const form = h('form', {class: 'new-run', novalidate: true},
         h('div', {class: 'stack'}, groups),
-        h('aside', {class: 'card preview'}, errors, go,
+        h('aside', {class: 'card preview'}, errors, go, cost,
             h('p', {class: 'help'},
                 'Blank fields take the server’s defaults, which the run ' +
                     'then shows.'),
             h('h2', {}, 'The same from a shell'), curl.block, h('h2', {}, 'The request'),
             json.block));
-    return {form, go, errors, curl, json, note: h('p', {class: 'muted', role: 'status'})};
+    const note = h('p', {class: 'muted', role: 'status'});
+    return {form, go, errors, cost, curl, json, note};
 }
 
 function showErrors(parts, fields, byField) {

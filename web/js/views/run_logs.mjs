@@ -1,139 +1,104 @@
 /* run_logs.mjs - what the ranks wrote, by rank and with a search */
 import {isEnded} from '../events.mjs';
 import {debounce, h, setHidden, setText} from '../dom.mjs';
+import {LogReader} from '../log_reader.mjs';
 import {poll} from '../poll.mjs';
 import {plural} from '../units.mjs';
 
-const LINES_ASKED = 1000;
-const LINES_KEPT = 5000;
+export const runLogs = (app, id, change) => new LogPanel(app.api, id, change);
 
-export function runLogs(app, id, change) {
-    const rank =
-        h('select', {'aria-label': 'Rank'}, h('option', {value: ''}, 'all ranks'));
-    const find = h('input', {
-        'type': 'search',
-        'placeholder': 'find in the lines',
-        'aria-label': 'Find in the log lines'
-    });
-    const note = h('span', {class: 'muted', role: 'status'});
-    const list = h('ol', {class: 'log-lines'});
-    const more = h('button', {type: 'button', class: 'quiet', hidden: true}, 'Read on');
-    const details =
-        h('details', {class: 'card fold'}, h('summary', {}, h('h2', {}, 'Logs'), note),
-            h('div', {class: 'controls'}, rank, find),
-            h('div', {
-                'class': 'scroll log-box',
-                'tabindex': '0',
-                'role': 'region',
-                'aria-label': 'Log lines'
-            },
-                list),
-            more);
-    const log = new LogReader(app.api, id);
-    let view = null;
-    let ended = false;
-    let polling = null;
+class LogPanel {
+    constructor(api, id, change) {
+        this.log = new LogReader(api, id);
+        this.view = null;
+        this.isOver = false;
+        this.polling = null;
+        this.build();
+        this.element.addEventListener('toggle', () => this.readOn(this.element.open));
+        this.more.addEventListener('click', () => this.refresh());
+        this.rank.addEventListener('change',
+            () =>
+                change({rank: this.rank.value === '' ? null : Number(this.rank.value)}));
+        this.find.addEventListener(
+            'input', debounce(() => change({log: this.find.value}), 250));
+    }
 
-    async function refresh() {
+    build() {
+        this.rank =
+            h('select', {'aria-label': 'Rank'}, h('option', {value: ''}, 'all ranks'));
+        this.find = h('input', {
+            'type': 'search',
+            'placeholder': 'find in the lines',
+            'aria-label': 'Find in the log lines'
+        });
+        this.note = h('span', {class: 'muted', role: 'status'});
+        this.list = h('ol', {class: 'log-lines'});
+        this.more =
+            h('button', {type: 'button', class: 'quiet', hidden: true}, 'Read on');
+        const box = {'class': 'scroll log-box', 'tabindex': '0', 'role': 'region'};
+        this.element = h('details', {class: 'card fold'},
+            h('summary', {}, h('h2', {}, 'Logs'), this.note),
+            h('div', {class: 'controls'}, this.rank, this.find),
+            h('div', {...box, 'aria-label': 'Log lines'}, this.list), this.more);
+    }
+
+    update(state, view) {
+        const before = this.view;
+        this.view = view;
+        this.isOver = isEnded(state);
+        fillRanks(this.rank, state.worldSize, view.rank);
+        if (document.activeElement !== this.find) {
+            this.find.value = view.log;
+        }
+        if (before === null) {
+            this.log.choose(view);
+            this.element.open = view.rank !== null || view.log !== '';
+        } else if (before.rank !== view.rank || before.case !== view.case) {
+            this.log.choose(view);
+            this.draw();
+            this.readOn(this.element.open);
+        } else if (before.log !== view.log) {
+            this.draw();
+        }
+    }
+
+    /* Follow the log while the panel is open and lines may come. */
+    readOn(isWanted) {
+        this.polling?.stop();
+        this.polling = isWanted ? poll(() => this.refresh(), 2000) : null;
+    }
+
+    async refresh() {
         try {
-            const fresh = await log.read(view.rank);
-            setText(note,
-                plural(log.lines.length, 'line') +
-                    (log.dropped ? `, the oldest ${log.dropped} left out` : ''));
-            if (fresh) {
-                draw();
+            const isFresh = await this.log.read();
+            setText(this.note, this.inWords());
+            if (isFresh || !this.list.hasChildNodes()) {
+                this.draw();
+            }
+            if (this.isOver && !this.log.hasMore) {
+                this.readOn(false);
             }
         } catch (error) {
-            setText(note, error.status ? error.message : 'waiting for the server');
+            setText(this.note, error.status ? error.message : 'waiting for the server');
         }
-        setHidden(more, !log.more);
-        if (ended && !log.more) {
-            polling?.stop();
-            polling = null;
-        }
+        setHidden(this.more, !this.log.hasMore);
     }
 
-    function draw() {
-        const wanted = view.log.toLowerCase();
-        const lines = log.lines.filter(line => line.text.toLowerCase().includes(wanted));
-        list.replaceChildren(...lines.map(logLine));
-        if (lines.length === 0) {
-            list.append(h('li', {class: 'muted'},
-                wanted ? 'No line has that.' : 'The ranks wrote nothing.'));
-        }
+    inWords() {
+        const {lines, dropped} = this.log;
+        return plural(lines.length, 'line') +
+            (dropped ? `, the oldest ${dropped} left out` : '');
     }
 
-    details.addEventListener('toggle', () => {
-        polling?.stop();
-        polling = details.open ? poll(refresh, 2000) : null;
-    });
-    more.addEventListener('click', refresh);
-    rank.addEventListener(
-        'change', () => change({rank: rank.value === '' ? null : Number(rank.value)}));
-    find.addEventListener('input', debounce(() => change({log: find.value}), 200));
-
-    return {
-        element: details,
-        update(state, next) {
-            const other =
-                view !== null && (next.rank !== view.rank || next.log !== view.log);
-            view = next;
-            ended = isEnded(state);
-            fillRanks(rank, state.worldSize, view.rank);
-            if (document.activeElement !== find) {
-                find.value = view.log;
-            }
-            details.open ||= (view.rank !== null || view.log !== '') &&
-                polling === null && !details.dataset.seen;
-            details.dataset.seen = '1';
-            if (other && details.open) {
-                draw();
-                polling?.stop();
-                polling = poll(refresh, 2000);
-            }
-        },
-        destroy: () => polling?.stop()
-    };
-}
-
-/* The lines of one rank, or of all, in order; each read asks for what came since. */
-class LogReader {
-    constructor(api, id) {
-        this.api = api;
-        this.id = id;
-        this.start(undefined);
+    draw() {
+        const lines = this.log.find(this.view.log);
+        const none = this.view.log ? 'No line has that.' : 'The ranks wrote nothing.';
+        this.list.replaceChildren(
+            ...(lines.length ? lines.map(logLine) : [h('li', {class: 'muted'}, none)]));
     }
 
-    start(rank) {
-        this.rank = rank;
-        this.lines = [];
-        this.after = 0;
-        this.more = false;
-        this.dropped = 0;
-    }
-
-    /* Whether there is something new to draw. */
-    async read(rank) {
-        const restarted = rank !== this.rank;
-        if (restarted) {
-            this.start(rank);
-        }
-        const params = new URLSearchParams({limit: LINES_ASKED, after: this.after});
-        if (rank !== null) {
-            params.set('rank', rank);
-        }
-        const {lines, next} = await this.api.logs(this.id, params);
-        if (rank !== this.rank) {
-            return false;
-        }
-        const fresh = lines.filter(line => line.seq > this.after);
-        this.lines.push(...fresh);
-        this.after = this.lines[this.lines.length - 1]?.seq ?? this.after;
-        this.more = next !== null && next !== undefined && fresh.length === LINES_ASKED;
-        const surplus = Math.max(0, this.lines.length - LINES_KEPT);
-        this.lines.splice(0, surplus);
-        this.dropped += surplus;
-        return restarted || fresh.length > 0;
+    destroy() {
+        this.readOn(false);
     }
 }
 
@@ -146,9 +111,9 @@ function fillRanks(select, worldSize, rank) {
 }
 
 function logLine(line) {
+    const place =
+        line.case > 0 ? `case ${line.case} rank ${line.rank}` : `rank ${line.rank}`;
     return h('li', {class: line.stream === 'stderr' ? 'stderr' : null},
-        h('span', {class: 'muted'},
-            `${String(line.time ?? '').slice(11, 23)} ` +
-                `${line.case > 0 ? `case ${line.case} ` : ''}rank ${line.rank} `),
+        h('span', {class: 'muted'}, `${String(line.time ?? '').slice(11, 23)} ${place} `),
         line.text);
 }
