@@ -77,6 +77,10 @@ struct backend {
     json_t *(*probe)(void);
 
     struct backend_comm *(*create)(const struct backend_env *env, struct error *err);
+    /* Optional second half of create, for what can fail with peers to blame or work under
+     * way: after a failure only lost_peer and abort may follow. */
+    int (*connect)(struct backend_comm *comm, const struct backend_env *env,
+                   struct error *err);
     /* Orderly end: waits for the peers (bounded) when all went well. NULL is fine. */
     void (*destroy)(struct backend_comm *comm);
     /* End without waiting for anyone, also while work hangs. */

@@ -269,7 +269,8 @@ static int form(struct worker *worker, struct error *err)
     worker->env.store = worker->store;
     worker->env.stall_ms = worker->file->stall_s * 1000;
     worker->comm = worker->backend->create(&worker->env, err);
-    if (!worker->comm) {
+    if (!worker->comm || (worker->backend->connect &&
+                          worker->backend->connect(worker->comm, &worker->env, err))) {
         return -1;
     }
     json_t *more =

@@ -1,9 +1,9 @@
 /* cuda_abi.h - what the worker needs of the CUDA Runtime's binary interface
  *
- * Declared here, so that the worker builds without the toolkit: it loads the library at run
- * time anyway. Values and layouts are those of NVIDIA's cuda_runtime_api.h, unchanged from
- * CUDA 11 to 13 (tests/unit/test_nccl_abi.c compares them with the header where there is
- * one). Every name has its own prefix, so that both can be included. */
+ * Declared here, so that the worker builds without the toolkit: it loads the library at
+ * run time anyway. Values and layouts are those of NVIDIA's cuda_runtime_api.h, unchanged
+ * from CUDA 11 to 13 (tests/unit/test_nccl_abi.c compares them with the header where
+ * there is one). Every name has its own prefix, so that both can be included. */
 #ifndef RINGBENCH_WORKER_NCCL_CUDA_ABI_H
 #define RINGBENCH_WORKER_NCCL_CUDA_ABI_H
 

@@ -7,15 +7,18 @@
 
 #include "agent/worker/nccl/shared_object.h"
 
-#define FUNCTION(member, name) {name, offsetof(struct cuda_functions, member), false, NULL}
-#define OPTIONAL(member, name) {name, offsetof(struct cuda_functions, member), true, NULL}
+#define FUNCTION(member, name)                                                           \
+    {                                                                                    \
+        name, offsetof(struct cuda_functions, member), false, NULL                       \
+    }
+#define OPTIONAL(member, name)                                                           \
+    {                                                                                    \
+        name, offsetof(struct cuda_functions, member), true, NULL                        \
+    }
 
 static const char *const library_names[] = {
-    "libcudart.so.13",
-    "libcudart.so.12",
-    "/usr/local/cuda/lib64/libcudart.so.13",
-    "/usr/local/cuda/lib64/libcudart.so.12",
-    NULL};
+    "libcudart.so.13", "libcudart.so.12", "/usr/local/cuda/lib64/libcudart.so.13",
+    "/usr/local/cuda/lib64/libcudart.so.12", NULL};
 
 static const struct shared_symbol symbols[] = {
     FUNCTION(error_string, "cudaGetErrorString"),
@@ -47,8 +50,7 @@ static const struct shared_symbol symbols[] = {
 
 static int load(struct cuda_lib *cuda, struct error *err)
 {
-    void *handle =
-        shared_object_open(getenv("RINGBENCH_CUDART_LIB"), library_names, err);
+    void *handle = shared_object_open(getenv("RINGBENCH_CUDART_LIB"), library_names, err);
 
     if (!handle || shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),
                                       &cuda->call, err)) {
@@ -77,8 +79,7 @@ int cuda_failed(const struct cuda_lib *cuda, int code, const char *what,
 {
     /* Not every failure lasts: take it away, so that a later call does not report it. */
     cuda->call.get_last_error();
-    return error_set(err,
-                     code == CUDA_ERROR_MEMORY_CODE ? ERROR_MEMORY : ERROR_INTERNAL,
+    return error_set(err, code == CUDA_ERROR_MEMORY_CODE ? ERROR_MEMORY : ERROR_INTERNAL,
                      "%s: %s (CUDA error %d)", what, cuda->call.error_string(code), code);
 }
 

@@ -43,7 +43,13 @@ enum {
     NCCL_TYPE_FLOAT8E5M2 = 11
 };
 
-enum { NCCL_OP_SUM = 0, NCCL_OP_PROD = 1, NCCL_OP_MAX = 2, NCCL_OP_MIN = 3, NCCL_OP_AVG = 4 };
+enum {
+    NCCL_OP_SUM = 0,
+    NCCL_OP_PROD = 1,
+    NCCL_OP_MAX = 2,
+    NCCL_OP_MIN = 3,
+    NCCL_OP_AVG = 4
+};
 
 struct nccl_id {
     char bytes[NCCL_ID_BYTES];
@@ -51,6 +57,7 @@ struct nccl_id {
 
 #define NCCL_CONFIG_MAGIC 0xcafebeefu
 #define NCCL_CONFIG_UNSET INT_MIN
+#define NCCL_CONFIG_VERSION NCCL_ABI_VERSION(2, 28, 0) /* of struct nccl_config */
 
 /* ncclConfig_t of 2.28. A library takes as many bytes as it knows. */
 struct nccl_config {

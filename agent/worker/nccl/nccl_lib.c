@@ -7,11 +7,17 @@
 
 #include "agent/worker/nccl/shared_object.h"
 
-#define FUNCTION(member, name) {name, offsetof(struct nccl_functions, member), false, NULL}
-#define OPTIONAL(member, name) {name, offsetof(struct nccl_functions, member), true, NULL}
+#define FUNCTION(member, name)                                                           \
+    {                                                                                    \
+        name, offsetof(struct nccl_functions, member), false, NULL                       \
+    }
+#define OPTIONAL(member, name)                                                           \
+    {                                                                                    \
+        name, offsetof(struct nccl_functions, member), true, NULL                        \
+    }
 
-static const char *const library_names[] = {
-    "libnccl.so.2", "/usr/local/cuda/lib64/libnccl.so.2", NULL};
+static const char *const library_names[] = {"libnccl.so.2",
+                                            "/usr/local/cuda/lib64/libnccl.so.2", NULL};
 
 static const struct shared_symbol symbols[] = {
     FUNCTION(get_version, "ncclGetVersion"),

@@ -1,0 +1,429 @@
+/* backend_nccl.c - collectives over GPU memory by NCCL: the backend's table */
+#include "agent/worker/nccl/backend_nccl.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/worker/nccl/nccl_comm.h"
+#include "agent/worker/nccl/nccl_ids.h"
+#include "agent/worker/nccl/nccl_init.h"
+#include "agent/worker/nccl/probe.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define END_MS 5000        /* for NCCL to destroy or abort a communicator */
+#define LOSS_NS 1000000000 /* for news of the peer that made NCCL fail */
+#define CHECK_NS 2000000   /* between looks at the peers */
+#define CLOCK_POLLS 64     /* between looks at the clock */
+
+/* 1/n is rounded, each of two terms times it, and their sum. */
+#define AVG_ULPS 3
+
+int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err)
+{
+    return code ? cuda_failed(&comm->cuda, code, what, err) : 0;
+}
+
+static void nap(void)
+{
+    struct timespec time = {.tv_nsec = 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err)
+{
+    int64_t deadline = clock_monotonic_ns() + LOSS_NS;
+    struct error words = {0};
+
+    if (result == NCCL_RESULT_SUCCESS) {
+        return 0;
+    }
+    nccl_failed(&comm->nccl, comm->comm, result, what, &words);
+    bool is_ours = result == NCCL_RESULT_ARGUMENT || result == NCCL_RESULT_USAGE ||
+                   result == NCCL_RESULT_CUDA;
+    while (!is_ours && clock_monotonic_ns() < deadline) {
+        if (watch_check(&comm->mesh->watch)) {
+            const struct error *cause = &comm->mesh->watch.error;
+            return error_set(err, cause->code, "%s; NCCL: %s", cause->text, words.text);
+        }
+        nap();
+    }
+    return error_set(err, words.code, "%s", words.text);
+}
+
+static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
+                       struct error *err)
+{
+    if (watch_check(&comm->mesh->watch)) {
+        return mesh_failed(comm->mesh, err);
+    }
+    if (comm->give_up_ns && now_ns - begun_ns > comm->give_up_ns) {
+        return error_set(err, ERROR_TIMEOUT,
+                         "the GPU has not finished in %.0f s, and NCCL reports no error",
+                         (double)comm->give_up_ns / 1e9);
+    }
+    return 0;
+}
+
+static int check_async(struct backend_comm *comm, struct error *err)
+{
+    int state = NCCL_RESULT_SUCCESS;
+
+    if (!comm->comm) {
+        return 0;
+    }
+    int result = comm->nccl.call.async_error(comm->comm, &state);
+    result = result ? result : state;
+    if (result == NCCL_RESULT_SUCCESS || result == NCCL_RESULT_IN_PROGRESS) {
+        return 0;
+    }
+    return comm_nccl(comm, result, "during a collective", err);
+}
+
+int comm_wait(struct backend_comm *comm, struct error *err)
+{
+    int64_t begun = 0, checked = 0;
+
+    for (unsigned polls = 1;; polls++) {
+        int code = comm->cuda.call.stream_query(comm->stream);
+        if (code == CUDA_SUCCESS_CODE) {
+            return 0;
+        }
+        if (code != CUDA_ERROR_NOT_READY_CODE) {
+            return comm_cuda(comm, code, "on the GPU's stream", err);
+        }
+        if (check_async(comm, err)) {
+            return -1;
+        }
+        if (polls % CLOCK_POLLS == 0) {
+            int64_t now = clock_monotonic_ns();
+            begun = begun ? begun : now;
+            if (now - checked > CHECK_NS) {
+                checked = now;
+                if (check_peers(comm, begun, now, err)) {
+                    return -1;
+                }
+            }
+        }
+        sched_yield();
+    }
+}
+
+static void release(struct backend_comm *comm)
+{
+    if (comm->stream) {
+        comm->cuda.call.stream_destroy(comm->stream);
+    }
+    if (comm->timer_start) {
+        comm->cuda.call.event_destroy(comm->timer_start);
+    }
+    if (comm->timer_end) {
+        comm->cuda.call.event_destroy(comm->timer_end);
+    }
+    free(comm);
+}
+
+static int choose_device(struct backend_comm *comm, int local_rank, struct error *err)
+{
+    int count;
+
+    if (probe_devices(&comm->cuda, &count, err)) {
+        return -1;
+    }
+    if (local_rank >= count) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "its local rank is %d, but only %d GPU%s visible", local_rank,
+                         count, count == 1 ? " is" : "s are");
+    }
+    comm->device = local_rank;
+    return comm_cuda(comm, comm->cuda.call.set_device(local_rank), "cudaSetDevice", err);
+}
+
+static int describe_device(struct backend_comm *comm, struct error *err)
+{
+    struct nccl_identity *identity = &comm->identity;
+    struct cuda_properties properties;
+
+    memset(&properties, 0, sizeof(properties));
+    int code = comm->cuda.call.properties(&properties, comm->device);
+    if (!code) {
+        code = comm->cuda.call.pci_bus_id(identity->bus_id, sizeof(identity->bus_id),
+                                          comm->device);
+    }
+    memcpy(identity->uuid, properties.uuid, sizeof(identity->uuid));
+    snprintf(identity->device_name, sizeof(identity->device_name), "%s", properties.name);
+    return comm_cuda(comm, code, "reading the GPU's properties", err);
+}
+
+static int set_up_device(struct backend_comm *comm, int local_rank, struct error *err)
+{
+    const struct cuda_functions *call = &comm->cuda.call;
+
+    if (probe_load(&comm->cuda, &comm->nccl, err) ||
+        choose_device(comm, local_rank, err) || describe_device(comm, err)) {
+        return -1;
+    }
+    int code = call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG);
+    if (!code) {
+        code = call->event_create(&comm->timer_start);
+    }
+    if (!code) {
+        code = call->event_create(&comm->timer_end);
+    }
+    return comm_cuda(comm, code, "setting up the GPU", err) || kernels_load(comm, err)
+               ? -1
+               : 0;
+}
+
+/* What this rank is, or why it cannot be one. */
+static void identify(struct backend_comm *comm, const struct backend_env *env)
+{
+    struct nccl_identity *identity = &comm->identity;
+    const char *hostid = getenv("NCCL_HOSTID");
+    struct error why = {0};
+
+    snprintf(identity->node, sizeof(identity->node), "%s",
+             env->node ? env->node : "this node");
+    snprintf(identity->nccl_hostid, sizeof(identity->nccl_hostid), "%s",
+             hostid ? hostid : "");
+    if (set_up_device(comm, env->local_rank, &why)) {
+        identity->failure_code = why.code;
+        snprintf(identity->failure, sizeof(identity->failure), "%s", why.text);
+    }
+    identity->nccl_version = comm->nccl.version;
+    identity->cuda_runtime = comm->cuda.runtime;
+    identity->cuda_driver = comm->cuda.driver;
+    identity->is_emulated = comm->cuda.is_emulated || comm->nccl.is_emulated;
+}
+
+static int compare_identities(struct backend_comm *comm, struct error *err)
+{
+    int n = comm->world_size;
+    struct nccl_identity *all = calloc((size_t)n, sizeof(*all));
+    char remark[256];
+
+    if (!all) {
+        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
+    }
+    int status = mesh_allgather(comm->mesh, &comm->identity, sizeof(*all), all, err);
+    if (!status) {
+        status = identity_compare(all, n, err);
+    }
+    if (!status) {
+        comm->sharers = identity_sharers(all, n, comm->rank);
+        identity_remark(all, n, remark, sizeof(remark));
+        if (*remark && comm->rank == 0) {
+            log_warn("%s", remark);
+        }
+    }
+    free(all);
+    return status;
+}
+
+static int form(struct backend_comm *comm, const struct backend_env *env,
+                struct error *err)
+{
+    struct nccl_id ids[NCCL_IDS_MAX];
+
+    comm->n_ids = nccl_ids_count(&comm->nccl, comm->world_size);
+    if (nccl_ids_exchange(&comm->nccl, env->store, comm->rank, comm->world_size,
+                          comm->n_ids, env->timeout_ms, ids, err)) {
+        return -1;
+    }
+    return nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
+}
+
+static void nccl_abort(struct backend_comm *comm)
+{
+    if (!comm) {
+        return;
+    }
+    bool is_stuck = comm->init != NULL;
+    if (is_stuck || comm->comm) {
+        /* The process holds what no call can free in time, and has said its last word. */
+        if (!is_stuck && nccl_end(comm, true, END_MS)) {
+            log_warn("ncclCommAbort has not returned in %d s", END_MS / 1000);
+        }
+        fflush(NULL);
+        _exit(1);
+    }
+    kernels_unload(comm);
+    mesh_abort(comm->mesh);
+    release(comm);
+}
+
+static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
+{
+    struct mesh_config config = {.rank = env->rank,
+                                 .world_size = env->world_size,
+                                 .store = env->store,
+                                 .address = env->address,
+                                 .hostid = env->hostid,
+                                 .stop = env->stop,
+                                 .timeout_ms = env->timeout_ms};
+    struct backend_comm *comm = calloc(1, sizeof(*comm));
+
+    if (!comm) {
+        error_set(err, ERROR_MEMORY, "communicator: out of memory");
+        return NULL;
+    }
+    comm->rank = env->rank;
+    comm->world_size = env->world_size;
+    /* The server notices a stall first, and says who; this is for when it is gone. */
+    comm->give_up_ns = env->stall_ms ? (2 * env->stall_ms + 5000) * 1000000 : 0;
+    comm->mesh = mesh_create(&config, err);
+    if (!comm->mesh) {
+        release(comm);
+        return NULL;
+    }
+    return comm;
+}
+
+static int nccl_connect(struct backend_comm *comm, const struct backend_env *env,
+                        struct error *err)
+{
+    identify(comm, env);
+    return compare_identities(comm, err) || form(comm, env, err) ? -1 : 0;
+}
+
+static void nccl_destroy(struct backend_comm *comm)
+{
+    if (!comm) {
+        return;
+    }
+    if (comm->comm && nccl_end(comm, false, END_MS)) {
+        log_warn("ncclCommDestroy has not returned in %d s", END_MS / 1000);
+    }
+    comm_free(comm);
+    kernels_unload(comm);
+    mesh_destroy(comm->mesh);
+    release(comm);
+}
+
+static json_t *nccl_transport(struct backend_comm *comm)
+{
+    (void)comm;
+    return json_string("nccl");
+}
+
+static json_t *nccl_details(struct backend_comm *comm)
+{
+    const struct nccl_identity *identity = &comm->identity;
+    char nccl[NCCL_VERSION_TEXT_MAX];
+    char runtime[CUDA_VERSION_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
+
+    return json_pack(
+        "{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o}", "init_s", comm->init_s,
+        "nccl_version", nccl_version_text(identity->nccl_version, nccl), "cuda_runtime",
+        cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
+        cuda_version_text(identity->cuda_driver, driver), "device", identity->device_name,
+        "pci_bus_id", identity->bus_id, "unique_ids", comm->n_ids, "checks_on_gpu",
+        comm->kernels.find_wrong != NULL, "control", mesh_describe(comm->mesh));
+}
+
+static void nccl_mark(const struct backend_comm *comm, json_t *row)
+{
+    if (comm->sharers > 1) {
+        json_object_set_new(row, "ranks_per_gpu", json_integer(comm->sharers));
+    }
+}
+
+static int nccl_group_begin(struct backend_comm *comm, struct error *err)
+{
+    return comm_nccl(comm, comm->nccl.call.group_start(), "ncclGroupStart", err);
+}
+
+static int nccl_group_end(struct backend_comm *comm, struct error *err)
+{
+    return comm_nccl(comm, comm->nccl.call.group_end(), "ncclGroupEnd", err);
+}
+
+static int nccl_timer_start(struct backend_comm *comm, struct error *err)
+{
+    int code = comm->cuda.call.event_record(comm->timer_start, comm->stream);
+
+    return comm_cuda(comm, code, "cudaEventRecord", err);
+}
+
+static int nccl_timer_stop(struct backend_comm *comm, double *us, struct error *err)
+{
+    float ms = 0;
+
+    int code = comm->cuda.call.event_record(comm->timer_end, comm->stream);
+    if (comm_cuda(comm, code, "cudaEventRecord", err) || comm_wait(comm, err)) {
+        return -1;
+    }
+    code = comm->cuda.call.event_elapsed_ms(&ms, comm->timer_start, comm->timer_end);
+    *us = (double)ms * 1e3;
+    return comm_cuda(comm, code, "cudaEventElapsedTime", err);
+}
+
+static int nccl_barrier(struct backend_comm *comm, struct error *err)
+{
+    return mesh_barrier(comm->mesh, err);
+}
+
+static int nccl_allgather(struct backend_comm *comm, const void *mine, size_t len,
+                          void *all, struct error *err)
+{
+    return mesh_allgather(comm->mesh, mine, len, all, err);
+}
+
+static int nccl_lost_peer(const struct backend_comm *comm)
+{
+    return comm->mesh->watch.lost;
+}
+
+static const struct backend table = {
+    .name = "nccl",
+    .collectives = (1u << COLLECTIVE_COUNT) - 1,
+    .dtypes = (1u << DTYPE_COUNT) - 1,
+    .redops = (1u << REDOP_COUNT) - 1,
+    .avg_ulps = AVG_ULPS,
+    .probe = probe_describe,
+    .create = nccl_create,
+    .connect = nccl_connect,
+    .destroy = nccl_destroy,
+    .abort = nccl_abort,
+    .transport = nccl_transport,
+    .details = nccl_details,
+    .mark = nccl_mark,
+    .memory = comm_memory,
+    .alloc = comm_alloc,
+    .write = comm_write,
+    .read = comm_read,
+    .fill = comm_fill,
+    .put_input = kernels_put_input,
+    .find_wrong = kernels_find_wrong,
+    .run = comm_run,
+    .wait = comm_wait,
+    .group_begin = nccl_group_begin,
+    .group_end = nccl_group_end,
+    .timer_start = nccl_timer_start,
+    .timer_stop = nccl_timer_stop,
+    .barrier = nccl_barrier,
+    .allgather = nccl_allgather,
+    .lost_peer = nccl_lost_peer,
+};
+
+struct backend backend_nccl(void)
+{
+    struct backend backend = table;
+    struct cuda_lib cuda;
+    struct nccl_lib nccl;
+
+    /* Without libraries the probe says why; a case then fails with the same words. */
+    if (probe_load(&cuda, &nccl, NULL)) {
+        return backend;
+    }
+    backend.is_emulated = cuda.is_emulated || nccl.is_emulated;
+    if (nccl.version < NCCL_WITH_FP8) {
+        backend.dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);
+    }
+    return backend;
+}

@@ -1,0 +1,10 @@
+/* backend_nccl.h - collectives over GPU memory by NCCL */
+#ifndef RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H
+#define RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H
+
+#include "agent/worker/backend.h"
+
+/* The backend's table, according to what the libraries of this machine can do. */
+struct backend backend_nccl(void);
+
+#endif

@@ -1,0 +1,28 @@
+/* data_job.h - what the data kernels are given (data_kernels.cu) */
+#ifndef RINGBENCH_WORKER_NCCL_DATA_JOB_H
+#define RINGBENCH_WORKER_NCCL_DATA_JOB_H
+
+#include <stdint.h>
+
+#include "agent/worker/pattern_math.h"
+
+#define DATA_PUT_INPUT "ringbench_put_input"
+#define DATA_FIND_WRONG "ringbench_find_wrong"
+
+/* What find_wrong adds to; first starts at the end of the range. */
+struct data_findings {
+    unsigned long long count, first;
+};
+
+struct data_job {
+    struct pattern pattern; /* its tables are in device memory */
+    enum collective_kind kind;
+    int rank, root;
+    uint64_t call_count;
+    uint64_t first, end; /* elements */
+    uint64_t ulps;
+    void *data;
+    struct data_findings *findings;
+};
+
+#endif

@@ -1,0 +1,202 @@
+/* identity.c - what a rank tells the others of itself before NCCL is asked */
+#include "agent/worker/nccl/identity.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/worker/nccl/cuda_lib.h"
+#include "agent/worker/nccl/nccl_lib.h"
+
+#define LISTED_MAX 4 /* ranks named for a value */
+#define VALUES_MAX 4 /* values told apart */
+
+/* What two ranks are compared by, and its words. */
+struct trait {
+    int (*value)(const struct nccl_identity *identity);
+    const char *(*name)(int value, char text[32]);
+    const char *title;
+};
+
+static int nccl_version_of(const struct nccl_identity *identity)
+{
+    return identity->nccl_version;
+}
+
+static int runtime_of(const struct nccl_identity *identity)
+{
+    return identity->cuda_runtime;
+}
+
+static int driver_of(const struct nccl_identity *identity)
+{
+    return identity->cuda_driver;
+}
+
+static int emulated_of(const struct nccl_identity *identity)
+{
+    return identity->is_emulated;
+}
+
+static const char *name_nccl(int value, char text[32])
+{
+    return nccl_version_text(value, text);
+}
+
+static const char *name_cuda(int value, char text[32])
+{
+    return cuda_version_text(value, text);
+}
+
+static const char *name_emulated(int value, char text[32])
+{
+    snprintf(text, 32, "%s", value ? "emulated" : "real");
+    return text;
+}
+
+static const struct trait emulation = {emulated_of, name_emulated,
+                                       "the ranks' libraries"};
+static const struct trait nccl_version = {nccl_version_of, name_nccl,
+                                          "the ranks' NCCL versions"};
+static const struct trait runtime = {runtime_of, name_cuda,
+                                     "the ranks' CUDA runtime versions"};
+static const struct trait driver = {driver_of, name_cuda,
+                                    "the CUDA versions of the ranks' drivers"};
+
+static void append(char *text, size_t size, const char *more)
+{
+    size_t len = strlen(text);
+
+    snprintf(text + len, size - len, "%s", more);
+}
+
+/* "ranks 1 (node-1), 3 (node-2) and 5 more" with this value. */
+static void list_ranks(const struct nccl_identity *all, int n, const struct trait *trait,
+                       int value, char *text, size_t size)
+{
+    char part[128];
+    int count = 0;
+
+    for (int rank = 0; rank < n; rank++) {
+        if (trait->value(&all[rank]) != value || ++count > LISTED_MAX) {
+            continue;
+        }
+        snprintf(part, sizeof(part), "%s %d (%s)", count == 1 ? "rank" : ",", rank,
+                 all[rank].node);
+        append(text, size, part);
+    }
+    if (count > LISTED_MAX) {
+        snprintf(part, sizeof(part), " and %d more", count - LISTED_MAX);
+        append(text, size, part);
+    }
+}
+
+static bool is_new(const struct nccl_identity *all, int rank, const struct trait *trait)
+{
+    for (int before = 0; before < rank; before++) {
+        if (trait->value(&all[before]) == trait->value(&all[rank])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* "TITLE differ: X on rank ..., Y on rank ..."; "" if all are alike. */
+static void describe(const struct nccl_identity *all, int n, const struct trait *trait,
+                     char *text, size_t size)
+{
+    int values = 0;
+
+    snprintf(text, size, "%s differ:", trait->title);
+    for (int rank = 0; rank < n && values < VALUES_MAX; rank++) {
+        char name[32], part[64];
+        if (!is_new(all, rank, trait)) {
+            continue;
+        }
+        snprintf(part, sizeof(part), "%s %s on ", values++ ? ";" : "",
+                 trait->name(trait->value(&all[rank]), name));
+        append(text, size, part);
+        list_ranks(all, n, trait, trait->value(&all[rank]), text, size);
+    }
+    if (values < 2) {
+        *text = '\0';
+    }
+}
+
+static int check_trait(const struct nccl_identity *all, int n, const struct trait *trait,
+                       struct error *err)
+{
+    char text[sizeof(err->text)];
+
+    describe(all, n, trait, text, sizeof(text));
+    return *text ? error_set(err, ERROR_CONFLICT, "%s", text) : 0;
+}
+
+static bool is_same_gpu(const struct nccl_identity *a, const struct nccl_identity *b)
+{
+    return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
+}
+
+static int check_devices(const struct nccl_identity *all, int n, struct error *err)
+{
+    for (int rank = 1; rank < n; rank++) {
+        for (int other = 0; other < rank; other++) {
+            const struct nccl_identity *a = &all[other], *b = &all[rank];
+            if (is_same_gpu(a, b) && strcmp(a->nccl_hostid, b->nccl_hostid) == 0) {
+                return error_set(err, ERROR_CONFLICT,
+                                 "ranks %d and %d are both on GPU %s of %s (%s): NCCL "
+                                 "takes one rank per GPU",
+                                 other, rank, b->bus_id, b->node, b->device_name);
+            }
+        }
+    }
+    return 0;
+}
+
+static int check_failures(const struct nccl_identity *all, int n, struct error *err)
+{
+    int failed = 0, first = 0;
+
+    for (int rank = n - 1; rank >= 0; rank--) {
+        if (all[rank].failure_code != ERROR_NONE) {
+            failed++;
+            first = rank;
+        }
+    }
+    if (failed == 0) {
+        return 0;
+    }
+    char more[48] = "";
+    if (failed > 1) {
+        snprintf(more, sizeof(more), " (and %d more rank%s failed)", failed - 1,
+                 failed == 2 ? "" : "s");
+    }
+    return error_set(err, all[first].failure_code, "rank %d on %s: %s%s", first,
+                     all[first].node, all[first].failure, more);
+}
+
+int identity_compare(const struct nccl_identity *all, int n, struct error *err)
+{
+    if (check_failures(all, n, err) || check_trait(all, n, &emulation, err) ||
+        check_trait(all, n, &nccl_version, err)) {
+        return -1;
+    }
+    return check_devices(all, n, err);
+}
+
+void identity_remark(const struct nccl_identity *all, int n, char *text, size_t size)
+{
+    describe(all, n, &driver, text, size);
+    if (!*text) {
+        describe(all, n, &runtime, text, size);
+    }
+}
+
+int identity_sharers(const struct nccl_identity *all, int n, int rank)
+{
+    int sharers = 0;
+
+    for (int i = 0; i < n; i++) {
+        sharers += is_same_gpu(&all[i], &all[rank]);
+    }
+    return sharers;
+}

@@ -1,0 +1,10 @@
+/* main.c - ringbench-worker-nccl: one rank of a benchmark over GPU memory */
+#include "agent/worker/nccl/backend_nccl.h"
+#include "agent/worker/worker.h"
+
+int main(int argc, char **argv)
+{
+    const struct backend backend = backend_nccl();
+
+    return worker_main(argc, argv, &backend);
+}

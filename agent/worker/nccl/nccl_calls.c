@@ -1,0 +1,177 @@
+/* nccl_calls.c - our collectives as NCCL's calls */
+#include "agent/worker/nccl/nccl_comm.h"
+
+static const int types[DTYPE_COUNT] = {
+    [DTYPE_INT8] = NCCL_TYPE_INT8,
+    [DTYPE_UINT8] = NCCL_TYPE_UINT8,
+    [DTYPE_INT32] = NCCL_TYPE_INT32,
+    [DTYPE_UINT32] = NCCL_TYPE_UINT32,
+    [DTYPE_INT64] = NCCL_TYPE_INT64,
+    [DTYPE_UINT64] = NCCL_TYPE_UINT64,
+    [DTYPE_FLOAT16] = NCCL_TYPE_FLOAT16,
+    [DTYPE_FLOAT32] = NCCL_TYPE_FLOAT32,
+    [DTYPE_FLOAT64] = NCCL_TYPE_FLOAT64,
+    [DTYPE_BFLOAT16] = NCCL_TYPE_BFLOAT16,
+    [DTYPE_FLOAT8E4M3] = NCCL_TYPE_FLOAT8E4M3,
+    [DTYPE_FLOAT8E5M2] = NCCL_TYPE_FLOAT8E5M2,
+};
+
+static const int operations[REDOP_COUNT] = {
+    [REDOP_SUM] = NCCL_OP_SUM, [REDOP_PROD] = NCCL_OP_PROD, [REDOP_MIN] = NCCL_OP_MIN,
+    [REDOP_MAX] = NCCL_OP_MAX, [REDOP_AVG] = NCCL_OP_AVG,
+};
+
+typedef int call_fn(struct backend_comm *comm, const struct backend_call *call);
+
+static int type_of(const struct backend_call *call)
+{
+    return types[call->dtype];
+}
+
+static int operation_of(const struct backend_call *call)
+{
+    return operations[call->redop];
+}
+
+static int all_reduce(struct backend_comm *comm, const struct backend_call *call)
+{
+    return comm->nccl.call.all_reduce(call->send, call->recv, call->count, type_of(call),
+                                      operation_of(call), comm->comm, comm->stream);
+}
+
+static int all_gather(struct backend_comm *comm, const struct backend_call *call)
+{
+    return comm->nccl.call.all_gather(call->send, call->recv, call->count, type_of(call),
+                                      comm->comm, comm->stream);
+}
+
+static int reduce_scatter(struct backend_comm *comm, const struct backend_call *call)
+{
+    return comm->nccl.call.reduce_scatter(call->send, call->recv, call->count,
+                                          type_of(call), operation_of(call), comm->comm,
+                                          comm->stream);
+}
+
+static int broadcast(struct backend_comm *comm, const struct backend_call *call)
+{
+    return comm->nccl.call.broadcast(call->send, call->recv, call->count, type_of(call),
+                                     call->root, comm->comm, comm->stream);
+}
+
+static int reduce(struct backend_comm *comm, const struct backend_call *call)
+{
+    return comm->nccl.call.reduce(call->send, call->recv, call->count, type_of(call),
+                                  operation_of(call), call->root, comm->comm,
+                                  comm->stream);
+}
+
+/* Where a peer's part of the buffer begins. */
+static const char *part_sent(const struct backend_call *call, int peer)
+{
+    return (const char *)call->send +
+           (size_t)peer * call->count * dtype_size(call->dtype);
+}
+
+static char *part_received(const struct backend_call *call, int peer)
+{
+    return (char *)call->recv + (size_t)peer * call->count * dtype_size(call->dtype);
+}
+
+static int send_part(struct backend_comm *comm, const struct backend_call *call,
+                     const void *from, int peer)
+{
+    return comm->nccl.call.send(from, call->count, type_of(call), peer, comm->comm,
+                                comm->stream);
+}
+
+static int recv_part(struct backend_comm *comm, const struct backend_call *call, void *to,
+                     int peer)
+{
+    return comm->nccl.call.recv(to, call->count, type_of(call), peer, comm->comm,
+                                comm->stream);
+}
+
+/* The first failure counts; the group is ended in any case. */
+static int end_group(struct backend_comm *comm, int result)
+{
+    int ended = comm->nccl.call.group_end();
+
+    return result ? result : ended;
+}
+
+/* What libraries before 2.28 have no call for is sends and receives in a group, as
+ * nccl-tests makes them. */
+static int alltoall(struct backend_comm *comm, const struct backend_call *call)
+{
+    if (comm->nccl.call.alltoall) {
+        return comm->nccl.call.alltoall(call->send, call->recv, call->count,
+                                        type_of(call), comm->comm, comm->stream);
+    }
+    int result = comm->nccl.call.group_start();
+    for (int peer = 0; !result && peer < comm->world_size; peer++) {
+        result = send_part(comm, call, part_sent(call, peer), peer);
+        result = result ? result : recv_part(comm, call, part_received(call, peer), peer);
+    }
+    return end_group(comm, result);
+}
+
+static int gather(struct backend_comm *comm, const struct backend_call *call)
+{
+    if (comm->nccl.call.gather) {
+        return comm->nccl.call.gather(call->send, call->recv, call->count, type_of(call),
+                                      call->root, comm->comm, comm->stream);
+    }
+    int result = comm->nccl.call.group_start();
+    result = result ? result : send_part(comm, call, call->send, call->root);
+    for (int peer = 0; !result && comm->rank == call->root && peer < comm->world_size;
+         peer++) {
+        result = recv_part(comm, call, part_received(call, peer), peer);
+    }
+    return end_group(comm, result);
+}
+
+static int scatter(struct backend_comm *comm, const struct backend_call *call)
+{
+    if (comm->nccl.call.scatter) {
+        return comm->nccl.call.scatter(call->send, call->recv, call->count, type_of(call),
+                                       call->root, comm->comm, comm->stream);
+    }
+    int result = comm->nccl.call.group_start();
+    for (int peer = 0; !result && comm->rank == call->root && peer < comm->world_size;
+         peer++) {
+        result = send_part(comm, call, part_sent(call, peer), peer);
+    }
+    result = result ? result : recv_part(comm, call, call->recv, call->root);
+    return end_group(comm, result);
+}
+
+static int sendrecv(struct backend_comm *comm, const struct backend_call *call)
+{
+    int n = comm->world_size, next = (comm->rank + 1) % n;
+    int previous = (comm->rank + n - 1) % n;
+
+    int result = comm->nccl.call.group_start();
+    result = result ? result : send_part(comm, call, call->send, next);
+    result = result ? result : recv_part(comm, call, call->recv, previous);
+    return end_group(comm, result);
+}
+
+static call_fn *const calls[COLLECTIVE_COUNT] = {
+    [COLLECTIVE_ALL_REDUCE] = all_reduce,
+    [COLLECTIVE_ALL_GATHER] = all_gather,
+    [COLLECTIVE_REDUCE_SCATTER] = reduce_scatter,
+    [COLLECTIVE_BROADCAST] = broadcast,
+    [COLLECTIVE_REDUCE] = reduce,
+    [COLLECTIVE_ALLTOALL] = alltoall,
+    [COLLECTIVE_GATHER] = gather,
+    [COLLECTIVE_SCATTER] = scatter,
+    [COLLECTIVE_SENDRECV] = sendrecv,
+};
+
+int comm_run(struct backend_comm *comm, const struct backend_call *call,
+             struct error *err)
+{
+    int result = calls[call->kind](comm, call);
+
+    return result ? comm_nccl(comm, result, collective_name(call->kind), err) : 0;
+}

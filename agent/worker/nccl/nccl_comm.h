@@ -1,0 +1,77 @@
+/* nccl_comm.h - a communicator over GPU memory (inside the NCCL backend) */
+#ifndef RINGBENCH_WORKER_NCCL_NCCL_COMM_H
+#define RINGBENCH_WORKER_NCCL_NCCL_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/worker/backend.h"
+#include "agent/worker/mesh.h"
+#include "agent/worker/nccl/cuda_lib.h"
+#include "agent/worker/nccl/identity.h"
+#include "agent/worker/nccl/nccl_lib.h"
+
+struct nccl_init; /* see nccl_init.h */
+
+/* The check's kernels; without them it is done on the host. */
+struct nccl_kernels {
+    cuda_kernel put_input, find_wrong; /* NULL: none */
+    struct data_findings *findings;    /* device memory */
+    void *tables;                      /* device memory, a pattern's two tables */
+};
+
+struct backend_comm {
+    struct cuda_lib cuda;
+    struct nccl_lib nccl;
+    struct mesh *mesh;
+    int rank, world_size;
+    int device;
+    struct nccl_identity identity;
+    int sharers;        /* ranks on this rank's GPU, this one among them */
+    int64_t give_up_ns; /* for one wait; 0: for ever */
+    cuda_stream stream;
+    cuda_event timer_start, timer_end;
+    struct nccl_kernels kernels;
+    nccl_comm comm;
+    struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
+    double init_s;
+    int n_ids;
+    void *send, *recv;
+    bool is_nccl_memory; /* they come from ncclMemAlloc */
+};
+
+/* -1 with the reason when `code` is no success. */
+int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err);
+/* The same of NCCL; when a peer is gone, that is the reason, and NCCL's words follow. */
+int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err);
+
+/* Until the stream is idle; gives up when NCCL reports an error, a peer dies, the process
+ * is told to stop, or time is up. */
+int comm_wait(struct backend_comm *comm, struct error *err);
+
+/* nccl_calls.c */
+int comm_run(struct backend_comm *comm, const struct backend_call *call,
+             struct error *err);
+
+/* nccl_memory.c */
+int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);
+int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
+               struct error *err);
+void comm_free(struct backend_comm *comm);
+int comm_write(struct backend_comm *comm, void *to, const void *host, size_t len,
+               struct error *err);
+int comm_read(struct backend_comm *comm, void *host, const void *from, size_t len,
+              struct error *err);
+int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t size,
+              size_t len, struct error *err);
+
+/* nccl_kernels.c; load leaves the kernels out where there are none. */
+int kernels_load(struct backend_comm *comm, struct error *err);
+void kernels_unload(struct backend_comm *comm);
+int kernels_put_input(struct backend_comm *comm, const struct pattern *pattern, int rank,
+                      size_t count, void *to, struct error *err);
+int kernels_find_wrong(struct backend_comm *comm, const struct backend_compare *compare,
+                       struct backend_wrong *out, struct error *err);
+
+#endif

@@ -1,0 +1,89 @@
+/* nccl_ids.c - the unique ids that a communicator is formed with, through the store */
+#include "agent/worker/nccl/nccl_ids.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS_PER_ID 128
+#define KEY_MAX 48
+
+int nccl_ids_count(const struct nccl_lib *nccl, int world_size)
+{
+    const char *text = getenv("RINGBENCH_RANKS_PER_NCCL_ID");
+    int per_id = text ? atoi(text) : RANKS_PER_ID;
+
+    if (!nccl->call.init_rank_scalable) {
+        return 1;
+    }
+    per_id = per_id > 0 ? per_id : RANKS_PER_ID;
+    int count = (world_size + per_id - 1) / per_id;
+    return count < NCCL_IDS_MAX ? count : NCCL_IDS_MAX;
+}
+
+static const char *key_of(int number, char key[KEY_MAX])
+{
+    if (number == 0) {
+        snprintf(key, KEY_MAX, "ringbench/nccl_id");
+    } else {
+        snprintf(key, KEY_MAX, "ringbench/nccl_id/%d", number);
+    }
+    return key;
+}
+
+static int maker_of(int number, int world_size, int n_ids)
+{
+    return (int)((long)number * world_size / n_ids);
+}
+
+static int publish(const struct nccl_lib *nccl, struct store_client *store, int number,
+                   struct error *err)
+{
+    struct nccl_id id;
+    char key[KEY_MAX];
+
+    int result = nccl->call.get_unique_id(&id);
+    if (result) {
+        return nccl_failed(nccl, NULL, result, "ncclGetUniqueId", err);
+    }
+    return store_client_set(store, key_of(number, key), id.bytes, sizeof(id.bytes), err);
+}
+
+static int fetch(struct store_client *store, int number, int64_t timeout_ms,
+                 struct nccl_id *id, struct error *err)
+{
+    char key[KEY_MAX];
+    const char *keys[] = {key_of(number, key)};
+    struct buf value;
+    int status;
+
+    buf_init(&value, 4096);
+    status = store_client_wait(store, keys, 1, timeout_ms, err) ||
+             store_client_get(store, key, &value, err);
+    if (!status && value.len != sizeof(id->bytes)) {
+        status = error_set(err, ERROR_PEER, "%s has %zu bytes, not %zu", key, value.len,
+                           sizeof(id->bytes));
+    }
+    if (!status) {
+        memcpy(id->bytes, value.data, sizeof(id->bytes));
+    }
+    buf_release(&value);
+    return status ? -1 : 0;
+}
+
+int nccl_ids_exchange(const struct nccl_lib *nccl, struct store_client *store, int rank,
+                      int world_size, int n_ids, int64_t timeout_ms, struct nccl_id *ids,
+                      struct error *err)
+{
+    for (int i = 0; i < n_ids; i++) {
+        if (maker_of(i, world_size, n_ids) == rank && publish(nccl, store, i, err)) {
+            return -1;
+        }
+    }
+    for (int i = 0; i < n_ids; i++) {
+        if (fetch(store, i, timeout_ms, &ids[i], err)) {
+            return error_prefix(err, "NCCL's unique id");
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,189 @@
+/* nccl_init.c - calls to NCCL that may not return, on threads of their own */
+#include "agent/worker/nccl/nccl_init.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/worker/nccl/nccl_ids.h"
+#include "common/clock.h"
+
+#define POLL_NS 200000
+
+struct nccl_init {
+    const struct cuda_lib *cuda;
+    const struct nccl_lib *nccl;
+    int device, rank, world_size, n_ids;
+    struct nccl_id ids[NCCL_IDS_MAX];
+    nccl_comm comm;
+    int cuda_code, result;
+    atomic_bool is_done;
+    pthread_t thread;
+};
+
+static void nap(void)
+{
+    struct timespec time = {.tv_nsec = POLL_NS};
+
+    nanosleep(&time, NULL);
+}
+
+/* As nccl-tests configures it, but for the name. */
+static void configure(const struct nccl_lib *nccl, struct nccl_config *config)
+{
+    memset(config, 0, sizeof(*config));
+    config->size = sizeof(*config);
+    config->magic = NCCL_CONFIG_MAGIC;
+    config->version = NCCL_CONFIG_VERSION;
+    config->blocking = 1;
+    config->cga_cluster_size = config->min_ctas = config->max_ctas = NCCL_CONFIG_UNSET;
+    config->split_share = config->traffic_class = NCCL_CONFIG_UNSET;
+    config->comm_name = "ringbench";
+    config->collnet_enable = config->cta_policy = NCCL_CONFIG_UNSET;
+    config->shrink_share = config->nvls_ctas = NCCL_CONFIG_UNSET;
+    config->n_channels_per_net_peer = NCCL_CONFIG_UNSET;
+    config->nvlink_centric_sched =
+        nccl->version >= NCCL_WITH_NVLINK_SCHED ? 1 : NCCL_CONFIG_UNSET;
+}
+
+static void *init_thread(void *arg)
+{
+    struct nccl_init *init = arg;
+    struct nccl_config config;
+
+    configure(init->nccl, &config);
+    init->cuda_code = init->cuda->call.set_device(init->device);
+    if (init->cuda_code) {
+        init->result = NCCL_RESULT_CUDA;
+    } else if (init->n_ids > 1) {
+        init->result = init->nccl->call.init_rank_scalable(
+            &init->comm, init->world_size, init->rank, init->n_ids, init->ids, &config);
+    } else {
+        init->result = init->nccl->call.init_rank(&init->comm, init->world_size,
+                                                  init->ids[0], init->rank, &config);
+    }
+    atomic_store_explicit(&init->is_done, true, memory_order_release);
+    return NULL;
+}
+
+/* Signals are the main thread's. */
+static int start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int status = pthread_create(thread, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+static bool is_done(atomic_bool *flag)
+{
+    return atomic_load_explicit(flag, memory_order_acquire);
+}
+
+static int wait_for_init(struct backend_comm *comm, int64_t deadline_ns,
+                         struct error *err)
+{
+    while (!is_done(&comm->init->is_done)) {
+        if (watch_check(&comm->mesh->watch)) {
+            return mesh_failed(comm->mesh, err);
+        }
+        if (clock_monotonic_ns() > deadline_ns) {
+            const char *last = comm->nccl.call.last_error(NULL);
+            return error_set(err, ERROR_TIMEOUT,
+                             "NCCL did not form its communicator in time%s%s",
+                             last && *last ? ", its last error: " : "", last ? last : "");
+        }
+        nap();
+    }
+    return 0;
+}
+
+int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_ids,
+                  int64_t timeout_ms, struct error *err)
+{
+    struct nccl_init *init = calloc(1, sizeof(*init));
+    int64_t begun = clock_monotonic_ns();
+
+    if (!init) {
+        return error_set(err, ERROR_MEMORY, "communicator: out of memory");
+    }
+    *init = (struct nccl_init){.cuda = &comm->cuda,
+                               .nccl = &comm->nccl,
+                               .device = comm->device,
+                               .rank = comm->rank,
+                               .world_size = comm->world_size,
+                               .n_ids = n_ids};
+    memcpy(init->ids, ids, (size_t)n_ids * sizeof(*ids));
+    if (start_thread(&init->thread, init_thread, init)) {
+        free(init);
+        return error_set(err, ERROR_IO, "communicator: can't start a thread");
+    }
+    comm->init = init;
+    if (wait_for_init(comm, begun + timeout_ms * 1000000, err)) {
+        return -1;
+    }
+    pthread_join(init->thread, NULL);
+    comm->init = NULL;
+    comm->comm = init->comm;
+    comm->init_s = (double)(clock_monotonic_ns() - begun) / 1e9;
+    int cuda_code = init->cuda_code, result = init->result;
+    free(init);
+    if (cuda_code) {
+        return comm_cuda(comm, cuda_code, "cudaSetDevice", err);
+    }
+    return comm_nccl(comm, result, "forming the communicator", err);
+}
+
+struct ending {
+    int (*end)(nccl_comm);
+    int (*set_device)(int);
+    nccl_comm comm;
+    int device;
+    atomic_bool is_done;
+};
+
+static void *end_thread(void *arg)
+{
+    struct ending *ending = arg;
+
+    ending->set_device(ending->device);
+    ending->end(ending->comm);
+    atomic_store_explicit(&ending->is_done, true, memory_order_release);
+    return NULL;
+}
+
+int nccl_end(struct backend_comm *comm, bool is_abort, int64_t timeout_ms)
+{
+    struct ending *ending = calloc(1, sizeof(*ending));
+    int64_t deadline = clock_monotonic_ns() + timeout_ms * 1000000;
+    pthread_t thread;
+
+    if (!ending) {
+        return -1;
+    }
+    ending->end = is_abort ? comm->nccl.call.abort : comm->nccl.call.destroy;
+    ending->set_device = comm->cuda.call.set_device;
+    ending->comm = comm->comm;
+    ending->device = comm->device;
+    if (start_thread(&thread, end_thread, ending)) {
+        free(ending);
+        return -1;
+    }
+    while (!is_done(&ending->is_done)) {
+        if (clock_monotonic_ns() > deadline) {
+            pthread_detach(thread); /* stuck: *ending stays its own */
+            return -1;
+        }
+        nap();
+    }
+    pthread_join(thread, NULL);
+    free(ending);
+    comm->comm = NULL;
+    return 0;
+}

@@ -1,0 +1,150 @@
+/* nccl_kernels.c - the check's work on the GPU */
+#include "agent/worker/nccl/nccl_kernels.h"
+
+#include <stdlib.h>
+
+#include "agent/worker/nccl/data_job.h"
+#include "agent/worker/nccl/nccl_comm.h"
+
+#define THREADS 256
+#define BLOCKS_MAX 4096
+
+static size_t table_bytes(const struct backend_comm *comm)
+{
+    return (size_t)comm->world_size * sizeof(double);
+}
+
+static bool has_image(const struct backend_comm *comm)
+{
+    bool has_calls =
+        comm->cuda.call.library_load_data && comm->cuda.call.library_get_kernel;
+
+    /* The tests' runtime has the kernels built in. */
+    return has_calls && (nccl_kernels_image_len > 0 || comm->cuda.is_emulated);
+}
+
+static int load_library(struct backend_comm *comm)
+{
+    const struct cuda_functions *call = &comm->cuda.call;
+    struct nccl_kernels *kernels = &comm->kernels;
+    cuda_library library;
+
+    int code = call->library_load_data(&library, nccl_kernels_image, NULL, NULL, 0, NULL,
+                                       NULL, 0);
+    if (!code) {
+        code = call->library_get_kernel(&kernels->put_input, library, DATA_PUT_INPUT);
+    }
+    if (!code) {
+        code = call->library_get_kernel(&kernels->find_wrong, library, DATA_FIND_WRONG);
+    }
+    return code;
+}
+
+int kernels_load(struct backend_comm *comm, struct error *err)
+{
+    struct nccl_kernels *kernels = &comm->kernels;
+    void *findings = NULL;
+
+    if (!has_image(comm)) {
+        return 0;
+    }
+    int code = load_library(comm);
+    if (code) {
+        /* A GPU that the image has no code for: the host checks. */
+        comm->cuda.call.get_last_error();
+        kernels->put_input = kernels->find_wrong = NULL;
+        return 0;
+    }
+    code = comm->cuda.call.malloc(&findings, sizeof(*kernels->findings));
+    kernels->findings = findings;
+    if (!code) {
+        code = comm->cuda.call.malloc(&kernels->tables, 2 * table_bytes(comm));
+    }
+    return comm_cuda(comm, code, "cudaMalloc for the check", err);
+}
+
+void kernels_unload(struct backend_comm *comm)
+{
+    if (comm->kernels.findings) {
+        comm->cuda.call.free(comm->kernels.findings);
+    }
+    if (comm->kernels.tables) {
+        comm->cuda.call.free(comm->kernels.tables);
+    }
+    comm->kernels = (struct nccl_kernels){0};
+}
+
+/* The pattern with its tables on the device. */
+static int upload(struct backend_comm *comm, const struct pattern *pattern,
+                  struct data_job *job, struct error *err)
+{
+    char *tables = comm->kernels.tables;
+    size_t bytes = table_bytes(comm);
+
+    job->pattern = *pattern;
+    job->pattern.table = comm->kernels.tables;
+    job->pattern.integers = (uint64_t *)(void *)(tables + bytes);
+    return comm_write(comm, tables, pattern->table, bytes, err) ||
+                   comm_write(comm, tables + bytes, pattern->integers, bytes, err)
+               ? -1
+               : 0;
+}
+
+static int launch(struct backend_comm *comm, cuda_kernel kernel, struct data_job *job,
+                  const char *what, struct error *err)
+{
+    uint64_t blocks = (job->end - job->first + THREADS - 1) / THREADS;
+    struct cuda_dim3 grid = {(unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX), 1, 1};
+    struct cuda_dim3 block = {THREADS, 1, 1};
+    void *arguments[] = {job};
+
+    int code = comm->cuda.call.launch_kernel((const void *)kernel, grid, block, arguments,
+                                             0, comm->stream);
+    return comm_cuda(comm, code, what, err) || comm_wait(comm, err) ? -1 : 0;
+}
+
+int kernels_put_input(struct backend_comm *comm, const struct pattern *pattern, int rank,
+                      size_t count, void *to, struct error *err)
+{
+    struct data_job job = {.rank = rank, .end = count, .data = to};
+
+    if (!comm->kernels.put_input) {
+        return 1;
+    }
+    if (upload(comm, pattern, &job, err)) {
+        return -1;
+    }
+    return launch(comm, comm->kernels.put_input, &job, "filling the send buffer", err);
+}
+
+int kernels_find_wrong(struct backend_comm *comm, const struct backend_compare *compare,
+                       struct backend_wrong *out, struct error *err)
+{
+    const struct backend_call *call = compare->call;
+    struct data_findings found = {0, compare->end};
+    struct data_job job = {.kind = call->kind,
+                           .rank = compare->rank,
+                           .root = call->root,
+                           .call_count = call->count,
+                           .first = compare->first,
+                           .end = compare->end,
+                           .ulps = compare->ulps,
+                           .data = call->recv,
+                           .findings = comm->kernels.findings};
+
+    if (!comm->kernels.find_wrong) {
+        return 1;
+    }
+    *out = (struct backend_wrong){0};
+    if (compare->first >= compare->end) {
+        return 0;
+    }
+    if (upload(comm, compare->pattern, &job, err) ||
+        comm_write(comm, job.findings, &found, sizeof(found), err) ||
+        launch(comm, comm->kernels.find_wrong, &job, "checking the result", err) ||
+        comm_read(comm, &found, job.findings, sizeof(found), err)) {
+        return -1;
+    }
+    *out = (struct backend_wrong){found.count, found.first};
+    return 0;
+}

@@ -1,0 +1,10 @@
+/* nccl_kernels.h - the data kernels as compiled by nvcc, embedded; empty without nvcc */
+#ifndef RINGBENCH_WORKER_NCCL_NCCL_KERNELS_H
+#define RINGBENCH_WORKER_NCCL_NCCL_KERNELS_H
+
+#include <stddef.h>
+
+extern const unsigned char nccl_kernels_image[] __attribute__((aligned(64)));
+extern const size_t nccl_kernels_image_len;
+
+#endif

@@ -1,0 +1,151 @@
+/* nccl_memory.c - GPU memory: how much, the buffers, and moving bytes in and out */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/nccl/nccl_comm.h"
+#include "common/units.h"
+
+#define GIB (UINT64_C(1) << 30)
+#define ALIGNMENT 4096
+#define SEED_BYTES 65536 /* of a fill, written from the host */
+
+/* nccl-tests keeps 1 GiB per 16 GiB, 4 at most, and 1 more; small devices less. */
+static uint64_t reserve_of(uint64_t total)
+{
+    uint64_t sixteenth = total / 16;
+    uint64_t reserve = sixteenth < 4 * GIB ? sixteenth : 4 * GIB;
+
+    return reserve + (sixteenth < GIB ? sixteenth : GIB);
+}
+
+int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err)
+{
+    char left[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX], kept[UNITS_TEXT_MAX];
+    size_t free_bytes = 0, total = 0;
+
+    int code = comm->cuda.call.mem_info(&free_bytes, &total);
+    if (code) {
+        return comm_cuda(comm, code, "cudaMemGetInfo", err);
+    }
+    uint64_t reserve = reserve_of(total);
+    out->bytes =
+        free_bytes > reserve ? (free_bytes - reserve) / (uint64_t)comm->sharers : 0;
+    snprintf(out->text, sizeof(out->text),
+             "%s free of the GPU's %s less a reserve of %s, shared by %d rank%s",
+             units_format_human(free_bytes, left), units_format_human(total, all),
+             units_format_human(reserve, kept), comm->sharers,
+             comm->sharers == 1 ? "" : "s");
+    return 0;
+}
+
+static int alloc_cuda(struct backend_comm *comm, size_t bytes, struct error *err)
+{
+    int code = comm->cuda.call.malloc(&comm->send, bytes);
+
+    if (!code) {
+        code = comm->cuda.call.malloc(&comm->recv, bytes);
+    }
+    return comm_cuda(comm, code, "cudaMalloc of a buffer", err);
+}
+
+static int alloc_nccl(struct backend_comm *comm, size_t bytes)
+{
+    if (!comm->nccl.call.mem_alloc || !comm->nccl.call.mem_free) {
+        return -1;
+    }
+    comm->is_nccl_memory = true;
+    if (!comm->nccl.call.mem_alloc(&comm->send, bytes) &&
+        !comm->nccl.call.mem_alloc(&comm->recv, bytes)) {
+        return 0;
+    }
+    comm_free(comm);
+    comm->cuda.call.get_last_error();
+    return -1;
+}
+
+int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
+               struct error *err)
+{
+    size_t whole = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+    if (alloc_nccl(comm, whole) && alloc_cuda(comm, whole, err)) {
+        comm_free(comm);
+        char text[UNITS_TEXT_MAX];
+        return error_prefix(err, "2 buffers of %s", units_format_human(whole, text));
+    }
+    *send = comm->send;
+    *recv = comm->recv;
+    return 0;
+}
+
+void comm_free(struct backend_comm *comm)
+{
+    int (*give_back)(void *) =
+        comm->is_nccl_memory ? comm->nccl.call.mem_free : comm->cuda.call.free;
+
+    if (comm->send) {
+        give_back(comm->send);
+    }
+    if (comm->recv) {
+        give_back(comm->recv);
+    }
+    comm->send = comm->recv = NULL;
+    comm->is_nccl_memory = false;
+}
+
+static int copy(struct backend_comm *comm, void *to, const void *from, size_t len,
+                struct error *err)
+{
+    int code = comm->cuda.call.memcpy_async(to, from, len, CUDA_MEMCPY_DEFAULT_KIND,
+                                            comm->stream);
+
+    return comm_cuda(comm, code, "cudaMemcpyAsync", err);
+}
+
+int comm_write(struct backend_comm *comm, void *to, const void *host, size_t len,
+               struct error *err)
+{
+    return copy(comm, to, host, len, err) || comm_wait(comm, err) ? -1 : 0;
+}
+
+int comm_read(struct backend_comm *comm, void *host, const void *from, size_t len,
+              struct error *err)
+{
+    return copy(comm, host, from, len, err) || comm_wait(comm, err) ? -1 : 0;
+}
+
+/* What is there already is copied behind itself. */
+static int double_up(struct backend_comm *comm, char *to, size_t done, size_t len,
+                     struct error *err)
+{
+    while (done < len) {
+        size_t part = len - done < done ? len - done : done;
+        if (copy(comm, to + done, to, part, err)) {
+            return -1;
+        }
+        done += part;
+    }
+    return comm_wait(comm, err);
+}
+
+int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t size,
+              size_t len, struct error *err)
+{
+    unsigned char seed[SEED_BYTES] = {0};
+    size_t first = len < sizeof(seed) ? len : sizeof(seed);
+
+    if (size == 1) {
+        int code = comm->cuda.call.memset_async(to, *(const unsigned char *)element, len,
+                                                comm->stream);
+        return comm_cuda(comm, code, "cudaMemsetAsync", err) || comm_wait(comm, err) ? -1
+                                                                                     : 0;
+    }
+    for (size_t i = 0; i < first; i += size) {
+        memcpy(seed + i, element, first - i < size ? first - i : size);
+    }
+    if (comm_write(comm, to, seed, first, err)) {
+        return -1;
+    }
+    return double_up(comm, to, first, len, err);
+}

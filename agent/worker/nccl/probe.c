@@ -1,0 +1,111 @@
+/* probe.c - what the NCCL worker can do on this machine, or why nothing */
+#include "agent/worker/nccl/probe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/worker/nccl/nccl_kernels.h"
+
+int probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *err)
+{
+    memset(nccl, 0, sizeof(*nccl));
+    return cuda_lib_load(cuda, err) || nccl_lib_load(nccl, err) ? -1 : 0;
+}
+
+int probe_devices(const struct cuda_lib *cuda, int *count, struct error *err)
+{
+    char text[CUDA_VERSION_TEXT_MAX];
+
+    *count = 0; /* a failing call does not write it */
+    int code = cuda->call.device_count(count);
+    if (code == 0 && *count > 0) {
+        return 0;
+    }
+    cuda->call.get_last_error();
+    if (code == CUDA_ERROR_INSUFFICIENT_DRIVER_CODE && cuda->driver == 0) {
+        return error_set(err, ERROR_UNSUPPORTED, "no NVIDIA driver is loaded here");
+    }
+    if (code == CUDA_ERROR_INSUFFICIENT_DRIVER_CODE) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "the NVIDIA driver is too old: it can do CUDA %s",
+                         cuda_version_text(cuda->driver, text));
+    }
+    if (code == 0 || code == CUDA_ERROR_NO_DEVICE_CODE) {
+        return error_set(err, ERROR_UNSUPPORTED, "no GPU is visible to this process");
+    }
+    return error_set(err, ERROR_UNSUPPORTED, "counting the GPUs: %s (CUDA error %d)",
+                     cuda->call.error_string(code), code);
+}
+
+static void format_uuid(const unsigned char uuid[16], char text[48])
+{
+    size_t at = (size_t)snprintf(text, 48, "GPU-");
+
+    for (int i = 0; i < 16; i++) {
+        bool has_dash = i == 4 || i == 6 || i == 8 || i == 10;
+        at +=
+            (size_t)snprintf(text + at, 48 - at, "%s%02x", has_dash ? "-" : "", uuid[i]);
+    }
+}
+
+static json_t *describe_device(const struct cuda_lib *cuda, int index)
+{
+    struct cuda_properties properties;
+    char bus_id[32] = "", uuid[48];
+
+    memset(&properties, 0, sizeof(properties));
+    if (cuda->call.properties(&properties, index)) {
+        cuda->call.get_last_error();
+        return NULL;
+    }
+    cuda->call.pci_bus_id(bus_id, sizeof(bus_id), index);
+    format_uuid(properties.uuid, uuid);
+    return json_pack("{s:i, s:s, s:s, s:I, s:s, s:s}", "index", index, "name",
+                     properties.name, "kind", "gpu", "memory_bytes",
+                     (json_int_t)properties.total_bytes, "pci_bus_id", bus_id, "uuid",
+                     uuid);
+}
+
+/* Versions, as far as the libraries are there. */
+static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
+                               const struct nccl_lib *nccl)
+{
+    char text[NCCL_VERSION_TEXT_MAX];
+
+    if (nccl->version) {
+        json_object_set_new(probe, "nccl_version",
+                            json_string(nccl_version_text(nccl->version, text)));
+        json_object_set_new(probe, "nccl_library", json_string(nccl->path));
+    }
+    if (cuda->runtime) {
+        json_object_set_new(probe, "cuda_runtime",
+                            json_string(cuda_version_text(cuda->runtime, text)));
+        json_object_set_new(probe, "cuda_library", json_string(cuda->path));
+    }
+    if (cuda->driver) {
+        json_object_set_new(probe, "cuda_driver",
+                            json_string(cuda_version_text(cuda->driver, text)));
+    }
+    json_object_set_new(probe, "checks_on_gpu", json_boolean(nccl_kernels_image_len > 0));
+}
+
+json_t *probe_describe(void)
+{
+    json_t *probe = json_object(), *devices = json_array();
+    struct error why = {0};
+    struct cuda_lib cuda;
+    struct nccl_lib nccl;
+    int count = 0;
+
+    bool is_available =
+        !probe_load(&cuda, &nccl, &why) && !probe_devices(&cuda, &count, &why);
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(devices, describe_device(&cuda, i));
+    }
+    json_object_set_new(probe, "available", json_boolean(is_available));
+    json_object_set_new(probe, "reason",
+                        is_available ? json_null() : json_string(why.text));
+    json_object_set_new(probe, "devices", devices);
+    describe_libraries(probe, &cuda, &nccl);
+    return probe;
+}
