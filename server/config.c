@@ -19,6 +19,8 @@ static const struct option table[] = {
      "where runs and results are kept", 0, 0},
     {"rendezvous-ports", OPTION_STRING, AT(rendezvous_ports), NULL, "LO-HI",
      "ports for the ranks' rendezvous, one per case under way (default: any free)", 0, 0},
+    {"rendezvous-address", OPTION_STRING, AT(rendezvous_host), NULL, "ADDR",
+     "where the rendezvous listens (default: the address of --listen)", 0, 0},
     {"advertise", OPTION_STRING, AT(advertise), NULL, "HOST",
      "where ranks find the rendezvous (default: where their agent finds the server)", 0,
      0},
@@ -161,10 +163,38 @@ static int find_web_dir(struct config *config, struct error *err)
     return config->web_dir ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
 }
 
+/* The numeric address that the rendezvous binds. */
+static int find_rendezvous_address(struct config *config, struct error *err)
+{
+    const char *option = config->rendezvous_host ? "--rendezvous-address" : "--listen";
+    const char *text = config->rendezvous_host ? config->rendezvous_host : config->listen;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *found = NULL;
+    const struct sockaddr *address = (const struct sockaddr *)&config->address;
+    int rc;
+
+    if (config->rendezvous_host) {
+        rc = getaddrinfo(config->rendezvous_host, NULL, &hints, &found);
+        if (rc)
+            return error_set(err, ERROR_INVALID, "%s '%.100s': %s", option, text,
+                             gai_strerror(rc));
+        address = found->ai_addr;
+    }
+    rc = getnameinfo(address,
+                     address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                    : sizeof(struct sockaddr_in),
+                     config->rendezvous_address, sizeof(config->rendezvous_address), NULL,
+                     0, NI_NUMERICHOST);
+    if (found)
+        freeaddrinfo(found);
+    if (rc)
+        return error_set(err, ERROR_INVALID, "%s %.100s has no numeric form", option,
+                         text);
+    return 0;
+}
+
 static int finish(struct config *config, struct error *err)
 {
-    const struct sockaddr *address = (const struct sockaddr *)&config->address;
-    socklen_t len;
     int level = log_level_parse(config->log_level);
 
     if (level < 0)
@@ -182,12 +212,8 @@ static int finish(struct config *config, struct error *err)
                          "--lease-s %ld must be more than --poll-s %ld, or idle agents "
                          "would count as lost",
                          config->lease_s, config->poll_s);
-    len = address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                         : sizeof(struct sockaddr_in);
-    if (getnameinfo(address, len, config->rendezvous_address,
-                    sizeof(config->rendezvous_address), NULL, 0, NI_NUMERICHOST))
-        return error_set(err, ERROR_INVALID, "--listen %s has no numeric form",
-                         config->listen);
+    if (find_rendezvous_address(config, err))
+        return -1;
     return check_security(config, err) || find_web_dir(config, err) ? -1 : 0;
 }
 

@@ -11,7 +11,8 @@
 
 struct config {
     /* As given; owned. */
-    char *listen, *data_dir, *rendezvous_ports, *advertise, *token_file;
+    char *listen, *data_dir, *rendezvous_ports, *rendezvous_host;
+    char *advertise, *token_file;
     char *tls_cert, *tls_key, *web_dir, *config, *log_level;
     bool insecure, allow_faults;
     long lease_s, poll_s, join_timeout_s;

@@ -73,6 +73,7 @@ static void refuses_with_a_sentence_that_says_why(void **state)
         {{"--listen", "[::1:8080", NULL}, "ADDR:PORT"},
         {{"--tls-cert", "c.pem", NULL}, "both --tls-cert and --tls-key"},
         {{"--tls-key", "k.pem", NULL}, "both --tls-cert and --tls-key"},
+        {{"--rendezvous-address", "no such host", NULL}, "--rendezvous-address 'no such"},
         {{"--rendezvous-ports", "5-4", NULL}, "range of ports"},
         {{"--rendezvous-ports", "0-4", NULL}, "range of ports"},
         {{"--rendezvous-ports", "1-65536", NULL}, "range of ports"},
@@ -116,12 +117,26 @@ static void makes_the_numeric_forms(void **state)
     config_release(&config);
 }
 
+static void the_rendezvous_may_listen_elsewhere(void **state)
+{
+    static const char *const args[] = {"--rendezvous-address", "0.0.0.0", NULL};
+    struct config config;
+    struct error err;
+
+    (void)state;
+    assert_int_equal(load(&config, args, &err), 0);
+    assert_true(config_is_loopback(&config.address));
+    assert_string_equal(config.rendezvous_address, "0.0.0.0");
+    config_release(&config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_what_is_safe_or_asked_for),
         cmocka_unit_test(refuses_with_a_sentence_that_says_why),
         cmocka_unit_test(makes_the_numeric_forms),
+        cmocka_unit_test(the_rendezvous_may_listen_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
