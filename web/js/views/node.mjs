@@ -2,7 +2,7 @@
 import {h, setText} from '../dom.mjs';
 import {labelChips, statePill, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
-import {formatMemory, shorten} from '../units.mjs';
+import {formatMemory, plural, shorten} from '../units.mjs';
 
 const HISTORY_RUNS = 200;
 
@@ -76,12 +76,11 @@ function factRows(node) {
         .flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]);
 }
 
-function cpuInWords(cpu) {
-    const parts = [
-        cpu.model, cpu.sockets && `${cpu.sockets} sockets`,
-        cpu.cores && `${cpu.cores} cores`, cpu.threads && `${cpu.threads} threads`
-    ];
-    return parts.filter(Boolean).join(', ');
+function cpuInWords({model, ...counts}) {
+    const parts = ['socket', 'core', 'thread']
+                      .filter(word => counts[`${word}s`])
+                      .map(word => plural(counts[`${word}s`], word));
+    return [model, ...parts].filter(Boolean).join(', ');
 }
 
 function backendCard(name, probe) {

@@ -8,11 +8,12 @@ const RANKS_SHOWN = 256;
 
 export function rowDetail(entry) {
     const rows = [...(entry.out?.rows ?? []), ...(entry.in?.rows ?? [])];
-    return h('div', {class: 'row-detail'}, rows.map(rowBlock));
+    const isRepeated = rows.some(row => row.case > 0);
+    return h('div', {class: 'row-detail'}, rows.map(row => rowBlock(row, isRepeated)));
 }
 
-function rowBlock(row) {
-    const repeat = row.case > 0 ? `, case ${row.case}` : '';
+function rowBlock(row, isRepeated) {
+    const repeat = isRepeated ? `, case ${row.case}` : '';
     if (row.skipped !== undefined) {
         return h('section', {}, h('h3', {}, placement(row) + repeat),
             h('p', {}, `Skipped: ${row.skipped}`));

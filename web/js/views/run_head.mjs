@@ -110,7 +110,7 @@ function drawFacts(parts, app, source, state) {
         return;
     }
     parts.factsDrawn = sign;
-    parts.facts.replaceChildren(h('span', {}, where),
+    parts.facts.replaceChildren(state.backend === null ? '' : h('span', {}, where),
         h('span', {}, state.started ? 'started ' : 'asked for ', timeOf(began)),
         h('span', {}, `${howLong(state)} ${formatDuration(took)}`));
     if (state.backend === 'sim') {

@@ -278,7 +278,7 @@ function emptyState() {
         ],
         [
             'Start an agent on each node', `ringbench-agent --server ${origin}`,
-            'It dials out to the server; nothing listens on the nodes.'
+            'It dials out to the server: no SSH, no MPI, no hostfile.'
         ],
         [
             'Start a run',
