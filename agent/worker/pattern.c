@@ -61,7 +61,7 @@ static void float_table_sum(struct pattern *pattern, uint64_t *scratch)
         total += scratch[i];
     }
     pattern->total = (double)total;
-    pattern->mantissas = budget / total;
+    pattern->mantissas = total > 0 ? budget / total : 0;
 }
 
 /* Libraries that scale before they add round each term: two terms keep that to a few
@@ -134,7 +134,7 @@ static void integer_table_avg(struct pattern *pattern)
     for (int i = 0; i < pattern->n; i++) {
         pattern->integer_total += pattern->integers[i];
     }
-    pattern->scales = most / pattern->integer_total;
+    pattern->scales = pattern->integer_total > 0 ? most / pattern->integer_total : 0;
 }
 
 static void integer_table_extremes(struct pattern *pattern)

@@ -180,7 +180,7 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
         if (node_supports(node, backend, list, name))
             name = NULL;
     }
-    if (!name)
+    if (!name || !node)
         return true;
     snprintf(placement->reason, sizeof(placement->reason),
              "the %s backend on %s does not do %s (%s)", backend, node->name, name, list);

@@ -260,8 +260,8 @@ static void place(struct active_run *active, const struct placement *placement)
     emit(active, "placed",
          json_pack("{s:s, s:i, s:o, s:I}", "backend", placement->backend, "world_size",
                    world, "nodes", nodes, "rows_total",
-                   (json_int_t)(run_rows_per_case(active->run->spec, world) *
-                                active->run->n_cases)),
+                   (json_int_t)run_rows_per_case(active->run->spec, world) *
+                       (json_int_t)active->run->n_cases),
          NULL);
     warn_of_versions(active, placement);
 }

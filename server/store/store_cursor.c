@@ -70,6 +70,6 @@ int store_cursor_parse(const char *text, int64_t *created_ms, char *id)
     if (errno || end == plain || *end != ':' || strlen(end + 1) > STORE_CURSOR_ID_MAX)
         return -1;
     *created_ms = created;
-    strcpy(id, end + 1);
+    memcpy(id, end + 1, strlen(end + 1) + 1);
     return 0;
 }

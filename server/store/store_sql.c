@@ -131,7 +131,7 @@ static int set_wal(sqlite3 *db, struct error *err)
         result = store_sql_error(err, db, "cannot use a write-ahead log");
     } else {
         const char *mode = (const char *)sqlite3_column_text(stmt, 0);
-        if (!mode || strcmp(mode, "wal"))
+        if (!mode || strcmp(mode, "wal") != 0)
             result = error_set(err, ERROR_UNSUPPORTED,
                                "the file system cannot hold a write-ahead log");
     }

@@ -72,7 +72,7 @@ test('a body that is too large is refused, however it comes', limit, async (t) =
 
 test('unknown paths and wrong methods are told apart', limit, async (t) => {
   const server = await startServer(t);
-  for (const target of ['/api/v1', '/api/v1/run', '/api/v1/runs/', '/api/v2/runs', '/nothing',
+  for (const target of ['/api/v1', '/api/v1/run', '/api/v1/runs/', '/api/v2/runs', '/js/nothing.mjs',
     '/api/v1/runs/none/results/more']) {
     assertProblem(await server.request('GET', target), 404);
   }

@@ -141,7 +141,7 @@ static int execute(struct bench *bench, int i, struct buf *bytes, struct error *
 static void compare(struct buf *out, struct buf *expected, int line)
 {
     if (out->len != expected->len - 1 ||
-        (out->len && memcmp(out->data, expected->data + 1, out->len)))
+        (out->len && memcmp(out->data, expected->data + 1, out->len) != 0))
         fail_msg("line %d: a reply of %zu bytes is not the %zu expected", line, out->len,
                  expected->len - 1);
     buf_clear(out);
