@@ -19,6 +19,7 @@
 #include "common/error.h"
 
 struct backend_comm; /* each backend's own */
+struct case_file;
 
 /* What a communicator is made from; borrowed until create returns, but for `stop`. */
 struct backend_env {
@@ -31,6 +32,8 @@ struct backend_env {
     const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
     int64_t timeout_ms;     /* for the whole of create */
     int64_t stall_ms;       /* after which the server gives the case up; 0: unknown */
+    /* The case, valid as long as the communicator; NULL: none. Only a simulation asks. */
+    const struct case_file *file;
 };
 
 /* One collective. With layout L of collective_layout(): send holds L.send_count elements,
@@ -70,7 +73,9 @@ struct backend {
     /* How far the average of floating point numbers may be off, in units in the last
      * place: 0 where sums are divided, more where inputs are scaled beforehand. */
     unsigned avg_ulps;
-    bool is_emulated; /* nothing real is measured: probe, hello and every row say so */
+    /* Nothing real is measured: probe, hello and every row say so. */
+    bool is_emulated;  /* stand-ins for libraries move the bytes */
+    bool is_simulated; /* no bytes are moved at all */
 
     /* {"available","reason","devices"} for --probe; a new reference, never NULL unless
      * memory is out. Takes no communicator and may be called without any device. */
@@ -129,6 +134,10 @@ struct backend {
      * stop waits for completion. */
     int (*timer_start)(struct backend_comm *comm, struct error *err);
     int (*timer_stop)(struct backend_comm *comm, double *us, struct error *err);
+    /* Optional: the clock of what is timed on the host, in ns; NULL: CLOCK_MONOTONIC. */
+    int64_t (*clock_ns)(const struct backend_comm *comm);
+    /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
+    int (*be_late)(struct backend_comm *comm, long us, struct error *err);
 
     /* The control plane; host memory, outside timed regions. all: world_size * len. */
     int (*barrier)(struct backend_comm *comm, struct error *err);
@@ -138,5 +147,16 @@ struct backend {
     /* The rank whose loss made a call fail, or -1. */
     int (*lost_peer)(const struct backend_comm *comm);
 };
+
+/* Say on an object of the worker's output (may be NULL) that it is not measured. */
+static inline void backend_mark_unreal(const struct backend *backend, json_t *object)
+{
+    if (object && backend->is_emulated) {
+        json_object_set_new(object, "emulated", json_true());
+    }
+    if (object && backend->is_simulated) {
+        json_object_set_new(object, "simulated", json_true());
+    }
+}
 
 #endif

@@ -169,9 +169,7 @@ static json_t *describe(const struct bench *bench, const struct bench_row *row)
         series->root, "in_place", series->in_place, "size",
         (json_int_t)(row->layout.count ? row->layout.size_bytes : series->size), "count",
         (json_int_t)row->layout.count);
-    if (object && bench->backend->is_emulated) {
-        json_object_set_new(object, "emulated", json_true());
-    }
+    backend_mark_unreal(bench->backend, object);
     if (object && bench->backend->mark) {
         bench->backend->mark(bench->comm, object);
     }

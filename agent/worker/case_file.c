@@ -188,6 +188,38 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
     return 0;
 }
 
+/* "ranks": optional, but if there are any, all of them. */
+static int read_nodes(struct case_file *file, const json_t *json, struct error *err)
+{
+    const json_t *array = json_object_get(json, "ranks"), *item;
+    size_t n = (size_t)file->world_size, i;
+
+    if (json_array_size(array) == 0) {
+        return 0;
+    }
+    if (json_array_size(array) != n) {
+        return error_set(err, ERROR_INVALID, "case: ranks must be an array of %zu", n);
+    }
+    file->nodes = calloc(n, sizeof(*file->nodes));
+    if (!file->nodes) {
+        return error_set(err, ERROR_MEMORY, "case: out of memory");
+    }
+    json_array_foreach(array, i, item)
+    {
+        int64_t rank = json_get_int(item, "rank", -1);
+        const char *node = json_get_str(item, "node", NULL);
+        if (rank < 0 || rank >= (int64_t)n || file->nodes[rank] || !node) {
+            return error_set(err, ERROR_INVALID,
+                             "case: ranks[%zu] must be another rank with its node", i);
+        }
+        file->nodes[rank] = strdup(node);
+        if (!file->nodes[rank]) {
+            return error_set(err, ERROR_MEMORY, "case: out of memory");
+        }
+    }
+    return 0;
+}
+
 static int parse(struct case_file *file, const json_t *json, bool heed_faults,
                  struct error *err)
 {
@@ -202,7 +234,7 @@ static int parse(struct case_file *file, const json_t *json, bool heed_faults,
     }
     if (read_numbers(file, json, err) || read_kinds(file, json, err) ||
         read_sizes(file, json, err) || read_in_place(file, json, err) ||
-        read_timing(file, json, err)) {
+        read_timing(file, json, err) || read_nodes(file, json, err)) {
         return -1;
     }
     file->plan.collectives = file->collectives;
@@ -249,6 +281,10 @@ void case_file_destroy(struct case_file *file)
         return;
     }
     free(file->run);
+    for (int i = 0; file->nodes && i < file->world_size; i++) {
+        free(file->nodes[i]);
+    }
+    free(file->nodes);
     free(file->sizes);
     free(file);
 }

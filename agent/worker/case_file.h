@@ -42,6 +42,7 @@ struct case_file {
     enum run_timing timing;
     uint64_t seed;
     struct fault fault;
+    char **nodes; /* the node of each rank, or NULL where the case does not say */
 };
 
 /* Read a case. Without heed_faults a fault in it is ignored. ERROR_INVALID names the

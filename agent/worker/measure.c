@@ -32,13 +32,31 @@ static void sleep_us(long us)
     nanosleep(&time, NULL);
 }
 
+static int64_t now_ns(const struct loop *loop)
+{
+    const struct backend *backend = loop->bench->backend;
+
+    return backend->clock_ns ? backend->clock_ns(loop->bench->comm)
+                             : clock_monotonic_ns();
+}
+
+static int be_late(const struct loop *loop, struct error *err)
+{
+    long us = loop->bench->file->fault.us;
+
+    if (loop->bench->backend->be_late) {
+        return loop->bench->backend->be_late(loop->bench->comm, us, err);
+    }
+    sleep_us(us);
+    return 0;
+}
+
 /* Tests: misbehave as the case says. */
 static int act_faulty(const struct loop *loop, struct error *err)
 {
     switch (loop->fault) {
     case FAULT_SLOW:
-        sleep_us(loop->bench->file->fault.us);
-        return 0;
+        return be_late(loop, err);
     case FAULT_DIE:
         kill(getpid(), SIGKILL);
         return 0;
@@ -114,13 +132,13 @@ static int warm_up(struct loop *loop, double *first_us, struct error *err)
     if (bench_barrier(loop->bench, err)) {
         return -1;
     }
-    int64_t start = clock_monotonic_ns();
+    int64_t start = now_ns(loop);
     for (long i = 0; i < calls; i++) {
         if (submit_and_wait(loop, err)) {
             return -1;
         }
         if (i == 0) {
-            *first_us = (double)(clock_monotonic_ns() - start) / 1e3 /
+            *first_us = (double)(now_ns(loop) - start) / 1e3 /
                         (double)loop->bench->file->agg_iters;
         }
         if (bench_stopped(loop->bench, err)) {
@@ -138,7 +156,7 @@ static int time_throughput(struct loop *loop, double *mean_us, struct error *err
     if (bench_barrier(loop->bench, err)) {
         return -1;
     }
-    int64_t start = clock_monotonic_ns();
+    int64_t start = now_ns(loop);
     for (long i = 0; i < file->iters; i++) {
         if (submit(loop, err) || bench_stopped(loop->bench, err)) {
             return -1;
@@ -147,7 +165,7 @@ static int time_throughput(struct loop *loop, double *mean_us, struct error *err
     if (loop->bench->backend->wait(loop->bench->comm, err)) {
         return -1;
     }
-    *mean_us = (double)(clock_monotonic_ns() - start) / 1e3 / calls;
+    *mean_us = (double)(now_ns(loop) - start) / 1e3 / calls;
     return 0;
 }
 

@@ -93,9 +93,7 @@ static int print_probe(const struct backend *backend)
     }
     json_object_set_new(probe, "backend", json_string(backend->name));
     json_object_set_new(probe, "version", json_string(RINGBENCH_VERSION));
-    if (backend->is_emulated) {
-        json_object_set_new(probe, "emulated", json_true());
-    }
+    backend_mark_unreal(backend, probe);
     json_object_set_new(
         probe, "collectives",
         name_array(backend->collectives, COLLECTIVE_COUNT, name_of_collective));
@@ -134,9 +132,7 @@ static void emit_hello(struct worker *worker)
                               "backend", worker->backend->name, "version",
                               RINGBENCH_VERSION, "pid", (int)getpid(), "host", host,
                               "hostid", hostid_text(getenv("RINGBENCH_HOSTID"), hostid));
-    if (event && worker->backend->is_emulated) {
-        json_object_set_new(event, "emulated", json_true());
-    }
+    backend_mark_unreal(worker->backend, event);
     events_emit(&worker->events, "hello", event);
 }
 
@@ -268,6 +264,7 @@ static int form(struct worker *worker, struct error *err)
     worker->stage = "connect";
     worker->env.store = worker->store;
     worker->env.stall_ms = worker->file->stall_s * 1000;
+    worker->env.file = worker->file;
     worker->comm = worker->backend->create(&worker->env, err);
     if (!worker->comm || (worker->backend->connect &&
                           worker->backend->connect(worker->comm, &worker->env, err))) {

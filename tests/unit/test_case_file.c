@@ -55,6 +55,28 @@ static void a_whole_case_is_read(void **state)
     case_file_destroy(file);
 }
 
+static void the_ranks_nodes_are_read(void **state)
+{
+    struct error err = {0};
+    struct case_file *file =
+        parse_with("ranks",
+                   "[{\"rank\":1,\"node\":\"b\"},{\"rank\":0,\"node\":\"a\"},"
+                   "{\"rank\":3,\"node\":\"c\"},{\"rank\":2,\"node\":\"c\"}]",
+                   false, NULL);
+
+    (void)state;
+    assert_non_null(file);
+    assert_string_equal(file->nodes[0], "a");
+    assert_string_equal(file->nodes[1], "b");
+    assert_string_equal(file->nodes[3], "c");
+    case_file_destroy(file);
+    assert_null(parse_with("ranks", "[{\"rank\":0,\"node\":\"a\"}]", false, &err));
+    assert_string_equal(err.text, "case: ranks must be an array of 4");
+    assert_null(parse_with("ranks", "[{\"rank\":0,\"node\":\"a\"},{\"rank\":0},{},{}]",
+                           false, &err));
+    assert_string_equal(err.text, "case: ranks[1] must be another rank with its node");
+}
+
 static void what_is_wrong_is_named(void **state)
 {
     static const struct {
@@ -119,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_case_is_read),
+        cmocka_unit_test(the_ranks_nodes_are_read),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(faults_are_heeded_only_when_allowed),
         cmocka_unit_test(a_missing_file_is_an_error),
