@@ -1,0 +1,277 @@
+/* cudart.c - the emulated CUDA runtime: devices, memory, streams, events */
+#include "tests/nccl_emulation/cudart.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "tests/nccl_emulation/settings.h"
+#include "tests/nccl_emulation/stream.h"
+
+#define PAGE 4096 /* before each allocation one page, which begins with its size */
+#define DEVICES_MAX 64
+
+struct CUevent_st {
+    int64_t at_ns;
+};
+
+const int ringbench_emulated = 1;
+
+static atomic_size_t used_bytes; /* the process has one device, in effect */
+static _Thread_local int last_error;
+
+static int keep(int code)
+{
+    last_error = code ? code : last_error;
+    return code;
+}
+
+const char *cudaGetErrorString(int code)
+{
+    switch (code) {
+    case CUDA_SUCCESS_CODE:
+        return "no error";
+    case CUDA_ERROR_MEMORY_CODE:
+        return "out of memory";
+    case CUDA_ERROR_INSUFFICIENT_DRIVER_CODE:
+        return "CUDA driver version is insufficient for CUDA runtime version";
+    case CUDA_ERROR_NO_DEVICE_CODE:
+        return "no CUDA-capable device is detected";
+    case CUDA_ERROR_INVALID_DEVICE_CODE:
+        return "invalid device ordinal";
+    case CUDA_ERROR_LAUNCH_FAILURE_CODE:
+        return "unspecified launch failure";
+    default:
+        return "emulated error";
+    }
+}
+
+int cudaGetLastError(void)
+{
+    int code = last_error;
+
+    last_error = CUDA_SUCCESS_CODE;
+    return code;
+}
+
+int cudaRuntimeGetVersion(int *version)
+{
+    *version = (int)emulation_setting("cuda", 13000);
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaDriverGetVersion(int *version)
+{
+    *version =
+        emulation_setting("no_driver", 0) ? 0 : (int)emulation_setting("driver", 13000);
+    return CUDA_SUCCESS_CODE;
+}
+
+/* As the real one, a failing call leaves the count alone. */
+int cudaGetDeviceCount(int *count)
+{
+    if (emulation_setting("no_driver", 0)) {
+        return keep(CUDA_ERROR_INSUFFICIENT_DRIVER_CODE);
+    }
+    if (emulation_setting("no_device", 0)) {
+        return keep(CUDA_ERROR_NO_DEVICE_CODE);
+    }
+    long devices = emulation_setting("devices", 2);
+    *count = devices < DEVICES_MAX ? (int)devices : DEVICES_MAX;
+    return CUDA_SUCCESS_CODE;
+}
+
+static bool is_device(int device)
+{
+    int count = 0;
+
+    return cudaGetDeviceCount(&count) == 0 && device >= 0 && device < count;
+}
+
+int cudaSetDevice(int device)
+{
+    return is_device(device) ? CUDA_SUCCESS_CODE : keep(CUDA_ERROR_INVALID_DEVICE_CODE);
+}
+
+static size_t total_bytes(void)
+{
+    return (size_t)emulation_setting("memory_mib", 1024) << 20;
+}
+
+/* One GPU per (node, index): nodes of a test share a machine, but no GPU. */
+static void make_uuid(int device, unsigned char uuid[16])
+{
+    const char *node = getenv("RINGBENCH_NODE"), *host = getenv("RINGBENCH_HOSTID");
+    char text[512];
+    uint64_t hash[2] = {UINT64_C(0xcbf29ce484222325), 1};
+
+    snprintf(text, sizeof(text), "%s/%s/%d", node ? node : "", host ? host : "", device);
+    for (const char *at = text; *at && !emulation_setting("same_gpu", 0); at++) {
+        hash[0] = (hash[0] ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    }
+    memcpy(uuid, hash, 16);
+}
+
+int cudaGetDeviceProperties(struct cuda_properties *properties, int device)
+{
+    if (!is_device(device)) {
+        return keep(CUDA_ERROR_INVALID_DEVICE_CODE);
+    }
+    memset(properties, 0, offsetof(struct cuda_properties, rest));
+    snprintf(properties->name, sizeof(properties->name), "emulated GPU");
+    make_uuid(device, properties->uuid);
+    properties->total_bytes = total_bytes();
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaDeviceGetPCIBusId(char *text, int len, int device)
+{
+    if (!is_device(device)) {
+        return keep(CUDA_ERROR_INVALID_DEVICE_CODE);
+    }
+    snprintf(text, (size_t)len, "0000:%02x:00.0", device + 1);
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    size_t used = atomic_load(&used_bytes);
+
+    *total = total_bytes();
+    *free_bytes = used < *total ? *total - used : 0;
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaMalloc(void **out, size_t bytes)
+{
+    size_t whole = PAGE + (bytes + PAGE - 1) / PAGE * PAGE;
+    long limit = emulation_setting("oom", 0);
+    char *memory;
+
+    if ((limit > 0 && bytes >= (size_t)limit) ||
+        atomic_load(&used_bytes) + whole > total_bytes()) {
+        return keep(CUDA_ERROR_MEMORY_CODE);
+    }
+    memory = aligned_alloc(PAGE, whole);
+    if (!memory) {
+        return keep(CUDA_ERROR_MEMORY_CODE);
+    }
+    memcpy(memory, &whole, sizeof(whole));
+    atomic_fetch_add(&used_bytes, whole);
+    *out = memory + PAGE;
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaFree(void *memory)
+{
+    size_t whole;
+
+    if (memory) {
+        char *begin = (char *)memory - PAGE;
+        memcpy(&whole, begin, sizeof(whole));
+        atomic_fetch_sub(&used_bytes, whole);
+        free(begin);
+    }
+    return CUDA_SUCCESS_CODE;
+}
+
+struct copy {
+    void *to;
+    const void *from; /* NULL: set to `byte` */
+    size_t len;
+    int byte;
+};
+
+static void do_copy(void *arg)
+{
+    const struct copy *copy = arg;
+
+    if (copy->from) {
+        memmove(copy->to, copy->from, copy->len);
+    } else {
+        memset(copy->to, copy->byte, copy->len);
+    }
+}
+
+static int enqueue_copy(struct copy copy, cuda_stream stream)
+{
+    struct copy *own = malloc(sizeof(*own));
+
+    if (!own) {
+        return keep(CUDA_ERROR_MEMORY_CODE);
+    }
+    *own = copy;
+    return keep(emulated_stream_enqueue(stream, do_copy, own));
+}
+
+int cudaMemcpyAsync(void *to, const void *from, size_t len, int kind, cuda_stream stream)
+{
+    if (kind != CUDA_MEMCPY_DEFAULT_KIND || !from) {
+        return keep(CUDA_ERROR_INVALID_VALUE_CODE);
+    }
+    return enqueue_copy((struct copy){.to = to, .from = from, .len = len}, stream);
+}
+
+int cudaMemsetAsync(void *to, int byte, size_t len, cuda_stream stream)
+{
+    return enqueue_copy((struct copy){.to = to, .len = len, .byte = byte}, stream);
+}
+
+int cudaStreamCreateWithFlags(cuda_stream *out, unsigned flags)
+{
+    (void)flags;
+    return keep(emulated_stream_create(out));
+}
+
+int cudaStreamDestroy(cuda_stream stream)
+{
+    emulated_stream_destroy(stream);
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaStreamQuery(cuda_stream stream)
+{
+    return emulated_stream_state(stream);
+}
+
+int cudaEventCreate(cuda_event *out)
+{
+    *out = calloc(1, sizeof(**out));
+    return *out ? CUDA_SUCCESS_CODE : keep(CUDA_ERROR_MEMORY_CODE);
+}
+
+int cudaEventDestroy(cuda_event event)
+{
+    free(event);
+    return CUDA_SUCCESS_CODE;
+}
+
+static void stamp(void *arg)
+{
+    cuda_event event;
+
+    memcpy(&event, arg, sizeof(event));
+    event->at_ns = clock_monotonic_ns();
+}
+
+int cudaEventRecord(cuda_event event, cuda_stream stream)
+{
+    cuda_event *own = malloc(sizeof(event));
+
+    if (!own) {
+        return keep(CUDA_ERROR_MEMORY_CODE);
+    }
+    memcpy(own, &event, sizeof(event));
+    return keep(emulated_stream_enqueue(stream, stamp, own));
+}
+
+int cudaEventElapsedTime(float *ms, cuda_event start, cuda_event end)
+{
+    *ms = (float)(end->at_ns - start->at_ns) / 1e6f;
+    return CUDA_SUCCESS_CODE;
+}

@@ -1,0 +1,40 @@
+/* cudart.h - the emulated CUDA runtime: "GPU" memory is host memory, streams are threads
+ *
+ * What it takes of the interface is what agent/worker/nccl/cuda_lib.c looks for. */
+#ifndef RINGBENCH_TESTS_NCCL_EMULATION_CUDART_H
+#define RINGBENCH_TESTS_NCCL_EMULATION_CUDART_H
+
+#include <stddef.h>
+
+#include "agent/worker/nccl/cuda_abi.h"
+
+extern const int ringbench_emulated;
+
+const char *cudaGetErrorString(int code);
+int cudaGetLastError(void);
+int cudaRuntimeGetVersion(int *version);
+int cudaDriverGetVersion(int *version);
+int cudaGetDeviceCount(int *count);
+int cudaSetDevice(int device);
+int cudaGetDeviceProperties(struct cuda_properties *properties, int device);
+int cudaDeviceGetPCIBusId(char *text, int len, int device);
+int cudaMemGetInfo(size_t *free_bytes, size_t *total);
+int cudaMalloc(void **out, size_t bytes);
+int cudaFree(void *memory);
+int cudaMemcpyAsync(void *to, const void *from, size_t len, int kind, cuda_stream stream);
+int cudaMemsetAsync(void *to, int byte, size_t len, cuda_stream stream);
+int cudaStreamCreateWithFlags(cuda_stream *out, unsigned flags);
+int cudaStreamDestroy(cuda_stream stream);
+int cudaStreamQuery(cuda_stream stream);
+int cudaEventCreate(cuda_event *out);
+int cudaEventDestroy(cuda_event event);
+int cudaEventRecord(cuda_event event, cuda_stream stream);
+int cudaEventElapsedTime(float *ms, cuda_event start, cuda_event end);
+int cudaLibraryLoadData(cuda_library *out, const void *image, void *jit,
+                        void **jit_values, unsigned n_jit, void *options,
+                        void **option_values, unsigned n_options);
+int cudaLibraryGetKernel(cuda_kernel *out, cuda_library library, const char *name);
+int cudaLaunchKernel(const void *kernel, struct cuda_dim3 grid, struct cuda_dim3 block,
+                     void **arguments, size_t shared_bytes, cuda_stream stream);
+
+#endif

@@ -1,0 +1,84 @@
+/* kernels.c - the data kernels of the emulated CUDA runtime, compiled for the CPU from
+ * the source that nvcc compiles for GPUs */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/nccl_emulation/cudart.h"
+#include "tests/nccl_emulation/device.h"
+#include "tests/nccl_emulation/settings.h"
+#include "tests/nccl_emulation/stream.h"
+
+#include "agent/worker/nccl/data_kernels.cu"
+
+_Thread_local struct cuda_dim3 gridDim, blockDim, blockIdx, threadIdx;
+
+struct CUkern_st {
+    const char *name;
+    void (*run)(struct data_job job);
+};
+
+static struct CUkern_st kernels[] = {{DATA_PUT_INPUT, ringbench_put_input},
+                                     {DATA_FIND_WRONG, ringbench_find_wrong}};
+
+struct launch {
+    const struct CUkern_st *kernel;
+    struct cuda_dim3 grid, block;
+    struct data_job job;
+};
+
+int cudaLibraryLoadData(cuda_library *out, const void *image, void *jit,
+                        void **jit_values, unsigned n_jit, void *options,
+                        void **option_values, unsigned n_options)
+{
+    (void)image;
+    (void)jit;
+    (void)jit_values;
+    (void)n_jit;
+    (void)options;
+    (void)option_values;
+    (void)n_options;
+    *out = NULL;
+    return emulation_setting("no_kernels", 0) ? CUDA_ERROR_NOT_FOUND_CODE
+                                              : CUDA_SUCCESS_CODE;
+}
+
+int cudaLibraryGetKernel(cuda_kernel *out, cuda_library library, const char *name)
+{
+    (void)library;
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+        if (strcmp(kernels[i].name, name) == 0) {
+            *out = &kernels[i];
+            return CUDA_SUCCESS_CODE;
+        }
+    }
+    return CUDA_ERROR_NOT_FOUND_CODE;
+}
+
+static void run_all_threads(void *arg)
+{
+    const struct launch *launch = arg;
+
+    gridDim = launch->grid;
+    blockDim = launch->block;
+    for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) {
+        for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) {
+            launch->kernel->run(launch->job);
+        }
+    }
+}
+
+int cudaLaunchKernel(const void *kernel, struct cuda_dim3 grid, struct cuda_dim3 block,
+                     void **arguments, size_t shared_bytes, cuda_stream stream)
+{
+    struct launch *launch = malloc(sizeof(*launch));
+
+    (void)shared_bytes;
+    if (!launch) {
+        return CUDA_ERROR_MEMORY_CODE;
+    }
+    launch->kernel = kernel;
+    launch->grid = grid;
+    launch->block = block;
+    memcpy(&launch->job, arguments[0], sizeof(launch->job));
+    return emulated_stream_enqueue(stream, run_all_threads, launch);
+}

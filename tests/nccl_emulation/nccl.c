@@ -1,0 +1,333 @@
+/* nccl.c - the emulated NCCL: communicators, groups, and its calls */
+#include "tests/nccl_emulation/nccl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/nccl_emulation/cudart.h"
+#include "tests/nccl_emulation/operation.h"
+#include "tests/nccl_emulation/reduction.h"
+#include "tests/nccl_emulation/settings.h"
+#include "tests/nccl_emulation/stream.h"
+
+#ifdef EMULATED_OLD
+#define VERSION 21805
+#else
+#define VERSION 22809
+#endif
+
+/* What a group has gathered until its end: NCCL keeps this by thread. */
+struct group {
+    int depth;
+    struct operation *first; /* array */
+    cuda_stream *streams;
+    size_t n;
+};
+
+static _Thread_local struct group group;
+static char last_error[256]; /* as NCCL's, of the whole process */
+
+static int fail(int result, const char *text)
+{
+    snprintf(last_error, sizeof(last_error), "%s", text);
+    return result;
+}
+
+int ncclGetVersion(int *version)
+{
+    *version = (int)emulation_setting("nccl", VERSION);
+    return NCCL_RESULT_SUCCESS;
+}
+
+const char *ncclGetErrorString(int result)
+{
+    static const char *const texts[] = {
+        "no error",
+        "unhandled cuda error",
+        "unhandled system error",
+        "internal error",
+        "invalid argument",
+        "invalid usage",
+        "remote process exited or there was a network error",
+        "NCCL operation in progress"};
+
+    return result >= 0 && result < 8 ? texts[result] : "unknown result code";
+}
+
+const char *ncclGetLastError(nccl_comm comm)
+{
+    if (comm && atomic_load(&comm->async_result) == NCCL_RESULT_REMOTE) {
+        return "emulated: connection closed by remote peer";
+    }
+    return last_error;
+}
+
+int ncclGetUniqueId(struct nccl_id *id)
+{
+    memset(id, 0, sizeof(*id));
+    return wire_make(id->bytes, sizeof(id->bytes)) ? fail(NCCL_RESULT_SYSTEM, "no memfd")
+                                                   : NCCL_RESULT_SUCCESS;
+}
+
+static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
+                  const struct nccl_config *config)
+{
+    struct ncclComm *comm;
+
+    if (n < 1 || n > 1024 || rank < 0 || rank >= n || config->blocking != 1 ||
+        config->magic != NCCL_CONFIG_MAGIC) {
+        return fail(NCCL_RESULT_ARGUMENT, "emulated: bad arguments of init");
+    }
+    if (emulation_setting("init_fails", 0)) {
+        return fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
+    }
+    while (emulation_setting("init_hangs", 0)) {
+        pause();
+    }
+    comm = calloc(1, sizeof(*comm));
+    if (!comm) {
+        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+    }
+    comm->rank = rank;
+    comm->n = n;
+    comm->wire = wire_attach(id->bytes, rank, n, &comm->is_aborted);
+    if (!comm->wire) {
+        free(comm);
+        return fail(NCCL_RESULT_SYSTEM, "emulated: can't map the shared memory");
+    }
+    *out = comm;
+    return NCCL_RESULT_SUCCESS;
+}
+
+int ncclCommInitRankConfig(nccl_comm *out, int n, struct nccl_id id, int rank,
+                           struct nccl_config *config)
+{
+    return attach(out, n, &id, rank, config);
+}
+
+int ncclCommDestroy(nccl_comm comm)
+{
+    wire_detach(comm->wire);
+    free(comm);
+    return NCCL_RESULT_SUCCESS;
+}
+
+/* What is on the stream ends soon; the memory stays, since it is still looked at. */
+int ncclCommAbort(nccl_comm comm)
+{
+    while (emulation_setting("abort_hangs", 0)) {
+        pause();
+    }
+    atomic_store(&comm->is_aborted, true);
+    return NCCL_RESULT_SUCCESS;
+}
+
+int ncclCommGetAsyncError(nccl_comm comm, int *result)
+{
+    *result = atomic_load(&comm->async_result);
+    return NCCL_RESULT_SUCCESS;
+}
+
+static int enqueue(const struct operation *operation, cuda_stream stream)
+{
+    struct operation *own = malloc(sizeof(*own));
+
+    if (!own) {
+        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+    }
+    *own = *operation;
+    return emulated_stream_enqueue(stream, operation_run, own) ? NCCL_RESULT_CUDA
+                                                               : NCCL_RESULT_SUCCESS;
+}
+
+/* Sends and receives of a group go together, after its collectives. */
+static int enqueue_transfers(struct group *all)
+{
+    struct operation together = {.kind = OPERATION_POINT_TO_POINT};
+    cuda_stream stream = NULL;
+
+    together.transfers = calloc(all->n, sizeof(*together.transfers));
+    if (!together.transfers) {
+        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        struct operation *operation = &all->first[i];
+        if (operation->kind == OPERATION_POINT_TO_POINT) {
+            together.comm = operation->comm;
+            stream = all->streams[i];
+            together.transfers[together.n_transfers++] = *operation->transfers;
+            free(operation->transfers);
+        }
+    }
+    if (together.n_transfers == 0) {
+        free(together.transfers);
+        return NCCL_RESULT_SUCCESS;
+    }
+    return enqueue(&together, stream);
+}
+
+int ncclGroupStart(void)
+{
+    group.depth++;
+    return NCCL_RESULT_SUCCESS;
+}
+
+int ncclGroupEnd(void)
+{
+    int result = NCCL_RESULT_SUCCESS;
+
+    if (group.depth == 0) {
+        return fail(NCCL_RESULT_USAGE, "emulated: group end without a start");
+    }
+    if (--group.depth > 0 || group.n == 0) {
+        return NCCL_RESULT_SUCCESS;
+    }
+    for (size_t i = 0; !result && i < group.n; i++) {
+        if (group.first[i].kind != OPERATION_POINT_TO_POINT) {
+            result = enqueue(&group.first[i], group.streams[i]);
+        }
+    }
+    result = result ? result : enqueue_transfers(&group);
+    free(group.first);
+    free(group.streams);
+    group = (struct group){0};
+    return result;
+}
+
+static int submit(const struct operation *operation, cuda_stream stream)
+{
+    if (operation->count == 0) {
+        free(operation->transfers);
+        return NCCL_RESULT_SUCCESS;
+    }
+    ncclGroupStart();
+    group.first = realloc(group.first, (group.n + 1) * sizeof(*group.first));
+    group.streams = realloc(group.streams, (group.n + 1) * sizeof(cuda_stream));
+    group.first[group.n] = *operation;
+    group.streams[group.n++] = stream;
+    return ncclGroupEnd();
+}
+
+int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op,
+                  nccl_comm comm, cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_ALL_REDUCE, comm, send, recv, count, type, op, -1, NULL, 0};
+
+    return submit(&operation, stream);
+}
+
+int ncclAllGather(const void *send, void *recv, size_t count, int type, nccl_comm comm,
+                  cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_ALL_GATHER, comm, send, recv, count, type, 0, -1, NULL, 0};
+
+    return submit(&operation, stream);
+}
+
+int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op,
+                      nccl_comm comm, cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_REDUCE_SCATTER, comm, send, recv, count, type, op, -1, NULL, 0};
+
+    return submit(&operation, stream);
+}
+
+int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root,
+                  nccl_comm comm, cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_BROADCAST, comm, send, recv, count, type, 0, root, NULL, 0};
+
+    return submit(&operation, stream);
+}
+
+int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int root,
+               nccl_comm comm, cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_REDUCE, comm, send, recv, count, type, op, root, NULL, 0};
+
+    return submit(&operation, stream);
+}
+
+static int transfer(bool is_send, const void *data, size_t count, int type, int peer,
+                    nccl_comm comm, cuda_stream stream)
+{
+    struct operation operation = {
+        .kind = OPERATION_POINT_TO_POINT, .comm = comm, .count = count, .type = type};
+
+    operation.transfers = calloc(1, sizeof(*operation.transfers));
+    if (!operation.transfers) {
+        return fail(NCCL_RESULT_SYSTEM, "out of memory");
+    }
+    *operation.transfers = (struct transfer){.peer = peer,
+                                             .is_send = is_send,
+                                             .data = (char *)(size_t)data,
+                                             .len = count * reduction_element(type)};
+    return submit(&operation, stream);
+}
+
+int ncclSend(const void *send, size_t count, int type, int peer, nccl_comm comm,
+             cuda_stream stream)
+{
+    return transfer(true, send, count, type, peer, comm, stream);
+}
+
+int ncclRecv(void *recv, size_t count, int type, int peer, nccl_comm comm,
+             cuda_stream stream)
+{
+    return transfer(false, recv, count, type, peer, comm, stream);
+}
+
+#ifndef EMULATED_OLD
+int ncclCommInitRankScalable(nccl_comm *out, int n, int rank, int n_ids,
+                             struct nccl_id *ids, struct nccl_config *config)
+{
+    return n_ids < 1 ? fail(NCCL_RESULT_ARGUMENT, "emulated: no id")
+                     : attach(out, n, &ids[n_ids - 1], rank, config);
+}
+
+int ncclMemAlloc(void **out, size_t bytes)
+{
+    return cudaMalloc(out, bytes) ? fail(NCCL_RESULT_CUDA, "Cuda failure 'out of memory'")
+                                  : NCCL_RESULT_SUCCESS;
+}
+
+int ncclMemFree(void *memory)
+{
+    cudaFree(memory);
+    return NCCL_RESULT_SUCCESS;
+}
+
+int ncclAlltoAll(const void *send, void *recv, size_t count, int type, nccl_comm comm,
+                 cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_ALLTOALL, comm, send, recv, count, type, 0, -1, NULL, 0};
+
+    return submit(&operation, stream);
+}
+
+int ncclGather(const void *send, void *recv, size_t count, int type, int root,
+               nccl_comm comm, cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_GATHER, comm, send, recv, count, type, 0, root, NULL, 0};
+
+    return submit(&operation, stream);
+}
+
+int ncclScatter(const void *send, void *recv, size_t count, int type, int root,
+                nccl_comm comm, cuda_stream stream)
+{
+    struct operation operation = {
+        OPERATION_SCATTER, comm, send, recv, count, type, 0, root, NULL, 0};
+
+    return submit(&operation, stream);
+}
+#endif

@@ -1,0 +1,207 @@
+/* operation.c - one operation of the emulated NCCL on its stream: who sends what to whom
+ */
+#include "tests/nccl_emulation/operation.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/nccl_emulation/reduction.h"
+#include "tests/nccl_emulation/settings.h"
+
+/* The transfers of an operation and where contributions to a reduction go. */
+struct plan {
+    struct transfer *transfers;
+    size_t n;
+    char *contributions; /* n * bytes; NULL: nothing is reduced here */
+};
+
+static size_t bytes_of(const struct operation *operation)
+{
+    return operation->count * reduction_element(operation->type);
+}
+
+static void add(struct plan *plan, bool is_send, int peer, const char *data, size_t len)
+{
+    plan->transfers[plan->n++] = (struct transfer){
+        .peer = peer, .is_send = is_send, .data = (char *)(size_t)data, .len = len};
+}
+
+static bool is_root(const struct operation *operation)
+{
+    return operation->comm->rank == operation->root;
+}
+
+/* Whether this rank gives something to `peer`, and where that begins. */
+static bool gives(const struct operation *operation, int peer, const char **from)
+{
+    *from = operation->send;
+    switch (operation->kind) {
+    case OPERATION_REDUCE_SCATTER:
+    case OPERATION_ALLTOALL:
+        *from += (size_t)peer * bytes_of(operation);
+        return true;
+    case OPERATION_SCATTER:
+        *from += is_root(operation) ? (size_t)peer * bytes_of(operation) : 0;
+        return is_root(operation);
+    case OPERATION_BROADCAST:
+        return is_root(operation);
+    case OPERATION_REDUCE:
+    case OPERATION_GATHER:
+        return peer == operation->root;
+    default:
+        return true;
+    }
+}
+
+static bool reduces(const struct operation *operation)
+{
+    return operation->kind == OPERATION_ALL_REDUCE ||
+           operation->kind == OPERATION_REDUCE_SCATTER ||
+           (operation->kind == OPERATION_REDUCE && is_root(operation));
+}
+
+static bool gets(const struct operation *operation, const struct plan *plan, int peer,
+                 char **to)
+{
+    size_t shift = (size_t)peer * bytes_of(operation);
+
+    *to = operation->recv + shift;
+    switch (operation->kind) {
+    case OPERATION_ALL_REDUCE:
+    case OPERATION_REDUCE_SCATTER:
+    case OPERATION_REDUCE:
+        *to = plan->contributions + shift;
+        return plan->contributions != NULL;
+    case OPERATION_BROADCAST:
+    case OPERATION_SCATTER:
+        *to = operation->recv;
+        return peer == operation->root;
+    case OPERATION_GATHER:
+        return is_root(operation);
+    default:
+        return true;
+    }
+}
+
+static bool make_plan(const struct operation *operation, struct plan *plan)
+{
+    size_t n = (size_t)operation->comm->n;
+
+    plan->transfers = calloc(2 * n, sizeof(*plan->transfers));
+    if (reduces(operation)) {
+        plan->contributions = malloc(n * bytes_of(operation) + 1);
+    }
+    if (!plan->transfers || (reduces(operation) && !plan->contributions)) {
+        return false;
+    }
+    for (int peer = 0; peer < operation->comm->n; peer++) {
+        const char *from;
+        char *to;
+        if (gives(operation, peer, &from)) {
+            add(plan, true, peer, from, bytes_of(operation));
+        }
+        if (gets(operation, plan, peer, &to)) {
+            add(plan, false, peer, to, bytes_of(operation));
+        }
+    }
+    return true;
+}
+
+static void collective(const struct operation *operation)
+{
+    struct plan plan = {0};
+
+    if (make_plan(operation, &plan) &&
+        wire_move(operation->comm->wire, plan.transfers, plan.n,
+                  &operation->comm->is_aborted) &&
+        plan.contributions) {
+        reduction_run(operation->type, operation->op, plan.contributions,
+                      operation->comm->n, operation->count, operation->recv);
+    }
+    free(plan.transfers);
+    free(plan.contributions);
+}
+
+static size_t received_elements(const struct operation *operation)
+{
+    size_t n = (size_t)operation->comm->n;
+
+    switch (operation->kind) {
+    case OPERATION_ALL_GATHER:
+    case OPERATION_ALLTOALL:
+        return operation->count * n;
+    case OPERATION_GATHER:
+        return is_root(operation) ? operation->count * n : 0;
+    case OPERATION_REDUCE:
+        return is_root(operation) ? operation->count : 0;
+    case OPERATION_POINT_TO_POINT:
+        return 0;
+    default:
+        return operation->count;
+    }
+}
+
+static void spoil(const struct operation *operation)
+{
+    long index = emulation_setting("wrong", -1);
+    size_t element = reduction_element(operation->type);
+
+    if (index >= 0 && (size_t)index < received_elements(operation)) {
+        operation->recv[((size_t)index + 1) * element - 1] ^= 0x21;
+    }
+}
+
+static void sleep_us(long us)
+{
+    struct timespec time = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+
+    nanosleep(&time, NULL);
+}
+
+static void hang(const struct ncclComm *comm)
+{
+    while (!atomic_load(&comm->is_aborted)) {
+        sleep_us(1000);
+    }
+}
+
+/* True if the operation is not to be done. */
+static bool misbehave(struct ncclComm *comm)
+{
+    long number = ++comm->done;
+
+    if (number == emulation_setting("die", 0)) {
+        kill(getpid(), SIGKILL);
+    }
+    sleep_us(emulation_setting("slow_us", 0));
+    bool is_error = number == emulation_setting("async_error", 0);
+    if (is_error) {
+        atomic_store(&comm->async_result, NCCL_RESULT_REMOTE);
+    }
+    if (is_error || number == emulation_setting("stall", 0)) {
+        hang(comm);
+        return true;
+    }
+    return false;
+}
+
+void operation_run(void *arg)
+{
+    struct operation *operation = arg;
+    struct ncclComm *comm = operation->comm;
+
+    if (!misbehave(comm)) {
+        if (operation->kind == OPERATION_POINT_TO_POINT) {
+            wire_move(comm->wire, operation->transfers, operation->n_transfers,
+                      &comm->is_aborted);
+        } else {
+            collective(operation);
+        }
+        spoil(operation);
+    }
+    free(operation->transfers);
+    operation->transfers = NULL;
+}

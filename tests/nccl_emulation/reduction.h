@@ -1,0 +1,13 @@
+/* reduction.h - what the emulated NCCL adds up, as NCCL would: rounded after each step */
+#ifndef RINGBENCH_TESTS_NCCL_EMULATION_REDUCTION_H
+#define RINGBENCH_TESTS_NCCL_EMULATION_REDUCTION_H
+
+#include <stddef.h>
+
+size_t reduction_element(int nccl_type);
+
+/* Reduce n contributions of `count` elements, one behind the other, into out. */
+void reduction_run(int nccl_type, int nccl_op, const char *contributions, int n,
+                   size_t count, char *out);
+
+#endif

@@ -1,0 +1,45 @@
+/* settings.c - what the emulated libraries are told to be, and to do wrong */
+#include "tests/nccl_emulation/settings.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "@R" of this process, or none. */
+static bool is_for_us(const char **at)
+{
+    const char *rank = getenv("RANK");
+    char *end;
+
+    if (**at != '@') {
+        return true;
+    }
+    long wanted = strtol(*at + 1, &end, 10);
+    *at = end;
+    return rank && atol(rank) == wanted;
+}
+
+static bool read_item(const char *item, const char *name, long *value)
+{
+    size_t len = strlen(name);
+    const char *at = item + len;
+
+    if (strncmp(item, name, len) != 0 || !is_for_us(&at) || (*at && !strchr("=,", *at))) {
+        return false;
+    }
+    *value = *at == '=' ? strtol(at + 1, NULL, 10) : 1;
+    return true;
+}
+
+long emulation_setting(const char *name, long absent)
+{
+    const char *item = getenv("RINGBENCH_EMULATION");
+    long value = absent;
+
+    while (item && *item) {
+        read_item(item, name, &value);
+        item = strchr(item, ',');
+        item = item ? item + 1 : NULL;
+    }
+    return value;
+}

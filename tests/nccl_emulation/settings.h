@@ -1,0 +1,24 @@
+/* settings.h - what the emulated libraries are told to be, and to do wrong
+ *
+ * RINGBENCH_EMULATION is a list NAME[@RANK][=VALUE],...; an item with a rank counts only
+ * in the process whose RANK that is. Of items with one name the last one counts.
+ *
+ *   devices=N         GPUs (2)                 memory_mib=N   of each (1024)
+ *   cuda=N driver=N   versions (13000)         nccl=N         version (22809)
+ *   no_driver no_device                        same_gpu       all have one UUID
+ *   oom=BYTES         allocations of so many bytes or more fail
+ *   no_kernels        the library can't be loaded
+ *   gpu_fault=K       the K-th operation on a stream (from 1) ends in a CUDA error
+ *   init_hangs init_fails abort_hangs
+ *   async_error=K     the K-th collective never ends, and NCCL reports a remote error
+ *   stall=K           the same without a report
+ *   die=K             the process is killed at the K-th collective
+ *   slow_us=N         before each collective
+ *   wrong=INDEX       that element of each result is spoiled */
+#ifndef RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H
+#define RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H
+
+/* The item's value, 1 if it has none; `absent` if there is no such item. */
+long emulation_setting(const char *name, long absent);
+
+#endif
