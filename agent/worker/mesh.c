@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "agent/worker/mesh_join.h"
-#include "common/clock.h"
 
 #define LEAVE_MS 5000
-#define BLOCK_AFTER_NS 200000 /* of polling sockets, before sleeping on them */
+#define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */
+#define POLLS_CROWDED 2
 #define BLOCK_MS 5
 
 struct mesh *mesh_create(const struct mesh_config *config, struct error *err)
@@ -45,6 +45,7 @@ void mesh_abort(struct mesh *mesh)
     }
     shm_group_release(&mesh->group);
     free(mesh->links);
+    free(mesh->fds);
     free(mesh->group_of);
     free(mesh->ring);
     free(mesh);
@@ -105,41 +106,42 @@ int mesh_pull(struct mesh *mesh, struct flow *flow)
     return n > 0;
 }
 
-/* Sleep on sockets once polling them has brought nothing for a while. */
+/* Wait a little: on n sockets, or (n 0) for memory, which cannot be slept on. Whoever
+ * yields while others compute is served last, whoever sleeps on a socket is woken first:
+ * so sockets are polled only for as long as a message may be on its way. */
 static int rest(struct mesh *mesh, struct watch_idle *idle, struct pollfd *fds, nfds_t n)
 {
-    if (watch_idle(&mesh->watch, idle)) {
-        return -1;
+    unsigned polls = mesh->watch.is_crowded ? POLLS_CROWDED : POLLS_ALONE;
+
+    if (n == 0) {
+        return watch_idle(&mesh->watch, idle);
     }
-    if (n == 0 || idle->since_ns == 0 || idle->polls % 16 != 0 ||
-        clock_monotonic_ns() - idle->since_ns < BLOCK_AFTER_NS) {
+    if (idle->polls++ < polls) {
+        watch_relax();
         return 0;
     }
-    poll(fds, n, BLOCK_MS);
-    return watch_check(&mesh->watch);
+    return poll(fds, n, BLOCK_MS) == 0 || idle->polls % 64 == 0
+               ? watch_check(&mesh->watch)
+               : 0;
 }
 
 int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct link *in,
               const struct link *out)
 {
-    struct pollfd fds[2];
     nfds_t n = 0;
 
-    if ((in && in->fd < 0) || (out && out->fd < 0)) {
-        return rest(mesh, idle, NULL, 0); /* memory cannot be slept on */
-    }
     if (in) {
-        fds[n++] = (struct pollfd){.fd = in->fd, .events = POLLIN};
+        mesh->fds[n++] = (struct pollfd){.fd = in->fd, .events = POLLIN};
     }
     if (out) {
-        fds[n++] = (struct pollfd){.fd = out->fd, .events = POLLOUT};
+        mesh->fds[n++] = (struct pollfd){.fd = out->fd, .events = POLLOUT};
     }
-    return rest(mesh, idle, fds, n);
+    bool has_memory = (in && in->fd < 0) || (out && out->fd < 0);
+    return rest(mesh, idle, mesh->fds, has_memory ? 0 : n);
 }
 
-/* The first unfinished flow of each peer may move; the list is short or, with many peers,
- * has one flow each, so looking back is cheap enough only for neighbours: callers list a
- * peer's flows one behind the other. */
+/* Move what can be moved; of flows over one link that stand side by side, the first
+ * unfinished one. */
 static int move_flows(struct mesh *mesh, struct flow *flows, size_t n, bool is_send,
                       size_t *unfinished)
 {
@@ -167,15 +169,21 @@ static int move_flows(struct mesh *mesh, struct flow *flows, size_t n, bool is_s
     return moved;
 }
 
-/* The one unfinished flow, for sleeping on it; NULL if there are more. */
-static const struct link *only_link(const struct flow *flows, size_t n, size_t unfinished)
+/* Add the sockets of unfinished flows; false if one of them is not a socket. */
+static bool add_sockets(struct mesh *mesh, const struct flow *flows, size_t n,
+                        short events, nfds_t *count)
 {
-    for (size_t i = 0; unfinished == 1 && i < n; i++) {
-        if (flows[i].done < flows[i].len) {
-            return flows[i].link;
+    for (size_t i = 0; i < n; i++) {
+        if (flows[i].done == flows[i].len) {
+            continue;
         }
+        if (flows[i].link->fd < 0) {
+            return false;
+        }
+        mesh->fds[(*count)++] =
+            (struct pollfd){.fd = flows[i].link->fd, .events = events};
     }
-    return NULL;
+    return true;
 }
 
 int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
@@ -197,12 +205,12 @@ int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
             idle = (struct watch_idle){0};
             continue;
         }
-        const struct link *in = only_link(recvs, n_recvs, to_recv);
-        const struct link *out = only_link(sends, n_sends, to_send);
-        bool is_simple = to_send <= 1 && to_recv <= 1;
-        int status =
-            is_simple ? mesh_rest(mesh, &idle, in, out) : rest(mesh, &idle, NULL, 0);
-        if (status) {
+        nfds_t n = 0;
+        if (!add_sockets(mesh, sends, n_sends, POLLOUT, &n) ||
+            !add_sockets(mesh, recvs, n_recvs, POLLIN, &n)) {
+            n = 0;
+        }
+        if (rest(mesh, &idle, mesh->fds, n)) {
             return -1;
         }
     }

@@ -8,6 +8,7 @@
 #define RINGBENCH_WORKER_MESH_H
 
 #include <jansson.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +34,7 @@ struct mesh {
     struct watch watch;
     struct shm_group group; /* the ranks of this host, this one among them */
     struct link *links;     /* by rank; own: not connected */
+    struct pollfd *fds;     /* scratch: two per rank */
     int *group_of;          /* by rank: position in `group`, or -1 */
     int *ring;              /* the ranks in an order that visits each host once */
     int ring_at;            /* own position in it */
@@ -67,8 +69,8 @@ struct flow {
     size_t len, done;
 };
 
-/* Move all flows to their ends, sends and receives at once. A peer's flows are served in
- * the order in which they stand here. */
+/* Move all flows to their ends, sends and receives at once. At most world_size of each;
+ * those over the same link stand side by side, in order. */
 int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
                   struct flow *recvs, size_t n_recvs);
 

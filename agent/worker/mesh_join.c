@@ -444,10 +444,11 @@ static int run_join(struct join *join, struct error *err)
     size_t n = (size_t)mesh->world_size;
 
     mesh->links = calloc(n, sizeof(*mesh->links));
+    mesh->fds = calloc(2 * n + 2, sizeof(*mesh->fds));
     mesh->group_of = calloc(n, sizeof(*mesh->group_of));
     mesh->ring = calloc(n, sizeof(*mesh->ring));
     join->records = calloc(n, sizeof(*join->records));
-    if (!mesh->links || !mesh->group_of || !mesh->ring || !join->records) {
+    if (!mesh->links || !mesh->fds || !mesh->group_of || !mesh->ring || !join->records) {
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
     }
     if (publish(join, err)) {
