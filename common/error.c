@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef error_set
+#undef error_set_errno
+#undef error_prefix
+
 static const char *const code_names[] = {
     [ERROR_NONE] = "none",
     [ERROR_INVALID] = "invalid",

@@ -50,7 +50,7 @@ static int read_names(const json_t *json, const char *key, int (*lookup)(const c
 
 static int read_kinds(struct case_file *file, const json_t *json, struct error *err)
 {
-    int values[COLLECTIVE_COUNT + DTYPE_COUNT + REDOP_COUNT];
+    int values[COLLECTIVE_COUNT + DTYPE_COUNT + REDOP_COUNT] = {0};
     struct series_plan *plan = &file->plan;
 
     if (read_names(json, "collectives", collective_lookup, COLLECTIVE_COUNT, values,

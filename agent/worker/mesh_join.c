@@ -96,7 +96,7 @@ static int start_listening(struct join *join, const char *host, char port[8],
                            struct error *err)
 {
     struct addrinfo *list;
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = {.ss_family = AF_UNSPEC};
     socklen_t len = sizeof(bound);
 
     if (resolve(host, "0", AI_PASSIVE, &list, err)) {

@@ -41,7 +41,7 @@ uint64_t memory_parse_meminfo(const char *text, const char *key)
 
 static uint64_t meminfo(const char *key)
 {
-    char text[TEXT_MAX_BYTES];
+    char text[TEXT_MAX_BYTES] = "";
 
     read_text("/proc/meminfo", text, sizeof(text));
     return memory_parse_meminfo(text, key);
