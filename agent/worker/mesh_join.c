@@ -96,9 +96,10 @@ static int start_listening(struct join *join, const char *host, char port[8],
                            struct error *err)
 {
     struct addrinfo *list;
-    struct sockaddr_storage bound = {.ss_family = AF_UNSPEC};
+    struct sockaddr_storage bound;
     socklen_t len = sizeof(bound);
 
+    memset(&bound, 0, sizeof(bound));
     if (resolve(host, "0", AI_PASSIVE, &list, err)) {
         return -1;
     }
