@@ -69,20 +69,38 @@ static void append(char *text, size_t size, const char *more)
     snprintf(text + len, size - len, "%s", more);
 }
 
-/* "ranks 1 (node-1), 3 (node-2) and 5 more" with this value. */
+/* The next rank with this value, or n. */
+static int next_rank(const struct nccl_identity *all, int n, const struct trait *trait,
+                     int value, int after)
+{
+    int rank = after + 1;
+
+    while (rank < n && trait->value(&all[rank]) != value) {
+        rank++;
+    }
+    return rank;
+}
+
+/* "ranks 1, 2 (node-1), 3 (node-2) and 5 more" with this value. */
 static void list_ranks(const struct nccl_identity *all, int n, const struct trait *trait,
                        int value, char *text, size_t size)
 {
+    int rank = next_rank(all, n, trait, value, -1), count = 0;
+    bool is_one = next_rank(all, n, trait, value, rank) == n;
     char part[128];
-    int count = 0;
 
-    for (int rank = 0; rank < n; rank++) {
-        if (trait->value(&all[rank]) != value || ++count > LISTED_MAX) {
-            continue;
+    append(text, size, is_one ? "rank" : "ranks");
+    for (; rank < n; count++) {
+        int next = next_rank(all, n, trait, value, rank);
+        bool is_last_here = count + 1 == LISTED_MAX || next == n ||
+                            strcmp(all[rank].node, all[next].node) != 0;
+        if (count < LISTED_MAX) {
+            snprintf(part, sizeof(part), "%s %d%s%s%s", count ? "," : "", rank,
+                     is_last_here ? " (" : "", is_last_here ? all[rank].node : "",
+                     is_last_here ? ")" : "");
+            append(text, size, part);
         }
-        snprintf(part, sizeof(part), "%s %d (%s)", count == 1 ? "rank" : ",", rank,
-                 all[rank].node);
-        append(text, size, part);
+        rank = next;
     }
     if (count > LISTED_MAX) {
         snprintf(part, sizeof(part), " and %d more", count - LISTED_MAX);

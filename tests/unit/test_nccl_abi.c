@@ -1,0 +1,117 @@
+/* test_nccl_abi.c - the worker's declarations of CUDA and NCCL agree with their headers
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include "agent/worker/nccl/cuda_abi.h"
+#include "agent/worker/nccl/nccl_abi.h"
+
+static void cuda_codes_are_those_of_the_header(void **state)
+{
+    (void)state;
+    assert_int_equal(CUDA_SUCCESS_CODE, cudaSuccess);
+    assert_int_equal(CUDA_ERROR_INVALID_VALUE_CODE, cudaErrorInvalidValue);
+    assert_int_equal(CUDA_ERROR_MEMORY_CODE, cudaErrorMemoryAllocation);
+    assert_int_equal(CUDA_ERROR_INSUFFICIENT_DRIVER_CODE, cudaErrorInsufficientDriver);
+    assert_int_equal(CUDA_ERROR_NO_DEVICE_CODE, cudaErrorNoDevice);
+    assert_int_equal(CUDA_ERROR_INVALID_DEVICE_CODE, cudaErrorInvalidDevice);
+    assert_int_equal(CUDA_ERROR_NOT_FOUND_CODE, cudaErrorSymbolNotFound);
+    assert_int_equal(CUDA_ERROR_NOT_READY_CODE, cudaErrorNotReady);
+    assert_int_equal(CUDA_ERROR_LAUNCH_FAILURE_CODE, cudaErrorLaunchFailure);
+    assert_int_equal(CUDA_STREAM_NON_BLOCKING_FLAG, cudaStreamNonBlocking);
+    assert_int_equal(CUDA_MEMCPY_DEFAULT_KIND, cudaMemcpyDefault);
+    assert_int_equal(sizeof(cudaError_t), sizeof(int));
+}
+
+static void cuda_layouts_are_those_of_the_header(void **state)
+{
+    (void)state;
+    assert_int_equal(offsetof(struct cuda_properties, name),
+                     offsetof(struct cudaDeviceProp, name));
+    assert_int_equal(offsetof(struct cuda_properties, uuid),
+                     offsetof(struct cudaDeviceProp, uuid));
+    assert_int_equal(offsetof(struct cuda_properties, total_bytes),
+                     offsetof(struct cudaDeviceProp, totalGlobalMem));
+    assert_true(sizeof(struct cuda_properties) >= sizeof(struct cudaDeviceProp));
+    assert_int_equal(sizeof(struct cuda_dim3), sizeof(dim3));
+    assert_int_equal(offsetof(struct cuda_dim3, z), offsetof(dim3, z));
+}
+
+static void nccl_numbers_are_those_of_the_header(void **state)
+{
+    (void)state;
+    assert_int_equal(NCCL_RESULT_CUDA, ncclUnhandledCudaError);
+    assert_int_equal(NCCL_RESULT_SYSTEM, ncclSystemError);
+    assert_int_equal(NCCL_RESULT_INTERNAL, ncclInternalError);
+    assert_int_equal(NCCL_RESULT_ARGUMENT, ncclInvalidArgument);
+    assert_int_equal(NCCL_RESULT_USAGE, ncclInvalidUsage);
+    assert_int_equal(NCCL_RESULT_REMOTE, ncclRemoteError);
+    assert_int_equal(NCCL_RESULT_IN_PROGRESS, ncclInProgress);
+    assert_int_equal(NCCL_OP_SUM, ncclSum);
+    assert_int_equal(NCCL_OP_PROD, ncclProd);
+    assert_int_equal(NCCL_OP_MAX, ncclMax);
+    assert_int_equal(NCCL_OP_MIN, ncclMin);
+    assert_int_equal(NCCL_OP_AVG, ncclAvg);
+    assert_int_equal(NCCL_ABI_VERSION(2, 28, 9), NCCL_VERSION(2, 28, 9));
+}
+
+static void nccl_types_are_those_of_the_header(void **state)
+{
+    (void)state;
+    assert_int_equal(NCCL_TYPE_INT8, ncclInt8);
+    assert_int_equal(NCCL_TYPE_UINT8, ncclUint8);
+    assert_int_equal(NCCL_TYPE_INT32, ncclInt32);
+    assert_int_equal(NCCL_TYPE_UINT32, ncclUint32);
+    assert_int_equal(NCCL_TYPE_INT64, ncclInt64);
+    assert_int_equal(NCCL_TYPE_UINT64, ncclUint64);
+    assert_int_equal(NCCL_TYPE_FLOAT16, ncclFloat16);
+    assert_int_equal(NCCL_TYPE_FLOAT32, ncclFloat32);
+    assert_int_equal(NCCL_TYPE_FLOAT64, ncclFloat64);
+    assert_int_equal(NCCL_TYPE_BFLOAT16, ncclBfloat16);
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 24, 0)
+    assert_int_equal(NCCL_TYPE_FLOAT8E4M3, ncclFloat8e4m3);
+    assert_int_equal(NCCL_TYPE_FLOAT8E5M2, ncclFloat8e5m2);
+#endif
+}
+
+static void nccl_layouts_are_those_of_the_header(void **state)
+{
+    ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
+
+    (void)state;
+    assert_int_equal(sizeof(struct nccl_id), sizeof(ncclUniqueId));
+    assert_int_equal(theirs.magic, NCCL_CONFIG_MAGIC);
+    assert_int_equal(theirs.blocking, NCCL_CONFIG_UNSET);
+    assert_int_equal(offsetof(struct nccl_config, blocking),
+                     offsetof(ncclConfig_t, blocking));
+    assert_int_equal(offsetof(struct nccl_config, net_name),
+                     offsetof(ncclConfig_t, netName));
+    assert_int_equal(offsetof(struct nccl_config, split_share),
+                     offsetof(ncclConfig_t, splitShare));
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+    assert_int_equal(offsetof(struct nccl_config, comm_name),
+                     offsetof(ncclConfig_t, commName));
+    assert_int_equal(offsetof(struct nccl_config, cta_policy),
+                     offsetof(ncclConfig_t, CTAPolicy));
+    assert_int_equal(offsetof(struct nccl_config, nvlink_centric_sched),
+                     offsetof(ncclConfig_t, nvlinkCentricSched));
+#endif
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuda_codes_are_those_of_the_header),
+        cmocka_unit_test(cuda_layouts_are_those_of_the_header),
+        cmocka_unit_test(nccl_numbers_are_those_of_the_header),
+        cmocka_unit_test(nccl_types_are_those_of_the_header),
+        cmocka_unit_test(nccl_layouts_are_those_of_the_header),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* test_nccl_identity.c - which ranks can form a communicator, and the words if not */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "agent/worker/nccl/identity.h"
+
+#define RANKS 6
+
+static void make_ranks(struct nccl_identity all[RANKS])
+{
+    memset(all, 0, RANKS * sizeof(*all));
+    for (int rank = 0; rank < RANKS; rank++) {
+        struct nccl_identity *identity = &all[rank];
+        identity->nccl_version = 22809;
+        identity->cuda_runtime = 13000;
+        identity->cuda_driver = 13000;
+        identity->uuid[0] = (unsigned char)(rank + 1);
+        snprintf(identity->bus_id, sizeof(identity->bus_id), "0000:0%d:00.0", rank);
+        snprintf(identity->device_name, sizeof(identity->device_name), "H200");
+        snprintf(identity->node, sizeof(identity->node), "node-%d", rank / 3);
+    }
+}
+
+static void equal_ranks_are_accepted(void **state)
+{
+    struct nccl_identity all[RANKS];
+    char remark[256];
+
+    (void)state;
+    make_ranks(all);
+    assert_int_equal(identity_compare(all, RANKS, NULL), 0);
+    assert_int_equal(identity_compare(all, 1, NULL), 0);
+    identity_remark(all, RANKS, remark, sizeof(remark));
+    assert_string_equal(remark, "");
+    assert_int_equal(identity_sharers(all, RANKS, 3), 1);
+}
+
+static void refuse(const struct nccl_identity all[RANKS], const char *words)
+{
+    struct error err = {0};
+
+    assert_int_equal(identity_compare(all, RANKS, &err), -1);
+    assert_string_equal(err.text, words);
+}
+
+static void other_versions_of_nccl_are_refused(void **state)
+{
+    struct nccl_identity all[RANKS];
+
+    (void)state;
+    make_ranks(all);
+    all[4].nccl_version = 22803;
+    refuse(all, "the ranks' NCCL versions differ: 2.28.9 on ranks 0, 1, 2 (node-0), 3 "
+                "(node-1) and 1 more; 2.28.3 on rank 4 (node-1)");
+}
+
+static void a_mix_with_emulated_libraries_is_refused(void **state)
+{
+    struct nccl_identity all[RANKS];
+
+    (void)state;
+    make_ranks(all);
+    all[0].is_emulated = true;
+    refuse(all, "the ranks' libraries differ: emulated on rank 0 (node-0); real on ranks "
+                "1, 2 (node-0), 3, 4 (node-1) and 1 more");
+}
+
+static void one_gpu_for_two_ranks_is_refused(void **state)
+{
+    struct nccl_identity all[RANKS];
+
+    (void)state;
+    make_ranks(all);
+    all[5].uuid[0] = all[3].uuid[0];
+    refuse(all, "ranks 3 and 5 are both on GPU 0000:05:00.0 of node-1 (H200): NCCL takes "
+                "one rank per GPU");
+}
+
+static void ranks_on_machines_of_their_own_making_may_share(void **state)
+{
+    struct nccl_identity all[RANKS];
+
+    (void)state;
+    make_ranks(all);
+    all[5].uuid[0] = all[4].uuid[0] = all[3].uuid[0];
+    for (int rank = 3; rank < RANKS; rank++) {
+        snprintf(all[rank].nccl_hostid, sizeof(all[rank].nccl_hostid), "job-%d", rank);
+    }
+    assert_int_equal(identity_compare(all, RANKS, NULL), 0);
+    assert_int_equal(identity_sharers(all, RANKS, 4), 3);
+    assert_int_equal(identity_sharers(all, RANKS, 0), 1);
+}
+
+static void a_rank_that_cannot_is_named(void **state)
+{
+    struct nccl_identity all[RANKS];
+    struct error err = {0};
+
+    (void)state;
+    make_ranks(all);
+    all[2].failure_code = ERROR_UNSUPPORTED;
+    snprintf(all[2].failure, sizeof(all[2].failure), "no GPU is visible");
+    all[2].nccl_version = 0; /* says less than why */
+    refuse(all, "rank 2 on node-0: no GPU is visible");
+    all[4].failure_code = ERROR_MEMORY;
+    all[5].failure_code = ERROR_MEMORY;
+    refuse(all, "rank 2 on node-0: no GPU is visible (and 2 more ranks failed)");
+    identity_compare(all, RANKS, &err);
+    assert_int_equal(err.code, ERROR_UNSUPPORTED);
+}
+
+static void other_drivers_are_remarked(void **state)
+{
+    struct nccl_identity all[RANKS];
+    char remark[256];
+
+    (void)state;
+    make_ranks(all);
+    all[1].cuda_driver = 12080;
+    assert_int_equal(identity_compare(all, RANKS, NULL), 0);
+    identity_remark(all, RANKS, remark, sizeof(remark));
+    assert_string_equal(remark,
+                        "the CUDA versions of the ranks' drivers differ: 13.0 on ranks "
+                        "0, 2 (node-0), 3, 4 (node-1) and 1 more; 12.8 on rank 1 "
+                        "(node-0)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_ranks_are_accepted),
+        cmocka_unit_test(other_versions_of_nccl_are_refused),
+        cmocka_unit_test(a_mix_with_emulated_libraries_is_refused),
+        cmocka_unit_test(one_gpu_for_two_ranks_is_refused),
+        cmocka_unit_test(ranks_on_machines_of_their_own_making_may_share),
+        cmocka_unit_test(a_rank_that_cannot_is_named),
+        cmocka_unit_test(other_drivers_are_remarked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

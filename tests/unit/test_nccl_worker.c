@@ -1,0 +1,586 @@
+/* test_nccl_worker.c - the NCCL worker's processes over emulated libraries */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "tests/bench/worker_group.h"
+
+#define RANKS 4
+#define QUIET_MS 20000
+
+static const char all_words[] =
+    "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\",\"broadcast\","
+    "\"reduce\",\"alltoall\",\"gather\",\"scatter\",\"sendrecv\"],"
+    "\"dtypes\":[\"int8\",\"uint8\",\"int32\",\"uint32\",\"int64\",\"uint64\","
+    "\"float16\","
+    "\"float32\",\"float64\",\"bfloat16\"%s],"
+    "\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\"],\"in_place\":[false,true],"
+    "\"sizes\":[1000,6000],\"iters\":2,\"root\":-1";
+
+static const char quick[] =
+    "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"
+    "\"in_place\":[false],\"sizes\":[64,20000],\"iters\":5,\"root\":0";
+
+static const char endless[] =
+    "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"
+    "\"in_place\":[false],\"sizes\":[20000],\"iters\":1000000,\"root\":0";
+
+static const char plain[] = "\"agg_iters\":1,\"check\":1,\"timing\":\"throughput\"";
+
+struct seen {
+    json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
+    int64_t done_ns[RANKS];
+    json_t *results;
+    int progress;
+    bool is_running;
+};
+
+static char case_path[] = "/tmp/ringbench-nccl-XXXXXX";
+
+static void write_case(const char *members, const char *more)
+{
+    char text[4096];
+
+    snprintf(text, sizeof(text),
+             "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"backend\":\"nccl\","
+             "\"world_size\":%d,\"warmup\":1,\"seed\":1,%s,%s}",
+             RANKS, members, *more ? more : plain);
+    json_t *json = json_parse(text, strlen(text), NULL);
+    assert_non_null(json);
+    assert_int_equal(json_write_file(json, case_path, NULL), 0);
+    json_decref(json);
+}
+
+static void keep(json_t **place, json_t *event)
+{
+    assert_null(*place);
+    *place = json_incref(event);
+}
+
+static void note(void *arg, int rank, const char *line, size_t len)
+{
+    struct seen *seen = arg;
+    json_t *event = json_parse(line, len, NULL);
+    const char *type = json_get_str(event, "type", "");
+
+    assert_non_null(event);
+    if (strcmp(type, "hello") == 0) {
+        keep(&seen->hello[rank], event);
+    } else if (strcmp(type, "done") == 0) {
+        keep(&seen->done[rank], event);
+        seen->done_ns[rank] = clock_monotonic_ns();
+    } else if (strcmp(type, "result") == 0) {
+        json_array_append(seen->results, event);
+    } else if (strcmp(type, "progress") == 0) {
+        seen->progress++;
+        seen->is_running = seen->is_running || json_get_int(event, "op", 0) > 0;
+    } else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0) {
+        keep(&seen->connected[rank], event);
+    }
+    json_decref(event);
+}
+
+static void start(struct worker_group *group, struct seen *seen, const char *emulation)
+{
+    memset(seen, 0, sizeof(*seen));
+    seen->results = json_array();
+    setenv("RINGBENCH_EMULATION", emulation, 1);
+    assert_int_equal(worker_group_start(group, WORKER_NCCL, case_path, RANKS, 0), 0);
+}
+
+static void end(struct worker_group *group, struct seen *seen)
+{
+    for (int rank = 0; rank < RANKS; rank++) {
+        json_decref(seen->hello[rank]);
+        json_decref(seen->connected[rank]);
+        json_decref(seen->done[rank]);
+    }
+    json_decref(seen->results);
+    worker_group_end(group);
+}
+
+static void run(struct worker_group *group, struct seen *seen, const char *emulation)
+{
+    start(group, seen, emulation);
+    assert_int_equal(worker_group_read(group, QUIET_MS, NULL, note, seen), 0);
+}
+
+static const char *error_of(const struct seen *seen, int rank, const char *key)
+{
+    return json_get_str(json_object_get(seen->done[rank], "error"), key, "none");
+}
+
+static void assert_all_ok(const struct worker_group *group, const struct seen *seen)
+{
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_string_equal(error_of(seen, rank, "text"), "none");
+        assert_true(json_get_bool(seen->done[rank], "ok", false));
+        assert_int_equal(group->workers[rank].status, 0);
+    }
+}
+
+static void assert_rows_right(const struct seen *seen, size_t rows)
+{
+    size_t i;
+    json_t *row;
+
+    assert_int_equal(json_array_size(seen->results), rows);
+    json_array_foreach(seen->results, i, row)
+    {
+        const char *kind = json_get_str(row, "collective", "");
+        bool is_timed_only =
+            json_get_bool(row, "in_place", false) &&
+            (strcmp(kind, "alltoall") == 0 || strcmp(kind, "sendrecv") == 0);
+        assert_true(json_get_bool(row, "emulated", false));
+        assert_null(json_object_get(row, "skipped"));
+        assert_true(json_get_num(row, "time_us", 0) > 0);
+        assert_int_equal(json_get_int(row, "wrong", -1), is_timed_only ? -1 : 0);
+    }
+}
+
+/* Rows of all_words: root -1 makes a series per rank in the rooted ones. */
+static size_t all_rows(size_t dtypes)
+{
+    size_t reducing = 5 * (1 + 1 + RANKS), others = 1 + 1 + 1 + 3 * RANKS;
+
+    return dtypes * (reducing + others) * 2 * 2;
+}
+
+static void every_collective_type_and_operation_is_right(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+    char words[1024];
+
+    (void)state;
+    snprintf(words, sizeof(words), all_words, ",\"float8e4m3\",\"float8e5m2\"");
+    write_case(words, "");
+    run(&group, &seen, "devices=4");
+    assert_all_ok(&group, &seen);
+    assert_rows_right(&seen, all_rows(12));
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_true(json_get_bool(seen.hello[rank], "emulated", false));
+        assert_true(json_get_num(seen.connected[rank], "init_s", -1) >= 0);
+        assert_true(json_get_bool(seen.connected[rank], "checks_on_gpu", false));
+        assert_string_equal(json_get_str(seen.connected[rank], "device", ""),
+                            "emulated GPU");
+    }
+    end(&group, &seen);
+}
+
+/* Grouped sends and receives, cudaMalloc, no fp8. */
+static void an_old_library_does_the_same(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+    char words[1024];
+
+    (void)state;
+    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
+    snprintf(words, sizeof(words), all_words, "");
+    write_case(words, "");
+    run(&group, &seen, "devices=4,no_kernels");
+    assert_all_ok(&group, &seen);
+    assert_rows_right(&seen, all_rows(10));
+    assert_false(json_get_bool(seen.connected[0], "checks_on_gpu", true));
+    assert_string_equal(json_get_str(seen.connected[0], "nccl_version", ""), "2.18.5");
+    end(&group, &seen);
+    snprintf(words, sizeof(words), all_words, ",\"float8e4m3\"");
+    write_case(words, "");
+    run(&group, &seen, "devices=4");
+    assert_string_equal(error_of(&seen, 0, "code"), "unsupported");
+    assert_string_equal(error_of(&seen, 0, "text"), "backend nccl cannot do float8e4m3");
+    end(&group, &seen);
+    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
+}
+
+static void calls_in_groups_and_isolated_ones_are_measured(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case(quick, "\"agg_iters\":3,\"timing\":\"isolated\",\"check\":2");
+    run(&group, &seen, "devices=4");
+    assert_all_ok(&group, &seen);
+    assert_rows_right(&seen, 2);
+    const json_t *row = json_array_get(seen.results, 1);
+    assert_int_equal(json_get_int(row, "iters", 0), 15);
+    assert_int_equal(json_array_size(json_object_get(row, "samples_us")), 5);
+    end(&group, &seen);
+}
+
+static void many_ranks_share_several_ids(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case(quick, "");
+    setenv("RINGBENCH_RANKS_PER_NCCL_ID", "2", 1);
+    run(&group, &seen, "devices=4");
+    unsetenv("RINGBENCH_RANKS_PER_NCCL_ID");
+    assert_all_ok(&group, &seen);
+    assert_int_equal(json_get_int(seen.connected[3], "unique_ids", 0), 2);
+    end(&group, &seen);
+}
+
+static void a_slow_rank_shows(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case(quick, "");
+    run(&group, &seen, "devices=4,slow_us@2=4000");
+    assert_all_ok(&group, &seen);
+    assert_true(json_get_num(json_array_get(seen.results, 0), "time_us", 0) > 3500);
+    end(&group, &seen);
+}
+
+static void check_wrong(const char *emulation)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    write_case(quick, "");
+    run(&group, &seen, emulation);
+    assert_all_ok(&group, &seen);
+    assert_int_equal(json_get_int(json_array_get(seen.results, 0), "wrong", -1), 0);
+    const json_t *row = json_array_get(seen.results, 1);
+    assert_int_equal(json_get_int(row, "wrong", -1), 1);
+    const json_t *error = json_array_get(json_object_get(row, "errors"), 0);
+    assert_int_equal(json_get_int(error, "rank", -1), 2);
+    assert_int_equal(json_get_int(error, "index", -1), 1234);
+    assert_string_not_equal(json_get_str(error, "expected", ""),
+                            json_get_str(error, "got", ""));
+    end(&group, &seen);
+}
+
+static void a_wrong_element_is_named(void **state)
+{
+    (void)state;
+    check_wrong("devices=4,wrong@2=1234");
+    check_wrong("devices=4,wrong@2=1234,no_kernels");
+}
+
+static void what_cannot_be_is_said_before_nccl_is_asked(void **state)
+{
+    static const struct {
+        const char *emulation, *code, *text;
+    } cases[] = {
+        {"devices=4,no_driver@1", "unsupported",
+         "rank 1 on this node: no NVIDIA driver is loaded here"},
+        {"devices=4,no_device@2", "unsupported",
+         "rank 2 on this node: no GPU is visible to this process"},
+        {"devices=3", "unsupported",
+         "rank 3 on this node: its local rank is 3, but only 3 GPUs are visible"},
+        {"devices=4,nccl@3=22803", "connect",
+         "the ranks' NCCL versions differ: 2.28.9 on ranks 0, 1, 2 (this node); 2.28.3 "
+         "on "
+         "rank 3 (this node)"},
+        {"devices=4,same_gpu", "connect",
+         "ranks 0 and 1 are both on GPU 0000:02:00.0 of this node (emulated GPU): NCCL "
+         "takes one rank per GPU"},
+        {"devices=4,nccl=21700", "unsupported",
+         "rank 0 on this node: NCCL: " EMULATED_NCCL
+         " is version 2.17.0, 2.18 or newer is needed (and 3 more ranks failed)"},
+    };
+
+    (void)state;
+    write_case(quick, "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct worker_group group;
+        struct seen seen;
+        run(&group, &seen, cases[i].emulation);
+        for (int rank = 0; rank < RANKS; rank++) {
+            assert_string_equal(error_of(&seen, rank, "text"), cases[i].text);
+            assert_string_equal(error_of(&seen, rank, "code"), cases[i].code);
+            assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+        }
+        assert_int_equal(json_array_size(seen.results), 0);
+        end(&group, &seen);
+    }
+}
+
+/* The rank that fails says why, the others name it. */
+static void check_failure(const char *emulation, int culprit, const char *words)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    write_case(quick, "");
+    run(&group, &seen, emulation);
+    for (int rank = 0; rank < RANKS; rank++) {
+        if (rank == culprit) {
+            assert_non_null(strstr(error_of(&seen, rank, "text"), words));
+        } else {
+            const json_t *error = json_object_get(seen.done[rank], "error");
+            assert_string_equal(error_of(&seen, rank, "code"), "peer_lost");
+            assert_int_equal(json_get_int(error, "peer", -1), culprit);
+        }
+        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+    }
+    end(&group, &seen);
+}
+
+static void a_failure_carries_the_librarys_words(void **state)
+{
+    (void)state;
+    check_failure("devices=4,init_fails@1", 1,
+                  "NCCL result 2), its last error: emulated: no socket interface found");
+    check_failure("devices=4,async_error@2=3", 2,
+                  "NCCL result 6), its last error: emulated: connection closed");
+    check_failure("devices=4,gpu_fault@3=9", 3, "unspecified launch failure");
+}
+
+static void a_buffer_that_cannot_be_had_ends_the_case(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case(quick, "");
+    run(&group, &seen, "devices=4,oom=10000");
+    assert_string_equal(error_of(&seen, 0, "code"), "memory");
+    assert_string_equal(
+        error_of(&seen, 0, "text"),
+        "2 buffers of 20 KiB: cudaMalloc of a buffer: out of memory (CUDA "
+        "error 2)");
+    end(&group, &seen);
+}
+
+static void a_size_that_does_not_fit_is_skipped(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+               "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":5,\"root\":0,"
+               "\"sizes\":[64,33554432]",
+               "");
+    run(&group, &seen, "devices=4,memory_mib=64");
+    assert_all_ok(&group, &seen);
+    const char *why = json_get_str(json_array_get(seen.results, 1), "skipped", "");
+    assert_non_null(strstr(why, "needs 2 buffers of 32 MiB per rank"));
+    assert_non_null(strstr(why, "GPU's 64 MiB less a reserve of 8.0 MiB"));
+    end(&group, &seen);
+}
+
+/* Those that wait in init, or in a kernel, notice the death. */
+static void check_death(const char *emulation, int culprit)
+{
+    struct worker_group group;
+    struct seen seen;
+    int64_t begun = clock_monotonic_ns();
+
+    write_case(quick, "");
+    run(&group, &seen, emulation);
+    assert_true(WIFSIGNALED(group.workers[culprit].status));
+    for (int rank = 0; rank < RANKS; rank++) {
+        const json_t *error = json_object_get(seen.done[rank], "error");
+        if (rank != culprit) {
+            assert_string_equal(error_of(&seen, rank, "code"), "peer_lost");
+            assert_int_equal(json_get_int(error, "peer", -1), culprit);
+        }
+    }
+    assert_true(clock_monotonic_ns() - begun < 10000000000);
+    end(&group, &seen);
+}
+
+static void a_death_in_a_collective_is_noticed(void **state)
+{
+    (void)state;
+    check_death("devices=4,die@2=4", 2);
+}
+
+/* NCCL itself would wait for ever. */
+static void a_death_during_init_is_noticed(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case(quick, "");
+    start(&group, &seen, "devices=4,init_hangs@1");
+    while (seen.progress == 0) { /* all of them are in init by then */
+        bool stop = false;
+        assert_int_equal(worker_group_read(&group, 200, &stop, note, &seen), 1);
+    }
+    int64_t killed_ns = clock_monotonic_ns();
+    kill(group.workers[1].pid, SIGKILL);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    for (int rank = 0; rank < RANKS; rank++) {
+        if (rank != 1) {
+            assert_string_equal(error_of(&seen, rank, "code"), "peer_lost");
+            assert_string_equal(error_of(&seen, rank, "text"),
+                                "lost rank 1: its process has ended");
+            assert_true(seen.done_ns[rank] - killed_ns < 2000000000);
+        }
+    }
+    end(&group, &seen);
+}
+
+static void stop_all(const struct worker_group *group)
+{
+    for (int rank = 0; rank < RANKS; rank++) {
+        kill(group->workers[rank].pid, SIGTERM);
+    }
+}
+
+/* SIGTERM ends what hangs, in 5 s, with the same word from every rank. */
+static void check_stop(const char *emulation, const char *members)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    write_case(members, "");
+    start(&group, &seen, emulation);
+    while (seen.progress == 0) {
+        bool stop = false;
+        assert_int_equal(worker_group_read(&group, 200, &stop, note, &seen), 1);
+    }
+    int64_t stopped_ns = clock_monotonic_ns();
+    stop_all(&group);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_string_equal(error_of(&seen, rank, "code"), "cancelled");
+        assert_true(seen.done_ns[rank] - stopped_ns < 5000000000);
+    }
+    end(&group, &seen);
+}
+
+static void a_stop_ends_everything(void **state)
+{
+    (void)state;
+    check_stop("devices=4", endless);
+    check_stop("devices=4,init_hangs@1", endless);
+    check_stop("devices=4,stall@2=3", endless);
+    check_stop("devices=4,stall@2=3,abort_hangs", endless);
+}
+
+/* For when the server, which would notice it, is gone. */
+static void a_stall_is_given_up_in_the_end(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case(quick, "\"stall_s\":1,\"agg_iters\":1,\"check\":1,"
+                      "\"timing\":\"throughput\"");
+    run(&group, &seen, "devices=4,stall@2=3");
+    int named = 0;
+    for (int rank = 0; rank < RANKS; rank++) {
+        const char *text = error_of(&seen, rank, "text");
+        named += strstr(text, "the GPU has not finished in 7 s") != NULL;
+        assert_false(json_get_bool(seen.done[rank], "ok", true));
+    }
+    assert_true(named >= 1);
+    end(&group, &seen);
+}
+
+static json_t *probe(const char *emulation)
+{
+    char text[8192];
+
+    setenv("RINGBENCH_EMULATION", emulation, 1);
+    FILE *pipe = popen(WORKER_NCCL " --probe", "r");
+    size_t len = fread(text, 1, sizeof(text), pipe);
+    assert_int_equal(pclose(pipe), 0);
+    json_t *answer = json_parse(text, len, NULL);
+    assert_non_null(answer);
+    return answer;
+}
+
+static void assert_unavailable(const char *emulation, const char *words)
+{
+    json_t *answer = probe(emulation);
+
+    assert_false(json_get_bool(answer, "available", true));
+    assert_non_null(strstr(json_get_str(answer, "reason", ""), words));
+    assert_int_equal(json_array_size(json_object_get(answer, "devices")), 0);
+    json_decref(answer);
+}
+
+static void the_probe_says_what_is_there(void **state)
+{
+    json_t *answer = probe("devices=3,memory_mib=512");
+
+    (void)state;
+    assert_true(json_get_bool(answer, "available", false));
+    assert_true(json_get_bool(answer, "emulated", false));
+    assert_int_equal(json_array_size(json_object_get(answer, "devices")), 3);
+    const json_t *device = json_array_get(json_object_get(answer, "devices"), 2);
+    assert_string_equal(json_get_str(device, "name", ""), "emulated GPU");
+    assert_string_equal(json_get_str(device, "kind", ""), "gpu");
+    assert_int_equal(json_get_int(device, "memory_bytes", 0), 512 << 20);
+    assert_int_equal(json_array_size(json_object_get(answer, "dtypes")), 12);
+    json_decref(answer);
+    answer = probe("nccl=22300");
+    assert_int_equal(json_array_size(json_object_get(answer, "dtypes")), 10);
+    json_decref(answer);
+}
+
+static void the_probe_says_what_is_missing(void **state)
+{
+    (void)state;
+    assert_unavailable("no_driver", "no NVIDIA driver");
+    assert_unavailable("no_device", "no GPU is visible");
+    assert_unavailable("nccl=21605", "version 2.16.5, 2.18 or newer is needed");
+    setenv("RINGBENCH_NCCL_LIB", "/no/such/libnccl.so.2", 1);
+    assert_unavailable("devices=1", "NCCL: can't load it: /no/such/libnccl.so.2");
+    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
+    setenv("RINGBENCH_CUDART_LIB", "/no/such/libcudart.so", 1);
+    assert_unavailable("devices=1", "CUDA runtime: can't load it: /no/such/libcudart.so");
+    setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
+}
+
+static int set_up(void **state)
+{
+    int fd = mkstemp(case_path);
+
+    (void)state;
+    setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
+    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(case_path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_collective_type_and_operation_is_right),
+        cmocka_unit_test(an_old_library_does_the_same),
+        cmocka_unit_test(calls_in_groups_and_isolated_ones_are_measured),
+        cmocka_unit_test(many_ranks_share_several_ids),
+        cmocka_unit_test(a_slow_rank_shows),
+        cmocka_unit_test(a_wrong_element_is_named),
+        cmocka_unit_test(what_cannot_be_is_said_before_nccl_is_asked),
+        cmocka_unit_test(a_failure_carries_the_librarys_words),
+        cmocka_unit_test(a_buffer_that_cannot_be_had_ends_the_case),
+        cmocka_unit_test(a_size_that_does_not_fit_is_skipped),
+        cmocka_unit_test(a_death_in_a_collective_is_noticed),
+        cmocka_unit_test(a_death_during_init_is_noticed),
+        cmocka_unit_test(a_stop_ends_everything),
+        cmocka_unit_test(a_stall_is_given_up_in_the_end),
+        cmocka_unit_test(the_probe_says_what_is_there),
+        cmocka_unit_test(the_probe_says_what_is_missing),
+    };
+    return cmocka_run_group_tests(tests, set_up, remove_file);
+}
