@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Libraries whose settings a benchmark varies. */
-static const char *const allowed_prefixes[] = {"NCCL_", "UCX_",  "OMP_",
-                                               "FI_",   "GLOO_", "HOST_"};
+static const char *const allowed_prefixes[] = {"NCCL_", "UCX_",  "OMP_", "FI_",
+                                               "GLOO_", "HOST_", "SIM_"};
 
 static const char *const allowed_names[] = {
     "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_DEVICE_MAX_CONNECTIONS",
@@ -116,7 +116,7 @@ static enum env_policy judge(const char *name, const char **reason)
     }
     if (!is_listed(name)) {
         *reason = "is not among those that a run may set: NCCL_*, UCX_*, OMP_*, FI_*, "
-                  "GLOO_*, HOST_* and CUDA_VISIBLE_DEVICES are";
+                  "GLOO_*, HOST_*, SIM_* and CUDA_VISIBLE_DEVICES are";
         return ENV_POLICY_REFUSE;
     }
     for (size_t i = 0; i < COUNT(rules); i++) {

@@ -1,0 +1,364 @@
+/* backend_sim.c - collectives that only take time: the backend's table */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/worker/case_file.h"
+#include "agent/worker/sim/noise.h"
+#include "agent/worker/sim/sim.h"
+#include "agent/worker/sim/sim_comm.h"
+#include "common/json_util.h"
+
+#define GIB 1073741824.0
+
+static json_t *sim_probe(void)
+{
+    char *const none[] = {NULL};
+    struct sim_params params;
+
+    sim_params_read(none, &params, NULL);
+    return json_pack("{s:b, s:n, s:[{s:i, s:s, s:s, s:I}]}", "available", 1, "reason",
+                     "devices", "index", 0, "name", "simulated device", "kind", "sim",
+                     "memory_bytes", (json_int_t)(params.memory_gib * GIB));
+}
+
+static void release(struct backend_comm *comm)
+{
+    if (comm->buffers) {
+        munmap(comm->buffers, comm->buffer_bytes);
+    }
+    sim_topology_release(&comm->topology);
+    free(comm);
+}
+
+/* Other noise in each case of a run, but the same when a case is tried again. */
+static void set_up_noise(struct backend_comm *comm, const struct case_file *file)
+{
+    uint64_t seed = file ? file->seed : 1;
+
+    if (comm->params.seed >= 0) {
+        seed = (uint64_t)comm->params.seed;
+    }
+    comm->seed = noise_split(seed, file ? (uint64_t)file->number : 0);
+}
+
+static int set_up(struct backend_comm *comm, const struct backend_env *env,
+                  struct error *err)
+{
+    const struct case_file *file = env->file;
+
+    comm->rank = env->rank;
+    comm->world_size = env->world_size;
+    comm->stop = env->stop;
+    comm->late_rank = -1;
+    if (sim_params_read(environ, &comm->params, err) ||
+        sim_topology_init(&comm->topology, env->world_size, file ? file->nodes : NULL,
+                          &comm->params, err)) {
+        return -1;
+    }
+    if (file && file->fault.kind == FAULT_SLOW) {
+        comm->late_rank = file->fault.rank;
+        comm->late_us = (double)file->fault.us;
+    }
+    set_up_noise(comm, file);
+    sim_model_init(&comm->model, &comm->params, &comm->topology);
+    return 0;
+}
+
+static struct backend_comm *sim_create(const struct backend_env *env, struct error *err)
+{
+    struct hub_config config = {.rank = env->rank,
+                                .world_size = env->world_size,
+                                .store = env->store,
+                                .address = env->address,
+                                .stop = env->stop,
+                                .timeout_ms = env->timeout_ms};
+    struct backend_comm *comm = calloc(1, sizeof(*comm));
+
+    if (!comm) {
+        error_set(err, ERROR_MEMORY, "communicator: out of memory");
+        return NULL;
+    }
+    if (!set_up(comm, env, err)) {
+        comm->hub = hub_create(&config, err);
+    }
+    if (!comm->hub) {
+        release(comm);
+        return NULL;
+    }
+    return comm;
+}
+
+static void sim_destroy(struct backend_comm *comm)
+{
+    if (comm) {
+        hub_destroy(comm->hub);
+        release(comm);
+    }
+}
+
+static void sim_abort(struct backend_comm *comm)
+{
+    if (comm) {
+        hub_abort(comm->hub);
+        release(comm);
+    }
+}
+
+static json_t *sim_transport(struct backend_comm *comm)
+{
+    (void)comm;
+    return json_string("simulated");
+}
+
+/* Rank 0 says it for all. */
+static json_t *sim_details(struct backend_comm *comm)
+{
+    const struct sim_params *params = &comm->params;
+    json_t *details = json_pack("{s:b}", "simulated", 1);
+
+    if (details && comm->rank == 0) {
+        json_object_set_new(details, "model",
+                            json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "nodes",
+                                      comm->topology.n_nodes, "latency_us",
+                                      params->latency_us, "intra_latency_us",
+                                      params->intra_latency_us, "bandwidth_gbs",
+                                      params->bandwidth_gbs, "intra_bandwidth_gbs",
+                                      params->intra_bandwidth_gbs, "noise", params->noise,
+                                      "sleep_fraction", params->sleep_fraction, "faults",
+                                      sim_topology_faults(&comm->topology, params)));
+    }
+    return details;
+}
+
+/* Which way of doing it the row's time is of. */
+static void sim_mark(const struct backend_comm *comm, json_t *row)
+{
+    int kind = collective_lookup(json_get_str(row, "collective", ""));
+
+    if (kind < 0 || json_get_int(row, "count", 0) == 0) {
+        return;
+    }
+    struct sim_call call = {.kind = (enum collective_kind)kind,
+                            .bytes = (double)json_get_int(row, "size", 0),
+                            .root = (int)json_get_int(row, "root", -1)};
+    struct sim_estimate estimate = sim_model_choose(&comm->model, &call);
+    json_object_set_new(row, "algorithm",
+                        json_string(sim_algorithm_name(estimate.algorithm)));
+    json_object_set_new(row, "protocol",
+                        json_string(sim_protocol_name(estimate.protocol)));
+}
+
+static int sim_memory(struct backend_comm *comm, struct backend_memory *out,
+                      struct error *err)
+{
+    (void)err;
+    out->bytes = (uint64_t)(comm->params.memory_gib * GIB);
+    snprintf(out->text, sizeof(out->text), "SIM_MEMORY_GIB=%g", comm->params.memory_gib);
+    return 0;
+}
+
+/* Addresses, but no memory: who touches it ends there. */
+static int sim_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
+                     struct error *err)
+{
+    size_t each = (bytes + 4095) / 4096 * 4096;
+    void *at = mmap(NULL, 2 * each, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (at == MAP_FAILED) {
+        return error_set(err, ERROR_MEMORY, "no address space for 2 buffers of %zu bytes",
+                         each);
+    }
+    comm->buffers = at;
+    comm->buffer_bytes = 2 * each;
+    *send = at;
+    *recv = (char *)at + each;
+    return 0;
+}
+
+/* ---- what is in the buffers ---- */
+
+static int sim_write(struct backend_comm *comm, void *to, const void *host, size_t len,
+                     struct error *err)
+{
+    if (len > sizeof(comm->spoiled)) {
+        return error_set(err, ERROR_INTERNAL, "a simulation keeps no data");
+    }
+    comm->spoiled_at = to;
+    comm->spoiled_len = len;
+    memcpy(comm->spoiled, host, len);
+    return 0;
+}
+
+static int sim_read(struct backend_comm *comm, void *host, const void *from, size_t len,
+                    struct error *err)
+{
+    const struct backend_call *call = &comm->result;
+    size_t size = dtype_size(call->dtype);
+    const char *at = from;
+
+    if (!comm->pattern || len != size) {
+        return error_set(err, ERROR_INTERNAL, "a simulation keeps no data");
+    }
+    if (comm->spoiled_at == at) {
+        memcpy(host, comm->spoiled, len);
+        return 0;
+    }
+    pattern_expected(comm->pattern, call->kind, comm->rank, call->root, call->count,
+                     (uint64_t)(at - (const char *)call->recv) / size, 1, host);
+    return 0;
+}
+
+static int sim_fill(struct backend_comm *comm, void *to, const void *element, size_t size,
+                    size_t len, struct error *err)
+{
+    (void)to;
+    (void)element;
+    (void)size;
+    (void)len;
+    (void)err;
+    comm->pattern = NULL;
+    comm->spoiled_at = NULL;
+    return 0;
+}
+
+static int sim_put_input(struct backend_comm *comm, const struct pattern *pattern,
+                         int rank, size_t count, void *to, struct error *err)
+{
+    (void)rank;
+    (void)count;
+    (void)to;
+    (void)err;
+    comm->pattern = pattern;
+    comm->spoiled_at = NULL;
+    return 0;
+}
+
+static int sim_find_wrong(struct backend_comm *comm,
+                          const struct backend_compare *compare,
+                          struct backend_wrong *out, struct error *err)
+{
+    const struct backend_call *call = compare->call;
+    size_t size = dtype_size(call->dtype);
+    unsigned char expected[8];
+
+    (void)err;
+    out->count = 0;
+    if (!comm->spoiled_at) {
+        return 0;
+    }
+    uint64_t index = (uint64_t)(comm->spoiled_at - (const char *)call->recv) / size;
+    if (index < compare->first || index >= compare->end) {
+        return 0;
+    }
+    pattern_expected(compare->pattern, call->kind, compare->rank, call->root, call->count,
+                     index, 1, expected);
+    if (memcmp(expected, comm->spoiled, size) != 0) {
+        out->count = 1;
+        out->first = index;
+    }
+    return 0;
+}
+
+/* ---- time ---- */
+
+static int sim_run(struct backend_comm *comm, const struct backend_call *call,
+                   struct error *err)
+{
+    comm->result = *call;
+    return sim_comm_spend(comm, call, err);
+}
+
+static int sim_wait(struct backend_comm *comm, struct error *err)
+{
+    return sim_comm_settle(comm, err);
+}
+
+static int sim_group_begin(struct backend_comm *comm, struct error *err)
+{
+    (void)err;
+    comm->in_group = true;
+    comm->group_waited = false;
+    return 0;
+}
+
+static int sim_group_end(struct backend_comm *comm, struct error *err)
+{
+    (void)err;
+    comm->in_group = false;
+    return 0;
+}
+
+static int sim_timer_start(struct backend_comm *comm, struct error *err)
+{
+    (void)err;
+    comm->clock.device_us = 0;
+    return 0;
+}
+
+static int sim_timer_stop(struct backend_comm *comm, double *us, struct error *err)
+{
+    *us = comm->clock.device_us;
+    return sim_comm_settle(comm, err);
+}
+
+static int64_t sim_clock_ns(const struct backend_comm *comm)
+{
+    return (int64_t)(comm->clock.host_us * 1000);
+}
+
+static int sim_be_late(struct backend_comm *comm, long us, struct error *err)
+{
+    return sim_comm_be_late(comm, (double)us, err);
+}
+
+static int sim_barrier(struct backend_comm *comm, struct error *err)
+{
+    return hub_barrier(comm->hub, err);
+}
+
+static int sim_allgather(struct backend_comm *comm, const void *mine, size_t len,
+                         void *all, struct error *err)
+{
+    return hub_allgather(comm->hub, mine, len, all, err);
+}
+
+static int sim_lost_peer(const struct backend_comm *comm)
+{
+    return hub_lost(comm->hub);
+}
+
+const struct backend backend_sim = {
+    .name = "sim",
+    .collectives = (1u << COLLECTIVE_COUNT) - 1,
+    .dtypes = (1u << DTYPE_COUNT) - 1,
+    .redops = (1u << REDOP_COUNT) - 1,
+    .is_simulated = true,
+    .probe = sim_probe,
+    .create = sim_create,
+    .destroy = sim_destroy,
+    .abort = sim_abort,
+    .transport = sim_transport,
+    .details = sim_details,
+    .mark = sim_mark,
+    .memory = sim_memory,
+    .alloc = sim_alloc,
+    .write = sim_write,
+    .read = sim_read,
+    .fill = sim_fill,
+    .put_input = sim_put_input,
+    .find_wrong = sim_find_wrong,
+    .run = sim_run,
+    .wait = sim_wait,
+    .group_begin = sim_group_begin,
+    .group_end = sim_group_end,
+    .timer_start = sim_timer_start,
+    .timer_stop = sim_timer_stop,
+    .clock_ns = sim_clock_ns,
+    .be_late = sim_be_late,
+    .barrier = sim_barrier,
+    .allgather = sim_allgather,
+    .lost_peer = sim_lost_peer,
+};

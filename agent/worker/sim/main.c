@@ -1,0 +1,16 @@
+/* main.c - ringbench-worker-sim: one rank of a benchmark that only a model runs */
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/worker/sim/params.h"
+#include "agent/worker/sim/sim.h"
+#include "agent/worker/worker.h"
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--list-parameters") == 0) {
+        sim_params_print(stdout);
+        return fflush(stdout) ? 1 : 0;
+    }
+    return worker_main(argc, argv, &backend_sim);
+}

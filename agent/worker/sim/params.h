@@ -1,0 +1,55 @@
+/* params.h - what a simulation is told, by the environment variables SIM_* of its run
+ * (docs/simulation.md lists them) */
+#ifndef RINGBENCH_WORKER_SIM_PARAMS_H
+#define RINGBENCH_WORKER_SIM_PARAMS_H
+
+#include <stdio.h>
+
+#include "common/error.h"
+
+enum sim_algorithm { SIM_RING, SIM_TREE, SIM_PAT, SIM_P2P, SIM_ALGORITHMS };
+enum sim_protocol { SIM_LL, SIM_LL128, SIM_SIMPLE, SIM_PROTOCOLS };
+
+struct sim_params {
+    double base_us;             /* of a call */
+    double latency_us;          /* of a hop between nodes */
+    double intra_latency_us;    /* of a hop within a node */
+    double overhead_us;         /* of a step when there are several nodes */
+    double message_us;          /* of each peer in point-to-point collectives */
+    double first_us;            /* more for the first call of a collective */
+    double bandwidth_gbs;       /* a node to the network, each way */
+    double intra_bandwidth_gbs; /* a rank to the others of its node, each way */
+    double channels;            /* among which NCCL's ring divides a message */
+    double noise;               /* sigma of the logarithm of a call's time */
+    double sleep_fraction;      /* of the modelled time that really passes */
+    double memory_gib;          /* of a rank */
+    double seed;                /* negative: the case's */
+    unsigned algorithms;        /* bit mask: those that may be chosen */
+    unsigned protocols;
+    /* Lists of NAME:VALUE; borrowed from the environment, NULL: none. */
+    const char *slow_nodes, *slow_ranks, *slow_links, *wrong_interfaces;
+};
+
+/* Read the variables among `environment` ("NAME=VALUE", ends with NULL), which must
+ * outlive *out. ERROR_INVALID names the variable that is unknown or wrong. */
+int sim_params_read(char *const *environment, struct sim_params *out, struct error *err);
+
+/* "ring", "tree", "pat", "p2p"; "LL", "LL128", "Simple". */
+const char *sim_algorithm_name(enum sim_algorithm algorithm);
+const char *sim_protocol_name(enum sim_protocol protocol);
+
+/* One NAME:VALUE of a list: name borrowed, not terminated. */
+struct sim_item {
+    const char *name;
+    size_t name_len;
+    double value;
+};
+
+/* Take the next item off *list; 1: there was one, 0: the list is at its end, -1: it is
+ * malformed. */
+int sim_list_next(const char **list, struct sim_item *out);
+
+/* The variables with their defaults and meaning, as the documentation lists them. */
+void sim_params_print(FILE *out);
+
+#endif

@@ -1,0 +1,131 @@
+/* sim_comm.c - how simulated time passes */
+#include "agent/worker/sim/sim_comm.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/worker/sim/noise.h"
+
+#define DEBT_US 2000      /* sleeps are not shorter: each is late by some 50 us */
+#define SLICE_US 100000.0 /* nor longer, to heed a stop */
+
+/* Parts of the noise, relative to the parameter. */
+#define ROW_SIGMA 0.5   /* of a size in this case: what does not average out */
+#define RANK_SIGMA 0.25 /* of a rank in one call: its clock and its host */
+
+enum stream { STREAM_ROW = 1, STREAM_CALL, STREAM_RANK };
+
+static double factor(double sigma, uint64_t seed)
+{
+    return sigma > 0 ? exp(sigma * noise_normal(seed)) : 1;
+}
+
+/* The same for all calls of a collective and size in this case. */
+static double row_factor(const struct backend_comm *comm, const struct sim_call *call)
+{
+    uint64_t seed = noise_split(comm->seed, STREAM_ROW);
+
+    seed = noise_split(seed, (uint64_t)call->kind);
+    seed = noise_split(seed, (uint64_t)call->bytes);
+    seed = noise_split(seed, (uint64_t)(call->root + 1));
+    return factor(ROW_SIGMA * comm->params.noise, seed);
+}
+
+static double call_factor(const struct backend_comm *comm)
+{
+    uint64_t shared = noise_split(noise_split(comm->seed, STREAM_CALL), comm->calls);
+    uint64_t own = noise_split(noise_split(comm->seed, STREAM_RANK), comm->calls);
+
+    own = noise_split(own, (uint64_t)comm->rank);
+    return factor(comm->params.noise, shared) *
+           factor(RANK_SIGMA * comm->params.noise, own);
+}
+
+static bool is_same(const struct sim_call *a, const struct sim_call *b)
+{
+    return a->kind == b->kind && a->root == b->root && !(a->bytes < b->bytes) &&
+           !(a->bytes > b->bytes);
+}
+
+static void estimate(struct backend_comm *comm, const struct sim_call *call)
+{
+    if (comm->has_estimate && is_same(&comm->call, call)) {
+        return;
+    }
+    comm->has_estimate = true;
+    comm->call = *call;
+    comm->estimate = sim_model_choose(&comm->model, call);
+    comm->own_us = sim_model_rank_us(&comm->model, call, &comm->estimate, comm->rank) *
+                   row_factor(comm, call);
+}
+
+/* How long this rank waits in its operation for the one that is late. */
+static double waiting_us(struct backend_comm *comm, const struct sim_call *call)
+{
+    if (comm->late_rank < 0 || comm->late_rank == comm->rank ||
+        (comm->in_group && comm->group_waited) ||
+        !sim_model_waits_for(call, comm->world_size, comm->rank, comm->late_rank)) {
+        return 0;
+    }
+    comm->group_waited = true;
+    return comm->late_us;
+}
+
+static int check_stop(const struct backend_comm *comm, struct error *err)
+{
+    if (comm->stop && atomic_load_explicit(comm->stop, memory_order_relaxed)) {
+        return error_set(err, ERROR_UNAVAILABLE, "told to stop");
+    }
+    return 0;
+}
+
+int sim_comm_settle(struct backend_comm *comm, struct error *err)
+{
+    while (comm->clock.debt_us >= 1) {
+        double us = comm->clock.debt_us < SLICE_US ? comm->clock.debt_us : SLICE_US;
+        struct timespec time = {.tv_nsec = (long)(us * 1000)};
+        if (check_stop(comm, err)) {
+            return -1;
+        }
+        nanosleep(&time, NULL);
+        comm->clock.debt_us -= us;
+    }
+    return 0;
+}
+
+static int owe(struct backend_comm *comm, double us, struct error *err)
+{
+    comm->clock.debt_us += us * comm->params.sleep_fraction;
+    return comm->clock.debt_us >= DEBT_US ? sim_comm_settle(comm, err) : 0;
+}
+
+int sim_comm_be_late(struct backend_comm *comm, double us, struct error *err)
+{
+    comm->clock.host_us += us;
+    return owe(comm, us, err);
+}
+
+int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
+                   struct error *err)
+{
+    struct sim_call model_call = {.kind = call->kind, .root = call->root};
+    unsigned bit = 1u << call->kind;
+
+    bool is_shared_out =
+        call->kind == COLLECTIVE_ALL_GATHER || call->kind == COLLECTIVE_REDUCE_SCATTER ||
+        call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_GATHER ||
+        call->kind == COLLECTIVE_SCATTER;
+    model_call.bytes = (double)call->count * (double)dtype_size(call->dtype) *
+                       (is_shared_out ? comm->world_size : 1);
+    estimate(comm, &model_call);
+    double us = comm->own_us * call_factor(comm) + waiting_us(comm, &model_call);
+    if (!(comm->started & bit)) {
+        comm->started |= bit;
+        us += comm->params.first_us;
+    }
+    comm->calls++;
+    comm->clock.host_us += us;
+    comm->clock.device_us += us;
+    return owe(comm, us, err);
+}
