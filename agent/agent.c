@@ -38,6 +38,7 @@ struct agent {
     struct outbox *outbox;
     struct process_table *processes;
     struct probe *probe;
+    struct program_list *programs;
     struct supervisor *supervisor;
     json_t *inventory;
     struct link *link;
@@ -333,7 +334,11 @@ static int create_parts(struct agent *agent, struct error *err)
     agent->processes = process_table_create(&agent->loop, err);
     if (!agent->processes)
         return -1;
+    agent->programs = program_list_load(config->config_dir, err);
+    if (!agent->programs)
+        return -1;
     params.outbox = agent->outbox;
+    params.programs = agent->programs;
     params.processes = agent->processes;
     params.case_dir = spool_dir(agent->spool);
     agent->supervisor = supervisor_create(&params, err);
@@ -342,7 +347,8 @@ static int create_parts(struct agent *agent, struct error *err)
     if (config->advertise && supervisor_set_address(agent->supervisor, config->advertise))
         return error_set(err, ERROR_MEMORY, "out of memory");
     agent->inventory = inventory_read("");
-    if (!agent->inventory)
+    if (!agent->inventory || json_object_set_new(agent->inventory, "programs",
+                                                 program_list_json(agent->programs)))
         return error_set(err, ERROR_MEMORY, "out of memory");
     return 0;
 }
@@ -386,6 +392,7 @@ static void release(struct agent *agent)
     outbox_destroy(agent->outbox);
     spool_close(agent->spool);
     json_decref(agent->inventory);
+    program_list_destroy(agent->programs);
 }
 
 int agent_run(const struct agent_config *config, struct error *err)

@@ -40,7 +40,7 @@ static const struct option table[] = {
     {"spool-dir", OPTION_STRING, FIELD(spool_dir), NULL, "DIR",
      "events wait here for the server (default: under XDG_RUNTIME_DIR or /tmp)", 0, 0},
     {"config-dir", OPTION_STRING, FIELD(config_dir), "/etc/ringbench", "DIR",
-     "what this node allows: allow_env", 0, 0},
+     "what this node allows: allow_env, programs.d", 0, 0},
     {"worker-dir", OPTION_STRING, FIELD(worker_dir), NULL, "DIR",
      "where ringbench-worker-* are (default: beside this program)", 0, 0},
     {"once", OPTION_FLAG, FIELD(once), NULL, NULL, "leave after the first run", 0, 0},

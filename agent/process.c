@@ -96,6 +96,8 @@ static _Noreturn void run_child(const struct process_params *params, const int f
     }
     fcntl(report, F_SETFD, FD_CLOEXEC);
     close_from(report + 1);
+    if (params->cwd && chdir(params->cwd))
+        fail_child(report);
     execve(params->path, params->argv, params->env);
     fail_child(report);
 }
@@ -181,7 +183,8 @@ static pid_t fork_program(const struct process_params *params, struct pipe_ends 
     if (read_report(ends->here[PROCESS_STREAMS], &code) == 0)
         return pid;
     waitpid(pid, NULL, 0);
-    return error_set_errno(err, ERROR_IO, code, "can't run %s", params->path);
+    return error_set_errno(err, ERROR_IO, code, "can't run %s%s%s", params->path,
+                           params->cwd ? " in " : "", params->cwd ? params->cwd : "");
 }
 
 static void free_when_closed(struct process *process)

@@ -19,6 +19,7 @@ struct process_params {
     const char *path;
     char *const *argv;
     char *const *env;
+    const char *cwd; /* working directory; NULL: the agent's */
 };
 
 struct process_handlers {

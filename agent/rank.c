@@ -10,6 +10,7 @@
 #include "agent/clean_text.h"
 #include "agent/event_line.h"
 #include "agent/lines.h"
+#include "agent/program_watch.h"
 #include "common/json_util.h"
 
 #define OUTPUT_LINE_MAX ((size_t)64 * 1024)
@@ -27,6 +28,7 @@ struct rank {
     char *tail[TAIL_LINES];     /* ring of the last lines of stderr */
     size_t tail_next;
     size_t n_bad_lines;
+    struct program_watch watch; /* of a program */
 };
 
 static const char *const stream_names[] = {"stdout", "stderr"};
@@ -66,12 +68,21 @@ static void keep_tail(struct rank *rank, const char *line, size_t len)
     rank->tail_next = (rank->tail_next + 1) % TAIL_LINES;
 }
 
+static bool is_program(const struct rank *rank)
+{
+    return rank->params.metrics != NULL;
+}
+
 static void on_output_line(struct rank *rank, int stream, const char *line, size_t len)
 {
     struct capture *capture = &rank->captures[stream];
 
-    if (stream == PROCESS_STDERR)
+    if (stream == PROCESS_STDERR || is_program(rank))
         keep_tail(rank, line, len);
+    if (is_program(rank))
+        program_watch_line(&rank->watch,
+                           stream == PROCESS_STDERR ? METRIC_STDERR : METRIC_STDOUT, line,
+                           len);
     capture_add(capture, line, len);
     if (capture->pending.len >= OUTPUT_EVENT_BYTES)
         flush_capture(rank, stream);
@@ -130,6 +141,9 @@ static void on_data(void *arg, enum process_stream stream, const char *data, siz
 {
     struct rank *rank = arg;
 
+    /* A program has nothing to say there. */
+    if (stream == PROCESS_EVENTS && is_program(rank))
+        return;
     lines_feed(&rank->lines[stream], data, len, line_fns[stream], rank);
     if (stream != PROCESS_EVENTS && rank->captures[stream].pending.len > 0)
         rank->params.on_output(rank->params.arg);
@@ -172,8 +186,10 @@ static void on_end(void *arg, bool is_signal, int number)
     const struct rank_params *params = &rank->params;
 
     rank->has_ended = true;
-    outbox_drop_progress(params->outbox, params->id, params->number);
     end_output(rank);
+    outbox_drop_progress(params->outbox, params->id, params->number);
+    if (is_program(rank))
+        program_watch_end(&rank->watch, is_signal, number);
     emit_steal(rank,
                json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
                          number, "tail", tail_json(rank)));
@@ -202,6 +218,12 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
     }
     emit_steal(rank, json_pack("{s:s, s:i}", "type", "spawn", "pid",
                                (int)process_pid(rank->process)));
+    rank->watch = (struct program_watch){.outbox = params->outbox,
+                                         .id = params->id,
+                                         .metrics = params->metrics,
+                                         .number = params->number};
+    if (is_program(rank))
+        program_watch_begin(&rank->watch, process_pid(rank->process));
     return rank;
 }
 
@@ -229,8 +251,15 @@ bool rank_has_ended(const struct rank *rank)
     return rank->has_ended;
 }
 
+void rank_fail(struct rank *rank, const char *code, const char *text)
+{
+    if (is_program(rank) && !rank->has_ended)
+        program_watch_fail(&rank->watch, code, text);
+}
+
 void rank_signal(struct rank *rank, int signum)
 {
+    rank->watch.is_stopped = true;
     process_signal(rank->process, signum);
 }
 

@@ -7,6 +7,7 @@
 #include "agent/command.h"
 #include "agent/outbox.h"
 #include "agent/process.h"
+#include "agent/program.h"
 #include "common/error.h"
 
 struct rank;
@@ -17,6 +18,8 @@ struct rank_params {
     const struct case_id *id; /* borrowed for the rank's life */
     int number;
     struct process_params program;
+    /* What its output means (borrowed); NULL: a worker, which tells by events. */
+    const struct metric_set *metrics;
     /* The worker has ended, and its last event is on its way. */
     void (*on_end)(void *arg, struct rank *rank);
     /* It has printed something: rank_flush it in a while. */
@@ -33,6 +36,9 @@ void rank_destroy(struct rank *rank);
 int rank_number(const struct rank *rank);
 bool rank_has_ended(const struct rank *rank);
 void rank_signal(struct rank *rank, int signum);
+
+/* Say that a program (not a worker) fails for this reason; the caller stops it. */
+void rank_fail(struct rank *rank, const char *code, const char *text);
 void rank_ask_stack(struct rank *rank);
 void rank_pause(struct rank *rank);
 void rank_resume(struct rank *rank);

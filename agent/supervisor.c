@@ -10,6 +10,7 @@
 #include "agent/clean_text.h"
 #include "agent/process.h"
 #include "agent/rank.h"
+#include "common/json_util.h"
 #include "common/log.h"
 
 #define STOP_MS 5000  /* from SIGTERM to SIGKILL */
@@ -23,7 +24,9 @@ struct live_case {
     char path[CASE_PATH_MAX];
     struct rank **ranks;
     size_t n_ranks, n_alive;
-    uv_timer_t kill_timer;
+    uv_timer_t kill_timer, limit_timer;
+    int open_timers;
+    long limit_s; /* of a program; 0: none */
     bool is_stopping;
     struct live_case *next;
 };
@@ -95,7 +98,10 @@ static void refuse(struct supervisor *supervisor, const struct case_id *id,
 
 static void on_case_closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    struct live_case *c = handle->data;
+
+    if (--c->open_timers == 0)
+        free(c);
 }
 
 static void destroy_case(struct live_case *c)
@@ -111,6 +117,7 @@ static void destroy_case(struct live_case *c)
     free(c->ranks);
     unlink(c->path);
     uv_close((uv_handle_t *)&c->kill_timer, on_case_closed);
+    uv_close((uv_handle_t *)&c->limit_timer, on_case_closed);
 }
 
 static void signal_case(struct live_case *c, int signum)
@@ -151,6 +158,18 @@ static void stop_case(struct live_case *c, bool wants_stacks)
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_ask_stack(c->ranks[i]);
     uv_timer_start(&c->kill_timer, on_stacks_timeout, STACKS_MS, 0);
+}
+
+/* A program has run for as long as its administrator allows. */
+static void on_limit(uv_timer_t *timer)
+{
+    struct live_case *c = timer->data;
+    char text[80];
+
+    snprintf(text, sizeof(text), "the program's time limit of %ld s is over", c->limit_s);
+    for (size_t i = 0; i < c->n_ranks; i++)
+        rank_fail(c->ranks[i], "timeout", text);
+    stop_case(c, false);
 }
 
 static void on_rank_end(void *arg, struct rank *rank)
@@ -202,7 +221,10 @@ static struct live_case *create_case(struct supervisor *supervisor,
     c->supervisor = supervisor;
     c->id = command->id;
     uv_timer_init(supervisor->params.loop, &c->kill_timer);
+    uv_timer_init(supervisor->params.loop, &c->limit_timer);
     c->kill_timer.data = c;
+    c->limit_timer.data = c;
+    c->open_timers = 2;
     c->next = supervisor->cases;
     supervisor->cases = c;
     return c;
@@ -210,10 +232,18 @@ static struct live_case *create_case(struct supervisor *supervisor,
 
 /* ---- starting ---- */
 
-static int start_ranks(struct live_case *c, const struct command *command,
-                       struct env_list *env, struct error *err)
+/* What is started for every rank of the case. */
+struct launch {
+    const struct command *command;
+    const struct program *program; /* NULL: a worker */
+    char **argv;                   /* of the program */
+    struct env_list env;
+};
+
+static int start_ranks(struct live_case *c, struct launch *launch, struct error *err)
 {
     const struct supervisor_params *params = &c->supervisor->params;
+    const struct command *command = launch->command;
     char path[CASE_PATH_MAX];
     char *argv[] = {path, NULL};
     struct rank_params rank = {.processes = params->processes,
@@ -226,11 +256,17 @@ static int start_ranks(struct live_case *c, const struct command *command,
 
     snprintf(path, sizeof(path), "%s/ringbench-worker-%s", params->worker_dir,
              command->backend);
+    if (launch->program) {
+        rank.program.path = launch->program->path;
+        rank.program.argv = launch->argv;
+        rank.program.cwd = launch->program->cwd;
+        rank.metrics = launch->program->metrics;
+    }
     for (size_t i = 0; i < command->n_ranks; i++) {
-        if (case_set_rank_env(env, &command->ranks[i], err))
+        if (case_set_rank_env(&launch->env, &command->ranks[i], err))
             return -1;
         rank.number = command->ranks[i].rank;
-        rank.program.env = env->items;
+        rank.program.env = launch->env.items;
         c->ranks[i] = rank_start(&rank, err);
         if (!c->ranks[i])
             return error_prefix(err, "rank %d", rank.number);
@@ -242,26 +278,59 @@ static int start_ranks(struct live_case *c, const struct command *command,
     return 0;
 }
 
+/* Which of this node's programs the case asks for, and with which arguments. */
+static int find_program(struct live_case *c, struct launch *launch, struct error *err)
+{
+    json_t *asked = json_object_get(launch->command->spec, "program");
+    const char *name = json_get_str(asked, "name", "");
+
+    if (!asked || json_is_null(asked))
+        return 0;
+    launch->program = program_list_find(c->supervisor->params.programs, name);
+    if (!launch->program)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "/program/name: this node offers no program '%.64s'", name);
+    c->limit_s = launch->program->timeout_s;
+    launch->argv = program_argv(launch->program, json_object_get(asked, "args"), err);
+    return launch->argv ? 0 : -1;
+}
+
+/* The administrator's variables come first: a run may vary those that it may set. */
+static int make_env(const struct live_case *c, struct launch *launch, struct error *err)
+{
+    const char *name;
+    json_t *value;
+
+    if (env_list_copy(&launch->env, c->supervisor->base.items))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    json_object_foreach(launch->program ? launch->program->env : NULL, name, value)
+    {
+        if (env_list_set(&launch->env, name, json_string_value(value)))
+            return error_set(err, ERROR_MEMORY, "out of memory");
+    }
+    return case_set_env(&launch->env, launch->command, c->path, err);
+}
+
 static int start_case(struct live_case *c, const struct command *command,
                       struct error *err)
 {
     const struct supervisor *supervisor = c->supervisor;
-    struct env_list env;
+    struct launch launch = {.command = command};
     int result = -1;
 
-    env_list_init(&env);
+    env_list_init(&launch.env);
     if (case_check_env(command->env, supervisor->params.consented, err) ||
+        find_program(c, &launch, err) ||
         case_write_file(command, supervisor->params.case_dir, c->path, err))
         goto out;
-    if (env_list_copy(&env, supervisor->base.items)) {
-        error_set(err, ERROR_MEMORY, "out of memory");
+    if (make_env(c, &launch, err))
         goto out;
-    }
-    if (case_set_env(&env, command, c->path, err))
-        goto out;
-    result = start_ranks(c, command, &env, err);
+    result = start_ranks(c, &launch, err);
+    if (!result && c->limit_s)
+        uv_timer_start(&c->limit_timer, on_limit, (uint64_t)c->limit_s * 1000, 0);
 out:
-    env_list_release(&env);
+    program_argv_free(launch.argv);
+    env_list_release(&launch.env);
     return result;
 }
 

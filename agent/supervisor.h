@@ -9,6 +9,7 @@
 #include "agent/command.h"
 #include "agent/env_list.h"
 #include "agent/outbox.h"
+#include "agent/program_list.h"
 #include "common/error.h"
 #include "common/options.h"
 
@@ -23,6 +24,7 @@ struct supervisor_params {
     const char *node;
     const struct env_list *environment;  /* what workers inherit */
     const struct option_list *consented; /* variables of ENV_POLICY_CONSENT */
+    const struct program_list *programs; /* offered besides workers */
     void (*on_gone)(void *arg, const struct case_id *id,
                     uint64_t seq); /* event's number */
     void *arg;

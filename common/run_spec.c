@@ -7,6 +7,8 @@
 
 #include "common/buf.h"
 #include "common/env_policy.h"
+#include "common/json_util.h"
+#include "common/program_schema.h"
 #include "common/run_spec_fields.h"
 
 #define ENV_MAX 64
@@ -191,6 +193,39 @@ static void field_env(struct run_spec *spec, json_t *value, const char *pointer,
     spec->env = json_incref(value);
 }
 
+static void field_program(struct run_spec *spec, json_t *value, const char *pointer,
+                          struct problems *problems)
+{
+    const char *key, *name = json_get_str(value, "name", "");
+    json_t *member, *args = json_object_get(value, "args");
+    char at[256];
+
+    if (!json_is_object(value)) {
+        problems_add(problems, pointer, "must be an object with name and args, not %s",
+                     spec_type_name(value));
+        return;
+    }
+    json_object_foreach(value, key, member)
+    {
+        spec_child_pointer(at, sizeof(at), pointer, key);
+        if (strcmp(key, "name") != 0 && strcmp(key, "args") != 0)
+            problems_add(problems, at, "unknown field; known are name, args");
+    }
+    snprintf(at, sizeof(at), "%s/name", pointer);
+    if (!program_name_is_valid(name))
+        problems_add(problems, at, "must be the name of a program that the nodes offer");
+    snprintf(at, sizeof(at), "%s/args", pointer);
+    if (args && !json_is_object(args))
+        problems_add(problems, at, "must be an object of arguments by name, not %s",
+                     spec_type_name(args));
+    free(spec->program.name);
+    json_decref(spec->program.args);
+    spec->program.name = strdup(name);
+    spec->program.args = json_is_object(args) ? json_incref(args) : json_object();
+    if (!spec->program.name || !spec->program.args)
+        problems_add(problems, pointer, "out of memory");
+}
+
 static void field_share(struct run_spec *spec, json_t *value, const char *pointer,
                         struct problems *problems)
 {
@@ -215,30 +250,32 @@ static const struct field {
     field_parser *parse; /* NULL: an integer, as follows */
     size_t offset;       /* of a long in struct run_spec */
     long min, max;
+    bool is_measurement; /* of collectives: has no meaning for a program */
 } fields[] = {
     {.name = "name", .parse = field_name},
     {.name = "labels", .parse = field_labels},
-    {"priority", NULL, offsetof(struct run_spec, priority), -1000, 1000},
-    {.name = "backend", .parse = field_backend},
-    {.name = "collectives", .parse = field_collectives},
-    {.name = "sizes", .parse = run_spec_parse_sizes},
-    {.name = "dtypes", .parse = field_dtypes},
-    {.name = "redops", .parse = field_redops},
-    {"root", NULL, offsetof(struct run_spec, root), -1, 1 << 20},
-    {.name = "in_place", .parse = field_in_place},
-    {"iters", NULL, offsetof(struct run_spec, iters), 1, 1000000},
-    {"warmup", NULL, offsetof(struct run_spec, warmup), 0, 1000000},
-    {"agg_iters", NULL, offsetof(struct run_spec, agg_iters), 1, 10000},
-    {"check", NULL, offsetof(struct run_spec, check), 0, 100},
-    {.name = "timing", .parse = field_timing},
-    {"repeats", NULL, offsetof(struct run_spec, repeats), 1, 1000},
+    {"priority", NULL, offsetof(struct run_spec, priority), -1000, 1000, false},
+    {.name = "backend", .parse = field_backend, .is_measurement = true},
+    {.name = "collectives", .parse = field_collectives, .is_measurement = true},
+    {.name = "sizes", .parse = run_spec_parse_sizes, .is_measurement = true},
+    {.name = "dtypes", .parse = field_dtypes, .is_measurement = true},
+    {.name = "redops", .parse = field_redops, .is_measurement = true},
+    {"root", NULL, offsetof(struct run_spec, root), -1, 1 << 20, true},
+    {.name = "in_place", .parse = field_in_place, .is_measurement = true},
+    {"iters", NULL, offsetof(struct run_spec, iters), 1, 1000000, true},
+    {"warmup", NULL, offsetof(struct run_spec, warmup), 0, 1000000, true},
+    {"agg_iters", NULL, offsetof(struct run_spec, agg_iters), 1, 10000, true},
+    {"check", NULL, offsetof(struct run_spec, check), 0, 100, true},
+    {.name = "timing", .parse = field_timing, .is_measurement = true},
+    {"repeats", NULL, offsetof(struct run_spec, repeats), 1, 1000, false},
     {.name = "nodes", .parse = run_spec_parse_nodes},
     {.name = "ranks_per_node", .parse = field_ranks_per_node},
     {.name = "env", .parse = field_env},
+    {.name = "program", .parse = field_program},
     {.name = "share", .parse = field_share},
     {.name = "fault", .parse = field_fault},
-    {"timeout_s", NULL, offsetof(struct run_spec, timeout_s), 1, 30 * 86400},
-    {"stall_s", NULL, offsetof(struct run_spec, stall_s), 3, 86400},
+    {"timeout_s", NULL, offsetof(struct run_spec, timeout_s), 1, 30 * 86400, false},
+    {"stall_s", NULL, offsetof(struct run_spec, stall_s), 3, 86400, false},
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -288,6 +325,23 @@ static struct run_spec *create_default(void)
     return spec;
 }
 
+/* A run measures collectives or runs a program; fields of both would be ignored in part.
+ */
+static void refuse_both(json_t *body, struct problems *problems)
+{
+    if (!json_object_get(body, "program"))
+        return;
+    for (size_t i = 0; i < N_FIELDS; i++) {
+        char pointer[64];
+
+        snprintf(pointer, sizeof(pointer), "/%s", fields[i].name);
+        if (fields[i].is_measurement && json_object_get(body, fields[i].name))
+            problems_add(problems, pointer,
+                         "belongs to a measurement of collectives: a run has that or a "
+                         "program");
+    }
+}
+
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
 {
     struct run_spec *spec;
@@ -321,6 +375,7 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
                                (long *)((char *)spec + fields[i].offset), pointer,
                                problems);
     }
+    refuse_both(body, problems);
     if (problems->count > before) {
         run_spec_destroy(spec);
         return NULL;
@@ -340,6 +395,8 @@ void run_spec_destroy(struct run_spec *spec)
     free(spec->nodes.group);
     json_decref(spec->nodes.labels);
     json_decref(spec->env);
+    free(spec->program.name);
+    json_decref(spec->program.args);
     json_decref(spec->fault);
     free(spec);
 }

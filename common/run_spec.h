@@ -41,6 +41,10 @@ struct run_spec {
     } nodes;
     long ranks_per_node; /* 0 = all */
     json_t *env;         /* object: string values */
+    struct {
+        char *name; /* NULL: the run measures collectives; else their fields are unused */
+        json_t *args; /* object: the arguments as given */
+    } program;
     bool share;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     long timeout_s, stall_s;

@@ -2,6 +2,7 @@
 #include "common/run_spec.h"
 
 #define MEASUREMENT_MEMBERS 11
+#define PROGRAM_MEMBERS 2
 
 /* Pass on an array or object that has all its n members; else memory ran out: NULL. */
 static json_t *whole(json_t *value, size_t n)
@@ -46,6 +47,13 @@ static json_t *measurement_json(const struct run_spec *spec)
                      "stall_s", (json_int_t)spec->stall_s);
 }
 
+/* In place of those, where a program runs. */
+static json_t *program_json(const struct run_spec *spec)
+{
+    return json_pack("{s:{s:s, s:O}, s:I}", "program", "name", spec->program.name, "args",
+                     spec->program.args, "stall_s", (json_int_t)spec->stall_s);
+}
+
 static json_t *nodes_json(const struct run_spec *spec)
 {
     json_t *nodes = json_object();
@@ -70,16 +78,19 @@ static json_t *nodes_json(const struct run_spec *spec)
 
 json_t *run_spec_to_json(const struct run_spec *spec)
 {
-    json_t *out = measurement_json(spec);
+    bool is_program = spec->program.name != NULL;
+    json_t *out = is_program ? program_json(spec) : measurement_json(spec);
 
     json_object_set_new(out, "name", json_string(spec->name));
     json_object_set(out, "labels", spec->labels);
     json_object_set_new(out, "priority", json_integer(spec->priority));
-    json_object_set_new(out, "backend", json_string(spec->backend));
-    json_object_set_new(out, "in_place",
-                        spec->in_place && spec->out_of_place
-                            ? json_string("both")
-                            : json_boolean(spec->in_place));
+    if (!is_program) {
+        json_object_set_new(out, "backend", json_string(spec->backend));
+        json_object_set_new(out, "in_place",
+                            spec->in_place && spec->out_of_place
+                                ? json_string("both")
+                                : json_boolean(spec->in_place));
+    }
     json_object_set_new(out, "repeats", json_integer(spec->repeats));
     json_object_set_new(out, "nodes", nodes_json(spec));
     json_object_set_new(out, "ranks_per_node",
@@ -90,14 +101,18 @@ json_t *run_spec_to_json(const struct run_spec *spec)
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
     json_object_set_new(out, "timeout_s", json_integer(spec->timeout_s));
-    return whole(out, MEASUREMENT_MEMBERS + 11 + !!spec->fault);
+    return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 2) + 9 +
+                          !!spec->fault);
 }
 
 json_t *run_spec_case_json(const struct run_spec *spec)
 {
-    json_t *out = measurement_json(spec);
-    json_t *placements = json_array();
+    json_t *out = spec->program.name ? program_json(spec) : measurement_json(spec);
+    json_t *placements;
 
+    if (spec->program.name)
+        return whole(out, PROGRAM_MEMBERS);
+    placements = json_array();
     if (spec->out_of_place)
         json_array_append_new(placements, json_false());
     if (spec->in_place)

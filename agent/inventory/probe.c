@@ -119,7 +119,7 @@ static void ask(struct probe *probe, const char *path, const char *backend,
     char *program = strdup(path);
     char option[] = "--probe";
     char *argv[] = {program, option, NULL};
-    struct process_params params = {path, argv, environment->items};
+    struct process_params params = {path, argv, environment->items, NULL};
     struct process_handlers handlers = {on_data, on_end, asked};
     struct error err;
 

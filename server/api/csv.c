@@ -6,18 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const columns[] = {
+#define MEMBERS_MAX ((size_t)65536)
+
+static const char *const measurement_columns[] = {
     "case",    "attempt",     "row",         "series",     "collective", "dtype",
     "redop",   "root",        "in_place",    "size",       "count",      "iters",
     "time_us", "time_min_us", "time_max_us", "algbw_gbs",  "busbw_gbs",  "first_us",
-    "wrong",   "skipped",     "times_us",    "samples_us",
+    "wrong",   "skipped",     "times_us",    "samples_us", NULL,
 };
 
-#define N_COLUMNS (sizeof(columns) / sizeof(columns[0]))
+static const char *const figure_columns[] = {
+    "case", "attempt", "metric", "value", "unit", "higher_is_better",
+    "rank", "labels",  NULL,
+};
 
-void csv_header(struct buf *out)
+static const char *const *const columns_of[] = {measurement_columns, figure_columns};
+
+void csv_header(enum csv_kind kind, struct buf *out)
 {
-    for (size_t i = 0; i < N_COLUMNS; i++)
+    const char *const *columns = columns_of[kind];
+
+    for (size_t i = 0; columns[i]; i++)
         buf_printf(out, "%s%s", i ? "," : "", columns[i]);
     buf_append_str(out, "\r\n");
 }
@@ -50,7 +59,29 @@ static void put_real(double value, struct buf *out)
     buf_append_str(out, text);
 }
 
-static void put_value(const json_t *value, struct buf *out)
+static void put_value(json_t *value, struct buf *out);
+
+/* "NAME=VALUE;NAME=VALUE" as one field. */
+static void put_members(json_t *object, struct buf *out)
+{
+    struct buf text;
+    const char *name;
+    json_t *value;
+
+    buf_init(&text, MEMBERS_MAX);
+    json_object_foreach(object, name, value)
+    {
+        buf_printf(&text, "%s%s=", text.len ? ";" : "", name);
+        if (json_is_string(value))
+            buf_append_str(&text, json_string_value(value));
+        else
+            put_value(value, &text);
+    }
+    csv_field(text.data ? text.data : "", out);
+    buf_release(&text);
+}
+
+static void put_value(json_t *value, struct buf *out)
 {
     if (json_is_integer(value)) {
         buf_printf(out, "%lld", (long long)json_integer_value(value));
@@ -60,6 +91,8 @@ static void put_value(const json_t *value, struct buf *out)
         buf_append_str(out, json_is_true(value) ? "true" : "false");
     } else if (json_is_string(value)) {
         csv_field(json_string_value(value), out);
+    } else if (json_is_object(value)) {
+        put_members(value, out);
     } else if (json_is_array(value)) {
         for (size_t i = 0; i < json_array_size(value); i++) {
             if (i)
@@ -69,9 +102,11 @@ static void put_value(const json_t *value, struct buf *out)
     }
 }
 
-void csv_row(const json_t *row, struct buf *out)
+void csv_row(enum csv_kind kind, const json_t *row, struct buf *out)
 {
-    for (size_t i = 0; i < N_COLUMNS; i++) {
+    const char *const *columns = columns_of[kind];
+
+    for (size_t i = 0; columns[i]; i++) {
         if (i)
             buf_append_str(out, ",");
         put_value(json_object_get(row, columns[i]), out);

@@ -6,12 +6,16 @@
 
 #include "common/buf.h"
 
-void csv_header(struct buf *out);
+/* What the rows are: measurements, or the figures of a program. */
+enum csv_kind { CSV_MEASUREMENTS, CSV_FIGURES };
+
+void csv_header(enum csv_kind kind, struct buf *out);
 
 /* A row of docs/worker-contract.md with "case". Arrays of numbers are joined by
- * semicolons; absent and null members are empty; the list of wrong elements is left out.
+ * semicolons, and so are an object's members, as NAME=VALUE; absent and null members are
+ * empty; the list of wrong elements is left out.
  */
-void csv_row(const json_t *row, struct buf *out);
+void csv_row(enum csv_kind kind, const json_t *row, struct buf *out);
 
 /* One field, quoted if it holds a comma, a quote or a line break. */
 void csv_field(const char *text, struct buf *out);

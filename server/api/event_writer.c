@@ -17,7 +17,8 @@ struct event_writer {
     enum event_form form;
     char *run;
     struct run_text *text; /* EVENT_FORM_TEXT */
-    struct table table;    /* ROWS_FORM_TEXT */
+    struct table table;
+    enum csv_kind csv; /* ROWS_FORM_TEXT */
     size_t rows;
 };
 
@@ -44,6 +45,11 @@ bool event_form_is_rows(enum event_form form)
     return forms[form].is_rows;
 }
 
+static bool is_program(const json_t *run)
+{
+    return json_object_get(json_object_get(run, "spec"), "program") != NULL;
+}
+
 static void init_table(struct event_writer *writer, const json_t *run)
 {
     const json_t *spec = json_object_get(run, "spec");
@@ -61,6 +67,7 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
         return NULL;
     writer->form = form;
     init_table(writer, run);
+    writer->csv = is_program(run) ? CSV_FIGURES : CSV_MEASUREMENTS;
     writer->run = strdup(json_get_str(run, "id", ""));
     if (form == EVENT_FORM_TEXT)
         writer->text = run_text_create(run, link);
@@ -94,7 +101,7 @@ void event_writer_begin(struct event_writer *writer, struct buf *out)
         buf_printf(out, "{\"run\":\"%s\",\"rows\":[", writer->run);
         break;
     case ROWS_FORM_CSV:
-        csv_header(out);
+        csv_header(writer->csv, out);
         break;
     case EVENT_FORM_NDJSON:
     case ROWS_FORM_NDJSON:
@@ -156,7 +163,7 @@ static int put_parsed(struct event_writer *writer, const char *line, size_t len,
     else if (writer->form == ROWS_FORM_TEXT)
         table_row(&writer->table, event, out);
     else
-        csv_row(event, out);
+        csv_row(writer->csv, event, out);
     json_decref(event);
     return 0;
 }

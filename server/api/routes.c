@@ -17,6 +17,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/runs/{id}/logs", ROLE_VIEWER, 0, api_run_logs},
     {"GET", "/api/v1/nodes", ROLE_VIEWER, 0, api_node_list},
     {"GET", "/api/v1/nodes/{name}", ROLE_VIEWER, 0, api_node_get},
+    {"GET", "/api/v1/programs", ROLE_VIEWER, 0, api_program_list},
     {"GET", "/api/v1/rendezvous", ROLE_VIEWER, 0, api_rendezvous_describe},
     {"POST", "/api/v1/agents", ROLE_AGENT, REGISTRATION_BODY_MAX, api_agent_register},
     {"GET", "/api/v1/agents/{agent}/commands", ROLE_AGENT, 0, api_agent_commands},

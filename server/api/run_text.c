@@ -29,6 +29,7 @@ struct run_text {
     size_t world_size, joined, joined_shown;
     int64_t joined_shown_ms;
     bool has_ended;
+    bool is_program; /* its rows are figures, and nobody knows how many will come */
 };
 
 /* In milliseconds since 1970; -1 for anything but clock_format_ms's form. */
@@ -62,6 +63,7 @@ struct run_text *run_text_create(const json_t *run, const char *link)
     text->id = strdup(json_get_str(run, "id", "?"));
     text->link = strdup(link);
     text->case_no = -1;
+    text->is_program = json_object_get(json_object_get(run, "spec"), "program") != NULL;
     if (!text->id || !text->link) {
         run_text_destroy(text);
         return NULL;
@@ -137,12 +139,14 @@ static void put_end(struct run_text *text, const char *state, const char *reason
         buf_append_str(out, "\n");
         return;
     }
-    buf_printf(out, "completed: %llu rows", (unsigned long long)text->rows);
+    buf_printf(out, "completed: %llu %s", (unsigned long long)text->rows,
+               text->is_program ? "figures" : "rows");
     if (text->skipped)
         buf_printf(out, " (%llu skipped)", (unsigned long long)text->skipped);
     if (text->started_ms > 0)
         buf_printf(out, " in %.1f s", seconds > 0.0 ? seconds : 0.0);
-    buf_printf(out, ", peak busbw %.2f GB/s", text->peak_busbw_gbs);
+    if (!text->is_program)
+        buf_printf(out, ", peak busbw %.2f GB/s", text->peak_busbw_gbs);
     if (text->wrong)
         buf_printf(out, ", %llu wrong elements", (unsigned long long)text->wrong);
     if (reason)
@@ -321,7 +325,10 @@ void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out)
     if (text->has_ended)
         return;
     run_text_flush(text, out);
-    if (text->started_ms > 0)
+    if (text->started_ms > 0 && text->is_program)
+        buf_printf(out, "# %llu figures after %.0f s\n", (unsigned long long)text->rows,
+                   (double)(now_ms - text->started_ms) / 1e3);
+    else if (text->started_ms > 0)
         buf_printf(out, "# %llu of %lld rows after %.0f s\n",
                    (unsigned long long)text->rows, (long long)text->rows_total,
                    (double)(now_ms - text->started_ms) / 1e3);

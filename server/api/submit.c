@@ -231,6 +231,10 @@ static struct run_spec *parse_spec(struct api *api, struct http_request *request
         run_spec_destroy(spec);
         spec = NULL;
     }
+    if (spec && !scheduler_program_fits(api->scheduler, spec, &problems)) {
+        run_spec_destroy(spec);
+        spec = NULL;
+    }
     if (!spec)
         http_reply_problem(request, 422, &problems,
                            "the run can't be accepted: %zu field%s wrong", problems.count,

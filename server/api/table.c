@@ -172,10 +172,48 @@ static bool is_pair(const json_t *out_of_place, const json_t *in_place)
            same_heading(out_of_place, in_place);
 }
 
+static void put_labels(json_t *labels, struct buf *out)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(labels, name, value)
+    {
+        if (json_is_string(value))
+            buf_printf(out, "  %s=%s", name, json_string_value(value));
+        else if (json_is_boolean(value))
+            buf_printf(out, "  %s=%s", name, json_is_true(value) ? "true" : "false");
+        else
+            buf_printf(out, "  %s=%.12g", name, json_number_value(value));
+    }
+}
+
+/* A figure that a program printed. */
+static void put_figure(struct table *table, json_t *row, struct buf *out)
+{
+    if (!table->heading_row || !same_heading(table->heading_row, row)) {
+        json_decref(table->heading_row);
+        table->heading_row = json_incref(row);
+        buf_append_str(out, "#\n");
+        if (table->names_cases)
+            buf_printf(out, "# case %lld\n", (long long)json_get_int(row, "case", 0));
+        buf_printf(out, "# %-26s %14s  %-12s %4s\n", "metric", "value", "unit", "rank");
+    }
+    buf_printf(out, "%-28s %14.6g  %-12s %4lld", json_get_str(row, "metric", "?"),
+               json_get_num(row, "value", 0.0), json_get_str(row, "unit", ""),
+               (long long)json_get_int(row, "rank", -1));
+    put_labels(json_object_get(row, "labels"), out);
+    buf_append_str(out, "\n");
+}
+
 void table_row(struct table *table, json_t *row, struct buf *out)
 {
     bool is_in_place = json_get_bool(row, "in_place", false);
 
+    if (json_object_get(row, "metric")) {
+        put_figure(table, row, out);
+        return;
+    }
     if (table->pending && is_in_place && is_pair(table->pending, row)) {
         put_pair(table, table->pending, row, out);
         json_decref(table->pending);

@@ -9,6 +9,9 @@
 #include "common/json_util.h"
 #include "common/log.h"
 
+/* Of the output of a program that failed. */
+#define PROGRAM_LINES 4
+
 typedef int line_parser(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write);
 
@@ -85,24 +88,43 @@ static int parse_done(struct action *action, const struct node *node, json_t *li
     return make_rank(action, node, RANK_FAILED, reason);
 }
 
-/* "worker killed by signal 9 (Killed); last words: ..." */
-static void describe_exit(const json_t *line, char *out, size_t size)
+static bool is_program(const struct action *action)
 {
+    return action->active->run->spec->program.name != NULL;
+}
+
+/* A worker's last line says it; a program's traceback needs more of them. */
+static void put_last_lines(const json_t *tail, size_t most, char *out, size_t size)
+{
+    size_t lines = json_array_size(tail), n = 0;
+
+    for (size_t i = lines > most ? lines - most : 0; i < lines && n < size; i++) {
+        const char *text = json_string_value(json_array_get(tail, i));
+
+        if (text && *text)
+            n += (size_t)snprintf(out + n, size - n, "%s%.300s", n ? " | " : "", text);
+    }
+}
+
+/* "worker killed by signal 9 (Killed); its last line: ..." */
+static void describe_exit(const json_t *line, bool is_program, char *out, size_t size)
+{
+    const char *what = is_program ? "program" : "worker";
     int64_t signal = json_get_int(line, "signal", 0);
-    const json_t *tail = json_object_get(line, "tail");
-    size_t lines = json_array_size(tail);
-    const char *last = NULL;
+    char last[1000] = "";
     int n;
 
     if (signal > 0)
-        n = snprintf(out, size, "worker killed by signal %d (%s)", (int)signal,
+        n = snprintf(out, size, "%s killed by signal %d (%s)", what, (int)signal,
                      strsignal((int)signal));
     else
-        n = snprintf(out, size, "worker exited %d", (int)json_get_int(line, "code", -1));
-    if (lines > 0)
-        last = json_string_value(json_array_get(tail, lines - 1));
-    if (last && *last && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "; its last line: %.300s", last);
+        n = snprintf(out, size, "%s exited %d", what,
+                     (int)json_get_int(line, "code", -1));
+    put_last_lines(json_object_get(line, "tail"), is_program ? PROGRAM_LINES : 1, last,
+                   sizeof(last));
+    if (*last && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; its last line%s: %s",
+                 is_program ? "s" : "", last);
 }
 
 static int parse_exit(struct action *action, const struct node *node, json_t *line,
@@ -110,7 +132,7 @@ static int parse_exit(struct action *action, const struct node *node, json_t *li
 {
     bool well = !json_is_integer(json_object_get(line, "signal")) &&
                 json_get_int(line, "code", -1) == 0;
-    char reason[600];
+    char reason[1200];
 
     (void)write;
     if (well) {
@@ -119,7 +141,7 @@ static int parse_exit(struct action *action, const struct node *node, json_t *li
     }
     if (live_of(action) && live_case_reported(live_of(action), action->rank))
         return 0;
-    describe_exit(line, reason, sizeof(reason));
+    describe_exit(line, is_program(action), reason, sizeof(reason));
     return make_rank(action, node, RANK_FAILED, reason);
 }
 
@@ -140,12 +162,41 @@ static int parse_result(struct action *action, const struct node *node, json_t *
     return 0;
 }
 
+/* A figure of a program: the run's result as a row is of a measurement. */
+static int parse_metric(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write)
+{
+    static const char *const keys[] = {"metric", "value",  "unit", "higher_is_better",
+                                       "rank",   "labels", NULL};
+    const char *name = json_get_str(line, "metric", NULL);
+
+    (void)node;
+    (void)write;
+    if (!name || !json_is_number(json_object_get(line, "value")))
+        return 0;
+    action->kind = ACTION_RESULT;
+    action->type = "result";
+    action->body =
+        json_pack("{s:i, s:i}", "case", action->case_no, "attempt", action->attempt);
+    if (!action->body)
+        return -1;
+    for (size_t i = 0; keys[i]; i++) {
+        json_t *value = json_object_get(line, keys[i]);
+
+        if (value && json_object_set(action->body, keys[i], value))
+            return -1;
+    }
+    return 0;
+}
+
 static int parse_output(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write)
 {
     const char *text = json_get_str(line, "text", "");
 
     (void)node;
+    if (is_program(action) && live_of(action))
+        live_case_result(live_of(action));
     return store_write_log(
         write, action->active->run->id, json_get_int(line, "time_ms", 0), action->case_no,
         action->rank, json_get_str(line, "stream", ""), text, strlen(text));
@@ -213,11 +264,12 @@ static const struct {
     line_parser *parse;
     bool needs_rank;
 } line_types[] = {
-    {"spawn", parse_spawn, true},   {"phase", parse_phase, true},
-    {"done", parse_done, true},     {"exit", parse_exit, true},
-    {"result", parse_result, true}, {"output", parse_output, false},
-    {"log", parse_log, false},      {"refused", parse_refused, false},
-    {"gone", parse_gone, false},    {"progress", parse_progress, true},
+    {"spawn", parse_spawn, true},       {"phase", parse_phase, true},
+    {"done", parse_done, true},         {"exit", parse_exit, true},
+    {"result", parse_result, true},     {"metric", parse_metric, true},
+    {"output", parse_output, false},    {"log", parse_log, false},
+    {"refused", parse_refused, false},  {"gone", parse_gone, false},
+    {"progress", parse_progress, true},
 };
 
 /* The run that a line speaks of, if it is one that is alive here and now. */

@@ -182,6 +182,10 @@ void case_blame_stall(const struct live_case *live, long stall_s, char *out, siz
     int64_t least = INT64_MAX, most = 0;
     struct buf text;
 
+    if (live->active->run->spec->program.name) {
+        snprintf(out, size, "stalled: no rank printed anything for %ld s", stall_s);
+        return;
+    }
     for (int i = 0; i < world; i++) {
         const struct live_rank *rank = &live->ranks[i];
 

@@ -7,11 +7,13 @@
 
 #include "common/buf.h"
 #include "common/json_util.h"
+#include "server/scheduler/programs.h"
 
 /* A node that could serve the run. */
 struct candidate {
     struct node *node;
     bool is_free;
+    long ranks;  /* that the run would get there */
     size_t wish; /* position in nodes.names */
 };
 
@@ -62,6 +64,26 @@ static int compare_candidates(const void *a, const void *b)
     return strverscmp(left->node->name, right->node->name);
 }
 
+/* The ranks that the run would get on the node, 0 after saying why none. */
+static long ranks_on(const struct run_spec *spec, const struct node *node,
+                     const char *backend, struct buf *refused)
+{
+    const char *why = NULL;
+    long ranks;
+
+    if (spec->program.name)
+        return program_ranks(node, spec, refused);
+    ranks = node_offers(node, backend, &why);
+    if (ranks == 0) {
+        buf_printf(refused, "; %s: %s: %s", node->name, backend, why);
+    } else if (ranks < spec->ranks_per_node) {
+        buf_printf(refused, "; %s offers %ld %s ranks, %ld asked", node->name, ranks,
+                   backend, spec->ranks_per_node);
+        return 0;
+    }
+    return spec->ranks_per_node && ranks ? spec->ranks_per_node : ranks;
+}
+
 /* Live nodes that the selector picks and that offer enough ranks on the backend. *refused
  * says why a selected node does not count. */
 static size_t collect(const struct run_spec *spec, const struct node_registry *registry,
@@ -72,20 +94,15 @@ static size_t collect(const struct run_spec *spec, const struct node_registry *r
 
     for (size_t i = 0; i < registry->count; i++) {
         struct node *node = registry->nodes[i];
-        const char *why = NULL;
         size_t wish;
         long ranks;
 
         if (node->state != NODE_ALIVE || !is_selected(spec, node, &wish))
             continue;
-        ranks = node_offers(node, backend, &why);
-        if (ranks == 0) {
-            buf_printf(refused, "; %s: %s: %s", node->name, backend, why);
-        } else if (ranks < spec->ranks_per_node) {
-            buf_printf(refused, "; %s offers %ld %s ranks, %ld asked", node->name, ranks,
-                       backend, spec->ranks_per_node);
-        } else {
+        ranks = ranks_on(spec, node, backend, refused);
+        if (ranks > 0) {
             out[n].node = node;
+            out[n].ranks = ranks;
             out[n].is_free = !reserved[i] && node_is_free(node, spec->share);
             out[n++].wish = wish;
         }
@@ -228,14 +245,13 @@ static void take(const struct run_spec *spec, const char *backend,
 
         if (!candidates[i].is_free)
             continue;
-        placement->ranks[placement->n_nodes] = spec->ranks_per_node
-                                                   ? spec->ranks_per_node
-                                                   : node_offers(node, backend, NULL);
+        placement->ranks[placement->n_nodes] = candidates[i].ranks;
         placement->nodes[placement->n_nodes++] = node;
     }
     placement->backend = backend;
     placement->outcome = PLACEMENT_READY;
-    if (!is_supported(spec, backend, placement) || !fits_root(spec, placement))
+    if (!spec->program.name &&
+        (!is_supported(spec, backend, placement) || !fits_root(spec, placement)))
         placement->outcome = PLACEMENT_IMPOSSIBLE;
 }
 
@@ -247,6 +263,8 @@ static const char *choose_backend(const struct run_spec *spec,
 {
     size_t with_gpu, all;
 
+    if (spec->program.name)
+        return "program";
     if (strcmp(spec->backend, "auto") != 0)
         return spec->backend;
     with_gpu = collect(spec, registry, reserved, "nccl", scratch, refused);

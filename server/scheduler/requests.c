@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "server/scheduler/programs.h"
 #include "server/scheduler/state.h"
 
 /* A run on its way to the disk. */
@@ -125,6 +126,17 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
         live_case_stop(active->live, CASE_CANCELLED, active->cancel_reason);
     scheduler_wake(scheduler);
     return 0;
+}
+
+json_t *scheduler_programs_json(const struct scheduler *scheduler)
+{
+    return programs_json(&scheduler->nodes);
+}
+
+bool scheduler_program_fits(const struct scheduler *scheduler,
+                            const struct run_spec *spec, struct problems *problems)
+{
+    return !spec->program.name || program_args_fit(&scheduler->nodes, spec, problems);
 }
 
 json_t *scheduler_nodes_json(const struct scheduler *scheduler)

@@ -113,6 +113,7 @@ void run_destroy(struct run *run)
     free(run->reason);
     free(run->backend);
     json_decref(run->curve);
+    run_metrics_release(&run->metrics);
     free(run);
 }
 
@@ -151,7 +152,8 @@ size_t run_rows_per_case(const struct run_spec *spec, int world_size)
         .world_size = world_size,
     };
 
-    return series_rows(&plan);
+    /* How many figures a program prints, only it knows. */
+    return spec->program.name ? 0 : series_rows(&plan);
 }
 
 const struct run_node *run_rank_node(const struct run *run, int rank)
@@ -267,6 +269,10 @@ static void apply_result(struct run *run, const json_t *body)
     if (!c)
         return;
     run->rows_done++;
+    if (json_object_get(body, "metric")) {
+        run_metrics_add(&run->metrics, body);
+        return;
+    }
     if (json_object_get(body, "skipped")) {
         run->rows_skipped++;
         return;

@@ -10,6 +10,7 @@
 
 #include "common/ids.h"
 #include "common/run_spec.h"
+#include "server/scheduler/run_metrics.h"
 
 enum run_state {
     RUN_QUEUED,
@@ -81,6 +82,7 @@ struct run {
     size_t rows_done, rows_total, rows_skipped;
     double peak_busbw_gbs;
     uint64_t wrong;
+    struct run_metrics metrics; /* of a program */
     json_t *curve; /* [[size, busbw], ...] of the first out-of-place series */
 };
 

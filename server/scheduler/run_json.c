@@ -54,22 +54,26 @@ static json_t *nodes_json(const struct run *run)
 static json_t *summary_json(const struct run *run)
 {
     int count[CASE_STATE_COUNT] = {0};
+    json_t *out;
 
     for (size_t i = 0; i < run->n_cases; i++)
         count[run->cases[i].state]++;
-    return json_pack("{s:f, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "peak_busbw_gbs",
-                     run->peak_busbw_gbs, "wrong", (json_int_t)run->wrong, "skipped",
-                     (json_int_t)run->rows_skipped, "cases", "completed",
-                     count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
-                     count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
-                     run->curve);
+    out = json_pack("{s:f, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "peak_busbw_gbs",
+                    run->peak_busbw_gbs, "wrong", (json_int_t)run->wrong, "skipped",
+                    (json_int_t)run->rows_skipped, "cases", "completed",
+                    count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
+                    count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
+                    run->curve);
+    if (run->spec->program.name)
+        json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
+    return out;
 }
 
 static json_t *collectives_json(const struct run_spec *spec)
 {
     json_t *names = json_array();
 
-    for (size_t i = 0; i < spec->n_collectives; i++)
+    for (size_t i = 0; !spec->program.name && i < spec->n_collectives; i++)
         json_array_append_new(names, json_string(collective_name(spec->collectives[i])));
     return names;
 }
@@ -90,6 +94,8 @@ json_t *run_to_json(const struct run *run, bool brief)
         json_object_set_new(out, "spec", run_spec_to_json(run->spec));
         json_object_set_new(out, "cases", cases_json(run));
     }
+    if (run->spec->program.name)
+        json_object_set_new(out, "program", json_string(run->spec->program.name));
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));

@@ -85,6 +85,15 @@ int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
 
 /* ---- Nodes, for people ---- */
 
+/* The programs that live agents offer: array of {"name","description","parameters",
+ * "metrics","ranks_per_node","timeout_s","nodes"}. */
+json_t *scheduler_programs_json(const struct scheduler *scheduler);
+
+/* Whether the run's arguments suit a node that offers its program, if any does now. False
+ * after adding what is wrong to *problems. */
+bool scheduler_program_fits(const struct scheduler *scheduler,
+                            const struct run_spec *spec, struct problems *problems);
+
 json_t *scheduler_nodes_json(const struct scheduler *scheduler); /* array */
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */

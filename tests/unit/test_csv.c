@@ -40,7 +40,7 @@ static void row_becomes(const char *json, const char *want)
 
     assert_non_null(row);
     buf_init(&out, 4096);
-    csv_row(row, &out);
+    csv_row(CSV_MEASUREMENTS, row, &out);
     assert_string_equal(out.data, want);
     buf_release(&out);
     json_decref(row);
@@ -74,12 +74,12 @@ static void heads_as_many_columns_as_a_row_has(void **state)
 
     (void)state;
     buf_init(&out, 4096);
-    csv_header(&out);
+    csv_header(CSV_MEASUREMENTS, &out);
     assert_memory_equal(out.data, "case,attempt,row,", 17);
     for (const char *p = out.data; *p; p++)
         heads += *p == ',';
     buf_clear(&out);
-    csv_row(row, &out);
+    csv_row(CSV_MEASUREMENTS, row, &out);
     for (const char *p = out.data; *p; p++)
         fields += *p == ',';
     assert_int_equal(heads, fields);

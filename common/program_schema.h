@@ -1,0 +1,33 @@
+/* program_schema.h - the named parameters of a program: how they are declared, and
+ * whether given arguments fit (docs/programs.md) */
+#ifndef RINGBENCH_COMMON_PROGRAM_SCHEMA_H
+#define RINGBENCH_COMMON_PROGRAM_SCHEMA_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "common/problem.h"
+
+#define PROGRAM_PARAMETERS_MAX 32
+#define PROGRAM_NAME_MAX 64
+#define PROGRAM_TEXT_MAX 4096 /* bytes of a string argument, at most */
+
+/* A name of a program, a parameter or a metric: 1 to PROGRAM_NAME_MAX of a-z, A-Z, 0-9,
+ * '_', '-' and '.', beginning with a letter. */
+bool program_name_is_valid(const char *name);
+
+/* Check a declaration, an object of parameters by name. */
+void program_schema_check(json_t *parameters, const char *pointer,
+                          struct problems *problems);
+
+/* Check arguments (NULL: none) against a declaration, which may come from a stranger. A
+ * new object with every parameter, defaults filled in; NULL after adding every fault to
+ * *problems, pointers below `pointer`. */
+json_t *program_schema_complete(json_t *parameters, json_t *args, const char *pointer,
+                                struct problems *problems);
+
+/* A value as it stands in an argument vector; the caller frees it. NULL when memory is
+ * out. */
+char *program_value_text(const json_t *value);
+
+#endif

@@ -1,0 +1,279 @@
+// program.test.mjs - programs of the nodes' administrators: offered, started without a
+// shell, watched, and their figures as results
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import {
+  assertProblem, noWorkersLeft, startAgent, startCluster, startServer,
+} from './lib/cluster.mjs';
+import { tempDir, waitFor } from './lib/fixture.mjs';
+import { Schemas } from './lib/schema.mjs';
+
+const limit = { timeout: 120000 };
+
+// A config directory with programs: {NAME: content}. Text of JavaScript under `script`
+// becomes a file that argv begins with.
+function configDir(t, programs) {
+  const dir = tempDir(t);
+  fs.mkdirSync(path.join(dir, 'programs.d'));
+  for (const [name, { script, argv = [], ...rest }] of Object.entries(programs)) {
+    const file = path.join(dir, `${name}.mjs`);
+    if (script) fs.writeFileSync(file, script);
+    const content = script ? { argv: [process.execPath, file, ...argv], ...rest } : { argv, ...rest };
+    fs.writeFileSync(path.join(dir, 'programs.d', `${name}.json`), JSON.stringify(content));
+  }
+  return dir;
+}
+
+const figures = {
+  description: 'prints what it is told',
+  script: `
+    const [steps, wait, ...rest] = process.argv.slice(2);
+    console.log(JSON.stringify({ argv: rest }));
+    for (let step = 0; step < Number(steps); step++) {
+      console.log('step ' + step + ' speed: ' + (10 + step) + '.5 samples/s');
+      console.log(JSON.stringify({ busbw_gbs: step * 2, size: 1024 << step, note: 'x' }));
+      await new Promise((resolve) => setTimeout(resolve, Number(wait)));
+    }
+    console.error('loss=-1e-3');
+  `,
+  argv: ['{steps}', '{wait_ms}', '--label={text}', '{text}', '{{{mode}}}', '{exact}', '{ratio}'],
+  parameters: {
+    steps: { type: 'integer', min: 1, max: 100, default: 2 },
+    wait_ms: { type: 'integer', min: 0, max: 10000, default: 0 },
+    text: { type: 'string', pattern: '[a-z;/ *$`|&"\'-]*', default: 'word' },
+    mode: { type: 'enum', values: ['fast', 'slow'], default: 'fast' },
+    exact: { type: 'boolean', default: true },
+    ratio: { type: 'number', min: 0, max: 1, default: 0.1 },
+  },
+  metrics: [
+    { name: 'speed', unit: 'samples/s', higher_is_better: true, regex: 'speed: ([0-9.]+)' },
+    { name: 'busbw', unit: 'GB/s', higher_is_better: true, json: 'busbw_gbs', labels: ['size'] },
+    { name: 'loss', unit: '', higher_is_better: false, regex: 'loss=([-+0-9.e]+)', stream: 'stderr' },
+  ],
+  ranks_per_node: 1,
+};
+
+async function clusterWith(t, programs, nodes = 1) {
+  const dir = configDir(t, programs);
+  return startCluster(t, nodes, { agent: { args: ['--config-dir', dir] } });
+}
+
+async function output(server, id, rank = 0) {
+  const { lines } = await server.get(`/api/v1/runs/${id}/logs?case=0&rank=${rank}`);
+  return lines.map(({ text }) => text).join('\n');
+}
+
+// The arguments that the program got behind the first two.
+async function argvOf(server, id) {
+  const text = await output(server, id);
+  return JSON.parse(text.match(/^\{"argv":.*$/m)[0]).argv;
+}
+
+test('figures show live, in results, CSV, text and the summary', limit, async (t) => {
+  const { server, agents } = await clusterWith(t, { figures }, 2);
+  const schemas = new Schemas(await server.get('/openapi.json'));
+  const fits = (name, value) => assert.deepEqual(
+    schemas.faults(schemas.document.components.schemas[name], value), [], name);
+  const offered = await server.get('/api/v1/programs');
+  fits('ProgramList', offered);
+  assert.deepEqual(offered.programs.map(({ name, nodes }) => [name, nodes]), [['figures', ['node-1', 'node-2']]]);
+  assert.equal(offered.programs[0].parameters.steps.max, 100);
+  assert.equal(offered.programs[0].argv, undefined);
+
+  const run = await server.run({ program: { name: 'figures', args: { steps: 3 } }, repeats: 2 });
+  fits('Run', run);
+  const ended = await server.runEnds(run.id);
+  assert.equal(ended.state, 'completed', ended.reason);
+  fits('Run', ended);
+  assert.equal(ended.backend, 'program');
+  assert.equal(ended.program, 'figures');
+  assert.equal(ended.world_size, 2);
+  assert.equal(ended.rows_done, 2 * 2 * 7);
+  const speed = ended.summary.metrics.find(({ metric }) => metric === 'speed');
+  assert.deepEqual(speed, {
+    metric: 'speed', unit: 'samples/s', higher_is_better: true, count: 12, last: 12.5, mean: 11.5, min: 10.5, max: 12.5,
+    rank0: { count: 6, last: 12.5, mean: 11.5, min: 10.5, max: 12.5 },
+  });
+  const rows = await server.rows(run.id);
+  for (const row of rows) fits('Figure', row);
+  const mine = rows.filter((row) => row.case === 1 && row.rank === 1);
+  assert.deepEqual(mine.filter((row) => row.metric === 'busbw').map(({ value, labels }) => [value, labels]),
+    [[0, { size: 1024 }], [2, { size: 2048 }], [4, { size: 4096 }]]);
+  assert.deepEqual(mine.find((row) => row.metric === 'loss').value, -0.001);
+  for (const event of await server.events(run.id)) fits('Event', event);
+
+  const csv = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=csv`)).text.split('\r\n');
+  assert.equal(csv[0], 'case,attempt,metric,value,unit,higher_is_better,rank,labels');
+  assert.ok(csv.includes('1,1,busbw,2,GB/s,true,1,size=2048'), csv.join('\n'));
+  assert.ok(csv.includes('0,1,speed,10.5,samples/s,true,0,'), csv.join('\n'));
+  const text = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=text`)).text;
+  assert.match(text, /^# case 1$/m);
+  assert.match(text, /^speed +12\.5 +samples\/s +0$/m);
+  assert.match(text, /^busbw +4 +GB\/s +1 +size=4096$/m);
+  await noWorkersLeft(agents);
+});
+
+test('a figure is seen while the program runs', limit, async (t) => {
+  const { server } = await clusterWith(t, { figures });
+  const text = await server.followText({ program: { name: 'figures', args: { steps: 2, wait_ms: 10000 } } });
+  const id = text.headers.location.split('/').pop();
+  await text.line(/^# placed: program, 1 rank on node-1$/);
+  await text.line(/^speed +10\.5 +samples\/s +0$/);
+  const seen = await server.getRun(id);
+  assert.equal(seen.state, 'running');
+  assert.equal(seen.summary.metrics[0].last, 10.5);
+  await server.request('POST', `/api/v1/runs/${id}/cancel`);
+  const lines = await text.ended();
+  assert.match(lines.at(-1), /^cancelled: /);
+  assert.equal((await server.getRun(id)).cases[0].ranks[0].reason, 'cancelled: stopped as asked');
+});
+
+test('an argument stays one argument, whatever it says', limit, async (t) => {
+  const { server } = await clusterWith(t, { figures });
+  const mark = path.join(tempDir(t), 'mark');
+  const word = `; touch ${mark.replace(/[^a-z/ -]/g, 'x')} \`id\` $HOME "|' *`.replace(/[A-Z]/g, 'h');
+  const { id } = await server.run({ program: { name: 'figures', args: { text: word, mode: 'slow', exact: false, ratio: 1 } } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual(await argvOf(server, id), [`--label=${word}`, word, '{slow}', 'false', '1']);
+  assert.equal(fs.existsSync(mark), false);
+});
+
+test('what does not fit is refused with its pointer', limit, async (t) => {
+  const { server } = await clusterWith(t, { figures, strict: { argv: ['/bin/true', '{n}'], parameters: { n: { type: 'integer', min: 0, max: 9 } } } });
+  for (const [program, pointer, detail] of [
+    [{ name: 'figures', args: { steps: 101 } }, '/program/args/steps', /^must be at most 100, not 101$/],
+    [{ name: 'figures', args: { steps: 1.5 } }, '/program/args/steps', /^must be an integer, not a number/],
+    [{ name: 'figures', args: { ratio: -0.5 } }, '/program/args/ratio', /at least 0/],
+    [{ name: 'figures', args: { mode: 'middle' } }, '/program/args/mode', /one of fast, slow/],
+    [{ name: 'figures', args: { exact: 'yes' } }, '/program/args/exact', /true or false/],
+    [{ name: 'figures', args: { text: 'A' } }, '/program/args/text', /must match \[a-z/],
+    [{ name: 'figures', args: { text: 'a\nb' } }, '/program/args/text', /control/],
+    [{ name: 'figures', args: { 'a/b': 1 } }, '/program/args/a~1b', /unknown parameter 'a\/b'; known are steps/],
+    [{ name: 'strict' }, '/program/args/n', /missing/],
+    [{ name: '../figures' }, '/program/name', /name/],
+    [{ name: 'figures', argv: ['sh'] }, '/program/argv', /unknown/],
+    [{ name: 'figures', args: [] }, '/program/args', /object/],
+  ]) {
+    const answer = assertProblem(await server.post({ program }), 422);
+    assert.deepEqual(answer.errors.map((error) => error.pointer), [pointer], JSON.stringify(answer));
+    assert.match(answer.errors[0].detail, detail);
+  }
+  const both = assertProblem(await server.post({ program: { name: 'figures' }, collectives: ['all_reduce'], iters: 3 }), 422);
+  assert.deepEqual(both.errors.map((error) => error.pointer), ['/collectives', '/iters']);
+});
+
+test('a program that no node offers names those that are', limit, async (t) => {
+  const { server } = await clusterWith(t, { figures });
+  const { id } = await server.run({ program: { name: 'figure' }, nodes: { wait_s: 0 } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /node-1 offers no program 'figure', but figures/);
+});
+
+test('a failure carries the program\'s last lines', limit, async (t) => {
+  const { server, agents } = await clusterWith(t, {
+    broken: {
+      script: `
+        if (process.env.RANK === '1') { console.log('half way'); console.error('disk is full'); process.exit(7); }
+        setInterval(() => {}, 1000);
+      `,
+      ranks_per_node: 2,
+    },
+    silent: { script: 'process.exit(0);' },
+  });
+  const { id } = await server.run({ program: { name: 'broken' } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /^rank 1 on node-1: program exited 7; its last lines: half way \| disk is full$/);
+  await noWorkersLeft(agents);
+  const silent = await server.runEnds((await server.run({ program: { name: 'silent' } })).id);
+  assert.equal(silent.state, 'completed', silent.reason);
+  assert.equal(silent.rows_done, 0);
+});
+
+test('a program is stopped at its time limit and when it stalls', limit, async (t) => {
+  const { server, agents } = await clusterWith(t, {
+    slow: { script: 'setInterval(() => console.log("on"), 100);', timeout_s: 1 },
+    stuck: { script: 'console.log("begun"); setInterval(() => {}, 1000);' },
+    chatty: { script: 'const line = "x".repeat(100000); let n = 0; setInterval(() => { console.log(line); if (++n == 50) process.exit(); }, 100);' },
+  });
+  const slow = await server.runEnds((await server.run({ program: { name: 'slow' } })).id);
+  assert.match(slow.reason, /^rank 0 on node-1: timeout: the program's time limit of 1 s is over$/);
+  const stuck = await server.runEnds((await server.run({ program: { name: 'stuck' }, stall_s: 3 })).id);
+  assert.match(stuck.reason, /^stalled: no rank printed anything for 3 s$/);
+  // Output beyond what is kept is a sign of life all the same.
+  const chatty = await server.runEnds((await server.run({ program: { name: 'chatty' }, stall_s: 3 })).id);
+  assert.equal(chatty.state, 'completed', chatty.reason);
+  await noWorkersLeft(agents);
+});
+
+test('ranks of two nodes get torchrun\'s environment, the file\'s and the run\'s', limit, async (t) => {
+  const dir = tempDir(t);
+  const { server } = await clusterWith(t, {
+    env: {
+      script: `
+        const names = ['RANK', 'WORLD_SIZE', 'LOCAL_RANK', 'LOCAL_WORLD_SIZE', 'GROUP_RANK', 'MASTER_ADDR',
+          'TORCHELASTIC_USE_AGENT_STORE', 'TORCHELASTIC_RESTART_COUNT', 'FROM_FILE', 'NCCL_ALGO', 'OMP_NUM_THREADS'];
+        console.log(JSON.stringify({ argv: [process.cwd(), ...names.map((name) => process.env[name])] }));
+      `,
+      env: { FROM_FILE: '{config_dir}', NCCL_ALGO: 'Ring', OMP_NUM_THREADS: '3' },
+      cwd: dir,
+      ranks_per_node: 2,
+    },
+  }, 2);
+  const { id } = await server.run({ program: { name: 'env' }, env: { NCCL_ALGO: 'Tree' } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  const text = await output(server, id, 3);
+  const { argv } = JSON.parse(text);
+  assert.deepEqual([argv[0], ...argv.slice(1, 9)], [dir, '3', '4', '1', '2', '1', '127.0.0.1', 'True', '0']);
+  assert.ok(fs.existsSync(path.join(argv[9], 'programs.d')));
+  assert.deepEqual(argv.slice(10), ['Tree', '3']);
+});
+
+test('a file that is wrong is named and left out; the others are offered', limit, async (t) => {
+  const server = await startServer(t);
+  const dir = configDir(t, {
+    good: { argv: ['true'] },
+    unknown: { argv: ['true', '{what}'], shell: true },
+    missing: { argv: ['/nowhere/at/all'] },
+    pattern: { argv: ['true', '{a}'], parameters: { a: { type: 'string', pattern: '(' } } },
+    metric: { argv: ['true'], metrics: [{ name: 'm', unit: 's', higher_is_better: false, regex: 'no group' }] },
+  });
+  fs.writeFileSync(path.join(dir, 'programs.d', 'broken.json'), '{"argv": ');
+  fs.writeFileSync(path.join(dir, 'programs.d', 'open.json'), '{"argv": ["true"]}', { mode: 0o666 });
+  fs.chmodSync(path.join(dir, 'programs.d', 'open.json'), 0o666);
+  const agent = await startAgent(t, server, 'node-1', { args: ['--config-dir', dir] });
+  const { programs } = await server.get('/api/v1/programs');
+  assert.deepEqual(programs.map(({ name }) => name), ['good']);
+  for (const pattern of [
+    /programs\.d\/unknown\.json: \/argv\/1: \{what\} is no parameter/,
+    /programs\.d\/unknown\.json: \/shell: unknown key/,
+    /programs\.d\/missing\.json: \/argv\/0: \/nowhere\/at\/all can't be executed/,
+    /programs\.d\/pattern\.json: \/parameters\/a\/pattern: is no regular expression/,
+    /programs\.d\/metric\.json: \/metrics\/0\/regex: must have a group/,
+    /programs\.d\/broken\.json: not valid JSON/,
+    /programs\.d\/open\.json can be written by anybody/,
+  ]) {
+    await waitFor(() => agent.errors.some((line) => pattern.test(line)), () => `${pattern}: ${agent.errors.join('\n')}`);
+  }
+});
+
+test('nodes whose declarations differ are told apart', limit, async (t) => {
+  const server = await startServer(t);
+  const one = (max) => ({ p: { argv: ['true', '{n}'], parameters: { n: { type: 'integer', min: 0, max, default: 0 } } } });
+  await startAgent(t, server, 'node-1', { args: ['--config-dir', configDir(t, one(5))] });
+  await startAgent(t, server, 'node-2', { args: ['--config-dir', configDir(t, one(50))] });
+  const { programs } = await server.get('/api/v1/programs');
+  assert.deepEqual(programs.map(({ nodes }) => nodes), [['node-1'], ['node-2']]);
+  const run = await server.runEnds((await server.run({ program: { name: 'p', args: { n: 20 } } })).id);
+  assert.deepEqual(run.nodes, [{ name: 'node-2', ranks: 1 }]);
+  const refused = await server.runEnds((await server.run({
+    program: { name: 'p', args: { n: 20 } }, nodes: { names: ['node-1', 'node-2'], wait_s: 0 },
+  })).id);
+  assert.match(refused.reason, /node-1: \/program\/args\/n must be at most 5, not 20/);
+});
