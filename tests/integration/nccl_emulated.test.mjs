@@ -1,0 +1,119 @@
+// nccl_emulated.test.mjs - runs on "GPUs": the NCCL worker over libraries that stand in for
+// CUDA and NCCL (tests/nccl_emulation)
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { assertWholeRows, noWorkersLeft, quick, startAgent, startServer } from './lib/cluster.mjs';
+import { binDir, buildDir, patience } from './lib/fixture.mjs';
+
+const dir = path.join(buildDir, 'tests/emulation');
+const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
+  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
+
+const emulated = (settings = 'devices=2') => ({
+  env: {
+    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
+    RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
+    RINGBENCH_EMULATION: settings,
+  },
+});
+
+// A server and a node with two GPUs for each of the settings.
+async function startGpus(t, ...settings) {
+  const server = await startServer(t);
+  const agents = await Promise.all(settings.map((text, i) =>
+    startAgent(t, server, `node-${i + 1}`, emulated(text))));
+  return { server, agents };
+}
+
+async function end(server, spec) {
+  const { id } = await server.run({ ...quick, backend: 'nccl', ...spec });
+  return server.runEnds(id);
+}
+
+test('a run on GPUs completes, and every row says that they are emulated', limit, async (t) => {
+  const { server, agents } = await startGpus(t, 'devices=2', 'devices=2');
+  const run = await end(server, {
+    backend: 'auto', dtypes: ['float32', 'bfloat16', 'float8e4m3'], redops: ['sum', 'avg'],
+    collectives: ['all_reduce', 'alltoall', 'sendrecv'],
+  });
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(run.backend, 'nccl');
+  assert.equal(run.world_size, 4);
+  const rows = await server.rows(run.id);
+  assertWholeRows(run, rows);
+  assert.ok(rows.every((row) => row.emulated === true));
+  assert.ok(rows.filter((row) => row.wrong !== null && !row.skipped).length > 10);
+  assert.ok(rows.every((row) => row.wrong === null || row.skipped || row.wrong === 0));
+  await noWorkersLeft(agents);
+});
+
+test('a node shows its GPUs and versions', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=3,memory_mib=256');
+  const { nccl } = (await server.node('node-1')).inventory.backends;
+  assert.equal(nccl.available, true);
+  assert.equal(nccl.emulated, true);
+  assert.equal(nccl.nccl_version, '2.28.9');
+  assert.deepEqual(nccl.devices.map((device) => device.name), Array(3).fill('emulated GPU'));
+});
+
+test('a node without a driver says so, and auto takes its CPU', limit, async (t) => {
+  const { server } = await startGpus(t, 'no_driver');
+  const { nccl } = (await server.node('node-1')).inventory.backends;
+  assert.equal(nccl.available, false);
+  assert.equal(nccl.reason, 'no NVIDIA driver is loaded here');
+  assert.equal((await end(server, { backend: 'auto' })).backend, 'host');
+});
+
+test('unequal versions of NCCL end the case with the ranks and nodes', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2', 'devices=2,nccl=22803');
+  const begin = Date.now();
+  const run = await end(server, {});
+  assert.equal(run.state, 'failed');
+  assert.match(run.cases[0].reason, /NCCL versions differ: 2\.28\.9 on ranks 0, 1 \(node-1\); 2\.28\.3 on ranks 2, 3 \(node-2\)/);
+  assert.ok(Date.now() - begin < 10000 * patience);
+});
+
+test('a wrong element is shown with rank, index and values', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2', 'devices=2,wrong@3=500');
+  const run = await end(server, { in_place: false, sizes: [64, 4096] });
+  assert.equal(run.summary.wrong, 1);
+  const [error] = (await server.rows(run.id))[1].errors;
+  assert.equal(error.rank, 3);
+  assert.equal(error.index, 500);
+  assert.notEqual(error.expected, error.got);
+});
+
+test('a rank that never gets out of init is named', limit, async (t) => {
+  const { server, agents } = await startGpus(t, 'devices=2', 'devices=2,init_hangs@2');
+  const run = await end(server, { stall_s: 3 });
+  assert.equal(run.state, 'failed');
+  assert.match(run.cases[0].reason, /rank/);
+  await noWorkersLeft(agents);
+});
+
+test('a collective that hangs is a stall', limit, async (t) => {
+  const { server, agents } = await startGpus(t, 'devices=2', 'devices=2,stall@2=4');
+  const run = await end(server, { stall_s: 3 });
+  assert.equal(run.state, 'failed');
+  assert.match(run.cases[0].reason, /no progress|stall/i);
+  await noWorkersLeft(agents);
+});
+
+test('an error that NCCL reports ends the case with its words', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2', 'devices=2,async_error@2=4');
+  const run = await end(server, {});
+  assert.equal(run.state, 'failed');
+  assert.match(run.cases[0].reason, /rank 2.*connection closed by remote peer/s);
+});
+
+test('a rank that dies is named', limit, async (t) => {
+  const { server, agents } = await startGpus(t, 'devices=2', 'devices=2,die@3=4');
+  const run = await end(server, {});
+  assert.equal(run.state, 'failed');
+  assert.match(run.cases[0].reason, /rank 3 on node-2/);
+  await noWorkersLeft(agents);
+});
