@@ -9,7 +9,7 @@
 #include "common/clock.h"
 
 /* Measured on two cores with 2 and 4 ranks. */
-#define SMALL_ALONE 256
+#define SMALL_ALONE 1024
 #define SMALL_CROWDED 2048
 #define STREAM_BYTES 32768
 #define CACHE_BYTES (32u << 20) /* of all send and receive buffers of the host */
