@@ -9,10 +9,11 @@
 #define MEMBERS_MAX ((size_t)65536)
 
 static const char *const measurement_columns[] = {
-    "case",    "attempt",     "row",         "series",     "collective", "dtype",
-    "redop",   "root",        "in_place",    "size",       "count",      "iters",
-    "time_us", "time_min_us", "time_max_us", "algbw_gbs",  "busbw_gbs",  "first_us",
-    "wrong",   "skipped",     "times_us",    "samples_us", NULL,
+    "case",      "attempt",    "row",       "series",      "collective",
+    "dtype",     "redop",      "root",      "in_place",    "size",
+    "count",     "iters",      "time_us",   "time_min_us", "time_max_us",
+    "algbw_gbs", "busbw_gbs",  "first_us",  "wrong",       "skipped",
+    "times_us",  "samples_us", "simulated", "emulated",    NULL,
 };
 
 static const char *const figure_columns[] = {

@@ -22,6 +22,7 @@ struct run_text {
     int64_t rows_total;
     uint64_t rows, skipped, wrong;
     double peak_busbw_gbs;
+    const char *unreal; /* "simulated", "emulated", or NULL; static */
     size_t n_cases;
     int64_t case_no, attempt;
     /* Per rank of the current case, whether it has joined. */
@@ -147,6 +148,8 @@ static void put_end(struct run_text *text, const char *state, const char *reason
         buf_printf(out, " in %.1f s", seconds > 0.0 ? seconds : 0.0);
     if (!text->is_program)
         buf_printf(out, ", peak busbw %.2f GB/s", text->peak_busbw_gbs);
+    if (text->unreal)
+        buf_printf(out, ", %s", text->unreal);
     if (text->wrong)
         buf_printf(out, ", %llu wrong elements", (unsigned long long)text->wrong);
     if (reason)
@@ -268,6 +271,8 @@ static void take_result(struct run_text *text, json_t *event, struct buf *out)
     text->rows++;
     if (json_object_get(event, "skipped"))
         text->skipped++;
+    if (table_unreal(event))
+        text->unreal = table_unreal(event);
     if (busbw > text->peak_busbw_gbs)
         text->peak_busbw_gbs = busbw;
     if (wrong > 0)

@@ -56,6 +56,13 @@ const char *table_number(double value, int width, char out[16])
     return out;
 }
 
+const char *table_unreal(const json_t *row)
+{
+    if (json_get_bool(row, "simulated", false))
+        return "simulated";
+    return json_get_bool(row, "emulated", false) ? "emulated" : NULL;
+}
+
 /* Whether two rows stand under the same heading. */
 static bool same_heading(const json_t *a, const json_t *b)
 {
@@ -92,6 +99,8 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
         buf_printf(out, " %s", redop);
     if (root >= 0)
         buf_printf(out, ", root %lld", (long long)root);
+    if (table_unreal(row))
+        buf_printf(out, ", %s: these are no measurements", table_unreal(row));
     buf_append_str(out, "\n");
     buf_append_str(out, columns_heading);
 }

@@ -31,6 +31,9 @@ void table_flush(struct table *table, struct buf *out);
 /* Flush, and append nccl-tests' closing lines. Nothing if there was no row. */
 void table_end(struct table *table, struct buf *out);
 
+/* "simulated" or "emulated" where the row is not measured, else NULL. */
+const char *table_unreal(const json_t *row);
+
 /* A number in nccl-tests' way: two decimals, fewer when it would be wider than `width`
  * (at most 15), then an exponent. out has 16 bytes. */
 const char *table_number(double value, int width, char out[16]);

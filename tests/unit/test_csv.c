@@ -56,14 +56,23 @@ static void writes_every_column_of_a_row(void **state)
                 "0.30000000000000004,\"first_us\":1234567.25,\"times_us\":[1.5,2,0.1],"
                 "\"samples_us\":[],\"wrong\":null,\"errors\":[{\"rank\":1}]}",
                 "0,1,3,1,all_reduce,float32,sum,-1,true,8,2,20,0.1,1e-07,9.1,3,"
-                "0.30000000000000004,1234567.25,,,1.5;2;0.1,\r\n");
+                "0.30000000000000004,1234567.25,,,1.5;2;0.1,,,\r\n");
 }
 
 static void leaves_the_figures_of_a_skipped_row_empty(void **state)
 {
     (void)state;
     row_becomes("{\"case\":0,\"size\":0,\"skipped\":\"needs 9 GiB, has 8 GiB\"}",
-                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,\r\n");
+                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,,,\r\n");
+}
+
+static void says_which_figures_are_not_measured(void **state)
+{
+    (void)state;
+    row_becomes("{\"case\":0,\"size\":8,\"simulated\":true}",
+                "0,,,,,,,,,8,,,,,,,,,,,,,true,\r\n");
+    row_becomes("{\"case\":0,\"size\":8,\"emulated\":true}",
+                "0,,,,,,,,,8,,,,,,,,,,,,,,true\r\n");
 }
 
 static void heads_as_many_columns_as_a_row_has(void **state)
@@ -93,6 +102,7 @@ int main(void)
         cmocka_unit_test(quotes_only_what_needs_it),
         cmocka_unit_test(writes_every_column_of_a_row),
         cmocka_unit_test(leaves_the_figures_of_a_skipped_row_empty),
+        cmocka_unit_test(says_which_figures_are_not_measured),
         cmocka_unit_test(heads_as_many_columns_as_a_row_has),
     };
 

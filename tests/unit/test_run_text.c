@@ -59,6 +59,12 @@ static void ends_a_failed_run_with_its_reason_on_one_line(void **state)
     render("api/run_failed.ndjson", "api/run_failed.txt");
 }
 
+static void says_that_figures_are_simulated(void **state)
+{
+    (void)state;
+    render("api/simulated.ndjson", "api/simulated.txt");
+}
+
 static void holds_back_joining_ranks_until_flushed(void **state)
 {
     static const char *const events[] = {
@@ -129,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_a_run_from_start_to_end),
         cmocka_unit_test(ends_a_failed_run_with_its_reason_on_one_line),
+        cmocka_unit_test(says_that_figures_are_simulated),
         cmocka_unit_test(holds_back_joining_ranks_until_flushed),
         cmocka_unit_test(names_the_cases_of_a_run_that_has_several),
         cmocka_unit_test(tells_a_waiting_reader_what_goes_on),

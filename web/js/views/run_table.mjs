@@ -46,7 +46,8 @@ export function runTable(onSort) {
         update(rows, sort) {
             again = () => this.update(rows, sort);
             const entries = sortPivot(pivot(rows), sort);
-            setText(note, repeatsInWords(entries));
+            setText(note, [unrealInWords(rows), repeatsInWords(entries)].filter(Boolean)
+                .join('; '));
             setHidden(empty, entries.length > 0);
             setHidden(scroll, entries.length === 0);
             setHidden(more, entries.length <= limit);
@@ -56,6 +57,14 @@ export function runTable(onSort) {
             drawRows(body, entries.slice(0, limit), open, () => again());
         }
     };
+}
+
+/* That figures are not measured, when they are not. */
+function unrealInWords(rows) {
+    if (rows.some(row => row.simulated)) {
+        return 'simulated: no measurements';
+    }
+    return rows.some(row => row.emulated) ? 'emulated: no measurements' : '';
 }
 
 /* That a figure stands for several, when it does. */

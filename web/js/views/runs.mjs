@@ -235,13 +235,14 @@ function collectivesInWords(names) {
 
 /* "host · 2 nodes × 4 ranks" */
 export function whereInWords(run) {
+    const backend = run.backend === 'sim' ? 'simulated' : run.backend;
     if (!run.nodes?.length) {
-        return run.backend ?? '–';
+        return backend ?? '–';
     }
     const ranks = new Set(run.nodes.map(node => node.ranks));
     const each = ranks.size === 1 ? ` × ${plural([...ranks][0], 'rank')}`
                                   : `, ${plural(run.world_size, 'rank')}`;
-    return `${run.backend} · ${plural(run.nodes.length, 'node')}${each}`;
+    return `${backend} · ${plural(run.nodes.length, 'node')}${each}`;
 }
 
 function drawNodes(parts, nodes) {
