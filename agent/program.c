@@ -107,7 +107,8 @@ static void parse_description(struct parsing *p)
     if (value && (!json_is_string(value) || json_string_length(value) > DESCRIPTION_MAX))
         problems_add(p->problems, "/description", "must be a string of at most %d bytes",
                      DESCRIPTION_MAX);
-    take_text(p, &p->program->description, value ? json_string_value(value) : "");
+    take_text(p, &p->program->description,
+              json_is_string(value) ? json_string_value(value) : "");
 }
 
 static void parse_parameters(struct parsing *p)

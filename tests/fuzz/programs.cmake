@@ -1,0 +1,1 @@
+fuzz_test(program rb_agent)

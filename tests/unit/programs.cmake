@@ -1,0 +1,3 @@
+unit_test(program_schema rb_common)
+unit_test(metric rb_agent)
+unit_test(program rb_agent)

@@ -1,0 +1,176 @@
+/* test_program.c - files of programs.d, and the argument vectors made from them */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/program.h"
+#include "common/json_util.h"
+
+static json_t *parse(const char *text)
+{
+    struct error err;
+    json_t *value = json_parse(text, strlen(text), &err);
+
+    if (!value)
+        fail_msg("%s: %s", err.text, text);
+    return value;
+}
+
+static void test_substitutes(void **state)
+{
+    static const struct {
+        const char *template, *text; /* NULL: refused */
+    } cases[] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"{n}", "3"},
+        {"--n={n}", "--n=3"},
+        {"{n}{s}{n}", "3; rm -rf \"$HOME\" {n}3"}, /* a value is never looked into */
+        {"{{n}}", "{n}"},
+        {"{{{n}}}", "{3}"},
+        {"{config_dir}/x", "/etc/rb/x"},
+        {"{missing}", NULL},
+        {"{n", NULL},
+        {"n}", NULL},
+        {"{}", NULL},
+        {"{ n}", NULL},
+        {"{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+         "}",
+         NULL},
+    };
+    json_t *values = parse("{\"n\": 3, \"s\": \"; rm -rf \\\"$HOME\\\" {n}\"}");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = {ERROR_NONE, ""};
+        char *text = program_substitute(cases[i].template, values, "/etc/rb", &err);
+
+        if (cases[i].text) {
+            assert_non_null(text);
+            assert_string_equal(text, cases[i].text);
+        } else {
+            assert_null(text);
+            assert_int_not_equal(err.code, ERROR_NONE);
+        }
+        free(text);
+    }
+    json_decref(values);
+}
+
+static void test_refuses_bad_files(void **state)
+{
+    static const struct {
+        const char *text, *pointer;
+    } cases[] = {
+        {"[]", ""},
+        {"{}", "/argv"},
+        {"{\"argv\": []}", "/argv"},
+        {"{\"argv\": [1]}", "/argv/0"},
+        {"{\"argv\": [\"/nowhere\"]}", "/argv/0"},
+        {"{\"argv\": [\"no-such-program-anywhere\"]}", "/argv/0"},
+        {"{\"argv\": [\"./true\"]}", "/argv/0"},
+        {"{\"argv\": [\"{p}\"], \"parameters\": {\"p\": {\"type\": \"enum\", "
+         "\"values\": [\"true\"]}}}",
+         "/argv/0"},
+        {"{\"argv\": [\"true\", \"{q}\"]}", "/argv/1"},
+        {"{\"argv\": [\"true\"], \"cwd\": \"relative\"}", "/cwd"},
+        {"{\"argv\": [\"true\"], \"cwd\": \"/nowhere\"}", "/cwd"},
+        {"{\"argv\": [\"true\"], \"cwd\": 1}", "/cwd"},
+        {"{\"argv\": [\"true\"], \"env\": {\"A=B\": \"x\"}}", "/env/A=B"},
+        {"{\"argv\": [\"true\"], \"env\": {\"A\": 1}}", "/env/A"},
+        {"{\"argv\": [\"true\"], \"env\": []}", "/env"},
+        {"{\"argv\": [\"true\"], \"ranks_per_node\": 0}", "/ranks_per_node"},
+        {"{\"argv\": [\"true\"], \"ranks_per_node\": \"some\"}", "/ranks_per_node"},
+        {"{\"argv\": [\"true\"], \"timeout_s\": 0}", "/timeout_s"},
+        {"{\"argv\": [\"true\"], \"metrics\": 1}", "/metrics"},
+        {"{\"argv\": [\"true\"], \"description\": 1}", "/description"},
+        {"{\"argv\": [\"true\"], \"command\": \"x\"}", "/command"},
+        {"{\"argv\": [\"true\"], \"parameters\": []}", "/parameters"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *file = parse(cases[i].text);
+        struct problems problems;
+
+        problems_init(&problems);
+        assert_null(program_parse("p", file, "/etc/rb", &problems));
+        assert_string_equal(
+            json_get_str(json_array_get(problems.errors, 0), "pointer", "?"),
+            cases[i].pointer);
+        problems_release(&problems);
+        json_decref(file);
+    }
+}
+
+static struct program *make(const char *text)
+{
+    json_t *file = parse(text);
+    struct problems problems;
+    struct program *program;
+
+    problems_init(&problems);
+    program = program_parse("p", file, "/tmp", &problems);
+    if (!program)
+        fail_msg("%s", json_get_str(json_array_get(problems.errors, 0), "detail", ""));
+    problems_release(&problems);
+    json_decref(file);
+    return program;
+}
+
+static void test_makes_arguments(void **state)
+{
+    struct program *program =
+        make("{\"argv\": [\"true\", \"--n={n}\", \"{s}\"], \"cwd\": \"{config_dir}\","
+             " \"parameters\": {\"n\": {\"type\": \"integer\", \"min\": 0, \"max\": 9,"
+             " \"default\": 4}, \"s\": {\"type\": \"string\", \"pattern\": \".*\"}}}");
+    json_t *args = parse("{\"s\": \"a b;c\"}");
+    struct error err;
+    char **argv = program_argv(program, args, &err);
+
+    (void)state;
+    assert_string_equal(program->cwd, "/tmp");
+    assert_non_null(strstr(program->path, "/true"));
+    assert_non_null(argv);
+    assert_string_equal(argv[0], "true");
+    assert_string_equal(argv[1], "--n=4");
+    assert_string_equal(argv[2], "a b;c");
+    assert_null(argv[3]);
+    program_argv_free(argv);
+    assert_null(program_argv(program, NULL, &err));
+    assert_non_null(strstr(err.text, "/program/args/s"));
+    json_decref(args);
+    program_destroy(program);
+}
+
+static void test_tells_no_argv(void **state)
+{
+    struct program *program =
+        make("{\"argv\": [\"true\"], \"env\": {\"SECRET\": \"1\"}}");
+    json_t *told = program_to_json(program);
+
+    (void)state;
+    assert_null(json_object_get(told, "argv"));
+    assert_null(json_object_get(told, "env"));
+    assert_int_equal(json_get_int(told, "ranks_per_node", 0), 1);
+    assert_true(json_is_null(json_object_get(told, "timeout_s")));
+    json_decref(told);
+    program_destroy(program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_substitutes),
+        cmocka_unit_test(test_refuses_bad_files),
+        cmocka_unit_test(test_makes_arguments),
+        cmocka_unit_test(test_tells_no_argv),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

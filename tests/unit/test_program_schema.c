@@ -1,0 +1,262 @@
+/* test_program_schema.c - parameters of programs: their declaration and arguments */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "common/program_schema.h"
+#include "common/safe_regex.h"
+
+static json_t *parse(const char *text)
+{
+    struct error err;
+    json_t *value = json_parse(text, strlen(text), &err);
+
+    if (!value)
+        fail_msg("%s: %s", err.text, text);
+    return value;
+}
+
+static void assert_first(const struct problems *problems, const char *pointer,
+                         const char *part)
+{
+    const json_t *first = json_array_get(problems->errors, 0);
+
+    assert_int_equal(problems->count, 1);
+    assert_string_equal(json_get_str(first, "pointer", ""), pointer);
+    if (!strstr(json_get_str(first, "detail", ""), part))
+        fail_msg("'%s' not in: %s", part, json_get_str(first, "detail", ""));
+}
+
+static void test_refuses_bad_declarations(void **state)
+{
+    static const struct {
+        const char *text, *pointer, *part;
+    } cases[] = {
+        {"[]", "/parameters", "must be an object"},
+        {"{\"a\": 1}", "/parameters/a", "must be an object"},
+        {"{\"a\": {}}", "/parameters/a/type", "one of"},
+        {"{\"a\": {\"type\": \"path\"}}", "/parameters/a/type", "one of"},
+        {"{\"1\": {\"type\": \"boolean\"}}", "/parameters/1", "no name"},
+        {"{\"config_dir\": {\"type\": \"boolean\"}}", "/parameters/config_dir",
+         "no name"},
+        {"{\"a/b\": {\"type\": \"boolean\"}}", "/parameters/a~1b", "no name"},
+        {"{\"a\": {\"type\": \"string\"}}", "/parameters/a/pattern", "must be"},
+        {"{\"a\": {\"type\": \"string\", \"pattern\": \"[\"}}", "/parameters/a/pattern",
+         "no regular expression"},
+        {"{\"a\": {\"type\": \"string\", \"pattern\": \"(a)\\\\1\"}}",
+         "/parameters/a/pattern", "refers back"},
+        {"{\"a\": {\"type\": \"string\", \"pattern\": \"x\", \"max_length\": 4097}}",
+         "/parameters/a/max_length", "4096"},
+        {"{\"a\": {\"type\": \"integer\", \"min\": 1}}", "/parameters/a/max", "must be"},
+        {"{\"a\": {\"type\": \"integer\", \"min\": 2, \"max\": 1}}", "/parameters/a/min",
+         "above max"},
+        {"{\"a\": {\"type\": \"enum\", \"values\": []}}", "/parameters/a/values", "1 to"},
+        {"{\"a\": {\"type\": \"enum\", \"values\": [\"x\\n\"]}}", "/parameters/a/values",
+         "1 to"},
+        {"{\"a\": {\"type\": \"boolean\", \"min\": 1}}", "/parameters/a/min", "unknown"},
+        {"{\"a\": {\"type\": \"boolean\", \"default\": 1}}", "/parameters/a/default",
+         "true or false"},
+        {"{\"a\": {\"type\": \"number\", \"min\": 0, \"max\": 1, \"default\": 1.5}}",
+         "/parameters/a/default", "at most 1"},
+        {"{\"a\": {\"type\": \"boolean\", \"description\": 1}}",
+         "/parameters/a/description", "string"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *parameters = parse(cases[i].text);
+        struct problems problems;
+
+        problems_init(&problems);
+        program_schema_check(parameters, "/parameters", &problems);
+        assert_first(&problems, cases[i].pointer, cases[i].part);
+        problems_release(&problems);
+        json_decref(parameters);
+    }
+}
+
+static const char declared[] =
+    "{\"n\": {\"type\": \"integer\", \"min\": -5, \"max\": 5, \"default\": 0},"
+    " \"x\": {\"type\": \"number\", \"min\": 0.5, \"max\": 2, \"default\": 1},"
+    " \"s\": {\"type\": \"string\", \"pattern\": \"a|bc+\", \"max_length\": 4,"
+    "        \"default\": \"a\"},"
+    " \"e\": {\"type\": \"enum\", \"values\": [\"one\", \"two\"], \"default\": \"two\"},"
+    " \"b\": {\"type\": \"boolean\", \"default\": false}}";
+
+static void test_fills_in_defaults(void **state)
+{
+    json_t *parameters = parse(declared), *args = parse("{\"n\": -5, \"s\": \"bcc\"}");
+    json_t *expected = parse("{\"n\": -5, \"x\": 1, \"s\": \"bcc\", \"e\": \"two\", "
+                             "\"b\": false}");
+    struct problems problems;
+    json_t *values;
+
+    (void)state;
+    problems_init(&problems);
+    program_schema_check(parameters, "", &problems);
+    assert_int_equal(problems.count, 0);
+    values = program_schema_complete(parameters, args, "", &problems);
+    assert_true(json_equal(values, expected));
+    json_decref(values);
+    values = program_schema_complete(parameters, NULL, "", &problems);
+    assert_int_equal(json_object_size(values), 5);
+    json_decref(values);
+    problems_release(&problems);
+    json_decref(expected);
+    json_decref(args);
+    json_decref(parameters);
+}
+
+static void test_refuses_bad_arguments(void **state)
+{
+    static const struct {
+        const char *text, *pointer, *part;
+    } cases[] = {
+        {"[]", "/args", "object"},
+        {"{\"n\": 6}", "/args/n", "at most 5, not 6"},
+        {"{\"n\": -6}", "/args/n", "at least -5"},
+        {"{\"n\": 1.0}", "/args/n", "integer"},
+        {"{\"n\": \"1\"}", "/args/n", "integer, not a string"},
+        {"{\"n\": null}", "/args/n", "integer, not null"},
+        {"{\"x\": 0.25}", "/args/x", "at least 0.5"},
+        {"{\"s\": \"b\"}", "/args/s", "match"},
+        {"{\"s\": \"ac\"}", "/args/s", "match"}, /* the anchors hold both alternatives */
+        {"{\"s\": \"bcccc\"}", "/args/s", "at most 4 bytes"},
+        {"{\"s\": \"a\\n\"}", "/args/s", "control"},
+        {"{\"s\": 1}", "/args/s", "string"},
+        {"{\"e\": \"three\"}", "/args/e", "one of one, two"},
+        {"{\"b\": 0}", "/args/b", "true or false"},
+        {"{\"q~\": 0}", "/args/q~0", "unknown parameter 'q~'"},
+    };
+    json_t *parameters = parse(declared);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *args = parse(cases[i].text);
+        struct problems problems;
+
+        problems_init(&problems);
+        assert_null(program_schema_complete(parameters, args, "/args", &problems));
+        assert_first(&problems, cases[i].pointer, cases[i].part);
+        problems_release(&problems);
+        json_decref(args);
+    }
+    json_decref(parameters);
+}
+
+/* A server hears declarations from agents of other versions. */
+static void test_survives_strange_declarations(void **state)
+{
+    static const char *const texts[] = {"[]", "{\"a\": 1}",
+                                        "{\"a\": {\"type\": \"new\"}}",
+                                        "{\"a\": {\"type\": \"string\"}}"};
+    json_t *args = parse("{\"a\": \"x\"}");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        json_t *parameters = parse(texts[i]);
+        struct problems problems;
+
+        problems_init(&problems);
+        assert_null(program_schema_complete(parameters, args, "", &problems));
+        assert_true(problems.count > 0);
+        problems_release(&problems);
+        json_decref(parameters);
+    }
+    json_decref(args);
+}
+
+static void test_writes_values(void **state)
+{
+    static const char *const cases[][2] = {
+        {"[7]", "7"},
+        {"[-9007199254740993]", "-9007199254740993"},
+        {"[0.1]", "0.1"},
+        {"[1e300]", "1e+300"},
+        {"[0.30000000000000004]", "0.30000000000000004"},
+        {"[true]", "true"},
+        {"[false]", "false"},
+        {"[\"a b\"]", "a b"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *array = parse(cases[i][0]);
+        char *text = program_value_text(json_array_get(array, 0));
+
+        assert_string_equal(text, cases[i][1]);
+        free(text);
+        json_decref(array);
+    }
+}
+
+static void test_tames_regular_expressions(void **state)
+{
+    static const struct {
+        const char *pattern;
+        enum error_code code; /* ERROR_NONE: it is fine */
+    } cases[] = {
+        {"([0-9.]+) GB/s", ERROR_NONE},
+        {"a{1,200}", ERROR_NONE},
+        {"[]{3000}\\\\1]x", ERROR_NONE}, /* inside brackets nothing counts */
+        {"[[:alpha:]]{2}", ERROR_NONE},
+        {"\\{5000}", ERROR_NONE},
+        {"(a)\\1", ERROR_INVALID},
+        {"(", ERROR_INVALID},
+        {"[", ERROR_INVALID},
+        {"a{30000}", ERROR_LIMIT},
+        {"((a{50}){50}){50}", ERROR_LIMIT},
+        {"a{99999999999999999999}", ERROR_LIMIT},
+        {"((((((((((((((((((a))))))))))))))))))", ERROR_LIMIT},
+    };
+    char big[SAFE_REGEX_MAX + 2];
+    struct error err;
+    regex_t regex;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int result = safe_regex_compile(&regex, cases[i].pattern, 0, &err);
+
+        if (result != (cases[i].code == ERROR_NONE ? 0 : -1))
+            fail_msg("%s: %d", cases[i].pattern, result);
+        if (result == 0)
+            regfree(&regex);
+        else
+            assert_int_equal(err.code, cases[i].code);
+    }
+    memset(big, 'a', sizeof(big) - 1);
+    big[sizeof(big) - 1] = '\0';
+    assert_int_equal(safe_regex_compile(&regex, big, 0, &err), -1);
+}
+
+static void test_judges_names(void **state)
+{
+    (void)state;
+    assert_true(program_name_is_valid("torch-all_reduce.2"));
+    assert_false(program_name_is_valid(""));
+    assert_false(program_name_is_valid("2torch"));
+    assert_false(program_name_is_valid("../torch"));
+    assert_false(program_name_is_valid(".torch"));
+    assert_false(program_name_is_valid("a/b"));
+    assert_false(program_name_is_valid("a b"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refuses_bad_declarations),
+        cmocka_unit_test(test_fills_in_defaults),
+        cmocka_unit_test(test_refuses_bad_arguments),
+        cmocka_unit_test(test_survives_strange_declarations),
+        cmocka_unit_test(test_writes_values),
+        cmocka_unit_test(test_tames_regular_expressions),
+        cmocka_unit_test(test_judges_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
