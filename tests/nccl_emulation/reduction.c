@@ -130,7 +130,7 @@ void reduction_run(int nccl_type, int nccl_op, const char *contributions, int n,
                    size_t count, char *out)
 {
     unsigned element = types[nccl_type].element;
-    uint64_t bits[1024];
+    uint64_t bits[1024] = {0};
 
     for (size_t i = 0; i < count; i++) {
         for (int rank = 0; rank < n; rank++) {

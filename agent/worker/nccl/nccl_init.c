@@ -10,8 +10,10 @@
 
 #include "agent/worker/nccl/nccl_ids.h"
 #include "common/clock.h"
+#include "common/log.h"
 
 #define POLL_NS 200000
+#define REMARK_NS 10000000000 /* of init, before the log says that it goes on */
 
 struct nccl_init {
     const struct cuda_lib *cuda;
@@ -86,14 +88,31 @@ static bool is_done(atomic_bool *flag)
     return atomic_load_explicit(flag, memory_order_acquire);
 }
 
+/* The log is where a slow init is looked for. */
+static void remark(const struct backend_comm *comm)
+{
+    const char *last = comm->nccl.call.last_error(NULL);
+
+    log_warn("NCCL has not formed its communicator in %lld s%s%s",
+             (long long)(REMARK_NS / 1000000000),
+             last && *last ? ", its last error: " : "", last ? last : "");
+}
+
 static int wait_for_init(struct backend_comm *comm, int64_t deadline_ns,
                          struct error *err)
 {
+    int64_t remark_ns = clock_monotonic_ns() + REMARK_NS;
+
     while (!is_done(&comm->init->is_done)) {
         if (watch_check(&comm->mesh->watch)) {
             return mesh_failed(comm->mesh, err);
         }
-        if (clock_monotonic_ns() > deadline_ns) {
+        int64_t now = clock_monotonic_ns();
+        if (now > remark_ns) {
+            remark_ns = INT64_MAX;
+            remark(comm);
+        }
+        if (now > deadline_ns) {
             const char *last = comm->nccl.call.last_error(NULL);
             return error_set(err, ERROR_TIMEOUT,
                              "NCCL did not form its communicator in time%s%s",
