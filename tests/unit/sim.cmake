@@ -1,0 +1,15 @@
+if(NOT TARGET rb_worker_fixture)
+    add_library(rb_worker_fixture STATIC
+        ${CMAKE_CURRENT_LIST_DIR}/../bench/store_stub.c
+        ${CMAKE_CURRENT_LIST_DIR}/../bench/worker_group.c)
+endif()
+
+foreach(noun params noise topology model)
+    unit_test(sim_${noun} rb_worker_sim)
+endforeach()
+unit_test(sim_hub rb_worker_sim rb_worker_fixture)
+# Real worker processes.
+unit_test(sim_worker rb_worker_fixture rb_common)
+target_compile_definitions(test_sim_worker
+    PRIVATE WORKER_SIM="$<TARGET_FILE:ringbench-worker-sim>")
+add_dependencies(test_sim_worker ringbench-worker-sim)

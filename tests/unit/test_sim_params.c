@@ -1,0 +1,125 @@
+/* test_sim_params.c - what a simulation is told, and what it refuses to hear */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "near.h"
+
+#include "agent/worker/sim/params.h"
+
+static int read_one(const char *variable, struct sim_params *params, struct error *err)
+{
+    char *copy = strdup(variable);
+    char *const environment[] = {copy, NULL};
+    int status = sim_params_read(environment, params, err);
+
+    /* Lists are borrowed from the environment: none of these tests looks at one. */
+    free(copy);
+    return status;
+}
+
+static void everything_has_a_default(void **state)
+{
+    struct sim_params params;
+
+    (void)state;
+    assert_int_equal(read_one("PATH=/bin", &params, NULL), 0);
+    assert_near(params.base_us, 8.4, 1e-12);
+    assert_near(params.bandwidth_gbs, 50, 1e-12);
+    assert_near(params.sleep_fraction, 1, 1e-12);
+    assert_true(params.seed < 0);
+    assert_null(params.slow_nodes);
+    assert_int_equal(params.algorithms, 15);
+    assert_int_equal(params.protocols, 7);
+}
+
+static void numbers_and_names_are_read(void **state)
+{
+    char a[] = "SIM_BANDWIDTH_GBS=12.5", b[] = "SIM_ALGO=Tree,PAT",
+         c[] = "SIM_PROTO=ll128", d[] = "SIM_SLOW_NODE=n1:0.5,n2:0.25",
+         e[] = "SIM_SEED=0";
+    char *const environment[] = {a, b, c, d, e, NULL};
+    struct sim_params params;
+
+    (void)state;
+    assert_int_equal(sim_params_read(environment, &params, NULL), 0);
+    assert_near(params.bandwidth_gbs, 12.5, 1e-12);
+    assert_near(params.seed, 0, 1e-12);
+    assert_int_equal(params.algorithms, 1u << SIM_TREE | 1u << SIM_PAT | 1u << SIM_P2P);
+    assert_int_equal(params.protocols, 1u << SIM_LL128);
+    assert_string_equal(params.slow_nodes, "n1:0.5,n2:0.25");
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+    static const struct {
+        const char *variable, *text;
+    } samples[] = {
+        {"SIM_BANDWITH_GBS=1", "SIM_BANDWITH_GBS is no variable of the simulation"},
+        {"SIM_LATENCY_US=fast", "SIM_LATENCY_US=fast must be a number from 0 to 1e+09"},
+        {"SIM_LATENCY_US=", "SIM_LATENCY_US= must be a number from 0 to 1e+09"},
+        {"SIM_LATENCY_US=nan", "SIM_LATENCY_US=nan must be a number from 0 to 1e+09"},
+        {"SIM_LATENCY_US=1 ", "SIM_LATENCY_US=1  must be a number from 0 to 1e+09"},
+        {"SIM_BANDWIDTH_GBS=0",
+         "SIM_BANDWIDTH_GBS=0 must be a number from 1e-06 to 1e+09"},
+        {"SIM_NOISE=-1", "SIM_NOISE=-1 must be a number from 0 to 2"},
+        {"SIM_ALGO=ring,nvls", "SIM_ALGO=ring,nvls: \"nvls\" is not known"},
+        {"SIM_ALGO=p2p", "SIM_ALGO=p2p: \"p2p\" is not known"},
+        {"SIM_SLOW_NODE=n1", "SIM_SLOW_NODE=n1 must be a list of NAME:VALUE with values "
+                             "above 0"},
+        {"SIM_SLOW_NODE=n1:",
+         "SIM_SLOW_NODE=n1: must be a list of NAME:VALUE with values "
+         "above 0"},
+        {"SIM_SLOW_NODE=n1:0", "SIM_SLOW_NODE=n1:0 must be a list of NAME:VALUE with "
+                               "values above 0"},
+        {"SIM_SLOW_NODE=:1", "SIM_SLOW_NODE=:1 must be a list of NAME:VALUE with values "
+                             "above 0"},
+        {"SIM_SLOW_LINK=a-b:0.5x", "SIM_SLOW_LINK=a-b:0.5x must be a list of NAME:VALUE "
+                                   "with values above 0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        struct sim_params params;
+        struct error err = {0};
+        if (!read_one(samples[i].variable, &params, &err)) {
+            fail_msg("%s is accepted", samples[i].variable);
+        }
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_string_equal(err.text, samples[i].text);
+    }
+}
+
+static void a_list_is_taken_apart(void **state)
+{
+    const char *list = "node-1:0.5,b:2";
+    struct sim_item item;
+
+    (void)state;
+    assert_int_equal(sim_list_next(&list, &item), 1);
+    assert_int_equal(item.name_len, 6);
+    assert_memory_equal(item.name, "node-1", 6);
+    assert_near(item.value, 0.5, 0);
+    assert_int_equal(sim_list_next(&list, &item), 1);
+    assert_memory_equal(item.name, "b", 1);
+    assert_int_equal(sim_list_next(&list, &item), 0);
+    list = NULL;
+    assert_int_equal(sim_list_next(&list, &item), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_has_a_default),
+        cmocka_unit_test(numbers_and_names_are_read),
+        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(a_list_is_taken_apart),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+/* test_sim_worker.c - simulated workers as processes: rows, noise, faults */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "near.h"
+
+#include "common/json_util.h"
+#include "tests/bench/worker_group.h"
+
+#define RANKS 4
+#define QUIET_MS 20000
+
+struct seen {
+    json_t *results;
+    json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
+};
+
+static char case_path[] = "/tmp/ringbench-case-XXXXXX";
+
+static const char collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
+                                  "\"broadcast\",\"reduce\",\"alltoall\",\"gather\","
+                                  "\"scatter\",\"sendrecv\"]";
+
+/* members: of the case, in place of these. */
+static void write_case(const char *kinds, const char *members)
+{
+    char text[2048], more[512];
+
+    snprintf(text, sizeof(text),
+             "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"backend\":\"sim\","
+             "\"world_size\":%d,\"collectives\":%s,\"dtypes\":[\"float32\"],"
+             "\"ranks\":[{\"rank\":0,\"node\":\"a\"},{\"rank\":1,\"node\":\"a\"},"
+             "{\"rank\":2,\"node\":\"b\"},{\"rank\":3,\"node\":\"b\"}],"
+             "\"redops\":[\"sum\"],\"root\":1,\"in_place\":[false,true],\"warmup\":1,"
+             "\"agg_iters\":1,\"check\":1,\"seed\":7}",
+             RANKS, kinds);
+    snprintf(more, sizeof(more), "{%s}", members);
+    json_t *json = json_parse(text, strlen(text), NULL);
+    json_t *object = json_parse(more, strlen(more), NULL);
+    assert_non_null(json);
+    assert_int_equal(json_object_update(json, object), 0);
+    assert_int_equal(json_write_file(json, case_path, NULL), 0);
+    json_decref(object);
+    json_decref(json);
+}
+
+static void note(void *arg, int rank, const char *line, size_t len)
+{
+    struct seen *seen = arg;
+    json_t *event = json_parse(line, len, NULL);
+    const char *type = json_get_str(event, "type", "");
+
+    assert_non_null(event);
+    if (strcmp(type, "result") == 0) {
+        json_array_append(seen->results, event);
+    } else if (strcmp(type, "hello") == 0) {
+        seen->hello[rank] = json_incref(event);
+    } else if (strcmp(type, "done") == 0) {
+        seen->done[rank] = json_incref(event);
+    } else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0) {
+        seen->connected[rank] = json_incref(event);
+    }
+    json_decref(event);
+}
+
+static void release(struct seen *seen)
+{
+    json_decref(seen->results);
+    for (int rank = 0; rank < RANKS; rank++) {
+        json_decref(seen->hello[rank]);
+        json_decref(seen->connected[rank]);
+        json_decref(seen->done[rank]);
+    }
+}
+
+static void run_case(struct seen *seen)
+{
+    struct worker_group group;
+
+    memset(seen, 0, sizeof(*seen));
+    seen->results = json_array();
+    assert_int_equal(worker_group_start(&group, WORKER_SIM, case_path, RANKS, 0), 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, seen), 0);
+    worker_group_end(&group);
+}
+
+/* Run it, and expect it to end well. */
+static void run_well(struct seen *seen)
+{
+    run_case(seen);
+    for (int rank = 0; rank < RANKS; rank++) {
+        if (!json_get_bool(seen->done[rank], "ok", false)) {
+            char *text = json_text(seen->done[rank]);
+            fail_msg("rank %d: %s", rank, text);
+        }
+    }
+}
+
+static const json_t *row(const struct seen *seen, size_t i)
+{
+    return json_array_get(seen->results, i);
+}
+
+static double time_of(const json_t *row, size_t rank)
+{
+    return json_number_value(json_array_get(json_object_get(row, "times_us"), rank));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    setenv("RINGBENCH_ALLOW_FAULTS", "1", 1);
+    setenv("SIM_SLEEP_FRACTION", "0", 1);
+    unsetenv("SIM_NOISE");
+    unsetenv("SIM_SEED");
+    unsetenv("SIM_SLOW_NODE");
+    unsetenv("SIM_TYPO");
+    unsetenv("SIM_MEMORY_GIB");
+    return 0;
+}
+
+static void every_collective_is_right_and_simulated(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    write_case(collectives, "\"sizes\":[64,1000000],\"iters\":3,\"timing\":\"isolated\"");
+    run_well(&seen);
+    assert_int_equal(json_array_size(seen.results), 9 * 4);
+    for (size_t i = 0; i < json_array_size(seen.results); i++) {
+        const json_t *result = row(&seen, i);
+        assert_true(json_get_bool(result, "simulated", false));
+        assert_int_equal(json_get_int(result, "wrong", 0), 0);
+        assert_true(json_get_num(result, "time_us", 0) > 1);
+        assert_int_equal(json_array_size(json_object_get(result, "samples_us")), 3);
+        assert_non_null(json_object_get(result, "algorithm"));
+        assert_non_null(json_object_get(result, "protocol"));
+    }
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_true(json_get_bool(seen.hello[rank], "simulated", false));
+        assert_true(json_get_bool(seen.connected[rank], "simulated", false));
+        assert_string_equal(json_get_str(seen.connected[rank], "transport", ""),
+                            "simulated");
+    }
+    const json_t *model = json_object_get(seen.connected[0], "model");
+    assert_int_equal(json_get_int(model, "nodes", 0), 2);
+    release(&seen);
+}
+
+static void without_noise_a_row_is_the_model(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    setenv("SIM_NOISE", "0", 1);
+    write_case("[\"all_gather\"]", "\"sizes\":[50000000],\"iters\":5");
+    run_well(&seen);
+    /* 3 steps, one of them between nodes; 5e7 bytes at 50 GB/s * 4/3. */
+    for (size_t rank = 0; rank < RANKS; rank++) {
+        assert_near(time_of(row(&seen, 0), rank), 8.4 + 2 * 3.4 + 14 + 750, 0.01);
+    }
+    /* And the first call is 500 us longer, in the first row of the collective. */
+    assert_near(json_get_num(row(&seen, 0), "first_us", 0), 779.2 + 500, 0.01);
+    assert_near(json_get_num(row(&seen, 1), "first_us", 0), 779.2, 0.01);
+    release(&seen);
+}
+
+static void the_same_seed_makes_the_same_rows(void **state)
+{
+    struct seen first, second, third;
+
+    (void)state;
+    write_case(collectives, "\"sizes\":[8,4096,1000000],\"iters\":4");
+    run_well(&first);
+    run_well(&second);
+    assert_true(json_equal(first.results, second.results));
+    setenv("SIM_SEED", "8", 1);
+    run_well(&third);
+    assert_false(json_equal(first.results, third.results));
+    release(&second);
+    run_well(&second);
+    assert_true(json_equal(second.results, third.results));
+    release(&first);
+    release(&second);
+    release(&third);
+}
+
+/* log(time) of 400 calls, of which each is its own sample. */
+static void noise_has_the_size_asked_for(void **state)
+{
+    struct seen seen;
+    double sum = 0, squares = 0;
+    int n = 400;
+
+    (void)state;
+    setenv("SIM_NOISE", "0.1", 1);
+    write_case("[\"broadcast\"]",
+               "\"sizes\":[1000000],\"iters\":400,\"timing\":\"isolated\",\"check\":0");
+    run_well(&seen);
+    const json_t *samples = json_object_get(row(&seen, 0), "samples_us");
+    assert_int_equal(json_array_size(samples), n);
+    for (int i = 0; i < n; i++) {
+        double value = log(json_number_value(json_array_get(samples, (size_t)i)));
+        sum += value;
+        squares += value * value;
+    }
+    double sigma = sqrt(squares / n - sum / n * (sum / n));
+    /* Four standard errors; the ranks' own part (a quarter) adds a little. */
+    assert_near(sigma, 0.1, 0.1 * 4 / sqrt(2.0 * n));
+    release(&seen);
+}
+
+static void a_slow_node_shows(void **state)
+{
+    struct seen healthy, slow;
+
+    (void)state;
+    setenv("SIM_NOISE", "0", 1);
+    write_case("[\"all_reduce\",\"sendrecv\"]", "\"sizes\":[100000000],\"iters\":3");
+    run_well(&healthy);
+    setenv("SIM_SLOW_NODE", "b:0.25,elsewhere:0.1", 1);
+    run_well(&slow);
+    for (size_t rank = 0; rank < RANKS; rank++) {
+        double ratio = time_of(row(&slow, 0), rank) / time_of(row(&healthy, 0), rank);
+        assert_true(ratio > 3.8 && ratio < 4); /* all wait for it */
+    }
+    const json_t *faults =
+        json_object_get(json_object_get(slow.connected[0], "model"), "faults");
+    assert_int_equal(json_array_size(faults), 3); /* its link and two ranks */
+    release(&healthy);
+    release(&slow);
+}
+
+static void a_late_rank_makes_the_others_wait(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    setenv("SIM_NOISE", "0", 1);
+    write_case("[\"all_reduce\"]", "\"sizes\":[1000000],\"iters\":3,\"timing\":"
+                                   "\"isolated\",\"fault\":{\"kind\":\"slow\",\"rank\":2,"
+                                   "\"us\":5000}");
+    run_well(&seen);
+    for (size_t rank = 0; rank < RANKS; rank++) {
+        double us = time_of(row(&seen, 0), rank);
+        assert_true(rank == 2 ? us < 1000 : us > 5000);
+    }
+    release(&seen);
+    write_case("[\"all_reduce\"]", "\"sizes\":[1000000],\"iters\":3,\"agg_iters\":5,"
+                                   "\"fault\":{\"kind\":\"slow\",\"rank\":2,"
+                                   "\"us\":5000}");
+    run_well(&seen);
+    for (size_t rank = 0; rank < RANKS; rank++) {
+        double us = time_of(row(&seen, 0), rank);
+        assert_true(us > 1000 && us < 1500); /* once in five calls */
+    }
+    release(&seen);
+}
+
+static void a_wrong_element_is_named(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    write_case("[\"all_reduce\",\"alltoall\"]",
+               "\"sizes\":[8,4000],\"iters\":2,"
+               "\"fault\":{\"kind\":\"wrong\",\"rank\":2,\"row\":2,\"index\":77}");
+    run_well(&seen);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(json_get_int(row(&seen, i), "wrong", -1), i == 2 ? 1 : 0);
+    }
+    const json_t *error = json_array_get(json_object_get(row(&seen, 2), "errors"), 0);
+    assert_int_equal(json_get_int(error, "rank", -1), 2);
+    assert_int_equal(json_get_int(error, "index", -1), 77);
+    assert_string_not_equal(json_get_str(error, "expected", ""),
+                            json_get_str(error, "got", ""));
+    release(&seen);
+}
+
+static void a_death_is_blamed_on_the_dead(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    for (int dead = 0; dead < RANKS; dead += 3) {
+        char fault[200];
+        snprintf(fault, sizeof(fault),
+                 "\"sizes\":[8,64],\"iters\":2,"
+                 "\"fault\":{\"kind\":\"die\",\"rank\":%d,\"row\":1}",
+                 dead);
+        write_case("[\"all_reduce\"]", fault);
+        run_case(&seen);
+        for (int rank = 0; rank < RANKS; rank++) {
+            const json_t *error = json_object_get(seen.done[rank], "error");
+            if (rank == dead) {
+                assert_null(seen.done[rank]);
+                continue;
+            }
+            assert_string_equal(json_get_str(error, "code", ""), "peer_lost");
+            assert_int_equal(json_get_int(error, "peer", -1), dead);
+        }
+        release(&seen);
+    }
+}
+
+static void a_variable_that_is_not_known_ends_the_case(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    setenv("SIM_TYPO", "1", 1);
+    write_case("[\"all_reduce\"]", "\"sizes\":[8],\"iters\":2");
+    run_case(&seen);
+    for (int rank = 0; rank < RANKS; rank++) {
+        const json_t *error = json_object_get(seen.done[rank], "error");
+        assert_string_equal(json_get_str(error, "code", ""), "bad_case");
+        assert_string_equal(json_get_str(error, "text", ""),
+                            "SIM_TYPO is no variable of the simulation");
+    }
+    release(&seen);
+}
+
+static void what_does_not_fit_is_skipped(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    setenv("SIM_MEMORY_GIB", "1", 1);
+    write_case("[\"all_reduce\"]", "\"sizes\":[536870912,536870916],\"iters\":2");
+    run_well(&seen);
+    assert_null(json_object_get(row(&seen, 0), "skipped"));
+    assert_non_null(
+        strstr(json_get_str(row(&seen, 2), "skipped", ""), "SIM_MEMORY_GIB=1"));
+    assert_true(json_get_bool(row(&seen, 2), "simulated", false));
+    release(&seen);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(every_collective_is_right_and_simulated, set_up),
+        cmocka_unit_test_setup(without_noise_a_row_is_the_model, set_up),
+        cmocka_unit_test_setup(the_same_seed_makes_the_same_rows, set_up),
+        cmocka_unit_test_setup(noise_has_the_size_asked_for, set_up),
+        cmocka_unit_test_setup(a_slow_node_shows, set_up),
+        cmocka_unit_test_setup(a_late_rank_makes_the_others_wait, set_up),
+        cmocka_unit_test_setup(a_wrong_element_is_named, set_up),
+        cmocka_unit_test_setup(a_death_is_blamed_on_the_dead, set_up),
+        cmocka_unit_test_setup(a_variable_that_is_not_known_ends_the_case, set_up),
+        cmocka_unit_test_setup(what_does_not_fit_is_skipped, set_up),
+    };
+    int fd = mkstemp(case_path);
+
+    if (fd < 0) {
+        return 1;
+    }
+    close(fd);
+    int status = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(case_path);
+    return status;
+}
