@@ -105,18 +105,22 @@ static void stream(void *to, const void *from, size_t bytes)
     const char *in = from;
     size_t head = (size_t)(-(uintptr_t)out % sizeof(VECTOR));
 
-    head = head < bytes ? head : bytes;
-    memcpy(out, in, head);
-    out += head;
-    in += head;
-    bytes -= head;
+    if (head > 0) {
+        head = head < bytes ? head : bytes;
+        memcpy(out, in, head);
+        out += head;
+        in += head;
+        bytes -= head;
+    }
     for (; bytes >= sizeof(VECTOR); bytes -= sizeof(VECTOR)) {
         VECTOR_STREAM((VECTOR *)(void *)out,
                       VECTOR_LOAD((const VECTOR *)(const void *)in));
         out += sizeof(VECTOR);
         in += sizeof(VECTOR);
     }
-    memcpy(out, in, bytes);
+    if (bytes > 0) {
+        memcpy(out, in, bytes);
+    }
 }
 #else
 static void stream(void *to, const void *from, size_t bytes)
