@@ -1,0 +1,198 @@
+// sim.test.mjs - simulated runs through a real server and agents: many ranks, the same
+// rows for the same seed, every fault to its end, and "simulated" wherever figures show
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import {
+  faulty, noWorkersLeft, startAgents, startCluster, startServer,
+} from './lib/cluster.mjs';
+
+const limit = { timeout: 180000 };
+
+const sim = (env = {}) => ({
+  backend: 'sim', sizes: [8, '64K', '64M'], iters: 5, warmup: 1,
+  env: { SIM_SLEEP_FRACTION: '0', ...env },
+});
+
+const figures = ({ time_us, times_us, first_us, size, wrong }) =>
+  ({ time_us, times_us, first_us, size, wrong });
+
+test('every output of a simulated run says so', limit, async (t) => {
+  const { server } = await startCluster(t, 2, { agent: { ranks: 2 } });
+  const node = await server.node('node-1');
+  assert.equal(node.inventory.backends.sim.simulated, true);
+  assert.equal(node.inventory.backends.sim.devices[0].name, 'simulated device');
+
+  const lines = await (await server.followText(sim())).ended();
+  assert.ok(lines.includes('# placed: sim, 4 ranks on node-1, node-2'), lines.join('\n'));
+  assert.ok(lines.includes('# all_reduce float32 sum, simulated: these are no measurements'));
+  assert.match(lines.at(-1), /^completed: 6 rows in .* GB\/s, simulated$/);
+
+  const id = lines[0].match(/^# run (\S+)/)[1];
+  const rows = await server.rows(id);
+  assert.equal(rows.length, 6);
+  for (const row of rows) {
+    assert.equal(row.simulated, true);
+    assert.equal(row.wrong, 0);
+    assert.match(row.algorithm, /^(ring|tree)$/);
+    assert.match(row.protocol, /^(LL|LL128|Simple)$/);
+  }
+  const run = await server.getRun(id);
+  assert.equal(run.backend, 'sim');
+  const events = await server.events(id);
+  assert.ok(events.filter((e) => e.type === 'result').every((e) => e.simulated === true));
+  assert.equal(events.find((e) => e.state === 'connected').transport, 'simulated');
+  const csv = (await server.get(`/api/v1/runs/${id}/results?format=csv`)).split('\r\n');
+  const column = csv[0].split(',').indexOf('simulated');
+  assert.ok(csv.slice(1).filter(Boolean).every((line) => line.split(',')[column] === 'true'));
+  const text = await server.get(`/api/v1/runs/${id}/results?format=text`);
+  assert.match(text, /sum, simulated: these are no measurements/);
+});
+
+test('nothing is simulated unless a run asks for it', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const { id } = await server.run({ sizes: [8], iters: 1 });
+  const run = await server.runEnds(id);
+  assert.equal(run.backend, 'host');
+  for (const row of await server.rows(id)) assert.equal(row.simulated, undefined);
+});
+
+test('the same seed gives the same rows, another seed others', limit, async (t) => {
+  const { server } = await startCluster(t, 2, { agent: { ranks: 3 } });
+  const all = [];
+  for (const seed of ['11', '11', '12']) {
+    const { id } = await server.run(sim({ SIM_SEED: seed }));
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+    all.push((await server.rows(id)).map(figures));
+  }
+  assert.deepEqual(all[0], all[1]);
+  assert.notDeepEqual(all[0], all[2]);
+});
+
+test('a slow node and a wrong interface show in the times', limit, async (t) => {
+  const { server } = await startCluster(t, 3, { agent: { ranks: 2 } });
+  const last = async (env) => {
+    const { id } = await server.run({
+      ...sim({ SIM_NOISE: '0', ...env }), collectives: ['all_reduce', 'sendrecv'], in_place: false,
+    });
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+    const rows = (await server.rows(id)).filter((row) => row.size === 64 * 1024 * 1024);
+    return rows.map((row) => row.times_us);
+  };
+  const healthy = await last({});
+  const slow = await last({ SIM_SLOW_NODE: 'node-2:0.25' });
+  // Everybody waits in an all-reduce; neighbours wait for the node alone.
+  slow[0].forEach((us, rank) => assert.ok(us > 3.5 * healthy[0][rank], `${slow[0]}`));
+  assert.deepEqual(slow[1].map((us, rank) => us > 3 * healthy[1][rank]),
+    [false, true, true, true, true, false], `${slow[1]} ${healthy[1]}`);
+  const wrong = await last({ SIM_WRONG_INTERFACE: 'node-3:1' });
+  wrong[0].forEach((us, rank) => assert.ok(us > 30 * healthy[0][rank], `${wrong[0]}`));
+});
+
+test('a late rank has the shortest times, the others wait for it', limit, async (t) => {
+  const { server } = await startCluster(t, 2, faulty);
+  const { id } = await server.run({
+    ...sim(), timing: 'isolated', fault: { kind: 'slow', rank: 1, us: 20000 },
+  });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  for (const { times_us: [other, late] } of await server.rows(id)) {
+    assert.ok(other > 20000 && late < 10000, `${other} ${late}`);
+  }
+});
+
+test('a rank that hangs is named when the case stalls', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 3, {
+    ...faulty, agent: { ...faulty.agent, ranks: 2 },
+  });
+  const { id } = await server.run({
+    ...sim(), stall_s: 3, fault: { kind: 'hang', rank: 3, row: 2 },
+  });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /stalled: no rank made progress for 3 s; behind: rank 3 on node-2/);
+  assert.match(run.reason, /5 ranks wait for it/);
+  assert.doesNotMatch(run.reason, /rank [01245] on/);
+  await noWorkersLeft(agents);
+});
+
+for (const rank of [0, 3]) {
+  test(`the death of rank ${rank} is blamed on it`, limit, async (t) => {
+    const { server, agents } = await startCluster(t, 2, {
+      ...faulty, agent: { ...faulty.agent, ranks: 2 },
+    });
+    const { id } = await server.run({ ...sim(), fault: { kind: 'die', rank, row: 2 } });
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'failed');
+    assert.match(run.reason, new RegExp(`^rank ${rank} on node-${rank < 2 ? 1 : 2}: `));
+    assert.match(run.reason, /signal 9|SIGKILL|killed/i);
+    await noWorkersLeft(agents);
+    const again = await server.run(sim());
+    assert.equal((await server.runEnds(again.id)).state, 'completed');
+  });
+}
+
+test('a rank that does not join is named', limit, async (t) => {
+  const { server } = await startCluster(t, 2, {
+    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '2'] },
+  });
+  const { id } = await server.run({ ...sim(), fault: { kind: 'no_join', rank: 0 } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /1 of 2 ranks joined in 2 s; missing rank 0 on node-1/);
+});
+
+test('wrong data is named', limit, async (t) => {
+  const { server } = await startCluster(t, 2, faulty);
+  const lines = await (await server.followText({
+    ...sim(), in_place: false, fault: { kind: 'wrong', rank: 1, row: 1, index: 5 },
+  })).ended();
+  assert.match(lines.at(-1), /wrong data: 1 wrong elements, .* rank 1, index 5: expected/);
+  const rows = await server.rows(lines[0].match(/^# run (\S+)/)[1]);
+  assert.deepEqual(rows.map((row) => row.wrong), [0, 1, 0]);
+  assert.equal(rows[1].errors[0].rank, 1);
+  assert.equal(rows[1].errors[0].index, 5);
+});
+
+test('a variable that is written wrong fails the case with its name', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const { id } = await server.run(sim({ SIM_BANDWITH_GBS: '3' }));
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /SIM_BANDWITH_GBS is no variable of the simulation/);
+});
+
+test('it takes the time that it is told to take', limit, async (t) => {
+  const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
+  // 1 + 10 calls of some 350 ms, and one for the check, at a tenth: 0.4 s.
+  const { id } = await server.run({
+    ...sim({ SIM_SLEEP_FRACTION: '0.1', SIM_BANDWIDTH_GBS: '1', SIM_INTRA_BANDWIDTH_GBS: '1' }),
+    sizes: ['350M'], iters: 10, in_place: false,
+  });
+  const events = await server.runEnds(id).then(() => server.events(id));
+  const at = (check) => Date.parse(events.find(check).time);
+  const took = at((e) => e.type === 'result') - at((e) => e.state === 'connected');
+  assert.ok(took >= 400, `${took} ms`);
+});
+
+test('64 ranks on each of 4 nodes sweep 8 B to 1 GiB', limit, async (t) => {
+  const server = await startServer(t);
+  const agents = await startAgents(t, server, 4, { ranks: 64 });
+  const began = Date.now();
+  const { id } = await server.run({
+    backend: 'sim', sizes: { min: 8, max: '1G', factor: 2 }, env: { SIM_SLEEP_FRACTION: '0' },
+  });
+  const run = await server.runEnds(id, 120000);
+  t.diagnostic(`256 ranks: ${Date.now() - began} ms`);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(run.world_size, 256);
+  const rows = await server.rows(id);
+  assert.equal(rows.length, 56);
+  for (const row of rows) {
+    assert.equal(row.times_us.length, 256);
+    assert.equal(row.wrong, 0);
+  }
+  await noWorkersLeft(agents);
+});
