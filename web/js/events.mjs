@@ -23,6 +23,7 @@ export function newRunState() {
         rowsTotal: 0,
         cases: new Map(),
         rows: new Map(),
+        metrics: new Map(),
         messages: [],
         messagesDropped: 0,
         revision: 0
@@ -156,7 +157,40 @@ function applyResult(run, event) {
     if (!found) {
         return;
     }
+    if (event.metric !== undefined) {
+        applyFigure(run, event);
+        return;
+    }
     run.rows.set(`${event.case}:${event.row}`, event);
+}
+
+/* A figure that a program printed: summed up as it comes, for there may be many. */
+function applyFigure(run, event) {
+    let metric = run.metrics.get(event.metric);
+    if (!metric) {
+        metric = {
+            metric: event.metric,
+            unit: event.unit ?? '',
+            higherIsBetter: event.higher_is_better === true,
+            all: newSum(),
+            rank0: newSum()
+        };
+        run.metrics.set(event.metric, metric);
+    }
+    addTo(metric.all, event.value);
+    if (event.rank === 0) {
+        addTo(metric.rank0, event.value);
+    }
+}
+
+const newSum = () => ({count: 0, sum: 0, last: null, min: Infinity, max: -Infinity});
+
+function addTo(sum, value) {
+    sum.count += 1;
+    sum.sum += value;
+    sum.last = value;
+    sum.min = Math.min(sum.min, value);
+    sum.max = Math.max(sum.max, value);
 }
 
 function applyMessage(run, event) {

@@ -1,10 +1,10 @@
 /* pages.test.mjs - what holds for every view: no violation, no overflow, no markup out of
  * data, no way round the content security policy */
 import assert from 'node:assert/strict';
-import {after, test} from 'node:test';
+import {after} from 'node:test';
 import {axe} from '../lib/browser.mjs';
 import {problemDocument} from '../lib/fake_server.mjs';
-import {closeBrowser, LIMIT, sees, setUp, until} from '../lib/page.mjs';
+import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
 import {sampleNode, sampleRun} from '../lib/sample.mjs';
 
 after(closeBrowser);

@@ -2,11 +2,20 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import {after, test} from 'node:test';
+import {after} from 'node:test';
 import {assertNumbered, faulty, startCluster} from '../../integration/lib/cluster.mjs';
 import {binDir, buildDir} from '../../integration/lib/fixture.mjs';
 import {axe} from '../lib/browser.mjs';
-import {closeBrowser, figureRows, openPage, sees, skip, until} from '../lib/page.mjs';
+import {
+    closeBrowser,
+    figureRows,
+    openPage,
+    patience,
+    pageTest as test,
+    sees,
+    skip,
+    until
+} from '../lib/page.mjs';
 
 after(closeBrowser);
 
@@ -23,7 +32,7 @@ function whyNotReal() {
 }
 
 const LIMIT = {
-    timeout: 120000,
+    timeout: 180000 * patience,
     skip: whyNotReal()
 };
 /* Each operation of rank 0 takes a while: a run that can be watched. */

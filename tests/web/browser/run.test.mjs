@@ -1,7 +1,15 @@
 /* run.test.mjs - a run's page: live, across failures, and restored by its address */
 import assert from 'node:assert/strict';
-import {after, test} from 'node:test';
-import {closeBrowser, figureRows, LIMIT, sees, setUp, until} from '../lib/page.mjs';
+import {after} from 'node:test';
+import {
+    closeBrowser,
+    figureRows,
+    LIMIT,
+    pageTest as test,
+    sees,
+    setUp,
+    until
+} from '../lib/page.mjs';
 import {sampleRun, sampleNode} from '../lib/sample.mjs';
 
 after(closeBrowser);

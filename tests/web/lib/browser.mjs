@@ -34,7 +34,6 @@ export async function openBrowser() {
             '--disable-component-update', '--disable-sync'
         ]
     });
-    context.setDefaultTimeout(15000);
     return {
         context,
         async close() {

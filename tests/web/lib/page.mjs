@@ -1,14 +1,20 @@
 /* page.mjs - a fake server and a browser page for one test, both gone when it ends */
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
 import {complaints, openBrowser, whyNoBrowser} from './browser.mjs';
 import {FakeServer} from './fake_server.mjs';
 
 export const skip = whyNoBrowser() ?? false;
+/* Slow machines say so: everything then may take longer. */
+export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 1);
 export const LIMIT = {
-    timeout: 60000,
+    timeout: 120000 * patience,
     skip
 };
 
 let browser = null;
+/* What is to be undone at the end of each test, and what its pages complained of. */
+const ends = new WeakMap();
 
 /* One browser for all tests of a file: call in after(). */
 export async function closeBrowser() {
@@ -16,22 +22,35 @@ export async function closeBrowser() {
     browser = null;
 }
 
-/* {page, errors}: a page that fails the test at its end if it complained of anything but
- * what matches `expected`. */
+/* A test with pages: at its end they are closed first, then what they loaded from; and it
+ * fails if a page complained of anything that was not expected. (Not in after(): when one
+ * such hook throws, the others don't run.) */
+export function pageTest(name, options, body) {
+    return test(name, options, async t => {
+        const state = {undo: [], complaints: []};
+        ends.set(t, state);
+        try {
+            await body(t);
+        } finally {
+            for (const undo of state.undo.reverse()) {
+                await undo();
+            }
+        }
+        assert.deepEqual(state.complaints.flatMap(list => list()), []);
+    });
+}
+
+/* {page, errors}: a page; `expected` matches the complaints that it may make. */
 export async function openPage(
     t, {expected = /(?!)/, width = 1280, scheme = 'light'} = {}) {
     browser ??= await openBrowser();
     const page = await browser.context.newPage();
+    ends.get(t).undo.push(() => page.close());
+    page.setDefaultTimeout(20000 * patience);
     await page.setViewportSize({width, height: 900});
     await page.emulateMedia({colorScheme: scheme});
     const errors = complaints(page);
-    t.after(async () => {
-        await page.close();
-        const real = errors.filter(text => !expected.test(text));
-        if (real.length > 0) {
-            throw new Error(`the page complained: ${real.join('\n')}`);
-        }
-    });
+    ends.get(t).complaints.push(() => errors.filter(text => !expected.test(text)));
     return {page, errors};
 }
 
@@ -39,8 +58,8 @@ export async function openPage(
 export async function setUp(t, options) {
     const server = new FakeServer();
     await server.start();
+    ends.get(t).undo.push(() => server.stop());
     const {page, errors} = await openPage(t, options);
-    t.after(() => server.stop());
     return {server, page, errors, open: path => page.goto(server.url + path)};
 }
 
@@ -48,8 +67,8 @@ export async function setUp(t, options) {
 export const sees = (page, text) => page.getByText(text).first().waitFor();
 
 /* Wait until `check` gives something true; for what happens outside of the page. */
-export async function until(check, what, ms = 10000) {
-    const end = Date.now() + ms;
+export async function until(check, what, ms = 20000) {
+    const end = Date.now() + ms * patience;
     for (;;) {
         const value = await check();
         if (value) {

@@ -62,8 +62,11 @@ test('a later attempt starts its case afresh; what an earlier one says is stale'
     log.add('result', {case: 0, attempt: 1, ...row});
     log.add('case', {case: 0, attempt: 2, state: 'rendezvous', reason: null, repeat: 0});
     log.add('result', {case: 0, attempt: 1, ...row, row: 1});
+    log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'failed'});
+    log.add('case', {case: 0, attempt: 1, state: 'failed', reason: 'late', repeat: 0});
     const run = replay(log.events);
     assert.equal(run.cases.get(0).attempt, 2);
+    assert.equal(run.cases.get(0).state, 'rendezvous');
     assert.equal(run.cases.get(0).ranks.size, 0);
     assert.equal(currentRows(run).length, 0);
 });

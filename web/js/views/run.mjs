@@ -7,6 +7,7 @@ import {shorten} from '../units.mjs';
 import {runMeaning, runShare, runSpec} from './run_about.mjs';
 import {caseBar} from './run_cases.mjs';
 import {runCharts} from './run_charts.mjs';
+import {runFigures} from './run_figures.mjs';
 import {runHead} from './run_head.mjs';
 import {runLanes} from './run_lanes.mjs';
 import {runLogs} from './run_logs.mjs';
@@ -15,8 +16,8 @@ import {runTable} from './run_table.mjs';
 import {runReplay, runTimeline} from './run_timeline.mjs';
 
 const PARTS_IN_ORDER = [
-    'cases', 'lanes', 'overlay', 'charts', 'replay', 'table', 'share', 'logs', 'timeline',
-    'spec', 'meaning'
+    'cases', 'lanes', 'overlay', 'charts', 'figures', 'replay', 'table', 'share', 'logs',
+    'timeline', 'spec', 'meaning'
 ];
 
 export function runView(root, app, {id, query}) {
@@ -64,6 +65,7 @@ function buildParts(app, id, {ask, change, seek}) {
         lanes: runLanes(),
         overlay: runOverlay(app, ask, change),
         charts: runCharts(change, ask),
+        figures: runFigures(),
         replay: runReplay(seek),
         table: runTable(sort => change({sort})),
         share: {element: runShare(app, id)},
@@ -83,6 +85,11 @@ function draw(source, parts, rest, view) {
     if (source.meta === null) {
         return;
     }
+    const program = source.meta.spec?.program;
+    for (const name of ['overlay', 'charts', 'table', 'meaning']) {
+        setHidden(parts[name].element, Boolean(program));
+    }
+    parts.figures.update(state, program);
     parts.cases.update(state, view.case);
     parts.lanes.update(state, shownCase);
     const wanted = view.case === null ? rows : rows.filter(row => row.case === view.case);

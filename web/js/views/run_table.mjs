@@ -46,8 +46,9 @@ export function runTable(onSort) {
         update(rows, sort) {
             again = () => this.update(rows, sort);
             const entries = sortPivot(pivot(rows), sort);
-            setText(note, [unrealInWords(rows), repeatsInWords(entries)].filter(Boolean)
-                .join('; '));
+            setText(note,
+                [unrealInWords(rows), repeatsInWords(entries)].filter(Boolean).join(
+                    '; '));
             setHidden(empty, entries.length > 0);
             setHidden(scroll, entries.length === 0);
             setHidden(more, entries.length <= limit);
