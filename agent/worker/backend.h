@@ -31,7 +31,10 @@ struct backend_env {
     const char *hostid;     /* replaces the host identity; NULL: none */
     const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
     int64_t timeout_ms;     /* for the whole of create */
-    int64_t stall_ms;       /* after which the server gives the case up; 0: unknown */
+    /* Operations finished: an asynchronous backend adds what it sees end while it waits,
+     * so that long work does not look like a stall. NULL: nobody asks. */
+    _Atomic uint64_t *finished;
+    int64_t stall_ms; /* after which the server gives the case up; 0: unknown */
     /* The case, valid as long as the communicator; NULL: none. Only a simulation asks. */
     const struct case_file *file;
 };
@@ -74,6 +77,7 @@ struct backend {
      * place: 0 where sums are divided, more where inputs are scaled beforehand. */
     unsigned avg_ulps;
     /* Nothing real is measured: probe, hello and every row say so. */
+    bool is_async; /* run returns early; work has ended when wait or timer_stop returns */
     bool is_emulated;  /* stand-ins for libraries move the bytes */
     bool is_simulated; /* no bytes are moved at all */
 

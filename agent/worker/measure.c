@@ -113,16 +113,24 @@ static int submit(struct loop *loop, struct error *err)
     if (agg_iters > 1 && backend->group_end && backend->group_end(comm, err)) {
         return -1;
     }
+    if (!backend->is_async) {
+        progress_finish(loop->bench->progress);
+    }
+    return 0;
+}
+
+static int wait_for_all(struct loop *loop, struct error *err)
+{
+    if (loop->bench->backend->wait(loop->bench->comm, err)) {
+        return -1;
+    }
     progress_finish(loop->bench->progress);
     return 0;
 }
 
 static int submit_and_wait(struct loop *loop, struct error *err)
 {
-    if (submit(loop, err)) {
-        return -1;
-    }
-    return loop->bench->backend->wait(loop->bench->comm, err);
+    return submit(loop, err) || wait_for_all(loop, err) ? -1 : 0;
 }
 
 static int warm_up(struct loop *loop, double *first_us, struct error *err)
@@ -162,7 +170,7 @@ static int time_throughput(struct loop *loop, double *mean_us, struct error *err
             return -1;
         }
     }
-    if (loop->bench->backend->wait(loop->bench->comm, err)) {
+    if (wait_for_all(loop, err)) {
         return -1;
     }
     *mean_us = (double)(now_ns(loop) - start) / 1e3 / calls;
@@ -183,6 +191,7 @@ static int time_isolated(struct loop *loop, double *mean_us, struct error *err)
             backend->timer_stop(comm, &us, err)) {
             return -1;
         }
+        progress_finish(loop->bench->progress);
         loop->samples[i] = us / (double)file->agg_iters;
         total += loop->samples[i];
     }

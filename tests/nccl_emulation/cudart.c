@@ -17,7 +17,7 @@
 #define DEVICES_MAX 64
 
 struct CUevent_st {
-    int64_t at_ns;
+    atomic_llong at_ns; /* 0: recorded, but not reached */
 };
 
 const int ringbench_emulated = 1;
@@ -256,7 +256,7 @@ static void stamp(void *arg)
     cuda_event event;
 
     memcpy(&event, arg, sizeof(event));
-    event->at_ns = clock_monotonic_ns();
+    atomic_store(&event->at_ns, clock_monotonic_ns());
 }
 
 int cudaEventRecord(cuda_event event, cuda_stream stream)
@@ -267,11 +267,17 @@ int cudaEventRecord(cuda_event event, cuda_stream stream)
         return keep(CUDA_ERROR_MEMORY_CODE);
     }
     memcpy(own, &event, sizeof(event));
+    atomic_store(&event->at_ns, 0);
     return keep(emulated_stream_enqueue(stream, stamp, own));
+}
+
+int cudaEventQuery(cuda_event event)
+{
+    return atomic_load(&event->at_ns) ? CUDA_SUCCESS_CODE : CUDA_ERROR_NOT_READY_CODE;
 }
 
 int cudaEventElapsedTime(float *ms, cuda_event start, cuda_event end)
 {
-    *ms = (float)(end->at_ns - start->at_ns) / 1e6f;
+    *ms = (float)(atomic_load(&end->at_ns) - atomic_load(&start->at_ns)) / 1e6f;
     return CUDA_SUCCESS_CODE;
 }

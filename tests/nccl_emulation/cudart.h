@@ -29,6 +29,7 @@ int cudaStreamQuery(cuda_stream stream);
 int cudaEventCreate(cuda_event *out);
 int cudaEventDestroy(cuda_event event);
 int cudaEventRecord(cuda_event event, cuda_stream stream);
+int cudaEventQuery(cuda_event event);
 int cudaEventElapsedTime(float *ms, cuda_event start, cuda_event end);
 int cudaLibraryLoadData(cuda_library *out, const void *image, void *jit,
                         void **jit_values, unsigned n_jit, void *options,

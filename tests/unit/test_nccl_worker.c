@@ -41,7 +41,8 @@ struct seen {
     json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
     int64_t done_ns[RANKS];
     json_t *results;
-    int progress;
+    int progress, steps; /* steps: in which rank 0 had finished more than before */
+    int64_t finished;
     bool is_running;
 };
 
@@ -82,7 +83,10 @@ static void note(void *arg, int rank, const char *line, size_t len)
     } else if (strcmp(type, "result") == 0) {
         json_array_append(seen->results, event);
     } else if (strcmp(type, "progress") == 0) {
+        int64_t finished = json_get_int(event, "done", 0);
         seen->progress++;
+        seen->steps += rank == 0 && finished > seen->finished;
+        seen->finished = rank == 0 ? finished : seen->finished;
         seen->is_running = seen->is_running || json_get_int(event, "op", 0) > 0;
     } else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0) {
         keep(&seen->connected[rank], event);
@@ -344,6 +348,23 @@ static void a_failure_carries_the_librarys_words(void **state)
     check_failure("devices=4,gpu_fault@3=9", 3, "unspecified launch failure");
 }
 
+/* 40 calls of 100 ms, all enqueued at once: what ends is seen to end. */
+static void long_work_shows_progress(void **state)
+{
+    struct worker_group group;
+    struct seen seen;
+
+    (void)state;
+    write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+               "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":40,\"root\":0,"
+               "\"sizes\":[64]",
+               "");
+    run(&group, &seen, "devices=4,slow_us=100000");
+    assert_all_ok(&group, &seen);
+    assert_true(seen.steps >= 3);
+    end(&group, &seen);
+}
+
 static void a_buffer_that_cannot_be_had_ends_the_case(void **state)
 {
     struct worker_group group;
@@ -573,6 +594,7 @@ int main(void)
         cmocka_unit_test(a_wrong_element_is_named),
         cmocka_unit_test(what_cannot_be_is_said_before_nccl_is_asked),
         cmocka_unit_test(a_failure_carries_the_librarys_words),
+        cmocka_unit_test(long_work_shows_progress),
         cmocka_unit_test(a_buffer_that_cannot_be_had_ends_the_case),
         cmocka_unit_test(a_size_that_does_not_fit_is_skipped),
         cmocka_unit_test(a_death_in_a_collective_is_noticed),

@@ -1,7 +1,6 @@
 /* backend_nccl.c - collectives over GPU memory by NCCL: the backend's table */
 #include "agent/worker/nccl/backend_nccl.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,6 @@
 
 #define END_MS 5000        /* for NCCL to destroy or abort a communicator */
 #define LOSS_NS 1000000000 /* for news of the peer that made NCCL fail */
-#define CHECK_NS 2000000   /* between looks at the peers */
-#define CLOCK_POLLS 64     /* between looks at the clock */
 
 /* 1/n is rounded, each of two terms times it, and their sum. */
 #define AVG_ULPS 3
@@ -56,64 +53,6 @@ int comm_nccl(struct backend_comm *comm, int result, const char *what, struct er
     return error_set(err, words.code, "%s", words.text);
 }
 
-static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
-                       struct error *err)
-{
-    if (watch_check(&comm->mesh->watch)) {
-        return mesh_failed(comm->mesh, err);
-    }
-    if (comm->give_up_ns && now_ns - begun_ns > comm->give_up_ns) {
-        return error_set(err, ERROR_TIMEOUT,
-                         "the GPU has not finished in %.0f s, and NCCL reports no error",
-                         (double)comm->give_up_ns / 1e9);
-    }
-    return 0;
-}
-
-static int check_async(struct backend_comm *comm, struct error *err)
-{
-    int state = NCCL_RESULT_SUCCESS;
-
-    if (!comm->comm) {
-        return 0;
-    }
-    int result = comm->nccl.call.async_error(comm->comm, &state);
-    result = result ? result : state;
-    if (result == NCCL_RESULT_SUCCESS || result == NCCL_RESULT_IN_PROGRESS) {
-        return 0;
-    }
-    return comm_nccl(comm, result, "during a collective", err);
-}
-
-int comm_wait(struct backend_comm *comm, struct error *err)
-{
-    int64_t begun = 0, checked = 0;
-
-    for (unsigned polls = 1;; polls++) {
-        int code = comm->cuda.call.stream_query(comm->stream);
-        if (code == CUDA_SUCCESS_CODE) {
-            return 0;
-        }
-        if (code != CUDA_ERROR_NOT_READY_CODE) {
-            return comm_cuda(comm, code, "on the GPU's stream", err);
-        }
-        if (check_async(comm, err)) {
-            return -1;
-        }
-        if (polls % CLOCK_POLLS == 0) {
-            int64_t now = clock_monotonic_ns();
-            begun = begun ? begun : now;
-            if (now - checked > CHECK_NS) {
-                checked = now;
-                if (check_peers(comm, begun, now, err)) {
-                    return -1;
-                }
-            }
-        }
-        sched_yield();
-    }
-}
-
 static void release(struct backend_comm *comm)
 {
     if (comm->stream) {
@@ -125,6 +64,7 @@ static void release(struct backend_comm *comm)
     if (comm->timer_end) {
         comm->cuda.call.event_destroy(comm->timer_end);
     }
+    backlog_release(comm);
     free(comm);
 }
 
@@ -276,6 +216,7 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->world_size = env->world_size;
     /* The server notices a stall first, and says who; this is for when it is gone. */
     comm->give_up_ns = env->stall_ms ? (2 * env->stall_ms + 5000) * 1000000 : 0;
+    comm->backlog.finished = env->finished;
     comm->mesh = mesh_create(&config, err);
     if (!comm->mesh) {
         release(comm);
@@ -333,14 +274,25 @@ static void nccl_mark(const struct backend_comm *comm, json_t *row)
     }
 }
 
+static int nccl_run(struct backend_comm *comm, const struct backend_call *call,
+                    struct error *err)
+{
+    return comm_run(comm, call, err) || backlog_add(comm, err) ? -1 : 0;
+}
+
 static int nccl_group_begin(struct backend_comm *comm, struct error *err)
 {
+    comm->backlog.is_in_group = true;
     return comm_nccl(comm, comm->nccl.call.group_start(), "ncclGroupStart", err);
 }
 
 static int nccl_group_end(struct backend_comm *comm, struct error *err)
 {
-    return comm_nccl(comm, comm->nccl.call.group_end(), "ncclGroupEnd", err);
+    comm->backlog.is_in_group = false;
+    if (comm_nccl(comm, comm->nccl.call.group_end(), "ncclGroupEnd", err)) {
+        return -1;
+    }
+    return backlog_mark(comm, err);
 }
 
 static int nccl_timer_start(struct backend_comm *comm, struct error *err)
@@ -385,6 +337,7 @@ static const struct backend table = {
     .dtypes = (1u << DTYPE_COUNT) - 1,
     .redops = (1u << REDOP_COUNT) - 1,
     .avg_ulps = AVG_ULPS,
+    .is_async = true,
     .probe = probe_describe,
     .create = nccl_create,
     .connect = nccl_connect,
@@ -400,7 +353,7 @@ static const struct backend table = {
     .fill = comm_fill,
     .put_input = kernels_put_input,
     .find_wrong = kernels_find_wrong,
-    .run = comm_run,
+    .run = nccl_run,
     .wait = comm_wait,
     .group_begin = nccl_group_begin,
     .group_end = nccl_group_end,

@@ -40,6 +40,7 @@ static const struct shared_symbol symbols[] = {
     FUNCTION(event_create, "cudaEventCreate"),
     FUNCTION(event_destroy, "cudaEventDestroy"),
     FUNCTION(event_record, "cudaEventRecord"),
+    FUNCTION(event_query, "cudaEventQuery"),
     FUNCTION(event_elapsed_ms, "cudaEventElapsedTime"),
     FUNCTION(get_last_error, "cudaGetLastError"),
     FUNCTION(launch_kernel, "cudaLaunchKernel"),

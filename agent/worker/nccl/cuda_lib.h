@@ -27,6 +27,7 @@ struct cuda_functions {
     int (*event_create)(cuda_event *);
     int (*event_destroy)(cuda_event);
     int (*event_record)(cuda_event, cuda_stream);
+    int (*event_query)(cuda_event);
     int (*event_elapsed_ms)(float *, cuda_event, cuda_event);
     int (*get_last_error)(void);
     /* NULL in runtimes before 12.8 */

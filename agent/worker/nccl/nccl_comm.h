@@ -21,6 +21,26 @@ struct nccl_kernels {
     void *tables;                      /* device memory, a pattern's two tables */
 };
 
+#define NCCL_MARKS 32
+
+/* A place in the stream: when the GPU has passed it, `calls` more have ended. */
+struct nccl_mark {
+    cuda_event event; /* NULL: not made yet */
+    uint64_t calls;
+};
+
+/* What was enqueued since the stream was last idle. Calls that take long are marked by
+ * events, so that the progress of work that takes minutes is seen, and at most NCCL_MARKS
+ * of them lie before the GPU. Short ones are not: nothing is added to what they cost. */
+struct nccl_backlog {
+    _Atomic uint64_t *finished; /* see backend_env */
+    uint64_t calls, unmarked;
+    int64_t begun_ns;
+    bool is_slow, is_in_group;
+    struct nccl_mark marks[NCCL_MARKS]; /* a ring */
+    unsigned first, n_marks;
+};
+
 struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
@@ -32,6 +52,7 @@ struct backend_comm {
     int64_t give_up_ns; /* for one wait; 0: for ever */
     cuda_stream stream;
     cuda_event timer_start, timer_end;
+    struct nccl_backlog backlog;
     struct nccl_kernels kernels;
     nccl_comm comm;
     struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
@@ -49,6 +70,11 @@ int comm_nccl(struct backend_comm *comm, int result, const char *what, struct er
 /* Until the stream is idle; gives up when NCCL reports an error, a peer dies, the process
  * is told to stop, or time is up. */
 int comm_wait(struct backend_comm *comm, struct error *err);
+
+/* A call has been enqueued; the end of a group. Outside a group each call is marked. */
+int backlog_add(struct backend_comm *comm, struct error *err);
+int backlog_mark(struct backend_comm *comm, struct error *err);
+void backlog_release(struct backend_comm *comm);
 
 /* nccl_calls.c */
 int comm_run(struct backend_comm *comm, const struct backend_call *call,

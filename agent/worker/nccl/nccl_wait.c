@@ -1,0 +1,159 @@
+/* nccl_wait.c - waiting for the GPU, and seeing how far it is meanwhile */
+#include <sched.h>
+
+#include "agent/worker/nccl/nccl_comm.h"
+#include "common/clock.h"
+
+#define CHECK_NS 2000000 /* between looks at the peers */
+#define CLOCK_POLLS 64   /* between looks at the clock */
+#define SLOW_NS 20000000 /* a call that takes longer is worth an event of its own */
+
+static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
+                       struct error *err)
+{
+    if (watch_check(&comm->mesh->watch)) {
+        return mesh_failed(comm->mesh, err);
+    }
+    if (comm->give_up_ns && now_ns - begun_ns > comm->give_up_ns) {
+        return error_set(err, ERROR_TIMEOUT,
+                         "the GPU has not finished in %.0f s, and NCCL reports no error",
+                         (double)comm->give_up_ns / 1e9);
+    }
+    return 0;
+}
+
+static int check_async(struct backend_comm *comm, struct error *err)
+{
+    int state = NCCL_RESULT_SUCCESS;
+
+    if (!comm->comm) {
+        return 0;
+    }
+    int result = comm->nccl.call.async_error(comm->comm, &state);
+    result = result ? result : state;
+    if (result == NCCL_RESULT_SUCCESS || result == NCCL_RESULT_IN_PROGRESS) {
+        return 0;
+    }
+    return comm_nccl(comm, result, "during a collective", err);
+}
+
+/* Take the marks that the GPU has passed; true if there was one. */
+static bool take_passed(struct backend_comm *comm)
+{
+    struct nccl_backlog *backlog = &comm->backlog;
+    bool has_passed = false;
+
+    while (backlog->n_marks > 0) {
+        const struct nccl_mark *mark = &backlog->marks[backlog->first];
+        if (comm->cuda.call.event_query(mark->event) != CUDA_SUCCESS_CODE) {
+            break;
+        }
+        if (backlog->finished) {
+            atomic_fetch_add_explicit(backlog->finished, mark->calls,
+                                      memory_order_relaxed);
+        }
+        backlog->first = (backlog->first + 1) % NCCL_MARKS;
+        backlog->n_marks--;
+        has_passed = true;
+    }
+    return has_passed;
+}
+
+/* Until the stream is idle, or with `until_room` until a mark has been passed. */
+static int wait_loop(struct backend_comm *comm, bool until_room, struct error *err)
+{
+    int64_t begun = 0, checked = 0;
+
+    for (unsigned polls = 1;; polls++) {
+        int code = comm->cuda.call.stream_query(comm->stream);
+        if (code == CUDA_SUCCESS_CODE) {
+            return 0;
+        }
+        if (code != CUDA_ERROR_NOT_READY_CODE) {
+            return comm_cuda(comm, code, "on the GPU's stream", err);
+        }
+        if (check_async(comm, err)) {
+            return -1;
+        }
+        if (polls % CLOCK_POLLS == 0) {
+            int64_t now = clock_monotonic_ns();
+            begun = begun ? begun : now;
+            if (now - checked > CHECK_NS) {
+                checked = now;
+                if (check_peers(comm, begun, now, err)) {
+                    return -1;
+                }
+                if (take_passed(comm)) {
+                    begun = now;
+                    if (until_room) {
+                        return 0;
+                    }
+                }
+            }
+        }
+        sched_yield();
+    }
+}
+
+int comm_wait(struct backend_comm *comm, struct error *err)
+{
+    struct nccl_backlog *backlog = &comm->backlog;
+
+    if (wait_loop(comm, false, err)) {
+        return -1;
+    }
+    backlog->n_marks = 0;
+    if (backlog->calls > 0) {
+        int64_t took = clock_monotonic_ns() - backlog->begun_ns;
+        backlog->is_slow = took / (int64_t)backlog->calls > SLOW_NS;
+    }
+    backlog->calls = backlog->unmarked = 0;
+    return 0;
+}
+
+int backlog_mark(struct backend_comm *comm, struct error *err)
+{
+    struct nccl_backlog *backlog = &comm->backlog;
+
+    if (!backlog->is_slow || backlog->unmarked == 0) {
+        return 0;
+    }
+    /* So much work lies before the GPU that it does not matter when more comes. */
+    if (backlog->n_marks == NCCL_MARKS && wait_loop(comm, true, err)) {
+        return -1;
+    }
+    if (backlog->n_marks == NCCL_MARKS) {
+        take_passed(comm);
+    }
+    unsigned at = (backlog->first + backlog->n_marks) % NCCL_MARKS;
+    struct nccl_mark *mark = &backlog->marks[at];
+    int code =
+        mark->event ? CUDA_SUCCESS_CODE : comm->cuda.call.event_create(&mark->event);
+    if (!code) {
+        code = comm->cuda.call.event_record(mark->event, comm->stream);
+    }
+    mark->calls = backlog->unmarked;
+    backlog->unmarked = 0;
+    backlog->n_marks++;
+    return comm_cuda(comm, code, "cudaEventRecord", err);
+}
+
+int backlog_add(struct backend_comm *comm, struct error *err)
+{
+    struct nccl_backlog *backlog = &comm->backlog;
+
+    if (backlog->calls++ == 0) {
+        backlog->begun_ns = clock_monotonic_ns();
+    }
+    backlog->unmarked++;
+    return backlog->is_in_group ? 0 : backlog_mark(comm, err);
+}
+
+void backlog_release(struct backend_comm *comm)
+{
+    for (int i = 0; i < NCCL_MARKS; i++) {
+        if (comm->backlog.marks[i].event) {
+            comm->cuda.call.event_destroy(comm->backlog.marks[i].event);
+        }
+    }
+}
