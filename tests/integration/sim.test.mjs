@@ -1,11 +1,15 @@
 // sim.test.mjs - simulated runs through a real server and agents: many ranks, the same
 // rows for the same seed, every fault to its end, and "simulated" wherever figures show
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
 import {
   faulty, noWorkersLeft, startAgents, startCluster, startServer,
 } from './lib/cluster.mjs';
+import { binDir } from './lib/fixture.mjs';
 
 const limit = { timeout: 180000 };
 
@@ -47,6 +51,14 @@ test('every output of a simulated run says so', limit, async (t) => {
   assert.ok(csv.slice(1).filter(Boolean).every((line) => line.split(',')[column] === 'true'));
   const text = await server.get(`/api/v1/runs/${id}/results?format=text`);
   assert.match(text, /sum, simulated: these are no measurements/);
+});
+
+test('the parameters are documented as the worker has them', () => {
+  const list = execFileSync(path.join(binDir, 'ringbench-worker-sim'), ['--list-parameters'],
+    { encoding: 'utf8' });
+  const page = fs.readFileSync(new URL('../../docs/simulation.md', import.meta.url), 'utf8');
+  assert.ok(list.split('\n').length > 15, list);
+  assert.ok(page.includes(list), `docs/simulation.md must have:\n${list}`);
 });
 
 test('nothing is simulated unless a run asks for it', limit, async (t) => {
