@@ -53,7 +53,7 @@ static double lesser(double a, double b)
 
 static double slowest_rank(const struct sim_topology *topology)
 {
-    double gbs = INFINITY;
+    double gbs = HUGE_VAL;
 
     for (int rank = 0; rank < topology->n_ranks; rank++) {
         if (topology->nodes[topology->node_of[rank]].ranks > 1 ||
@@ -67,7 +67,7 @@ static double slowest_rank(const struct sim_topology *topology)
 /* The nodes in a ring. */
 static double slowest_of_ring(const struct sim_topology *topology)
 {
-    double gbs = INFINITY;
+    double gbs = HUGE_VAL;
     int n = topology->n_nodes;
 
     for (int node = 0; n > 1 && node < n; node++) {
@@ -79,7 +79,7 @@ static double slowest_of_ring(const struct sim_topology *topology)
 /* The nodes in a binary tree. */
 static double slowest_of_tree(const struct sim_topology *topology)
 {
-    double gbs = INFINITY;
+    double gbs = HUGE_VAL;
 
     for (int node = 1; node < topology->n_nodes; node++) {
         gbs = lesser(gbs, sim_topology_link(topology, node, (node - 1) / 2));
@@ -90,7 +90,7 @@ static double slowest_of_tree(const struct sim_topology *topology)
 /* In step k each node exchanges with the one 2^k further. */
 static double slowest_of_pat(const struct sim_topology *topology)
 {
-    double gbs = INFINITY;
+    double gbs = HUGE_VAL;
     int n = topology->n_nodes;
 
     for (int step = 1; step < n; step *= 2) {
@@ -104,7 +104,7 @@ static double slowest_of_pat(const struct sim_topology *topology)
 /* All to all of S bytes per rank: each pair of ranks exchanges S / R. */
 static double slowest_of_alltoall(const struct sim_topology *topology)
 {
-    double n = topology->n_ranks, gbs = INFINITY;
+    double n = topology->n_ranks, gbs = HUGE_VAL;
 
     for (int i = 0; topology->n_nodes > 1 && i < topology->n_nodes; i++) {
         const struct sim_node *node = &topology->nodes[i];
@@ -214,7 +214,7 @@ static void estimate_pat(const struct sim_model *model, const struct sim_call *c
 static double rooted_gbs(const struct sim_model *model, int root)
 {
     const struct sim_topology *topology = model->topology;
-    double n = topology->n_ranks, gbs = INFINITY;
+    double n = topology->n_ranks, gbs = HUGE_VAL;
     int home = topology->node_of[root];
     const struct sim_node *node = &topology->nodes[home];
 

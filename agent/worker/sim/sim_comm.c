@@ -28,7 +28,7 @@ static double row_factor(const struct backend_comm *comm, const struct sim_call 
 
     seed = noise_split(seed, (uint64_t)call->kind);
     seed = noise_split(seed, (uint64_t)call->bytes);
-    seed = noise_split(seed, (uint64_t)(call->root + 1));
+    seed = noise_split(seed, (uint64_t)call->root + 1);
     return factor(ROW_SIGMA * comm->params.noise, seed);
 }
 
