@@ -206,11 +206,17 @@ static void test_tames_regular_expressions(void **state)
         {"[]{3000}\\\\1]x", ERROR_NONE}, /* inside brackets nothing counts */
         {"[[:alpha:]]{2}", ERROR_NONE},
         {"\\{5000}", ERROR_NONE},
+        {"([0-9]+) +([0-9]+) +([0-9]+) +([0-9]+) +([0-9]+) +([0-9]+) +([0-9]+)",
+         ERROR_NONE},
+        {"a+?*+", ERROR_NONE},
         {"(a)\\1", ERROR_INVALID},
         {"(", ERROR_INVALID},
         {"[", ERROR_INVALID},
         {"a{30000}", ERROR_LIMIT},
         {"((a{50}){50}){50}", ERROR_LIMIT},
+        {"a{50}{50}", ERROR_LIMIT},
+        {"m++++++++++++++++++++++++++++++++++++++++++", ERROR_LIMIT},
+        {"((((((((((((a+)+)+)+)+)+)+)+)+)+)+)+)+", ERROR_LIMIT},
         {"a{99999999999999999999}", ERROR_LIMIT},
         {"((((((((((((((((((a))))))))))))))))))", ERROR_LIMIT},
     };
