@@ -189,6 +189,21 @@ test('it takes the time that it is told to take', limit, async (t) => {
   assert.ok(took >= 400, `${took} ms`);
 });
 
+test('a run that sleeps ends soon when it is cancelled', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 2);
+  // Each call takes half a minute.
+  const { id } = await server.run({
+    ...sim({ SIM_SLEEP_FRACTION: '1', SIM_LATENCY_US: '100000000' }), sizes: [8],
+  });
+  await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
+  const began = Date.now();
+  assert.equal((await server.request('POST', `/api/v1/runs/${id}/cancel`)).status, 202);
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'cancelled');
+  assert.ok(Date.now() - began < 4000, `${Date.now() - began} ms`);
+  await noWorkersLeft(agents);
+});
+
 test('64 ranks on each of 4 nodes sweep 8 B to 1 GiB', limit, async (t) => {
   const server = await startServer(t);
   const agents = await startAgents(t, server, 4, { ranks: 64 });
