@@ -35,8 +35,9 @@ export function whyNot() {
  * example "1gbit"; null: unlimited) in the direction away from the host.
  *
  * Gives {hosts: [{namespace, address, exec}], hub: {namespace, address, exec}, setRate(i, rate),
- * teardown()}; exec is what to put before a command to run it there. The hub is the switch's
- * own namespace, reachable from all hosts: the place for a server.
+ * cut(i), teardown()}; exec is what to put before a command to run it there. The hub is the switch's
+ * own namespace, reachable from all hosts: the place for a server. cut(i) takes a host off the switch,
+ * whose packets then vanish in silence.
  */
 export function setup(n, rate) {
     const prefix = `rb${process.pid}`;
@@ -84,5 +85,8 @@ export function setup(n, rate) {
         teardown();
         throw new Error(`namespaces: ${String(error.stderr ?? error).trim()}`);
     }
-    return { hosts, hub, setRate, teardown };
+    const cut = (i) => {
+        run('ip', '-n', hub.namespace, 'link', 'set', `p${i}`, 'nomaster');
+    };
+    return { hosts, hub, setRate, cut, teardown };
 }

@@ -1,0 +1,99 @@
+// shaped.test.mjs - four hosts of our own on links of a known rate: what is measured must be
+// that rate, and a link that is cut must be noticed
+//
+// Of a full-sized TCP segment 1448 of 1514 bytes on the wire are payload, so a ring all-reduce
+// of large messages over 1 Gbit/s shows a bus bandwidth of 0.125 * 1448 / 1514 GB/s, and that
+// of the slowest link where one is slower.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+import { binDir, atEnd, Program, tempDir, patience } from './lib/fixture.mjs';
+import * as netns from './netns.mjs';
+
+const skip = netns.whyNot() ?? false;
+const gigabit = 0.125 * (1448 / 1514);
+
+// A program in one of the hosts.
+const startIn = (t, where, file, args, options) =>
+  new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
+
+async function startHosts(t, rate) {
+  const net = netns.setup(4, rate);
+  atEnd(t, () => net.teardown());
+  const server = startIn(t, net.hub, path.join(binDir, 'ringbench-server'), [
+    '--listen', `${net.hub.address}:0`, '--insecure', '--data-dir', tempDir(t),
+    '--poll-s', '1', '--lease-s', '4']);
+  const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
+  const agents = net.hosts.map((host, i) => startIn(t, host, path.join(binDir, 'ringbench-agent'), [
+    '--server', url, '--name', `node-${i + 1}`, '--ranks', '1', '--spool-dir', tempDir(t)]));
+  await Promise.all(agents.map((agent) => agent.errorLine(/registered with/)));
+  return { net, url };
+}
+
+// Post a run as a user on the server's host would; its events as they come.
+function post(t, { net, url }, spec) {
+  return startIn(t, net.hub, 'curl', ['-sN', '-H', 'Accept: application/x-ndjson',
+    '-d', JSON.stringify(spec), `${url}/api/v1/runs`]);
+}
+
+const eventsOf = (curl) => curl.lines.filter(Boolean).map((line) => JSON.parse(line));
+
+async function measure(t, hosts, spec) {
+  const curl = post(t, hosts, spec);
+  await curl.ended(120000 * patience);
+  const events = eventsOf(curl);
+  const end = events.filter((event) => event.type === 'state').at(-1);
+  assert.equal(end.state, 'completed', `${end.reason}`);
+  return events.filter((event) => event.type === 'result');
+}
+
+// The best of each size so far: other load on the machine can only take away from it.
+function keepBest(busbw, rows) {
+  for (const row of rows) {
+    assert.equal(row.wrong, 0);
+    busbw.set(row.size, Math.max(busbw.get(row.size) ?? 0, row.busbw_gbs));
+  }
+}
+
+const isNear = (value, expected) => Math.abs(value / expected - 1) <= 0.01;
+
+// Measure again while other load spoils it; too fast is wrong at once.
+async function assertMeasures(t, hosts, spec, expected) {
+  const busbw = new Map();
+  for (let pass = 0; pass < 6; pass++) {
+    keepBest(busbw, await measure(t, hosts, spec));
+    const values = [...busbw.values()];
+    assert.equal(values.length, spec.sizes.length);
+    if (values.some((value) => value > expected * 1.01)
+      || values.every((value) => isNear(value, expected))) break;
+  }
+  for (const [size, value] of busbw) {
+    assert.ok(isNear(value, expected), `${size} bytes: ${value} GB/s, not ${expected} within 1 %`);
+  }
+}
+
+describe('hosts on shaped links', { skip, timeout: 300000 * patience }, () => {
+  it('shows the links as they are, and the slowest of them', async (t) => {
+    const hosts = await startHosts(t, '1gbit');
+    await assertMeasures(t, hosts, {
+      sizes: ['4M', '8M', '16M'], iters: 6, warmup: 2, in_place: false, repeats: 2,
+    }, gigabit);
+    hosts.net.setRate(2, '100mbit');
+    // Many calls: ranks begin and end some part of a call apart, which few would show.
+    await assertMeasures(t, hosts, {
+      sizes: ['1M'], iters: 80, warmup: 1, in_place: false,
+    }, gigabit / 10);
+  });
+
+  it('names the host whose link was cut', async (t) => {
+    const hosts = await startHosts(t, '1gbit');
+    const curl = post(t, hosts, { sizes: ['16M'], iters: 1000, check: 0 });
+    await curl.line(/"type":"case".*"state":"running"/, 20000 * patience);
+    hosts.net.cut(2);
+    await curl.ended(60000 * patience);
+    const end = eventsOf(curl).at(-1);
+    assert.equal(end.state, 'failed');
+    assert.match(end.reason, /node-3/);
+  });
+});
