@@ -9,6 +9,7 @@
 #include "common/env_policy.h"
 #include "common/json_util.h"
 #include "common/program_schema.h"
+#include "common/run_matrix.h"
 #include "common/run_spec_fields.h"
 
 #define ENV_MAX 64
@@ -193,6 +194,28 @@ static void field_env(struct run_spec *spec, json_t *value, const char *pointer,
     spec->env = json_incref(value);
 }
 
+static void field_matrix(struct run_spec *spec, json_t *value, const char *pointer,
+                         struct problems *problems)
+{
+    size_t before = problems->count;
+
+    run_matrix_check(value, pointer, problems);
+    if (problems->count > before)
+        return;
+    json_decref(spec->matrix);
+    spec->matrix = json_incref(value);
+}
+
+static void field_order(struct run_spec *spec, json_t *value, const char *pointer,
+                        struct problems *problems)
+{
+    const char *text = json_string_value(value);
+
+    spec->is_interleaved = text && strcmp(text, "interleaved") == 0;
+    if (!spec->is_interleaved && (!text || strcmp(text, "sequential") != 0))
+        problems_add(problems, pointer, "must be \"interleaved\" or \"sequential\"");
+}
+
 static void field_program(struct run_spec *spec, json_t *value, const char *pointer,
                           struct problems *problems)
 {
@@ -271,6 +294,8 @@ static const struct field {
     {.name = "nodes", .parse = run_spec_parse_nodes},
     {.name = "ranks_per_node", .parse = field_ranks_per_node},
     {.name = "env", .parse = field_env},
+    {.name = "matrix", .parse = field_matrix},
+    {.name = "order", .parse = field_order},
     {.name = "program", .parse = field_program},
     {.name = "share", .parse = field_share},
     {.name = "fault", .parse = field_fault},
@@ -315,9 +340,12 @@ static struct run_spec *create_default(void)
     spec->agg_iters = spec->check = spec->repeats = 1;
     spec->nodes.wait_s = 30;
     spec->env = json_object();
+    spec->matrix = json_object();
+    spec->is_interleaved = true;
     spec->timeout_s = 600;
     spec->stall_s = 30;
-    if (!spec->name || !spec->labels || !spec->backend || !spec->sizes || !spec->env) {
+    if (!spec->name || !spec->labels || !spec->backend || !spec->sizes || !spec->env ||
+        !spec->matrix) {
         run_spec_destroy(spec);
         return NULL;
     }
@@ -376,6 +404,7 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
                                problems);
     }
     refuse_both(body, problems);
+    run_matrix_check_spec(spec, problems);
     if (problems->count > before) {
         run_spec_destroy(spec);
         return NULL;
@@ -395,6 +424,7 @@ void run_spec_destroy(struct run_spec *spec)
     free(spec->nodes.group);
     json_decref(spec->nodes.labels);
     json_decref(spec->env);
+    json_decref(spec->matrix);
     free(spec->program.name);
     json_decref(spec->program.args);
     json_decref(spec->fault);

@@ -41,6 +41,8 @@ struct run_spec {
     } nodes;
     long ranks_per_node; /* 0 = all */
     json_t *env;         /* object: string values */
+    json_t *matrix;      /* object: arrays of strings and nulls, see run_matrix.h */
+    bool is_interleaved; /* order of the matrix's cases */
     struct {
         char *name; /* NULL: the run measures collectives; else their fields are unused */
         json_t *args; /* object: the arguments as given */

@@ -97,11 +97,14 @@ json_t *run_spec_to_json(const struct run_spec *spec)
                         spec->ranks_per_node ? json_integer(spec->ranks_per_node)
                                              : json_string("all"));
     json_object_set(out, "env", spec->env);
+    json_object_set(out, "matrix", spec->matrix);
+    json_object_set_new(out, "order",
+                        json_string(spec->is_interleaved ? "interleaved" : "sequential"));
     json_object_set_new(out, "share", json_boolean(spec->share));
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
     json_object_set_new(out, "timeout_s", json_integer(spec->timeout_s));
-    return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 2) + 9 +
+    return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 2) + 11 +
                           !!spec->fault);
 }
 

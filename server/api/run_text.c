@@ -206,13 +206,33 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
     buf_append_str(out, "\n");
 }
 
+/* " (NCCL_ALGO=Ring, NCCL_PROTO unset)" */
+static void put_env(json_t *env, char *out, size_t size)
+{
+    const char *name;
+    json_t *value;
+    size_t n = 0;
+
+    out[0] = '\0';
+    json_object_foreach(env, name, value)
+    {
+        const char *text = json_string_value(value);
+
+        if (n < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? ", " : " (", name,
+                                  text ? "=" : " unset", text ? text : "");
+    }
+    if (n > 0 && n + 1 < size)
+        snprintf(out + n, size - n, ")");
+}
+
 static void take_case(struct run_text *text, const json_t *event, struct buf *out)
 {
     const char *state = json_get_str(event, "state", "?");
     const char *reason = json_get_str(event, "reason", NULL);
     int64_t case_no = json_get_int(event, "case", 0);
     int64_t attempt = json_get_int(event, "attempt", 1);
-    char words[1024];
+    char words[1024], env[300];
 
     if (case_no != text->case_no || attempt != text->attempt) {
         text->case_no = case_no;
@@ -224,7 +244,8 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases <= 1 && attempt <= 1)
         return;
-    snprintf(words, sizeof(words), "case %lld%s: %s%s%s", (long long)case_no,
+    put_env(json_object_get(event, "env"), env, sizeof(env));
+    snprintf(words, sizeof(words), "case %lld%s%s: %s%s%s", (long long)case_no, env,
              attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
              reason ? reason : "");
     put_comment(out, words);

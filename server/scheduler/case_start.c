@@ -85,6 +85,17 @@ static json_t *case_file(const struct live_case *live)
     return spec;
 }
 
+/* The run's variables and those of the case; null unsets one on the node. */
+static json_t *case_env(const struct live_case *live)
+{
+    const struct run *run = live->active->run;
+    json_t *env = json_copy(run->spec->env);
+
+    if (run->cases[live->index].env)
+        json_object_update(env, run->cases[live->index].env);
+    return env;
+}
+
 static json_t *start_command(const struct live_case *live, const struct node *node,
                              size_t i, json_t *spec)
 {
@@ -96,13 +107,13 @@ static json_t *start_command(const struct live_case *live, const struct node *no
         json_array_append_new(ranks,
                               json_pack("{s:i, s:i}", "rank",
                                         run->nodes[i].first_rank + k, "local_rank", k));
-    return json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:O, s:O}",
+    return json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:O}",
                      "type", "start", "run", run->id, "case", (int)live->index, "attempt",
                      run->cases[live->index].attempt, "backend", run->backend,
                      "master_addr", advertise ? advertise : node->server_host,
                      "master_port", rendezvous_store_port(live->store), "world_size",
                      run->world_size, "group_rank", (int)i, "group_world_size",
-                     (int)run->n_nodes, "ranks", ranks, "env", run->spec->env, "spec",
+                     (int)run->n_nodes, "ranks", ranks, "env", case_env(live), "spec",
                      spec);
 }
 

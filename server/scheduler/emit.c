@@ -155,11 +155,14 @@ void emit_state(struct active_run *active, enum run_state state, const char *rea
 void emit_case(struct active_run *active, size_t index, int attempt,
                enum case_state state, const char *reason, emitted *then)
 {
-    emit(active, "case",
-         json_pack("{s:i, s:i, s:i, s:s, s:s?}", "case", (int)index, "repeat",
-                   active->run->cases[index].repeat, "attempt", attempt, "state",
-                   case_state_name(state), "reason", reason),
-         then);
+    const struct run_case *c = &active->run->cases[index];
+    json_t *body =
+        json_pack("{s:i, s:i, s:i, s:s, s:s?}", "case", (int)index, "repeat", c->repeat,
+                  "attempt", attempt, "state", case_state_name(state), "reason", reason);
+
+    if (c->env)
+        json_object_set(body, "env", c->env);
+    emit(active, "case", body, then);
 }
 
 void emit_message(struct active_run *active, const char *level, const char *format, ...)

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/json_util.h"
+#include "common/run_matrix.h"
 #include "common/series.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {
@@ -69,15 +70,17 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     snprintf(run->id, sizeof(run->id), "%s", id);
     run->spec = spec;
     run->created_ms = created_ms;
-    run->n_cases = (size_t)spec->repeats;
+    run->n_cases = run_matrix_cases(spec);
     run->cases = calloc(run->n_cases, sizeof(*run->cases));
     run->curve = json_array();
     if (!run->cases || !run->curve) {
         run_destroy(run);
         return NULL;
     }
-    for (size_t i = 0; i < run->n_cases; i++)
-        run->cases[i].repeat = (int)i;
+    for (size_t i = 0; i < run->n_cases; i++) {
+        run->cases[i].repeat = run_matrix_repeat(spec, i);
+        run->cases[i].env = run_matrix_env(spec, i);
+    }
     return run;
 }
 
@@ -106,6 +109,7 @@ void run_destroy(struct run *run)
         release_ranks(run, &run->cases[i]);
         free(run->cases[i].reason);
         free(run->cases[i].first_wrong);
+        json_decref(run->cases[i].env);
     }
     free(run->cases);
     release_nodes(run);

@@ -58,6 +58,7 @@ struct run_rank {
 
 struct run_case {
     int repeat;
+    json_t *env; /* of the run's matrix, or NULL */
     int attempt; /* 0: never started */
     enum case_state state;
     char *reason;

@@ -31,12 +31,15 @@ static json_t *cases_json(const struct run *run)
     for (size_t i = 0; i < run->n_cases; i++) {
         const struct run_case *c = &run->cases[i];
 
-        json_array_append_new(
-            cases, json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case", (int)i,
-                             "repeat", c->repeat, "attempt", c->attempt, "state",
-                             case_state_name(c->state), "reason", c->reason, "started",
-                             time_json(c->started_ms), "ended", time_json(c->ended_ms),
-                             "ranks", ranks_json(run, c)));
+        json_t *item = json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case",
+                                 (int)i, "repeat", c->repeat, "attempt", c->attempt,
+                                 "state", case_state_name(c->state), "reason", c->reason,
+                                 "started", time_json(c->started_ms), "ended",
+                                 time_json(c->ended_ms), "ranks", ranks_json(run, c));
+
+        if (c->env)
+            json_object_set(item, "env", c->env);
+        json_array_append_new(cases, item);
     }
     return cases;
 }

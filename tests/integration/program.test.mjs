@@ -277,3 +277,33 @@ test('nodes whose declarations differ are told apart', limit, async (t) => {
   })).id);
   assert.match(refused.reason, /node-1: \/program\/args\/n must be at most 5, not 20/);
 });
+
+test('a matrix makes a case per combination, interleaved over repeats', limit, async (t) => {
+  const { server } = await clusterWith(t, {
+    env: {
+      script: 'console.log("algo: " + (process.env.NCCL_ALGO === undefined ? 0 : process.env.NCCL_ALGO.length));',
+      env: { NCCL_ALGO: 'from the file' },
+      metrics: [{ name: 'algo', unit: 'bytes', higher_is_better: false, regex: 'algo: ([0-9]+)' }],
+    },
+  });
+  const schemas = new Schemas(await server.get('/openapi.json'));
+  const text = await server.followText({
+    program: { name: 'env' }, matrix: { NCCL_ALGO: ['Ring', null] }, repeats: 2,
+  });
+  const id = text.headers.location.split('/').pop();
+  await text.line(/^# case 1 \(NCCL_ALGO unset\): running$/);
+  await text.ended();
+  const run = await server.getRun(id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual(schemas.faults(schemas.document.components.schemas.Run, run), []);
+  assert.deepEqual(run.cases.map(({ repeat, env }) => [repeat, env.NCCL_ALGO]),
+    [[0, 'Ring'], [0, null], [1, null], [1, 'Ring']]);
+  const rows = await server.rows(id);
+  assert.deepEqual(rows.map((row) => [row.case, row.value]), [[0, 4], [1, 0], [2, 0], [3, 4]]);
+  for (const event of (await server.events(id)).filter(({ type }) => type === 'case')) {
+    assert.deepEqual(schemas.faults(schemas.document.components.schemas.Event, event), []);
+    assert.deepEqual(event.env, run.cases[event.case].env);
+  }
+  const refused = assertProblem(await server.post({ matrix: { NCCL_ALGO: ['A'] }, env: { NCCL_ALGO: 'B' } }), 422);
+  assert.equal(refused.errors[0].pointer, '/matrix/NCCL_ALGO');
+});

@@ -1,0 +1,131 @@
+/* run_matrix.c - the cases of a run: every combination of its matrix, `repeats` times */
+#include "common/run_matrix.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/env_policy.h"
+#include "common/run_spec_fields.h"
+
+#define VARIABLES_MAX 8
+#define VALUE_MAX 4096
+
+static void check_values(json_t *values, const char *pointer, struct problems *problems)
+{
+    size_t n = json_array_size(values);
+
+    if (n == 0 || n > RUN_MATRIX_VALUES_MAX) {
+        problems_add(problems, pointer, "must be an array of 1 to %d strings and nulls",
+                     RUN_MATRIX_VALUES_MAX);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        json_t *value = json_array_get(values, i);
+        char at[300];
+        bool is_repeated = false;
+
+        for (size_t k = 0; k < i; k++)
+            is_repeated = is_repeated || json_equal(json_array_get(values, k), value);
+        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
+        if (is_repeated)
+            problems_add(problems, at, "is listed twice");
+        else if (!json_is_null(value) &&
+                 (!json_is_string(value) || json_string_length(value) > VALUE_MAX))
+            problems_add(problems, at, "must be a string of at most %d bytes, or null",
+                         VALUE_MAX);
+    }
+}
+
+void run_matrix_check(json_t *matrix, const char *pointer, struct problems *problems)
+{
+    const char *name, *reason = NULL;
+    json_t *values;
+
+    if (!json_is_object(matrix) || json_object_size(matrix) > VARIABLES_MAX) {
+        problems_add(problems, pointer, "must be an object of at most %d variables",
+                     VARIABLES_MAX);
+        return;
+    }
+    json_object_foreach(matrix, name, values)
+    {
+        char at[256];
+
+        spec_child_pointer(at, sizeof(at), pointer, name);
+        if (env_policy_check(name, &reason) == ENV_POLICY_REFUSE)
+            problems_add(problems, at, "%.60s %s", name, reason);
+        check_values(values, at, problems);
+    }
+}
+
+static size_t combinations(const struct run_spec *spec)
+{
+    size_t n = 1;
+    const char *name;
+    json_t *values;
+
+    json_object_foreach(spec->matrix, name, values)
+    {
+        if (n <= RUN_CASES_MAX)
+            n *= json_array_size(values);
+    }
+    return n;
+}
+
+size_t run_matrix_cases(const struct run_spec *spec)
+{
+    return combinations(spec) * (size_t)spec->repeats;
+}
+
+void run_matrix_check_spec(const struct run_spec *spec, struct problems *problems)
+{
+    const char *name;
+    json_t *values;
+
+    json_object_foreach(spec->matrix, name, values)
+    {
+        char at[256];
+
+        spec_child_pointer(at, sizeof(at), "/matrix", name);
+        if (json_object_get(spec->env, name))
+            problems_add(problems, at, "is in env too");
+    }
+    if (run_matrix_cases(spec) > RUN_CASES_MAX)
+        problems_add(problems, "/matrix",
+                     "makes more than %d cases, all combinations and repeats",
+                     RUN_CASES_MAX);
+}
+
+int run_matrix_repeat(const struct run_spec *spec, size_t i)
+{
+    return (int)(spec->is_interleaved ? i / combinations(spec)
+                                      : i % (size_t)spec->repeats);
+}
+
+/* The combination of case i. */
+static size_t combination_of(const struct run_spec *spec, size_t i)
+{
+    size_t n = combinations(spec);
+
+    if (!spec->is_interleaved)
+        return i / (size_t)spec->repeats;
+    return i / n % 2 ? n - 1 - i % n : i % n;
+}
+
+json_t *run_matrix_env(const struct run_spec *spec, size_t i)
+{
+    size_t left = combination_of(spec, i), span = combinations(spec);
+    json_t *env, *values;
+    const char *name;
+
+    if (json_object_size(spec->matrix) == 0)
+        return NULL;
+    env = json_object();
+    /* The last variable changes fastest. */
+    json_object_foreach(spec->matrix, name, values)
+    {
+        span /= json_array_size(values);
+        json_object_set(env, name, json_array_get(values, left / span));
+        left %= span;
+    }
+    return env;
+}

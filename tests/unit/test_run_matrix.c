@@ -1,0 +1,141 @@
+/* test_run_matrix.c - the cases that a run's matrix makes, and their order */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "common/run_matrix.h"
+
+static struct run_spec *parse(const char *text, struct problems *problems)
+{
+    json_t *body = json_loads(text, 0, NULL);
+    struct run_spec *spec;
+
+    if (!body)
+        fail_msg("no JSON: %s", text);
+    spec = run_spec_parse(body, problems);
+    json_decref(body);
+    return spec;
+}
+
+/* "REPEAT:A,B ..." of all cases; an unset variable is "-". */
+static void describe(const struct run_spec *spec, char *out, size_t size)
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < run_matrix_cases(spec); i++) {
+        json_t *env = run_matrix_env(spec, i);
+
+        n += (size_t)snprintf(out + n, size - n, "%s%d:%s%s%s", n ? " " : "",
+                              run_matrix_repeat(spec, i),
+                              json_get_str(env, "NCCL_ALGO", "-"),
+                              json_object_get(env, "NCCL_PROTO") ? "," : "",
+                              json_get_str(env, "NCCL_PROTO", ""));
+        json_decref(env);
+    }
+}
+
+static void test_makes_cases_in_order(void **state)
+{
+    static const struct {
+        const char *spec, *cases;
+    } rows[] = {
+        {"{}", "0:-"},
+        {"{\"repeats\": 3}", "0:- 1:- 2:-"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [\"Ring\", null]}}", "0:Ring 0:-"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [\"A\", \"B\"]}, \"repeats\": 3}",
+         "0:A 0:B 1:B 1:A 2:A 2:B"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [\"A\", \"B\"]}, \"repeats\": 2,"
+         " \"order\": \"sequential\"}",
+         "0:A 1:A 0:B 1:B"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [\"A\", \"B\"], \"NCCL_PROTO\": [\"x\", \"y\"]}}",
+         "0:A,x 0:A,y 0:B,x 0:B,y"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct problems problems;
+        struct run_spec *spec;
+        char text[400];
+
+        problems_init(&problems);
+        spec = parse(rows[i].spec, &problems);
+        assert_non_null(spec);
+        describe(spec, text, sizeof(text));
+        assert_string_equal(text, rows[i].cases);
+        run_spec_destroy(spec);
+        problems_release(&problems);
+    }
+}
+
+static void test_refuses(void **state)
+{
+    static const char *const rows[][2] = {
+        {"{\"matrix\": []}", "/matrix"},
+        {"{\"matrix\": {\"LD_PRELOAD\": [\"x\"]}}", "/matrix/LD_PRELOAD"},
+        {"{\"matrix\": {\"NCCL_ALGO\": []}}", "/matrix/NCCL_ALGO"},
+        {"{\"matrix\": {\"NCCL_ALGO\": \"Ring\"}}", "/matrix/NCCL_ALGO"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [\"A\", 1]}}", "/matrix/NCCL_ALGO/1"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [null, \"A\", null]}}", "/matrix/NCCL_ALGO/2"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [\"A\"]}, \"env\": {\"NCCL_ALGO\": \"B\"}}",
+         "/matrix/NCCL_ALGO"},
+        {"{\"matrix\": {\"NCCL_ALGO\": [\"A\", \"B\"]}, \"repeats\": 501}", "/matrix"},
+        {"{\"order\": \"random\"}", "/order"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct problems problems;
+
+        problems_init(&problems);
+        assert_null(parse(rows[i][0], &problems));
+        assert_int_equal(problems.count, 1);
+        assert_string_equal(
+            json_get_str(json_array_get(problems.errors, 0), "pointer", ""), rows[i][1]);
+        problems_release(&problems);
+    }
+}
+
+static void test_reads_back(void **state)
+{
+    struct problems problems;
+    struct run_spec *spec, *again;
+    json_t *first, *second;
+    char *text;
+
+    (void)state;
+    problems_init(&problems);
+    spec =
+        parse("{\"matrix\": {\"NCCL_ALGO\": [\"A\", null]}, \"order\": \"sequential\"}",
+              &problems);
+    first = run_spec_to_json(spec);
+    text = json_dumps(first, 0);
+    again = parse(text, &problems);
+    assert_non_null(again);
+    second = run_spec_to_json(again);
+    assert_true(json_equal(first, second));
+    json_decref(first);
+    json_decref(second);
+    free(text);
+    run_spec_destroy(spec);
+    run_spec_destroy(again);
+    problems_release(&problems);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_makes_cases_in_order),
+        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_reads_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
