@@ -185,7 +185,7 @@ test('a token is asked for, sent with everything, and lives in this tab only', L
         await sees(page, 'The token was not accepted.');
         await page.getByRole('textbox', {name: 'Token'}).fill('secret');
         await page.getByRole('button', {name: 'Use it'}).click();
-        await page.locator('table.figures').first().waitFor();
+        await page.getByRole('region', {name: 'Results'}).waitFor();
         const events = server.requests.filter(r => r.path.endsWith('/events')).at(-1);
         assert.equal(events.headers.authorization, 'Bearer secret');
         assert.equal(await page.evaluate(() => sessionStorage.getItem('ringbench-token')),

@@ -64,7 +64,8 @@ export async function setUp(t, options) {
 }
 
 /* Wait until the page shows this text somewhere. */
-export const sees = (page, text) => page.getByText(text).first().waitFor();
+export const sees = (page, text) =>
+    page.getByText(text).filter({visible: true}).first().waitFor();
 
 /* Wait until `check` gives something true; for what happens outside of the page. */
 export async function until(check, what, ms = 20000) {
@@ -82,5 +83,6 @@ export async function until(check, what, ms = 20000) {
 }
 
 /* The text of each row of the figures' table. */
-export const figureRows = page =>
-    page.locator('table.figures tbody tr:not(.detail)').allInnerTexts();
+export const figureRows = page => page.getByRole('region', {name: 'Results'})
+                                      .locator('tbody tr:not(.detail)')
+                                      .allInnerTexts();
