@@ -297,6 +297,7 @@ static const struct field {
     {.name = "matrix", .parse = field_matrix},
     {.name = "order", .parse = field_order},
     {.name = "program", .parse = field_program},
+    {.name = "nccl", .parse = run_spec_parse_nccl, .is_measurement = true},
     {.name = "share", .parse = field_share},
     {.name = "fault", .parse = field_fault},
     {"timeout_s", NULL, offsetof(struct run_spec, timeout_s), 1, 30 * 86400, false},
@@ -427,6 +428,7 @@ void run_spec_destroy(struct run_spec *spec)
     json_decref(spec->matrix);
     free(spec->program.name);
     json_decref(spec->program.args);
+    json_decref(spec->nccl);
     json_decref(spec->fault);
     free(spec);
 }

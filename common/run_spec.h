@@ -47,6 +47,7 @@ struct run_spec {
         char *name; /* NULL: the run measures collectives; else their fields are unused */
         json_t *args; /* object: the arguments as given */
     } program;
+    json_t *nccl; /* object of strings, or NULL: heeded by the NCCL backend */
     bool share;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     long timeout_s, stall_s;

@@ -8,7 +8,7 @@
 typedef void field_parser(struct run_spec *spec, json_t *value, const char *pointer,
                           struct problems *problems);
 
-field_parser run_spec_parse_sizes, run_spec_parse_nodes;
+field_parser run_spec_parse_sizes, run_spec_parse_nodes, run_spec_parse_nccl;
 
 /* sizes = min, min * factor, ... up to max. */
 void run_spec_expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,

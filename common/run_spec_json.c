@@ -101,11 +101,13 @@ json_t *run_spec_to_json(const struct run_spec *spec)
     json_object_set_new(out, "order",
                         json_string(spec->is_interleaved ? "interleaved" : "sequential"));
     json_object_set_new(out, "share", json_boolean(spec->share));
+    if (spec->nccl)
+        json_object_set(out, "nccl", spec->nccl);
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
     json_object_set_new(out, "timeout_s", json_integer(spec->timeout_s));
     return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 2) + 11 +
-                          !!spec->fault);
+                          !!spec->nccl + !!spec->fault);
 }
 
 json_t *run_spec_case_json(const struct run_spec *spec)
@@ -123,7 +125,9 @@ json_t *run_spec_case_json(const struct run_spec *spec)
     json_object_set_new(
         out, "in_place",
         whole(placements, (size_t)spec->out_of_place + (size_t)spec->in_place));
+    if (spec->nccl)
+        json_object_set(out, "nccl", spec->nccl);
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
-    return whole(out, MEASUREMENT_MEMBERS + 1 + !!spec->fault);
+    return whole(out, MEASUREMENT_MEMBERS + 1 + !!spec->nccl + !!spec->fault);
 }

@@ -31,6 +31,7 @@ struct backend_env {
     const char *hostid;     /* replaces the host identity; NULL: none */
     const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
     int64_t timeout_ms;     /* for the whole of create */
+    const json_t *options;  /* the case's "nccl", or NULL */
     /* Operations finished: an asynchronous backend adds what it sees end while it waits,
      * so that long work does not look like a stall. NULL: nobody asks. */
     _Atomic uint64_t *finished;

@@ -237,6 +237,7 @@ static int parse(struct case_file *file, const json_t *json, bool heed_faults,
         read_timing(file, json, err) || read_nodes(file, json, err)) {
         return -1;
     }
+    file->nccl = json_incref(json_object_get(json, "nccl"));
     file->plan.collectives = file->collectives;
     file->plan.dtypes = file->dtypes;
     file->plan.redops = file->redops;
@@ -285,6 +286,7 @@ void case_file_destroy(struct case_file *file)
         free(file->nodes[i]);
     }
     free(file->nodes);
+    json_decref(file->nccl);
     free(file->sizes);
     free(file);
 }

@@ -42,6 +42,7 @@ struct case_file {
     enum run_timing timing;
     uint64_t seed;
     struct fault fault;
+    json_t *nccl; /* of the NCCL backend alone, or NULL */
     char **nodes; /* the node of each rank, or NULL where the case does not say */
 };
 

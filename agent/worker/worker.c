@@ -264,6 +264,7 @@ static int form(struct worker *worker, struct error *err)
     worker->stage = "connect";
     worker->env.store = worker->store;
     worker->env.finished = &worker->progress.finished;
+    worker->env.options = worker->file->nccl;
     worker->env.stall_ms = worker->file->stall_s * 1000;
     worker->env.file = worker->file;
     worker->comm = worker->backend->create(&worker->env, err);

@@ -107,8 +107,12 @@ int ncclCommInitRankConfig(nccl_comm *out, int n, struct nccl_id id, int rank,
     return attach(out, n, &id, rank, config);
 }
 
+/* A communicator must not end before what is registered with it. */
 int ncclCommDestroy(nccl_comm comm)
 {
+    if (comm->n_registered != 0) {
+        abort();
+    }
     wire_detach(comm->wire);
     free(comm);
     return NCCL_RESULT_SUCCESS;
@@ -290,6 +294,42 @@ int ncclCommInitRankScalable(nccl_comm *out, int n, int rank, int n_ids,
 {
     return n_ids < 1 ? fail(NCCL_RESULT_ARGUMENT, "emulated: no id")
                      : attach(out, n, &ids[n_ids - 1], rank, config);
+}
+
+int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle)
+{
+    (void)bytes;
+    comm->n_registered++;
+    *handle = memory;
+    return NCCL_RESULT_SUCCESS;
+}
+
+int ncclCommDeregister(nccl_comm comm, void *handle)
+{
+    (void)handle;
+    comm->n_registered--;
+    return NCCL_RESULT_SUCCESS;
+}
+
+/* As the real one: where there are no windows, success and none given. */
+int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
+                           nccl_window *window, int flags)
+{
+    if (flags != NCCL_WINDOW_SYMMETRIC || (size_t)memory % 4096 != 0 || bytes == 0) {
+        return fail(NCCL_RESULT_ARGUMENT, "emulated: bad window");
+    }
+    if (!emulation_setting("no_windows", 0)) {
+        comm->n_registered++;
+        *window = (nccl_window)memory;
+    }
+    return NCCL_RESULT_SUCCESS;
+}
+
+int ncclCommWindowDeregister(nccl_comm comm, nccl_window window)
+{
+    (void)window;
+    comm->n_registered--;
+    return NCCL_RESULT_SUCCESS;
 }
 
 int ncclMemAlloc(void **out, size_t bytes)

@@ -27,6 +27,11 @@ int ncclGroupStart(void);
 int ncclGroupEnd(void);
 int ncclMemAlloc(void **out, size_t bytes);
 int ncclMemFree(void *memory);
+int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle);
+int ncclCommDeregister(nccl_comm comm, void *handle);
+int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
+                           nccl_window *window, int flags);
+int ncclCommWindowDeregister(nccl_comm comm, nccl_window window);
 int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op,
                   nccl_comm comm, cuda_stream stream);
 int ncclAllGather(const void *send, void *recv, size_t count, int type, nccl_comm comm,

@@ -26,7 +26,8 @@ struct ncclComm {
     struct wire *wire;
     atomic_bool is_aborted;
     atomic_int async_result;
-    long done; /* operations begun on the stream */
+    int n_registered; /* buffers */
+    long done;        /* operations begun on the stream */
 };
 
 struct operation {

@@ -7,6 +7,7 @@
  *   cuda=N driver=N   versions (13000)         nccl=N         version (22809)
  *   no_driver no_device                        same_gpu       all have one UUID
  *   oom=BYTES         allocations of so many bytes or more fail
+ *   no_windows        symmetric registration gives none
  *   no_kernels        the library can't be loaded
  *   gpu_fault=K       the K-th operation on a stream (from 1) ends in a CUDA error
  *   init_hangs init_fails abort_hangs

@@ -77,6 +77,22 @@ int emulated_stream_create(cuda_stream *out)
     return CUDA_SUCCESS_CODE;
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static cuda_stream default_stream;
+
+static void create_default(void)
+{
+    emulated_stream_create(&default_stream);
+}
+
+static cuda_stream resolve(cuda_stream stream)
+{
+    if (!stream) {
+        pthread_once(&once, create_default);
+    }
+    return stream ? stream : default_stream;
+}
+
 void emulated_stream_destroy(cuda_stream stream)
 {
     pthread_mutex_lock(&stream->lock);
@@ -98,6 +114,7 @@ int emulated_stream_enqueue(cuda_stream stream, emulated_work_fn *run, void *arg
         return CUDA_ERROR_MEMORY_CODE;
     }
     *work = (struct work){.run = run, .arg = arg};
+    stream = resolve(stream);
     pthread_mutex_lock(&stream->lock);
     *stream->end = work;
     stream->end = &work->next;
@@ -110,6 +127,7 @@ int emulated_stream_state(cuda_stream stream)
 {
     int state = CUDA_SUCCESS_CODE;
 
+    stream = resolve(stream);
     pthread_mutex_lock(&stream->lock);
     if (stream->error) {
         state = stream->error;

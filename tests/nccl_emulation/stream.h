@@ -7,6 +7,7 @@
 
 typedef void emulated_work_fn(void *arg);
 
+/* NULL is the default stream in the calls below; it is never destroyed. */
 int emulated_stream_create(cuda_stream *out);
 void emulated_stream_destroy(cuda_stream stream);
 

@@ -1,3 +1,4 @@
+unit_test(run_spec_nccl rb_common)
 if(TARGET rb_worker_nccl)
     unit_test(nccl_identity rb_worker_nccl)
     unit_test(nccl_pattern rb_worker)

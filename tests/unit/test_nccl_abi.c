@@ -95,6 +95,7 @@ static void nccl_layouts_are_those_of_the_header(void **state)
     assert_int_equal(offsetof(struct nccl_config, split_share),
                      offsetof(ncclConfig_t, splitShare));
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+    assert_int_equal(NCCL_WINDOW_SYMMETRIC, NCCL_WIN_COLL_SYMMETRIC);
     assert_int_equal(offsetof(struct nccl_config, comm_name),
                      offsetof(ncclConfig_t, commName));
     assert_int_equal(offsetof(struct nccl_config, cta_policy),

@@ -348,6 +348,61 @@ static void a_failure_carries_the_librarys_words(void **state)
     check_failure("devices=4,gpu_fault@3=9", 3, "unspecified launch failure");
 }
 
+static void check_option(const char *option, const char *registration)
+{
+    struct worker_group group;
+    struct seen seen;
+    char more[512];
+
+    snprintf(more, sizeof(more), "%s,%s", plain, option);
+    write_case(quick, more);
+    run(&group, &seen, "devices=4");
+    assert_all_ok(&group, &seen);
+    assert_rows_right(&seen, 2);
+    assert_string_equal(json_get_str(seen.connected[1], "registration", ""),
+                        registration);
+    end(&group, &seen);
+}
+
+static void options_of_nccl_are_heeded(void **state)
+{
+    (void)state;
+    check_option("\"nccl\":{\"registration\":\"local\"}", "local");
+    check_option("\"nccl\":{\"registration\":\"symmetric\",\"cta_policy\":\"zero\"}",
+                 "symmetric");
+    check_option("\"nccl\":{\"stream\":\"null\"}", "none");
+}
+
+static void check_refused(const char *option, const char *emulation, const char *code,
+                          const char *text)
+{
+    struct worker_group group;
+    struct seen seen;
+    char more[512];
+
+    snprintf(more, sizeof(more), "%s,%s", plain, option);
+    write_case(quick, more);
+    run(&group, &seen, emulation);
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_string_equal(error_of(&seen, rank, "code"), code);
+        assert_string_equal(error_of(&seen, rank, "text"), text);
+    }
+    end(&group, &seen);
+}
+
+static void options_that_cannot_be_had_end_the_case(void **state)
+{
+    (void)state;
+    check_refused("\"nccl\":{\"registration\":\"symmetric\"}", "devices=4,no_windows",
+                  "unsupported", "registration symmetric: NCCL gives no window here");
+    check_refused("\"nccl\":{\"stream\":\"fast\"}", "devices=4", "bad_case",
+                  "case: nccl.stream cannot be \"fast\"");
+    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
+    check_refused("\"nccl\":{\"registration\":\"local\"}", "devices=4", "unsupported",
+                  "registration local: this NCCL has no ncclCommRegister");
+    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
+}
+
 /* 40 calls of 100 ms, all enqueued at once: what ends is seen to end. */
 static void long_work_shows_progress(void **state)
 {
@@ -594,6 +649,8 @@ int main(void)
         cmocka_unit_test(a_wrong_element_is_named),
         cmocka_unit_test(what_cannot_be_is_said_before_nccl_is_asked),
         cmocka_unit_test(a_failure_carries_the_librarys_words),
+        cmocka_unit_test(options_of_nccl_are_heeded),
+        cmocka_unit_test(options_that_cannot_be_had_end_the_case),
         cmocka_unit_test(long_work_shows_progress),
         cmocka_unit_test(a_buffer_that_cannot_be_had_ends_the_case),
         cmocka_unit_test(a_size_that_does_not_fit_is_skipped),

@@ -108,7 +108,10 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
         choose_device(comm, local_rank, err) || describe_device(comm, err)) {
         return -1;
     }
-    int code = call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG);
+    int code = CUDA_SUCCESS_CODE;
+    if (!comm->options.is_null_stream) {
+        code = call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG);
+    }
     if (!code) {
         code = call->event_create(&comm->timer_start);
     }
@@ -217,7 +220,9 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     /* The server notices a stall first, and says who; this is for when it is gone. */
     comm->give_up_ns = env->stall_ms ? (2 * env->stall_ms + 5000) * 1000000 : 0;
     comm->backlog.finished = env->finished;
-    comm->mesh = mesh_create(&config, err);
+    if (!nccl_options_read(env->options, &comm->options, err)) {
+        comm->mesh = mesh_create(&config, err);
+    }
     if (!comm->mesh) {
         release(comm);
         return NULL;
@@ -237,6 +242,7 @@ static void nccl_destroy(struct backend_comm *comm)
     if (!comm) {
         return;
     }
+    comm_deregister(comm);
     if (comm->comm && nccl_end(comm, false, END_MS)) {
         log_warn("ncclCommDestroy has not returned in %d s", END_MS / 1000);
     }
@@ -258,13 +264,15 @@ static json_t *nccl_details(struct backend_comm *comm)
     char nccl[NCCL_VERSION_TEXT_MAX];
     char runtime[CUDA_VERSION_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
 
-    return json_pack(
-        "{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o}", "init_s", comm->init_s,
-        "nccl_version", nccl_version_text(identity->nccl_version, nccl), "cuda_runtime",
-        cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
-        cuda_version_text(identity->cuda_driver, driver), "device", identity->device_name,
-        "pci_bus_id", identity->bus_id, "unique_ids", comm->n_ids, "checks_on_gpu",
-        comm->kernels.find_wrong != NULL, "control", mesh_describe(comm->mesh));
+    return json_pack("{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:o}", "init_s",
+                     comm->init_s, "nccl_version",
+                     nccl_version_text(identity->nccl_version, nccl), "cuda_runtime",
+                     cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
+                     cuda_version_text(identity->cuda_driver, driver), "device",
+                     identity->device_name, "pci_bus_id", identity->bus_id, "unique_ids",
+                     comm->n_ids, "checks_on_gpu", comm->kernels.find_wrong != NULL,
+                     "registration", nccl_registration_name(comm->options.registration),
+                     "control", mesh_describe(comm->mesh));
 }
 
 static void nccl_mark(const struct backend_comm *comm, json_t *row)

@@ -81,5 +81,8 @@ struct nccl_config {
 };
 
 typedef struct ncclComm *nccl_comm;
+typedef struct ncclWindow_vidmem *nccl_window;
+
+enum { NCCL_WINDOW_SYMMETRIC = 0x01 };
 
 #endif

@@ -11,6 +11,7 @@
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/identity.h"
 #include "agent/worker/nccl/nccl_lib.h"
+#include "agent/worker/nccl/nccl_options.h"
 
 struct nccl_init; /* see nccl_init.h */
 
@@ -58,8 +59,11 @@ struct backend_comm {
     struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
     double init_s;
     int n_ids;
+    struct nccl_options options;
     void *send, *recv;
-    bool is_nccl_memory; /* they come from ncclMemAlloc */
+    void *handles[2];       /* of local registration, NULL: none */
+    nccl_window windows[2]; /* of symmetric registration, NULL: none */
+    bool is_nccl_memory;    /* they come from ncclMemAlloc */
 };
 
 /* -1 with the reason when `code` is no success. */
@@ -84,6 +88,7 @@ int comm_run(struct backend_comm *comm, const struct backend_call *call,
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);
 int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                struct error *err);
+void comm_deregister(struct backend_comm *comm); /* before the communicator ends */
 void comm_free(struct backend_comm *comm);
 int comm_write(struct backend_comm *comm, void *to, const void *host, size_t len,
                struct error *err);

@@ -18,7 +18,7 @@
 struct nccl_init {
     const struct cuda_lib *cuda;
     const struct nccl_lib *nccl;
-    int device, rank, world_size, n_ids;
+    int device, rank, world_size, n_ids, cta_policy;
     struct nccl_id ids[NCCL_IDS_MAX];
     nccl_comm comm;
     int cuda_code, result;
@@ -34,7 +34,8 @@ static void nap(void)
 }
 
 /* As nccl-tests configures it, but for the name. */
-static void configure(const struct nccl_lib *nccl, struct nccl_config *config)
+static void configure(const struct nccl_lib *nccl, int cta_policy,
+                      struct nccl_config *config)
 {
     memset(config, 0, sizeof(*config));
     config->size = sizeof(*config);
@@ -44,7 +45,8 @@ static void configure(const struct nccl_lib *nccl, struct nccl_config *config)
     config->cga_cluster_size = config->min_ctas = config->max_ctas = NCCL_CONFIG_UNSET;
     config->split_share = config->traffic_class = NCCL_CONFIG_UNSET;
     config->comm_name = "ringbench";
-    config->collnet_enable = config->cta_policy = NCCL_CONFIG_UNSET;
+    config->collnet_enable = NCCL_CONFIG_UNSET;
+    config->cta_policy = cta_policy < 0 ? NCCL_CONFIG_UNSET : cta_policy;
     config->shrink_share = config->nvls_ctas = NCCL_CONFIG_UNSET;
     config->n_channels_per_net_peer = NCCL_CONFIG_UNSET;
     config->nvlink_centric_sched =
@@ -56,7 +58,7 @@ static void *init_thread(void *arg)
     struct nccl_init *init = arg;
     struct nccl_config config;
 
-    configure(init->nccl, &config);
+    configure(init->nccl, init->cta_policy, &config);
     init->cuda_code = init->cuda->call.set_device(init->device);
     if (init->cuda_code) {
         init->result = NCCL_RESULT_CUDA;
@@ -137,7 +139,8 @@ int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_id
                                .device = comm->device,
                                .rank = comm->rank,
                                .world_size = comm->world_size,
-                               .n_ids = n_ids};
+                               .n_ids = n_ids,
+                               .cta_policy = comm->options.cta_policy};
     memcpy(init->ids, ids, (size_t)n_ids * sizeof(*ids));
     if (start_thread(&init->thread, init_thread, init)) {
         free(init);

@@ -27,11 +27,15 @@ struct nccl_functions {
     int (*reduce)(const void *, void *, size_t, int, int, int, nccl_comm, cuda_stream);
     int (*send)(const void *, size_t, int, int, nccl_comm, cuda_stream);
     int (*recv)(void *, size_t, int, int, nccl_comm, cuda_stream);
-    /* NULL in older libraries: since 2.19, 2.23, and 2.28. */
+    /* NULL in older libraries: since 2.19, 2.23, 2.27 and 2.28. */
     int (*mem_alloc)(void **, size_t);
     int (*mem_free)(void *);
     int (*init_rank_scalable)(nccl_comm *, int, int, int, struct nccl_id *,
                               struct nccl_config *);
+    int (*register_buffer)(nccl_comm, void *, size_t, void **);
+    int (*deregister_buffer)(nccl_comm, void *);
+    int (*register_window)(nccl_comm, void *, size_t, nccl_window *, int);
+    int (*deregister_window)(nccl_comm, nccl_window);
     int (*alltoall)(const void *, void *, size_t, int, nccl_comm, cuda_stream);
     int (*gather)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
     int (*scatter)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);

@@ -64,6 +64,73 @@ static int alloc_nccl(struct backend_comm *comm, size_t bytes)
     return -1;
 }
 
+static int register_local(struct backend_comm *comm, size_t bytes, struct error *err)
+{
+    void *const buffers[] = {comm->send, comm->recv};
+
+    if (!comm->nccl.call.register_buffer || !comm->nccl.call.deregister_buffer) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "registration local: this NCCL has no ncclCommRegister");
+    }
+    for (int i = 0; i < 2; i++) {
+        int result = comm->nccl.call.register_buffer(comm->comm, buffers[i], bytes,
+                                                     &comm->handles[i]);
+        if (result) {
+            return comm_nccl(comm, result, "ncclCommRegister", err);
+        }
+    }
+    return 0;
+}
+
+/* Where windows cannot be had NCCL says that all is well and gives none. */
+static int register_symmetric(struct backend_comm *comm, size_t bytes, struct error *err)
+{
+    void *const buffers[] = {comm->send, comm->recv};
+
+    if (!comm->nccl.call.register_window || !comm->nccl.call.deregister_window) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "registration symmetric: this NCCL has no windows (2.27 has)");
+    }
+    for (int i = 0; i < 2; i++) {
+        int result = comm->nccl.call.register_window(
+            comm->comm, buffers[i], bytes, &comm->windows[i], NCCL_WINDOW_SYMMETRIC);
+        if (result) {
+            return comm_nccl(comm, result, "ncclCommWindowRegister", err);
+        }
+        if (!comm->windows[i]) {
+            return error_set(err, ERROR_UNSUPPORTED,
+                             "registration symmetric: NCCL gives no window here");
+        }
+    }
+    return 0;
+}
+
+void comm_deregister(struct backend_comm *comm)
+{
+    for (int i = 0; i < 2; i++) {
+        if (comm->handles[i]) {
+            comm->nccl.call.deregister_buffer(comm->comm, comm->handles[i]);
+        }
+        if (comm->windows[i]) {
+            comm->nccl.call.deregister_window(comm->comm, comm->windows[i]);
+        }
+        comm->handles[i] = NULL;
+        comm->windows[i] = NULL;
+    }
+}
+
+static int register_buffers(struct backend_comm *comm, size_t bytes, struct error *err)
+{
+    switch (comm->options.registration) {
+    case NCCL_REGISTRATION_LOCAL:
+        return register_local(comm, bytes, err);
+    case NCCL_REGISTRATION_SYMMETRIC:
+        return register_symmetric(comm, bytes, err);
+    default:
+        return 0;
+    }
+}
+
 int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                struct error *err)
 {
@@ -73,6 +140,9 @@ int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv
         comm_free(comm);
         char text[UNITS_TEXT_MAX];
         return error_prefix(err, "2 buffers of %s", units_format_human(whole, text));
+    }
+    if (register_buffers(comm, whole, err)) {
+        return -1;
     }
     *send = comm->send;
     *recv = comm->recv;

@@ -1,0 +1,91 @@
+/* test_run_spec_nccl.c - what a run may ask of the NCCL backend alone */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "common/run_spec.h"
+
+static struct run_spec *parse(const char *text, struct problems *problems)
+{
+    json_t *body = json_parse(text, strlen(text), NULL);
+
+    assert_non_null(body);
+    problems_init(problems);
+    struct run_spec *spec = run_spec_parse(body, problems);
+    json_decref(body);
+    return spec;
+}
+
+static void options_reach_the_workers(void **state)
+{
+    static const char text[] =
+        "{\"nccl\":{\"registration\":\"symmetric\",\"cta_policy\":\"zero\"}}";
+    struct problems problems;
+    struct run_spec *spec = parse(text, &problems);
+
+    (void)state;
+    assert_non_null(spec);
+    json_t *file = run_spec_case_json(spec), *effective = run_spec_to_json(spec);
+    assert_string_equal(json_get_str(json_object_get(file, "nccl"), "registration", ""),
+                        "symmetric");
+    assert_true(
+        json_equal(json_object_get(file, "nccl"), json_object_get(effective, "nccl")));
+    json_decref(file);
+    json_decref(effective);
+    run_spec_destroy(spec);
+    problems_release(&problems);
+}
+
+static void without_options_nothing_is_said(void **state)
+{
+    struct problems problems;
+    struct run_spec *spec = parse("{}", &problems);
+    json_t *file = run_spec_case_json(spec);
+
+    (void)state;
+    assert_null(json_object_get(file, "nccl"));
+    json_decref(file);
+    run_spec_destroy(spec);
+    problems_release(&problems);
+}
+
+static void wrong_options_are_named(void **state)
+{
+    static const struct {
+        const char *text, *pointer, *detail;
+    } cases[] = {
+        {"{\"nccl\":[]}", "/nccl", "must be an object, not an array"},
+        {"{\"nccl\":{\"graph\":1}}", "/nccl/graph",
+         "unknown field; known are registration, cta_policy, stream"},
+        {"{\"nccl\":{\"registration\":1}}", "/nccl/registration",
+         "must be one of none, local, symmetric"},
+        {"{\"nccl\":{\"stream\":\"fast\"}}", "/nccl/stream", "must be one of own, null"},
+        {"{\"nccl\":{\"cta_policy\":\"\"}}", "/nccl/cta_policy",
+         "must be one of default, efficiency, zero"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct problems problems;
+        assert_null(parse(cases[i].text, &problems));
+        assert_int_equal(problems.count, 1);
+        const json_t *first = json_array_get(problems.errors, 0);
+        assert_string_equal(json_get_str(first, "pointer", ""), cases[i].pointer);
+        assert_string_equal(json_get_str(first, "detail", ""), cases[i].detail);
+        problems_release(&problems);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_reach_the_workers),
+        cmocka_unit_test(without_options_nothing_is_said),
+        cmocka_unit_test(wrong_options_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
