@@ -173,19 +173,34 @@ static void refuse_repetition(const struct metric_set *set, const char *pointer,
     }
 }
 
+static struct metric_set *create_set(size_t room)
+{
+    struct metric_set *set = calloc(1, sizeof(*set));
+
+    if (set)
+        set->sources = calloc(room + 1, sizeof(*set->sources));
+    if (set && set->sources)
+        return set;
+    free(set);
+    return NULL;
+}
+
 struct metric_set *metric_set_parse(json_t *metrics, const char *pointer,
                                     struct problems *problems)
 {
-    struct metric_set *set = calloc(1, sizeof(*set));
     size_t before = problems->count, n = json_array_size(metrics);
+    struct metric_set *set;
 
-    if (set)
-        set->sources = calloc(n + 1, sizeof(*set->sources));
-    if (!set || !set->sources)
-        problems_add(problems, pointer, "out of memory");
-    else if ((metrics && !json_is_array(metrics)) || n > METRICS_MAX)
+    if ((metrics && !json_is_array(metrics)) || n > METRICS_MAX) {
         problems_add(problems, pointer, "must be an array of at most %d metrics",
                      METRICS_MAX);
+        return NULL;
+    }
+    set = create_set(n);
+    if (!set) {
+        problems_add(problems, pointer, "out of memory");
+        return NULL;
+    }
     for (size_t i = 0; i < n && problems->count == before; i++) {
         struct source *source = &set->sources[set->n++];
         char at[300];
