@@ -51,6 +51,16 @@ test('a run on GPUs completes, and every row says that they are emulated', limit
   await noWorkersLeft(agents);
 });
 
+test("what a run asks of NCCL alone reaches the workers", limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2', 'devices=2,no_windows');
+  const one = { nodes: { names: ['node-1'] }, nccl: { registration: 'symmetric', stream: 'null' } };
+  const run = await end(server, one);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual(run.spec.nccl, one.nccl);
+  const refused = await end(server, { ...one, nodes: { names: ['node-2'] } });
+  assert.match(refused.cases[0].reason, /NCCL gives no window here/);
+});
+
 test('a node shows its GPUs and versions', limit, async (t) => {
   const { server } = await startGpus(t, 'devices=3,memory_mib=256');
   const { nccl } = (await server.node('node-1')).inventory.backends;
