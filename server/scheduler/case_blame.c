@@ -143,8 +143,9 @@ void case_blame_missing(const struct live_case *live, const struct run_case *mod
         if (model->ranks[i].state >= least)
             continue;
         buf_printf(&text, "%s rank %d on %s (%s)", named ? "," : "", i, node_of(live, i),
-                   least == RANK_JOINED ? missing_detail(model->ranks[i].state)
-                                        : "it can't reach the others");
+                   least == RANK_JOINED
+                       ? missing_detail(model->ranks[i].state)
+                       : "it joined, but its communicator has not formed");
         named++;
     }
     if (missing > named)

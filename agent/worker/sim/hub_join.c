@@ -99,7 +99,7 @@ static int start_listening(struct join *join, const char *host, int *port,
                            struct error *err)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
-    struct sockaddr_storage bound;
+    struct sockaddr_storage bound = {0};
     socklen_t len = sizeof(bound);
     int status = getaddrinfo(host, "0", &hints, &list);
 

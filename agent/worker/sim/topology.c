@@ -11,7 +11,7 @@ static int find_node(const struct sim_topology *topology, const char *name, size
 {
     for (int i = 0; i < topology->n_nodes; i++) {
         const char *known = topology->nodes[i].name;
-        if (strlen(known) == len && memcmp(known, name, len) == 0) {
+        if (known && strlen(known) == len && memcmp(known, name, len) == 0) {
             return i;
         }
     }
