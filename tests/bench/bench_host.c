@@ -77,7 +77,7 @@ static int time_size(struct rank *self, size_t size, double *us)
 
 static int time_all(struct rank *self)
 {
-    for (int i = 0; i < LOOP_SETTLE; i++) {
+    for (int i = 0; i < self->options.settle; i++) {
         if (run_one(self, 4096, 0)) {
             return -1;
         }

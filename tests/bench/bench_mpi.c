@@ -40,8 +40,9 @@ int main(int argc, char **argv)
         ((float *)send)[i] = (float)(rank + 1);
     }
     memset(recv, 0, options.max);
-    for (int i = 0; i < LOOP_SETTLE; i++) {
-        MPI_Allreduce(send, recv, 1024, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    int settle = options.max < 4096 ? (int)(options.max / sizeof(float)) : 1024;
+    for (int i = 0; i < options.settle; i++) {
+        MPI_Allreduce(send, recv, settle, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     }
     for (size_t size = options.min; size <= options.max; size *= 2) {
         double us = time_size(&options, send, recv, size, ranks);

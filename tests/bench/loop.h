@@ -11,24 +11,28 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Calls before everything: processes have found their cores, processors their clock. */
+/* Calls before everything, unless BENCH_SETTLE says otherwise: processes have found their
+ * cores, processors their clock. */
 #define LOOP_SETTLE 50000
 
 struct loop_options {
     size_t min, max;
     int iters; /* 0: by size */
     int warmup;
+    int settle;
 };
 
 static inline struct loop_options loop_options_read(void)
 {
     const char *min = getenv("BENCH_MIN"), *max = getenv("BENCH_MAX");
     const char *iters = getenv("BENCH_ITERS");
-    struct loop_options options = {8, (size_t)256 << 20, 0, 5};
+    const char *settle = getenv("BENCH_SETTLE");
+    struct loop_options options = {8, (size_t)256 << 20, 0, 5, LOOP_SETTLE};
 
     options.min = min ? strtoull(min, NULL, 10) : options.min;
     options.max = max ? strtoull(max, NULL, 10) : options.max;
     options.iters = iters ? atoi(iters) : 0;
+    options.settle = settle ? atoi(settle) : LOOP_SETTLE;
     return options;
 }
 
