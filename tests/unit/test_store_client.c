@@ -220,7 +220,8 @@ static struct store_client *connect_to_liar(const char *bytes, size_t len,
         }
     }
     close(listener);
-    struct store_client *client = store_client_connect("127.0.0.1", port, 1000, NULL, err);
+    struct store_client *client =
+        store_client_connect("127.0.0.1", port, 1000, NULL, err);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     return client;
