@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "agent/worker/hostid.h"
+#include "agent/worker/listen.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 
@@ -79,45 +80,15 @@ static void raise_descriptor_limit(void)
     }
 }
 
-static int resolve(const char *host, const char *port, int flags, struct addrinfo **list,
+static int resolve(const char *host, const char *port, struct addrinfo **list,
                    struct error *err)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = flags};
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     int status = getaddrinfo(host, port, &hints, list);
 
     if (status) {
         return error_set(err, ERROR_IO, "address %s: %s", host, gai_strerror(status));
     }
-    return 0;
-}
-
-/* Listen on the own address only; others need no way in. */
-static int start_listening(struct join *join, const char *host, char port[8],
-                           struct error *err)
-{
-    struct addrinfo *list;
-    struct sockaddr_storage bound;
-    socklen_t len = sizeof(bound);
-
-    memset(&bound, 0, sizeof(bound));
-    if (resolve(host, "0", AI_PASSIVE, &list, err)) {
-        return -1;
-    }
-    join->listener =
-        socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int failed = join->listener < 0 ||
-                 bind(join->listener, list->ai_addr, list->ai_addrlen) ||
-                 listen(join->listener, SOMAXCONN) ||
-                 getsockname(join->listener, (struct sockaddr *)&bound, &len);
-    int failure = errno;
-    freeaddrinfo(list);
-    if (failed) {
-        return error_set_errno(err, ERROR_IO, failure, "listening on %s", host);
-    }
-    int number = bound.ss_family == AF_INET6
-                     ? ntohs(((struct sockaddr_in6 *)(void *)&bound)->sin6_port)
-                     : ntohs(((struct sockaddr_in *)(void *)&bound)->sin_port);
-    snprintf(port, 8, "%d", number);
     return 0;
 }
 
@@ -127,11 +98,15 @@ static int publish(struct join *join, struct error *err)
     const char *host = join->config->address;
     char hostid[HOSTID_MAX], machine[HOSTID_MAX], port[8], token[TOKEN_TEXT];
     char key[KEY_MAX];
+    int number;
 
     host = host && host[0] ? host : "127.0.0.1";
-    if (start_listening(join, host, port, err)) {
+    /* On the own address only: others need no way in. */
+    join->listener = listen_on(host, &number, err);
+    if (join->listener < 0) {
         return -1;
     }
+    snprintf(port, sizeof(port), "%d", number);
     format_token(shm_group_token(&mesh->group), token);
     json_t *record =
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "hostid",
@@ -314,7 +289,7 @@ static int open_connection(struct join *join, const struct record *record, int *
     int failure = 0;
     socklen_t len = sizeof(failure);
 
-    if (resolve(record->address, record->port, 0, &list, err)) {
+    if (resolve(record->address, record->port, &list, err)) {
         return -1;
     }
     int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

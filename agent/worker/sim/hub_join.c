@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agent/worker/link.h"
+#include "agent/worker/listen.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 
@@ -95,34 +96,6 @@ static void raise_descriptor_limit(void)
     }
 }
 
-static int start_listening(struct join *join, const char *host, int *port,
-                           struct error *err)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
-    struct sockaddr_storage bound = {0};
-    socklen_t len = sizeof(bound);
-    int status = getaddrinfo(host, "0", &hints, &list);
-
-    if (status) {
-        return error_set(err, ERROR_IO, "address %s: %s", host, gai_strerror(status));
-    }
-    join->listener =
-        socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int failed = join->listener < 0 ||
-                 bind(join->listener, list->ai_addr, list->ai_addrlen) ||
-                 listen(join->listener, SOMAXCONN) ||
-                 getsockname(join->listener, (struct sockaddr *)&bound, &len);
-    int failure = errno;
-    freeaddrinfo(list);
-    if (failed) {
-        return error_set_errno(err, ERROR_IO, failure, "listening on %s", host);
-    }
-    *port = bound.ss_family == AF_INET6
-                ? ntohs(((struct sockaddr_in6 *)(void *)&bound)->sin6_port)
-                : ntohs(((struct sockaddr_in *)(void *)&bound)->sin_port);
-    return 0;
-}
-
 static int make_token(char token[TOKEN_TEXT], struct error *err)
 {
     unsigned char raw[TOKEN_BYTES];
@@ -142,7 +115,11 @@ static int publish(struct join *join, struct error *err)
     int port = 0;
 
     host = host && host[0] ? host : "127.0.0.1";
-    if (make_token(join->token, err) || start_listening(join, host, &port, err)) {
+    if (make_token(join->token, err)) {
+        return -1;
+    }
+    join->listener = listen_on(host, &port, err);
+    if (join->listener < 0) {
         return -1;
     }
     json_t *record =
