@@ -55,6 +55,7 @@ struct node *node_find_agent(const struct node_registry *registry, const char *a
 
 static struct node *add_node(struct node_registry *registry, const char *name)
 {
+    size_t at = registry->count;
     struct node **nodes;
     struct node *node;
 
@@ -71,7 +72,13 @@ static struct node *add_node(struct node_registry *registry, const char *name)
         node_destroy(node);
         return NULL;
     }
-    nodes[registry->count++] = node;
+    /* In the order of names, node-2 before node-10, as people expect to read them. */
+    while (at > 0 && strverscmp(nodes[at - 1]->name, name) > 0) {
+        nodes[at] = nodes[at - 1];
+        at--;
+    }
+    nodes[at] = node;
+    registry->count++;
     return node;
 }
 

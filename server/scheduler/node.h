@@ -44,7 +44,7 @@ struct node {
 };
 
 struct node_registry {
-    struct node **nodes;
+    struct node **nodes; /* sorted by name */
     size_t count;
     uint64_t registrations; /* numbers the agents' ids */
 };
