@@ -117,7 +117,7 @@ static void on_disconnect(uv_poll_t *watch, int status, int events)
         return;
     connection_unwatch(connection);
     if (connection->request)
-        exchange_lost(connection->request);
+        connection->request->lost(connection->request);
 }
 
 void connection_watch(struct http_connection *connection)

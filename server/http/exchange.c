@@ -20,6 +20,21 @@
 /* Of all bodies that are being read or handled. */
 #define BODIES_MAX ((size_t)256 << 20)
 
+static void on_lost(struct http_request *request)
+{
+    void (*gone)(void *data) = request->gone;
+
+    shutdown(request->connection->fd, SHUT_RDWR);
+    if (request->stream) {
+        stream_cut(request->stream);
+    } else if (gone && !request->response) {
+        request->gone = NULL;
+        request->is_lost = true;
+        reply_finish(request, 503, reply_empty());
+        gone(request->data);
+    }
+}
+
 void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
 {
     struct http_server *server = cls;
@@ -34,6 +49,7 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
         return NULL;
     request->server = server;
     request->connection = connection;
+    request->lost = on_lost;
     request->begun_ms = uv_now(server->loop);
     target_parse(&request->target, uri ? uri : "", &request->target_error);
     TAILQ_INSERT_TAIL(&server->requests, request, all);
@@ -41,16 +57,6 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
     connection->is_opening = false;
     deadline_set(connection, REQUEST_MS);
     return request;
-}
-
-static void request_free(struct http_request *request)
-{
-    buf_release(&request->body);
-    target_release(&request->target);
-    reply_release_headers(request);
-    if (request->response)
-        MHD_destroy_response(request->response);
-    free(request);
 }
 
 void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
@@ -342,32 +348,6 @@ static enum MHD_Result take_body(struct http_request *request, const char *data,
     return MHD_YES;
 }
 
-void exchange_resume(struct http_request *request)
-{
-    struct http_server *server = request->server;
-
-    if (!request->is_suspended || request->is_resuming)
-        return;
-    TAILQ_INSERT_TAIL(&server->resumes, request, resumes);
-    request->is_resuming = true;
-    http_server_wake(server);
-}
-
-void exchange_lost(struct http_request *request)
-{
-    void (*gone)(void *data) = request->gone;
-
-    shutdown(request->connection->fd, SHUT_RDWR);
-    if (request->stream) {
-        stream_cut(request->stream);
-    } else if (gone && !request->response) {
-        request->gone = NULL;
-        request->is_lost = true;
-        reply_finish(request, 503, reply_empty());
-        gone(request->data);
-    }
-}
-
 void exchange_abandon(struct http_request *request)
 {
     void (*gone)(void *data) = request->gone;
@@ -380,13 +360,6 @@ void exchange_abandon(struct http_request *request)
         gone(request->data);
     else
         request->is_abandoned = true;
-}
-
-void exchange_answered_late(struct http_request *request)
-{
-    request->is_abandoned = false;
-    if (!request->connection)
-        request_free(request);
 }
 
 static enum MHD_Result dispatch(struct http_request *request)

@@ -35,11 +35,6 @@
 
 static void pump(struct http_server *server);
 
-void http_server_progress(struct http_server *server)
-{
-    server->idle_turns = 0;
-}
-
 static void on_timer(uv_timer_t *timer)
 {
     pump(timer->data);
@@ -61,13 +56,6 @@ static void on_prepare(uv_prepare_t *prepare)
 
     if (!TAILQ_EMPTY(&server->resumes))
         pump(server);
-}
-
-/* The library notices a resume only when it runs, so make the loop come round. */
-void http_server_wake(struct http_server *server)
-{
-    if (!server->is_pumping && !server->is_stopped)
-        uv_timer_start(&server->timer, on_timer, 0, 0);
 }
 
 static void resume_batch(struct http_server *server, unsigned limit)
@@ -123,19 +111,6 @@ static void pump(struct http_server *server)
 static void on_closing_tick(uv_timer_t *timer)
 {
     pump(timer->data);
-}
-
-void http_server_handle_closed(struct http_server *server)
-{
-    void (*closed)(void *arg) = server->closed;
-    void *arg = server->closed_arg;
-
-    if (--server->handles > 0)
-        return;
-    static_files_destroy(server->files);
-    free(server);
-    if (closed)
-        closed(arg);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -361,6 +336,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     server->loop = loop;
     server->routes = routes;
     server->arg = arg;
+    server->turn = on_timer;
     server->auth = config->auth;
     server->max_streams = config->max_streams ? config->max_streams : DEFAULT_STREAMS;
     server->is_tls = config->tls_cert && config->tls_key;

@@ -58,6 +58,7 @@ struct http_request {
     void (*gone)(void *data);
     void *data;
     struct http_stream *stream;
+    void (*lost)(struct http_request *request); /* the client of a suspended one left */
     bool is_begun;
     bool is_suspended;
     bool is_resuming;  /* stands in server->resumes */
@@ -86,6 +87,7 @@ struct http_server {
 
     uv_poll_t poll;
     uv_timer_t timer, sweep;
+    uv_timer_cb turn; /* of `timer`: runs the library */
     uv_prepare_t prepare;
     unsigned handles;    /* not yet closed */
     unsigned idle_turns; /* runs in a row without an event or callback */
@@ -104,9 +106,12 @@ struct http_server {
     char library_text[256]; /* the last message of the library */
 };
 
-/* http.c */
+/* wake.c */
+/* Something happened: the library is not spinning (see http.c). */
 void http_server_progress(struct http_server *server);
+/* The library notices a resume only when it runs, so make the loop come round. */
 void http_server_wake(struct http_server *server);
+/* One of server->handles is closed; the last one frees the server. */
 void http_server_handle_closed(struct http_server *server);
 
 /* connection.c */
@@ -114,7 +119,7 @@ enum MHD_Result connection_accept(void *cls, const struct sockaddr *addr, sockle
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
                        enum MHD_ConnectionNotificationCode code);
 struct http_connection *connection_of(struct MHD_Connection *mhd);
-/* Call connection_lost when the client disconnects; stop before every resume. */
+/* Call the request's `lost` when the client disconnects; stop before every resume. */
 void connection_watch(struct http_connection *connection);
 void connection_unwatch(struct http_connection *connection);
 
@@ -135,14 +140,16 @@ enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const cha
                                 const char *upload, size_t *upload_size, void **context);
 void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
                         enum MHD_RequestTerminationCode code);
-/* Let the pump resume it. Does nothing unless it is suspended. */
-void exchange_resume(struct http_request *request);
-/* The client of a suspended request left. */
-void exchange_lost(struct http_request *request);
 /* The server closes: answer a suspended request on its handler's behalf. */
 void exchange_abandon(struct http_request *request);
+
+/* request.c */
+void request_free(struct http_request *request);
+/* Let the pump resume it. Does nothing unless it is suspended. */
+void request_resume(struct http_request *request);
 /* The handler of an abandoned request answered after all. */
-void exchange_answered_late(struct http_request *request);
+void request_answered_late(struct http_request *request);
+void request_release_headers(struct http_request *request);
 
 /* reply.c */
 /* Give the request its answer; `response` is stolen, NULL means that memory was out. */
@@ -155,7 +162,6 @@ struct MHD_Response *reply_empty(void);
 /* The text of a problem document, to be freed; NULL when memory is out. */
 char *reply_problem_text(int status, const char *detail, const struct problems *problems);
 void reply_static(struct http_request *request, const struct static_file *file);
-void reply_release_headers(struct http_request *request);
 
 /* stream.c */
 void stream_completed(struct http_stream *stream);

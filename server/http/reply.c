@@ -28,15 +28,6 @@ static struct MHD_Response *response_of(char *data, size_t len)
     return response;
 }
 
-void reply_release_headers(struct http_request *request)
-{
-    for (size_t i = 0; i < request->n_headers; i++) {
-        free(request->headers[i].name);
-        free(request->headers[i].value);
-    }
-    request->n_headers = 0;
-}
-
 void http_reply_header(struct http_request *request, const char *name, const char *value)
 {
     struct http_reply_header *header = &request->headers[request->n_headers];
@@ -60,7 +51,7 @@ static void add_headers(struct http_request *request, struct MHD_Response *respo
     for (size_t i = 0; i < request->n_headers; i++)
         MHD_add_response_header(response, request->headers[i].name,
                                 request->headers[i].value);
-    reply_release_headers(request);
+    request_release_headers(request);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (!MHD_get_response_header(response, "Cache-Control"))
         MHD_add_response_header(response, "Cache-Control", "no-store");
@@ -76,7 +67,7 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
     if (request->is_abandoned) {
         if (response)
             MHD_destroy_response(response);
-        exchange_answered_late(request);
+        request_answered_late(request);
         return;
     }
     if (request->response || request->stream) {
@@ -95,7 +86,7 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
     add_headers(request, response);
     request->response = response;
     request->status = (unsigned)status;
-    exchange_resume(request);
+    request_resume(request);
 }
 
 static void finish_text(struct http_request *request, int status, const char *type,

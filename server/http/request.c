@@ -1,5 +1,6 @@
-/* request.c - what a handler may ask of its request */
+/* request.c - the life of a request, and what a handler may ask of it */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -7,6 +8,43 @@
 #include "server/http/negotiate.h"
 
 #define ACCEPT_MAX 2048
+
+void request_release_headers(struct http_request *request)
+{
+    for (size_t i = 0; i < request->n_headers; i++) {
+        free(request->headers[i].name);
+        free(request->headers[i].value);
+    }
+    request->n_headers = 0;
+}
+
+void request_free(struct http_request *request)
+{
+    buf_release(&request->body);
+    target_release(&request->target);
+    request_release_headers(request);
+    if (request->response)
+        MHD_destroy_response(request->response);
+    free(request);
+}
+
+void request_resume(struct http_request *request)
+{
+    struct http_server *server = request->server;
+
+    if (!request->is_suspended || request->is_resuming)
+        return;
+    TAILQ_INSERT_TAIL(&server->resumes, request, resumes);
+    request->is_resuming = true;
+    http_server_wake(server);
+}
+
+void request_answered_late(struct http_request *request)
+{
+    request->is_abandoned = false;
+    if (!request->connection)
+        request_free(request);
+}
 
 const char *http_request_method(const struct http_request *request)
 {

@@ -157,7 +157,7 @@ void stream_cut(struct http_stream *stream)
     stream->is_cut = true;
     byte_queue_release(&stream->queue);
     if (stream->request)
-        exchange_resume(stream->request);
+        request_resume(stream->request);
 }
 
 void stream_server_closing(struct http_stream *stream)
@@ -169,7 +169,7 @@ void stream_server_closing(struct http_stream *stream)
     stream->is_ended = true;
     stream->gone = NULL;
     unnotice(stream);
-    exchange_resume(stream->request);
+    request_resume(stream->request);
     if (gone)
         gone(stream->data);
 }
@@ -186,7 +186,7 @@ size_t http_stream_write(struct http_stream *stream, const void *data, size_t le
         return 0;
     }
     if (len > 0)
-        exchange_resume(stream->request);
+        request_resume(stream->request);
     return stream->queue.len;
 }
 
@@ -210,5 +210,5 @@ void http_stream_end(struct http_stream *stream)
     stream->gone = NULL;
     stream->drained = NULL;
     unnotice(stream);
-    exchange_resume(stream->request);
+    request_resume(stream->request);
 }

@@ -1,0 +1,28 @@
+/* wake.c - what the files below http.c tell its pump, without knowing it */
+#include <stdlib.h>
+
+#include "server/http/internal.h"
+
+void http_server_progress(struct http_server *server)
+{
+    server->idle_turns = 0;
+}
+
+void http_server_wake(struct http_server *server)
+{
+    if (!server->is_pumping && !server->is_stopped)
+        uv_timer_start(&server->timer, server->turn, 0, 0);
+}
+
+void http_server_handle_closed(struct http_server *server)
+{
+    void (*closed)(void *arg) = server->closed;
+    void *arg = server->closed_arg;
+
+    if (--server->handles > 0)
+        return;
+    static_files_destroy(server->files);
+    free(server);
+    if (closed)
+        closed(arg);
+}
