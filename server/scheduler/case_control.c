@@ -19,40 +19,6 @@
 /* The agent kills 5 s after SIGTERM; then the news has to come back. */
 #define STOP_NS INT64_C(12000000000)
 
-static struct live_case *live_case_create(struct active_run *active, size_t index)
-{
-    const struct run *run = active->run;
-    struct live_case *live = calloc(1, sizeof(*live));
-
-    if (!live)
-        return NULL;
-    live->active = active;
-    live->index = index;
-    live->ranks = calloc((size_t)run->world_size, sizeof(*live->ranks));
-    live->nodes = calloc(run->n_nodes, sizeof(*live->nodes));
-    if (!live->ranks || !live->nodes) {
-        live_case_free(live);
-        return NULL;
-    }
-    live->failed_first = -1;
-    live->changed_ns = clock_monotonic_ns();
-    return live;
-}
-
-void live_case_free(struct live_case *live)
-{
-    if (!live)
-        return;
-    if (live->store)
-        rendezvous_store_close(live->store);
-    for (int i = 0; live->ranks && i < live->active->run->world_size; i++)
-        free(live->ranks[i].reason);
-    free(live->ranks);
-    free(live->nodes);
-    free(live->end_reason);
-    free(live);
-}
-
 static struct run_case *model_of(const struct live_case *live)
 {
     return &live->active->run->cases[live->index];

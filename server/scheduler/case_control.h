@@ -54,6 +54,4 @@ bool live_case_is(const struct live_case *live, int case_no, int attempt);
 bool live_case_reported(const struct live_case *live, int rank);
 void live_case_note_reported(struct live_case *live, int rank);
 
-void live_case_free(struct live_case *live);
-
 #endif

@@ -9,73 +9,10 @@
 #include "common/log.h"
 #include "server/scheduler/state.h"
 
-struct scheduler_watch {
-    struct active_run *active; /* NULL once the run has gone */
-    struct scheduler_watch *next;
-    scheduler_event *event;
-    void *arg;
-    bool is_dead; /* unwatched while its list is walked */
-    int calls;    /* its callback is running */
-};
-
 struct emission {
     struct active_run *active;
     emitted *then;
 };
-
-static void sweep_watches(struct active_run *active)
-{
-    struct scheduler_watch **link = &active->watches;
-
-    while (*link) {
-        struct scheduler_watch *watch = *link;
-
-        if (watch->is_dead && watch->calls == 0) {
-            *link = watch->next;
-            free(watch);
-        } else {
-            link = &watch->next;
-        }
-    }
-}
-
-static void tell_watches(struct active_run *active, const struct run_event *event)
-{
-    for (struct scheduler_watch *watch = active->watches; watch; watch = watch->next) {
-        if (watch->is_dead)
-            continue;
-        watch->calls++;
-        watch->event(watch->arg, event);
-        watch->calls--;
-    }
-    sweep_watches(active);
-}
-
-void publish(struct active_run *active, const struct store_event *event)
-{
-    struct run_event shown = {.id = event->id,
-                              .time_ms = event->time_ms,
-                              .type = event->type,
-                              .body = event->body,
-                              .body_len = event->body_len};
-
-    active->head = event->id;
-    active->scheduler->counters.events++;
-    tell_watches(active, &shown);
-}
-
-void active_run_unref(struct active_run *active)
-{
-    static const struct run_event end = {.type = "end"};
-
-    if (--active->pending > 0 || !run_has_ended(active->run))
-        return;
-    /* Watchers may leave inside the call, but the run must stay until it is over. */
-    active->pending++;
-    tell_watches(active, &end);
-    active->pending--;
-    active_run_free(active);
-}
 
 static void on_written(void *arg, const struct error *err,
                        const struct store_event *events, size_t n_events)
@@ -174,48 +111,4 @@ void emit_message(struct active_run *active, const char *level, const char *form
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     emit(active, "message", json_pack("{s:s, s:s}", "level", level, "text", text), NULL);
-}
-
-struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
-                                            scheduler_event *event, void *arg)
-{
-    struct active_run *active = active_run_find(scheduler, run);
-    struct scheduler_watch *watch;
-
-    if (!active)
-        return NULL;
-    watch = calloc(1, sizeof(*watch));
-    if (!watch)
-        return NULL;
-    watch->active = active;
-    watch->event = event;
-    watch->arg = arg;
-    watch->next = active->watches;
-    active->watches = watch;
-    return watch;
-}
-
-void detach_watches(struct active_run *active)
-{
-    while (active->watches) {
-        struct scheduler_watch *watch = active->watches;
-
-        active->watches = watch->next;
-        watch->active = NULL;
-        if (watch->is_dead)
-            free(watch);
-    }
-}
-
-void scheduler_unwatch(struct scheduler_watch *watch)
-{
-    if (!watch)
-        return;
-    if (!watch->active) {
-        free(watch);
-        return;
-    }
-    watch->is_dead = true;
-    if (watch->calls == 0)
-        sweep_watches(watch->active);
 }

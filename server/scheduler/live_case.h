@@ -44,4 +44,10 @@ struct live_case {
     char *end_reason;
 };
 
+/* NULL when memory is out. */
+struct live_case *live_case_create(struct active_run *active, size_t index);
+
+/* Closes its store. NULL is fine. */
+void live_case_free(struct live_case *live);
+
 #endif

@@ -18,67 +18,6 @@
 #define TICK_BUSY_MS 100
 #define TICK_IDLE_MS 500
 
-/* ---- The list of active runs ---- */
-
-static bool goes_before(const struct run *a, const struct run *b)
-{
-    if (a->spec->priority != b->spec->priority)
-        return a->spec->priority > b->spec->priority;
-    return a->created_ms < b->created_ms;
-}
-
-struct active_run *active_run_add(struct scheduler *scheduler, struct run *run)
-{
-    struct active_run **runs;
-    struct active_run *active = calloc(1, sizeof(*active));
-    size_t at = scheduler->n_runs;
-
-    runs = realloc(scheduler->runs, (at + 1) * sizeof(*runs));
-    if (runs)
-        scheduler->runs = runs;
-    if (!runs || !active) {
-        free(active);
-        return NULL;
-    }
-    while (at > 0 && goes_before(run, runs[at - 1]->run)) {
-        runs[at] = runs[at - 1];
-        at--;
-    }
-    runs[at] = active;
-    scheduler->n_runs++;
-    active->scheduler = scheduler;
-    active->run = run;
-    return active;
-}
-
-struct active_run *active_run_find(const struct scheduler *scheduler, const char *run)
-{
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
-        if (strcmp(scheduler->runs[i]->run->id, run) == 0)
-            return scheduler->runs[i];
-    }
-    return NULL;
-}
-
-void active_run_free(struct active_run *active)
-{
-    struct scheduler *scheduler = active->scheduler;
-    size_t i = 0;
-
-    while (i < scheduler->n_runs && scheduler->runs[i] != active)
-        i++;
-    if (i < scheduler->n_runs) {
-        memmove(&scheduler->runs[i], &scheduler->runs[i + 1],
-                (scheduler->n_runs - i - 1) * sizeof(scheduler->runs[0]));
-        scheduler->n_runs--;
-    }
-    detach_watches(active);
-    live_case_free(active->live);
-    run_destroy(active->run);
-    free(active->cancel_reason);
-    free(active);
-}
-
 /* ---- A run's end ---- */
 
 /* Agents that came for one run leave after it. */
@@ -437,12 +376,6 @@ static void on_soon(uv_idle_t *idle)
     uv_timer_again(&scheduler->tick);
 }
 
-void scheduler_wake(struct scheduler *scheduler)
-{
-    if (!scheduler->is_closing)
-        uv_idle_start(&scheduler->soon, on_soon);
-}
-
 /* ---- Life ---- */
 
 struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
@@ -464,31 +397,11 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     uv_idle_init(loop, &scheduler->soon);
     scheduler->tick.data = scheduler;
     scheduler->soon.data = scheduler;
+    scheduler->on_soon = on_soon;
     scheduler->open_handles = 2;
     scheduler->pending = 1; /* its own handles */
     uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
     return scheduler;
-}
-
-static void scheduler_free(struct scheduler *scheduler)
-{
-    while (scheduler->n_runs > 0)
-        active_run_free(scheduler->runs[0]);
-    free(scheduler->runs);
-    node_registry_release(&scheduler->nodes);
-    free(scheduler->advertise);
-    free(scheduler);
-}
-
-void scheduler_hold(struct scheduler *scheduler)
-{
-    scheduler->pending++;
-}
-
-void scheduler_release(struct scheduler *scheduler)
-{
-    if (--scheduler->pending == 0)
-        scheduler_free(scheduler);
 }
 
 static void on_handle_closed(uv_handle_t *handle)

@@ -32,6 +32,7 @@ struct scheduler {
     size_t n_runs;
     uv_timer_t tick;
     uv_idle_t soon; /* runs a tick at the end of this turn of the loop */
+    uv_idle_cb on_soon;
     bool is_closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -53,20 +54,18 @@ void emit_case(struct active_run *active, size_t index, int attempt,
 void emit_message(struct active_run *active, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Show a durable event to the run's watchers. */
-void publish(struct active_run *active, const struct store_event *event);
+/* ---- active_run.c ---- */
 
-/* The run is going: what still watches it is on its own. */
-void detach_watches(struct active_run *active);
+/* Takes the run; NULL when memory is out, and then does not. */
+struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
+struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
+void active_run_free(struct active_run *active);
 
 /* Drop a reference that `pending` counted. */
 void active_run_unref(struct active_run *active);
 
-/* ---- scheduler.c ---- */
-
-struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
-struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
-void active_run_free(struct active_run *active);
+/* Show a durable event to the run's watchers. */
+void publish(struct active_run *active, const struct store_event *event);
 
 /* The scheduler outlives every write that will call it back, also after its close. */
 void scheduler_hold(struct scheduler *scheduler);
