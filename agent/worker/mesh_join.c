@@ -246,7 +246,10 @@ static int await_fd(struct join *join, int fd, short events, struct error *err)
             return 0;
         }
         if (watch_check(&join->mesh->watch)) {
-            return mesh_failed(join->mesh, err);
+            if (err) {
+                *err = join->mesh->watch.error;
+            }
+            return -1;
         }
         if (left_ms(join) == 0) {
             return error_set(err, ERROR_TIMEOUT, "no connection in time");
