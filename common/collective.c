@@ -47,7 +47,7 @@ static const struct {
 
 static const char *const redops[REDOP_COUNT] = {
     [REDOP_SUM] = "sum", [REDOP_PROD] = "prod", [REDOP_MIN] = "min",
-    [REDOP_MAX] = "max", [REDOP_AVG] = "avg",
+    [REDOP_MAX] = "max", [REDOP_AVG] = "avg",   [REDOP_MULSUM] = "mulsum",
 };
 
 const char *collective_name(enum collective_kind kind)

@@ -37,7 +37,15 @@ enum dtype {
     DTYPE_COUNT
 };
 
-enum redop { REDOP_SUM, REDOP_PROD, REDOP_MIN, REDOP_MAX, REDOP_AVG, REDOP_COUNT };
+enum redop {
+    REDOP_SUM,
+    REDOP_PROD,
+    REDOP_MIN,
+    REDOP_MAX,
+    REDOP_AVG,
+    REDOP_MULSUM, /* a sum of inputs, each times its rank's own scalar */
+    REDOP_COUNT
+};
 
 /* Names as they stand in JSON; a lookup returns -1 for an unknown name. */
 const char *collective_name(enum collective_kind kind);

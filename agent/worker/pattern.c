@@ -157,6 +157,7 @@ static void build_tables(struct pattern *pattern)
 {
     switch (pattern->redop) {
     case REDOP_SUM:
+    case REDOP_MULSUM:
         if (pattern->is_float) {
             float_table_sum(pattern, pattern->integers);
         } else {
@@ -432,6 +433,18 @@ void pattern_one(enum dtype type, void *element)
 
     if (float_ranges[type].bits > 0) {
         store_floats(type, &one, 1, element);
+    } else {
+        store_integers(dtype_size(type), &integer, 1, element);
+    }
+}
+
+void pattern_scalar(enum dtype type, int rank, void *element)
+{
+    double value = pattern_float_scalar(rank);
+    uint64_t integer = pattern_integer_scalar(rank);
+
+    if (float_ranges[type].bits > 0) {
+        store_floats(type, &value, 1, element);
     } else {
         store_integers(dtype_size(type), &integer, 1, element);
     }

@@ -9,6 +9,7 @@
  * are chosen so that |s * any partial sum| has no more significant bits than the type.
  *   Where there are more ranks than that allows the other positions are zero, and for
  * avg of floating point numbers all but two: libraries that scale inputs round each term.
+ * - mulsum: the same terms, each divided by its rank's scalar beforehand.
  * - prod: position 0 holds s, the others powers of two whose product stays within a
  *   factor of four, and -1.
  * - min, max: s * p with distinct p and s a power of two, or for integers s + p.
@@ -60,6 +61,9 @@ uint64_t pattern_distance(enum dtype type, const void *a, const void *b);
 /* An element as text: decimal for numbers, exact; "0x.." for NaN. Returns text. */
 const char *pattern_format(enum dtype type, const void *element,
                            char text[PATTERN_TEXT_MAX]);
+
+/* What mulsum multiplies the rank's input with before it is added. */
+void pattern_scalar(enum dtype type, int rank, void *element);
 
 /* The number one: harmless to reduce for ever. */
 void pattern_one(enum dtype type, void *element);

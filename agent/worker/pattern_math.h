@@ -73,6 +73,25 @@ NUMERIC_FN double pattern_float_scale(const struct pattern *pattern, uint64_t ha
     return value * power;
 }
 
+/* mulsum: what a rank's scalar undoes, and the scalar itself: 2 and 1/2 by turns, which
+ * lose nothing in floating point; 3 and 5 in integers, whose inverses modulo 2^64 are
+ * those modulo the smaller powers too. */
+NUMERIC_FN double pattern_float_scalar(int rank)
+{
+    return rank % 2 == 0 ? 2.0 : 0.5;
+}
+
+NUMERIC_FN uint64_t pattern_integer_scalar(int rank)
+{
+    return rank % 2 == 0 ? 3 : 5;
+}
+
+NUMERIC_FN uint64_t pattern_integer_unscaled(int rank, uint64_t value)
+{
+    return value *
+           (rank % 2 == 0 ? UINT64_C(0xaaaaaaaaaaaaaaab) : UINT64_C(0xcccccccccccccccd));
+}
+
 NUMERIC_FN double pattern_float_input(const struct pattern *pattern, int rank,
                                       uint64_t hash)
 {
@@ -81,7 +100,8 @@ NUMERIC_FN double pattern_float_input(const struct pattern *pattern, int rank,
     if (pattern->redop == REDOP_PROD && at != 0) {
         return pattern->table[at];
     }
-    return pattern_float_scale(pattern, hash) * pattern->table[at];
+    double value = pattern_float_scale(pattern, hash) * pattern->table[at];
+    return pattern->redop == REDOP_MULSUM ? value / pattern_float_scalar(rank) : value;
 }
 
 NUMERIC_FN double pattern_float_reduced(const struct pattern *pattern, uint64_t hash)
@@ -135,6 +155,9 @@ NUMERIC_FN uint64_t pattern_integer_input(const struct pattern *pattern, int ran
     }
     uint64_t scale = pattern_integer_scale(pattern, hash);
     bool is_extreme = pattern->redop == REDOP_MIN || pattern->redop == REDOP_MAX;
+    if (pattern->redop == REDOP_MULSUM) {
+        return pattern_integer_unscaled(rank, scale * entry);
+    }
     return is_extreme ? scale + entry : scale * entry;
 }
 

@@ -200,8 +200,19 @@ int ncclGroupEnd(void)
     return result;
 }
 
+static bool has_operation(const struct operation *operation)
+{
+    const struct premul *premul = premul_of(operation->comm, operation->op);
+
+    return operation->op < PREMUL_FIRST || (premul && premul->type == operation->type);
+}
+
 static int submit(const struct operation *operation, cuda_stream stream)
 {
+    if (!has_operation(operation)) {
+        free(operation->transfers);
+        return fail(NCCL_RESULT_ARGUMENT, "emulated: no such operation of this type");
+    }
     if (operation->count == 0) {
         free(operation->transfers);
         return NCCL_RESULT_SUCCESS;
@@ -212,6 +223,34 @@ static int submit(const struct operation *operation, cuda_stream stream)
     group.first[group.n] = *operation;
     group.streams[group.n++] = stream;
     return ncclGroupEnd();
+}
+
+/* NCCL's own numbers for these are opaque too. */
+int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
+                             nccl_comm comm)
+{
+    int at = 0;
+
+    while (at < PREMULS_MAX && comm->premuls[at].is_used) {
+        at++;
+    }
+    if (residence != NCCL_SCALAR_HOST || at == PREMULS_MAX) {
+        return fail(NCCL_RESULT_ARGUMENT, "emulated: bad pre-multiplied sum");
+    }
+    comm->premuls[at].is_used = true;
+    comm->premuls[at].type = type;
+    memcpy(comm->premuls[at].scalar, scalar, reduction_element(type));
+    *op = PREMUL_FIRST + at;
+    return NCCL_RESULT_SUCCESS;
+}
+
+int ncclRedOpDestroy(int op, nccl_comm comm)
+{
+    if (!premul_of(comm, op)) {
+        return fail(NCCL_RESULT_ARGUMENT, "emulated: no such operation");
+    }
+    comm->premuls[op - PREMUL_FIRST].is_used = false;
+    return NCCL_RESULT_SUCCESS;
 }
 
 int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op,

@@ -25,6 +25,9 @@ int ncclCommAbort(nccl_comm comm);
 int ncclCommGetAsyncError(nccl_comm comm, int *result);
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
+int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
+                             nccl_comm comm);
+int ncclRedOpDestroy(int op, nccl_comm comm);
 int ncclMemAlloc(void **out, size_t bytes);
 int ncclMemFree(void *memory);
 int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle);

@@ -110,9 +110,35 @@ static bool make_plan(const struct operation *operation, struct plan *plan)
     return true;
 }
 
-static void collective(const struct operation *operation)
+const struct premul *premul_of(const struct ncclComm *comm, int op)
+{
+    int at = op - PREMUL_FIRST;
+
+    return at >= 0 && at < PREMULS_MAX && comm->premuls[at].is_used ? &comm->premuls[at]
+                                                                    : NULL;
+}
+
+/* A pre-multiplied sum is a sum of what each rank scales before it sends. Returns the
+ * scaled input, or NULL where there is none. */
+static char *premultiply(struct operation *operation)
+{
+    const struct premul *premul = premul_of(operation->comm, operation->op);
+    bool is_wide = operation->kind == OPERATION_REDUCE_SCATTER;
+    size_t count = operation->count * (size_t)(is_wide ? operation->comm->n : 1);
+    char *scaled = premul ? malloc(count * reduction_element(operation->type)) : NULL;
+
+    if (scaled) {
+        reduction_scale(operation->type, premul->scalar, operation->send, count, scaled);
+        operation->send = scaled;
+        operation->op = NCCL_OP_SUM;
+    }
+    return scaled;
+}
+
+static void collective(struct operation *operation)
 {
     struct plan plan = {0};
+    char *scaled = premultiply(operation);
 
     if (make_plan(operation, &plan) &&
         wire_move(operation->comm->wire, plan.transfers, plan.n,
@@ -123,6 +149,7 @@ static void collective(const struct operation *operation)
     }
     free(plan.transfers);
     free(plan.contributions);
+    free(scaled);
 }
 
 static size_t received_elements(const struct operation *operation)

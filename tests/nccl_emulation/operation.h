@@ -21,6 +21,16 @@ enum operation_kind {
     OPERATION_POINT_TO_POINT /* the transfers that it was given */
 };
 
+#define PREMULS_MAX 16
+#define PREMUL_FIRST 1000 /* the number of the first one */
+
+/* A sum of inputs that are multiplied beforehand, each by its rank's scalar. */
+struct premul {
+    bool is_used;
+    int type;
+    unsigned char scalar[8];
+};
+
 struct ncclComm {
     int rank, n;
     struct wire *wire;
@@ -28,6 +38,7 @@ struct ncclComm {
     atomic_int async_result;
     int n_registered; /* buffers */
     long done;        /* operations begun on the stream */
+    struct premul premuls[PREMULS_MAX];
 };
 
 struct operation {
@@ -40,6 +51,9 @@ struct operation {
     struct transfer *transfers; /* owned */
     size_t n_transfers;
 };
+
+/* The communicator's operation of that number, or NULL. */
+const struct premul *premul_of(const struct ncclComm *comm, int op);
 
 /* Do it, with all that the settings make go wrong; takes *arg's transfers. */
 void operation_run(void *arg);

@@ -144,3 +144,20 @@ void reduction_run(int nccl_type, int nccl_op, const char *contributions, int n,
         pattern_store(element, result, out + i * element);
     }
 }
+
+void reduction_scale(int nccl_type, const void *scalar, const char *in, size_t count,
+                     char *out)
+{
+    unsigned element = types[nccl_type].element;
+    enum dtype type = types[nccl_type].type;
+    uint64_t by = pattern_load(element, scalar);
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits = pattern_load(element, in + i * element);
+        pattern_store(element,
+                      types[nccl_type].is_float
+                          ? pattern_encode(type, decode(type, bits) * decode(type, by))
+                          : bits * by,
+                      out + i * element);
+    }
+}

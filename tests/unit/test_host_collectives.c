@@ -20,7 +20,8 @@
 
 static const char case_format[] =
     "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"
-    "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\"],\"sizes\":%s,"
+    "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
+    "\"sizes\":%s,"
     "\"root\":%d,\"in_place\":[false,true],\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
     "\"check\":1,\"timing\":\"%s\",\"seed\":11}";
 
@@ -260,8 +261,8 @@ static void what_rounds_to_nothing_is_skipped(void **state)
 
     (void)state;
     struct tally tally = run_setup(&setup);
-    /* all_gather, reduce_scatter (5 reductions), alltoall, gather, scatter; twice each */
-    assert_int_equal(tally.skipped, 2 * (1 + 5 + 1 + 1 + 1));
+    /* all_gather, reduce_scatter (6 reductions), alltoall, gather, scatter; twice each */
+    assert_int_equal(tally.skipped, 2 * (1 + 6 + 1 + 1 + 1));
 }
 
 int main(void)

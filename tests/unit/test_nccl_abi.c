@@ -58,6 +58,7 @@ static void nccl_numbers_are_those_of_the_header(void **state)
     assert_int_equal(NCCL_OP_MAX, ncclMax);
     assert_int_equal(NCCL_OP_MIN, ncclMin);
     assert_int_equal(NCCL_OP_AVG, ncclAvg);
+    assert_int_equal(NCCL_SCALAR_HOST, ncclScalarHostImmediate);
     assert_int_equal(NCCL_ABI_VERSION(2, 28, 9), NCCL_VERSION(2, 28, 9));
 }
 

@@ -24,7 +24,8 @@ static const char all_words[] =
     "\"dtypes\":[\"int8\",\"uint8\",\"int32\",\"uint32\",\"int64\",\"uint64\","
     "\"float16\","
     "\"float32\",\"float64\",\"bfloat16\"%s],"
-    "\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\"],\"in_place\":[false,true],"
+    "\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
+    "\"in_place\":[false,true],"
     "\"sizes\":[1000,6000],\"iters\":2,\"root\":-1";
 
 static const char quick[] =
@@ -155,7 +156,7 @@ static void assert_rows_right(const struct seen *seen, size_t rows)
 /* Rows of all_words: root -1 makes a series per rank in the rooted ones. */
 static size_t all_rows(size_t dtypes)
 {
-    size_t reducing = 5 * (1 + 1 + RANKS), others = 1 + 1 + 1 + 3 * RANKS;
+    size_t reducing = 6 * (1 + 1 + RANKS), others = 1 + 1 + 1 + 3 * RANKS;
 
     return dtypes * (reducing + others) * 2 * 2;
 }

@@ -21,6 +21,17 @@ static uint32_t next_random(void)
     return random_state >> 8;
 }
 
+/* mulsum: what a backend adds are the inputs times their ranks' scalars. */
+static void scale(enum dtype type, int redop, int rank, char *input)
+{
+    unsigned char scalar[8];
+
+    if (redop == REDOP_MULSUM) {
+        pattern_scalar(type, rank, scalar);
+        reduce_kernels()->scale[type](input, input, ELEMENTS, scalar);
+    }
+}
+
 /* Reduce n inputs pairwise in a random tree, rounding after each step. */
 static void reduce_randomly(enum dtype type, int redop, char **inputs, int n)
 {
@@ -49,6 +60,7 @@ static void check_exact(enum dtype type, int redop, int n, uint64_t seed)
     for (int rank = 0; rank < n; rank++) {
         inputs[rank] = malloc(ELEMENTS * 8);
         pattern_input(pattern, rank, 1000, ELEMENTS, inputs[rank]);
+        scale(type, redop, rank, inputs[rank]);
     }
     reduce_randomly(type, redop, inputs, n);
     pattern_reduced(pattern, 1000, ELEMENTS, expected);
@@ -130,6 +142,29 @@ static void a_missing_rank_changes_the_result(void **state)
             assert_true(different > 4);
             pattern_destroy(pattern);
         }
+    }
+}
+
+/* mulsum without the scalars, or with another rank's, is no plain sum. */
+static void a_missing_scalar_changes_the_result(void **state)
+{
+    (void)state;
+    for (int type = 0; type < DTYPE_COUNT; type++) {
+        size_t size = dtype_size((enum dtype)type);
+        struct pattern *pattern =
+            pattern_create((enum dtype)type, REDOP_MULSUM, 2, 5, NULL);
+        char sum[ELEMENTS * 8], input[ELEMENTS * 8], expected[ELEMENTS * 8];
+        int different = 0;
+        pattern_input(pattern, 0, 0, ELEMENTS, sum);
+        pattern_input(pattern, 1, 0, ELEMENTS, input);
+        scale((enum dtype)type, REDOP_MULSUM, 0, sum);
+        reduce_kernels()->reduce[type][REDOP_MULSUM](sum, sum, input, ELEMENTS);
+        pattern_reduced(pattern, 0, ELEMENTS, expected);
+        for (size_t i = 0; i < ELEMENTS; i++) {
+            different += memcmp(sum + i * size, expected + i * size, size) != 0;
+        }
+        assert_true(different > ELEMENTS / 2);
+        pattern_destroy(pattern);
     }
 }
 
@@ -229,6 +264,7 @@ int main(void)
         cmocka_unit_test(every_reduction_is_exact_in_any_order),
         cmocka_unit_test(results_are_finite_and_vary),
         cmocka_unit_test(a_missing_rank_changes_the_result),
+        cmocka_unit_test(a_missing_scalar_changes_the_result),
         cmocka_unit_test(any_part_is_the_same_as_in_the_whole),
         cmocka_unit_test(copies_are_expected_from_their_source),
         cmocka_unit_test(distances_count_units_in_the_last_place),

@@ -23,6 +23,15 @@ size_t host_send_bytes(const struct backend_comm *comm, const struct backend_cal
     return is_wide ? bytes * (size_t)comm->mesh->world_size : bytes;
 }
 
+void host_scale(const struct backend_comm *comm, enum dtype type, int rank, void *out,
+                const void *in, size_t count)
+{
+    unsigned char scalar[8];
+
+    pattern_scalar(type, rank, scalar);
+    comm->kernels->scale[type](out, in, count, scalar);
+}
+
 static void cpu_model(char *text, size_t size)
 {
     char line[512];
@@ -195,6 +204,9 @@ static int host_run(struct backend_comm *comm, const struct backend_call *call,
 
     if (comm->mesh->world_size == 1) {
         memmove(call->recv, call->send, host_send_bytes(comm, call));
+        if (call->redop == REDOP_MULSUM) {
+            host_scale(comm, call->dtype, 0, call->recv, call->recv, call->count);
+        }
         return 0;
     }
     status = comm->mesh->is_local ? shm_run(comm, call) : net_run(comm, call);
@@ -240,6 +252,7 @@ static int host_lost_peer(const struct backend_comm *comm)
 
 const struct backend backend_host = {
     .name = "host",
+    .has_own_barrier = true,
     .collectives = (1u << COLLECTIVE_COUNT) - 1,
     .dtypes = (1u << DTYPE_COUNT) - 1,
     .redops = (1u << REDOP_COUNT) - 1,

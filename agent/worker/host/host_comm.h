@@ -32,6 +32,10 @@ int shm_run(struct backend_comm *comm, const struct backend_call *call);
 /* Any placement: over links. */
 int net_run(struct backend_comm *comm, const struct backend_call *call);
 
+/* mulsum: the input of `rank` as it is added, i.e. times its scalar; out may be in. */
+void host_scale(const struct backend_comm *comm, enum dtype type, int rank, void *out,
+                const void *in, size_t count);
+
 /* Bytes that a rank sends in the call. */
 size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call);
 

@@ -51,6 +51,7 @@ static void plan_all_reduce(const void *arg, size_t t, struct ring_step *step)
     step->recv = plan->recv + in * plan->piece;
     step->recv_len = part_len(plan->bytes, plan->piece, in);
     step->own = is_reducing ? plan->send + in * plan->piece : NULL;
+    step->is_raw = s == 0;
     step->is_complete = s == n - 2;
 }
 
@@ -71,6 +72,7 @@ static void plan_reduce_scatter(const void *arg, size_t t, struct ring_step *ste
     step->is_chained = s > 0;
     step->own = plan->send + in * plan->bytes + from;
     step->recv = is_last ? plan->recv + from : plan->scratch + (t & 1) * plan->piece;
+    step->is_raw = s == 0;
     step->is_complete = is_last;
 }
 
@@ -120,6 +122,7 @@ static void plan_reduce(const void *arg, size_t t, struct ring_step *step)
                              : plan->scratch + (t & 1) * plan->piece;
         step->recv_len = part_len(plan->bytes, plan->piece, t);
         step->own = plan->send + t * plan->piece;
+        step->is_raw = plan->distance == 1;
         step->is_complete = is_root;
     }
 }
@@ -139,6 +142,16 @@ static int swap_with(struct mesh *mesh, int rank, const void *send, void *recv,
     struct flow in = {link, recv, recv ? len : 0, 0};
 
     return mesh_exchange(mesh, &out, 1, &in, 1);
+}
+
+/* The own input, as the first term of the sum. */
+static void begin_sum(struct backend_comm *comm, const struct backend_call *call,
+                      void *sum)
+{
+    memmove(sum, call->send, call->count * dtype_size(call->dtype));
+    if (call->redop == REDOP_MULSUM) {
+        host_scale(comm, call->dtype, comm->mesh->rank, sum, sum, call->count);
+    }
 }
 
 static void combine(struct backend_comm *comm, const struct backend_call *call, void *out,
@@ -167,7 +180,7 @@ static int small_all_reduce(struct backend_comm *comm, const struct backend_call
     while (power * 2 <= n) {
         power *= 2;
     }
-    memmove(call->recv, call->send, bytes);
+    begin_sum(comm, call, call->recv);
     if (rank >= power) {
         return swap_with(mesh, rank - power, call->recv, NULL, bytes) ||
                        swap_with(mesh, rank - power, NULL, call->recv, bytes)
@@ -226,7 +239,7 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
     char *other = comm->scratch;
     char *sum = self == 0 ? call->recv : comm->scratch + HOST_SLICE_BYTES;
 
-    memmove(sum, call->send, bytes);
+    begin_sum(comm, call, sum);
     for (int bit = 1; bit < n; bit *= 2) {
         if (self & bit) {
             return swap_with(mesh, wrap(self - bit + call->root, n), sum, NULL, bytes);

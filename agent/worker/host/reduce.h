@@ -11,6 +11,8 @@
 
 /* out[i] = a[i] op b[i]; out may be a, or b, exactly. */
 typedef void reduce_fn(void *out, const void *a, const void *b, size_t count);
+/* out[i] = in[i] * *scalar; out may be in. Integers wrap around. */
+typedef void scale_fn(void *out, const void *in, size_t count, const void *scalar);
 /* data[i] /= divisor; integers truncate. */
 typedef void divide_fn(void *data, size_t count, int divisor);
 /* Copy past the caches where the processor can; call finish_stream before the data is
@@ -19,7 +21,8 @@ typedef void stream_fn(void *to, const void *from, size_t bytes);
 
 struct reduce_kernels {
     const char *name;
-    reduce_fn *reduce[DTYPE_COUNT][REDOP_COUNT]; /* avg: as sum */
+    reduce_fn *reduce[DTYPE_COUNT][REDOP_COUNT]; /* avg, mulsum: as sum */
+    scale_fn *scale[DTYPE_COUNT];
     divide_fn *divide[DTYPE_COUNT];
     stream_fn *stream;
 };

@@ -50,6 +50,20 @@
         }                                                                                \
     }
 
+#define SCALE(name, T, W, LOAD, STORE)                                                   \
+    static void name(void *out, const void *in, size_t count, const void *scalar)        \
+    {                                                                                    \
+        T *to = out, factor;                                                             \
+        const T *from = in;                                                              \
+        memcpy(&factor, scalar, sizeof(factor));                                         \
+        W by = LOAD(factor);                                                             \
+        INDEPENDENT                                                                      \
+        for (size_t i = 0; i < count; i++) {                                             \
+            W u = LOAD(from[i]);                                                         \
+            to[i] = STORE((W)(u * by));                                                  \
+        }                                                                                \
+    }
+
 /* U: the unsigned type in which sum and product wrap; S: the one that is compared and
  * divided. */
 #define INTEGER(noun, U, S, WIDE)                                                        \
@@ -57,6 +71,7 @@
     REDUCE(noun##_prod, U, WIDE, (WIDE), (U), PROD)                                      \
     REDUCE(noun##_min, S, S, (S), (S), MIN)                                              \
     REDUCE(noun##_max, S, S, (S), (S), MAX)                                              \
+    SCALE(noun##_scale, U, WIDE, (WIDE), (U))                                            \
     DIVIDE(noun##_divide, S, WIDE##_s, (WIDE##_s), (S))
 
 #define FLOATING(noun, T, W, LOAD, STORE)                                                \
@@ -64,6 +79,7 @@
     REDUCE(noun##_prod, T, W, LOAD, STORE, PROD)                                         \
     REDUCE(noun##_min, T, W, LOAD, STORE, MIN)                                           \
     REDUCE(noun##_max, T, W, LOAD, STORE, MAX)                                           \
+    SCALE(noun##_scale, T, W, LOAD, STORE)                                               \
     DIVIDE(noun##_divide, T, W, LOAD, STORE)
 
 typedef uint32_t wide32;
@@ -132,7 +148,7 @@ static void stream(void *to, const void *from, size_t bytes)
 #define OPS(noun)                                                                        \
     {                                                                                    \
         [REDOP_SUM] = noun##_sum, [REDOP_PROD] = noun##_prod, [REDOP_MIN] = noun##_min,  \
-        [REDOP_MAX] = noun##_max, [REDOP_AVG] = noun##_sum                               \
+        [REDOP_MAX] = noun##_max, [REDOP_AVG] = noun##_sum, [REDOP_MULSUM] = noun##_sum  \
     }
 
 extern const struct reduce_kernels REDUCE_VARIANT;
@@ -155,6 +171,21 @@ const struct reduce_kernels REDUCE_VARIANT = {
             [DTYPE_BFLOAT16] = OPS(bfloat16),
             [DTYPE_FLOAT8E4M3] = OPS(float8e4m3),
             [DTYPE_FLOAT8E5M2] = OPS(float8e5m2),
+        },
+    .scale =
+        {
+            [DTYPE_INT8] = int8_scale,
+            [DTYPE_UINT8] = uint8_scale,
+            [DTYPE_INT32] = int32_scale,
+            [DTYPE_UINT32] = uint32_scale,
+            [DTYPE_INT64] = int64_scale,
+            [DTYPE_UINT64] = uint64_scale,
+            [DTYPE_FLOAT16] = float16_scale,
+            [DTYPE_FLOAT32] = float32_scale,
+            [DTYPE_FLOAT64] = float64_scale,
+            [DTYPE_BFLOAT16] = bfloat16_scale,
+            [DTYPE_FLOAT8E4M3] = float8e4m3_scale,
+            [DTYPE_FLOAT8E5M2] = float8e5m2_scale,
         },
     .divide =
         {

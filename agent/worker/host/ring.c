@@ -69,13 +69,34 @@ static int pump_out(struct ring *ring)
     return moved;
 }
 
+/* What is in the scratch, reduced with the own input. */
+static void reduce_held(struct ring *ring, size_t count)
+{
+    const struct cursor *in = &ring->in;
+    const struct ring_step *step = &in->step;
+    const struct reduce_kernels *kernels = ring->comm->kernels;
+    enum dtype type = ring->call->dtype;
+    char *scratch = ring->comm->scratch, *to = step->recv + in->at;
+    const char *own = step->own + in->at;
+
+    if (ring->call->redop == REDOP_MULSUM) {
+        host_scale(ring->comm, type, ring->comm->mesh->rank, to, own, count);
+        if (step->is_raw) {
+            host_scale(ring->comm, type, ring->prev->rank, scratch, scratch, count);
+        }
+        own = to;
+    }
+    kernels->reduce[type][ring->call->redop](to, own, scratch, count);
+    if (step->is_complete && ring->call->redop == REDOP_AVG) {
+        kernels->divide[type](to, count, ring->comm->mesh->world_size);
+    }
+}
+
 /* Receive into the scratch and reduce what is whole. */
 static int pull_reduced(struct ring *ring)
 {
     struct cursor *in = &ring->in;
     const struct ring_step *step = &in->step;
-    const struct reduce_kernels *kernels = ring->comm->kernels;
-    enum dtype type = ring->call->dtype;
     size_t left = step->recv_len - in->at;
     char *scratch = ring->comm->scratch;
     struct flow flow = {ring->prev, scratch, left < REDUCE_BYTES ? left : REDUCE_BYTES,
@@ -89,12 +110,7 @@ static int pull_reduced(struct ring *ring)
     if (ring->held < flow.len) {
         return 1;
     }
-    size_t count = ring->held / ring->element;
-    kernels->reduce[type][ring->call->redop](step->recv + in->at, step->own + in->at,
-                                             scratch, count);
-    if (step->is_complete && ring->call->redop == REDOP_AVG) {
-        kernels->divide[type](step->recv + in->at, count, ring->comm->mesh->world_size);
-    }
+    reduce_held(ring, ring->held / ring->element);
     in->at += ring->held;
     ring->held = 0;
     return 1;

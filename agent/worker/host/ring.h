@@ -18,6 +18,7 @@ struct ring_step {
     char *recv;
     size_t recv_len;  /* 0: nothing */
     const char *own;  /* not NULL: recv = own op what comes */
+    bool is_raw;      /* with own: what comes is the previous rank's input, no sum yet */
     bool is_complete; /* with own: this was the last input; an average is divided here */
 };
 

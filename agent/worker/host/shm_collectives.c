@@ -36,7 +36,33 @@ static void copy(const struct shm_op *op, char *to, const char *from, size_t len
     }
 }
 
+/* mulsum: a member's input as it is added. */
+static void scale_input(const struct shm_op *op, int member, size_t at, size_t count,
+                        char *out)
+{
+    int rank = op->comm->mesh->group.peers[member].rank;
+
+    host_scale(op->comm, op->call->dtype, rank, out, op->sources[member] + at, count);
+}
+
 /* The block's sum over all members in `out`, which may be the first one's memory. */
+static void mulsum_block(const struct shm_op *op, int first, size_t at, size_t len,
+                         char *out)
+{
+    reduce_fn *reduce = op->comm->kernels->reduce[op->call->dtype][REDOP_MULSUM];
+    char *scaled = op->comm->scratch;
+    size_t count = len / op->element;
+
+    scale_input(op, first, at, count, out);
+    for (int i = 0; i < op->n; i++) {
+        if (i != first) {
+            scale_input(op, i, at, count, scaled);
+            reduce(out, out, scaled, count);
+        }
+    }
+}
+
+/* The same of any reduction. */
 static void reduce_block(const struct shm_op *op, int first, size_t at, size_t len,
                          char *out)
 {
@@ -45,6 +71,10 @@ static void reduce_block(const struct shm_op *op, int first, size_t at, size_t l
     size_t count = len / op->element;
     int second = first == 0 ? 1 : 0;
 
+    if (op->call->redop == REDOP_MULSUM) {
+        mulsum_block(op, first, at, len, out);
+        return;
+    }
     reduce(out, op->sources[first] + at, op->sources[second] + at, count);
     for (int i = second + 1; i < op->n; i++) {
         if (i != first) {

@@ -243,6 +243,7 @@ static void nccl_destroy(struct backend_comm *comm)
         return;
     }
     comm_deregister(comm);
+    comm_drop_operations(comm);
     if (comm->comm && nccl_end(comm, false, END_MS)) {
         log_warn("ncclCommDestroy has not returned in %d s", END_MS / 1000);
     }

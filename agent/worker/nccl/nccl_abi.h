@@ -51,6 +51,9 @@ enum {
     NCCL_OP_AVG = 4
 };
 
+/* ncclScalarResidence_t: the scalar lies on the host and is copied at once. */
+enum { NCCL_SCALAR_HOST = 1 };
+
 struct nccl_id {
     char bytes[NCCL_ID_BYTES];
 };

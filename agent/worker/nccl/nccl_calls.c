@@ -28,15 +28,42 @@ static int type_of(const struct backend_call *call)
     return types[call->dtype];
 }
 
-static int operation_of(const struct backend_call *call)
+static int operation_of(const struct backend_comm *comm, const struct backend_call *call)
 {
-    return operations[call->redop];
+    return call->redop == REDOP_MULSUM ? comm->premul_ops[call->dtype]
+                                       : operations[call->redop];
+}
+
+/* nccl-tests makes and drops one around each call; once is enough. */
+static int need_operation(struct backend_comm *comm, const struct backend_call *call,
+                          struct error *err)
+{
+    int *op = &comm->premul_ops[call->dtype];
+    unsigned char scalar[8];
+
+    if (call->redop != REDOP_MULSUM || *op != 0) {
+        return 0;
+    }
+    pattern_scalar(call->dtype, comm->rank, scalar);
+    int result = comm->nccl.call.premul_create(op, scalar, type_of(call),
+                                               NCCL_SCALAR_HOST, comm->comm);
+    return comm_nccl(comm, result, "ncclRedOpCreatePreMulSum", err);
+}
+
+void comm_drop_operations(struct backend_comm *comm)
+{
+    for (int i = 0; i < DTYPE_COUNT; i++) {
+        if (comm->premul_ops[i] != 0) {
+            comm->nccl.call.premul_destroy(comm->premul_ops[i], comm->comm);
+            comm->premul_ops[i] = 0;
+        }
+    }
 }
 
 static int all_reduce(struct backend_comm *comm, const struct backend_call *call)
 {
     return comm->nccl.call.all_reduce(call->send, call->recv, call->count, type_of(call),
-                                      operation_of(call), comm->comm, comm->stream);
+                                      operation_of(comm, call), comm->comm, comm->stream);
 }
 
 static int all_gather(struct backend_comm *comm, const struct backend_call *call)
@@ -48,8 +75,8 @@ static int all_gather(struct backend_comm *comm, const struct backend_call *call
 static int reduce_scatter(struct backend_comm *comm, const struct backend_call *call)
 {
     return comm->nccl.call.reduce_scatter(call->send, call->recv, call->count,
-                                          type_of(call), operation_of(call), comm->comm,
-                                          comm->stream);
+                                          type_of(call), operation_of(comm, call),
+                                          comm->comm, comm->stream);
 }
 
 static int broadcast(struct backend_comm *comm, const struct backend_call *call)
@@ -61,7 +88,7 @@ static int broadcast(struct backend_comm *comm, const struct backend_call *call)
 static int reduce(struct backend_comm *comm, const struct backend_call *call)
 {
     return comm->nccl.call.reduce(call->send, call->recv, call->count, type_of(call),
-                                  operation_of(call), call->root, comm->comm,
+                                  operation_of(comm, call), call->root, comm->comm,
                                   comm->stream);
 }
 
@@ -171,6 +198,9 @@ static call_fn *const calls[COLLECTIVE_COUNT] = {
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err)
 {
+    if (need_operation(comm, call, err)) {
+        return -1;
+    }
     int result = calls[call->kind](comm, call);
 
     return result ? comm_nccl(comm, result, collective_name(call->kind), err) : 0;

@@ -61,9 +61,10 @@ struct backend_comm {
     int n_ids;
     struct nccl_options options;
     void *send, *recv;
-    void *handles[2];       /* of local registration, NULL: none */
-    nccl_window windows[2]; /* of symmetric registration, NULL: none */
-    bool is_nccl_memory;    /* they come from ncclMemAlloc */
+    void *handles[2];            /* of local registration, NULL: none */
+    nccl_window windows[2];      /* of symmetric registration, NULL: none */
+    int premul_ops[DTYPE_COUNT]; /* mulsum's, 0: not made yet; no such operation is 0 */
+    bool is_nccl_memory;         /* they come from ncclMemAlloc */
 };
 
 /* -1 with the reason when `code` is no success. */
@@ -80,7 +81,8 @@ int backlog_add(struct backend_comm *comm, struct error *err);
 int backlog_mark(struct backend_comm *comm, struct error *err);
 void backlog_release(struct backend_comm *comm);
 
-/* nccl_calls.c */
+/* nccl_calls.c; drop_operations: before the communicator ends */
+void comm_drop_operations(struct backend_comm *comm);
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err);
 

@@ -30,6 +30,8 @@ static const struct shared_symbol symbols[] = {
     FUNCTION(async_error, "ncclCommGetAsyncError"),
     FUNCTION(group_start, "ncclGroupStart"),
     FUNCTION(group_end, "ncclGroupEnd"),
+    FUNCTION(premul_create, "ncclRedOpCreatePreMulSum"),
+    FUNCTION(premul_destroy, "ncclRedOpDestroy"),
     FUNCTION(all_reduce, "ncclAllReduce"),
     FUNCTION(all_gather, "ncclAllGather"),
     FUNCTION(reduce_scatter, "ncclReduceScatter"),

@@ -20,6 +20,8 @@ struct nccl_functions {
     int (*async_error)(nccl_comm, int *);
     int (*group_start)(void);
     int (*group_end)(void);
+    int (*premul_create)(int *, void *, int, int, nccl_comm);
+    int (*premul_destroy)(int, nccl_comm);
     int (*all_reduce)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
     int (*all_gather)(const void *, void *, size_t, int, nccl_comm, cuda_stream);
     int (*reduce_scatter)(const void *, void *, size_t, int, int, nccl_comm, cuda_stream);
