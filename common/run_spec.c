@@ -289,6 +289,9 @@ static const struct field {
     {"warmup", NULL, offsetof(struct run_spec, warmup), 0, 1000000, true},
     {"agg_iters", NULL, offsetof(struct run_spec, agg_iters), 1, 10000, true},
     {"check", NULL, offsetof(struct run_spec, check), 0, 100, true},
+    {"cycles", NULL, offsetof(struct run_spec, cycles), 1, 10000, true},
+    {"blocking", NULL, offsetof(struct run_spec, blocking), 0, 3, true},
+    {"unalign", NULL, offsetof(struct run_spec, unalign), 0, 4096, true},
     {.name = "timing", .parse = field_timing, .is_measurement = true},
     {"repeats", NULL, offsetof(struct run_spec, repeats), 1, 1000, false},
     {.name = "nodes", .parse = run_spec_parse_nodes},
@@ -338,7 +341,7 @@ static struct run_spec *create_default(void)
     spec->out_of_place = spec->in_place = true;
     spec->iters = 20;
     spec->warmup = 5;
-    spec->agg_iters = spec->check = spec->repeats = 1;
+    spec->agg_iters = spec->check = spec->repeats = spec->cycles = 1;
     spec->nodes.wait_s = 30;
     spec->env = json_object();
     spec->matrix = json_object();
@@ -405,7 +408,10 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
                                problems);
     }
     refuse_both(body, problems);
+    refuse_nothing(spec, body, problems);
     run_matrix_check_spec(spec, problems);
+    run_spec_check_nccl(spec, problems);
+    run_spec_check_ranks(spec, problems);
     if (problems->count > before) {
         run_spec_destroy(spec);
         return NULL;

@@ -31,6 +31,9 @@ struct run_spec {
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
     long iters, warmup, agg_iters, check, repeats;
+    long cycles;   /* of all rows, with the communicator kept */
+    long blocking; /* nccl-tests' -z */
+    long unalign;  /* elements that the buffers are shifted by */
     enum run_timing timing;
     struct {
         long count, min, max; /* 0 = unset; count unset = all idle nodes */
@@ -47,7 +50,13 @@ struct run_spec {
         char *name; /* NULL: the run measures collectives; else their fields are unused */
         json_t *args; /* object: the arguments as given */
     } program;
-    json_t *nccl; /* object of strings, or NULL: heeded by the NCCL backend */
+    struct control_plan control;
+    struct split split;     /* several communicators at once */
+    struct traffic traffic; /* of alltoallv */
+    bool has_traffic;       /* it was given */
+    json_t *devices;        /* array of numbers, object of such by node, or NULL: any */
+    char *nccl_lib;         /* path of a libnccl that the nodes list, or NULL */
+    json_t *nccl; /* object, or NULL: heeded by the NCCL backend */
     bool share;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     long timeout_s, stall_s;

@@ -9,6 +9,15 @@ typedef void field_parser(struct run_spec *spec, json_t *value, const char *poin
                           struct problems *problems);
 
 field_parser run_spec_parse_sizes, run_spec_parse_nodes, run_spec_parse_nccl;
+field_parser run_spec_parse_split, run_spec_parse_traffic, run_spec_parse_devices,
+    run_spec_parse_nccl_lib;
+
+/* What these must agree on with the other fields. */
+void run_spec_check_ranks(const struct run_spec *spec, struct problems *problems);
+field_parser run_spec_parse_control;
+
+/* What of it does not go together. */
+void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems);
 
 /* sizes = min, min * factor, ... up to max. */
 void run_spec_expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,

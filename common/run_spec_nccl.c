@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json_util.h"
 #include "common/run_spec_fields.h"
 
 #define CHOICES_MAX 4
+#define GRAPH_MAX 1000000
 
 static const struct {
     const char *name, *choices[CHOICES_MAX]; /* the first is the default */
@@ -16,27 +18,36 @@ static const struct {
 
 #define N_MEMBERS (sizeof(members) / sizeof(members[0]))
 
-static void check_member(const char *name, const json_t *value, const char *at,
+static void check_choice(const char *const *choices, const json_t *value, const char *at,
                          struct problems *problems)
 {
     const char *text = json_string_value(value);
-    const char *const *choices = NULL;
 
-    for (size_t i = 0; i < N_MEMBERS; i++) {
-        if (strcmp(members[i].name, name) == 0)
-            choices = members[i].choices;
-    }
-    if (!choices) {
-        problems_add(problems, at,
-                     "unknown field; known are registration, cta_policy, stream");
-        return;
-    }
     for (size_t i = 0; text && i < CHOICES_MAX && choices[i]; i++) {
         if (strcmp(choices[i], text) == 0)
             return;
     }
     problems_add(problems, at, "must be one of %s, %s%s%s", choices[0], choices[1],
                  choices[2] ? ", " : "", choices[2] ? choices[2] : "");
+}
+
+static void check_member(const char *name, const json_t *value, const char *at,
+                         struct problems *problems)
+{
+    long replays;
+
+    if (strcmp(name, "graph") == 0) {
+        spec_parse_integer(value, 0, GRAPH_MAX, &replays, at, problems);
+        return;
+    }
+    for (size_t i = 0; i < N_MEMBERS; i++) {
+        if (strcmp(members[i].name, name) == 0) {
+            check_choice(members[i].choices, value, at, problems);
+            return;
+        }
+    }
+    problems_add(problems, at,
+                 "unknown field; known are registration, cta_policy, stream, graph");
 }
 
 void run_spec_parse_nccl(struct run_spec *spec, json_t *value, const char *pointer,
@@ -58,4 +69,27 @@ void run_spec_parse_nccl(struct run_spec *spec, json_t *value, const char *point
     }
     json_decref(spec->nccl);
     spec->nccl = json_incref(value);
+}
+
+void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems)
+{
+    bool is_isolated = spec->timing == TIMING_ISOLATED;
+
+    if (is_isolated && spec->blocking != 0)
+        problems_add(problems, "/blocking",
+                     "belongs to timing throughput: isolated waits and has a barrier "
+                     "already");
+    if (json_get_int(spec->nccl, "graph", 0) == 0)
+        return;
+    if (is_isolated)
+        problems_add(problems, "/nccl/graph",
+                     "belongs to timing throughput: a graph's calls are not timed one by "
+                     "one");
+    if (spec->blocking != 0)
+        problems_add(problems, "/nccl/graph",
+                     "does not go with blocking: nothing can be waited for while calls "
+                     "are captured");
+    if (strcmp(json_get_str(spec->nccl, "stream", "own"), "null") == 0)
+        problems_add(problems, "/nccl/graph",
+                     "does not go with stream null, which CUDA does not capture");
 }

@@ -26,13 +26,23 @@ static size_t lines_of(const struct series_plan *plan, enum collective_kind kind
     return plan->n_dtypes * redop_choices(plan, kind) * root_choices(plan, kind);
 }
 
+static size_t groups(const struct series_plan *plan)
+{
+    return plan->n_groups > 1 ? (size_t)plan->n_groups : 1;
+}
+
+static size_t cycles(const struct series_plan *plan)
+{
+    return plan->cycles > 1 ? (size_t)plan->cycles : 1;
+}
+
 size_t series_rows(const struct series_plan *plan)
 {
     size_t lines = 0;
 
     for (size_t i = 0; i < plan->n_collectives; i++)
         lines += lines_of(plan, plan->collectives[i]);
-    return lines * plan->n_sizes * variants(plan);
+    return lines * plan->n_sizes * variants(plan) * groups(plan) * cycles(plan);
 }
 
 /* Fill in what line number `line` of a collective stands for. */
@@ -54,13 +64,15 @@ static void describe_line(const struct series_plan *plan, enum collective_kind k
 
 bool series_row_at(const struct series_plan *plan, size_t row, struct series_row *out)
 {
-    size_t both = variants(plan);
+    size_t both = variants(plan), n_groups = groups(plan);
     size_t per_line = plan->n_sizes * both;
-    size_t line, first = 0, variant;
+    size_t per_cycle = series_rows(plan) / cycles(plan);
+    size_t at, line, first = 0, variant;
 
     if (per_line == 0 || row >= series_rows(plan))
         return false;
-    line = row / per_line;
+    at = row % per_cycle / n_groups;
+    line = at / per_line;
     memset(out, 0, sizeof(*out));
     for (size_t i = 0; i < plan->n_collectives; i++) {
         size_t here = lines_of(plan, plan->collectives[i]);
@@ -71,10 +83,12 @@ bool series_row_at(const struct series_plan *plan, size_t row, struct series_row
         }
         first += here;
     }
-    variant = row % both;
+    variant = at % both;
     out->row = row;
-    out->series = line * both + variant;
+    out->cycle = (long)(row / per_cycle);
+    out->group = (int)(row % n_groups);
+    out->series = (line * both + variant) * n_groups + row % n_groups;
     out->in_place = plan->out_of_place ? variant == 1 : true;
-    out->size = plan->sizes[row % per_line / both];
+    out->size = plan->sizes[at % per_line / both];
     return true;
 }

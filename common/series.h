@@ -1,6 +1,7 @@
 /* series.h - the rows of a case and their order, the same on the server and in every
  * worker: for each collective, data type, reduction and root; then for each size; then
- * out of place before in place. */
+ * out of place before in place; and each of these for every group of ranks. All of it
+ * again in each cycle. */
 #ifndef RINGBENCH_COMMON_SERIES_H
 #define RINGBENCH_COMMON_SERIES_H
 
@@ -22,12 +23,16 @@ struct series_plan {
     size_t n_sizes;
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
-    int world_size;
+    int world_size; /* ranks of a group, of the smallest one */
+    int n_groups;   /* of ranks, see split.h; 0 counts as 1 */
+    long cycles;    /* of all rows, one after the other; 0 counts as 1 */
 };
 
 struct series_row {
     size_t row;    /* 0.. over the whole case */
-    size_t series; /* 0.. counts (collective, dtype, redop, root, in place) */
+    size_t series; /* 0.. counts (collective, dtype, redop, root, in place, group) */
+    long cycle;
+    int group;
     enum collective_kind collective;
     enum dtype dtype;
     int redop; /* enum redop, or -1: none */

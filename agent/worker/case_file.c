@@ -142,6 +142,14 @@ static int read_numbers(struct case_file *file, const json_t *json, struct error
         return -1;
     }
     file->world_size = file->plan.world_size = (int)world_size;
+    file->plan.cycles = (long)json_get_int(json, "cycles", 1);
+    file->blocking = (long)json_get_int(json, "blocking", 0);
+    file->unalign = (long)json_get_int(json, "unalign", 0);
+    if (file->blocking < 0 || file->blocking > BLOCKING_EACH_ITERATION ||
+        file->unalign < 0 || file->plan.cycles < 1) {
+        return error_set(err, ERROR_INVALID,
+                         "case: cycles, blocking or unalign is out of range");
+    }
     file->repeat = (long)json_get_int(json, "repeat", 0);
     file->stall_s = (long)json_get_int(json, "stall_s", 30);
     file->seed = (uint64_t)json_get_int(json, "seed", 1);

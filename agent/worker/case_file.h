@@ -11,6 +11,16 @@
 #include "common/error.h"
 #include "common/run_spec.h"
 #include "common/series.h"
+#include "common/split.h"
+#include "common/traffic.h"
+
+/* What follows each submission of calls in the timed loop; nccl-tests' -z. */
+enum blocking {
+    BLOCKING_NONE,
+    BLOCKING_WAIT_BARRIER,  /* wait for it, then a barrier, both timed */
+    BLOCKING_WAIT,          /* wait for it */
+    BLOCKING_EACH_ITERATION /* wait, timed; then a barrier that is not */
+};
 
 /* What a test makes go wrong. */
 enum fault_kind {
@@ -39,6 +49,8 @@ struct case_file {
     uint64_t *sizes;
     struct series_plan plan; /* borrows the arrays above */
     long iters, warmup, agg_iters, check, stall_s;
+    long blocking; /* enum blocking */
+    long unalign;  /* elements that the buffers are shifted by */
     enum run_timing timing;
     uint64_t seed;
     struct fault fault;

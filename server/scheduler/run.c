@@ -154,6 +154,7 @@ size_t run_rows_per_case(const struct run_spec *spec, int world_size)
         .out_of_place = spec->out_of_place,
         .in_place = spec->in_place,
         .world_size = world_size,
+        .cycles = spec->cycles,
     };
 
     /* How many figures a program prints, only it knows. */
@@ -288,7 +289,8 @@ static void apply_result(struct run *run, const json_t *body)
         c->wrong += (uint64_t)wrong;
         note_wrong(c, body);
     }
-    if (c == run->cases && json_get_int(body, "series", -1) == 0)
+    if (c == run->cases && json_get_int(body, "series", -1) == 0 &&
+        json_get_int(body, "cycle", 0) == 0)
         json_array_append_new(
             run->curve,
             json_pack("[I, f]", (json_int_t)json_get_int(body, "size", 0), busbw));

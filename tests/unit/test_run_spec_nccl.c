@@ -40,6 +40,26 @@ static void options_reach_the_workers(void **state)
     problems_release(&problems);
 }
 
+static void what_shapes_the_timed_loop_reaches_the_workers(void **state)
+{
+    static const char text[] =
+        "{\"cycles\":3,\"blocking\":2,\"unalign\":5,\"nccl\":{\"graph\":0}}";
+    struct problems problems;
+    struct run_spec *spec = parse(text, &problems);
+
+    (void)state;
+    assert_non_null(spec);
+    json_t *both[] = {run_spec_case_json(spec), run_spec_to_json(spec)};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(json_get_int(both[i], "cycles", 0), 3);
+        assert_int_equal(json_get_int(both[i], "blocking", 0), 2);
+        assert_int_equal(json_get_int(both[i], "unalign", 0), 5);
+        json_decref(both[i]);
+    }
+    run_spec_destroy(spec);
+    problems_release(&problems);
+}
+
 static void without_options_nothing_is_said(void **state)
 {
     struct problems problems;
@@ -59,8 +79,22 @@ static void wrong_options_are_named(void **state)
         const char *text, *pointer, *detail;
     } cases[] = {
         {"{\"nccl\":[]}", "/nccl", "must be an object, not an array"},
-        {"{\"nccl\":{\"graph\":1}}", "/nccl/graph",
-         "unknown field; known are registration, cta_policy, stream"},
+        {"{\"nccl\":{\"graphs\":1}}", "/nccl/graphs",
+         "unknown field; known are registration, cta_policy, stream, graph"},
+        {"{\"nccl\":{\"graph\":\"1\"}}", "/nccl/graph",
+         "must be an integer from 0 to 1000000, not a string"},
+        {"{\"nccl\":{\"graph\":-1}}", "/nccl/graph", "must be from 0 to 1000000, not -1"},
+        {"{\"nccl\":{\"graph\":2},\"timing\":\"isolated\"}", "/nccl/graph",
+         "belongs to timing throughput: a graph's calls are not timed one by one"},
+        {"{\"nccl\":{\"graph\":2},\"blocking\":2}", "/nccl/graph",
+         "does not go with blocking: nothing can be waited for while calls are captured"},
+        {"{\"nccl\":{\"graph\":2,\"stream\":\"null\"}}", "/nccl/graph",
+         "does not go with stream null, which CUDA does not capture"},
+        {"{\"blocking\":1,\"timing\":\"isolated\"}", "/blocking",
+         "belongs to timing throughput: isolated waits and has a barrier already"},
+        {"{\"blocking\":4}", "/blocking", "must be from 0 to 3, not 4"},
+        {"{\"cycles\":0}", "/cycles", "must be from 1 to 10000, not 0"},
+        {"{\"unalign\":-1}", "/unalign", "must be from 0 to 4096, not -1"},
         {"{\"nccl\":{\"registration\":1}}", "/nccl/registration",
          "must be one of none, local, symmetric"},
         {"{\"nccl\":{\"stream\":\"fast\"}}", "/nccl/stream", "must be one of own, null"},
@@ -84,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_reach_the_workers),
+        cmocka_unit_test(what_shapes_the_timed_loop_reaches_the_workers),
         cmocka_unit_test(without_options_nothing_is_said),
         cmocka_unit_test(wrong_options_are_named),
     };

@@ -67,6 +67,23 @@ static void one_series_alternates_placements_within_each_size(void **state)
     expect(&plan, 5, (struct expected){1, kinds[0], DTYPE_FLOAT32, -1, 0, true, 16});
 }
 
+static void a_cycle_is_all_rows_again(void **state)
+{
+    struct series_plan plan = plan_of(1, 1, 1, 0);
+    struct series_row row;
+
+    (void)state;
+    plan.cycles = 3;
+    assert_int_equal(series_rows(&plan), 18);
+    expect(&plan, 6, (struct expected){0, kinds[0], DTYPE_FLOAT32, -1, 0, false, 8});
+    expect(&plan, 17, (struct expected){1, kinds[0], DTYPE_FLOAT32, -1, 0, true, 16});
+    assert_true(series_row_at(&plan, 5, &row));
+    assert_int_equal(row.cycle, 0);
+    assert_true(series_row_at(&plan, 12, &row));
+    assert_int_equal(row.cycle, 2);
+    assert_false(series_row_at(&plan, 18, &row));
+}
+
 static void only_what_a_collective_uses_multiplies_it(void **state)
 {
     struct series_plan plan = plan_of(4, 2, 2, 1);
@@ -142,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_series_alternates_placements_within_each_size),
+        cmocka_unit_test(a_cycle_is_all_rows_again),
         cmocka_unit_test(only_what_a_collective_uses_multiplies_it),
         cmocka_unit_test(root_minus_one_is_every_rank_in_turn),
         cmocka_unit_test(one_placement_halves_the_rows),
