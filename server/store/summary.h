@@ -1,0 +1,121 @@
+/* summary.h - what a run's results add up to: a point for each size of each series, and
+ * the figures of programs thinned to what a chart can show. A run of a million rows gives
+ * the same few thousand points as a small one. */
+#ifndef RINGBENCH_SERVER_STORE_SUMMARY_H
+#define RINGBENCH_SERVER_STORE_SUMMARY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "server/store/store.h"
+
+#define SUMMARY_POINTS_DEFAULT 4000
+#define SUMMARY_POINTS_MIN 100
+#define SUMMARY_POINTS_MAX 50000
+
+/* What a series is made of: rows of every case with the same environment, of each case,
+ * or of each of a case's cycles. */
+enum summary_by { SUMMARY_BY_COMBINATION, SUMMARY_BY_CASE, SUMMARY_BY_CYCLE };
+
+/* All rows of one size of a series. Medians and extremes are over these rows, exact for
+ * any number of them. */
+struct summary_point {
+    int64_t size;  /* bytes */
+    int64_t row;   /* index of the first of the rows in its case */
+    int64_t event; /* id of that row's event */
+    uint32_t rows; /* that were measured */
+    uint32_t skipped;
+    int64_t wrong; /* elements, over the rows; -1: none of them was checked */
+    /* 0 where rows is 0 */
+    double time_us, time_us_min, time_us_max;
+    double rank_us_min, rank_us_max; /* also over ranks */
+    double algbw_gbs;
+    double busbw_gbs, busbw_gbs_min, busbw_gbs_max;
+    char *reason; /* of the first row that was skipped, or NULL */
+};
+
+struct summary_series {
+    int combination;
+    int case_no; /* -1: all of the combination's */
+    int cycle;   /* -1: all */
+    /* What its rows have in common: "series", "collective", "dtype", "redop", "root",
+     * "in_place", and where there is such: "group", "simulated", "emulated",
+     * "ranks_per_gpu". */
+    json_t *key;
+    uint64_t rows, skipped;
+    int64_t wrong;
+    double peak_busbw_gbs;
+    struct summary_point *points; /* by rising size; perhaps not all */
+    size_t n_points, points_total;
+};
+
+struct summary_value {
+    uint64_t index; /* of the value among those of its series, from 0 */
+    double value;
+    double x; /* its label `size`, or its first label that is a number; else NaN */
+};
+
+/* The values of one metric of one rank in one case, in the order in which they came. */
+struct summary_figure {
+    int combination, case_no;
+    int rank;    /* -1: none was given */
+    json_t *key; /* "metric", "unit", "higher_is_better", perhaps "group", and "labels":
+                    those that are no numbers */
+    bool has_x;
+    uint64_t count;
+    double mean, median, min, max, last;
+    struct summary_value *values; /* perhaps not all; the least and the greatest always */
+    size_t n_values;
+};
+
+struct summary {
+    int64_t last_event; /* everything up to this event id is in, nothing beyond */
+    uint64_t results;   /* events that it was made of */
+    struct summary_series *series;
+    size_t n_series, series_total;
+    size_t points, points_total; /* over all series */
+    struct summary_figure *figures;
+    size_t n_figures, figures_total;
+    char *x_label;  /* the name of the label that gave x, or NULL */
+    char *messages; /* JSON text: an array of the last SUMMARY_MESSAGES of the events
+                       `message`, oldest first, as /events shows them */
+    char *recent;   /* the same of the last SUMMARY_RECENT of the other events that are
+                       no results */
+    char *json;     /* with want_json: see summary_json */
+};
+
+#define SUMMARY_MESSAGES 200
+#define SUMMARY_RECENT 500
+
+/* What must be known of a case; its number is the index. */
+struct summary_case {
+    int combination;
+    int attempt; /* rows of others don't count; 0: all do */
+};
+
+struct summary_query {
+    const char *run;
+    int64_t up_to; /* the last event to take in; INT64_MAX: all */
+    const struct summary_case *cases;
+    size_t n_cases;
+    size_t points; /* at most so many, over all series, and as many values of figures */
+    enum summary_by by;
+    bool want_json;
+};
+
+/* Asynchronous, on a thread of its own: a long one holds up no other read. The query is
+ * copied. summary: given away (summary_destroy), NULL with err on failure. */
+typedef void summary_done(void *arg, const struct error *err, struct summary *summary);
+void store_read_summary(struct store *store, const struct summary_query *query,
+                        summary_done *done, void *arg);
+
+void summary_destroy(struct summary *summary);
+
+/* The cases of a run's document, numbered by combination of environment in the order of
+ * first appearance: *n of them, to be freed; NULL when memory is out. */
+struct summary_case *summary_cases(const json_t *run, size_t *n);
+
+#endif
