@@ -98,6 +98,9 @@ static void field_collectives(struct run_spec *spec, json_t *value, const char *
 {
     int found[COLLECTIVE_COUNT];
 
+    spec->n_collectives = 0;
+    if (json_is_array(value) && json_array_size(value) == 0)
+        return; /* whether that is right is for refuse_nothing */
     spec->n_collectives = parse_names(value, collective_lookup, collective_name_at,
                                       COLLECTIVE_COUNT, found, pointer, problems);
     for (size_t i = 0; i < spec->n_collectives; i++)
@@ -300,6 +303,7 @@ static const struct field {
     {.name = "matrix", .parse = field_matrix},
     {.name = "order", .parse = field_order},
     {.name = "program", .parse = field_program},
+    {.name = "control", .parse = run_spec_parse_control, .is_measurement = true},
     {.name = "nccl", .parse = run_spec_parse_nccl, .is_measurement = true},
     {.name = "share", .parse = field_share},
     {.name = "fault", .parse = field_fault},
@@ -337,6 +341,7 @@ static struct run_spec *create_default(void)
     spec->dtypes[0] = DTYPE_FLOAT32;
     spec->redops[0] = REDOP_SUM;
     spec->n_collectives = spec->n_dtypes = spec->n_redops = 1;
+    control_plan_init(&spec->control);
     spec->sizes = calloc(RUN_SPEC_SIZES_MAX, sizeof(*spec->sizes));
     spec->out_of_place = spec->in_place = true;
     spec->iters = 20;
@@ -372,6 +377,19 @@ static void refuse_both(json_t *body, struct problems *problems)
                          "belongs to a measurement of collectives: a run has that or a "
                          "program");
     }
+}
+
+/* No collectives are enough where the control series are to be measured. */
+static void refuse_nothing(const struct run_spec *spec, json_t *body,
+                           struct problems *problems)
+{
+    json_t *collectives = json_object_get(body, "collectives");
+
+    if (json_is_array(collectives) && json_array_size(collectives) == 0 &&
+        spec->control.kinds == 0)
+        problems_add(problems, "/collectives",
+                     "must be an array of at least one name, unless control asks for "
+                     "something");
 }
 
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems)

@@ -64,6 +64,12 @@ static bool has_traffic(const struct run_spec *spec)
     return false;
 }
 
+/* false, or everything about it. */
+static json_t *control_json(const struct run_spec *spec)
+{
+    return spec->control.kinds ? control_plan_json(&spec->control) : json_false();
+}
+
 /* In place of those, where a program runs. */
 static json_t *program_json(const struct run_spec *spec)
 {
@@ -107,6 +113,7 @@ json_t *run_spec_to_json(const struct run_spec *spec)
                             spec->in_place && spec->out_of_place
                                 ? json_string("both")
                                 : json_boolean(spec->in_place));
+        json_object_set_new(out, "control", control_json(spec));
     }
     json_object_set_new(out, "repeats", json_integer(spec->repeats));
     json_object_set_new(out, "nodes", nodes_json(spec));
@@ -123,7 +130,7 @@ json_t *run_spec_to_json(const struct run_spec *spec)
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
     json_object_set_new(out, "timeout_s", json_integer(spec->timeout_s));
-    return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 2) + 11 +
+    return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 3) + 11 +
                           !!spec->nccl + !!spec->fault);
 }
 
@@ -142,9 +149,12 @@ json_t *run_spec_case_json(const struct run_spec *spec)
     json_object_set_new(
         out, "in_place",
         whole(placements, (size_t)spec->out_of_place + (size_t)spec->in_place));
+    if (spec->control.kinds)
+        json_object_set_new(out, "control", control_json(spec));
     if (spec->nccl)
         json_object_set(out, "nccl", spec->nccl);
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
-    return whole(out, MEASUREMENT_MEMBERS + 1 + !!spec->nccl + !!spec->fault);
+    return whole(out, MEASUREMENT_MEMBERS + 1 + !!spec->control.kinds + !!spec->nccl +
+                          !!spec->fault);
 }

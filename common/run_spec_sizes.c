@@ -7,8 +7,7 @@
 
 #define SIZE_LIMIT (UINT64_C(1) << 40)
 
-/* One size, a string with a suffix or an integer. 0 after adding a problem. */
-static uint64_t parse_size(json_t *value, const char *pointer, struct problems *problems)
+uint64_t spec_parse_size(json_t *value, const char *pointer, struct problems *problems)
 {
     struct error err;
     uint64_t bytes = 0;
@@ -75,7 +74,7 @@ static void parse_size_list(struct run_spec *spec, json_t *value, const char *po
         uint64_t bytes;
 
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
-        bytes = parse_size(json_array_get(value, i), at, problems);
+        bytes = spec_parse_size(json_array_get(value, i), at, problems);
         if (bytes && add_size(spec, bytes)) {
             too_many_sizes(pointer, problems);
             return;
@@ -101,11 +100,11 @@ static void parse_size_range(struct run_spec *spec, json_t *value,
 
         spec_child_pointer(at, sizeof(at), "/sizes", key);
         if (strcmp(key, "min") == 0)
-            min = parse_size(member, at, problems);
+            min = spec_parse_size(member, at, problems);
         else if (strcmp(key, "max") == 0)
-            max = parse_size(member, at, problems);
+            max = spec_parse_size(member, at, problems);
         else if (strcmp(key, "step") == 0)
-            by = parse_size(member, at, problems);
+            by = spec_parse_size(member, at, problems);
         else if (strcmp(key, "factor") == 0)
             spec_parse_integer(member, 2, 1024, &times, at, problems);
         else

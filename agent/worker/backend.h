@@ -81,6 +81,8 @@ struct backend {
     bool is_async; /* run returns early; work has ended when wait or timer_stop returns */
     bool is_emulated;  /* stand-ins for libraries move the bytes */
     bool is_simulated; /* no bytes are moved at all */
+    /* `barrier` goes the way of the data, not beside it. */
+    bool has_own_barrier;
 
     /* {"available","reason","devices"} for --probe; a new reference, never NULL unless
      * memory is out. Takes no communicator and may be called without any device. */

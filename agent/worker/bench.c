@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "agent/worker/check.h"
+#include "agent/worker/control.h"
 #include "agent/worker/measure.h"
 #include "common/units.h"
 
@@ -148,6 +149,8 @@ static int allocate(struct bench *bench, struct error *err)
             bench->buffer_bytes = row.layout.size_bytes;
         }
     }
+    uint64_t control = control_buffer_bytes(bench->file, bench->share_bytes / 2);
+    bench->buffer_bytes = control > bench->buffer_bytes ? control : bench->buffer_bytes;
     if (bench->buffer_bytes == 0) {
         return 0;
     }
@@ -289,5 +292,5 @@ int bench_run(struct bench *bench, struct error *err)
             return -1;
         }
     }
-    return 0;
+    return control_run(bench, err);
 }

@@ -53,8 +53,11 @@ static int read_kinds(struct case_file *file, const json_t *json, struct error *
     int values[COLLECTIVE_COUNT + DTYPE_COUNT + REDOP_COUNT] = {0};
     struct series_plan *plan = &file->plan;
 
-    if (read_names(json, "collectives", collective_lookup, COLLECTIVE_COUNT, values,
-                   &plan->n_collectives, err)) {
+    if (json_array_size(json_object_get(json, "collectives")) == 0 &&
+        file->control.kinds) {
+        plan->n_collectives = 0;
+    } else if (read_names(json, "collectives", collective_lookup, COLLECTIVE_COUNT,
+                          values, &plan->n_collectives, err)) {
         return -1;
     }
     for (size_t i = 0; i < plan->n_collectives; i++) {
@@ -73,6 +76,17 @@ static int read_kinds(struct case_file *file, const json_t *json, struct error *
     }
     for (size_t i = 0; i < plan->n_redops; i++) {
         file->redops[i] = (enum redop)values[i];
+    }
+    return 0;
+}
+
+/* With control series there may be no collectives. */
+static int read_control(struct case_file *file, const json_t *json, struct error *err)
+{
+    const json_t *control = json_object_get(json, "control");
+
+    if (control && control_plan_read(control, &file->control, err)) {
+        return error_prefix(err, "case");
     }
     return 0;
 }
@@ -240,9 +254,10 @@ static int parse(struct case_file *file, const json_t *json, bool heed_faults,
     if (!file->run) {
         return error_set(err, ERROR_MEMORY, "case: out of memory");
     }
-    if (read_numbers(file, json, err) || read_kinds(file, json, err) ||
-        read_sizes(file, json, err) || read_in_place(file, json, err) ||
-        read_timing(file, json, err) || read_nodes(file, json, err)) {
+    if (read_numbers(file, json, err) || read_control(file, json, err) ||
+        read_kinds(file, json, err) || read_sizes(file, json, err) ||
+        read_in_place(file, json, err) || read_timing(file, json, err) ||
+        read_nodes(file, json, err)) {
         return -1;
     }
     file->nccl = json_incref(json_object_get(json, "nccl"));

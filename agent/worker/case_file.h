@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/collective.h"
+#include "common/control.h"
 #include "common/error.h"
 #include "common/run_spec.h"
 #include "common/series.h"
@@ -54,6 +55,7 @@ struct case_file {
     enum run_timing timing;
     uint64_t seed;
     struct fault fault;
+    struct control_plan control;
     json_t *nccl; /* of the NCCL backend alone, or NULL */
     char **nodes; /* the node of each rank, or NULL where the case does not say */
 };

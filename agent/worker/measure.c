@@ -1,12 +1,10 @@
 /* measure.c - the timed part of a row */
 #include "agent/worker/measure.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "agent/worker/fault.h"
 #include "common/clock.h"
 
 #define SAMPLES_AT_ONCE 1024
@@ -25,60 +23,12 @@ struct loop {
     double *samples; /* isolated: own */
 };
 
-static void sleep_us(long us)
-{
-    struct timespec time = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
-
-    nanosleep(&time, NULL);
-}
-
 static int64_t now_ns(const struct loop *loop)
 {
     const struct backend *backend = loop->bench->backend;
 
     return backend->clock_ns ? backend->clock_ns(loop->bench->comm)
                              : clock_monotonic_ns();
-}
-
-static int be_late(const struct loop *loop, struct error *err)
-{
-    long us = loop->bench->file->fault.us;
-
-    if (loop->bench->backend->be_late) {
-        return loop->bench->backend->be_late(loop->bench->comm, us, err);
-    }
-    sleep_us(us);
-    return 0;
-}
-
-/* Tests: misbehave as the case says. */
-static int act_faulty(const struct loop *loop, struct error *err)
-{
-    switch (loop->fault) {
-    case FAULT_SLOW:
-        return be_late(loop, err);
-    case FAULT_DIE:
-        kill(getpid(), SIGKILL);
-        return 0;
-    case FAULT_HANG:
-        while (!bench_stopped(loop->bench, err)) {
-            sleep_us(10000);
-        }
-        return -1;
-    default:
-        return 0;
-    }
-}
-
-static enum fault_kind fault_here(const struct bench *bench, const struct bench_row *row)
-{
-    const struct fault *fault = &bench->file->fault;
-
-    if (fault->rank != bench->rank) {
-        return FAULT_NONE;
-    }
-    return fault->kind == FAULT_SLOW || fault->row == row->row.row ? fault->kind
-                                                                   : FAULT_NONE;
 }
 
 static void rotate(struct loop *loop)
@@ -97,7 +47,7 @@ static int submit(struct loop *loop, struct error *err)
     struct backend_comm *comm = loop->bench->comm;
     long agg_iters = loop->bench->file->agg_iters;
 
-    if (loop->fault != FAULT_NONE && act_faulty(loop, err)) {
+    if (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err)) {
         return -1;
     }
     if (agg_iters > 1 && backend->group_begin && backend->group_begin(comm, err)) {
@@ -279,9 +229,10 @@ int measure_row(struct bench *bench, const struct bench_row *row, struct measure
 
     int status = prepare(&loop, out, err);
     if (!status) {
-        loop.fault = fault_here(bench, row) == FAULT_SLOW ? FAULT_SLOW : FAULT_NONE;
+        loop.fault =
+            fault_at(bench, row->row.row) == FAULT_SLOW ? FAULT_SLOW : FAULT_NONE;
         status = warm_up(&loop, &own.first_us, err);
-        loop.fault = fault_here(bench, row);
+        loop.fault = fault_at(bench, row->row.row);
     }
     if (!status) {
         status = is_isolated ? time_isolated(&loop, &own.mean_us, err)

@@ -158,7 +158,7 @@ size_t run_rows_per_case(const struct run_spec *spec, int world_size)
     };
 
     /* How many figures a program prints, only it knows. */
-    return spec->program.name ? 0 : series_rows(&plan);
+    return spec->program.name ? 0 : series_rows(&plan) + control_figures(&spec->control);
 }
 
 const struct run_node *run_rank_node(const struct run *run, int rank)

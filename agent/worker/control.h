@@ -1,0 +1,18 @@
+/* control.h - measure the control series (common/control.h) on the case's backend
+ *
+ * Each figure is of `iters` repetitions after a warm-up. A repetition begins with a
+ * barrier of the control plane, and takes as long as its slowest rank; the figure's value
+ * is the median over the repetitions. */
+#ifndef RINGBENCH_WORKER_CONTROL_H
+#define RINGBENCH_WORKER_CONTROL_H
+
+#include "agent/worker/bench.h"
+
+/* What one of bench's buffers must hold for all that the case's plan asks for, as far as
+ * it fits into `most` bytes; 0: nothing. */
+uint64_t control_buffer_bytes(const struct case_file *file, uint64_t most);
+
+/* Measure and report all that the plan has. A collective call. */
+int control_run(struct bench *bench, struct error *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* control.h - what the control series measures, and what a run can choose of it
+ *
+ * Three questions that a program's author has about small operations: what a barrier
+ * costs, what gathering a small object costs against reducing one element, and what one
+ * large reduction costs against many small ones. Each answer is a figure, a result with a
+ * name and a unit as a program's figures are. */
+#ifndef RINGBENCH_COMMON_CONTROL_H
+#define RINGBENCH_COMMON_CONTROL_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+enum control_kind {
+    CONTROL_BARRIER,
+    CONTROL_GATHER_OBJECT,
+    CONTROL_CHUNKS,
+    CONTROL_COUNT
+};
+
+#define CONTROL_FIGURES_MAX 3 /* of one kind */
+#define CONTROL_ITERS_MAX 100000
+#define CONTROL_PIECES_MAX 100000
+#define CONTROL_OBJECT_BYTES_MAX 1048576
+
+struct control_plan {
+    unsigned kinds;    /* bit mask; 0: nothing is to be measured */
+    uint64_t bytes;    /* chunks: of the large reduction, as asked */
+    long pieces;       /* chunks: how many small ones */
+    long object_bytes; /* gather_object: of the text in each rank's object */
+    long iters;        /* timed repetitions of a barrier and of a gathering */
+};
+
+/* Names as they stand in JSON; a lookup returns -1 for an unknown name. */
+const char *control_name(enum control_kind kind);
+int control_lookup(const char *name);
+
+/* The figures of one kind, in their order; NULL beyond the last one. */
+const char *control_figure(enum control_kind kind, size_t i);
+/* Of all that the plan has. */
+size_t control_figures(const struct control_plan *plan);
+
+/* Nothing chosen, and the default of everything else. */
+void control_plan_init(struct control_plan *plan);
+
+/* {"series","bytes","pieces","object_bytes","iters"}: as it stands in the effective spec
+ * and in the case file. A new reference; NULL when memory is out. */
+json_t *control_plan_json(const struct control_plan *plan);
+/* Read what control_plan_json wrote. ERROR_INVALID names the first member that is wrong.
+ */
+int control_plan_read(const json_t *json, struct control_plan *out, struct error *err);
+
+#endif
