@@ -21,6 +21,18 @@ static const struct option table[] = {
      "ports for the ranks' rendezvous, one per case under way (default: any free)", 0, 0},
     {"rendezvous-address", OPTION_STRING, AT(rendezvous_host), NULL, "ADDR",
      "where the rendezvous listens (default: the address of --listen)", 0, 0},
+    {"rendezvous-listen", OPTION_STRING, AT(standing_listen), NULL, "ADDR:PORT",
+     "a standing rendezvous for torchrun and the like (default: none)", 0, 0},
+    {"rendezvous-allow", OPTION_STRING, AT(standing_allow), NULL, "NET,...",
+     "who may use it, such as 10.0.0.0/8,fd00::/16 (default: who reaches it)", 0, 0},
+    {"rendezvous-ttl-s", OPTION_INT, AT(standing_ttl_s), "3600", "S",
+     "how long it keeps a key that nobody uses", 1, 31536000},
+    {"rendezvous-address-connections", OPTION_INT, AT(standing_connections), "1024", "N",
+     "how many connections it takes from one address", 1, 1000000},
+    {"rendezvous-address-keys", OPTION_INT, AT(standing_keys), "65536", "N",
+     "how many keys it holds for one address", 1, 1000000},
+    {"rendezvous-address-mib", OPTION_INT, AT(standing_mib), "64", "MIB",
+     "how much memory it spends on one address", 1, 256},
     {"advertise", OPTION_STRING, AT(advertise), NULL, "HOST",
      "where ranks find the rendezvous (default: where their agent finds the server)", 0,
      0},
@@ -207,6 +219,12 @@ static int finish(struct config *config, struct error *err)
         config_parse_ports(config->rendezvous_ports, &config->port_low,
                            &config->port_high, err))
         return error_prefix(err, "--rendezvous-ports");
+    if (config->standing_listen &&
+        config_parse_address(config->standing_listen, &config->standing_address, err))
+        return error_prefix(err, "--rendezvous-listen");
+    if (config->standing_allow && !config->standing_listen)
+        return error_set(err, ERROR_INVALID,
+                         "--rendezvous-allow is for a --rendezvous-listen");
     if (config->lease_s <= config->poll_s)
         return error_set(err, ERROR_INVALID,
                          "--lease-s %ld must be more than --poll-s %ld, or idle agents "

@@ -13,13 +13,16 @@ struct config {
     /* As given; owned. */
     char *listen, *data_dir, *rendezvous_ports, *rendezvous_host;
     char *advertise, *token_file;
+    char *standing_listen, *standing_allow;
     char *tls_cert, *tls_key, *web_dir, *config, *log_level;
     bool insecure, allow_faults;
     long lease_s, poll_s, join_timeout_s;
+    long standing_ttl_s, standing_connections, standing_keys, standing_mib;
     /* Made from them. */
     struct sockaddr_storage address;
     char rendezvous_address[NI_MAXHOST]; /* numeric */
     int port_low, port_high;
+    struct sockaddr_storage standing_address; /* if there is a standing_listen */
     enum log_level level;
 };
 

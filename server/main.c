@@ -144,6 +144,34 @@ static int load_secrets(struct server *server, struct error *err)
     return 0;
 }
 
+/* Nobody who speaks TCPStore can say who they are, and launchers unpickle what they find
+ * there: where it listens and whom it lets in is all the protection that there is. */
+static int open_standing(struct server *server, struct error *err)
+{
+    const struct config *config = &server->config;
+    const struct rendezvous_standing standing = {
+        .listen = &config->standing_address,
+        .allowed = config->standing_allow,
+        .ttl_s = config->standing_ttl_s,
+        .address_connections = (size_t)config->standing_connections,
+        .address_keys = (size_t)config->standing_keys,
+        .address_bytes = (size_t)config->standing_mib << 20,
+    };
+    const struct rendezvous_store *store;
+
+    if (!config->standing_listen)
+        return 0;
+    store = rendezvous_open_standing(server->rendezvous, &standing, err);
+    if (!store)
+        return error_prefix(err, "standing rendezvous");
+    log_info("standing rendezvous on %s, port %d", config->standing_listen,
+             rendezvous_store_port(store));
+    if (!config_is_loopback(&config->standing_address) && !config->standing_allow)
+        log_warn("every host that reaches the standing rendezvous can change what jobs "
+                 "find there: there is no --rendezvous-allow");
+    return 0;
+}
+
 static int start_core(struct server *server, struct error *err)
 {
     const struct config *config = &server->config;
@@ -163,7 +191,7 @@ static int start_core(struct server *server, struct error *err)
     if (!server->store)
         return -1;
     server->rendezvous = rendezvous_create(&server->loop, &rendezvous, err);
-    if (!server->rendezvous)
+    if (!server->rendezvous || open_standing(server, err))
         return -1;
     scheduler.store = server->store;
     scheduler.rendezvous = server->rendezvous;

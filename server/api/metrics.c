@@ -86,28 +86,46 @@ static void put_http(const struct api *api, struct buf *out)
            (double)c.streams);
 }
 
+/* One gauge of what the cases' stores and the standing store have now. */
+static void put_usage(struct buf *out, const char *name, const char *help, size_t cases,
+                      size_t standing)
+{
+    family(out, name, "gauge", help);
+    sample(out, name, "store", "cases", (double)cases);
+    sample(out, name, "store", "standing", (double)standing);
+}
+
 static void put_rendezvous(const struct api *api, struct buf *out)
 {
     struct rendezvous_counters c;
 
     rendezvous_counters(api->rendezvous, &c);
-    single(out, "ringbench_rendezvous_stores", "gauge", "Rendezvous stores open.",
-           (double)c.stores);
-    single(out, "ringbench_rendezvous_connections", "gauge",
-           "Connections to rendezvous stores.", (double)c.connections);
-    single(out, "ringbench_rendezvous_keys", "gauge", "Keys in rendezvous stores.",
-           (double)c.keys);
-    single(out, "ringbench_rendezvous_bytes", "gauge",
-           "Bytes of keys and values in rendezvous stores.", (double)c.bytes);
-    single(out, "ringbench_rendezvous_parked_waits", "gauge",
-           "Waits for keys that nobody has set yet.", (double)c.parked_waits);
+    put_usage(out, "ringbench_rendezvous_stores", "Rendezvous stores open.",
+              c.cases.stores, c.standing.stores);
+    put_usage(out, "ringbench_rendezvous_connections",
+              "Connections to rendezvous stores.", c.cases.connections,
+              c.standing.connections);
+    put_usage(out, "ringbench_rendezvous_keys", "Keys in rendezvous stores.",
+              c.cases.keys, c.standing.keys);
+    put_usage(out, "ringbench_rendezvous_bytes",
+              "Memory of all that rendezvous stores hold.", c.cases.bytes,
+              c.standing.bytes);
+    put_usage(out, "ringbench_rendezvous_parked_waits",
+              "Waits for keys that nobody has set yet.", c.cases.parked_waits,
+              c.standing.parked_waits);
+    single(out, "ringbench_rendezvous_addresses", "gauge",
+           "Addresses that have connections to or keys in the standing store.",
+           (double)c.standing_addresses);
+    single(out, "ringbench_rendezvous_expired_keys_total", "counter",
+           "Keys of the standing store that nobody used in their time to live.",
+           (double)c.expired_keys);
     family(out, "ringbench_rendezvous_queries_total", "counter",
            "Queries to rendezvous stores, by kind.");
     for (size_t i = 0; i < sizeof(query_names) / sizeof(query_names[0]); i++)
         sample(out, "ringbench_rendezvous_queries_total", "query", query_names[i],
                (double)c.queries[i]);
     single(out, "ringbench_rendezvous_refused_connections_total", "counter",
-           "Connections refused: not a node of the case, or too many.",
+           "Connections refused: of an address that may not, or too many.",
            (double)c.refused_connections);
     single(out, "ringbench_rendezvous_protocol_errors_total", "counter",
            "Connections closed because they broke the protocol.",

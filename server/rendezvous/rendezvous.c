@@ -1,21 +1,25 @@
 /* rendezvous.c - TCPStore servers on the uv loop, one per case on a port of its own */
 #include "server/rendezvous/rendezvous.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "server/rendezvous/rendezvous_listen.h"
 #include "server/rendezvous/tcpstore_conn.h"
 
-#define BACKLOG 4096
 #define ACCEPTS_PER_TURN 256
 #define ACCEPT_BACKOFF_MS 100
-#define KEEPALIVE_IDLE_S 60
 #define MAX_WAITS ((size_t)4 << 20)
+#define STANDING_NAME "standing"
+#define STANDING_MAX_KEYS 1000000
+/* Expired keys are looked for so often in a time to live, and at most once a minute. */
+#define SWEEPS_PER_TTL 20
+#define SWEEP_MAX_MS 60000
+/* So many are forgotten before connections get their turn. */
+#define SWEEP_KEYS 4096
 
 struct rendezvous_store {
     struct tcpstore_host host;
@@ -23,7 +27,10 @@ struct rendezvous_store {
     struct rendezvous *rendezvous;
     char *name;
     uv_poll_t listener;
+    uv_timer_t sweep; /* of the standing store */
     int fd, port;
+    bool is_standing;
+    long ttl_s;
     size_t handles; /* not yet closed */
     struct peer_set allowed;
 };
@@ -31,7 +38,6 @@ struct rendezvous_store {
 struct rendezvous {
     uv_loop_t *loop;
     struct sockaddr_storage listen;
-    socklen_t listen_len;
     int port_low, port_high, next_port;
     size_t max_keys, max_bytes, max_connections;
     LIST_HEAD(, rendezvous_store) stores;
@@ -80,7 +86,7 @@ static void on_conn_closed(struct tcpstore_host *host)
                                     offsetof(struct rendezvous_store, host)));
 }
 
-static void on_listener_closed(uv_handle_t *handle)
+static void on_store_handle_closed(uv_handle_t *handle)
 {
     struct rendezvous_store *store = handle->data;
 
@@ -127,6 +133,7 @@ static void refuse(struct rendezvous_store *store, int fd, const struct peer *pe
 static void admit(struct rendezvous_store *store, int fd, const struct peer *peer)
 {
     struct rendezvous *rendezvous = store->rendezvous;
+    struct error err;
 
     if (!peer_set_has(&store->allowed, peer)) {
         refuse(store, fd, peer, "refused: not an address of this store's clients");
@@ -139,10 +146,11 @@ static void admit(struct rendezvous_store *store, int fd, const struct peer *pee
     }
     store->handles++;
     rendezvous->handles++;
-    if (tcpstore_conn_create(&store->host, fd, peer) == 0)
+    if (tcpstore_conn_create(&store->host, fd, peer, &err) == 0)
         return;
     rendezvous->counters.refused_connections++;
-    tcpstore_host_complain(&store->host, peer, "refused: out of memory");
+    error_prefix(&err, "refused");
+    tcpstore_host_complain(&store->host, peer, err.text);
 }
 
 static void on_connection(uv_poll_t *listener, int status, int events)
@@ -173,58 +181,6 @@ static void on_connection(uv_poll_t *listener, int status, int events)
 
 /* ---- Listening ---- */
 
-static void set_port(struct sockaddr_storage *address, int port)
-{
-    if (address->ss_family == AF_INET6)
-        ((struct sockaddr_in6 *)address)->sin6_port = htons((uint16_t)port);
-    else
-        ((struct sockaddr_in *)address)->sin_port = htons((uint16_t)port);
-}
-
-static int bound_port(int fd)
-{
-    struct sockaddr_storage address;
-    socklen_t len = sizeof(address);
-    struct peer peer;
-
-    if (getsockname(fd, (struct sockaddr *)&address, &len) < 0)
-        return -1;
-    peer_from_sockaddr(&peer, (const struct sockaddr *)&address);
-    return (int)peer.port;
-}
-
-/* Accepted sockets inherit these from the listener, which saves three calls for each. */
-static void set_options(int fd)
-{
-    const int on = 1, off = 0, idle_s = KEEPALIVE_IDLE_S;
-
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-}
-
-/* A listening socket on the port, or -1 with errno. */
-static int listen_on(const struct rendezvous *rendezvous, int port)
-{
-    struct sockaddr_storage address = rendezvous->listen;
-    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int saved;
-
-    if (fd < 0)
-        return -1;
-    set_options(fd);
-    set_port(&address, port);
-    if (bind(fd, (struct sockaddr *)&address, rendezvous->listen_len) == 0 &&
-        listen(fd, BACKLOG) == 0)
-        return fd;
-    saved = errno;
-    close(fd);
-    errno = saved;
-    return -1;
-}
-
 /* Ports are taken in turn: a straggler of a store that closed must not find the next one.
  */
 static int listen_in_range(struct rendezvous *rendezvous, struct error *err)
@@ -236,7 +192,7 @@ static int listen_in_range(struct rendezvous *rendezvous, struct error *err)
         int port = rendezvous->next_port++;
         if (rendezvous->next_port > rendezvous->port_high)
             rendezvous->next_port = rendezvous->port_low;
-        fd = listen_on(rendezvous, port);
+        fd = rendezvous_listen(&rendezvous->listen, port);
         if (fd < 0 && errno != EADDRINUSE)
             return error_set_errno(err, ERROR_IO, errno, "cannot listen on port %d",
                                    port);
@@ -251,78 +207,165 @@ static int listen_in_range(struct rendezvous *rendezvous, struct error *err)
     return fd;
 }
 
+static int listen_standing(const struct sockaddr_storage *address, struct error *err)
+{
+    const struct sockaddr *sockaddr = (const struct sockaddr *)address;
+    char text[PEER_TEXT_MAX];
+    struct peer peer;
+    int fd;
+
+    peer_from_sockaddr(&peer, sockaddr);
+    fd = rendezvous_listen(address, (int)peer.port);
+    if (fd >= 0)
+        return fd;
+    return error_set_errno(err, ERROR_IO, errno, "cannot listen on %s",
+                           peer_format(&peer, text));
+}
+
 /* ---- Stores ---- */
 
-static int store_init(struct rendezvous_store *store, const char *name,
-                      const char *const *allowed, size_t n_allowed, struct error *err)
+static void store_destroy_unwatched(struct rendezvous_store *store)
 {
-    struct rendezvous *rendezvous = store->rendezvous;
-    struct tcpstore_limits limits = {rendezvous->max_keys, rendezvous->max_bytes,
-                                     MAX_WAITS};
-    struct tcpstore_host *host = &store->host;
+    if (store->fd >= 0)
+        close(store->fd);
+    tcpstore_kv_destroy(store->host.kv);
+    store_free(store);
+}
 
-    if (peer_set_init(&store->allowed, allowed, n_allowed, err) < 0)
-        return -1;
+/* A store without a listening socket. Takes *allowed, also on failure. */
+static struct rendezvous_store *store_new(struct rendezvous *rendezvous, const char *name,
+                                          const struct tcpstore_limits *limits,
+                                          struct peer_set *allowed, struct error *err)
+{
+    struct rendezvous_store *store = calloc(1, sizeof(*store));
+    struct tcpstore_host *host;
+
+    if (!store) {
+        peer_set_release(allowed);
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    store->fd = -1;
+    store->rendezvous = rendezvous;
+    store->allowed = *allowed;
     store->name = strdup(name);
-    host->kv = tcpstore_kv_create(&limits);
-    if (!store->name || !host->kv)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    host = &store->host;
     host->loop = rendezvous->loop;
     host->name = store->name;
-    host->max_bytes = rendezvous->max_bytes;
+    host->is_counted = limits->each.clients != 0;
+    host->max_bytes = limits->max_bytes;
     host->counters = &rendezvous->counters;
     host->read_buffer = rendezvous->read_buffer;
     host->conn_closed = on_conn_closed;
     TAILQ_INIT(&host->conns);
     TAILQ_INIT(&host->dirty);
-    store->fd = listen_in_range(rendezvous, err);
-    if (store->fd < 0)
-        return -1;
-    store->port = bound_port(store->fd);
-    return 0;
+    host->kv = tcpstore_kv_create(limits);
+    if (store->name && host->kv)
+        return store;
+    error_set(err, ERROR_MEMORY, "out of memory");
+    store_destroy_unwatched(store);
+    return NULL;
 }
 
-static int watch_listener(struct rendezvous_store *store, struct error *err)
+static void own_handle(struct rendezvous_store *store, uv_handle_t *handle)
 {
-    int rc = uv_poll_init(store->rendezvous->loop, &store->listener, store->fd);
-
-    if (rc < 0)
-        return error_set(err, ERROR_IO, "cannot watch a socket: %s", uv_strerror(rc));
-    store->listener.data = store;
+    handle->data = store;
     store->handles++;
     store->rendezvous->handles++;
+}
+
+/* Begin to accept on the socket fd (-1: there is none, and *err says why). Takes the
+ * store. */
+static struct rendezvous_store *store_open(struct rendezvous_store *store, int fd,
+                                           struct error *err)
+{
+    int rc;
+
+    store->fd = fd;
+    if (fd < 0) {
+        store_destroy_unwatched(store);
+        return NULL;
+    }
+    store->port = rendezvous_bound_port(fd);
+    rc = uv_poll_init(store->rendezvous->loop, &store->listener, fd);
+    if (rc < 0) {
+        error_set(err, ERROR_IO, "cannot watch a socket: %s", uv_strerror(rc));
+        store_destroy_unwatched(store);
+        return NULL;
+    }
+    own_handle(store, (uv_handle_t *)&store->listener);
+    uv_timer_init(store->rendezvous->loop, &store->sweep);
+    own_handle(store, (uv_handle_t *)&store->sweep);
     LIST_INSERT_HEAD(&store->rendezvous->stores, store, link);
     rc = uv_poll_start(&store->listener, UV_READABLE, on_connection);
     if (rc == 0)
-        return 0;
+        return store;
     error_set(err, ERROR_IO, "cannot watch a socket: %s", uv_strerror(rc));
     rendezvous_store_close(store);
-    return -1;
+    return NULL;
 }
 
 struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const char *name,
                                          const char *const *allowed, size_t n_allowed,
                                          struct error *err)
 {
-    struct rendezvous_store *store = calloc(1, sizeof(*store));
+    const struct tcpstore_limits limits = {.max_keys = rendezvous->max_keys,
+                                           .max_bytes = rendezvous->max_bytes,
+                                           .max_waits = MAX_WAITS};
+    struct rendezvous_store *store;
+    struct peer_set set;
 
-    if (!store) {
-        error_set(err, ERROR_MEMORY, "out of memory");
+    if (peer_set_init(&set, allowed, n_allowed, err) < 0)
         return NULL;
-    }
-    store->fd = -1;
-    store->rendezvous = rendezvous;
-    if (store_init(store, name, allowed, n_allowed, err) == 0 &&
-        watch_listener(store, err) == 0)
-        return store;
-    /* Once the listener is watched, closing frees the store. */
-    if (store->handles == 0) {
-        if (store->fd >= 0)
-            close(store->fd);
-        tcpstore_kv_destroy(store->host.kv);
-        store_free(store);
-    }
-    return NULL;
+    store = store_new(rendezvous, name, &limits, &set, err);
+    return store ? store_open(store, listen_in_range(rendezvous, err), err) : NULL;
+}
+
+/* ---- The standing store ---- */
+
+/* The time between sweeps. It is also how much older than it is a key may seem. */
+static uint64_t sweep_ms(long ttl_s)
+{
+    uint64_t ms = (uint64_t)ttl_s * 1000 / SWEEPS_PER_TTL;
+
+    return ms < SWEEP_MAX_MS ? ms : SWEEP_MAX_MS;
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+    struct rendezvous_store *store = timer->data;
+    int64_t now_ms = (int64_t)uv_now(store->host.loop);
+    bool is_more = tcpstore_kv_expire(store->host.kv, now_ms, SWEEP_KEYS);
+
+    uv_timer_start(timer, on_sweep, is_more ? 1 : sweep_ms(store->ttl_s), 0);
+}
+
+struct rendezvous_store *
+rendezvous_open_standing(struct rendezvous *rendezvous,
+                         const struct rendezvous_standing *standing, struct error *err)
+{
+    const struct tcpstore_limits limits = {
+        .max_keys = STANDING_MAX_KEYS,
+        .max_bytes = rendezvous->max_bytes,
+        .max_waits = MAX_WAITS,
+        .ttl_ms = (int64_t)standing->ttl_s * 1000 + (int64_t)sweep_ms(standing->ttl_s),
+        .each = {standing->address_connections, standing->address_keys,
+                 standing->address_bytes},
+    };
+    struct rendezvous_store *store;
+    struct peer_set set;
+
+    if (peer_set_parse(&set, standing->allowed, err) < 0)
+        return NULL;
+    store = store_new(rendezvous, STANDING_NAME, &limits, &set, err);
+    if (!store)
+        return NULL;
+    store->is_standing = true;
+    store->ttl_s = standing->ttl_s;
+    store = store_open(store, listen_standing(standing->listen, err), err);
+    if (store)
+        on_sweep(&store->sweep);
+    return store;
 }
 
 int rendezvous_store_port(const struct rendezvous_store *store)
@@ -337,37 +380,13 @@ void rendezvous_store_close(struct rendezvous_store *store)
         tcpstore_conn_close(TAILQ_FIRST(&store->host.conns));
     tcpstore_kv_destroy(store->host.kv);
     store->host.kv = NULL;
-    uv_close((uv_handle_t *)&store->listener, on_listener_closed);
+    uv_close((uv_handle_t *)&store->listener, on_store_handle_closed);
+    uv_close((uv_handle_t *)&store->sweep, on_store_handle_closed);
     close(store->fd);
     store->fd = -1;
 }
 
 /* ---- The whole ---- */
-
-/* "::" means both families, and IPv4 alone where the kernel has no IPv6. */
-static int parse_listen(struct rendezvous *rendezvous, const char *text,
-                        struct error *err)
-{
-    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&rendezvous->listen;
-    struct sockaddr_in *in = (struct sockaddr_in *)&rendezvous->listen;
-    int probe;
-
-    if (uv_ip4_addr(text, 0, in) == 0) {
-        rendezvous->listen_len = sizeof(*in);
-        return 0;
-    }
-    if (uv_ip6_addr(text, 0, in6) < 0)
-        return error_set(err, ERROR_INVALID, "\"%s\" is not a numeric address", text);
-    rendezvous->listen_len = sizeof(*in6);
-    if (strcmp(text, "::") != 0)
-        return 0;
-    probe = listen_on(rendezvous, 0);
-    if (probe >= 0)
-        close(probe);
-    else if (errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL)
-        return parse_listen(rendezvous, "0.0.0.0", err);
-    return 0;
-}
 
 struct rendezvous *rendezvous_create(uv_loop_t *loop,
                                      const struct rendezvous_config *config,
@@ -386,7 +405,7 @@ struct rendezvous *rendezvous_create(uv_loop_t *loop,
     rendezvous->max_bytes = config->max_bytes ? config->max_bytes : (size_t)256 << 20;
     rendezvous->max_connections =
         config->max_connections ? config->max_connections : 16384;
-    if (parse_listen(rendezvous, config->listen_address, err) < 0)
+    if (rendezvous_parse_address(&rendezvous->listen, config->listen_address, err) < 0)
         goto fail;
     if (config->port_low < 0 || config->port_high < config->port_low ||
         config->port_high > 65535 || (config->port_low == 0 && config->port_high != 0)) {
@@ -417,19 +436,25 @@ void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out)
 {
     const struct rendezvous_store *store;
+    struct rendezvous_usage *sum;
     struct tcpstore_usage usage;
 
     *out = rendezvous->counters;
     LIST_FOREACH(store, &rendezvous->stores, link)
     {
+        sum = store->is_standing ? &out->standing : &out->cases;
         tcpstore_kv_usage(store->host.kv, &usage);
-        out->stores++;
-        out->connections += store->host.n_conns;
-        out->keys += usage.keys;
-        out->bytes += usage.bytes;
-        out->parked_waits += usage.waits;
+        sum->stores++;
+        sum->connections += store->host.n_conns;
+        sum->keys += usage.keys;
+        sum->bytes += usage.bytes;
+        sum->parked_waits += usage.waits;
+        out->standing_addresses += usage.addresses;
+        out->expired_keys += usage.expired;
     }
 }
+
+/* ---- Description ---- */
 
 static void add_key(void *arg, const void *key, size_t key_len, size_t value_len)
 {
@@ -438,17 +463,33 @@ static void add_key(void *arg, const void *key, size_t key_len, size_t value_len
                                     "bytes", (json_int_t)value_len));
 }
 
+static json_t *describe_conns(const struct rendezvous_store *store,
+                              json_t *(*describe)(const struct tcpstore_conn *conn))
+{
+    const struct tcpstore_conn *conn = TAILQ_FIRST(&store->host.conns);
+    json_t *array = json_array();
+
+    for (; conn && json_array_size(array) < RENDEZVOUS_SHOWN_MAX;
+         conn = tcpstore_conn_next(conn))
+        json_array_append_new(array, describe(conn));
+    return array;
+}
+
 static json_t *describe_store(const struct rendezvous_store *store)
 {
-    const struct tcpstore_conn *conn;
-    json_t *keys = json_array(), *waits = json_array();
+    json_t *keys = json_array();
+    struct tcpstore_usage usage;
 
-    tcpstore_kv_each_key(store->host.kv, add_key, keys);
-    for (conn = TAILQ_FIRST(&store->host.conns); conn; conn = tcpstore_conn_next(conn))
-        json_array_append_new(waits, tcpstore_conn_describe_wait(conn));
-    return json_pack("{s:s, s:i, s:I, s:o, s:o}", "name", store->name, "port",
-                     store->port, "connections", (json_int_t)store->host.n_conns, "keys",
-                     keys, "waits", waits);
+    tcpstore_kv_usage(store->host.kv, &usage);
+    tcpstore_kv_each_key(store->host.kv, RENDEZVOUS_SHOWN_MAX, add_key, keys);
+    return json_pack("{s:s, s:b, s:i, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
+                     store->name, "standing", store->is_standing, "port", store->port,
+                     "connections", (json_int_t)store->host.n_conns, "key_count",
+                     (json_int_t)usage.keys, "bytes", (json_int_t)usage.bytes, "ttl_s",
+                     store->is_standing ? json_integer(store->ttl_s) : json_null(),
+                     "keys", keys, "clients",
+                     describe_conns(store, tcpstore_conn_describe), "waits",
+                     describe_conns(store, tcpstore_conn_describe_wait));
 }
 
 json_t *rendezvous_describe(const struct rendezvous *rendezvous)

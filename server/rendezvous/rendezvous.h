@@ -35,21 +35,44 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
                                          const char *const *allowed, size_t n_allowed,
                                          struct error *err);
 
+/* A store for whoever brings a launcher of their own, open until the end: what is not
+ * used goes, and no address can fill it alone. */
+struct rendezvous_standing {
+    const struct sockaddr_storage *listen; /* with its port; 0: any free one */
+    const char *allowed; /* "NETWORK,...": who may connect; NULL = everyone */
+    long ttl_s;          /* how long a key lives after its last use */
+    size_t address_connections, address_keys, address_bytes; /* limits of each address */
+};
+struct rendezvous_store *
+rendezvous_open_standing(struct rendezvous *rendezvous,
+                         const struct rendezvous_standing *standing, struct error *err);
+
 int rendezvous_store_port(const struct rendezvous_store *store);
 
 /* Close the store, its connections and memory. The pointer is dead at once. */
 void rendezvous_store_close(struct rendezvous_store *store);
 
-struct rendezvous_counters {
+struct rendezvous_usage {
     size_t stores, connections, keys, bytes, parked_waits;
+};
+
+struct rendezvous_counters {
+    struct rendezvous_usage cases, standing; /* now */
+    size_t standing_addresses;               /* with connections or keys there */
+    uint64_t expired_keys;
     uint64_t queries[19]; /* by v2 query type, since the start */
     uint64_t refused_connections, protocol_errors;
 };
 void rendezvous_counters(const struct rendezvous *rendezvous,
                          struct rendezvous_counters *out);
 
-/* [{"name","port","connections","keys":[{"key","bytes"}],"waits":[{"peer","keys","since"}]}];
- * no values. A new reference. */
+/* What a description shows at most of each kind; counts go on. */
+#define RENDEZVOUS_SHOWN_MAX 1000
+#define RENDEZVOUS_SHOWN_WAIT_KEYS_MAX 100
+
+/* [{"name","standing","port","connections","key_count","bytes","ttl_s",
+ *   "keys":[{"key","bytes"}],"clients":[{"peer","protocol","since"}],
+ *   "waits":[{"peer","keys","missing","since"}]}]; no values. A new reference. */
 json_t *rendezvous_describe(const struct rendezvous *rendezvous);
 
 #endif

@@ -76,23 +76,96 @@ int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
         set->is_open = true;
         return 0;
     }
-    set->addresses = calloc(n ? n : 1, sizeof(*set->addresses));
-    if (!set->addresses)
+    set->networks = calloc(n ? n : 1, sizeof(*set->networks));
+    if (!set->networks)
         return error_set(err, ERROR_MEMORY, "out of memory");
-    for (; set->count < n; set->count++)
-        if (parse_address(&set->addresses[set->count], allowed[set->count]) < 0) {
+    for (; set->count < n; set->count++) {
+        struct peer_network *network = &set->networks[set->count];
+        network->bits = 128;
+        if (parse_address(&network->address, allowed[set->count]) < 0) {
             error_set(err, ERROR_INVALID, "\"%s\" is not a numeric address",
                       allowed[set->count]);
             peer_set_release(set);
             return -1;
         }
+    }
     return 0;
+}
+
+/* "ADDRESS" or "ADDRESS/BITS", which is cut up. */
+static int parse_network(struct peer_network *network, char *text)
+{
+    char *slash = strchr(text, '/'), *end;
+    unsigned long bits, most;
+
+    if (slash)
+        *slash = '\0';
+    if (parse_address(&network->address, text) < 0)
+        return -1;
+    most = IN6_IS_ADDR_V4MAPPED(&network->address) ? 32 : 128;
+    bits = most;
+    if (slash) {
+        if (slash[1] < '0' || slash[1] > '9')
+            return -1;
+        bits = strtoul(slash + 1, &end, 10);
+        if (*end || bits > most)
+            return -1;
+    }
+    network->bits = (unsigned)(bits + 128 - most);
+    return 0;
+}
+
+int peer_set_parse(struct peer_set *set, const char *text, struct error *err)
+{
+    char *copy, *word, *next = NULL;
+
+    memset(set, 0, sizeof(*set));
+    set->is_open = !text;
+    if (!text)
+        return 0;
+    copy = strdup(text);
+    set->networks = calloc(strlen(text) / 2 + 1, sizeof(*set->networks));
+    if (!copy || !set->networks) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        goto fail;
+    }
+    for (word = strtok_r(copy, ", ", &next); word; word = strtok_r(NULL, ", ", &next)) {
+        if (parse_network(&set->networks[set->count], word) < 0) {
+            error_set(err, ERROR_INVALID,
+                      "\"%.100s\" is not a list of networks such as "
+                      "10.0.0.0/8,fd00::/16",
+                      text);
+            goto fail;
+        }
+        set->count++;
+    }
+    if (set->count == 0) {
+        error_set(err, ERROR_INVALID, "a list without networks would let nobody in");
+        goto fail;
+    }
+    free(copy);
+    return 0;
+
+fail:
+    free(copy);
+    peer_set_release(set);
+    return -1;
 }
 
 void peer_set_release(struct peer_set *set)
 {
-    free(set->addresses);
+    free(set->networks);
     memset(set, 0, sizeof(*set));
+}
+
+static bool is_in(const struct peer_network *network, const struct in6_addr *address)
+{
+    unsigned bytes = network->bits / 8, rest = network->bits % 8;
+
+    if (memcmp(&network->address, address, bytes) != 0)
+        return false;
+    return rest == 0 ||
+           (network->address.s6_addr[bytes] ^ address->s6_addr[bytes]) >> (8 - rest) == 0;
 }
 
 bool peer_set_has(const struct peer_set *set, const struct peer *peer)
@@ -102,8 +175,8 @@ bool peer_set_has(const struct peer_set *set, const struct peer *peer)
     if (set->is_open)
         return true;
     for (size_t i = 0; i < set->count; i++)
-        if (IN6_ARE_ADDR_EQUAL(&set->addresses[i], &peer->address) ||
-            (is_local && is_loopback(&set->addresses[i])))
+        if (is_in(&set->networks[i], &peer->address) ||
+            (is_local && is_loopback(&set->networks[i].address)))
             return true;
     return false;
 }

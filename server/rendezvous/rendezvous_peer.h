@@ -17,10 +17,16 @@ struct peer {
     unsigned port;
 };
 
+/* The addresses that share their first bits. */
+struct peer_network {
+    struct in6_addr address;
+    unsigned bits; /* 0 to 128 */
+};
+
 /* Who may connect. */
 struct peer_set {
     bool is_open; /* everyone */
-    struct in6_addr *addresses;
+    struct peer_network *networks;
     size_t count;
 };
 
@@ -32,6 +38,10 @@ const char *peer_format(const struct peer *peer, char text[PEER_TEXT_MAX]);
 /* Copy numeric addresses (a zone such as "%eth0" is ignored); NULL = everyone. */
 int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
                   struct error *err);
+
+/* The same from one text, "10.0.0.0/8,fd00::/16,192.0.2.1"; NULL = everyone. */
+int peer_set_parse(struct peer_set *set, const char *text, struct error *err);
+
 void peer_set_release(struct peer_set *set);
 
 /* Any loopback address in the set lets every loopback address in, of both families. */

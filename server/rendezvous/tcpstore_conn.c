@@ -1,8 +1,10 @@
 /* tcpstore_conn.c - one client's connection to a TCPStore */
 #include "server/rendezvous/tcpstore_conn.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -28,7 +30,8 @@ struct tcpstore_conn {
     struct buf sending; /* the write in progress */
     struct buf backlog; /* read but not executed, while is_paused */
     size_t counted;     /* this connection's part of host->buffered */
-    int64_t wait_since_ms;
+    int fd;
+    int64_t since_ms, wait_since_ms; /* wall clock */
     bool is_dirty, is_sending, is_paused, is_closing, has_failed;
 };
 
@@ -73,9 +76,10 @@ void tcpstore_conn_close(struct tcpstore_conn *conn)
     if (conn->is_closing)
         return;
     conn->is_closing = true;
-    tcpstore_client_release(&conn->client);
     host->buffered -= conn->counted;
+    tcpstore_client_hold(&conn->client, -(ptrdiff_t)conn->counted);
     conn->counted = 0;
+    tcpstore_client_release(&conn->client);
     if (conn->is_dirty)
         TAILQ_REMOVE(&host->dirty, conn, dirty_link);
     conn->is_dirty = false;
@@ -98,11 +102,15 @@ static void account(struct tcpstore_conn *conn)
     struct tcpstore_host *host = conn->host;
     size_t now =
         conn->out.len + conn->sending.len + conn->backlog.len + conn->parser.partial.len;
-    bool has_grown = now > conn->counted;
+    bool has_grown = now > conn->counted, is_fine;
 
+    if (now == conn->counted)
+        return;
     host->buffered += now - conn->counted;
+    is_fine = tcpstore_client_hold(&conn->client, (ptrdiff_t)(now - conn->counted)) &&
+              host->buffered <= host->max_bytes;
     conn->counted = now;
-    if (has_grown && host->buffered > host->max_bytes && !conn->has_failed)
+    if (has_grown && !is_fine && !conn->has_failed)
         fail(conn, "what is sent in part or not read by clients is over the limit");
 }
 
@@ -171,18 +179,16 @@ static int send_rest(struct tcpstore_conn *conn, size_t sent)
 
 static void flush(struct tcpstore_conn *conn)
 {
-    uv_buf_t all;
-    int sent = 0;
+    ssize_t sent;
 
     if (!conn->is_sending && conn->out.len) {
-        all = uv_buf_init(conn->out.data, (unsigned)conn->out.len);
-        sent = uv_try_write((uv_stream_t *)&conn->tcp, &all, 1);
-        if (sent == UV_EAGAIN)
-            sent = 0;
-        if (sent < 0) {
+        sent = send(conn->fd, conn->out.data, conn->out.len, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
             tcpstore_conn_close(conn);
             return;
         }
+        if (sent < 0)
+            sent = 0;
         if ((size_t)sent == conn->out.len)
             clear(&conn->out);
         else if (!conn->has_failed && send_rest(conn, (size_t)sent) < 0)
@@ -292,19 +298,20 @@ static void resume(struct tcpstore_conn *conn)
     mark_dirty(conn);
 }
 
-int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer)
+static struct tcpstore_conn *conn_new(struct tcpstore_host *host, int fd,
+                                      const struct peer *peer)
 {
     struct tcpstore_conn *conn = calloc(1, sizeof(*conn));
 
     if (!conn || uv_tcp_init(host->loop, &conn->tcp) < 0) {
         free(conn);
-        close(fd);
-        host->conn_closed(host);
-        return -1;
+        return NULL;
     }
     conn->tcp.data = conn;
     conn->host = host;
+    conn->fd = fd;
     conn->peer = *peer;
+    conn->since_ms = clock_wall_ms();
     tcpstore_client_init(&conn->client, host->kv, on_wake);
     tcpstore_parser_init(&conn->parser, host->max_bytes);
     buf_init(&conn->out, host->max_bytes < WRITE_MAX ? host->max_bytes : WRITE_MAX);
@@ -312,16 +319,38 @@ int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *
     buf_init(&conn->backlog, TCPSTORE_READ_BYTES);
     TAILQ_INSERT_TAIL(&host->conns, conn, link);
     host->n_conns++;
-    if (uv_tcp_open(&conn->tcp, fd) < 0) {
+    return conn;
+}
+
+static int begin_reading(struct tcpstore_conn *conn, struct error *err)
+{
+    int rc = uv_read_start((uv_stream_t *)&conn->tcp, on_alloc, on_read);
+
+    return rc == 0 ? 0 : error_set(err, ERROR_IO, "%s", uv_strerror(rc));
+}
+
+int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer,
+                         struct error *err)
+{
+    struct tcpstore_conn *conn = conn_new(host, fd, peer);
+    int rc;
+
+    if (!conn) {
         close(fd);
-        tcpstore_conn_close(conn);
-        return -1;
+        host->conn_closed(host);
+        return error_set(err, ERROR_MEMORY, "out of memory");
     }
-    if (uv_read_start((uv_stream_t *)&conn->tcp, on_alloc, on_read) < 0) {
-        tcpstore_conn_close(conn);
-        return -1;
+    rc = uv_tcp_open(&conn->tcp, fd);
+    if (rc < 0) {
+        close(fd);
+        error_set(err, ERROR_IO, "%s", uv_strerror(rc));
+    } else if ((!host->is_counted ||
+                tcpstore_client_enter(&conn->client, &peer->address, err) == 0) &&
+               begin_reading(conn, err) == 0) {
+        return 0;
     }
-    return 0;
+    tcpstore_conn_close(conn);
+    return -1;
 }
 
 /* ---- Description ---- */
@@ -355,6 +384,18 @@ static void add_key(void *arg, const void *key, size_t len)
     json_array_append_new(arg, tcpstore_key_json(key, len));
 }
 
+json_t *tcpstore_conn_describe(const struct tcpstore_conn *conn)
+{
+    char peer[PEER_TEXT_MAX], since[CLOCK_TEXT_MAX];
+    enum tcpstore_version version = conn->parser.version;
+
+    return json_pack(
+        "{s:s, s:o, s:s}", "peer", peer_format(&conn->peer, peer), "protocol",
+        version == TCPSTORE_UNKNOWN ? json_null()
+                                    : json_integer(1 + (version == TCPSTORE_V2)),
+        "since", clock_format_ms(conn->since_ms, since));
+}
+
 json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn)
 {
     char peer[PEER_TEXT_MAX], since[CLOCK_TEXT_MAX];
@@ -363,7 +404,9 @@ json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn)
     if (!conn->client.missing)
         return NULL;
     keys = json_array();
-    tcpstore_client_each_wait(&conn->client, add_key, keys);
-    return json_pack("{s:s, s:o, s:s}", "peer", peer_format(&conn->peer, peer), "keys",
-                     keys, "since", clock_format_ms(conn->wait_since_ms, since));
+    tcpstore_client_each_wait(&conn->client, RENDEZVOUS_SHOWN_WAIT_KEYS_MAX, add_key,
+                              keys);
+    return json_pack("{s:s, s:o, s:I, s:s}", "peer", peer_format(&conn->peer, peer),
+                     "keys", keys, "missing", (json_int_t)conn->client.missing, "since",
+                     clock_format_ms(conn->wait_since_ms, since));
 }

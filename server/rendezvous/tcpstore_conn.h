@@ -20,6 +20,7 @@ struct tcpstore_host {
     uv_loop_t *loop;
     struct tcpstore_kv *kv; /* NULL once the store is closed */
     const char *name;
+    bool is_counted;  /* the store has limits for each address */
     size_t max_bytes; /* of all that is received but not complete, or not yet sent */
     size_t buffered;  /* such bytes now */
     struct rendezvous_counters *counters;
@@ -34,12 +35,15 @@ struct tcpstore_host {
 
 /* Serve an accepted socket, which is taken also on failure. host->conn_closed runs once
  * for each call, in the end. */
-int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer);
+int tcpstore_conn_create(struct tcpstore_host *host, int fd, const struct peer *peer,
+                         struct error *err);
 
 /* Close without a word. The connection leaves the host's lists at once. */
 void tcpstore_conn_close(struct tcpstore_conn *conn);
 
-/* The peer and its wait as JSON, or NULL when it does not wait. A new reference. */
+/* The client as JSON; the second: its wait, or NULL when it does not wait. New
+ * references. */
+json_t *tcpstore_conn_describe(const struct tcpstore_conn *conn);
 json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn);
 struct tcpstore_conn *tcpstore_conn_next(const struct tcpstore_conn *conn);
 

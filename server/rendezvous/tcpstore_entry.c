@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "server/rendezvous/tcpstore_account.h"
+
 struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
 {
     struct tcpstore_kv *kv = calloc(1, sizeof(*kv));
@@ -12,6 +14,7 @@ struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
     if (!kv)
         return NULL;
     kv->limits = *limits;
+    TAILQ_INIT(&kv->by_use);
     /* An unseeded hash is as correct, only easier to provoke. */
     if (getrandom(&kv->seed, sizeof(kv->seed), GRND_NONBLOCK) < 0)
         kv->seed = 0;
@@ -35,13 +38,29 @@ static unsigned hash_key(uint64_t seed, const unsigned char *key, size_t len)
     return (unsigned)(hash * factor >> 32);
 }
 
-struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key)
+void tcpstore_entry_use(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
+{
+    if (!kv->limits.ttl_ms || entry->used_ms == kv->now_ms)
+        return;
+    entry->used_ms = kv->now_ms;
+    TAILQ_REMOVE(&kv->by_use, entry, by_use);
+    TAILQ_INSERT_TAIL(&kv->by_use, entry, by_use);
+}
+
+static struct tcpstore_entry *find(struct tcpstore_kv *kv, struct tcpstore_slice key,
+                                   unsigned hash)
 {
     struct tcpstore_entry *entry;
-    unsigned hash = hash_key(kv->seed, key.data, key.len);
 
     HASH_FIND_BYHASHVALUE(hh, kv->entries, key.data, key.len, hash, entry);
+    if (entry)
+        tcpstore_entry_use(kv, entry);
     return entry;
+}
+
+struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key)
+{
+    return find(kv, key, hash_key(kv->seed, key.data, key.len));
 }
 
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry)
@@ -54,11 +73,20 @@ size_t tcpstore_entry_cost(size_t key_len)
     return sizeof(struct tcpstore_entry) + key_len;
 }
 
+size_t tcpstore_entry_bytes(const struct tcpstore_entry *entry)
+{
+    return tcpstore_entry_cost(entry->hh.keylen) + entry->capacity + entry->queue_bytes +
+           entry->queue_len * sizeof(struct queue_item);
+}
+
 static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
+    tcpstore_account_adopt(kv, NULL, entry);
+    tcpstore_charge(kv, NULL, -(ptrdiff_t)tcpstore_entry_bytes(entry));
     HASH_DEL(kv->entries, entry);
     kv->n_entries--;
-    kv->bytes -= tcpstore_entry_cost(entry->hh.keylen) + entry->capacity;
+    if (kv->limits.ttl_ms)
+        TAILQ_REMOVE(&kv->by_use, entry, by_use);
     free(entry->value);
     free(entry);
 }
@@ -69,49 +97,70 @@ void tcpstore_entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
         entry_free(kv, entry);
 }
 
-bool tcpstore_has_room(const struct tcpstore_kv *kv, size_t bytes)
+int tcpstore_check_room(const struct tcpstore_kv *kv,
+                        const struct tcpstore_account *account, size_t bytes,
+                        struct error *err)
 {
-    return bytes <= kv->limits.max_bytes && kv->bytes <= kv->limits.max_bytes - bytes;
+    if (bytes > kv->limits.max_bytes || kv->bytes > kv->limits.max_bytes - bytes)
+        return error_set(err, ERROR_LIMIT, "the store has reached its limit of bytes");
+    return tcpstore_account_check(kv, account, 0, bytes, err);
 }
 
-int tcpstore_no_room(struct error *err)
+static int check_new(const struct tcpstore_kv *kv, const struct tcpstore_account *account,
+                     size_t key_len, struct error *err)
 {
-    return error_set(err, ERROR_LIMIT, "the store has reached its limit of bytes");
+    if (kv->n_entries >= kv->limits.max_keys)
+        return error_set(err, ERROR_LIMIT, "the store has reached its limit of keys");
+    if (tcpstore_account_check(kv, account, 1, 0, err) < 0)
+        return -1;
+    return tcpstore_check_room(kv, account, tcpstore_entry_cost(key_len), err);
 }
 
-struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
-                                            struct tcpstore_slice key, struct error *err)
+static struct tcpstore_entry *add(struct tcpstore_kv *kv, struct tcpstore_slice key,
+                                  unsigned hash)
 {
-    unsigned hash = hash_key(kv->seed, key.data, key.len);
-    struct tcpstore_entry *entry;
+    struct tcpstore_entry *entry = calloc(1, sizeof(*entry) + key.len);
 
-    HASH_FIND_BYHASHVALUE(hh, kv->entries, key.data, key.len, hash, entry);
-    if (entry)
-        return entry;
-    if (kv->n_entries >= kv->limits.max_keys) {
-        error_set(err, ERROR_LIMIT, "the store has reached its limit of keys");
+    if (!entry)
         return NULL;
-    }
-    if (!tcpstore_has_room(kv, tcpstore_entry_cost(key.len))) {
-        tcpstore_no_room(err);
-        return NULL;
-    }
-    entry = calloc(1, sizeof(*entry) + key.len);
-    if (!entry) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
     memcpy(entry->key, key.data, key.len);
     STAILQ_INIT(&entry->queue);
     TAILQ_INIT(&entry->waits);
     HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->entries, entry->key, key.len, hash, entry);
     if (entry->is_lost) {
         free(entry);
-        error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }
     kv->n_entries++;
-    kv->bytes += tcpstore_entry_cost(key.len);
+    entry->used_ms = kv->now_ms;
+    if (kv->limits.ttl_ms)
+        TAILQ_INSERT_TAIL(&kv->by_use, entry, by_use);
+    return entry;
+}
+
+struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
+                                            struct tcpstore_account *account,
+                                            struct tcpstore_slice key, struct error *err)
+{
+    unsigned hash = hash_key(kv->seed, key.data, key.len);
+    struct tcpstore_entry *entry = find(kv, key, hash);
+
+    if (entry && entry->account != account) {
+        if (tcpstore_account_check(kv, account, 1, tcpstore_entry_bytes(entry), err) < 0)
+            return NULL;
+        tcpstore_account_adopt(kv, account, entry);
+    }
+    if (entry)
+        return entry;
+    if (check_new(kv, account, key.len, err) < 0)
+        return NULL;
+    entry = add(kv, key, hash);
+    if (!entry) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    tcpstore_charge(kv, NULL, (ptrdiff_t)tcpstore_entry_bytes(entry));
+    tcpstore_account_adopt(kv, account, entry);
     return entry;
 }
 
@@ -120,12 +169,13 @@ int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 {
     unsigned char *value;
 
-    if (capacity > entry->capacity && !tcpstore_has_room(kv, capacity - entry->capacity))
-        return tcpstore_no_room(err);
+    if (capacity > entry->capacity &&
+        tcpstore_check_room(kv, entry->account, capacity - entry->capacity, err) < 0)
+        return -1;
     value = realloc(entry->value, capacity ? capacity : 1);
     if (!value)
         return error_set(err, ERROR_MEMORY, "out of memory");
-    kv->bytes += capacity - entry->capacity;
+    tcpstore_charge(kv, entry->account, (ptrdiff_t)(capacity - entry->capacity));
     entry->value = value;
     entry->capacity = capacity;
     return 0;
@@ -152,6 +202,16 @@ int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
     return 0;
 }
 
+void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
+{
+    kv->n_values--;
+    tcpstore_charge(kv, entry->account, -(ptrdiff_t)entry->capacity);
+    free(entry->value);
+    entry->value = NULL;
+    entry->len = entry->capacity = 0;
+    entry->has_value = false;
+}
+
 /* ---- Queues ---- */
 
 int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
@@ -159,8 +219,8 @@ int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 {
     struct queue_item *item;
 
-    if (!tcpstore_has_room(kv, sizeof(*item) + value.len))
-        return tcpstore_no_room(err);
+    if (tcpstore_check_room(kv, entry->account, sizeof(*item) + value.len, err) < 0)
+        return -1;
     item = malloc(sizeof(*item) + value.len);
     if (!item)
         return error_set(err, ERROR_MEMORY, "out of memory");
@@ -169,7 +229,7 @@ int tcpstore_entry_push(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
     STAILQ_INSERT_TAIL(&entry->queue, item, link);
     entry->queue_len++;
     entry->queue_bytes += value.len;
-    kv->bytes += sizeof(*item) + value.len;
+    tcpstore_charge(kv, entry->account, (ptrdiff_t)(sizeof(*item) + value.len));
     return 0;
 }
 
@@ -180,8 +240,38 @@ void tcpstore_entry_pop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
     STAILQ_REMOVE_HEAD(&entry->queue, link);
     entry->queue_len--;
     entry->queue_bytes -= item->len;
-    kv->bytes -= sizeof(*item) + item->len;
+    tcpstore_charge(kv, entry->account, -(ptrdiff_t)(sizeof(*item) + item->len));
     free(item);
+}
+
+/* ---- Expiry ---- */
+
+static void entry_empty(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
+{
+    if (entry->has_value)
+        tcpstore_entry_unset(kv, entry);
+    while (entry->queue_len)
+        tcpstore_entry_pop(kv, entry);
+    entry_free(kv, entry);
+}
+
+bool tcpstore_kv_expire(struct tcpstore_kv *kv, int64_t now_ms, size_t most)
+{
+    struct tcpstore_entry *entry;
+
+    kv->now_ms = now_ms;
+    for (; kv->limits.ttl_ms && most; most--) {
+        entry = TAILQ_FIRST(&kv->by_use);
+        if (!entry || now_ms - entry->used_ms < kv->limits.ttl_ms)
+            return false;
+        if (TAILQ_EMPTY(&entry->waits)) {
+            kv->expired++;
+            entry_empty(kv, entry);
+        } else {
+            tcpstore_entry_use(kv, entry);
+        }
+    }
+    return kv->limits.ttl_ms != 0;
 }
 
 /* ---- The whole ---- */
@@ -191,18 +281,26 @@ void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usag
     usage->keys = kv->n_values;
     usage->bytes = kv->bytes;
     usage->waits = kv->n_waiting;
+    usage->addresses = HASH_COUNT(kv->accounts);
+    usage->expired = kv->expired;
 }
 
-void tcpstore_kv_each_key(const struct tcpstore_kv *kv,
+void tcpstore_kv_each_key(const struct tcpstore_kv *kv, size_t most,
                           void (*each)(void *arg, const void *key, size_t key_len,
                                        size_t value_len),
                           void *arg)
 {
-    const struct tcpstore_entry *entry;
+    bool is_by_use = kv->limits.ttl_ms != 0;
+    const struct tcpstore_entry *entry =
+        is_by_use ? TAILQ_LAST(&kv->by_use, entry_list) : kv->entries;
 
-    for (entry = kv->entries; entry; entry = entry->hh.next)
-        if (tcpstore_entry_exists(entry))
+    while (entry && most) {
+        if (tcpstore_entry_exists(entry)) {
             each(arg, entry->key, entry->hh.keylen, entry->len + entry->queue_bytes);
+            most--;
+        }
+        entry = is_by_use ? TAILQ_PREV(entry, entry_list, by_use) : entry->hh.next;
+    }
 }
 
 void tcpstore_kv_destroy(struct tcpstore_kv *kv)
@@ -212,10 +310,6 @@ void tcpstore_kv_destroy(struct tcpstore_kv *kv)
     if (!kv)
         return;
     HASH_ITER(hh, kv->entries, entry, next)
-    {
-        while (entry->queue_len)
-            tcpstore_entry_pop(kv, entry);
-        entry_free(kv, entry);
-    }
+    entry_empty(kv, entry);
     free(kv);
 }

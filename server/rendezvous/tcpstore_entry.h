@@ -16,10 +16,14 @@ struct queue_item {
 };
 
 TAILQ_HEAD(wait_list, tcpstore_wait);
+TAILQ_HEAD(entry_list, tcpstore_entry);
 
 /* Lives while it has a value, a queue or someone waiting. */
 struct tcpstore_entry {
     UT_hash_handle hh;
+    TAILQ_ENTRY(tcpstore_entry) by_use; /* where keys expire */
+    int64_t used_ms;
+    struct tcpstore_account *account; /* whom it is charged to, or NULL */
     bool has_value, is_lost;
     size_t len, capacity; /* of value */
     unsigned char *value;
@@ -31,29 +35,43 @@ struct tcpstore_entry {
 
 struct tcpstore_kv {
     struct tcpstore_entry *entries;
+    struct tcpstore_account *accounts; /* by address */
+    struct entry_list by_use;          /* the one used last at the end */
+    int64_t now_ms;                    /* as of the last tcpstore_kv_expire */
     struct tcpstore_limits limits;
-    uint64_t seed;
+    uint64_t seed, expired;
     size_t n_entries, n_values, bytes, n_waits, n_waiting;
 };
 
-bool tcpstore_has_room(const struct tcpstore_kv *kv, size_t bytes);
-int tcpstore_no_room(struct error *err);
+/* Whether so much more fits into the store and on the account (or NULL). */
+int tcpstore_check_room(const struct tcpstore_kv *kv,
+                        const struct tcpstore_account *account, size_t bytes,
+                        struct error *err);
 
+/* Both count as a use. */
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key);
 
-/* NULL with the reason when a limit is reached. An entry on which nothing is hung then
- * must be given to tcpstore_entry_drop. */
+/* For one who writes or waits: the entry is on its account then. NULL with the reason
+ * when a limit is reached. An entry on which nothing is hung then must be given to
+ * tcpstore_entry_drop. */
 struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
+                                            struct tcpstore_account *account,
                                             struct tcpstore_slice key, struct error *err);
+
+void tcpstore_entry_use(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
 /* A value or a non-empty queue. */
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry);
 
-/* What an entry costs beside its value. */
+/* What an entry costs beside its value, and with all that it has. */
 size_t tcpstore_entry_cost(size_t key_len);
+size_t tcpstore_entry_bytes(const struct tcpstore_entry *entry);
 
 /* Free an entry that nothing hangs on any more. */
 void tcpstore_entry_drop(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
+
+/* Forget the value of an entry that has one. */
+void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry);
 
 /* Give the value exactly `capacity` bytes of memory. */
 int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,

@@ -1,5 +1,5 @@
 /* tcpstore_kv.c - what each query of a TCPStore does, and who is woken by it */
-#include "server/rendezvous/tcpstore_entry.h"
+#include "server/rendezvous/tcpstore_account.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +26,8 @@ static const struct tcpstore_slice no_bytes = {(const unsigned char *)"", 0};
 static void free_waits(struct tcpstore_client *client)
 {
     if (client->waits != &client->one) {
-        client->kv->bytes -= client->n_waits * sizeof(*client->waits);
+        tcpstore_charge(client->kv, client->account,
+                        -(ptrdiff_t)(client->n_waits * sizeof(*client->waits)));
         free(client->waits);
     }
     client->waits = NULL;
@@ -52,6 +53,7 @@ static void drop_wait(struct tcpstore_client *client)
         if (!entry)
             continue;
         unlink_wait(&client->waits[i]);
+        tcpstore_entry_use(client->kv, entry);
         tcpstore_entry_drop(client->kv, entry);
     }
     free_waits(client);
@@ -102,7 +104,8 @@ static void wake_one(struct tcpstore_entry *entry)
 static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key,
                     struct error *err)
 {
-    struct tcpstore_entry *entry = tcpstore_find_or_add(client->kv, key, err);
+    struct tcpstore_entry *entry =
+        tcpstore_find_or_add(client->kv, client->account, key, err);
     struct tcpstore_wait *wait = &client->waits[client->missing];
 
     if (!entry)
@@ -126,12 +129,12 @@ static int begin_wait(struct tcpstore_client *client, size_t n, struct error *er
         client->one.entry = NULL;
         client->waits = &client->one;
     } else {
-        if (!tcpstore_has_room(kv, n * sizeof(*client->waits)))
-            return tcpstore_no_room(err);
+        if (tcpstore_check_room(kv, client->account, n * sizeof(*client->waits), err) < 0)
+            return -1;
         client->waits = calloc(n, sizeof(*client->waits));
         if (!client->waits)
             return error_set(err, ERROR_MEMORY, "out of memory");
-        kv->bytes += n * sizeof(*client->waits);
+        tcpstore_charge(kv, client->account, (ptrdiff_t)(n * sizeof(*client->waits)));
     }
     client->n_waits = n;
     kv->n_waiting++;
@@ -146,9 +149,29 @@ void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv
     client->wake = wake;
 }
 
+int tcpstore_client_enter(struct tcpstore_client *client, const void *address,
+                          struct error *err)
+{
+    client->account = tcpstore_account_enter(client->kv, address, err);
+    return client->account ? 0 : -1;
+}
+
 void tcpstore_client_release(struct tcpstore_client *client)
 {
     drop_wait(client);
+    if (client->account)
+        tcpstore_account_leave(client->kv, client->account);
+    client->account = NULL;
+}
+
+bool tcpstore_client_hold(struct tcpstore_client *client, ptrdiff_t bytes)
+{
+    struct tcpstore_account *account = client->account;
+
+    if (!account)
+        return true;
+    account->held += (size_t)bytes;
+    return account->held <= client->kv->limits.each.bytes;
 }
 
 /* ---- Numbers ---- */
@@ -190,15 +213,20 @@ static int entry_number(const struct tcpstore_entry *entry, int64_t *number,
 
 /* ---- Values ---- */
 
-/* Store a value without waking anyone. NULL after a failure, which changed nothing. */
-static struct tcpstore_entry *store(struct tcpstore_kv *kv, struct tcpstore_slice key,
-                                    struct tcpstore_slice value, struct error *err)
+static struct tcpstore_entry *find_or_add(struct call *call, struct tcpstore_slice key)
 {
-    struct tcpstore_entry *entry = tcpstore_find_or_add(kv, key, err);
+    return tcpstore_find_or_add(call->kv, call->client->account, key, call->err);
+}
 
-    if (!entry || tcpstore_entry_set(kv, entry, value, err) == 0)
+/* Store a value without waking anyone. NULL after a failure, which changed nothing. */
+static struct tcpstore_entry *store(struct call *call, struct tcpstore_slice key,
+                                    struct tcpstore_slice value)
+{
+    struct tcpstore_entry *entry = find_or_add(call, key);
+
+    if (!entry || tcpstore_entry_set(call->kv, entry, value, call->err) == 0)
         return entry;
-    tcpstore_entry_drop(kv, entry);
+    tcpstore_entry_drop(call->kv, entry);
     return NULL;
 }
 
@@ -222,8 +250,7 @@ static int put_value_reply(struct call *call, const struct tcpstore_entry *entry
 static int do_set(struct call *call)
 {
     const struct tcpstore_request *request = call->request;
-    struct tcpstore_entry *entry =
-        store(call->kv, request->key, request->value, call->err);
+    struct tcpstore_entry *entry = store(call, request->key, request->value);
 
     if (!entry)
         return -1;
@@ -243,7 +270,7 @@ static int do_compare_set(struct call *call)
     }
     if (current.len == request->value.len &&
         !memcmp(current.data, request->value.data, current.len)) {
-        entry = store(call->kv, request->key, request->desired, call->err);
+        entry = store(call, request->key, request->desired);
         if (!entry)
             return -1;
         wake_all(entry, false);
@@ -263,8 +290,7 @@ static int do_get(struct call *call)
 
 static int do_add(struct call *call)
 {
-    struct tcpstore_entry *entry =
-        tcpstore_find_or_add(call->kv, call->request->key, call->err);
+    struct tcpstore_entry *entry = find_or_add(call, call->request->key);
     int64_t number;
 
     if (!entry)
@@ -283,8 +309,7 @@ static int do_add(struct call *call)
 static int do_append(struct call *call)
 {
     struct tcpstore_slice value = call->request->value;
-    struct tcpstore_entry *entry =
-        tcpstore_find_or_add(call->kv, call->request->key, call->err);
+    struct tcpstore_entry *entry = find_or_add(call, call->request->key);
     size_t len;
 
     if (!entry)
@@ -313,12 +338,7 @@ static int do_delete(struct call *call)
 
     if (!entry || !entry->has_value)
         return tcpstore_put_i64(call->reply, 0);
-    kv->n_values--;
-    kv->bytes -= entry->capacity;
-    free(entry->value);
-    entry->value = NULL;
-    entry->len = entry->capacity = 0;
-    entry->has_value = false;
+    tcpstore_entry_unset(kv, entry);
     tcpstore_entry_drop(kv, entry);
     return tcpstore_put_i64(call->reply, 1);
 }
@@ -349,27 +369,49 @@ static int do_multi_get(struct call *call)
     return 0;
 }
 
-/* Whether all pairs will fit, so that none is stored if not. A new key that is named
- * twice counts twice. */
+/* What MULTI_SET would add to the store, and to the client's account. */
+struct growth {
+    size_t keys, bytes;
+    size_t own_keys, own_bytes;
+};
+
+static void add_pair(struct growth *growth, const struct tcpstore_client *client,
+                     const struct tcpstore_entry *entry, size_t key_len, size_t value_len)
+{
+    size_t bytes = tcpstore_entry_cost(key_len) + value_len;
+
+    if (entry)
+        bytes = value_len > entry->capacity ? value_len - entry->capacity : 0;
+    growth->keys += !entry;
+    growth->bytes += bytes;
+    growth->own_bytes += bytes;
+    if (!entry || entry->account == client->account) {
+        growth->own_keys += !entry;
+    } else {
+        growth->own_keys++;
+        growth->own_bytes += tcpstore_entry_bytes(entry);
+    }
+}
+
+/* Whether all pairs will fit, so that none is stored if not. A key that is new to the
+ * store or the account and is named twice counts twice. */
 static int check_pairs(struct call *call)
 {
     struct tcpstore_kv *kv = call->kv;
     struct tcpstore_slice list = call->request->list, key, value;
-    size_t keys = 0, bytes = 0;
+    struct growth growth = {0, 0, 0, 0};
 
     for (uint64_t i = 0; i < call->request->count; i++) {
-        const struct tcpstore_entry *entry;
         tcpstore_list_next(&list, &key, &value);
-        entry = tcpstore_find(kv, key);
-        keys += !entry;
-        bytes += entry ? 0 : tcpstore_entry_cost(key.len);
-        if (!entry || value.len > entry->capacity)
-            bytes += value.len - (entry ? entry->capacity : 0);
+        add_pair(&growth, call->client, tcpstore_find(kv, key), key.len, value.len);
     }
-    if (keys > kv->limits.max_keys - kv->n_entries)
+    if (growth.keys > kv->limits.max_keys - kv->n_entries)
         return error_set(call->err, ERROR_LIMIT,
                          "the store has reached its limit of keys");
-    return tcpstore_has_room(kv, bytes) ? 0 : tcpstore_no_room(call->err);
+    if (tcpstore_account_check(kv, call->client->account, growth.own_keys,
+                               growth.own_bytes, call->err) < 0)
+        return -1;
+    return tcpstore_check_room(kv, NULL, growth.bytes, call->err);
 }
 
 static int do_multi_set(struct call *call)
@@ -381,7 +423,7 @@ static int do_multi_set(struct call *call)
     for (uint64_t i = 0; i < call->request->count; i++) {
         struct tcpstore_entry *entry;
         tcpstore_list_next(&list, &key, &value);
-        entry = store(call->kv, key, value, call->err);
+        entry = store(call, key, value);
         if (!entry)
             return -1;
         wake_all(entry, false);
@@ -440,8 +482,7 @@ static int do_list_keys(struct call *call)
 
 static int do_queue_push(struct call *call)
 {
-    struct tcpstore_entry *entry =
-        tcpstore_find_or_add(call->kv, call->request->key, call->err);
+    struct tcpstore_entry *entry = find_or_add(call, call->request->key);
 
     if (!entry)
         return -1;
@@ -494,7 +535,7 @@ static int do_barrier(struct call *call)
     int64_t count;
 
     drop_wait(call->client);
-    entry = tcpstore_find_or_add(kv, call->request->key, call->err);
+    entry = find_or_add(call, call->request->key);
     if (!entry || entry_number(entry, &count, call->err) < 0)
         return -1;
     count = (int64_t)((uint64_t)count + 1);
@@ -579,13 +620,15 @@ int tcpstore_kv_execute(struct tcpstore_client *client,
     return -1;
 }
 
-void tcpstore_client_each_wait(const struct tcpstore_client *client,
+void tcpstore_client_each_wait(const struct tcpstore_client *client, size_t most,
                                void (*each)(void *arg, const void *key, size_t key_len),
                                void *arg)
 {
-    for (size_t i = 0; i < client->n_waits; i++) {
+    for (size_t i = 0; i < client->n_waits && most; i++) {
         const struct tcpstore_entry *entry = client->waits[i].entry;
-        if (entry)
-            each(arg, entry->key, entry->hh.keylen);
+        if (!entry)
+            continue;
+        each(arg, entry->key, entry->hh.keylen);
+        most--;
     }
 }

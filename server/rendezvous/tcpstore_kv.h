@@ -11,10 +11,19 @@
 struct tcpstore_kv;
 struct tcpstore_client;
 
+#define TCPSTORE_ADDRESS_BYTES 16
+
+/* What the clients of one address may have; a store without such limits has 0 clients. */
+struct tcpstore_each {
+    size_t clients, keys, bytes;
+};
+
 struct tcpstore_limits {
     size_t max_keys;  /* with a value, a queue or someone waiting */
     size_t max_bytes; /* memory of all that the store holds */
     size_t max_waits; /* keys waited for, over all clients */
+    int64_t ttl_ms;   /* a key goes so long after its last use; 0: never */
+    struct tcpstore_each each;
 };
 
 /* One awaited key of one client. */
@@ -27,6 +36,7 @@ struct tcpstore_wait {
 /* A client as the store sees it: embedded in its connection. */
 struct tcpstore_client {
     struct tcpstore_kv *kv;
+    struct tcpstore_account *account; /* of its address, or NULL */
     /* Called when the client's wait ends, during tcpstore_kv_execute of any client; must
      * send tcpstore_wake_byte and must not call the store. */
     void (*wake)(struct tcpstore_client *client);
@@ -47,7 +57,17 @@ void tcpstore_kv_destroy(struct tcpstore_kv *kv);
 
 void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv,
                           void (*wake)(struct tcpstore_client *client));
+
+/* Count the client with those of its address, TCPSTORE_ADDRESS_BYTES, in a store that has
+ * limits for each: what it writes or waits for is on that address's account until another
+ * one writes to it. -1 with the reason when the address has too many clients. */
+int tcpstore_client_enter(struct tcpstore_client *client, const void *address,
+                          struct error *err);
 void tcpstore_client_release(struct tcpstore_client *client);
+
+/* Bytes more (or, below zero, less) that the server holds for the client outside of the
+ * store. Returns whether all clients of its address together are within their limit. */
+bool tcpstore_client_hold(struct tcpstore_client *client, ptrdiff_t bytes);
 
 /* Carry out a request and append its reply, if it has one. -1: the connection is to be
  * closed, with the reason in *err; the store is as it was, unless only the reply failed.
@@ -56,21 +76,30 @@ int tcpstore_kv_execute(struct tcpstore_client *client,
                         const struct tcpstore_request *request, struct buf *reply,
                         struct error *err);
 
+/* Tell a store with a time to live how late it is, on any clock that starts above 0 and
+ * does not go back, and forget up to `most` of the keys whose time is over. A key is used
+ * by every query that names it, and all the while that someone waits for it; the time is
+ * that of the last call of this function. Returns whether more are to be forgotten. */
+bool tcpstore_kv_expire(struct tcpstore_kv *kv, int64_t now_ms, size_t most);
+
 struct tcpstore_usage {
     size_t keys; /* with a value */
     size_t bytes;
-    size_t waits; /* clients that wait */
+    size_t waits;     /* clients that wait */
+    size_t addresses; /* that have clients or keys, in a store with limits for each */
+    uint64_t expired; /* keys, since the store was opened */
 };
 void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usage);
 
-/* Every key that has a value, or a queue (then value_len is the bytes in it). */
-void tcpstore_kv_each_key(const struct tcpstore_kv *kv,
+/* Up to `most` keys that have a value, or a queue (then value_len is the bytes in it);
+ * where keys expire, those used last come first. */
+void tcpstore_kv_each_key(const struct tcpstore_kv *kv, size_t most,
                           void (*each)(void *arg, const void *key, size_t key_len,
                                        size_t value_len),
                           void *arg);
 
-/* Every key that a client still waits for. */
-void tcpstore_client_each_wait(const struct tcpstore_client *client,
+/* Up to `most` keys that a client still waits for. */
+void tcpstore_client_each_wait(const struct tcpstore_client *client, size_t most,
                                void (*each)(void *arg, const void *key, size_t key_len),
                                void *arg);
 

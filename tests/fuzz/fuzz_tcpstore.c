@@ -9,6 +9,8 @@
 #define MAX_BYTES 65536
 #define MAX_REQUEST 32768
 #define MAX_REPLY 262144
+#define TTL_MS 100
+#define TICK 0xf0 /* a piece that so begins is time that passes */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
@@ -36,7 +38,10 @@ static void on_wake(struct tcpstore_client *client)
 /* Clients 2 and 3 need not say hello, so that mutations need not spare it. */
 static void fake_init(struct fake *fake, struct tcpstore_kv *kv, int number)
 {
+    const unsigned char address[TCPSTORE_ADDRESS_BYTES] = {number % 2};
+
     tcpstore_client_init(&fake->client, kv, on_wake);
+    check(tcpstore_client_enter(&fake->client, address, NULL) == 0);
     tcpstore_parser_init(&fake->parser, MAX_REQUEST);
     buf_init(&fake->out, MAX_REPLY);
     if (number >= 2)
@@ -63,6 +68,7 @@ static int execute(struct fake *fake, const struct tcpstore_request *request)
     rc = tcpstore_kv_execute(client, request, &fake->out, &err);
     tcpstore_kv_usage(client->kv, &usage);
     check(usage.bytes <= MAX_BYTES && usage.keys <= 64 && usage.waits <= CLIENTS);
+    check(usage.addresses <= CLIENTS / 2);
     if (rc == 0 && request->query == TCPSTORE_CANCEL_WAIT)
         check(!client->missing && fake->out.len == before + 1 &&
               fake->out.data[before] == 1);
@@ -91,20 +97,41 @@ static int feed(struct fake *fake, const uint8_t *data, size_t len)
     return result == TCPSTORE_BAD ? -1 : rc;
 }
 
-/* data: pieces, each a byte that names the client and a byte of length. */
-static void play(const uint8_t *data, size_t len)
+/* Without clients and after a time to live nothing is left. */
+static void check_empty(struct tcpstore_kv *kv)
 {
-    const struct tcpstore_limits limits = {64, MAX_BYTES, 32};
-    struct tcpstore_kv *kv = tcpstore_kv_create(&limits);
-    struct fake fakes[CLIENTS];
     struct tcpstore_usage usage;
 
+    while (tcpstore_kv_expire(kv, INT64_MAX, 10))
+        continue;
+    tcpstore_kv_usage(kv, &usage);
+    check(!usage.waits && !usage.keys && !usage.bytes && !usage.addresses);
+}
+
+/* data: pieces, each a byte that names the client and a byte of length. Two clients share
+ * an address. */
+static void play(const uint8_t *data, size_t len)
+{
+    const struct tcpstore_limits limits = {.max_keys = 64,
+                                           .max_bytes = MAX_BYTES,
+                                           .max_waits = 32,
+                                           .ttl_ms = TTL_MS,
+                                           .each = {CLIENTS / 2, 48, MAX_BYTES / 2}};
+    struct tcpstore_kv *kv = tcpstore_kv_create(&limits);
+    struct fake fakes[CLIENTS];
+    int64_t now_ms = 1;
+
+    tcpstore_kv_expire(kv, now_ms, 10);
     for (int i = 0; i < CLIENTS; i++)
         fake_init(&fakes[i], kv, i);
     while (len >= 2) {
         int client = data[0] % CLIENTS;
         size_t piece = data[1] < len - 2 ? data[1] : len - 2;
-        if (feed(&fakes[client], data + 2, piece) < 0) {
+        if (data[0] >= TICK) {
+            now_ms += data[1];
+            tcpstore_kv_expire(kv, now_ms, 10);
+            piece = 0;
+        } else if (feed(&fakes[client], data + 2, piece) < 0) {
             fake_release(&fakes[client]);
             fake_init(&fakes[client], kv, client);
         }
@@ -113,8 +140,7 @@ static void play(const uint8_t *data, size_t len)
     }
     for (int i = 0; i < CLIENTS; i++)
         fake_release(&fakes[i]);
-    tcpstore_kv_usage(kv, &usage);
-    check(usage.waits == 0);
+    check_empty(kv);
     tcpstore_kv_destroy(kv);
 }
 

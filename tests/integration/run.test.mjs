@@ -409,7 +409,7 @@ test('metrics count what happened', limit, async (t) => {
   assert.equal(value('ringbench_runs_ended_total\\{state="completed"\\}'), 1);
   assert.equal(value('ringbench_results_total'), 4);
   assert.equal(value('ringbench_storage_ok'), 1);
-  assert.equal(value('ringbench_rendezvous_stores'), 0);
+  assert.equal(value('ringbench_rendezvous_stores\\{store="cases"\\}'), 0);
   for (const line of text.trim().split('\n')) {
     assert.match(line, /^(# (HELP|TYPE) \w+ .+|[a-z_]+(\{[a-z_]+="[^"]*"\})? [-+.e0-9]+)$/);
   }

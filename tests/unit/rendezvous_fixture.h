@@ -290,13 +290,13 @@ static inline struct rendezvous_counters counters_of(struct fixture *fixture)
 /* Wait until this many clients are parked. */
 static inline void wait_for_parked(struct fixture *fixture, size_t n)
 {
-    while (counters_of(fixture).parked_waits != n)
+    while (counters_of(fixture).cases.parked_waits != n)
         usleep(1000);
 }
 
 static inline void wait_for_connections(struct fixture *fixture, size_t n)
 {
-    while (counters_of(fixture).connections != n)
+    while (counters_of(fixture).cases.connections != n)
         usleep(1000);
 }
 

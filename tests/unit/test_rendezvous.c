@@ -239,7 +239,7 @@ static void versions_share_a_store(void **state)
     EXPECT(v1, "sqbqq", "c", N(1), 1u, N(3), N(1));
     SEND(callback, 7, "s", "/k");
     EXPECT(callback, "b", 3u);
-    assert_int_equal(counters_of(fixture).connections, 3);
+    assert_int_equal(counters_of(fixture).cases.connections, 3);
     close(callback);
     close(v1);
     close(v2);
@@ -433,7 +433,7 @@ static void accepting_goes_on_when_descriptors_are_free_again(void **state)
     put_request(&bytes, 13, "u", 9u);
     send_buf(second, &bytes);
     expect_quiet(first);
-    assert_int_equal(counters_of(fixture).connections, 1);
+    assert_int_equal(counters_of(fixture).cases.connections, 1);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     EXPECT(second, "u", 9u);
     close(first);
@@ -499,8 +499,8 @@ static void closing_a_store_lets_parked_clients_go(void **state)
     expect_end(a);
     expect_end(b);
     assert_int_equal(connect_to("127.0.0.1", fixture->port), -1);
-    assert_int_equal(counters_of(fixture).stores, 0);
-    assert_int_equal(counters_of(fixture).bytes, 0);
+    assert_int_equal(counters_of(fixture).cases.stores, 0);
+    assert_int_equal(counters_of(fixture).cases.bytes, 0);
 }
 
 static void stores_know_nothing_of_each_other(void **state)
@@ -514,7 +514,7 @@ static void stores_know_nothing_of_each_other(void **state)
     expect_quiet(a);
     SEND(b, 5, "qs", N(1), "/k");
     EXPECT(b, "b", 1u);
-    assert_int_equal(counters_of(fixture).stores, 2);
+    assert_int_equal(counters_of(fixture).cases.stores, 2);
     on_loop(fixture, close_store, NULL);
     expect_end(b);
     expect_quiet(a);
@@ -660,10 +660,10 @@ static void counters_count(void **state)
     SEND(fd, 3, "s", "/k");
     EXPECT(fd, "s", "123");
     counters = counters_of(fixture);
-    assert_int_equal(counters.stores, 1);
-    assert_int_equal(counters.connections, 1);
-    assert_int_equal(counters.keys, 1);
-    assert_true(counters.bytes >= 5);
+    assert_int_equal(counters.cases.stores, 1);
+    assert_int_equal(counters.cases.connections, 1);
+    assert_int_equal(counters.cases.keys, 1);
+    assert_true(counters.cases.bytes >= 5);
     assert_int_equal(counters.queries[0], 1);
     assert_int_equal(counters.queries[1], 1);
     assert_int_equal(counters.queries[3], 1);

@@ -12,10 +12,8 @@
 #include "tests/unit/tcpstore_requests.h"
 
 #define CLIENTS 4
-#define BIG_LIMIT                                                                        \
-    {                                                                                    \
-        65536, (size_t)256 << 20, 1 << 20                                                \
-    }
+#define LIMITS(keys, bytes, waits)                                                       \
+    ((struct tcpstore_limits){.max_keys = keys, .max_bytes = bytes, .max_waits = waits})
 
 enum {
     SET = 1,
@@ -77,7 +75,7 @@ static int setup(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
-    bench_init(bench, (struct tcpstore_limits)BIG_LIMIT);
+    bench_init(bench, LIMITS(65536, (size_t)256 << 20, 1 << 20));
     *state = bench;
     return 0;
 }
@@ -588,7 +586,7 @@ static void limit_of_keys_holds(void **state)
     struct bench bench_here = {0}, *bench = &bench_here;
 
     (void)state;
-    bench_init(bench, (struct tcpstore_limits){3, 1 << 20, 10});
+    bench_init(bench, LIMITS(3, 1 << 20, 10));
     SEND(0, MULTI_SET, "qssss", N(2), "/a", "", "/b", "");
     SEND_BAD(0, MULTI_SET, "qssssss", N(3), "/b", "x", "/c", "", "/d", "");
     SEND(0, GET, "s", "/b");
@@ -615,7 +613,7 @@ static void limit_of_bytes_holds(void **state)
     size_t before;
 
     (void)state;
-    bench_init(bench, (struct tcpstore_limits){100, 20000, 1000});
+    bench_init(bench, LIMITS(100, 20000, 1000));
     SEND(0, SET, "sz", "/a", (uint64_t)15000);
     before = used_bytes(bench);
     SEND_BAD(0, SET, "sz", "/b", (uint64_t)15000);
@@ -638,7 +636,7 @@ static void limit_of_waits_holds(void **state)
     struct bench bench_here = {0}, *bench = &bench_here;
 
     (void)state;
-    bench_init(bench, (struct tcpstore_limits){100, 1 << 20, 3});
+    bench_init(bench, LIMITS(100, 1 << 20, 3));
     SEND(0, WAIT, "qss", N(2), "/a", "/b");
     SEND_BAD(1, WAIT, "qss", N(2), "/a", "/c");
     SEND(1, WAIT, "qs", N(1), "/a");
@@ -682,10 +680,10 @@ static void keys_and_waits_can_be_seen(void **state)
     SEND(0, PUSH, "ss", "/q", "12");
     SEND(1, WAIT, "qsss", N(3), "/a", "/b", "/c");
     SEND(0, SET, "ss", "/c", "");
-    tcpstore_kv_each_key(bench->kv, count_key, &seen);
+    tcpstore_kv_each_key(bench->kv, 100, count_key, &seen);
     assert_string_equal(seen.data, "/a=3 /q=2 /c=0 ");
     buf_clear(&seen);
-    tcpstore_client_each_wait(&bench->fakes[1].client, count_wait, &seen);
+    tcpstore_client_each_wait(&bench->fakes[1].client, 100, count_wait, &seen);
     assert_string_equal(seen.data, "/b ");
     tcpstore_kv_usage(bench->kv, &usage);
     assert_int_equal(usage.keys, 2);
