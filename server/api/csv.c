@@ -2,9 +2,12 @@
 #include "server/api/csv.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/json_util.h"
 
 #define MEMBERS_MAX ((size_t)65536)
 
@@ -17,18 +20,70 @@ static const char *const measurement_columns[] = {
 };
 
 static const char *const figure_columns[] = {
-    "case", "attempt", "metric", "value", "unit", "higher_is_better",
-    "rank", "labels",  NULL,
+    "case",    "attempt",   "metric",   "value", "unit", "higher_is_better",
+    "rank",    "labels",    "p99",      "min",   "max",  "values",
+    "skipped", "simulated", "emulated", NULL,
 };
 
-static const char *const *const columns_of[] = {measurement_columns, figure_columns};
-
-void csv_header(enum csv_kind kind, struct buf *out)
+static bool is_listed(const char *const *columns, const char *name)
 {
-    const char *const *columns = columns_of[kind];
+    for (size_t i = 0; columns && columns[i]; i++) {
+        if (strcmp(columns[i], name) == 0)
+            return true;
+    }
+    return false;
+}
 
-    for (size_t i = 0; columns[i]; i++)
-        buf_printf(out, "%s%s", i ? "," : "", columns[i]);
+/* Walk over the columns of figures that are not among those of measurements. */
+static const char *next_figure(const struct csv *csv, size_t *i)
+{
+    while (csv->figures && csv->figures[*i]) {
+        const char *name = csv->figures[(*i)++];
+
+        if (!is_listed(csv->rows, name))
+            return name;
+    }
+    return NULL;
+}
+
+void csv_init(struct csv *csv, const json_t *run)
+{
+    const json_t *spec = json_object_get(run, "spec");
+    json_t *collectives = json_object_get(spec, "collectives");
+    bool is_program = json_object_get(spec, "program") != NULL;
+    bool has_control = json_is_object(json_object_get(spec, "control"));
+    bool has_rows =
+        !is_program && !(json_is_array(collectives) && json_array_size(collectives) == 0);
+
+    csv->rows = has_rows ? measurement_columns : NULL;
+    csv->figures = is_program || has_control || !has_rows ? figure_columns : NULL;
+    csv->matrix = json_incref(json_object_get(spec, "matrix"));
+    csv->cases = json_incref(json_object_get(run, "cases"));
+}
+
+void csv_release(struct csv *csv)
+{
+    json_decref(csv->matrix);
+    json_decref(csv->cases);
+    csv->matrix = csv->cases = NULL;
+}
+
+void csv_header(const struct csv *csv, struct buf *out)
+{
+    const char *name;
+    json_t *values;
+    size_t i = 0;
+
+    for (size_t k = 0; csv->rows && csv->rows[k]; k++)
+        buf_printf(out, "%s,", csv->rows[k]);
+    while ((name = next_figure(csv, &i)) != NULL)
+        buf_printf(out, "%s,", name);
+    buf_append_str(out, "repeat");
+    json_object_foreach(csv->matrix, name, values)
+    {
+        buf_append_str(out, ",");
+        csv_field(name, out);
+    }
     buf_append_str(out, "\r\n");
 }
 
@@ -103,14 +158,40 @@ static void put_value(json_t *value, struct buf *out)
     }
 }
 
-void csv_row(enum csv_kind kind, const json_t *row, struct buf *out)
+/* What the row's case is. */
+static void put_case(const struct csv *csv, const json_t *row, struct buf *out)
 {
-    const char *const *columns = columns_of[kind];
+    int64_t number = json_get_int(row, "case", -1);
+    json_t *item = number < 0 ? NULL : json_array_get(csv->cases, (size_t)number);
+    json_t *env = json_object_get(item, "env"), *values;
+    const char *name;
 
-    for (size_t i = 0; columns[i]; i++) {
-        if (i)
-            buf_append_str(out, ",");
-        put_value(json_object_get(row, columns[i]), out);
+    put_value(json_object_get(item, "repeat"), out);
+    json_object_foreach(csv->matrix, name, values)
+    {
+        const char *value = json_string_value(json_object_get(env, name));
+
+        buf_append_str(out, ",");
+        if (value && !*value)
+            buf_append_str(out, "\"\"");
+        else if (value)
+            csv_field(value, out);
     }
+}
+
+void csv_row(const struct csv *csv, const json_t *row, struct buf *out)
+{
+    const char *name;
+    size_t i = 0;
+
+    for (size_t k = 0; csv->rows && csv->rows[k]; k++) {
+        put_value(json_object_get(row, csv->rows[k]), out);
+        buf_append_str(out, ",");
+    }
+    while ((name = next_figure(csv, &i)) != NULL) {
+        put_value(json_object_get(row, name), out);
+        buf_append_str(out, ",");
+    }
+    put_case(csv, row, out);
     buf_append_str(out, "\r\n");
 }

@@ -6,16 +6,27 @@
 
 #include "common/buf.h"
 
-/* What the rows are: measurements, or the figures of a program. */
-enum csv_kind { CSV_MEASUREMENTS, CSV_FIGURES };
+/* The columns of a run: those of measurements, those of figures (of a program, or of the
+ * control series) or both, and then what its case is: the repeat, and a column for each
+ * variable of the matrix. */
+struct csv {
+    const char *const *rows;    /* columns of measurements, or NULL */
+    const char *const *figures; /* columns of figures, or NULL */
+    json_t *matrix;             /* object by the names of the variables, or NULL */
+    json_t *cases;              /* array of {"repeat","env"}, or NULL */
+};
 
-void csv_header(enum csv_kind kind, struct buf *out);
+/* For a run's document. */
+void csv_init(struct csv *csv, const json_t *run);
+void csv_release(struct csv *csv);
 
-/* A row of docs/worker-contract.md with "case". Arrays of numbers are joined by
+void csv_header(const struct csv *csv, struct buf *out);
+
+/* A row or figure of docs/worker-contract.md with "case". Arrays of numbers are joined by
  * semicolons, and so are an object's members, as NAME=VALUE; absent and null members are
- * empty; the list of wrong elements is left out.
- */
-void csv_row(enum csv_kind kind, const json_t *row, struct buf *out);
+ * empty, and so is a variable that is not set (one that is set to nothing is ""); the
+ * list of wrong elements is left out. */
+void csv_row(const struct csv *csv, const json_t *row, struct buf *out);
 
 /* One field, quoted if it holds a comma, a quote or a line break. */
 void csv_field(const char *text, struct buf *out);

@@ -17,8 +17,9 @@ struct event_writer {
     enum event_form form;
     char *run;
     struct run_text *text; /* EVENT_FORM_TEXT */
-    struct table table;
-    enum csv_kind csv; /* ROWS_FORM_TEXT */
+    struct table table;    /* ROWS_FORM_TEXT */
+    struct csv csv;
+    char *cases; /* ROWS_FORM_JSON: what the rows' cases are */
     size_t rows;
 };
 
@@ -45,9 +46,26 @@ bool event_form_is_rows(enum event_form form)
     return forms[form].is_rows;
 }
 
-static bool is_program(const json_t *run)
+/* [{"case","repeat","env"}]: what the rows join with. */
+static char *cases_text(const json_t *run)
 {
-    return json_object_get(json_object_get(run, "spec"), "program") != NULL;
+    const json_t *cases = json_object_get(run, "cases");
+    json_t *out = json_array();
+    char *text;
+
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *item = json_array_get(cases, i);
+        json_t *env = json_object_get(item, "env");
+        json_t *brief = json_pack("{s:O, s:O}", "case", json_object_get(item, "case"),
+                                  "repeat", json_object_get(item, "repeat"));
+
+        if (brief && env)
+            json_object_set(brief, "env", env);
+        json_array_append_new(out, brief);
+    }
+    text = json_text(out);
+    json_decref(out);
+    return text;
 }
 
 static void init_table(struct event_writer *writer, const json_t *run)
@@ -56,6 +74,7 @@ static void init_table(struct event_writer *writer, const json_t *run)
 
     table_init(&writer->table, !json_is_boolean(json_object_get(spec, "in_place")),
                json_array_size(json_object_get(run, "cases")) > 1);
+    table_name_cases(&writer->table, json_object_get(run, "cases"));
 }
 
 struct event_writer *event_writer_create(enum event_form form, const json_t *run,
@@ -67,7 +86,8 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
         return NULL;
     writer->form = form;
     init_table(writer, run);
-    writer->csv = is_program(run) ? CSV_FIGURES : CSV_MEASUREMENTS;
+    csv_init(&writer->csv, run);
+    writer->cases = form == ROWS_FORM_JSON ? cases_text(run) : NULL;
     writer->run = strdup(json_get_str(run, "id", ""));
     if (form == EVENT_FORM_TEXT)
         writer->text = run_text_create(run, link);
@@ -83,6 +103,8 @@ void event_writer_destroy(struct event_writer *writer)
     if (!writer)
         return;
     table_release(&writer->table);
+    csv_release(&writer->csv);
+    free(writer->cases);
     run_text_destroy(writer->text);
     free(writer->run);
     free(writer);
@@ -98,10 +120,11 @@ void event_writer_begin(struct event_writer *writer, struct buf *out)
         run_text_begin(writer->text, out);
         break;
     case ROWS_FORM_JSON:
-        buf_printf(out, "{\"run\":\"%s\",\"rows\":[", writer->run);
+        buf_printf(out, "{\"run\":\"%s\",\"cases\":%s,\"rows\":[", writer->run,
+                   writer->cases ? writer->cases : "[]");
         break;
     case ROWS_FORM_CSV:
-        csv_header(writer->csv, out);
+        csv_header(&writer->csv, out);
         break;
     case EVENT_FORM_NDJSON:
     case ROWS_FORM_NDJSON:
@@ -163,7 +186,7 @@ static int put_parsed(struct event_writer *writer, const char *line, size_t len,
     else if (writer->form == ROWS_FORM_TEXT)
         table_row(&writer->table, event, out);
     else
-        csv_row(writer->csv, event, out);
+        csv_row(&writer->csv, event, out);
     json_decref(event);
     return 0;
 }

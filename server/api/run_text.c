@@ -20,7 +20,7 @@ struct run_text {
     char reason[512]; /* of that state */
     int64_t started_ms;
     int64_t rows_total;
-    uint64_t rows, skipped, wrong;
+    uint64_t rows, figures, skipped, wrong;
     double peak_busbw_gbs;
     const char *unreal; /* "simulated", "emulated", or NULL; static */
     size_t n_cases;
@@ -61,6 +61,7 @@ struct run_text *run_text_create(const json_t *run, const char *link)
         return NULL;
     text->n_cases = json_array_size(json_object_get(run, "cases"));
     table_init(&text->table, wants_both_placements(run), text->n_cases > 1);
+    table_name_cases(&text->table, json_object_get(run, "cases"));
     text->id = strdup(json_get_str(run, "id", "?"));
     text->link = strdup(link);
     text->case_no = -1;
@@ -140,13 +141,17 @@ static void put_end(struct run_text *text, const char *state, const char *reason
         buf_append_str(out, "\n");
         return;
     }
-    buf_printf(out, "completed: %llu %s", (unsigned long long)text->rows,
-               text->is_program ? "figures" : "rows");
+    buf_append_str(out, "completed: ");
+    if (text->rows || (!text->figures && !text->is_program))
+        buf_printf(out, "%llu rows%s", (unsigned long long)text->rows,
+                   text->figures ? " and " : "");
+    if (text->figures || text->is_program)
+        buf_printf(out, "%llu figures", (unsigned long long)text->figures);
     if (text->skipped)
         buf_printf(out, " (%llu skipped)", (unsigned long long)text->skipped);
     if (text->started_ms > 0)
         buf_printf(out, " in %.1f s", seconds > 0.0 ? seconds : 0.0);
-    if (!text->is_program)
+    if (text->rows)
         buf_printf(out, ", peak busbw %.2f GB/s", text->peak_busbw_gbs);
     if (text->unreal)
         buf_printf(out, ", %s", text->unreal);
@@ -206,26 +211,6 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
     buf_append_str(out, "\n");
 }
 
-/* " (NCCL_ALGO=Ring, NCCL_PROTO unset)" */
-static void put_env(json_t *env, char *out, size_t size)
-{
-    const char *name;
-    json_t *value;
-    size_t n = 0;
-
-    out[0] = '\0';
-    json_object_foreach(env, name, value)
-    {
-        const char *text = json_string_value(value);
-
-        if (n < size)
-            n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? ", " : " (", name,
-                                  text ? "=" : " unset", text ? text : "");
-    }
-    if (n > 0 && n + 1 < size)
-        snprintf(out + n, size - n, ")");
-}
-
 static void take_case(struct run_text *text, const json_t *event, struct buf *out)
 {
     const char *state = json_get_str(event, "state", "?");
@@ -244,7 +229,7 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases <= 1 && attempt <= 1)
         return;
-    put_env(json_object_get(event, "env"), env, sizeof(env));
+    table_env(json_object_get(event, "env"), env, sizeof(env));
     snprintf(words, sizeof(words), "case %lld%s%s: %s%s%s", (long long)case_no, env,
              attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
              reason ? reason : "");
@@ -289,7 +274,10 @@ static void take_result(struct run_text *text, json_t *event, struct buf *out)
     double busbw = json_get_num(event, "busbw_gbs", 0.0);
     int64_t wrong = json_get_int(event, "wrong", 0);
 
-    text->rows++;
+    if (json_object_get(event, "metric"))
+        text->figures++;
+    else
+        text->rows++;
     if (json_object_get(event, "skipped"))
         text->skipped++;
     if (table_unreal(event))
@@ -352,11 +340,13 @@ void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out)
         return;
     run_text_flush(text, out);
     if (text->started_ms > 0 && text->is_program)
-        buf_printf(out, "# %llu figures after %.0f s\n", (unsigned long long)text->rows,
+        buf_printf(out, "# %llu figures after %.0f s\n",
+                   (unsigned long long)text->figures,
                    (double)(now_ms - text->started_ms) / 1e3);
     else if (text->started_ms > 0)
         buf_printf(out, "# %llu of %lld rows after %.0f s\n",
-                   (unsigned long long)text->rows, (long long)text->rows_total,
+                   (unsigned long long)(text->rows + text->figures),
+                   (long long)text->rows_total,
                    (double)(now_ms - text->started_ms) / 1e3);
     else
         buf_printf(out, "# still %s\n", text->state[0] ? text->state : "queued");

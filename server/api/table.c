@@ -6,6 +6,8 @@
 
 #include "common/json_util.h"
 
+#define ENV_TEXT_MAX 300
+
 static const char columns_heading[] =
     "#                                                              out-of-place         "
     "              in-place\n"
@@ -38,8 +40,15 @@ void table_init(struct table *table, bool is_paired, bool names_cases)
     table->names_cases = names_cases;
 }
 
+void table_name_cases(struct table *table, json_t *cases)
+{
+    table->cases = json_incref(cases);
+}
+
 void table_release(struct table *table)
 {
+    json_decref(table->cases);
+    table->cases = NULL;
     json_decref(table->pending);
     json_decref(table->heading_row);
     table->pending = NULL;
@@ -61,6 +70,42 @@ const char *table_unreal(const json_t *row)
     if (json_get_bool(row, "simulated", false))
         return "simulated";
     return json_get_bool(row, "emulated", false) ? "emulated" : NULL;
+}
+
+const char *table_env(json_t *env, char *out, size_t size)
+{
+    const char *name;
+    json_t *value;
+    size_t n = 0;
+
+    out[0] = '\0';
+    json_object_foreach(env, name, value)
+    {
+        const char *text = json_string_value(value);
+
+        if (n < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? ", " : " (", name,
+                                  text ? "=" : " unset", text ? text : "");
+    }
+    if (n > 0 && n + 1 < size)
+        snprintf(out + n, size - n, ")");
+    /* Every line of ours is a single one, whatever a variable holds. */
+    for (char *p = out; *p; p++) {
+        if ((unsigned char)*p < 0x20)
+            *p = ' ';
+    }
+    return out;
+}
+
+/* "case 1 (NCCL_ALGO=Ring)" */
+static void put_case(const struct table *table, const json_t *row, struct buf *out)
+{
+    int64_t number = json_get_int(row, "case", 0);
+    json_t *item = number < 0 ? NULL : json_array_get(table->cases, (size_t)number);
+    char env[ENV_TEXT_MAX];
+
+    buf_printf(out, "case %lld%s", (long long)number,
+               table_env(json_object_get(item, "env"), env, sizeof(env)));
 }
 
 /* Whether two rows stand under the same heading. */
@@ -89,8 +134,10 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
     json_decref(table->heading_row);
     table->heading_row = json_incref(row);
     buf_append_str(out, "#\n# ");
-    if (table->names_cases)
-        buf_printf(out, "case %lld, ", (long long)json_get_int(row, "case", 0));
+    if (table->names_cases) {
+        put_case(table, row, out);
+        buf_append_str(out, ", ");
+    }
     if (attempt > 1)
         buf_printf(out, "attempt %lld, ", (long long)attempt);
     buf_printf(out, "%s %s", json_get_str(row, "collective", "?"),
@@ -127,14 +174,20 @@ static void put_half(struct table *table, const json_t *row, struct buf *out)
                table_number(json_get_num(row, "busbw_gbs", 0.0), 6, busbw), wrong);
 }
 
+/* On the rest of this line. */
+static void put_reason(const char *reason, struct buf *out)
+{
+    for (const char *p = reason; *p; p++)
+        buf_append(out, *p == '\n' ? " " : p, 1);
+    buf_append_str(out, "\n");
+}
+
 static void put_skipped(const json_t *row, const char *placement, const char *reason,
                         struct buf *out)
 {
     buf_printf(out, "# %10lld  skipped%s: ", (long long)json_get_int(row, "size", 0),
                placement);
-    for (const char *p = reason; *p; p++)
-        buf_append(out, *p == '\n' ? " " : p, 1);
-    buf_append_str(out, "\n");
+    put_reason(reason, out);
 }
 
 static const char *skip_reason(const json_t *row)
@@ -197,20 +250,51 @@ static void put_labels(json_t *labels, struct buf *out)
     }
 }
 
-/* A figure that a program printed. */
+/* Over repetitions and ranks, where the figure is of the control series. */
+static void put_spread(const json_t *row, struct buf *out)
+{
+    static const char *const keys[] = {"p99", "min", "max"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *value = json_object_get(row, keys[i]);
+
+        if (json_is_number(value))
+            buf_printf(out, "  %s=%.6g", keys[i], json_number_value(value));
+    }
+}
+
+/* A figure that a program printed, or one of the control series, which is of all ranks.
+ */
 static void put_figure(struct table *table, json_t *row, struct buf *out)
 {
+    const json_t *rank = json_object_get(row, "rank");
+    const char *reason = skip_reason(row);
+
     if (!table->heading_row || !same_heading(table->heading_row, row)) {
         json_decref(table->heading_row);
         table->heading_row = json_incref(row);
         buf_append_str(out, "#\n");
-        if (table->names_cases)
-            buf_printf(out, "# case %lld\n", (long long)json_get_int(row, "case", 0));
+        if (table->names_cases) {
+            buf_append_str(out, "# ");
+            put_case(table, row, out);
+            buf_append_str(out, "\n");
+        }
+        if (table_unreal(row))
+            buf_printf(out, "# %s: these are no measurements\n", table_unreal(row));
         buf_printf(out, "# %-26s %14s  %-12s %4s\n", "metric", "value", "unit", "rank");
     }
-    buf_printf(out, "%-28s %14.6g  %-12s %4lld", json_get_str(row, "metric", "?"),
-               json_get_num(row, "value", 0.0), json_get_str(row, "unit", ""),
-               (long long)json_get_int(row, "rank", -1));
+    if (reason) {
+        buf_printf(out, "# %s skipped: ", json_get_str(row, "metric", "?"));
+        put_reason(reason, out);
+        return;
+    }
+    buf_printf(out, "%-28s %14.6g  %-12s ", json_get_str(row, "metric", "?"),
+               json_get_num(row, "value", 0.0), json_get_str(row, "unit", ""));
+    if (rank)
+        buf_printf(out, "%4lld", (long long)json_integer_value(rank));
+    else
+        buf_append_str(out, " all");
+    put_spread(row, out);
     put_labels(json_object_get(row, "labels"), out);
     buf_append_str(out, "\n");
 }
@@ -220,6 +304,7 @@ void table_row(struct table *table, json_t *row, struct buf *out)
     bool is_in_place = json_get_bool(row, "in_place", false);
 
     if (json_object_get(row, "metric")) {
+        table_flush(table, out);
         put_figure(table, row, out);
         return;
     }

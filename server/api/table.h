@@ -12,6 +12,7 @@
 struct table {
     bool is_paired;      /* in-place rows follow out-of-place ones */
     bool names_cases;    /* headings say which case */
+    json_t *cases;       /* an array of the run's cases, or NULL */
     json_t *pending;     /* an out-of-place row that waits for its pair */
     json_t *heading_row; /* a row of the series whose heading was printed last */
     uint64_t halves, wrong_halves, checked_halves;
@@ -19,6 +20,8 @@ struct table {
 };
 
 void table_init(struct table *table, bool is_paired, bool names_cases);
+/* Headings say the variables of a case, too: `cases` (borrowed) as a run has them. */
+void table_name_cases(struct table *table, json_t *cases);
 void table_release(struct table *table);
 
 /* Take the next result row (docs/worker-contract.md, with "case"; borrowed) and append
@@ -30,6 +33,9 @@ void table_flush(struct table *table, struct buf *out);
 
 /* Flush, and append nccl-tests' closing lines. Nothing if there was no row. */
 void table_end(struct table *table, struct buf *out);
+
+/* A case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)"; "" where it has none. */
+const char *table_env(json_t *env, char *out, size_t size);
 
 /* "simulated" or "emulated" where the row is not measured, else NULL. */
 const char *table_unreal(const json_t *row);

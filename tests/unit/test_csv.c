@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -33,16 +34,35 @@ static void quotes_only_what_needs_it(void **state)
     }
 }
 
+/* The columns of a run; its text has ' for ". */
+static void columns_of(const char *text, struct csv *columns)
+{
+    char json[1024];
+    json_t *run;
+
+    assert_true(strlen(text) < sizeof(json));
+    strcpy(json, text);
+    for (char *p = json; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    run = json_parse(json, strlen(json), NULL);
+    assert_non_null(run);
+    csv_init(columns, run);
+    json_decref(run);
+}
+
 static void row_becomes(const char *json, const char *want)
 {
     json_t *row = json_parse(json, strlen(json), NULL);
+    struct csv columns;
     struct buf out;
 
+    columns_of("{}", &columns);
     assert_non_null(row);
     buf_init(&out, 4096);
-    csv_row(CSV_MEASUREMENTS, row, &out);
+    csv_row(&columns, row, &out);
     assert_string_equal(out.data, want);
     buf_release(&out);
+    csv_release(&columns);
     json_decref(row);
 }
 
@@ -56,44 +76,117 @@ static void writes_every_column_of_a_row(void **state)
                 "0.30000000000000004,\"first_us\":1234567.25,\"times_us\":[1.5,2,0.1],"
                 "\"samples_us\":[],\"wrong\":null,\"errors\":[{\"rank\":1}]}",
                 "0,1,3,1,all_reduce,float32,sum,-1,true,8,2,20,0.1,1e-07,9.1,3,"
-                "0.30000000000000004,1234567.25,,,1.5;2;0.1,,,\r\n");
+                "0.30000000000000004,1234567.25,,,1.5;2;0.1,,,,\r\n");
 }
 
 static void leaves_the_figures_of_a_skipped_row_empty(void **state)
 {
     (void)state;
     row_becomes("{\"case\":0,\"size\":0,\"skipped\":\"needs 9 GiB, has 8 GiB\"}",
-                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,,,\r\n");
+                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,,,,\r\n");
 }
 
 static void says_which_figures_are_not_measured(void **state)
 {
     (void)state;
     row_becomes("{\"case\":0,\"size\":8,\"simulated\":true}",
-                "0,,,,,,,,,8,,,,,,,,,,,,,true,\r\n");
+                "0,,,,,,,,,8,,,,,,,,,,,,,true,,\r\n");
     row_becomes("{\"case\":0,\"size\":8,\"emulated\":true}",
-                "0,,,,,,,,,8,,,,,,,,,,,,,,true\r\n");
+                "0,,,,,,,,,8,,,,,,,,,,,,,,true,\r\n");
 }
 
 static void heads_as_many_columns_as_a_row_has(void **state)
 {
+    static const char *const runs[] = {
+        "{}",
+        "{'spec':{'program':{'name':'p'}}}",
+        "{'spec':{'collectives':['reduce'],'control':{'series':['barrier']}}}",
+        "{'spec':{'collectives':[],'control':{'series':['barrier']},'matrix':{'A':['1']}}"
+        "}",
+    };
     json_t *row = json_object();
-    size_t heads = 0, fields = 0;
-    struct buf out;
 
     (void)state;
-    buf_init(&out, 4096);
-    csv_header(CSV_MEASUREMENTS, &out);
-    assert_memory_equal(out.data, "case,attempt,row,", 17);
-    for (const char *p = out.data; *p; p++)
-        heads += *p == ',';
-    buf_clear(&out);
-    csv_row(CSV_MEASUREMENTS, row, &out);
-    for (const char *p = out.data; *p; p++)
-        fields += *p == ',';
-    assert_int_equal(heads, fields);
-    buf_release(&out);
+    for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+        size_t heads = 0, fields = 0;
+        struct csv columns;
+        struct buf out;
+
+        columns_of(runs[i], &columns);
+        buf_init(&out, 4096);
+        csv_header(&columns, &out);
+        assert_memory_equal(out.data, "case,attempt,", 13);
+        for (const char *p = out.data; *p; p++)
+            heads += *p == ',';
+        buf_clear(&out);
+        csv_row(&columns, row, &out);
+        for (const char *p = out.data; *p; p++)
+            fields += *p == ',';
+        assert_int_equal(heads, fields);
+        buf_release(&out);
+        csv_release(&columns);
+    }
     json_decref(row);
+}
+
+static void text_becomes(const char *run, const char *json, const char *want)
+{
+    json_t *row = json_parse(json, strlen(json), NULL);
+    struct csv columns;
+    struct buf out;
+
+    assert_non_null(row);
+    columns_of(run, &columns);
+    buf_init(&out, 4096);
+    csv_header(&columns, &out);
+    csv_row(&columns, row, &out);
+    assert_string_equal(out.data, want);
+    buf_release(&out);
+    csv_release(&columns);
+    json_decref(row);
+}
+
+static void has_a_column_for_each_variable_of_the_matrix(void **state)
+{
+    static const char run[] =
+        "{'spec':{'program':{'name':'p'},'matrix':{'NCCL_ALGO':['Ring,Tree',null,''],"
+        "'OMP_NUM_THREADS':['1']}},"
+        "'cases':[{'case':0,'repeat':0,'env':{'NCCL_ALGO':'Ring,Tree',"
+        "'OMP_NUM_THREADS':'1'}},"
+        "{'case':1,'repeat':0,'env':{'NCCL_ALGO':null,'OMP_NUM_THREADS':'1'}},"
+        "{'case':2,'repeat':7,'env':{'NCCL_ALGO':'','OMP_NUM_THREADS':'1'}}]}";
+    static const char head[] =
+        "case,attempt,metric,value,unit,higher_is_better,rank,labels,p99,min,max,values,"
+        "skipped,simulated,emulated,repeat,NCCL_ALGO,OMP_NUM_THREADS\r\n";
+    static const char *const ends[] = {"0,\"Ring,Tree\",1\r\n", "0,,1\r\n",
+                                       "7,\"\",1\r\n"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char row[64], want[512];
+
+        snprintf(row, sizeof(row), "{\"case\":%d}", i);
+        snprintf(want, sizeof(want), "%s%d,,,,,,,,,,,,,,,%s", head, i, ends[i]);
+        text_becomes(run, row, want);
+    }
+}
+
+static void has_rows_and_figures_side_by_side(void **state)
+{
+    static const char run[] =
+        "{'spec':{'collectives':['reduce'],'control':{'series':['barrier']}},"
+        "'cases':[{'case':0,'repeat':0}]}";
+
+    (void)state;
+    text_becomes(
+        run,
+        "{\"case\":0,\"attempt\":1,\"row\":9,\"metric\":\"barrier\",\"value\":7,"
+        "\"p99\":9.5,\"values\":[7,6.5],\"labels\":{\"bytes\":8}}",
+        "case,attempt,row,series,collective,dtype,redop,root,in_place,size,count,iters,"
+        "time_us,time_min_us,time_max_us,algbw_gbs,busbw_gbs,first_us,wrong,skipped,"
+        "times_us,samples_us,simulated,emulated,metric,value,unit,higher_is_better,rank,"
+        "labels,p99,min,max,values,repeat\r\n"
+        "0,1,9,,,,,,,,,,,,,,,,,,,,,,barrier,7,,,,bytes=8,9.5,,,7;6.5,0\r\n");
 }
 
 int main(void)
@@ -104,6 +197,8 @@ int main(void)
         cmocka_unit_test(leaves_the_figures_of_a_skipped_row_empty),
         cmocka_unit_test(says_which_figures_are_not_measured),
         cmocka_unit_test(heads_as_many_columns_as_a_row_has),
+        cmocka_unit_test(has_a_column_for_each_variable_of_the_matrix),
+        cmocka_unit_test(has_rows_and_figures_side_by_side),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

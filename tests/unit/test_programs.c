@@ -238,16 +238,22 @@ static void figures_are_shown(void **state)
         json_pack("{s:i, s:i, s:s, s:f, s:s, s:b, s:i, s:{s:i, s:s}}", "case", 0,
                   "attempt", 1, "metric", "bw", "value", 1.5, "unit", "GB/s",
                   "higher_is_better", 1, "rank", 0, "labels", "size", 8, "op", "a,b");
+    json_t *run = json_pack("{s:{s:{}}}", "spec", "program");
     struct table table;
+    struct csv columns;
     struct buf out;
 
     (void)state;
     buf_init(&out, 1 << 16);
-    csv_header(CSV_FIGURES, &out);
-    csv_row(CSV_FIGURES, row, &out);
+    csv_init(&columns, run);
+    csv_header(&columns, &out);
+    csv_row(&columns, row, &out);
     assert_string_equal(out.data,
-                        "case,attempt,metric,value,unit,higher_is_better,rank,labels\r\n"
-                        "0,1,bw,1.5,GB/s,true,0,\"size=8;op=a,b\"\r\n");
+                        "case,attempt,metric,value,unit,higher_is_better,rank,labels,p99,"
+                        "min,max,values,skipped,simulated,emulated,repeat\r\n"
+                        "0,1,bw,1.5,GB/s,true,0,\"size=8;op=a,b\",,,,,,,,\r\n");
+    csv_release(&columns);
+    json_decref(run);
     buf_release(&out);
     table_init(&table, true, false);
     table_row(&table, row, &out);
