@@ -274,12 +274,12 @@ static void apply_result(struct run *run, const json_t *body)
     if (!c)
         return;
     run->rows_done++;
-    if (json_object_get(body, "metric")) {
-        run_metrics_add(&run->metrics, body);
-        return;
-    }
     if (json_object_get(body, "skipped")) {
         run->rows_skipped++;
+        return;
+    }
+    if (json_object_get(body, "metric")) {
+        run_metrics_add(&run->metrics, body);
         return;
     }
     if (busbw > run->peak_busbw_gbs)

@@ -67,7 +67,7 @@ static json_t *summary_json(const struct run *run)
                     count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
                     count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
                     run->curve);
-    if (run->spec->program.name)
+    if (run->spec->program.name || run->spec->control.kinds)
         json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
     return out;
 }
@@ -78,6 +78,18 @@ static json_t *collectives_json(const struct run_spec *spec)
 
     for (size_t i = 0; !spec->program.name && i < spec->n_collectives; i++)
         json_array_append_new(names, json_string(collective_name(spec->collectives[i])));
+    return names;
+}
+
+static json_t *control_json(const struct run_spec *spec)
+{
+    json_t *names = json_array();
+
+    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
+        if (spec->control.kinds & (1u << kind))
+            json_array_append_new(names,
+                                  json_string(control_name((enum control_kind)kind)));
+    }
     return names;
 }
 
@@ -99,6 +111,8 @@ json_t *run_to_json(const struct run *run, bool brief)
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));
+    if (run->spec->control.kinds)
+        json_object_set_new(out, "control", control_json(run->spec));
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));
