@@ -43,10 +43,15 @@ static inline void progress_row(struct progress *progress, uint64_t series, uint
     atomic_store_explicit(&progress->first, begun, memory_order_relaxed);
 }
 
-static inline void progress_begin(struct progress *progress)
+static inline void progress_begin_many(struct progress *progress, uint64_t n)
 {
     uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);
-    atomic_store_explicit(&progress->begun, begun + 1, memory_order_relaxed);
+    atomic_store_explicit(&progress->begun, begun + n, memory_order_relaxed);
+}
+
+static inline void progress_begin(struct progress *progress)
+{
+    progress_begin_many(progress, 1);
 }
 
 /* Everything begun is finished. */

@@ -44,6 +44,12 @@ const char *cudaGetErrorString(int code)
         return "no CUDA-capable device is detected";
     case CUDA_ERROR_INVALID_DEVICE_CODE:
         return "invalid device ordinal";
+    case CUDA_ERROR_ILLEGAL_STATE_CODE:
+        return "the operation cannot be performed in the present state";
+    case CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE:
+        return "operation not permitted when stream is capturing";
+    case CUDA_ERROR_CAPTURE_INVALIDATED_CODE:
+        return "operation failed due to a previous error during capture";
     case CUDA_ERROR_LAUNCH_FAILURE_CODE:
         return "unspecified launch failure";
     default:
@@ -153,6 +159,9 @@ int cudaMalloc(void **out, size_t bytes)
     long limit = emulation_setting("oom", 0);
     char *memory;
 
+    if (emulated_capture_forbids()) {
+        return keep(CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE);
+    }
     if ((limit > 0 && bytes >= (size_t)limit) ||
         atomic_load(&used_bytes) + whole > total_bytes()) {
         return keep(CUDA_ERROR_MEMORY_CODE);
@@ -171,6 +180,9 @@ int cudaFree(void *memory)
 {
     size_t whole;
 
+    if (emulated_capture_forbids()) {
+        return keep(CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE);
+    }
     if (memory) {
         char *begin = (char *)memory - PAGE;
         memcpy(&whole, begin, sizeof(whole));
@@ -198,6 +210,18 @@ static void do_copy(void *arg)
     }
 }
 
+static void *copy_of_copy(const void *arg)
+{
+    struct copy *own = malloc(sizeof(*own));
+
+    if (own) {
+        *own = *(const struct copy *)arg;
+    }
+    return own;
+}
+
+static const struct emulated_work copy_work = {do_copy, copy_of_copy, free};
+
 static int enqueue_copy(struct copy copy, cuda_stream stream)
 {
     struct copy *own = malloc(sizeof(*own));
@@ -206,7 +230,7 @@ static int enqueue_copy(struct copy copy, cuda_stream stream)
         return keep(CUDA_ERROR_MEMORY_CODE);
     }
     *own = copy;
-    return keep(emulated_stream_enqueue(stream, do_copy, own));
+    return keep(emulated_stream_enqueue(stream, &copy_work, own));
 }
 
 int cudaMemcpyAsync(void *to, const void *from, size_t len, int kind, cuda_stream stream)
@@ -259,6 +283,18 @@ static void stamp(void *arg)
     atomic_store(&event->at_ns, clock_monotonic_ns());
 }
 
+static void *copy_of_stamp(const void *arg)
+{
+    cuda_event *own = malloc(sizeof(*own));
+
+    if (own) {
+        memcpy(own, arg, sizeof(*own));
+    }
+    return own;
+}
+
+static const struct emulated_work stamp_work = {stamp, copy_of_stamp, free};
+
 int cudaEventRecord(cuda_event event, cuda_stream stream)
 {
     cuda_event *own = malloc(sizeof(event));
@@ -268,7 +304,7 @@ int cudaEventRecord(cuda_event event, cuda_stream stream)
     }
     memcpy(own, &event, sizeof(event));
     atomic_store(&event->at_ns, 0);
-    return keep(emulated_stream_enqueue(stream, stamp, own));
+    return keep(emulated_stream_enqueue(stream, &stamp_work, own));
 }
 
 int cudaEventQuery(cuda_event event)

@@ -26,6 +26,13 @@ int cudaMemsetAsync(void *to, int byte, size_t len, cuda_stream stream);
 int cudaStreamCreateWithFlags(cuda_stream *out, unsigned flags);
 int cudaStreamDestroy(cuda_stream stream);
 int cudaStreamQuery(cuda_stream stream);
+int cudaStreamBeginCapture(cuda_stream stream, int mode);
+int cudaStreamEndCapture(cuda_stream stream, cuda_graph *out);
+int cudaGraphInstantiateWithFlags(cuda_graph_exec *out, cuda_graph graph,
+                                  unsigned long long flags);
+int cudaGraphLaunch(cuda_graph_exec exec, cuda_stream stream);
+int cudaGraphExecDestroy(cuda_graph_exec exec);
+int cudaGraphDestroy(cuda_graph graph);
 int cudaEventCreate(cuda_event *out);
 int cudaEventDestroy(cuda_event event);
 int cudaEventRecord(cuda_event event, cuda_stream stream);

@@ -67,6 +67,18 @@ static void run_all_threads(void *arg)
     }
 }
 
+static void *copy_launch(const void *arg)
+{
+    struct launch *launch = malloc(sizeof(*launch));
+
+    if (launch) {
+        *launch = *(const struct launch *)arg;
+    }
+    return launch;
+}
+
+static const struct emulated_work launch_work = {run_all_threads, copy_launch, free};
+
 int cudaLaunchKernel(const void *kernel, struct cuda_dim3 grid, struct cuda_dim3 block,
                      void **arguments, size_t shared_bytes, cuda_stream stream)
 {
@@ -80,5 +92,5 @@ int cudaLaunchKernel(const void *kernel, struct cuda_dim3 grid, struct cuda_dim3
     launch->grid = grid;
     launch->block = block;
     memcpy(&launch->job, arguments[0], sizeof(launch->job));
-    return emulated_stream_enqueue(stream, run_all_threads, launch);
+    return emulated_stream_enqueue(stream, &launch_work, launch);
 }

@@ -80,6 +80,10 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
         config->magic != NCCL_CONFIG_MAGIC) {
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad arguments of init");
     }
+    long policy = emulation_setting("expect_cta", config->cta_policy);
+    if (policy != config->cta_policy) {
+        return fail(NCCL_RESULT_ARGUMENT, "emulated: another CTA policy is expected");
+    }
     if (emulation_setting("init_fails", 0)) {
         return fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
     }
@@ -142,8 +146,8 @@ static int enqueue(const struct operation *operation, cuda_stream stream)
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
     }
     *own = *operation;
-    return emulated_stream_enqueue(stream, operation_run, own) ? NCCL_RESULT_CUDA
-                                                               : NCCL_RESULT_SUCCESS;
+    return emulated_stream_enqueue(stream, &operation_work, own) ? NCCL_RESULT_CUDA
+                                                                 : NCCL_RESULT_SUCCESS;
 }
 
 /* Sends and receives of a group go together, after its collectives. */
@@ -207,11 +211,50 @@ static bool has_operation(const struct operation *operation)
     return operation->op < PREMUL_FIRST || (premul && premul->type == operation->type);
 }
 
+static bool is_registered(const struct ncclComm *comm, const char *buffer)
+{
+    for (int i = 0; i < comm->n_registered; i++) {
+        const struct range *range = &comm->registered[i];
+        if (buffer >= range->begin && buffer < range->begin + range->bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of a collective: transfers have other fields. */
+static const char *why_unexpected(const struct operation *operation, cuda_stream stream)
+{
+    long shift = emulation_setting("expect_shift", -1);
+
+    if (!has_operation(operation)) {
+        return "emulated: no such operation of this type";
+    }
+    if (stream && emulation_setting("expect_null_stream", 0)) {
+        return "emulated: the null stream is expected";
+    }
+    if (operation->kind == OPERATION_POINT_TO_POINT) {
+        return NULL;
+    }
+    if (shift >= 0 && ((size_t)operation->send % 16 != (size_t)shift ||
+                       (size_t)operation->recv % 16 != (size_t)shift)) {
+        return "emulated: another alignment is expected";
+    }
+    if (emulation_setting("expect_registered", 0) &&
+        !(is_registered(operation->comm, operation->send) &&
+          is_registered(operation->comm, operation->recv))) {
+        return "emulated: registered buffers are expected";
+    }
+    return NULL;
+}
+
 static int submit(const struct operation *operation, cuda_stream stream)
 {
-    if (!has_operation(operation)) {
+    const char *why = why_unexpected(operation, stream);
+
+    if (why) {
         free(operation->transfers);
-        return fail(NCCL_RESULT_ARGUMENT, "emulated: no such operation of this type");
+        return fail(NCCL_RESULT_ARGUMENT, why);
     }
     if (operation->count == 0) {
         free(operation->transfers);
@@ -335,10 +378,18 @@ int ncclCommInitRankScalable(nccl_comm *out, int n, int rank, int n_ids,
                      : attach(out, n, &ids[n_ids - 1], rank, config);
 }
 
+static void note_registered(nccl_comm comm, const void *memory, size_t bytes)
+{
+    if (comm->n_registered == RANGES_MAX) {
+        abort();
+    }
+    comm->registered[comm->n_registered++] =
+        (struct range){.begin = memory, .bytes = bytes};
+}
+
 int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle)
 {
-    (void)bytes;
-    comm->n_registered++;
+    note_registered(comm, memory, bytes);
     *handle = memory;
     return NCCL_RESULT_SUCCESS;
 }
@@ -358,7 +409,7 @@ int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad window");
     }
     if (!emulation_setting("no_windows", 0)) {
-        comm->n_registered++;
+        note_registered(comm, memory, bytes);
         *window = (nccl_window)memory;
     }
     return NCCL_RESULT_SUCCESS;

@@ -215,7 +215,7 @@ static bool misbehave(struct ncclComm *comm)
     return false;
 }
 
-void operation_run(void *arg)
+static void run(void *arg)
 {
     struct operation *operation = arg;
     struct ncclComm *comm = operation->comm;
@@ -229,6 +229,35 @@ void operation_run(void *arg)
         }
         spoil(operation);
     }
-    free(operation->transfers);
-    operation->transfers = NULL;
 }
+
+static void *copy(const void *arg)
+{
+    const struct operation *operation = arg;
+    struct operation *own = malloc(sizeof(*own));
+    size_t bytes = operation->n_transfers * sizeof(*own->transfers);
+
+    if (!own) {
+        return NULL;
+    }
+    *own = *operation;
+    if (operation->transfers) {
+        own->transfers = malloc(bytes);
+        if (!own->transfers) {
+            free(own);
+            return NULL;
+        }
+        memcpy(own->transfers, operation->transfers, bytes);
+    }
+    return own;
+}
+
+static void release(void *arg)
+{
+    struct operation *operation = arg;
+
+    free(operation->transfers);
+    free(operation);
+}
+
+const struct emulated_work operation_work = {run, copy, release};

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "agent/worker/nccl/nccl_abi.h"
+#include "tests/nccl_emulation/stream.h"
 #include "tests/nccl_emulation/wire.h"
 
 enum operation_kind {
@@ -31,13 +32,21 @@ struct premul {
     unsigned char scalar[8];
 };
 
+#define RANGES_MAX 8
+
+struct range {
+    const char *begin;
+    size_t bytes;
+};
+
 struct ncclComm {
     int rank, n;
     struct wire *wire;
     atomic_bool is_aborted;
     atomic_int async_result;
     int n_registered; /* buffers */
-    long done;        /* operations begun on the stream */
+    struct range registered[RANGES_MAX];
+    long done; /* operations begun on the stream */
     struct premul premuls[PREMULS_MAX];
 };
 
@@ -55,7 +64,8 @@ struct operation {
 /* The communicator's operation of that number, or NULL. */
 const struct premul *premul_of(const struct ncclComm *comm, int op);
 
-/* Do it, with all that the settings make go wrong; takes *arg's transfers. */
-void operation_run(void *arg);
+/* An operation on the heap as work of a stream: what is done has all that the settings
+ * make go wrong. */
+extern const struct emulated_work operation_work;
 
 #endif

@@ -15,7 +15,13 @@
  *   stall=K           the same without a report
  *   die=K             the process is killed at the K-th collective
  *   slow_us=N         before each collective
- *   wrong=INDEX       that element of each result is spoiled */
+ *   wrong=INDEX       that element of each result is spoiled
+ *
+ * What a test expects of the worker; a call that is otherwise fails as invalid:
+ *   expect_cta=P      CTAPolicy of the communicator
+ *   expect_null_stream
+ *   expect_registered both buffers of each collective lie in registered memory
+ *   expect_shift=B    the buffers lie B bytes behind a multiple of 16 */
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H
 

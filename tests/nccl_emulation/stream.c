@@ -5,28 +5,88 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "tests/nccl_emulation/cudart.h"
 #include "tests/nccl_emulation/settings.h"
 
-struct work {
-    emulated_work_fn *run;
+struct item {
+    const struct emulated_work *work;
     void *arg;
-    struct work *next;
+    struct item *next;
+};
+
+/* Work in its order. */
+struct list {
+    struct item *first, **end;
+};
+
+struct CUgraph_st {
+    struct list items;
+};
+
+struct CUgraphExec_st {
+    struct list items;
 };
 
 struct CUstream_st {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct work *first, **end;
+    struct list items;
     long begun, faulty; /* the number of the operation that fails; 0: none */
     int error;
     bool is_busy, is_ending;
+    cuda_graph captured; /* under way; NULL: none */
+    bool is_spoiled;     /* the capture */
 };
 
-static void do_work(struct CUstream_st *stream, struct work *work)
+/* The stream that this thread captures. */
+static _Thread_local cuda_stream capturing;
+
+static void list_init(struct list *list)
 {
-    stream->first = work->next;
-    stream->end = stream->first ? stream->end : &stream->first;
+    list->first = NULL;
+    list->end = &list->first;
+}
+
+static void release_item(struct item *item)
+{
+    item->work->release(item->arg);
+    free(item);
+}
+
+static void list_clear(struct list *list)
+{
+    while (list->first) {
+        struct item *item = list->first;
+        list->first = item->next;
+        release_item(item);
+    }
+    list_init(list);
+}
+
+/* Takes arg, also when it fails. */
+static int list_add(struct list *list, const struct emulated_work *work, void *arg)
+{
+    struct item *item = arg ? calloc(1, sizeof(*item)) : NULL;
+
+    if (!item) {
+        if (arg) {
+            work->release(arg);
+        }
+        return CUDA_ERROR_MEMORY_CODE;
+    }
+    *item = (struct item){.work = work, .arg = arg};
+    *list->end = item;
+    list->end = &item->next;
+    return CUDA_SUCCESS_CODE;
+}
+
+static void do_first(struct CUstream_st *stream)
+{
+    struct item *item = stream->items.first;
+
+    stream->items.first = item->next;
+    stream->items.end = item->next ? stream->items.end : &stream->items.first;
     stream->is_busy = true;
     if (++stream->begun == stream->faulty) {
         stream->error = CUDA_ERROR_LAUNCH_FAILURE_CODE;
@@ -34,10 +94,9 @@ static void do_work(struct CUstream_st *stream, struct work *work)
     bool is_broken = stream->error != 0;
     pthread_mutex_unlock(&stream->lock);
     if (!is_broken) {
-        work->run(work->arg);
+        item->work->run(item->arg);
     }
-    free(work->arg);
-    free(work);
+    release_item(item);
     pthread_mutex_lock(&stream->lock);
     stream->is_busy = false;
 }
@@ -47,9 +106,9 @@ static void *serve(void *arg)
     struct CUstream_st *stream = arg;
 
     pthread_mutex_lock(&stream->lock);
-    while (stream->first || !stream->is_ending) {
-        if (stream->first) {
-            do_work(stream, stream->first);
+    while (stream->items.first || !stream->is_ending) {
+        if (stream->items.first) {
+            do_first(stream);
         } else {
             pthread_cond_wait(&stream->wake, &stream->lock);
         }
@@ -65,7 +124,7 @@ int emulated_stream_create(cuda_stream *out)
     if (!stream) {
         return CUDA_ERROR_MEMORY_CODE;
     }
-    stream->end = &stream->first;
+    list_init(&stream->items);
     stream->faulty = emulation_setting("gpu_fault", 0);
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->wake, NULL);
@@ -102,25 +161,27 @@ void emulated_stream_destroy(cuda_stream stream)
     pthread_join(stream->thread, NULL);
     pthread_cond_destroy(&stream->wake);
     pthread_mutex_destroy(&stream->lock);
+    cudaGraphDestroy(stream->captured);
     free(stream);
 }
 
-int emulated_stream_enqueue(cuda_stream stream, emulated_work_fn *run, void *arg)
+int emulated_stream_enqueue(cuda_stream stream, const struct emulated_work *work,
+                            void *arg)
 {
-    struct work *work = calloc(1, sizeof(*work));
+    int code;
 
-    if (!work) {
-        free(arg);
-        return CUDA_ERROR_MEMORY_CODE;
-    }
-    *work = (struct work){.run = run, .arg = arg};
     stream = resolve(stream);
     pthread_mutex_lock(&stream->lock);
-    *stream->end = work;
-    stream->end = &work->next;
+    if (stream->is_spoiled) {
+        work->release(arg);
+        code = CUDA_ERROR_CAPTURE_INVALIDATED_CODE;
+    } else {
+        code = list_add(stream->captured ? &stream->captured->items : &stream->items,
+                        work, arg);
+    }
     pthread_cond_signal(&stream->wake);
     pthread_mutex_unlock(&stream->lock);
-    return CUDA_SUCCESS_CODE;
+    return code;
 }
 
 int emulated_stream_state(cuda_stream stream)
@@ -129,11 +190,136 @@ int emulated_stream_state(cuda_stream stream)
 
     stream = resolve(stream);
     pthread_mutex_lock(&stream->lock);
-    if (stream->error) {
+    if (stream->captured) {
+        stream->is_spoiled = true;
+        state = CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE;
+    } else if (stream->error) {
         state = stream->error;
-    } else if (stream->first || stream->is_busy) {
+    } else if (stream->items.first || stream->is_busy) {
         state = CUDA_ERROR_NOT_READY_CODE;
     }
     pthread_mutex_unlock(&stream->lock);
     return state;
+}
+
+int emulated_capture_forbids(void)
+{
+    if (!capturing) {
+        return CUDA_SUCCESS_CODE;
+    }
+    pthread_mutex_lock(&capturing->lock);
+    capturing->is_spoiled = true;
+    pthread_mutex_unlock(&capturing->lock);
+    return CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE;
+}
+
+/* ---- capture, and graphs ---- */
+
+int cudaStreamBeginCapture(cuda_stream stream, int mode)
+{
+    cuda_graph graph;
+    int code = CUDA_SUCCESS_CODE;
+
+    if (!stream) {
+        return CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE;
+    }
+    if (mode != CUDA_CAPTURE_THREAD_LOCAL_MODE) {
+        return CUDA_ERROR_INVALID_VALUE_CODE;
+    }
+    graph = calloc(1, sizeof(*graph));
+    if (!graph) {
+        return CUDA_ERROR_MEMORY_CODE;
+    }
+    list_init(&graph->items);
+    pthread_mutex_lock(&stream->lock);
+    if (stream->captured) {
+        code = CUDA_ERROR_ILLEGAL_STATE_CODE;
+    } else {
+        stream->captured = graph;
+        capturing = stream;
+        graph = NULL;
+    }
+    pthread_mutex_unlock(&stream->lock);
+    cudaGraphDestroy(graph);
+    return code;
+}
+
+int cudaStreamEndCapture(cuda_stream stream, cuda_graph *out)
+{
+    bool is_spoiled;
+    cuda_graph graph;
+
+    *out = NULL;
+    if (!stream || stream != capturing) {
+        return CUDA_ERROR_ILLEGAL_STATE_CODE;
+    }
+    pthread_mutex_lock(&stream->lock);
+    graph = stream->captured;
+    is_spoiled = stream->is_spoiled;
+    stream->captured = NULL;
+    stream->is_spoiled = false;
+    capturing = NULL;
+    pthread_mutex_unlock(&stream->lock);
+    if (is_spoiled) {
+        cudaGraphDestroy(graph);
+        return CUDA_ERROR_CAPTURE_INVALIDATED_CODE;
+    }
+    *out = graph;
+    return CUDA_SUCCESS_CODE;
+}
+
+static int copy_items(const struct list *from, struct list *to)
+{
+    int code = CUDA_SUCCESS_CODE;
+
+    for (const struct item *item = from->first; item && !code; item = item->next) {
+        code = list_add(to, item->work, item->work->copy(item->arg));
+    }
+    return code;
+}
+
+int cudaGraphInstantiateWithFlags(cuda_graph_exec *out, cuda_graph graph,
+                                  unsigned long long flags)
+{
+    cuda_graph_exec exec = graph && flags == 0 ? calloc(1, sizeof(*exec)) : NULL;
+
+    if (!exec) {
+        return CUDA_ERROR_INVALID_VALUE_CODE;
+    }
+    list_init(&exec->items);
+    if (copy_items(&graph->items, &exec->items)) {
+        cudaGraphExecDestroy(exec);
+        return CUDA_ERROR_MEMORY_CODE;
+    }
+    *out = exec;
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaGraphLaunch(cuda_graph_exec exec, cuda_stream stream)
+{
+    stream = resolve(stream);
+    pthread_mutex_lock(&stream->lock);
+    int code = stream->captured ? CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE
+                                : copy_items(&exec->items, &stream->items);
+    pthread_cond_signal(&stream->wake);
+    pthread_mutex_unlock(&stream->lock);
+    return code;
+}
+
+int cudaGraphExecDestroy(cuda_graph_exec exec)
+{
+    if (exec) {
+        list_clear(&exec->items);
+    }
+    free(exec);
+    return CUDA_SUCCESS_CODE;
+}
+
+int cudaGraphDestroy(cuda_graph graph)
+{
+    if (graph) {
+        list_clear(&graph->items);
+    }
+    free(graph);
+    return CUDA_SUCCESS_CODE;
 }

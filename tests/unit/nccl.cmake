@@ -5,15 +5,21 @@ if(TARGET rb_worker_nccl)
     unit_test(shared_object rb_worker_nccl)
 
     # Worker processes over the emulated libraries.
-    unit_test(nccl_worker rb_worker_fixture rb_common)
-    target_compile_definitions(test_nccl_worker PRIVATE
+    add_library(rb_nccl_fixture STATIC nccl_fixture.c)
+    target_link_libraries(rb_nccl_fixture PUBLIC rb_worker_fixture rb_common
+        PkgConfig::CMOCKA)
+    target_compile_definitions(rb_nccl_fixture PUBLIC
         WORKER_NCCL="$<TARGET_FILE:ringbench-worker-nccl>"
         EMULATED_CUDART="$<TARGET_FILE:emulated_cudart>"
         EMULATED_NCCL="$<TARGET_FILE:emulated_nccl>"
         EMULATED_NCCL_OLD="$<TARGET_FILE:emulated_nccl_old>")
-    add_dependencies(test_nccl_worker ringbench-worker-nccl emulated_cudart emulated_nccl
+    add_dependencies(rb_nccl_fixture ringbench-worker-nccl emulated_cudart emulated_nccl
         emulated_nccl_old)
-    set_tests_properties(unit_nccl_worker PROPERTIES TIMEOUT 300)
+    foreach(noun nccl_worker nccl_options)
+        unit_test(${noun} rb_nccl_fixture)
+        set_tests_properties(unit_${noun} PROPERTIES TIMEOUT 300)
+    endforeach()
+    unit_test(emulated_graph emulated_cudart)
 
     # What the worker declares of CUDA and NCCL, against their headers where they are.
     find_path(RINGBENCH_CUDA_INCLUDE cuda_runtime_api.h HINTS ENV CUDA_HOME

@@ -24,6 +24,12 @@ static void cuda_codes_are_those_of_the_header(void **state)
     assert_int_equal(CUDA_ERROR_NOT_FOUND_CODE, cudaErrorSymbolNotFound);
     assert_int_equal(CUDA_ERROR_NOT_READY_CODE, cudaErrorNotReady);
     assert_int_equal(CUDA_ERROR_LAUNCH_FAILURE_CODE, cudaErrorLaunchFailure);
+    assert_int_equal(CUDA_ERROR_ILLEGAL_STATE_CODE, cudaErrorIllegalState);
+    assert_int_equal(CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE,
+                     cudaErrorStreamCaptureUnsupported);
+    assert_int_equal(CUDA_ERROR_CAPTURE_INVALIDATED_CODE,
+                     cudaErrorStreamCaptureInvalidated);
+    assert_int_equal(CUDA_CAPTURE_THREAD_LOCAL_MODE, cudaStreamCaptureModeThreadLocal);
     assert_int_equal(CUDA_STREAM_NON_BLOCKING_FLAG, cudaStreamNonBlocking);
     assert_int_equal(CUDA_MEMCPY_DEFAULT_KIND, cudaMemcpyDefault);
     assert_int_equal(sizeof(cudaError_t), sizeof(int));

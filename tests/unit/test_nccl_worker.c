@@ -13,10 +13,7 @@
 
 #include "common/clock.h"
 #include "common/json_util.h"
-#include "tests/bench/worker_group.h"
-
-#define RANKS 4
-#define QUIET_MS 20000
+#include "tests/unit/nccl_fixture.h"
 
 static const char all_words[] =
     "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\",\"broadcast\","
@@ -27,131 +24,6 @@ static const char all_words[] =
     "\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
     "\"in_place\":[false,true],"
     "\"sizes\":[1000,6000],\"iters\":2,\"root\":-1";
-
-static const char quick[] =
-    "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"
-    "\"in_place\":[false],\"sizes\":[64,20000],\"iters\":5,\"root\":0";
-
-static const char endless[] =
-    "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"
-    "\"in_place\":[false],\"sizes\":[20000],\"iters\":1000000,\"root\":0";
-
-static const char plain[] = "\"agg_iters\":1,\"check\":1,\"timing\":\"throughput\"";
-
-struct seen {
-    json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
-    int64_t done_ns[RANKS];
-    json_t *results;
-    int progress, steps; /* steps: in which rank 0 had finished more than before */
-    int64_t finished;
-    bool is_running;
-};
-
-static char case_path[] = "/tmp/ringbench-nccl-XXXXXX";
-
-static void write_case(const char *members, const char *more)
-{
-    char text[4096];
-
-    snprintf(text, sizeof(text),
-             "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"backend\":\"nccl\","
-             "\"world_size\":%d,\"warmup\":1,\"seed\":1,%s,%s}",
-             RANKS, members, *more ? more : plain);
-    json_t *json = json_parse(text, strlen(text), NULL);
-    assert_non_null(json);
-    assert_int_equal(json_write_file(json, case_path, NULL), 0);
-    json_decref(json);
-}
-
-static void keep(json_t **place, json_t *event)
-{
-    assert_null(*place);
-    *place = json_incref(event);
-}
-
-static void note(void *arg, int rank, const char *line, size_t len)
-{
-    struct seen *seen = arg;
-    json_t *event = json_parse(line, len, NULL);
-    const char *type = json_get_str(event, "type", "");
-
-    assert_non_null(event);
-    if (strcmp(type, "hello") == 0) {
-        keep(&seen->hello[rank], event);
-    } else if (strcmp(type, "done") == 0) {
-        keep(&seen->done[rank], event);
-        seen->done_ns[rank] = clock_monotonic_ns();
-    } else if (strcmp(type, "result") == 0) {
-        json_array_append(seen->results, event);
-    } else if (strcmp(type, "progress") == 0) {
-        int64_t finished = json_get_int(event, "done", 0);
-        seen->progress++;
-        seen->steps += rank == 0 && finished > seen->finished;
-        seen->finished = rank == 0 ? finished : seen->finished;
-        seen->is_running = seen->is_running || json_get_int(event, "op", 0) > 0;
-    } else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0) {
-        keep(&seen->connected[rank], event);
-    }
-    json_decref(event);
-}
-
-static void start(struct worker_group *group, struct seen *seen, const char *emulation)
-{
-    memset(seen, 0, sizeof(*seen));
-    seen->results = json_array();
-    setenv("RINGBENCH_EMULATION", emulation, 1);
-    assert_int_equal(worker_group_start(group, WORKER_NCCL, case_path, RANKS, 0), 0);
-}
-
-static void end(struct worker_group *group, struct seen *seen)
-{
-    for (int rank = 0; rank < RANKS; rank++) {
-        json_decref(seen->hello[rank]);
-        json_decref(seen->connected[rank]);
-        json_decref(seen->done[rank]);
-    }
-    json_decref(seen->results);
-    worker_group_end(group);
-}
-
-static void run(struct worker_group *group, struct seen *seen, const char *emulation)
-{
-    start(group, seen, emulation);
-    assert_int_equal(worker_group_read(group, QUIET_MS, NULL, note, seen), 0);
-}
-
-static const char *error_of(const struct seen *seen, int rank, const char *key)
-{
-    return json_get_str(json_object_get(seen->done[rank], "error"), key, "none");
-}
-
-static void assert_all_ok(const struct worker_group *group, const struct seen *seen)
-{
-    for (int rank = 0; rank < RANKS; rank++) {
-        assert_string_equal(error_of(seen, rank, "text"), "none");
-        assert_true(json_get_bool(seen->done[rank], "ok", false));
-        assert_int_equal(group->workers[rank].status, 0);
-    }
-}
-
-static void assert_rows_right(const struct seen *seen, size_t rows)
-{
-    size_t i;
-    json_t *row;
-
-    assert_int_equal(json_array_size(seen->results), rows);
-    json_array_foreach(seen->results, i, row)
-    {
-        const char *kind = json_get_str(row, "collective", "");
-        bool is_timed_only =
-            json_get_bool(row, "in_place", false) &&
-            (strcmp(kind, "alltoall") == 0 || strcmp(kind, "sendrecv") == 0);
-        assert_true(json_get_bool(row, "emulated", false));
-        assert_null(json_object_get(row, "skipped"));
-        assert_true(json_get_num(row, "time_us", 0) > 0);
-        assert_int_equal(json_get_int(row, "wrong", -1), is_timed_only ? -1 : 0);
-    }
-}
 
 /* Rows of all_words: root -1 makes a series per rank in the rooted ones. */
 static size_t all_rows(size_t dtypes)
@@ -164,15 +36,15 @@ static size_t all_rows(size_t dtypes)
 static void every_collective_type_and_operation_is_right(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
     char words[1024];
 
     (void)state;
     snprintf(words, sizeof(words), all_words, ",\"float8e4m3\",\"float8e5m2\"");
-    write_case(words, "");
-    run(&group, &seen, "devices=4");
-    assert_all_ok(&group, &seen);
-    assert_rows_right(&seen, all_rows(12));
+    nccl_write_case(words, "");
+    nccl_run(&group, &seen, "devices=4");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, all_rows(12));
     for (int rank = 0; rank < RANKS; rank++) {
         assert_true(json_get_bool(seen.hello[rank], "emulated", false));
         assert_true(json_get_num(seen.connected[rank], "init_s", -1) >= 0);
@@ -180,87 +52,88 @@ static void every_collective_type_and_operation_is_right(void **state)
         assert_string_equal(json_get_str(seen.connected[rank], "device", ""),
                             "emulated GPU");
     }
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 /* Grouped sends and receives, cudaMalloc, no fp8. */
 static void an_old_library_does_the_same(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
     char words[1024];
 
     (void)state;
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     snprintf(words, sizeof(words), all_words, "");
-    write_case(words, "");
-    run(&group, &seen, "devices=4,no_kernels");
-    assert_all_ok(&group, &seen);
-    assert_rows_right(&seen, all_rows(10));
+    nccl_write_case(words, "");
+    nccl_run(&group, &seen, "devices=4,no_kernels");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, all_rows(10));
     assert_false(json_get_bool(seen.connected[0], "checks_on_gpu", true));
     assert_string_equal(json_get_str(seen.connected[0], "nccl_version", ""), "2.18.5");
-    end(&group, &seen);
+    nccl_end(&group, &seen);
     snprintf(words, sizeof(words), all_words, ",\"float8e4m3\"");
-    write_case(words, "");
-    run(&group, &seen, "devices=4");
-    assert_string_equal(error_of(&seen, 0, "code"), "unsupported");
-    assert_string_equal(error_of(&seen, 0, "text"), "backend nccl cannot do float8e4m3");
-    end(&group, &seen);
+    nccl_write_case(words, "");
+    nccl_run(&group, &seen, "devices=4");
+    assert_string_equal(nccl_error_of(&seen, 0, "code"), "unsupported");
+    assert_string_equal(nccl_error_of(&seen, 0, "text"),
+                        "backend nccl cannot do float8e4m3");
+    nccl_end(&group, &seen);
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
 }
 
 static void calls_in_groups_and_isolated_ones_are_measured(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case(quick, "\"agg_iters\":3,\"timing\":\"isolated\",\"check\":2");
-    run(&group, &seen, "devices=4");
-    assert_all_ok(&group, &seen);
-    assert_rows_right(&seen, 2);
+    nccl_write_case(nccl_quick, "\"agg_iters\":3,\"timing\":\"isolated\",\"check\":2");
+    nccl_run(&group, &seen, "devices=4");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, 2);
     const json_t *row = json_array_get(seen.results, 1);
     assert_int_equal(json_get_int(row, "iters", 0), 15);
     assert_int_equal(json_array_size(json_object_get(row, "samples_us")), 5);
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void many_ranks_share_several_ids(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case(quick, "");
+    nccl_write_case(nccl_quick, "");
     setenv("RINGBENCH_RANKS_PER_NCCL_ID", "2", 1);
-    run(&group, &seen, "devices=4");
+    nccl_run(&group, &seen, "devices=4");
     unsetenv("RINGBENCH_RANKS_PER_NCCL_ID");
-    assert_all_ok(&group, &seen);
+    nccl_assert_all_ok(&group, &seen);
     assert_int_equal(json_get_int(seen.connected[3], "unique_ids", 0), 2);
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void a_slow_rank_shows(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case(quick, "");
-    run(&group, &seen, "devices=4,slow_us@2=4000");
-    assert_all_ok(&group, &seen);
+    nccl_write_case(nccl_quick, "");
+    nccl_run(&group, &seen, "devices=4,slow_us@2=4000");
+    nccl_assert_all_ok(&group, &seen);
     assert_true(json_get_num(json_array_get(seen.results, 0), "time_us", 0) > 3500);
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void check_wrong(const char *emulation)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
-    write_case(quick, "");
-    run(&group, &seen, emulation);
-    assert_all_ok(&group, &seen);
+    nccl_write_case(nccl_quick, "");
+    nccl_run(&group, &seen, emulation);
+    nccl_assert_all_ok(&group, &seen);
     assert_int_equal(json_get_int(json_array_get(seen.results, 0), "wrong", -1), 0);
     const json_t *row = json_array_get(seen.results, 1);
     assert_int_equal(json_get_int(row, "wrong", -1), 1);
@@ -269,7 +142,7 @@ static void check_wrong(const char *emulation)
     assert_int_equal(json_get_int(error, "index", -1), 1234);
     assert_string_not_equal(json_get_str(error, "expected", ""),
                             json_get_str(error, "got", ""));
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void a_wrong_element_is_named(void **state)
@@ -303,18 +176,18 @@ static void what_cannot_be_is_said_before_nccl_is_asked(void **state)
     };
 
     (void)state;
-    write_case(quick, "");
+    nccl_write_case(nccl_quick, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct worker_group group;
-        struct seen seen;
-        run(&group, &seen, cases[i].emulation);
+        struct nccl_seen seen;
+        nccl_run(&group, &seen, cases[i].emulation);
         for (int rank = 0; rank < RANKS; rank++) {
-            assert_string_equal(error_of(&seen, rank, "text"), cases[i].text);
-            assert_string_equal(error_of(&seen, rank, "code"), cases[i].code);
+            assert_string_equal(nccl_error_of(&seen, rank, "text"), cases[i].text);
+            assert_string_equal(nccl_error_of(&seen, rank, "code"), cases[i].code);
             assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
         }
         assert_int_equal(json_array_size(seen.results), 0);
-        end(&group, &seen);
+        nccl_end(&group, &seen);
     }
 }
 
@@ -322,21 +195,21 @@ static void what_cannot_be_is_said_before_nccl_is_asked(void **state)
 static void check_failure(const char *emulation, int culprit, const char *words)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
-    write_case(quick, "");
-    run(&group, &seen, emulation);
+    nccl_write_case(nccl_quick, "");
+    nccl_run(&group, &seen, emulation);
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank == culprit) {
-            assert_non_null(strstr(error_of(&seen, rank, "text"), words));
+            assert_non_null(strstr(nccl_error_of(&seen, rank, "text"), words));
         } else {
             const json_t *error = json_object_get(seen.done[rank], "error");
-            assert_string_equal(error_of(&seen, rank, "code"), "peer_lost");
+            assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
             assert_int_equal(json_get_int(error, "peer", -1), culprit);
         }
         assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
     }
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void a_failure_carries_the_librarys_words(void **state)
@@ -352,17 +225,17 @@ static void a_failure_carries_the_librarys_words(void **state)
 static void check_option(const char *option, const char *registration)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
     char more[512];
 
-    snprintf(more, sizeof(more), "%s,%s", plain, option);
-    write_case(quick, more);
-    run(&group, &seen, "devices=4");
-    assert_all_ok(&group, &seen);
-    assert_rows_right(&seen, 2);
+    snprintf(more, sizeof(more), "%s,%s", nccl_plain, option);
+    nccl_write_case(nccl_quick, more);
+    nccl_run(&group, &seen, "devices=4");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, 2);
     assert_string_equal(json_get_str(seen.connected[1], "registration", ""),
                         registration);
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void options_of_nccl_are_heeded(void **state)
@@ -378,17 +251,17 @@ static void check_refused(const char *option, const char *emulation, const char 
                           const char *text)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
     char more[512];
 
-    snprintf(more, sizeof(more), "%s,%s", plain, option);
-    write_case(quick, more);
-    run(&group, &seen, emulation);
+    snprintf(more, sizeof(more), "%s,%s", nccl_plain, option);
+    nccl_write_case(nccl_quick, more);
+    nccl_run(&group, &seen, emulation);
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_string_equal(error_of(&seen, rank, "code"), code);
-        assert_string_equal(error_of(&seen, rank, "text"), text);
+        assert_string_equal(nccl_error_of(&seen, rank, "code"), code);
+        assert_string_equal(nccl_error_of(&seen, rank, "text"), text);
     }
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void options_that_cannot_be_had_end_the_case(void **state)
@@ -408,72 +281,72 @@ static void options_that_cannot_be_had_end_the_case(void **state)
 static void long_work_shows_progress(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
-               "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":40,\"root\":0,"
-               "\"sizes\":[64]",
-               "");
-    run(&group, &seen, "devices=4,slow_us=100000");
-    assert_all_ok(&group, &seen);
+    nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+                    "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":40,\"root\":0,"
+                    "\"sizes\":[64]",
+                    "");
+    nccl_run(&group, &seen, "devices=4,slow_us=100000");
+    nccl_assert_all_ok(&group, &seen);
     assert_true(seen.steps >= 3);
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void a_buffer_that_cannot_be_had_ends_the_case(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case(quick, "");
-    run(&group, &seen, "devices=4,oom=10000");
-    assert_string_equal(error_of(&seen, 0, "code"), "memory");
+    nccl_write_case(nccl_quick, "");
+    nccl_run(&group, &seen, "devices=4,oom=10000");
+    assert_string_equal(nccl_error_of(&seen, 0, "code"), "memory");
     assert_string_equal(
-        error_of(&seen, 0, "text"),
+        nccl_error_of(&seen, 0, "text"),
         "2 buffers of 20 KiB: cudaMalloc of a buffer: out of memory (CUDA "
         "error 2)");
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void a_size_that_does_not_fit_is_skipped(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
-               "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":5,\"root\":0,"
-               "\"sizes\":[64,33554432]",
-               "");
-    run(&group, &seen, "devices=4,memory_mib=64");
-    assert_all_ok(&group, &seen);
+    nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+                    "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":5,\"root\":0,"
+                    "\"sizes\":[64,33554432]",
+                    "");
+    nccl_run(&group, &seen, "devices=4,memory_mib=64");
+    nccl_assert_all_ok(&group, &seen);
     const char *why = json_get_str(json_array_get(seen.results, 1), "skipped", "");
     assert_non_null(strstr(why, "needs 2 buffers of 32 MiB per rank"));
     assert_non_null(strstr(why, "GPU's 64 MiB less a reserve of 8.0 MiB"));
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 /* Those that wait in init, or in a kernel, notice the death. */
 static void check_death(const char *emulation, int culprit)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
     int64_t begun = clock_monotonic_ns();
 
-    write_case(quick, "");
-    run(&group, &seen, emulation);
+    nccl_write_case(nccl_quick, "");
+    nccl_run(&group, &seen, emulation);
     assert_true(WIFSIGNALED(group.workers[culprit].status));
     for (int rank = 0; rank < RANKS; rank++) {
         const json_t *error = json_object_get(seen.done[rank], "error");
         if (rank != culprit) {
-            assert_string_equal(error_of(&seen, rank, "code"), "peer_lost");
+            assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
             assert_int_equal(json_get_int(error, "peer", -1), culprit);
         }
     }
     assert_true(clock_monotonic_ns() - begun < 10000000000);
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void a_death_in_a_collective_is_noticed(void **state)
@@ -486,27 +359,27 @@ static void a_death_in_a_collective_is_noticed(void **state)
 static void a_death_during_init_is_noticed(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case(quick, "");
-    start(&group, &seen, "devices=4,init_hangs@1");
+    nccl_write_case(nccl_quick, "");
+    nccl_start(&group, &seen, "devices=4,init_hangs@1");
     while (seen.progress == 0) { /* all of them are in init by then */
         bool stop = false;
-        assert_int_equal(worker_group_read(&group, 200, &stop, note, &seen), 1);
+        assert_int_equal(worker_group_read(&group, 200, &stop, nccl_note, &seen), 1);
     }
     int64_t killed_ns = clock_monotonic_ns();
     kill(group.workers[1].pid, SIGKILL);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
     for (int rank = 0; rank < RANKS; rank++) {
         if (rank != 1) {
-            assert_string_equal(error_of(&seen, rank, "code"), "peer_lost");
-            assert_string_equal(error_of(&seen, rank, "text"),
+            assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
+            assert_string_equal(nccl_error_of(&seen, rank, "text"),
                                 "lost rank 1: its process has ended");
             assert_true(seen.done_ns[rank] - killed_ns < 2000000000);
         }
     }
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void stop_all(const struct worker_group *group)
@@ -520,51 +393,51 @@ static void stop_all(const struct worker_group *group)
 static void check_stop(const char *emulation, const char *members)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
-    write_case(members, "");
-    start(&group, &seen, emulation);
+    nccl_write_case(members, "");
+    nccl_start(&group, &seen, emulation);
     while (seen.progress == 0) {
         bool stop = false;
-        assert_int_equal(worker_group_read(&group, 200, &stop, note, &seen), 1);
+        assert_int_equal(worker_group_read(&group, 200, &stop, nccl_note, &seen), 1);
     }
     int64_t stopped_ns = clock_monotonic_ns();
     stop_all(&group);
-    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
     for (int rank = 0; rank < RANKS; rank++) {
-        assert_string_equal(error_of(&seen, rank, "code"), "cancelled");
+        assert_string_equal(nccl_error_of(&seen, rank, "code"), "cancelled");
         assert_true(seen.done_ns[rank] - stopped_ns < 5000000000);
     }
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static void a_stop_ends_everything(void **state)
 {
     (void)state;
-    check_stop("devices=4", endless);
-    check_stop("devices=4,init_hangs@1", endless);
-    check_stop("devices=4,stall@2=3", endless);
-    check_stop("devices=4,stall@2=3,abort_hangs", endless);
+    check_stop("devices=4", nccl_endless);
+    check_stop("devices=4,init_hangs@1", nccl_endless);
+    check_stop("devices=4,stall@2=3", nccl_endless);
+    check_stop("devices=4,stall@2=3,abort_hangs", nccl_endless);
 }
 
 /* For when the server, which would notice it, is gone. */
 static void a_stall_is_given_up_in_the_end(void **state)
 {
     struct worker_group group;
-    struct seen seen;
+    struct nccl_seen seen;
 
     (void)state;
-    write_case(quick, "\"stall_s\":1,\"agg_iters\":1,\"check\":1,"
-                      "\"timing\":\"throughput\"");
-    run(&group, &seen, "devices=4,stall@2=3");
+    nccl_write_case(nccl_quick, "\"stall_s\":1,\"agg_iters\":1,\"check\":1,"
+                                "\"timing\":\"throughput\"");
+    nccl_run(&group, &seen, "devices=4,stall@2=3");
     int named = 0;
     for (int rank = 0; rank < RANKS; rank++) {
-        const char *text = error_of(&seen, rank, "text");
+        const char *text = nccl_error_of(&seen, rank, "text");
         named += strstr(text, "the GPU has not finished in 7 s") != NULL;
         assert_false(json_get_bool(seen.done[rank], "ok", true));
     }
     assert_true(named >= 1);
-    end(&group, &seen);
+    nccl_end(&group, &seen);
 }
 
 static json_t *probe(const char *emulation)
@@ -623,22 +496,6 @@ static void the_probe_says_what_is_missing(void **state)
     setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
 }
 
-static int set_up(void **state)
-{
-    int fd = mkstemp(case_path);
-
-    (void)state;
-    setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
-    setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(case_path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -662,5 +519,5 @@ int main(void)
         cmocka_unit_test(the_probe_says_what_is_there),
         cmocka_unit_test(the_probe_says_what_is_missing),
     };
-    return cmocka_run_group_tests(tests, set_up, remove_file);
+    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
 }

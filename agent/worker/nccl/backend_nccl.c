@@ -254,6 +254,7 @@ static void nccl_destroy(struct backend_comm *comm)
 }
 
 static json_t *nccl_transport(struct backend_comm *comm)
+    comm_capture_drop(comm);
 {
     (void)comm;
     return json_string("nccl");
@@ -286,7 +287,7 @@ static void nccl_mark(const struct backend_comm *comm, json_t *row)
 static int nccl_run(struct backend_comm *comm, const struct backend_call *call,
                     struct error *err)
 {
-    return comm_run(comm, call, err) || backlog_add(comm, err) ? -1 : 0;
+    return comm_run(comm, call, err) || backlog_add(comm, 1, err) ? -1 : 0;
 }
 
 static int nccl_group_begin(struct backend_comm *comm, struct error *err)
@@ -316,6 +317,11 @@ static int nccl_timer_stop(struct backend_comm *comm, double *us, struct error *
     float ms = 0;
 
     int code = comm->cuda.call.event_record(comm->timer_end, comm->stream);
+static long nccl_replays(const struct backend_comm *comm)
+{
+    return comm->options.graph;
+}
+
     if (comm_cuda(comm, code, "cudaEventRecord", err) || comm_wait(comm, err)) {
         return -1;
     }
@@ -378,6 +384,11 @@ struct backend backend_nccl(void)
     struct backend backend = table;
     struct cuda_lib cuda;
     struct nccl_lib nccl;
+    .replays = nccl_replays,
+    .capture_begin = comm_capture_begin,
+    .capture_end = comm_capture_end,
+    .replay = comm_replay,
+    .capture_drop = comm_capture_drop,
 
     /* Without libraries the probe says why; a case then fails with the same words. */
     if (probe_load(&cuda, &nccl, NULL)) {

@@ -16,12 +16,18 @@ enum {
     CUDA_ERROR_INSUFFICIENT_DRIVER_CODE = 35,
     CUDA_ERROR_NO_DEVICE_CODE = 100,
     CUDA_ERROR_INVALID_DEVICE_CODE = 101,
+    CUDA_ERROR_ILLEGAL_STATE_CODE = 401,
     CUDA_ERROR_NOT_FOUND_CODE = 500,
     CUDA_ERROR_NOT_READY_CODE = 600,
-    CUDA_ERROR_LAUNCH_FAILURE_CODE = 719
+    CUDA_ERROR_LAUNCH_FAILURE_CODE = 719,
+    CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE = 900,
+    CUDA_ERROR_CAPTURE_INVALIDATED_CODE = 901
 };
 
 enum { CUDA_STREAM_NON_BLOCKING_FLAG = 1 };
+
+/* cudaStreamCaptureMode: only the capturing thread is kept from unsafe calls. */
+enum { CUDA_CAPTURE_THREAD_LOCAL_MODE = 1 };
 
 /* cudaMemcpyKind: the direction follows from the addresses. */
 enum { CUDA_MEMCPY_DEFAULT_KIND = 4 };
@@ -42,6 +48,8 @@ struct cuda_dim3 {
 
 typedef struct CUstream_st *cuda_stream;
 typedef struct CUevent_st *cuda_event;
+typedef struct CUgraph_st *cuda_graph;
+typedef struct CUgraphExec_st *cuda_graph_exec;
 typedef struct CUlib_st *cuda_library;
 typedef struct CUkern_st *cuda_kernel;
 

@@ -30,6 +30,12 @@ struct cuda_functions {
     int (*event_query)(cuda_event);
     int (*event_elapsed_ms)(float *, cuda_event, cuda_event);
     int (*get_last_error)(void);
+    int (*capture_begin)(cuda_stream, int);
+    int (*capture_end)(cuda_stream, cuda_graph *);
+    int (*graph_instantiate)(cuda_graph_exec *, cuda_graph, unsigned long long);
+    int (*graph_launch)(cuda_graph_exec, cuda_stream);
+    int (*graph_exec_destroy)(cuda_graph_exec);
+    int (*graph_destroy)(cuda_graph);
     /* NULL in runtimes before 12.8 */
     int (*library_load_data)(cuda_library *, const void *, void *, void **, unsigned,
                              void *, void **, unsigned);

@@ -22,6 +22,14 @@ struct nccl_kernels {
     void *tables;                      /* device memory, a pattern's two tables */
 };
 
+/* The timed calls as a CUDA graph, while there is one. */
+struct nccl_graph {
+    cuda_graph graph;
+    cuda_graph_exec exec;
+    uint64_t calls; /* recorded */
+    bool is_capturing;
+};
+
 #define NCCL_MARKS 32
 
 /* A place in the stream: when the GPU has passed it, `calls` more have ended. */
@@ -54,6 +62,7 @@ struct backend_comm {
     cuda_stream stream;
     cuda_event timer_start, timer_end;
     struct nccl_backlog backlog;
+    struct nccl_graph graph;
     struct nccl_kernels kernels;
     nccl_comm comm;
     struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
@@ -76,8 +85,9 @@ int comm_nccl(struct backend_comm *comm, int result, const char *what, struct er
  * is told to stop, or time is up. */
 int comm_wait(struct backend_comm *comm, struct error *err);
 
-/* A call has been enqueued; the end of a group. Outside a group each call is marked. */
-int backlog_add(struct backend_comm *comm, struct error *err);
+/* So many calls have been enqueued; the end of a group. Outside a group each call is
+ * marked. Calls that are only recorded count when their graph is launched. */
+int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err);
 int backlog_mark(struct backend_comm *comm, struct error *err);
 void backlog_release(struct backend_comm *comm);
 
@@ -85,6 +95,12 @@ void backlog_release(struct backend_comm *comm);
 void comm_drop_operations(struct backend_comm *comm);
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err);
+
+/* nccl_graph.c */
+int comm_capture_begin(struct backend_comm *comm, struct error *err);
+int comm_capture_end(struct backend_comm *comm, struct error *err);
+int comm_replay(struct backend_comm *comm, struct error *err);
+void comm_capture_drop(struct backend_comm *comm);
 
 /* nccl_memory.c */
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);

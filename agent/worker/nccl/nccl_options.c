@@ -36,6 +36,11 @@ int nccl_options_read(const json_t *json, struct nccl_options *out, struct error
     out->registration = (enum nccl_registration)registration;
     out->cta_policy = json_object_get(json, "cta_policy") ? policy : -1;
     out->is_null_stream = stream == 1;
+    out->graph = (long)json_get_int(json, "graph", 0);
+    if (out->graph < 0 || (out->graph > 0 && out->is_null_stream)) {
+        return error_set(err, ERROR_INVALID, "case: nccl.graph cannot be %ld%s",
+                         out->graph, out->graph > 0 ? " with stream null" : "");
+    }
     return 0;
 }
 

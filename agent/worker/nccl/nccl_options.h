@@ -18,6 +18,7 @@ struct nccl_options {
     enum nccl_registration registration;
     int cta_policy;      /* ncclConfig_t.CTAPolicy, nccl-tests' -x; -1: left alone */
     bool is_null_stream; /* nccl-tests' -y */
+    long graph;          /* launches of the calls as a CUDA graph, -G; 0: no graph */
 };
 
 /* From an object or NULL, which means the defaults; ERROR_INVALID names the member. */

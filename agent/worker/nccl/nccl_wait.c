@@ -115,7 +115,7 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
 {
     struct nccl_backlog *backlog = &comm->backlog;
 
-    if (!backlog->is_slow || backlog->unmarked == 0) {
+    if (!backlog->is_slow || backlog->unmarked == 0 || comm->graph.is_capturing) {
         return 0;
     }
     /* So much work lies before the GPU that it does not matter when more comes. */
@@ -138,14 +138,19 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
     return comm_cuda(comm, code, "cudaEventRecord", err);
 }
 
-int backlog_add(struct backend_comm *comm, struct error *err)
+int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
 {
     struct nccl_backlog *backlog = &comm->backlog;
 
-    if (backlog->calls++ == 0) {
+    if (comm->graph.is_capturing) {
+        comm->graph.calls += calls;
+        return 0;
+    }
+    if (backlog->calls == 0) {
         backlog->begun_ns = clock_monotonic_ns();
     }
-    backlog->unmarked++;
+    backlog->calls += calls;
+    backlog->unmarked += calls;
     return backlog->is_in_group ? 0 : backlog_mark(comm, err);
 }
 

@@ -1,0 +1,51 @@
+/* nccl_graph.c - calls recorded in a CUDA graph, and launched again and again
+ *
+ * Each rank captures the same calls, so the graphs of all ranks match. A graph ends
+ * before the communicator: NCCL waits for the graphs that hold its work. */
+#include "agent/worker/nccl/nccl_comm.h"
+
+int comm_capture_begin(struct backend_comm *comm, struct error *err)
+{
+    int code =
+        comm->cuda.call.capture_begin(comm->stream, CUDA_CAPTURE_THREAD_LOCAL_MODE);
+
+    comm->graph.is_capturing = code == CUDA_SUCCESS_CODE;
+    comm->graph.calls = 0;
+    return comm_cuda(comm, code, "cudaStreamBeginCapture", err);
+}
+
+int comm_capture_end(struct backend_comm *comm, struct error *err)
+{
+    struct nccl_graph *graph = &comm->graph;
+
+    graph->is_capturing = false;
+    int code = comm->cuda.call.capture_end(comm->stream, &graph->graph);
+    if (code) {
+        return comm_cuda(comm, code, "cudaStreamEndCapture", err);
+    }
+    code = comm->cuda.call.graph_instantiate(&graph->exec, graph->graph, 0);
+    return comm_cuda(comm, code, "cudaGraphInstantiate", err);
+}
+
+int comm_replay(struct backend_comm *comm, struct error *err)
+{
+    int code = comm->cuda.call.graph_launch(comm->graph.exec, comm->stream);
+
+    if (code) {
+        return comm_cuda(comm, code, "cudaGraphLaunch", err);
+    }
+    return backlog_add(comm, comm->graph.calls, err);
+}
+
+void comm_capture_drop(struct backend_comm *comm)
+{
+    struct nccl_graph *graph = &comm->graph;
+
+    if (graph->exec) {
+        comm->cuda.call.graph_exec_destroy(graph->exec);
+    }
+    if (graph->graph) {
+        comm->cuda.call.graph_destroy(graph->graph);
+    }
+    *graph = (struct nccl_graph){0};
+}

@@ -1,0 +1,52 @@
+/* nccl_fixture.h - four processes of the NCCL worker over emulated libraries */
+#ifndef RINGBENCH_TESTS_NCCL_FIXTURE_H
+#define RINGBENCH_TESTS_NCCL_FIXTURE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/bench/worker_group.h"
+
+#define RANKS 4
+#define QUIET_MS 20000
+
+/* What the workers have said. */
+struct nccl_seen {
+    json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
+    int64_t done_ns[RANKS];
+    json_t *results;
+    int progress, steps; /* steps: in which rank 0 had finished more than before */
+    int64_t finished;
+    bool is_running;
+};
+
+/* Members of a case: what is measured. */
+extern const char nccl_quick[], nccl_endless[];
+/* And how. */
+extern const char nccl_plain[];
+
+/* Write the case that the next workers read; more "": nccl_plain. */
+void nccl_write_case(const char *members, const char *more);
+
+/* Start the workers under settings of the emulation (settings.h); read until they end. */
+void nccl_start(struct worker_group *group, struct nccl_seen *seen,
+                const char *emulation);
+void nccl_run(struct worker_group *group, struct nccl_seen *seen, const char *emulation);
+void nccl_end(struct worker_group *group, struct nccl_seen *seen);
+
+/* A handler for worker_group_read. */
+void nccl_note(void *arg, int rank, const char *line, size_t len);
+
+/* A member of the error that a rank ended with, "none" without one. */
+const char *nccl_error_of(const struct nccl_seen *seen, int rank, const char *key);
+
+void nccl_assert_all_ok(const struct worker_group *group, const struct nccl_seen *seen);
+void nccl_assert_rows_right(const struct nccl_seen *seen, size_t rows);
+
+/* Of a group of tests. */
+int nccl_set_up(void **state);
+int nccl_tear_down(void **state);
+
+#endif

@@ -1,0 +1,223 @@
+/* test_nccl_options.c - what shapes the timed loop, over the NCCL worker's processes and
+ * emulated libraries */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "tests/unit/nccl_fixture.h"
+
+#define SLOW_US 20000
+
+static const char one_size[] =
+    "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"
+    "\"in_place\":[false,true],\"sizes\":[20000],\"iters\":2,\"root\":0";
+
+/* Every collective and two kinds of reduction, so that each call is captured once. */
+static const char all_kinds[] =
+    "\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\",\"broadcast\","
+    "\"reduce\",\"alltoall\",\"gather\",\"scatter\",\"sendrecv\"],"
+    "\"dtypes\":[\"float32\",\"int8\"],\"redops\":[\"sum\",\"mulsum\"],"
+    "\"in_place\":[false,true],\"sizes\":[6000],\"iters\":3,\"root\":0";
+
+static const char how_format[] =
+    "\"agg_iters\":%d,\"check\":%d,\"timing\":\"throughput\",%s";
+
+static void run_case(struct worker_group *group, struct nccl_seen *seen,
+                     const char *members, int agg_iters, const char *more,
+                     const char *emulation)
+{
+    char how[512];
+
+    snprintf(how, sizeof(how), how_format, agg_iters, 2, more);
+    nccl_write_case(members, how);
+    nccl_run(group, seen, emulation);
+}
+
+static void check_option(const char *members, const char *more, const char *emulation,
+                         size_t rows)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    run_case(&group, &seen, members, 1, more, emulation);
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, rows);
+    nccl_end(&group, &seen);
+}
+
+static void check_unexpected(const char *more, const char *emulation, const char *words)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    run_case(&group, &seen, one_size, 1, more, emulation);
+    assert_non_null(strstr(nccl_error_of(&seen, 0, "text"), words));
+    nccl_end(&group, &seen);
+}
+
+/* The emulation refuses what is not as asked; both ways, so that it can be seen to. */
+static void what_is_asked_of_nccl_is_what_it_gets(void **state)
+{
+    (void)state;
+    check_option(one_size, "\"nccl\":{\"cta_policy\":\"zero\"}", "devices=4,expect_cta=2",
+                 2);
+    check_unexpected("\"nccl\":{}", "devices=4,expect_cta=2", "another CTA policy");
+    check_option(one_size, "\"nccl\":{\"stream\":\"null\"}",
+                 "devices=4,expect_null_stream", 2);
+    check_unexpected("\"nccl\":{}", "devices=4,expect_null_stream", "the null stream");
+    check_option(all_kinds, "\"nccl\":{\"registration\":\"local\"}",
+                 "devices=4,expect_registered", 48);
+    check_option(all_kinds, "\"nccl\":{\"registration\":\"symmetric\"}",
+                 "devices=4,expect_registered", 48);
+    check_unexpected("\"nccl\":{}", "devices=4,expect_registered", "registered buffers");
+}
+
+static void buffers_lie_unaligned(void **state)
+{
+    (void)state;
+    check_option(one_size, "\"unalign\":3", "devices=4,expect_shift=12", 2);
+    check_option(one_size, "\"unalign\":3,\"nccl\":{\"registration\":\"symmetric\"}",
+                 "devices=4,expect_shift=12,expect_registered", 2);
+    check_option(all_kinds, "\"unalign\":1", "devices=4", 48);
+    check_option(all_kinds, "\"unalign\":1", "devices=4,no_kernels", 48);
+    check_unexpected("\"unalign\":0", "devices=4,expect_shift=12", "another alignment");
+}
+
+static void graphs_are_captured_and_launched(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    (void)state;
+    check_option(all_kinds, "\"nccl\":{\"graph\":3}", "devices=4", 48);
+    check_option(all_kinds, "\"nccl\":{\"graph\":1,\"registration\":\"symmetric\"}",
+                 "devices=4,expect_registered", 48);
+    run_case(&group, &seen, one_size, 3, "\"nccl\":{\"graph\":2}",
+             "devices=4,slow_us=3000");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, 2);
+    const json_t *row = json_array_get(seen.results, 0);
+    assert_int_equal(json_get_int(row, "iters", 0), 2 * 3 * 2);
+    assert_true(json_get_num(row, "time_us", 0) >= 3000);
+    assert_true(json_get_num(row, "enqueue_us", 1e9) < 1500);
+    nccl_end(&group, &seen);
+}
+
+/* 1 call to warm up, 2 * 3 launched for the time, 1 launched in each of 2 checks: what the
+ * graphs hold runs as often as it should, and no more. */
+static void a_launch_runs_every_call(void **state)
+{
+    static const char once[] =
+        "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+        "\"redops\":[\"sum\"],\"in_place\":[false],\"sizes\":[20000],\"iters\":2,"
+        "\"root\":0";
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    (void)state;
+    run_case(&group, &seen, once, 1, "\"nccl\":{\"graph\":3}", "devices=4,die@2=9");
+    assert_true(WIFSIGNALED(group.workers[2].status));
+    assert_int_equal(json_array_size(seen.results), 0);
+    nccl_end(&group, &seen);
+    run_case(&group, &seen, once, 1, "\"nccl\":{\"graph\":3}", "devices=4,die@2=10");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_end(&group, &seen);
+}
+
+static void a_wrong_element_in_a_graph_is_found(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    (void)state;
+    run_case(&group, &seen, one_size, 1, "\"nccl\":{\"graph\":2}",
+             "devices=4,wrong@1=77");
+    nccl_assert_all_ok(&group, &seen);
+    const json_t *row = json_array_get(seen.results, 0);
+    /* Two passes were asked for, and the first one is wrong: the count is of that. */
+    assert_int_equal(json_get_int(row, "wrong", 0), 1);
+    assert_int_equal(json_array_size(json_object_get(row, "errors")), 1);
+    nccl_end(&group, &seen);
+}
+
+static void what_cannot_be_captured_is_refused(void **state)
+{
+    (void)state;
+    check_unexpected("\"nccl\":{\"graph\":1,\"stream\":\"null\"}", "devices=4",
+                     "case: nccl.graph cannot be 1 with stream null");
+}
+
+/* A broadcast's root need not wait for a rank that is slow to take what it sent, as long
+ * as there is room for it. */
+static double root_time_us(const char *more, int size)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+    char members[512];
+
+    snprintf(members, sizeof(members),
+             "\"collectives\":[\"broadcast\"],\"dtypes\":[\"float32\"],"
+             "\"redops\":[\"sum\"],\"in_place\":[false],\"sizes\":[%d],\"iters\":6,"
+             "\"root\":0",
+             size);
+    run_case(&group, &seen, members, 1, more, "devices=4,slow_us@2=20000");
+    nccl_assert_all_ok(&group, &seen);
+    const json_t *row = json_array_get(seen.results, 0);
+    assert_true(json_get_num(row, "enqueue_us", 1e9) < SLOW_US / 2.0);
+    double us = json_number_value(json_array_get(json_object_get(row, "times_us"), 0));
+    nccl_end(&group, &seen);
+    return us;
+}
+
+static void blocking_waits_and_has_barriers_as_asked(void **state)
+{
+    (void)state;
+    /* Wait and barrier: the barrier is in the time. */
+    assert_true(root_time_us("\"blocking\":1", 64) > SLOW_US * 0.9);
+    /* Wait only: the root runs ahead of the slow rank, until there is no room. */
+    assert_true(root_time_us("\"blocking\":2", 64) < SLOW_US / 2.0);
+    assert_true(root_time_us("\"blocking\":2", 20000) > SLOW_US / 2.0);
+    /* A barrier outside the time: there is always room. */
+    assert_true(root_time_us("\"blocking\":3", 20000) < SLOW_US / 2.0);
+}
+
+static void cycles_repeat_all_rows_with_one_communicator(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    (void)state;
+    run_case(&group, &seen, nccl_quick, 1, "\"cycles\":3", "devices=4");
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, 6);
+    for (size_t i = 0; i < 6; i++) {
+        const json_t *row = json_array_get(seen.results, i);
+        assert_int_equal(json_get_int(row, "row", -1), i);
+        assert_int_equal(json_get_int(row, "cycle", -1), i / 2);
+        assert_int_equal(json_get_int(row, "series", -1), 0);
+        assert_int_equal(json_get_int(row, "size", 0), i % 2 ? 20000 : 64);
+    }
+    nccl_end(&group, &seen);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_asked_of_nccl_is_what_it_gets),
+        cmocka_unit_test(buffers_lie_unaligned),
+        cmocka_unit_test(graphs_are_captured_and_launched),
+        cmocka_unit_test(a_launch_runs_every_call),
+        cmocka_unit_test(a_wrong_element_in_a_graph_is_found),
+        cmocka_unit_test(what_cannot_be_captured_is_refused),
+        cmocka_unit_test(blocking_waits_and_has_barriers_as_asked),
+        cmocka_unit_test(cycles_repeat_all_rows_with_one_communicator),
+    };
+    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
+}
