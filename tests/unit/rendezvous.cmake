@@ -1,7 +1,9 @@
 unit_test(tcpstore_wire rb_rendezvous rb_common)
 unit_test(tcpstore_kv rb_rendezvous rb_common)
+unit_test(tcpstore_standing rb_rendezvous rb_common)
 unit_test(rendezvous_peer rb_rendezvous rb_common)
 unit_test(rendezvous rb_rendezvous rb_common)
+unit_test(rendezvous_standing rb_rendezvous rb_common)
 
 # Real PyTorch clients, where there are any: the distribution's python has its packages.
 find_program(PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)

@@ -58,6 +58,67 @@ static void only_listed_addresses_are_let_in(void **state)
     }
 }
 
+static void networks_are_their_first_bits(void **state)
+{
+    static const struct {
+        const char *networks, *peer;
+        bool is_in;
+    } cases[] = {
+        {"10.0.0.0/8", "10.255.1.2", true},
+        {"10.0.0.0/8", "11.0.0.1", false},
+        {"10.0.0.0/8", "::ffff:10.1.1.1", true},
+        {"10.128.0.0/9", "10.127.255.255", false},
+        {"10.128.0.0/9", "10.129.0.0", true},
+        {"192.0.2.1", "192.0.2.1", true},
+        {"192.0.2.1/32", "192.0.2.0", false},
+        {"192.0.2.1/31", "192.0.2.0", true},
+        {"0.0.0.0/0", "203.0.113.9", true},
+        {"0.0.0.0/0", "2001:db8::1", false},
+        {"::/0", "203.0.113.9", true},
+        {"::/0", "2001:db8::1", true},
+        {"fd00::/16", "fd00:1::1", true},
+        {"fd00::/16", "fd01::1", false},
+        {"2001:db8::/33", "2001:db8:8000::1", false},
+        {"10.0.0.0/8,fd00::/16", "fd00::7", true},
+        {" 10.0.0.0/8 , 172.16.0.0/12", "172.31.0.1", true},
+        {"10.0.0.0/8,172.16.0.0/12", "172.32.0.1", false},
+        {"127.0.0.1", "::1", true},
+        {"10.0.0.0/8", "127.0.0.1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct peer_set set;
+        struct error err;
+        struct peer peer;
+        make_peer(&peer, cases[i].peer);
+        assert_int_equal(peer_set_parse(&set, cases[i].networks, &err), 0);
+        if (peer_set_has(&set, &peer) != cases[i].is_in)
+            fail_msg("%s in %s", cases[i].peer, cases[i].networks);
+        peer_set_release(&set);
+    }
+}
+
+static void bad_networks_are_refused(void **state)
+{
+    static const char *const cases[] = {
+        "",           ",",           "10.0.0.0/33",  "::/129",         "10.0.0.0/",
+        "10.0.0.0/x", "10.0.0.0/+8", "10.0.0.0/8/8", "10.0.0.0/8;::1", "localhost",
+        "/8",         "10.0.0/8"};
+    struct peer_set set;
+    struct error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (peer_set_parse(&set, cases[i], &err) == 0)
+            fail_msg("'%s' was taken", cases[i]);
+        assert_int_equal(err.code, ERROR_INVALID);
+    }
+    assert_int_equal(peer_set_parse(&set, NULL, &err), 0);
+    assert_true(set.is_open);
+    peer_set_release(&set);
+}
+
 static void null_lets_everyone_in_and_empty_no_one(void **state)
 {
     const char *const none[] = {NULL};
@@ -105,6 +166,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_listed_addresses_are_let_in),
+        cmocka_unit_test(networks_are_their_first_bits),
+        cmocka_unit_test(bad_networks_are_refused),
         cmocka_unit_test(null_lets_everyone_in_and_empty_no_one),
         cmocka_unit_test(names_are_refused),
         cmocka_unit_test(address_is_shown_as_people_write_it),

@@ -44,6 +44,8 @@ static void accepts_what_is_safe_or_asked_for(void **state)
         {"--tls-cert", "c.pem", "--tls-key", "k.pem", NULL},
         {"--rendezvous-ports", "29400-29499", NULL},
         {"--rendezvous-ports=29400-29400", NULL},
+        {"--rendezvous-listen", "0.0.0.0:29400", NULL},
+        {"--rendezvous-listen", "[::1]:0", "--rendezvous-allow", "10.0.0.0/8", NULL},
     };
     struct config config;
     struct error err;
@@ -79,6 +81,10 @@ static void refuses_with_a_sentence_that_says_why(void **state)
         {{"--rendezvous-ports", "1-65536", NULL}, "range of ports"},
         {{"--rendezvous-ports", "1-2x", NULL}, "range of ports"},
         {{"--rendezvous-ports", "", NULL}, "range of ports"},
+        {{"--rendezvous-listen", "29400", NULL}, "--rendezvous-listen: '29400' is not"},
+        {{"--rendezvous-allow", "10.0.0.0/8", NULL}, "for a --rendezvous-listen"},
+        {{"--rendezvous-ttl-s", "0", NULL}, "--rendezvous-ttl-s"},
+        {{"--rendezvous-address-mib", "1000", NULL}, "--rendezvous-address-mib"},
         {{"--log-level", "loud", NULL}, "--log-level"},
         {{"--lease-s", "5", "--poll-s", "5", NULL}, "more than --poll-s"},
         {{"--lease-s", "1", NULL}, "--lease-s"},
@@ -130,6 +136,27 @@ static void the_rendezvous_may_listen_elsewhere(void **state)
     config_release(&config);
 }
 
+static void a_standing_rendezvous_is_there_if_asked_for(void **state)
+{
+    static const char *const args[] = {"--rendezvous-listen", "127.0.0.1:29400", NULL};
+    static const char *const none[] = {NULL};
+    struct config config;
+    struct error err;
+
+    (void)state;
+    assert_int_equal(load(&config, none, &err), 0);
+    assert_null(config.standing_listen);
+    config_release(&config);
+    assert_int_equal(load(&config, args, &err), 0);
+    assert_true(config_is_loopback(&config.standing_address));
+    assert_null(config.standing_allow);
+    assert_int_equal(config.standing_ttl_s, 3600);
+    assert_int_equal(config.standing_connections, 1024);
+    assert_int_equal(config.standing_keys, 65536);
+    assert_int_equal(config.standing_mib, 64);
+    config_release(&config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +164,7 @@ int main(void)
         cmocka_unit_test(refuses_with_a_sentence_that_says_why),
         cmocka_unit_test(makes_the_numeric_forms),
         cmocka_unit_test(the_rendezvous_may_listen_elsewhere),
+        cmocka_unit_test(a_standing_rendezvous_is_there_if_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
