@@ -137,6 +137,15 @@ struct backend {
     /* Around calls that are submitted as one (agg_iters); NULL: nothing to do. */
     int (*group_begin)(struct backend_comm *comm, struct error *err);
     int (*group_end)(struct backend_comm *comm, struct error *err);
+    /* Optional, all or none: what is begun between capture_begin and capture_end is
+     * recorded, not run, as long as nothing is waited for; replay begins all of it, and
+     * capture_drop forgets it once it has ended. replays: how often a row's timed calls
+     * are to be run that way; 0: they are not. */
+    long (*replays)(const struct backend_comm *comm);
+    int (*capture_begin)(struct backend_comm *comm, struct error *err);
+    int (*capture_end)(struct backend_comm *comm, struct error *err);
+    int (*replay)(struct backend_comm *comm, struct error *err);
+    void (*capture_drop)(struct backend_comm *comm);
     /* Time of what is begun between them, on the device's own clock where it has one;
      * stop waits for completion. */
     int (*timer_start)(struct backend_comm *comm, struct error *err);
@@ -161,15 +170,6 @@ static inline void backend_mark_unreal(const struct backend *backend, json_t *ob
     if (object && backend->is_emulated) {
         json_object_set_new(object, "emulated", json_true());
     }
-    /* Optional, all or none: what is begun between capture_begin and capture_end is
-     * recorded, not run, as long as nothing is waited for; replay begins all of it, and
-     * capture_drop forgets it once it has ended. replays: how often a row's timed calls
-     * are to be run that way; 0: they are not. */
-    long (*replays)(const struct backend_comm *comm);
-    int (*capture_begin)(struct backend_comm *comm, struct error *err);
-    int (*capture_end)(struct backend_comm *comm, struct error *err);
-    int (*replay)(struct backend_comm *comm, struct error *err);
-    void (*capture_drop)(struct backend_comm *comm);
     if (object && backend->is_simulated) {
         json_object_set_new(object, "simulated", json_true());
     }

@@ -242,6 +242,7 @@ static void nccl_destroy(struct backend_comm *comm)
     if (!comm) {
         return;
     }
+    comm_capture_drop(comm);
     comm_deregister(comm);
     comm_drop_operations(comm);
     if (comm->comm && nccl_end(comm, false, END_MS)) {
@@ -254,7 +255,6 @@ static void nccl_destroy(struct backend_comm *comm)
 }
 
 static json_t *nccl_transport(struct backend_comm *comm)
-    comm_capture_drop(comm);
 {
     (void)comm;
     return json_string("nccl");
@@ -305,6 +305,11 @@ static int nccl_group_end(struct backend_comm *comm, struct error *err)
     return backlog_mark(comm, err);
 }
 
+static long nccl_replays(const struct backend_comm *comm)
+{
+    return comm->options.graph;
+}
+
 static int nccl_timer_start(struct backend_comm *comm, struct error *err)
 {
     int code = comm->cuda.call.event_record(comm->timer_start, comm->stream);
@@ -317,11 +322,6 @@ static int nccl_timer_stop(struct backend_comm *comm, double *us, struct error *
     float ms = 0;
 
     int code = comm->cuda.call.event_record(comm->timer_end, comm->stream);
-static long nccl_replays(const struct backend_comm *comm)
-{
-    return comm->options.graph;
-}
-
     if (comm_cuda(comm, code, "cudaEventRecord", err) || comm_wait(comm, err)) {
         return -1;
     }
@@ -372,6 +372,11 @@ static const struct backend table = {
     .wait = comm_wait,
     .group_begin = nccl_group_begin,
     .group_end = nccl_group_end,
+    .replays = nccl_replays,
+    .capture_begin = comm_capture_begin,
+    .capture_end = comm_capture_end,
+    .replay = comm_replay,
+    .capture_drop = comm_capture_drop,
     .timer_start = nccl_timer_start,
     .timer_stop = nccl_timer_stop,
     .barrier = nccl_barrier,
@@ -384,11 +389,6 @@ struct backend backend_nccl(void)
     struct backend backend = table;
     struct cuda_lib cuda;
     struct nccl_lib nccl;
-    .replays = nccl_replays,
-    .capture_begin = comm_capture_begin,
-    .capture_end = comm_capture_end,
-    .replay = comm_replay,
-    .capture_drop = comm_capture_drop,
 
     /* Without libraries the probe says why; a case then fails with the same words. */
     if (probe_load(&cuda, &nccl, NULL)) {
