@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/units.h"
+#include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_reader.h"
 #include "server/store/store_sql.h"
@@ -31,6 +32,7 @@ struct store {
     struct store_memo *memo;
     struct store_writer *writer;
     struct store_reader *reader;
+    struct store_reader *analyst; /* of what may take long: nothing else waits for it */
     struct store_write_list refused_writes; /* failed before they reached a thread */
     struct store_read_list refused_reads;
     struct error trouble; /* the writer's */
@@ -212,7 +214,12 @@ static int start_threads(struct store *store, sqlite3 *db, struct error *err)
         return -1;
     store->reader = store_reader_create(store->path, &store->wake, err);
     if (store->reader)
+        store->analyst = store_reader_create(store->path, &store->wake, err);
+    if (store->analyst)
         return 0;
+    if (store->reader)
+        store_reader_stop(store->reader);
+    store_reader_destroy(store->reader);
     store_writer_stop(store->writer);
     store_writer_destroy(store->writer);
     return -1;
@@ -228,6 +235,7 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
     if (make_dir(dir, err) < 0 || take_lock(store, err) < 0 ||
         store_sql_open(store->path, &db, err) < 0 ||
         store_sql_migrate(db, store->path, err) < 0 ||
+        store_chunks_catch_up(db, err) < 0 ||
         store_memo_load(store->memo, db, clock_wall_ms(), err) < 0 ||
         start_handles(store, loop, err) < 0) {
         sqlite3_close(db);
@@ -269,9 +277,17 @@ static void finish_read(struct store_read *read)
 {
     const struct error *err = read->is_failed ? &read->err : NULL;
 
-    if (read->kind == STORE_READ_EVENTS_TEXT) {
-        read->text_done(read->arg, err, !err && read->text.data ? read->text.data : "",
-                        err ? 0 : read->text.len, read->last_id, read->count);
+    const char *text = !err && read->text.data ? read->text.data : "";
+    size_t len = err ? 0 : read->text.len;
+
+    if (read->text_done) {
+        read->text_done(read->arg, err, text, len, read->last_id, read->count);
+    } else if (read->rows_done) {
+        read->rows_done(read->arg, err, text, len, read->next);
+    } else if (read->summary_done) {
+        read->summary_done(read->arg, err, err ? NULL : read->summary);
+        if (!err)
+            read->summary = NULL;
     } else {
         read->done(read->arg, err, err ? NULL : read->result);
         if (!err)
@@ -302,14 +318,17 @@ static void on_wake(uv_async_t *wake)
     struct store_read_list reads = STAILQ_HEAD_INITIALIZER(reads);
     bool writer_ended = store_writer_collect(store->writer, &writes, &store->trouble);
     bool reader_ended = store_reader_collect(store->reader, &reads);
+    bool analyst_ended = store_reader_collect(store->analyst, &reads);
 
     STAILQ_CONCAT(&writes, &store->refused_writes);
     STAILQ_CONCAT(&reads, &store->refused_reads);
     finish_all(store, &writes, &reads);
-    if (!writer_ended || !reader_ended || uv_is_closing((uv_handle_t *)&store->wake))
+    if (!writer_ended || !reader_ended || !analyst_ended ||
+        uv_is_closing((uv_handle_t *)&store->wake))
         return;
     store_writer_destroy(store->writer);
     store_reader_destroy(store->reader);
+    store_reader_destroy(store->analyst);
     close_handles(store);
 }
 
@@ -320,6 +339,7 @@ void store_close(struct store *store, void (*closed)(void *arg), void *arg)
     store->is_closing = true;
     store_writer_stop(store->writer);
     store_reader_stop(store->reader);
+    store_reader_stop(store->analyst);
 }
 
 const char *store_trouble(const struct store *store)
@@ -357,7 +377,7 @@ void store_submit(struct store *store, struct store_write *write, bool retry,
     }
 }
 
-static void submit_read(struct store *store, struct store_read *read)
+void store_submit_read(struct store *store, struct store_read *read)
 {
     if (store->is_closing)
         store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
@@ -365,174 +385,9 @@ static void submit_read(struct store *store, struct store_read *read)
         STAILQ_INSERT_TAIL(&store->refused_reads, read, entry);
         uv_async_send(&store->wake);
     } else {
-        store_reader_submit(store->reader, read);
+        store_reader_submit(
+            read->kind < STORE_READ_STATEMENTS ? store->reader : store->analyst, read);
     }
-}
-
-/* A question with its callback; NULL after the callback heard that memory is out. */
-static struct store_read *read_create(enum store_read_kind kind, store_read_done *done,
-                                      void *arg)
-{
-    struct store_read *read = store_read_create(kind);
-    struct error err;
-
-    if (!read) {
-        error_set(&err, ERROR_MEMORY, "out of memory");
-        done(arg, &err, NULL);
-        return NULL;
-    }
-    read->done = done;
-    read->arg = arg;
-    return read;
-}
-
-/* A copy of an optional text. */
-static char *copy_text(struct store_read *read, const char *text)
-{
-    char *copy = text ? strdup(text) : NULL;
-
-    if (text && !copy)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-    return copy;
-}
-
-/* A JSON array as text, consuming it. */
-static char *take_json(struct store_read *read, json_t *array)
-{
-    char *text = array ? json_dumps(array, JSON_COMPACT) : NULL;
-
-    json_decref(array);
-    if (!text)
-        store_read_fail(read, ERROR_INVALID, "a filter is not valid UTF-8");
-    return text;
-}
-
-static json_t *states_json(const struct store_runs_query *query)
-{
-    json_t *states = json_array();
-
-    for (size_t i = 0; i < query->n_states; i++)
-        json_array_append_new(states, json_string(query->states[i]));
-    if (json_array_size(states) == query->n_states)
-        return states;
-    json_decref(states);
-    return NULL;
-}
-
-static json_t *labels_json(const struct store_runs_query *query)
-{
-    json_t *labels = json_array();
-
-    for (size_t i = 0; i < query->n_labels; i++)
-        json_array_append_new(
-            labels, json_pack("[s,s]", query->label_keys[i], query->label_values[i]));
-    if (json_array_size(labels) == query->n_labels)
-        return labels;
-    json_decref(labels);
-    return NULL;
-}
-
-/* The text as a LIKE pattern that matches it anywhere, its own % and _ being plain. */
-static char *like_pattern(struct store_read *read, const char *text)
-{
-    char *pattern = malloc(2 * strlen(text) + 3);
-    char *at = pattern;
-
-    if (!pattern) {
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    *at++ = '%';
-    for (; *text; text++) {
-        if (*text == '%' || *text == '_' || *text == '\\')
-            *at++ = '\\';
-        *at++ = *text;
-    }
-    *at++ = '%';
-    *at = '\0';
-    return pattern;
-}
-
-void store_read_runs(struct store *store, const struct store_runs_query *query,
-                     store_read_done *done, void *arg)
-{
-    struct store_read *read = read_create(STORE_READ_RUNS, done, arg);
-    char id[STORE_CURSOR_ID_MAX + 1] = "";
-
-    if (!read)
-        return;
-    read->limit = query->limit;
-    read->before_ms = INT64_MAX;
-    if (query->cursor && store_cursor_parse(query->cursor, &read->before_ms, id) < 0)
-        store_read_fail(read, ERROR_INVALID, "the cursor is not one of this server");
-    read->before_id = copy_text(read, id);
-    if (query->n_states)
-        read->states = take_json(read, states_json(query));
-    if (query->n_labels)
-        read->labels = take_json(read, labels_json(query));
-    if (query->text)
-        read->pattern = like_pattern(read, query->text);
-    submit_read(store, read);
-}
-
-void store_read_run(struct store *store, const char *id, store_read_done *done, void *arg)
-{
-    struct store_read *read = read_create(STORE_READ_RUN, done, arg);
-
-    if (!read)
-        return;
-    read->run = copy_text(read, id);
-    submit_read(store, read);
-}
-
-void store_read_events(struct store *store, const char *run, int64_t after,
-                       const char *type, int limit, store_read_done *done, void *arg)
-{
-    struct store_read *read = read_create(STORE_READ_EVENTS, done, arg);
-
-    if (!read)
-        return;
-    read->run = copy_text(read, run);
-    read->type = copy_text(read, type);
-    read->after = after;
-    read->limit = limit;
-    submit_read(store, read);
-}
-
-void store_read_events_text(struct store *store, const char *run, int64_t after,
-                            const char *type, int limit, store_text_done *done, void *arg)
-{
-    struct store_read *read = store_read_create(STORE_READ_EVENTS_TEXT);
-    struct error err;
-
-    if (!read) {
-        error_set(&err, ERROR_MEMORY, "out of memory");
-        done(arg, &err, "", 0, after, 0);
-        return;
-    }
-    read->text_done = done;
-    read->arg = arg;
-    read->run = copy_text(read, run);
-    read->type = copy_text(read, type);
-    read->after = after;
-    read->last_id = after;
-    read->limit = limit;
-    submit_read(store, read);
-}
-
-void store_read_logs(struct store *store, const char *run, int case_no, int rank,
-                     int64_t after, int limit, store_read_done *done, void *arg)
-{
-    struct store_read *read = read_create(STORE_READ_LOGS, done, arg);
-
-    if (!read)
-        return;
-    read->run = copy_text(read, run);
-    read->case_no = case_no;
-    read->rank = rank;
-    read->after = after;
-    read->limit = limit;
-    submit_read(store, read);
 }
 
 /* ---- At start ---- */
@@ -566,6 +421,18 @@ json_t *store_load_unfinished(struct store *store, struct error *err)
     return read_now(store, read, err);
 }
 
+json_t *store_load_completed(struct store *store, int limit, struct error *err)
+{
+    struct store_read *read = store_read_create(STORE_READ_COMPLETED);
+
+    if (!read) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    read->limit = limit;
+    return read_now(store, read, err);
+}
+
 json_t *store_load_events(struct store *store, const char *run, struct error *err)
 {
     struct store_read *read = store_read_create(STORE_READ_EVENTS);
@@ -574,7 +441,7 @@ json_t *store_load_events(struct store *store, const char *run, struct error *er
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }
-    read->run = copy_text(read, run);
+    read->run = store_read_copy(read, run);
     read->limit = -1;
     return read_now(store, read, err);
 }

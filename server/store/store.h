@@ -62,6 +62,12 @@ int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq)
 int store_write_idempotency(struct store_write *write, const char *key,
                             const char *body_hash, const char *run);
 
+#define STORE_NODE_HISTORY_MAX 100 /* changes kept of a node */
+
+/* Note that a node's state changed. detail: why, or NULL. */
+int store_write_node(struct store_write *write, const char *node, int64_t time_ms,
+                     const char *state, const char *detail);
+
 /* Remove a run and all that hangs on it. */
 int store_write_delete(struct store_write *write, const char *run);
 
@@ -96,6 +102,7 @@ struct store_runs_query {
     size_t n_states;
     const char *const *label_keys, *const *label_values; /* all must match */
     size_t n_labels;
+    const char *node;   /* took part in it; NULL = any */
     const char *text;   /* in id or name; NULL = any */
     const char *cursor; /* from an earlier answer, or NULL */
     int limit;
@@ -128,10 +135,35 @@ void store_read_events_text(struct store *store, const char *run, int64_t after,
 void store_read_logs(struct store *store, const char *run, int case_no, int rank,
                      int64_t after, int limit, store_read_done *done, void *arg);
 
+/* Which of a run's results; -1 or NULL: any. */
+struct store_rows_query {
+    const char *run;
+    int64_t after; /* the last event id of the page before */
+    int limit;
+    int64_t case_no, series, group, row, rank, size;
+    const char *metric;
+};
+
+/* A page of a run's results as NDJSON, like store_read_events_text. next: the `after` of
+ * the next page, 0 when there is none. Found by their records, without a look at other
+ * events. */
+typedef void store_rows_done(void *arg, const struct error *err, const char *text,
+                             size_t len, int64_t next);
+void store_read_rows(struct store *store, const struct store_rows_query *query,
+                     store_rows_done *done, void *arg);
+
+/* [{"time","state","detail"}], newest first, of a node. */
+void store_read_node(struct store *store, const char *node, store_read_done *done,
+                     void *arg);
+
 /* ---- At start, before the loop runs: these block. ---- */
 
 /* Docs of every run whose state is not final, oldest first. A new array. */
 json_t *store_load_unfinished(struct store *store, struct error *err);
+
+/* Docs of the latest runs that completed, newest first, at most limit, leaving out huge
+ * ones. A new array. */
+json_t *store_load_completed(struct store *store, int limit, struct error *err);
 
 /* Every stored event of a run, as store_read_events gives them. A new array. */
 json_t *store_load_events(struct store *store, const char *run, struct error *err);

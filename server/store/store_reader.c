@@ -2,19 +2,20 @@
  * of its own */
 #include "server/store/store_reader.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
 #include "common/json_util.h"
+#include "server/store/event_text.h"
 #include "server/store/store_cursor.h"
 #include "server/store/store_sql.h"
+#include "server/store/summary_read.h"
 
 #define TEXT_SOFT_MAX ((size_t)1 << 20)
 #define TEXT_MAX ((size_t)1 << 30) /* SQLite's own limit of a value */
 
-static const char *const statements[STORE_READ_COUNT] = {
+static const char *const statements[STORE_READ_STATEMENTS] = {
     [STORE_READ_RUNS] =
         "SELECT created_ms, id, doc FROM runs WHERE (created_ms, id) < (?1, ?2)"
         " AND (?3 IS NULL OR state IN (SELECT value FROM json_each(?3)))"
@@ -23,6 +24,7 @@ static const char *const statements[STORE_READ_COUNT] = {
         "  WHERE NOT EXISTS (SELECT 1 FROM json_each(labels) AS have"
         "   WHERE have.key = json_extract(want.value, '$[0]')"
         "   AND have.value = json_extract(want.value, '$[1]'))))"
+        " AND (?7 IS NULL OR id IN (SELECT run FROM run_nodes WHERE node = ?7))"
         " ORDER BY created_ms DESC, id DESC LIMIT ?6",
     [STORE_READ_RUN] = "SELECT doc FROM runs WHERE id = ?1",
     [STORE_READ_EVENTS] = "SELECT id, time_ms, body FROM events WHERE run = ?1"
@@ -37,11 +39,16 @@ static const char *const statements[STORE_READ_COUNT] = {
     [STORE_READ_UNFINISHED] = "SELECT doc FROM runs"
                               " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
                               " ORDER BY created_ms, id",
+    [STORE_READ_COMPLETED] = "SELECT doc FROM runs WHERE state = 'completed'"
+                             " AND length(doc) < 262144"
+                             " ORDER BY created_ms DESC, id DESC LIMIT ?1",
+    [STORE_READ_NODE] = "SELECT time_ms, state, detail FROM node_events WHERE node = ?1"
+                        " ORDER BY id DESC",
 };
 
 struct store_reader {
     sqlite3 *db;
-    sqlite3_stmt *stmts[STORE_READ_COUNT];
+    sqlite3_stmt *stmts[STORE_READ_STATEMENTS];
     uv_thread_t thread;
     uv_async_t *wake;
 
@@ -75,6 +82,10 @@ void store_read_destroy(struct store_read *read)
     free(read->labels);
     free(read->pattern);
     free(read->before_id);
+    free(read->node);
+    free(read->metric);
+    free(read->cases);
+    summary_destroy(read->summary);
     json_decref(read->result);
     buf_release(&read->text);
     free(read);
@@ -86,6 +97,15 @@ void store_read_fail(struct store_read *read, enum error_code code, const char *
         return;
     read->is_failed = true;
     error_set(&read->err, code, "%s", text);
+}
+
+char *store_read_copy(struct store_read *read, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    if (text && !copy)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    return copy;
 }
 
 static const char *column_text(sqlite3_stmt *stmt, int column)
@@ -111,23 +131,6 @@ static void append_doc(struct store_read *read, json_t *array, sqlite3_stmt *stm
     }
 }
 
-/* The event with "id" and "time" spliced in before the body's own keys. */
-static int format_event(sqlite3_stmt *stmt, struct buf *out)
-{
-    char time[CLOCK_TEXT_MAX];
-    const char *body = column_text(stmt, 2);
-    size_t len = (size_t)sqlite3_column_bytes(stmt, 2);
-
-    if (len < 2 || body[0] != '{')
-        return -1;
-    if (buf_printf(out, "{\"id\":%" PRId64 ",\"time\":\"%s\"%s",
-                   (int64_t)sqlite3_column_int64(stmt, 0),
-                   clock_format_ms(sqlite3_column_int64(stmt, 1), time),
-                   len > 2 ? "," : "") < 0)
-        return -1;
-    return buf_append(out, body + 1, len - 1);
-}
-
 static void take_run_row(struct store_read *read, sqlite3_stmt *stmt)
 {
     char cursor[STORE_CURSOR_TEXT_MAX];
@@ -149,7 +152,7 @@ static void take_event_row(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_t *event = NULL;
 
-    if (format_event(stmt, &read->text) == 0)
+    if (event_text_append(stmt, &read->text) == 0)
         event = json_parse(read->text.data, read->text.len, NULL);
     buf_clear(&read->text);
     if (!event || json_array_append_new(read->result, event) < 0)
@@ -158,7 +161,7 @@ static void take_event_row(struct store_read *read, sqlite3_stmt *stmt)
 
 static void take_event_text(struct store_read *read, sqlite3_stmt *stmt)
 {
-    if (format_event(stmt, &read->text) < 0 || buf_append(&read->text, "\n", 1) < 0)
+    if (event_text_append(stmt, &read->text) < 0 || buf_append(&read->text, "\n", 1) < 0)
         store_read_fail(read, ERROR_INTERNAL, "a stored event cannot be read");
     read->last_id = sqlite3_column_int64(stmt, 0);
     read->count++;
@@ -202,6 +205,18 @@ static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
     json_decref(line);
 }
 
+static void take_node_row(struct store_read *read, sqlite3_stmt *stmt)
+{
+    char time[CLOCK_TEXT_MAX];
+    json_t *change = json_pack("{s:s, s:s, s:s?}", "time",
+                               clock_format_ms(sqlite3_column_int64(stmt, 0), time),
+                               "state", column_text(stmt, 1), "detail",
+                               (const char *)sqlite3_column_text(stmt, 2));
+
+    if (!change || json_array_append_new(read->result, change) < 0)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+}
+
 static void take_row(struct store_read *read, sqlite3_stmt *stmt)
 {
     switch (read->kind) {
@@ -210,7 +225,11 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
         break;
     case STORE_READ_RUN:
     case STORE_READ_UNFINISHED:
+    case STORE_READ_COMPLETED:
         append_doc(read, read->result, stmt, 0);
+        break;
+    case STORE_READ_NODE:
+        take_node_row(read, stmt);
         break;
     case STORE_READ_EVENTS:
         take_event_row(read, stmt);
@@ -221,7 +240,8 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
     case STORE_READ_LOGS:
         take_log_row(read, stmt);
         break;
-    case STORE_READ_COUNT:
+    case STORE_READ_SUMMARY:
+    case STORE_READ_ROWS:
         break;
     }
 }
@@ -234,6 +254,7 @@ static void bind_runs(const struct store_read *read, sqlite3_stmt *stmt)
     store_sql_bind_text(stmt, 4, read->pattern);
     store_sql_bind_text(stmt, 5, read->labels);
     sqlite3_bind_int64(stmt, 6, read->limit < 0 ? -1 : (int64_t)read->limit + 1);
+    store_sql_bind_text(stmt, 7, read->node);
 }
 
 static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
@@ -243,7 +264,11 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         bind_runs(read, stmt);
         break;
     case STORE_READ_RUN:
+    case STORE_READ_NODE:
         store_sql_bind_text(stmt, 1, read->run);
+        break;
+    case STORE_READ_COMPLETED:
+        sqlite3_bind_int(stmt, 1, read->limit);
         break;
     case STORE_READ_EVENTS:
     case STORE_READ_EVENTS_TEXT:
@@ -260,7 +285,8 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         sqlite3_bind_int(stmt, 5, read->limit);
         break;
     case STORE_READ_UNFINISHED:
-    case STORE_READ_COUNT:
+    case STORE_READ_SUMMARY:
+    case STORE_READ_ROWS:
         break;
     }
 }
@@ -276,7 +302,18 @@ static void unwrap_run(struct store_read *read)
         store_read_fail(read, ERROR_NOT_FOUND, "there is no such run");
 }
 
-static void answer(sqlite3 *db, sqlite3_stmt *stmt, struct store_read *read)
+/* The questions that take more than a statement. */
+static void answer_records(sqlite3 *db, struct store_read *read)
+{
+    if (read->kind == STORE_READ_SUMMARY) {
+        read->summary = summary_read(db, &read->summary_query, &read->err);
+        read->is_failed = !read->summary;
+    } else if (rows_read(db, &read->rows_query, &read->text, &read->next, &read->err)) {
+        read->is_failed = true;
+    }
+}
+
+static void answer_statement(sqlite3 *db, sqlite3_stmt *stmt, struct store_read *read)
 {
     int rc = SQLITE_OK;
 
@@ -304,6 +341,14 @@ static void answer(sqlite3 *db, sqlite3_stmt *stmt, struct store_read *read)
         unwrap_run(read);
 }
 
+static void answer(sqlite3 *db, sqlite3_stmt *const *stmts, struct store_read *read)
+{
+    if (read->kind < STORE_READ_STATEMENTS)
+        answer_statement(db, stmts[read->kind], read);
+    else
+        answer_records(db, read);
+}
+
 void store_read_now(const char *path, struct store_read *read)
 {
     sqlite3 *db = NULL;
@@ -313,7 +358,7 @@ void store_read_now(const char *path, struct store_read *read)
         store_sql_prepare(db, &statements[read->kind], 1, &stmt, &read->err) < 0)
         read->is_failed = true;
     else
-        answer(db, stmt, read);
+        answer_statement(db, stmt, read);
     store_sql_finalize(&stmt, 1);
     sqlite3_close(db);
 }
@@ -356,7 +401,7 @@ static void reader_main(void *arg)
             if (is_last)
                 store_read_fail(read, ERROR_UNAVAILABLE, "the server is stopping");
             if (!read->is_failed)
-                answer(reader->db, reader->stmts[read->kind], read);
+                answer(reader->db, reader->stmts, read);
             hand_back(reader, read);
         }
     }
@@ -368,7 +413,7 @@ static void reader_main(void *arg)
 
 static void reader_free(struct store_reader *reader)
 {
-    store_sql_finalize(reader->stmts, STORE_READ_COUNT);
+    store_sql_finalize(reader->stmts, STORE_READ_STATEMENTS);
     sqlite3_close(reader->db);
     uv_cond_destroy(&reader->changed);
     uv_mutex_destroy(&reader->mutex);
@@ -391,8 +436,8 @@ struct store_reader *store_reader_create(const char *path, uv_async_t *wake,
     uv_mutex_init(&reader->mutex);
     uv_cond_init(&reader->changed);
     if (store_sql_open(path, &reader->db, err) < 0 ||
-        store_sql_prepare(reader->db, statements, STORE_READ_COUNT, reader->stmts, err) <
-            0)
+        store_sql_prepare(reader->db, statements, STORE_READ_STATEMENTS, reader->stmts,
+                          err) < 0)
         goto fail;
     rc = uv_thread_create(&reader->thread, reader_main, reader);
     if (rc < 0) {

@@ -9,6 +9,7 @@
 #include "common/buf.h"
 #include "server/store/store.h"
 #include "server/store/store_cursor.h"
+#include "server/store/summary.h"
 
 enum store_read_kind {
     STORE_READ_RUNS,
@@ -17,7 +18,11 @@ enum store_read_kind {
     STORE_READ_EVENTS_TEXT,
     STORE_READ_LOGS,
     STORE_READ_UNFINISHED,
-    STORE_READ_COUNT
+    STORE_READ_COMPLETED,
+    STORE_READ_NODE,
+    STORE_READ_STATEMENTS, /* those above are a statement each */
+    STORE_READ_SUMMARY = STORE_READ_STATEMENTS,
+    STORE_READ_ROWS
 };
 
 /* One question and its answer. */
@@ -25,27 +30,36 @@ struct store_read {
     STAILQ_ENTRY(store_read) entry;
     enum store_read_kind kind;
 
-    char *run;             /* RUN, EVENTS, LOGS */
+    char *run;             /* RUN, EVENTS, LOGS, SUMMARY, ROWS; NODE: its name */
     char *type;            /* EVENTS */
     char *states, *labels; /* RUNS: JSON arrays, of strings and of pairs, or NULL */
     char *pattern;         /* RUNS: for LIKE, or NULL */
+    char *node;            /* RUNS, or NULL */
     char *before_id;       /* RUNS: rows below (before_ms, before_id) */
     int64_t before_ms;
     int64_t after;     /* EVENTS, LOGS */
     int case_no, rank; /* LOGS */
     int limit;
+    struct summary_query summary_query; /* SUMMARY: run and cases are owned */
+    struct summary_case *cases;
+    struct store_rows_query rows_query; /* ROWS: run and metric are owned */
+    char *metric;
 
     bool is_failed;
     struct error err;
     json_t *result;
-    struct buf text; /* EVENTS_TEXT */
+    struct buf text; /* EVENTS_TEXT, ROWS */
+    struct summary *summary;
+    int64_t next; /* ROWS */
     int64_t last_id;
     size_t count;
     int64_t page_ms; /* RUNS: the last row of this page */
     char page_id[STORE_CURSOR_ID_MAX + 1];
 
-    store_read_done *done; /* or, of EVENTS_TEXT: */
+    store_read_done *done; /* or: */
     store_text_done *text_done;
+    summary_done *summary_done;
+    store_rows_done *rows_done;
     void *arg;
 };
 
@@ -56,6 +70,13 @@ void store_read_destroy(struct store_read *read);
 
 /* Note why the question can't be asked or answered; the first reason stays. */
 void store_read_fail(struct store_read *read, enum error_code code, const char *text);
+
+/* A copy of an optional text; on failure NULL, and the question fails. */
+char *store_read_copy(struct store_read *read, const char *text);
+
+/* store.c: hand a question to the thread that answers its kind; what failed already is
+ * answered all the same. */
+void store_submit_read(struct store *store, struct store_read *read);
 
 /* Answer one question on this thread, on a connection opened for it. */
 void store_read_now(const char *path, struct store_read *read);

@@ -52,8 +52,40 @@ static const char SQL_VERSION_1[] =
     " created_ms INTEGER NOT NULL);"
     "CREATE INDEX idempotency_by_run ON idempotency (run);";
 
+/* What a run's list and summary need without reading documents and events. A chore is
+ * work that is due once, by the part of the program that it names. */
+static const char SQL_VERSION_2[] =
+    "CREATE TABLE result_keys ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " key INTEGER NOT NULL,"
+    " text TEXT NOT NULL,"
+    " PRIMARY KEY (run, key));"
+    "CREATE TABLE result_chunks ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " first_id INTEGER NOT NULL,"
+    " records BLOB NOT NULL,"
+    " PRIMARY KEY (run, first_id));"
+    "CREATE INDEX events_but_results ON events (run, type, id) WHERE type <> 'result';"
+    "CREATE TABLE run_nodes ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " node TEXT NOT NULL,"
+    " PRIMARY KEY (run, node)) WITHOUT ROWID;"
+    "CREATE INDEX run_nodes_by_node ON run_nodes (node, run);"
+    "INSERT OR IGNORE INTO run_nodes SELECT runs.id, json_extract(value, '$.name')"
+    " FROM runs, json_each(runs.doc, '$.nodes')"
+    " WHERE json_extract(value, '$.name') IS NOT NULL;"
+    "CREATE TABLE node_events ("
+    " id INTEGER PRIMARY KEY,"
+    " node TEXT NOT NULL,"
+    " time_ms INTEGER NOT NULL,"
+    " state TEXT NOT NULL,"
+    " detail TEXT);"
+    "CREATE INDEX node_events_by_node ON node_events (node, id);"
+    "CREATE TABLE chores (name TEXT NOT NULL PRIMARY KEY);"
+    "INSERT INTO chores VALUES ('result_chunks');";
+
 /* Step i brings schema version i to i + 1. */
-static const char *const migrations[] = {SQL_VERSION_1};
+static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)

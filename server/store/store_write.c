@@ -27,10 +27,17 @@ static void op_destroy(struct store_op *op)
         free(op->row.name);
         free(op->row.labels);
         free(op->row.doc);
+        free(op->row.nodes);
         break;
     case STORE_OP_EVENT:
         free(op->event.type);
         free(op->event.body);
+        free(op->key);
+        free(op->record);
+        break;
+    case STORE_OP_NODE:
+        free(op->node.state);
+        free(op->node.detail);
         break;
     case STORE_OP_LOG:
         free(op->log.stream);
@@ -103,6 +110,8 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                     const json_t *doc)
 {
     struct store_op *op = op_create(STORE_OP_RUN, id);
+    const json_t *nodes = json_object_get(doc, "nodes");
+    bool has_nodes = json_array_size(nodes) > 0;
 
     if (op) {
         op->row.state = strdup(state);
@@ -110,9 +119,11 @@ int store_write_run(struct store_write *write, const char *id, const char *state
         op->row.created_ms = created_ms;
         op->row.labels = labels ? json_text(labels) : strdup("{}");
         op->row.doc = json_text(doc);
+        op->row.nodes = has_nodes ? json_text(nodes) : NULL;
     }
-    return op_finish(
-        write, op, op && op->row.state && op->row.name && op->row.labels && op->row.doc);
+    return op_finish(write, op,
+                     op && op->row.state && op->row.name && op->row.labels &&
+                         op->row.doc && (op->row.nodes || !has_nodes));
 }
 
 /* The body with "type" in it, whether the caller put it there or not. */
@@ -130,10 +141,20 @@ static char *event_text(const char *type, const json_t *body)
     return text;
 }
 
+/* Put a result's record beside its text. */
+static bool add_record(struct store_op *op, const json_t *body)
+{
+    op->record = malloc(sizeof(*op->record));
+    if (op->record)
+        op->key = result_record_read(body, op->record);
+    return op->key != NULL;
+}
+
 int store_write_event(struct store_write *write, const char *run, int64_t time_ms,
                       const char *type, const json_t *body)
 {
     struct store_op *op = op_create(STORE_OP_EVENT, run);
+    bool is_whole = op != NULL;
     int rc;
 
     if (op) {
@@ -141,8 +162,10 @@ int store_write_event(struct store_write *write, const char *run, int64_t time_m
         op->event.type = strdup(type);
         op->event.body = event_text(type, body);
         op->event.body_len = op->event.body ? strlen(op->event.body) : 0;
+        is_whole = op->event.type && op->event.body &&
+                   (strcmp(type, "result") != 0 || add_record(op, body));
     }
-    rc = op_finish(write, op, op && op->event.type && op->event.body);
+    rc = op_finish(write, op, is_whole);
     if (rc == 0)
         write->n_events++;
     return rc;
@@ -213,4 +236,17 @@ int store_write_prune(struct store_write *write, int64_t acks_before_ms,
         op->prune.idempotency_before_ms = idempotency_before_ms;
     }
     return op_finish(write, op, op);
+}
+
+int store_write_node(struct store_write *write, const char *node, int64_t time_ms,
+                     const char *state, const char *detail)
+{
+    struct store_op *op = op_create(STORE_OP_NODE, node);
+
+    if (op) {
+        op->node.time_ms = time_ms;
+        op->node.state = strdup(state);
+        op->node.detail = detail ? strdup(detail) : NULL;
+    }
+    return op_finish(write, op, op && op->node.state && (op->node.detail || !detail));
 }

@@ -4,6 +4,7 @@
 
 #include <sys/queue.h>
 
+#include "server/store/result_record.h"
 #include "server/store/store.h"
 
 enum store_op_kind {
@@ -14,6 +15,7 @@ enum store_op_kind {
     STORE_OP_IDEMPOTENCY,
     STORE_OP_DELETE,
     STORE_OP_PRUNE,
+    STORE_OP_NODE,
     STORE_OP_COUNT
 };
 
@@ -21,13 +23,18 @@ enum store_op_kind {
 struct store_op {
     enum store_op_kind kind;
     STAILQ_ENTRY(store_op) entry;
-    char *run; /* run id; ack: the boot id; idempotency: the key */
+    char *run; /* run id; ack: the boot id; idempotency: the key; node: its name */
     union {
         struct {
             char *state, *name, *labels, *doc;
+            char *nodes; /* the document's nodes, or NULL: it has none yet */
             int64_t created_ms;
         } row;
-        struct store_event event;
+        struct {
+            struct store_event event;
+            char *key; /* of a result: with its record; else NULL */
+            struct result_record *record;
+        };
         struct {
             int64_t time_ms;
             int case_no, rank;
@@ -44,6 +51,10 @@ struct store_op {
         struct {
             int64_t acks_before_ms, idempotency_before_ms;
         } prune;
+        struct {
+            int64_t time_ms;
+            char *state, *detail;
+        } node;
     };
 };
 

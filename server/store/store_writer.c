@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_sql.h"
 
@@ -19,6 +20,7 @@ enum {
     SQL_UNDO,
     SQL_RELEASE,
     SQL_RUN,
+    SQL_RUN_NODES,
     SQL_EVENT,
     SQL_LOG,
     SQL_ACK,
@@ -27,6 +29,9 @@ enum {
     SQL_DELETE_KEYS,
     SQL_PRUNE_ACKS,
     SQL_PRUNE_KEYS,
+    SQL_PRUNE_NODES,
+    SQL_NODE,
+    SQL_TRIM_NODE,
     SQL_COUNT
 };
 
@@ -41,6 +46,9 @@ static const char *const statements[SQL_COUNT] = {
                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
                 " ON CONFLICT (id) DO UPDATE SET state = ?2, name = ?3,"
                 " created_ms = ?4, labels = ?5, doc = ?6",
+    [SQL_RUN_NODES] = "INSERT OR IGNORE INTO run_nodes (run, node)"
+                      " SELECT ?1, json_extract(value, '$.name') FROM json_each(?2)"
+                      " WHERE json_extract(value, '$.name') IS NOT NULL",
     [SQL_EVENT] = "INSERT INTO events (run, id, time_ms, type, body) VALUES (?1,"
                   " (SELECT coalesce(max(id), 0) + 1 FROM events WHERE run = ?1),"
                   " ?2, ?3, ?4) RETURNING id",
@@ -59,11 +67,18 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_DELETE_KEYS] = "DELETE FROM idempotency WHERE run = ?1",
     [SQL_PRUNE_ACKS] = "DELETE FROM acks WHERE updated_ms < ?1",
     [SQL_PRUNE_KEYS] = "DELETE FROM idempotency WHERE created_ms < ?1",
+    [SQL_PRUNE_NODES] = "DELETE FROM node_events WHERE time_ms < ?1",
+    [SQL_NODE] = "INSERT INTO node_events (node, time_ms, state, detail)"
+                 " VALUES (?1, ?2, ?3, ?4)",
+    [SQL_TRIM_NODE] = "DELETE FROM node_events WHERE node = ?1 AND id <= (SELECT id"
+                      " FROM node_events WHERE node = ?1 ORDER BY id DESC"
+                      " LIMIT 1 OFFSET ?2)",
 };
 
 struct store_writer {
     sqlite3 *db;
     sqlite3_stmt *stmts[SQL_COUNT];
+    struct store_chunks *chunks;
     uv_thread_t thread;
     uv_async_t *wake;
 
@@ -94,6 +109,7 @@ static int step(struct store_writer *writer, int which)
 static int apply_run(struct store_writer *writer, struct store_op *op)
 {
     sqlite3_stmt *stmt = writer->stmts[SQL_RUN];
+    int rc;
 
     store_sql_bind_text(stmt, 1, op->run);
     store_sql_bind_text(stmt, 2, op->row.state);
@@ -101,7 +117,12 @@ static int apply_run(struct store_writer *writer, struct store_op *op)
     sqlite3_bind_int64(stmt, 4, op->row.created_ms);
     store_sql_bind_text(stmt, 5, op->row.labels);
     store_sql_bind_text(stmt, 6, op->row.doc);
-    return step(writer, SQL_RUN);
+    rc = step(writer, SQL_RUN);
+    if (rc != SQLITE_OK || !op->row.nodes)
+        return rc;
+    store_sql_bind_text(writer->stmts[SQL_RUN_NODES], 1, op->run);
+    store_sql_bind_text(writer->stmts[SQL_RUN_NODES], 2, op->row.nodes);
+    return step(writer, SQL_RUN_NODES);
 }
 
 static int apply_event(struct store_writer *writer, struct store_op *op)
@@ -180,14 +201,36 @@ static int apply_prune(struct store_writer *writer, struct store_op *op)
     if (rc != SQLITE_OK)
         return rc;
     sqlite3_bind_int64(writer->stmts[SQL_PRUNE_KEYS], 1, op->prune.idempotency_before_ms);
-    return step(writer, SQL_PRUNE_KEYS);
+    rc = step(writer, SQL_PRUNE_KEYS);
+    if (rc != SQLITE_OK)
+        return rc;
+    /* As long as what else is known of an agent. */
+    sqlite3_bind_int64(writer->stmts[SQL_PRUNE_NODES], 1, op->prune.acks_before_ms);
+    return step(writer, SQL_PRUNE_NODES);
+}
+
+static int apply_node(struct store_writer *writer, struct store_op *op)
+{
+    sqlite3_stmt *stmt = writer->stmts[SQL_NODE];
+    int rc;
+
+    store_sql_bind_text(stmt, 1, op->run);
+    sqlite3_bind_int64(stmt, 2, op->node.time_ms);
+    store_sql_bind_text(stmt, 3, op->node.state);
+    store_sql_bind_text(stmt, 4, op->node.detail);
+    rc = step(writer, SQL_NODE);
+    if (rc != SQLITE_OK)
+        return rc;
+    store_sql_bind_text(writer->stmts[SQL_TRIM_NODE], 1, op->run);
+    sqlite3_bind_int(writer->stmts[SQL_TRIM_NODE], 2, STORE_NODE_HISTORY_MAX);
+    return step(writer, SQL_TRIM_NODE);
 }
 
 static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op *) = {
     [STORE_OP_RUN] = apply_run,       [STORE_OP_EVENT] = apply_event,
     [STORE_OP_LOG] = apply_log,       [STORE_OP_ACK] = apply_ack,
     [STORE_OP_DELETE] = apply_delete, [STORE_OP_IDEMPOTENCY] = apply_idempotency,
-    [STORE_OP_PRUNE] = apply_prune,
+    [STORE_OP_PRUNE] = apply_prune,   [STORE_OP_NODE] = apply_node,
 };
 
 static void set_op_error(struct store_writer *writer, struct store_write *write,
@@ -200,6 +243,25 @@ static void set_op_error(struct store_writer *writer, struct store_write *write,
         error_set(&write->err, ERROR_NOT_FOUND, "there is no run %s", op->run);
     else
         store_sql_error(&write->err, writer->db, "cannot store");
+}
+
+/* The records of a write's results, once it is certain that they stay. */
+static int add_records(struct store_writer *writer, struct store_write *write)
+{
+    struct store_op *op;
+    int rc = SQLITE_OK;
+
+    STAILQ_FOREACH(op, &write->ops, entry)
+    {
+        if (op->kind == STORE_OP_DELETE)
+            store_chunks_forget(writer->chunks, op->run);
+        else if (op->kind == STORE_OP_EVENT && op->key)
+            rc = store_chunks_add(writer->chunks, op->run, op->event.id, op->key,
+                                  op->record);
+        if (rc != SQLITE_OK)
+            return rc;
+    }
+    return SQLITE_OK;
 }
 
 /* Apply all of a write or nothing of it. A fault of its own is noted in it; a result
@@ -225,7 +287,8 @@ static int apply_write(struct store_writer *writer, struct store_write *write)
             break;
         }
     }
-    return step(writer, SQL_RELEASE);
+    rc = step(writer, SQL_RELEASE);
+    return rc == SQLITE_OK && !write->is_failed ? add_records(writer, write) : rc;
 }
 
 /* ---- One transaction ---- */
@@ -244,10 +307,13 @@ static int commit_all(struct store_writer *writer, struct store_write_list *batc
                 break;
         }
     if (rc == SQLITE_OK)
+        rc = store_chunks_flush(writer->chunks);
+    if (rc == SQLITE_OK)
         rc = step(writer, SQL_COMMIT);
     if (rc == SQLITE_OK)
         return 0;
     store_sql_error(err, writer->db, "cannot store");
+    store_chunks_forget(writer->chunks, NULL);
     err->code = ERROR_UNAVAILABLE;
     if (!sqlite3_get_autocommit(writer->db))
         store_sql_exec(writer->db, "ROLLBACK");
@@ -357,6 +423,7 @@ static void writer_main(void *arg)
 
 static void writer_free(struct store_writer *writer)
 {
+    store_chunks_destroy(writer->chunks);
     store_sql_finalize(writer->stmts, SQL_COUNT);
     sqlite3_close(writer->db);
     uv_cond_destroy(&writer->changed);
@@ -382,6 +449,9 @@ struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake, struct e
     uv_mutex_init(&writer->mutex);
     uv_cond_init(&writer->changed);
     if (store_sql_prepare(db, statements, SQL_COUNT, writer->stmts, err) < 0)
+        goto fail;
+    writer->chunks = store_chunks_create(db, err);
+    if (!writer->chunks)
         goto fail;
     rc = uv_thread_create(&writer->thread, writer_main, writer);
     if (rc < 0) {

@@ -28,7 +28,8 @@ struct summary_point {
     int64_t event; /* id of that row's event */
     uint32_t rows; /* that were measured */
     uint32_t skipped;
-    int64_t wrong; /* elements, over the rows; -1: none of them was checked */
+    int64_t skipped_event; /* id of the first that was skipped, or 0 */
+    int64_t wrong;         /* elements, over the rows; -1: none of them was checked */
     /* 0 where rows is 0 */
     double time_us, time_us_min, time_us_max;
     double rank_us_min, rank_us_max; /* also over ranks */
@@ -55,16 +56,16 @@ struct summary_series {
 struct summary_value {
     uint64_t index; /* of the value among those of its series, from 0 */
     double value;
-    double x; /* its label `size`, or its first label that is a number; else NaN */
+    double x; /* its label `size`, or its first label that is a number; else 0 */
 };
 
 /* The values of one metric of one rank in one case, in the order in which they came. */
 struct summary_figure {
     int combination, case_no;
     int rank;    /* -1: none was given */
-    json_t *key; /* "metric", "unit", "higher_is_better", perhaps "group", and "labels":
+    json_t *key; /* "metric", "unit", "higher_is_better", perhaps "group", "x": the name
+                    of the label that x stands for, or null, and "labels": an object of
                     those that are no numbers */
-    bool has_x;
     uint64_t count;
     double mean, median, min, max, last;
     struct summary_value *values; /* perhaps not all; the least and the greatest always */
@@ -79,12 +80,12 @@ struct summary {
     size_t points, points_total; /* over all series */
     struct summary_figure *figures;
     size_t n_figures, figures_total;
-    char *x_label;  /* the name of the label that gave x, or NULL */
     char *messages; /* JSON text: an array of the last SUMMARY_MESSAGES of the events
                        `message`, oldest first, as /events shows them */
     char *recent;   /* the same of the last SUMMARY_RECENT of the other events that are
                        no results */
-    char *json;     /* with want_json: see summary_json */
+    char *json;     /* with want_json: the members of the answer of docs/api.md from
+                       "last_event" on but for "combinations", without braces */
 };
 
 #define SUMMARY_MESSAGES 200

@@ -1,0 +1,97 @@
+/* result_record.c - a result as a record of fixed size */
+#include "server/store/result_record.h"
+
+#include <string.h>
+
+#include "common/json_util.h"
+
+static void copy_members(json_t *key, const json_t *body, const char *const *names)
+{
+    for (; *names; names++) {
+        json_t *value = json_object_get(body, *names);
+
+        if (value)
+            json_object_set(key, *names, value);
+    }
+}
+
+static json_t *row_key(const json_t *body, struct result_record *record)
+{
+    static const char *const names[] = {"series",   "collective",    "dtype", "redop",
+                                        "root",     "in_place",      "group", "simulated",
+                                        "emulated", "ranks_per_gpu", NULL};
+    json_t *key = json_object();
+
+    copy_members(key, body, names);
+    record->size = json_get_int(body, "size", 0);
+    if (json_object_get(body, "skipped")) {
+        record->flags = RESULT_SKIPPED;
+        record->wrong = -1;
+        return key;
+    }
+    record->time_us = json_get_num(body, "time_us", 0.0);
+    record->time_min_us = json_get_num(body, "time_min_us", record->time_us);
+    record->time_max_us = json_get_num(body, "time_max_us", record->time_us);
+    record->algbw_gbs = json_get_num(body, "algbw_gbs", 0.0);
+    record->busbw_gbs = json_get_num(body, "busbw_gbs", 0.0);
+    record->wrong = json_get_int(body, "wrong", -1);
+    return key;
+}
+
+/* The label that a figure is drawn over. */
+static const char *x_label(const json_t *labels)
+{
+    const char *name;
+    json_t *value;
+
+    if (json_is_number(json_object_get(labels, "size")))
+        return "size";
+    json_object_foreach((json_t *)(uintptr_t)labels, name, value)
+    {
+        if (json_is_number(value))
+            return name;
+    }
+    return NULL;
+}
+
+static json_t *figure_key(const json_t *body, struct result_record *record)
+{
+    static const char *const names[] = {"metric", "unit", "higher_is_better", "group",
+                                        NULL};
+    json_t *labels = json_object_get(body, "labels"), *texts = json_object();
+    const char *x = x_label(labels), *name;
+    json_t *key = json_object(), *value;
+
+    copy_members(key, body, names);
+    json_object_foreach(labels, name, value)
+    {
+        if (!json_is_number(value))
+            json_object_set(texts, name, value);
+    }
+    json_object_set_new(key, "x", x ? json_string(x) : json_null());
+    json_object_set_new(key, "labels", texts);
+    record->flags = RESULT_FIGURE;
+    record->wrong = -1;
+    record->rank = (int32_t)json_get_int(body, "rank", -1);
+    record->value = json_get_num(body, "value", 0.0);
+    record->x = x ? json_get_num(labels, x, 0.0) : 0.0;
+    return key;
+}
+
+char *result_record_read(const json_t *body, struct result_record *record)
+{
+    json_t *key;
+    char *text;
+
+    memset(record, 0, sizeof(*record));
+    record->case_no = (int32_t)json_get_int(body, "case", 0);
+    record->attempt = (int32_t)json_get_int(body, "attempt", 0);
+    record->cycle = (int32_t)json_get_int(body, "cycle", -1);
+    record->row = (int32_t)json_get_int(body, "row", -1);
+    record->rank = -1;
+    key = json_object_get(body, "metric") ? figure_key(body, record)
+                                          : row_key(body, record);
+    text = key ? json_text(key) : NULL;
+    json_decref(key);
+    return text;
+}

@@ -1,0 +1,41 @@
+/* result_record.h - a result as a record of fixed size: what a summary needs of it, so
+ * that a million of them are read in a fraction of a second. In memory and in the
+ * database alike, in the byte order of the machine. */
+#ifndef RINGBENCH_SERVER_STORE_RESULT_RECORD_H
+#define RINGBENCH_SERVER_STORE_RESULT_RECORD_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+enum result_flag {
+    RESULT_FIGURE = 1,  /* of a program or the control series: value, x and rank count */
+    RESULT_SKIPPED = 2, /* the row has a reason in place of times */
+};
+
+struct result_record {
+    int64_t event; /* id, once stored */
+    int32_t case_no, attempt;
+    int32_t cycle, row, rank; /* -1: has none */
+    int32_t key;              /* number of its key text within the run */
+    int64_t size;             /* bytes; 0 of a figure */
+    union {
+        struct {
+            double time_us, time_min_us, time_max_us, algbw_gbs, busbw_gbs;
+        };
+        struct {
+            double value, x;
+        };
+    };
+    int64_t wrong;  /* -1: not checked */
+    uint32_t flags; /* enum result_flag */
+    uint32_t reserved;
+};
+
+_Static_assert(sizeof(struct result_record) == 96, "as stored");
+
+/* Fill *record, but for event and key, from the body of a `result` event (borrowed).
+ * Returns the key text, JSON of what the result's series has in common (see summary.h);
+ * the caller frees it. NULL when memory is out. */
+char *result_record_read(const json_t *body, struct result_record *record);
+
+#endif

@@ -1,0 +1,65 @@
+/* summary.c - what a run's results add up to: the parts that need neither records nor the
+ * database */
+#include "server/store/summary.h"
+
+#include <stdlib.h>
+
+#include "common/json_util.h"
+
+void summary_destroy(struct summary *summary)
+{
+    if (!summary)
+        return;
+    for (size_t i = 0; summary->series && i < summary->n_series; i++) {
+        struct summary_series *series = &summary->series[i];
+
+        for (size_t k = 0; series->points && k < series->n_points; k++)
+            free(series->points[k].reason);
+        free(series->points);
+        json_decref(series->key);
+    }
+    for (size_t i = 0; summary->figures && i < summary->n_figures; i++) {
+        free(summary->figures[i].values);
+        json_decref(summary->figures[i].key);
+    }
+    free(summary->series);
+    free(summary->figures);
+    free(summary->messages);
+    free(summary->recent);
+    free(summary->json);
+    free(summary);
+}
+
+/* The number of an environment; a new one gets the next. -1 when memory is out. */
+static int combination_of(json_t *known, const json_t *env)
+{
+    char *text = env ? json_dumps(env, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    const char *name = text ? text : "";
+    json_t *number = json_object_get(known, name);
+    int result = (int)json_object_size(known);
+
+    if (number)
+        result = (int)json_integer_value(number);
+    else if (json_object_set_new_nocheck(known, name, json_integer(result)))
+        result = -1;
+    free(text);
+    return result;
+}
+
+struct summary_case *summary_cases(const json_t *run, size_t *n)
+{
+    const json_t *list = json_object_get(run, "cases");
+    size_t count = json_array_size(list);
+    struct summary_case *cases = calloc(count + 1, sizeof(*cases));
+    json_t *known = json_object();
+
+    for (size_t i = 0; cases && i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+
+        cases[i].combination = combination_of(known, json_object_get(item, "env"));
+        cases[i].attempt = (int)json_get_int(item, "attempt", 0);
+    }
+    json_decref(known);
+    *n = cases ? count : 0;
+    return cases;
+}

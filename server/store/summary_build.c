@@ -1,0 +1,518 @@
+/* summary_build.c - a summary from the records of a run's results */
+#include "server/store/summary_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_util.h"
+#include "server/store/summary_index.h"
+#include "server/store/thin.h"
+
+/* One measured row, or one figure, of line number `line`. */
+struct sample {
+    uint32_t line;
+    double first, second; /* time and busbw, or value and x */
+};
+
+/* A point before it has its place in a series, or a figure. */
+struct line {
+    struct summary_line_key key;
+    struct summary_point point; /* of a row's line */
+    uint32_t n_samples;
+    size_t first_sample; /* once sorted by line */
+};
+
+struct lines {
+    struct summary_index *index;
+    struct line *items;
+    size_t n, capacity;
+    struct sample *samples;
+    size_t n_samples, samples_capacity;
+};
+
+struct summary_builder {
+    struct summary_query query;
+    json_t *const *keys;
+    size_t n_keys;
+    uint64_t results;
+    struct lines rows, figures;
+};
+
+static void lines_release(struct lines *lines)
+{
+    summary_index_destroy(lines->index);
+    free(lines->items);
+    free(lines->samples);
+}
+
+struct summary_builder *summary_builder_create(const struct summary_query *query,
+                                               json_t *const *keys, size_t n_keys)
+{
+    struct summary_builder *builder = calloc(1, sizeof(*builder));
+
+    if (!builder)
+        return NULL;
+    builder->query = *query;
+    builder->keys = keys;
+    builder->n_keys = n_keys;
+    builder->rows.index = summary_index_create();
+    builder->figures.index = summary_index_create();
+    if (!builder->rows.index || !builder->figures.index) {
+        summary_builder_destroy(builder);
+        return NULL;
+    }
+    return builder;
+}
+
+void summary_builder_destroy(struct summary_builder *builder)
+{
+    if (!builder)
+        return;
+    lines_release(&builder->rows);
+    lines_release(&builder->figures);
+    free(builder);
+}
+
+/* ---- Taking records ---- */
+
+static int grow(void **items, size_t n, size_t *capacity, size_t size)
+{
+    size_t wanted = *capacity ? *capacity * 2 : 256;
+    void *more;
+
+    if (n < *capacity)
+        return 0;
+    more = realloc(*items, wanted * size);
+    if (!more)
+        return -1;
+    *items = more;
+    *capacity = wanted;
+    return 0;
+}
+
+/* The line of a key, made if it is new; NULL when memory is out. */
+static struct line *line_of(struct lines *lines, const struct summary_line_key *key)
+{
+    size_t number = summary_index_find(lines->index, key, lines->n);
+    struct line *line;
+
+    if (number < lines->n)
+        return &lines->items[number];
+    if (number == SIZE_MAX ||
+        grow((void **)&lines->items, lines->n, &lines->capacity, sizeof(*lines->items)))
+        return NULL;
+    line = &lines->items[lines->n++];
+    memset(line, 0, sizeof(*line));
+    line->key = *key;
+    line->point.row = -1;
+    line->point.wrong = -1;
+    return line;
+}
+
+static int add_sample(struct lines *lines, struct line *line, double first, double second)
+{
+    struct sample *sample;
+
+    if (grow((void **)&lines->samples, lines->n_samples, &lines->samples_capacity,
+             sizeof(*lines->samples)))
+        return -1;
+    sample = &lines->samples[lines->n_samples++];
+    sample->line = (uint32_t)(line - lines->items);
+    sample->first = first;
+    sample->second = second;
+    line->n_samples++;
+    return 0;
+}
+
+static int add_row(struct lines *lines, const struct summary_line_key *key,
+                   const struct result_record *record)
+{
+    struct line *line = line_of(lines, key);
+    struct summary_point *point;
+
+    if (!line)
+        return -1;
+    point = &line->point;
+    if (point->event == 0) {
+        point->size = record->size;
+        point->event = record->event;
+        point->row = record->row;
+    }
+    if (record->flags & RESULT_SKIPPED) {
+        if (point->skipped++ == 0)
+            point->skipped_event = record->event;
+        return 0;
+    }
+    if (record->wrong >= 0)
+        point->wrong = (point->wrong < 0 ? 0 : point->wrong) + record->wrong;
+    if (point->rows == 0 || record->time_min_us < point->rank_us_min)
+        point->rank_us_min = record->time_min_us;
+    if (record->time_max_us > point->rank_us_max)
+        point->rank_us_max = record->time_max_us;
+    /* The same for every row of one size: medians of one give those of the other. */
+    if (record->busbw_gbs > 0.0)
+        point->algbw_gbs = record->algbw_gbs / record->busbw_gbs;
+    point->rows++;
+    return add_sample(lines, line, record->time_us, record->busbw_gbs);
+}
+
+static int add_figure(struct lines *lines, const struct summary_line_key *key,
+                      const struct result_record *record)
+{
+    struct line *line = line_of(lines, key);
+
+    return line ? add_sample(lines, line, record->value, record->x) : -1;
+}
+
+int summary_builder_add(struct summary_builder *builder,
+                        const struct result_record *record)
+{
+    const struct summary_query *query = &builder->query;
+    struct summary_line_key key = {.case_no = record->case_no,
+                                   .combination = record->case_no,
+                                   .cycle = -1,
+                                   .key = record->key,
+                                   .rank = record->rank};
+
+    if (record->key < 0 || (size_t)record->key >= builder->n_keys)
+        return 0;
+    if (record->case_no >= 0 && (size_t)record->case_no < query->n_cases) {
+        const struct summary_case *c = &query->cases[record->case_no];
+
+        if (c->attempt > 0 && record->attempt > 0 && record->attempt != c->attempt)
+            return 0;
+        key.combination = c->combination;
+    }
+    builder->results++;
+    if (record->flags & RESULT_FIGURE)
+        return add_figure(&builder->figures, &key, record);
+    key.size = record->size;
+    if (query->by == SUMMARY_BY_CYCLE)
+        key.cycle = record->cycle;
+    if (query->by == SUMMARY_BY_COMBINATION)
+        key.case_no = -1;
+    return add_row(&builder->rows, &key, record);
+}
+
+/* ---- Sums ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Of sorted values. */
+static double median_of(const double *values, size_t n)
+{
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2.0;
+}
+
+/* Put the samples of each line together, in the order in which they came. */
+static int sort_samples(struct lines *lines)
+{
+    struct sample *sorted = malloc((lines->n_samples + 1) * sizeof(*sorted));
+    size_t at = 0;
+
+    if (!sorted)
+        return -1;
+    for (size_t i = 0; i < lines->n; i++) {
+        lines->items[i].first_sample = at;
+        at += lines->items[i].n_samples;
+        lines->items[i].n_samples = 0;
+    }
+    for (size_t i = 0; i < lines->n_samples; i++) {
+        struct line *line = &lines->items[lines->samples[i].line];
+
+        sorted[line->first_sample + line->n_samples++] = lines->samples[i];
+    }
+    free(lines->samples);
+    lines->samples = sorted;
+    return 0;
+}
+
+/* Of as many values as any line has. */
+static double *scratch_for(const struct lines *lines)
+{
+    size_t most = 1;
+
+    for (size_t i = 0; i < lines->n; i++) {
+        if (lines->items[i].n_samples > most)
+            most = lines->items[i].n_samples;
+    }
+    return malloc(most * sizeof(double));
+}
+
+static void sum_point(const struct lines *lines, struct line *line, double *scratch)
+{
+    const struct sample *samples = lines->samples + line->first_sample;
+    struct summary_point *point = &line->point;
+    size_t n = line->n_samples;
+
+    if (n == 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = samples[i].first;
+    qsort(scratch, n, sizeof(*scratch), compare_doubles);
+    point->time_us = median_of(scratch, n);
+    point->time_us_min = scratch[0];
+    point->time_us_max = scratch[n - 1];
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = samples[i].second;
+    qsort(scratch, n, sizeof(*scratch), compare_doubles);
+    point->busbw_gbs = median_of(scratch, n);
+    point->busbw_gbs_min = scratch[0];
+    point->busbw_gbs_max = scratch[n - 1];
+    point->algbw_gbs *= point->busbw_gbs;
+}
+
+/* ---- Series ---- */
+
+static double point_value(const void *line, size_t i)
+{
+    return ((const struct summary_point *)line)[i].busbw_gbs;
+}
+
+static double point_alarm(const void *line, size_t i)
+{
+    return (double)((const struct summary_point *)line)[i].wrong;
+}
+
+static int compare_ints(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_series(const struct summary_line_key *a,
+                          const struct summary_line_key *b)
+{
+    int order = compare_ints(a->combination, b->combination);
+
+    if (!order)
+        order = compare_ints(a->case_no, b->case_no);
+    if (!order)
+        order = compare_ints(a->cycle, b->cycle);
+    return order ? order : compare_ints(a->key, b->key);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    const struct line *left = a, *right = b;
+    int order = compare_series(&left->key, &right->key);
+
+    return order ? order : compare_ints(left->key.size, right->key.size);
+}
+
+static void sum_series(struct summary_series *series, const struct summary_point *points,
+                       size_t n)
+{
+    series->wrong = -1;
+    for (size_t i = 0; i < n; i++) {
+        series->rows += points[i].rows;
+        series->skipped += points[i].skipped;
+        if (points[i].wrong >= 0)
+            series->wrong = (series->wrong < 0 ? 0 : series->wrong) + points[i].wrong;
+        if (points[i].busbw_gbs_max > series->peak_busbw_gbs)
+            series->peak_busbw_gbs = points[i].busbw_gbs_max;
+    }
+}
+
+/* The series of lines first.. (n of them), thinned to `most`. */
+static int make_series(const struct summary_builder *builder, const struct line *first,
+                       size_t n, size_t most, struct summary_series *series)
+{
+    struct summary_point *points = malloc(n * sizeof(*points));
+    size_t *kept = malloc((most > n ? most : n) * sizeof(*kept));
+    struct thin_line line = {point_value, point_alarm, points, n};
+
+    if (!points || !kept) {
+        free(points);
+        free(kept);
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        points[i] = first[i].point;
+    series->combination = first->key.combination;
+    series->case_no = first->key.case_no;
+    series->cycle = first->key.cycle;
+    series->key = json_incref(builder->keys[first->key.key]);
+    series->points_total = n;
+    sum_series(series, points, n);
+    series->n_points = thin_choose(&line, most, kept);
+    for (size_t i = 0; i < series->n_points; i++)
+        points[i] = points[kept[i]];
+    series->points = points;
+    free(kept);
+    return 0;
+}
+
+static size_t count_series(const struct lines *lines)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < lines->n; i++)
+        n += i == 0 || compare_series(&lines->items[i - 1].key, &lines->items[i].key);
+    return n;
+}
+
+/* How many lines can be shown: all of them if nothing needs to be thinned. */
+static size_t lines_shown(size_t lines, size_t total, size_t budget)
+{
+    if (total <= budget || lines <= budget / THIN_LEAST)
+        return lines;
+    return budget / THIN_LEAST;
+}
+
+static int finish_rows(struct summary_builder *builder, struct summary *summary)
+{
+    struct lines *rows = &builder->rows;
+    double *scratch;
+    size_t most, end;
+
+    if (sort_samples(rows))
+        return -1;
+    scratch = scratch_for(rows);
+    if (!scratch)
+        return -1;
+    for (size_t i = 0; i < rows->n; i++)
+        sum_point(rows, &rows->items[i], scratch);
+    free(scratch);
+    qsort(rows->items, rows->n, sizeof(*rows->items), compare_lines);
+    summary->series_total = count_series(rows);
+    summary->points_total = rows->n;
+    most = lines_shown(summary->series_total, rows->n, builder->query.points);
+    summary->series = calloc(most + 1, sizeof(*summary->series));
+    if (!summary->series)
+        return -1;
+    for (size_t i = 0; i < rows->n && summary->n_series < most; i = end) {
+        struct summary_series *series = &summary->series[summary->n_series];
+
+        for (end = i + 1; end < rows->n; end++) {
+            if (compare_series(&rows->items[i].key, &rows->items[end].key))
+                break;
+        }
+        if (make_series(builder, &rows->items[i], end - i,
+                        thin_share(end - i, rows->n, most, builder->query.points),
+                        series))
+            return -1;
+        summary->n_series++;
+        summary->points += series->n_points;
+    }
+    return 0;
+}
+
+/* ---- Figures ---- */
+
+static double sample_value(const void *line, size_t i)
+{
+    return ((const struct sample *)line)[i].first;
+}
+
+/* Those of rank 0 or of none first: others are left out before them. */
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct line *left = a, *right = b;
+    int order = compare_ints(left->key.rank > 0 ? left->key.rank : 0,
+                             right->key.rank > 0 ? right->key.rank : 0);
+
+    return order ? order : compare_lines(a, b);
+}
+
+static int compare_figures(const void *a, const void *b)
+{
+    int order = compare_lines(a, b);
+
+    return order ? order : compare_ranks(a, b);
+}
+
+static void sum_figure(struct summary_figure *figure, const struct sample *samples,
+                       size_t n, double *scratch)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < n; i++) {
+        scratch[i] = samples[i].first;
+        sum += samples[i].first;
+    }
+    figure->count = n;
+    figure->last = samples[n - 1].first;
+    figure->mean = sum / (double)n;
+    qsort(scratch, n, sizeof(*scratch), compare_doubles);
+    figure->median = median_of(scratch, n);
+    figure->min = scratch[0];
+    figure->max = scratch[n - 1];
+}
+
+static int make_figure(const struct summary_builder *builder, const struct line *line,
+                       size_t most, double *scratch, struct summary_figure *figure)
+{
+    const struct sample *samples = builder->figures.samples + line->first_sample;
+    size_t *kept = malloc((most + line->n_samples) * sizeof(*kept));
+    struct thin_line thin = {sample_value, NULL, samples, line->n_samples};
+
+    figure->values = malloc((most + 1) * sizeof(*figure->values));
+    if (!kept || !figure->values) {
+        free(kept);
+        return -1;
+    }
+    figure->combination = line->key.combination;
+    figure->case_no = line->key.case_no;
+    figure->rank = line->key.rank;
+    figure->key = json_incref(builder->keys[line->key.key]);
+    sum_figure(figure, samples, line->n_samples, scratch);
+    figure->n_values = thin_choose(&thin, most, kept);
+    for (size_t i = 0; i < figure->n_values; i++) {
+        const struct sample *sample = &samples[kept[i]];
+
+        figure->values[i] =
+            (struct summary_value){kept[i], sample->first, sample->second};
+    }
+    free(kept);
+    return 0;
+}
+
+static int finish_figures(struct summary_builder *builder, struct summary *summary)
+{
+    struct lines *lines = &builder->figures;
+    double *scratch;
+    size_t most;
+    int result = 0;
+
+    if (sort_samples(lines))
+        return -1;
+    summary->figures_total = lines->n;
+    most = lines_shown(lines->n, lines->n_samples, builder->query.points);
+    summary->figures = calloc(most + 1, sizeof(*summary->figures));
+    scratch = scratch_for(lines);
+    if (!summary->figures || !scratch) {
+        free(scratch);
+        return -1;
+    }
+    qsort(lines->items, lines->n, sizeof(*lines->items), compare_ranks);
+    qsort(lines->items, most, sizeof(*lines->items), compare_figures);
+    for (size_t i = 0; i < most && !result; i++) {
+        const struct line *line = &lines->items[i];
+        size_t share =
+            thin_share(line->n_samples, lines->n_samples, most, builder->query.points);
+
+        result = make_figure(builder, line, share, scratch,
+                             &summary->figures[summary->n_figures++]);
+    }
+    free(scratch);
+    return result;
+}
+
+struct summary *summary_builder_finish(struct summary_builder *builder)
+{
+    struct summary *summary = calloc(1, sizeof(*summary));
+
+    if (!summary)
+        return NULL;
+    summary->results = builder->results;
+    if (finish_rows(builder, summary) || finish_figures(builder, summary)) {
+        summary_destroy(summary);
+        return NULL;
+    }
+    return summary;
+}

@@ -1,0 +1,26 @@
+/* summary_build.h - a summary from the records of a run's results, one after the other.
+ * Pure: knows no database. */
+#ifndef RINGBENCH_SERVER_STORE_SUMMARY_BUILD_H
+#define RINGBENCH_SERVER_STORE_SUMMARY_BUILD_H
+
+#include "server/store/result_record.h"
+#include "server/store/summary.h"
+
+struct summary_builder;
+
+/* query and keys (by number; borrowed, to be there until the end) say what records mean.
+ * NULL when memory is out. */
+struct summary_builder *summary_builder_create(const struct summary_query *query,
+                                               json_t *const *keys, size_t n_keys);
+void summary_builder_destroy(struct summary_builder *builder);
+
+/* -1 when memory is out. Records of an earlier attempt, or with a key that is not there,
+ * are left out. */
+int summary_builder_add(struct summary_builder *builder,
+                        const struct result_record *record);
+
+/* Series, points and figures; messages, recent and last_event are the caller's. NULL when
+ * memory is out. */
+struct summary *summary_builder_finish(struct summary_builder *builder);
+
+#endif

@@ -1,0 +1,25 @@
+/* summary_index.h - numbers for lines: which series and size a result belongs to */
+#ifndef RINGBENCH_SERVER_STORE_SUMMARY_INDEX_H
+#define RINGBENCH_SERVER_STORE_SUMMARY_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* No padding: keys are compared as bytes. */
+struct summary_line_key {
+    int32_t combination, case_no, cycle, key, rank, reserved;
+    int64_t size;
+};
+
+_Static_assert(sizeof(struct summary_line_key) == 32, "compared as bytes");
+
+struct summary_index;
+
+struct summary_index *summary_index_create(void);
+void summary_index_destroy(struct summary_index *index);
+
+/* The number of the key; if it is new, it gets `next`. SIZE_MAX when memory is out. */
+size_t summary_index_find(struct summary_index *index, const struct summary_line_key *key,
+                          size_t next);
+
+#endif

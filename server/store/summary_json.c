@@ -1,0 +1,157 @@
+/* summary_json.c - a summary as the JSON of docs/api.md */
+#include "server/store/summary_json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_util.h"
+
+static void put_number(struct buf *out, const char *name, double value)
+{
+    if (isfinite(value))
+        buf_printf(out, ",\"%s\":%.10g", name, value);
+    else
+        buf_printf(out, ",\"%s\":null", name);
+}
+
+/* null for what is below 0. */
+static void put_optional(struct buf *out, const char *name, int64_t value)
+{
+    if (value >= 0)
+        buf_printf(out, ",\"%s\":%" PRId64, name, value);
+    else
+        buf_printf(out, ",\"%s\":null", name);
+}
+
+static void put_text(struct buf *out, const char *name, const char *text)
+{
+    json_t *value = text ? json_string(text) : json_null();
+    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+
+    buf_printf(out, ",\"%s\":%s", name, quoted ? quoted : "null");
+    free(quoted);
+    json_decref(value);
+}
+
+/* The members of a key, each with a comma before it. */
+static int put_key(struct buf *out, const json_t *key)
+{
+    char *text = json_text(key);
+    size_t len = text ? strlen(text) : 0;
+    int result = text ? 0 : -1;
+
+    if (len > 2)
+        result = buf_append_str(out, ",") || buf_append(out, text + 1, len - 2) ? -1 : 0;
+    free(text);
+    return result;
+}
+
+static int put_point(struct buf *out, const struct summary_point *point)
+{
+    buf_printf(out,
+               "{\"size\":%" PRId64 ",\"row\":%" PRId64 ",\"event\":%" PRId64
+               ",\"rows\":%u,\"skipped\":%u",
+               point->size, point->row, point->event, point->rows, point->skipped);
+    put_text(out, "reason", point->reason);
+    put_optional(out, "wrong", point->wrong);
+    if (point->rows > 0) {
+        put_number(out, "time_us", point->time_us);
+        put_number(out, "time_us_min", point->time_us_min);
+        put_number(out, "time_us_max", point->time_us_max);
+        put_number(out, "rank_us_min", point->rank_us_min);
+        put_number(out, "rank_us_max", point->rank_us_max);
+        put_number(out, "algbw_gbs", point->algbw_gbs);
+        put_number(out, "busbw_gbs", point->busbw_gbs);
+        put_number(out, "busbw_gbs_min", point->busbw_gbs_min);
+        put_number(out, "busbw_gbs_max", point->busbw_gbs_max);
+    }
+    return buf_append_str(out, "}");
+}
+
+static int put_series(struct buf *out, const struct summary_series *series)
+{
+    int result = 0;
+
+    buf_printf(out, "{\"combination\":%d", series->combination);
+    put_optional(out, "case", series->case_no);
+    put_optional(out, "cycle", series->cycle);
+    if (put_key(out, series->key))
+        return -1;
+    buf_printf(out, ",\"rows\":%" PRIu64 ",\"skipped\":%" PRIu64, series->rows,
+               series->skipped);
+    put_optional(out, "wrong", series->wrong);
+    put_number(out, "peak_busbw_gbs", series->peak_busbw_gbs);
+    buf_printf(out, ",\"points_total\":%zu,\"points\":[", series->points_total);
+    for (size_t i = 0; i < series->n_points && !result; i++) {
+        if (i > 0)
+            buf_append_str(out, ",");
+        result = put_point(out, &series->points[i]);
+    }
+    return result || buf_append_str(out, "]}") ? -1 : 0;
+}
+
+static int put_value(struct buf *out, const struct summary_value *value, bool has_x)
+{
+    if (isfinite(value->value))
+        buf_printf(out, "[%" PRIu64 ",%.10g", value->index, value->value);
+    else
+        buf_printf(out, "[%" PRIu64 ",null", value->index);
+    if (has_x)
+        buf_printf(out, ",%.10g", value->x);
+    return buf_append_str(out, "]");
+}
+
+static int put_figure(struct buf *out, const struct summary_figure *figure)
+{
+    bool has_x = json_is_string(json_object_get(figure->key, "x"));
+    int result = 0;
+
+    buf_printf(out, "{\"combination\":%d,\"case\":%d", figure->combination,
+               figure->case_no);
+    put_optional(out, "rank", figure->rank);
+    if (put_key(out, figure->key))
+        return -1;
+    buf_printf(out, ",\"count\":%" PRIu64, figure->count);
+    put_number(out, "mean", figure->mean);
+    put_number(out, "median", figure->median);
+    put_number(out, "min", figure->min);
+    put_number(out, "max", figure->max);
+    put_number(out, "last", figure->last);
+    buf_append_str(out, ",\"values\":[");
+    for (size_t i = 0; i < figure->n_values && !result; i++) {
+        if (i > 0)
+            buf_append_str(out, ",");
+        result = put_value(out, &figure->values[i], has_x);
+    }
+    return result || buf_append_str(out, "]}") ? -1 : 0;
+}
+
+int summary_json_write(const struct summary *summary, struct buf *out)
+{
+    int result = 0;
+
+    buf_printf(out, "\"last_event\":%" PRId64 ",\"results\":%" PRIu64 ",\"series\":[",
+               summary->last_event, summary->results);
+    for (size_t i = 0; i < summary->n_series && !result; i++) {
+        if (i > 0)
+            buf_append_str(out, ",\n");
+        result = put_series(out, &summary->series[i]);
+    }
+    buf_printf(out,
+               "],\"series_total\":%zu,\"points\":%zu,\"points_total\":%zu,"
+               "\"figures\":[",
+               summary->series_total, summary->points, summary->points_total);
+    for (size_t i = 0; i < summary->n_figures && !result; i++) {
+        if (i > 0)
+            buf_append_str(out, ",\n");
+        result = put_figure(out, &summary->figures[i]);
+    }
+    buf_printf(out, "],\"figures_total\":%zu,\"messages\":", summary->figures_total);
+    if (buf_append_str(out, summary->messages ? summary->messages : "[]") ||
+        buf_append_str(out, ",\"recent\":") ||
+        buf_append_str(out, summary->recent ? summary->recent : "[]"))
+        return -1;
+    return result;
+}

@@ -1,0 +1,362 @@
+/* summary_read.c - results by their records, out of the database */
+#include "server/store/summary_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_util.h"
+#include "server/store/event_text.h"
+#include "server/store/result_record.h"
+#include "server/store/store_sql.h"
+#include "server/store/summary_build.h"
+#include "server/store/summary_json.h"
+
+#define TEXT_MAX ((size_t)256 << 20)
+#define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
+
+enum { SQL_KEYS, SQL_CHUNKS, SQL_EVENT, SQL_HEAD, SQL_MESSAGES, SQL_RECENT, SQL_COUNT };
+
+/* The records of an event are in the last chunk that begins at or before it. The terms on
+ * type are those of the partial index. */
+static const char *const statements[SQL_COUNT] = {
+    [SQL_KEYS] = "SELECT key, text FROM result_keys WHERE run = ?1 ORDER BY key",
+    [SQL_CHUNKS] = "SELECT records FROM result_chunks WHERE run = ?1 AND first_id >="
+                   " coalesce((SELECT max(first_id) FROM result_chunks WHERE run = ?1"
+                   "  AND first_id <= ?2), 0) AND first_id <= ?3 ORDER BY first_id",
+    [SQL_EVENT] = "SELECT id, time_ms, body FROM events WHERE run = ?1 AND id = ?2",
+    [SQL_HEAD] = "SELECT coalesce(max(id), 0) FROM events WHERE run = ?1",
+    [SQL_MESSAGES] = "SELECT id, time_ms, body FROM events WHERE rowid IN (SELECT rowid"
+                     " FROM events WHERE run = ?1 AND type <> 'result'"
+                     " AND type = 'message' AND id <= ?2 ORDER BY id DESC LIMIT ?3)"
+                     " ORDER BY id",
+    [SQL_RECENT] = "SELECT id, time_ms, body FROM events WHERE rowid IN (SELECT rowid"
+                   " FROM events WHERE run = ?1 AND type <> 'result'"
+                   " AND type IN ('state', 'placed', 'case', 'rank') AND id <= ?2"
+                   " ORDER BY id DESC LIMIT ?3) ORDER BY id",
+};
+
+/* One question under way. */
+struct reading {
+    sqlite3 *db;
+    sqlite3_stmt *stmts[SQL_COUNT];
+    const char *run;
+    json_t **keys;
+    size_t n_keys;
+    struct error *err;
+};
+
+static int fail_sql(struct reading *reading)
+{
+    return store_sql_error(reading->err, reading->db, "cannot read");
+}
+
+static int fail_memory(struct reading *reading)
+{
+    return error_set(reading->err, ERROR_MEMORY, "out of memory");
+}
+
+static int reading_init(struct reading *reading, sqlite3 *db, const char *run,
+                        struct error *err)
+{
+    *reading = (struct reading){.db = db, .run = run, .err = err};
+    if (store_sql_prepare(db, statements, SQL_COUNT, reading->stmts, err) < 0)
+        return -1;
+    /* Everything is read as of one moment. */
+    if (store_sql_exec(db, "BEGIN") == SQLITE_OK)
+        return 0;
+    fail_sql(reading);
+    store_sql_finalize(reading->stmts, SQL_COUNT);
+    return -1;
+}
+
+static void reading_release(struct reading *reading)
+{
+    store_sql_finalize(reading->stmts, SQL_COUNT);
+    store_sql_exec(reading->db, "COMMIT");
+    for (size_t i = 0; i < reading->n_keys; i++)
+        json_decref(reading->keys[i]);
+    free(reading->keys);
+}
+
+/* Keys are numbered without gaps. */
+static int read_keys(struct reading *reading)
+{
+    sqlite3_stmt *stmt = reading->stmts[SQL_KEYS];
+    size_t capacity = 0;
+    int rc;
+
+    store_sql_bind_text(stmt, 1, reading->run);
+    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
+        const char *text = (const char *)sqlite3_column_text(stmt, 1);
+        json_t *key;
+
+        if (reading->n_keys == capacity) {
+            json_t **more;
+
+            capacity = capacity ? capacity * 2 : 64;
+            more = realloc(reading->keys, capacity * sizeof(*more));
+            if (!more)
+                return fail_memory(reading);
+            reading->keys = more;
+        }
+        key = text ? json_parse(text, (size_t)sqlite3_column_bytes(stmt, 1), NULL) : NULL;
+        if (!key || sqlite3_column_int(stmt, 0) != (int)reading->n_keys) {
+            json_decref(key);
+            return error_set(reading->err, ERROR_INTERNAL,
+                             "the records of run %s are damaged", reading->run);
+        }
+        reading->keys[reading->n_keys++] = key;
+    }
+    return rc == SQLITE_DONE ? 0 : fail_sql(reading);
+}
+
+/* Call `take` for each record with after < event <= up_to, in order, until it returns
+ * other than 0: which is returned, if negative as a failure for want of memory. */
+typedef int record_taker(void *arg, const struct result_record *record);
+
+static int each_record(struct reading *reading, int64_t after, int64_t up_to,
+                       record_taker *take, void *arg)
+{
+    sqlite3_stmt *stmt = reading->stmts[SQL_CHUNKS];
+    int rc, taken = 0;
+
+    store_sql_bind_text(stmt, 1, reading->run);
+    sqlite3_bind_int64(stmt, 2, after);
+    sqlite3_bind_int64(stmt, 3, up_to);
+    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && !taken; rc = sqlite3_step(stmt)) {
+        const char *records = sqlite3_column_blob(stmt, 0);
+        size_t n = (size_t)sqlite3_column_bytes(stmt, 0) / sizeof(struct result_record);
+
+        for (size_t i = 0; i < n && !taken; i++) {
+            struct result_record record;
+
+            memcpy(&record, records + i * sizeof(record), sizeof(record));
+            if (record.event > after && record.event <= up_to)
+                taken = take(arg, &record);
+        }
+    }
+    sqlite3_reset(stmt);
+    if (taken < 0)
+        return fail_memory(reading);
+    return taken || rc == SQLITE_DONE ? taken : fail_sql(reading);
+}
+
+/* ---- Summaries ---- */
+
+static int take_in(void *arg, const struct result_record *record)
+{
+    return summary_builder_add(arg, record);
+}
+
+static int read_head(struct reading *reading, int64_t up_to, int64_t *head)
+{
+    sqlite3_stmt *stmt = reading->stmts[SQL_HEAD];
+
+    store_sql_bind_text(stmt, 1, reading->run);
+    if (sqlite3_step(stmt) != SQLITE_ROW)
+        return fail_sql(reading);
+    *head = sqlite3_column_int64(stmt, 0);
+    if (*head > up_to)
+        *head = up_to;
+    return 0;
+}
+
+/* The last events of a statement, as the text of an array. */
+static int read_last(struct reading *reading, int which, int64_t up_to, int limit,
+                     char **text)
+{
+    sqlite3_stmt *stmt = reading->stmts[which];
+    struct buf out;
+    int rc, result;
+
+    buf_init(&out, TEXT_MAX);
+    store_sql_bind_text(stmt, 1, reading->run);
+    sqlite3_bind_int64(stmt, 2, up_to);
+    sqlite3_bind_int(stmt, 3, limit);
+    result = buf_append_str(&out, "[");
+    for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && !result; rc = sqlite3_step(stmt))
+        result =
+            (out.len > 1 && buf_append_str(&out, ",\n")) || event_text_append(stmt, &out);
+    if (!result)
+        result = buf_append_str(&out, "]");
+    *text = result ? NULL : buf_detach(&out, NULL);
+    buf_release(&out);
+    if (!*text)
+        return fail_memory(reading);
+    return rc == SQLITE_DONE ? 0 : fail_sql(reading);
+}
+
+static char *reason_of(struct reading *reading, int64_t event)
+{
+    sqlite3_stmt *stmt = reading->stmts[SQL_EVENT];
+    const char *text;
+    json_t *body = NULL;
+    char *reason = NULL;
+
+    store_sql_bind_text(stmt, 1, reading->run);
+    sqlite3_bind_int64(stmt, 2, event);
+    if (sqlite3_step(stmt) == SQLITE_ROW) {
+        text = (const char *)sqlite3_column_text(stmt, 2);
+        if (text)
+            body = json_parse(text, (size_t)sqlite3_column_bytes(stmt, 2), NULL);
+        if (json_get_str(body, "skipped", NULL))
+            reason = strdup(json_get_str(body, "skipped", ""));
+    }
+    json_decref(body);
+    sqlite3_reset(stmt);
+    return reason;
+}
+
+static void add_reasons(struct reading *reading, struct summary *summary)
+{
+    size_t left = REASONS_MAX;
+
+    for (size_t i = 0; i < summary->n_series; i++) {
+        struct summary_series *series = &summary->series[i];
+
+        for (size_t k = 0; k < series->n_points && left > 0; k++) {
+            if (series->points[k].skipped == 0)
+                continue;
+            series->points[k].reason =
+                reason_of(reading, series->points[k].skipped_event);
+            left--;
+        }
+    }
+}
+
+static struct summary *build(struct reading *reading, const struct summary_query *query,
+                             int64_t head)
+{
+    struct summary_builder *builder =
+        summary_builder_create(query, reading->keys, reading->n_keys);
+    struct summary *summary = NULL;
+
+    if (!builder) {
+        fail_memory(reading);
+    } else if (!each_record(reading, 0, head, take_in, builder)) {
+        summary = summary_builder_finish(builder);
+        if (!summary)
+            fail_memory(reading);
+    }
+    summary_builder_destroy(builder);
+    return summary;
+}
+
+static int write_json(struct reading *reading, struct summary *summary)
+{
+    struct buf out;
+
+    buf_init(&out, TEXT_MAX);
+    if (!summary_json_write(summary, &out))
+        summary->json = buf_detach(&out, NULL);
+    buf_release(&out);
+    return summary->json ? 0 : fail_memory(reading);
+}
+
+struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
+                             struct error *err)
+{
+    struct summary *summary = NULL;
+    struct reading reading;
+    int64_t head = 0;
+
+    if (reading_init(&reading, db, query->run, err))
+        return NULL;
+    if (!read_keys(&reading) && !read_head(&reading, query->up_to, &head))
+        summary = build(&reading, query, head);
+    if (summary) {
+        summary->last_event = head;
+        add_reasons(&reading, summary);
+        if (read_last(&reading, SQL_MESSAGES, head, SUMMARY_MESSAGES,
+                      &summary->messages) ||
+            read_last(&reading, SQL_RECENT, head, SUMMARY_RECENT, &summary->recent) ||
+            (query->want_json && write_json(&reading, summary))) {
+            summary_destroy(summary);
+            summary = NULL;
+        }
+    }
+    reading_release(&reading);
+    return summary;
+}
+
+/* ---- Pages ---- */
+
+struct page {
+    struct reading *reading;
+    const struct store_rows_query *query;
+    bool *is_wanted; /* by key */
+    struct buf *out;
+    int count;
+    int64_t last_id;
+    bool has_more;
+};
+
+static bool key_matches(const json_t *key, const struct store_rows_query *query)
+{
+    if (query->series >= 0 && json_get_int(key, "series", -1) != query->series)
+        return false;
+    if (query->group >= 0 && json_get_int(key, "group", -1) != query->group)
+        return false;
+    return !query->metric || strcmp(json_get_str(key, "metric", ""), query->metric) == 0;
+}
+
+static bool matches(const struct page *page, const struct result_record *record)
+{
+    const struct store_rows_query *query = page->query;
+
+    if (record->key < 0 || (size_t)record->key >= page->reading->n_keys ||
+        !page->is_wanted[record->key])
+        return false;
+    return (query->case_no < 0 || record->case_no == query->case_no) &&
+           (query->row < 0 || record->row == query->row) &&
+           (query->rank < 0 || record->rank == query->rank) &&
+           (query->size < 0 || record->size == query->size);
+}
+
+static int take_row(void *arg, const struct result_record *record)
+{
+    struct page *page = arg;
+    sqlite3_stmt *stmt = page->reading->stmts[SQL_EVENT];
+    int result = 0;
+
+    if (!matches(page, record))
+        return 0;
+    if (page->count == page->query->limit) {
+        page->has_more = true;
+        return 1;
+    }
+    store_sql_bind_text(stmt, 1, page->reading->run);
+    sqlite3_bind_int64(stmt, 2, record->event);
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        result = event_text_append(stmt, page->out) || buf_append_str(page->out, "\n")
+                     ? -1
+                     : 0;
+    sqlite3_reset(stmt);
+    page->count++;
+    page->last_id = record->event;
+    return result;
+}
+
+int rows_read(sqlite3 *db, const struct store_rows_query *query, struct buf *out,
+              int64_t *next, struct error *err)
+{
+    struct reading reading;
+    struct page page = {.reading = &reading, .query = query, .out = out};
+    int result;
+
+    if (reading_init(&reading, db, query->run, err))
+        return -1;
+    result = read_keys(&reading);
+    if (!result) {
+        page.is_wanted = calloc(reading.n_keys + 1, sizeof(*page.is_wanted));
+        result = page.is_wanted ? 0 : fail_memory(&reading);
+    }
+    for (size_t i = 0; !result && i < reading.n_keys; i++)
+        page.is_wanted[i] = key_matches(reading.keys[i], query);
+    if (!result)
+        result = each_record(&reading, query->after, INT64_MAX, take_row, &page);
+    *next = page.has_more ? page.last_id : 0;
+    free(page.is_wanted);
+    reading_release(&reading);
+    return result < 0 ? -1 : 0;
+}

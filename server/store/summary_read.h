@@ -1,0 +1,18 @@
+/* summary_read.h - results by their records: summaries and pages, out of the database */
+#ifndef RINGBENCH_SERVER_STORE_SUMMARY_READ_H
+#define RINGBENCH_SERVER_STORE_SUMMARY_READ_H
+
+#include <sqlite3.h>
+
+#include "common/buf.h"
+#include "server/store/summary.h"
+
+/* NULL with err on failure. */
+struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
+                             struct error *err);
+
+/* A page of results as lines of JSON; see store_read_rows. */
+int rows_read(sqlite3 *db, const struct store_rows_query *query, struct buf *out,
+              int64_t *next, struct error *err);
+
+#endif
