@@ -7,6 +7,8 @@ const RETRY_MAX_MS = 5000;
 const SILENCE_MS = 40000;
 /* A request that a page polls with must not hang on a dead link for minutes. */
 const REQUEST_MS = 20000;
+/* A file of a million rows takes its time. */
+const FILE_MS = 600000;
 
 export class ApiError extends Error {
     constructor(status, problem) {
@@ -17,7 +19,8 @@ export class ApiError extends Error {
     }
 }
 
-/* `options` are for tests: fetch, storage, askToken, setTimeout. */
+/* `options`: askToken(again), which gives a token; shared, the streams that all tabs share;
+ * and for tests fetch, storage, silenceMs. */
 export class Api extends EventTarget {
     constructor(options = {}) {
         super();
@@ -28,6 +31,7 @@ export class Api extends EventTarget {
         this.goneSince = null;
         this.skewMs = 0;
         this.asking = null;
+        this.shared = options.shared ?? null;
     }
 
     token() {
@@ -59,6 +63,46 @@ export class Api extends EventTarget {
         return this.json(`/api/v1/runs/${encodeURIComponent(id)}`, {signal});
     }
 
+    /* What draws a run of many events without reading them. */
+    summary(id, by, signal) {
+        return this.json(
+            `/api/v1/runs/${encodeURIComponent(id)}/summary?by=${by}`, {signal});
+    }
+
+    /* A page of rows. */
+    rows(id, query) {
+        return this.json(
+            `/api/v1/runs/${encodeURIComponent(id)}/results?format=json&${query}`);
+    }
+
+    /* The events that are stored now. */
+    async stored(id, after) {
+        const path = `/api/v1/runs/${encodeURIComponent(id)}/events`;
+        const response =
+            await this.request(`${path}?follow=0&format=ndjson&after=${after}`, {});
+        const lines = (await response.text()).split('\n');
+        return lines.filter(line => line !== '').map(line => JSON.parse(line));
+    }
+
+    programs() {
+        return this.json('/api/v1/programs');
+    }
+
+    /* The server's own description of what it takes. */
+    schema() {
+        return this.json('/openapi.json');
+    }
+
+    /* What the server thinks of a spec, without starting it. */
+    validate(spec, signal) {
+        return this.json('/api/v1/runs/validate', {
+            method: 'POST',
+            headers: {'Content-Type': 'application/json'},
+            body: JSON.stringify(spec),
+            signal
+        });
+    }
+
     nodes() {
         return this.json('/api/v1/nodes');
     }
@@ -88,9 +132,12 @@ export class Api extends EventTarget {
         return this.json(`/api/v1/runs/${encodeURIComponent(id)}/logs?${query}`);
     }
 
-    async results(id, format) {
-        const path = `/api/v1/runs/${encodeURIComponent(id)}/results?format=${format}`;
-        return (await this.request(path, {})).blob();
+    /* The report, or the results in a format, as a file. */
+    async file(id, kind) {
+        const what = kind === 'report' ? 'report.html' : `results?format=${kind}`;
+        const init = {signal: AbortSignal.timeout(FILE_MS)};
+        const path = `/api/v1/runs/${encodeURIComponent(id)}/${what}`;
+        return (await this.request(path, init)).blob();
     }
 
     async json(path, init = {}) {
@@ -163,8 +210,35 @@ export class Api extends EventTarget {
 
     /* Follow a run's events from after `after` until it ended or `signal` aborts. Calls
      * `onEvents` with arrays of events, in order, each event once; reconnects by the last
-     * event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. */
+     * event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
+     * of a browser share a stream where they can. */
     async follow(id, {after, onEvents, signal}) {
+        const position = {after};
+        const take = events => {
+            position.after = events[events.length - 1].id;
+            onEvents(events);
+        };
+        while (await this.shared?.ready) {
+            const outcome = await this.shared.follow(id, {
+                after: position.after,
+                token: this.token(),
+                signal,
+                onEvents: take,
+                onReach: since => this.setGone(since)
+            });
+            if (typeof outcome === 'string') {
+                return outcome;
+            }
+            if (outcome.status !== 401 || !this.askToken) {
+                return new ApiError(outcome.status, outcome.problem);
+            }
+            await this.renewToken();
+        }
+        return this.followAlone(id, {after, onEvents, signal});
+    }
+
+    /* The same on a stream of its own. */
+    async followAlone(id, {after, onEvents, signal}) {
         const position = {after};
         let wait = RETRY_FIRST_MS;
         while (!signal.aborted) {

@@ -1,7 +1,7 @@
 /* chart.mjs - one panel on uPlot: log2 sizes, shaped points, bounds as a band, a readout
  * that follows the pointer or the arrow keys. uPlot is a classic script of index.html: as
  * a module it comes three times as large. */
-import {alignLines, logTicks, METRICS, sizeTicks, yScale} from './chart_model.mjs';
+import {alignLines, countTicks, logTicks, sizeTicks, yScale} from './chart_model.mjs';
 import {h} from './dom.mjs';
 import {shapeCorners} from './palette.mjs';
 import {readout} from './readout.mjs';
@@ -35,15 +35,15 @@ export class Chart {
         this.panel = panel;
         this.view = view;
         this.box.setAttribute('aria-label',
-            `Chart of ${panel.collective}: ` +
+            `Chart of ${panel.collective}: ${panel.axis} over ` +
                 `${
-                    METRICS[view.metric]
-                        .axis} over bytes. Left and right arrow keys read out ` +
-                'each size; the table below has all figures.');
+                    panel.isSize ? 'bytes'
+                                 : panel.place}. Left and right arrow keys read ` +
+                'out each point; the table below has all figures.');
         this.height = height;
         const made = JSON.stringify([
-            height, panel.lines.map(l => [l.key, l.hidden, l.colour]), yScale(view),
-            view.metric, colours().text
+            height, panel.lines.map(l => [l.key, l.hidden, l.colour]),
+            yScale(view, panel), panel.isSize, view.metric, colours().text
         ]);
         this.data = alignLines(panel.lines);
         if (made !== this.made || !this.plot) {
@@ -65,7 +65,7 @@ export class Chart {
 
     options() {
         const tone = colours();
-        const logY = yScale(this.view) === 'log';
+        const logY = yScale(this.view, this.panel) === 'log';
         return {
             width: this.width(),
             height: this.height,
@@ -73,10 +73,15 @@ export class Chart {
             legend: {show: false},
             cursor: {y: false, points: {show: false}, drag: {x: false, y: false}},
             scales: {
-                x: {time: false, distr: 3, log: 2, range: () => this.panel.x},
+                x: {
+                    time: false,
+                    distr: this.panel.isSize ? 3 : 1,
+                    log: 2,
+                    range: () => this.panel.x
+                },
                 y: {distr: logY ? 3 : 1, log: 10, range: () => this.panel.y}
             },
-            axes: [sizeAxis(tone), valueAxis(tone, this.view, logY)],
+            axes: [placeAxis(tone, this.panel.isSize), valueAxis(tone, logY)],
             series: [
                 {}, ...this.panel.lines.map(line => ({
                     show: !line.hidden,
@@ -174,21 +179,21 @@ export function colours() {
     };
 }
 
-function sizeAxis(tone) {
+function placeAxis(tone, isSize) {
     return {
         stroke: tone.text,
         font: tone.font,
         grid: {stroke: tone.grid, width: 1},
         ticks: {stroke: tone.grid, width: 1, size: 4},
         size: 34,
-        splits: (u, axis, low, high) =>
-            sizeTicks([low, high], u.bbox.width / devicePixelRatio, 44),
+        splits: (u, axis, low, high) => (isSize ? sizeTicks : countTicks)(
+            [low, high], u.bbox.width / devicePixelRatio, 44),
         filter: (u, splits) => splits,
-        values: (u, splits) => splits.map(formatSize)
+        values: (u, splits) => splits.map(isSize ? formatSize : String)
     };
 }
 
-function valueAxis(tone, view, logY) {
+function valueAxis(tone, logY) {
     return {
         stroke: tone.text,
         font: tone.font,

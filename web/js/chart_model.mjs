@@ -1,6 +1,5 @@
 /* chart_model.mjs - from a run's series to what one chart panel draws: lines with points
  * and bounds, and both axes' ranges. No DOM. */
-import {buildSeries} from './stats.mjs';
 import {lookOf} from './palette.mjs';
 import {parseSize} from './units.mjs';
 
@@ -25,13 +24,13 @@ export function pointValue(point, metric) {
     return {y: point[`${key}_${unit}`], lo, hi};
 }
 
-/* The sources are {name, rows, spec} of one run or of several laid over one another; the
+/* The sources are {name, book, spec} of one run or of several laid over one another; the
  * view is the run page's address state. One panel per collective, on shared scales. */
 export function buildPanels(sources, view, theme) {
     const all = [];
     const looks = new Map();
     sources.forEach((source, index) => {
-        for (const series of buildSeries(source.rows)) {
+        for (const series of source.book.lines.values()) {
             all.push(lineOf(series, source, index, view, looks, theme));
         }
     });
@@ -45,11 +44,15 @@ export function buildPanels(sources, view, theme) {
     const visible = all.filter(line => !line.hidden);
     const x = sizeRange(sources.map(source => source.spec), all, view);
     const y = valueRange(visible, yScale(view));
-    return [...panels.values()].map(panel => ({...panel, x, y, metric: view.metric}));
+    const axis = METRICS[view.metric].axis;
+    return [...panels.values()].map(panel => ({...panel, x, y, axis, isSize: true}));
 }
 
 /* Times over all sizes span decades: their axis is logarithmic unless asked otherwise. */
-export function yScale(view) {
+export function yScale(view, panel = {}) {
+    if (panel.kind === 'figure') {
+        return view.y === 'log' && panel.y[0] > 0 ? 'log' : 'linear';
+    }
     if (view.y === 'auto') {
         return view.metric === 'time' ? 'log' : 'linear';
     }
@@ -64,14 +67,6 @@ function lineOf(series, source, index, view, looks, theme) {
         looks.set(family, looks.size);
     }
     const wanted = view.place === 'both' || (view.place === 'in') === series.inPlace;
-    const points = [];
-    for (const point of series.points) {
-        const value = pointValue(point, view.metric);
-        const inView = view.metric !== 'latency' || point.size <= LATENCY_MAX_BYTES;
-        if (value && inView && point.size > 0) {
-            points.push({x: point.size, ...value, point});
-        }
-    }
     return {
         key,
         collective: series.collective,
@@ -79,9 +74,27 @@ function lineOf(series, source, index, view, looks, theme) {
         inPlace: series.inPlace,
         hidden: !wanted || view.hide.includes(key),
         offered: wanted,
-        points,
+        points: pointsOf(series, view.metric),
         ...lookOf(looks.get(family), series.inPlace, theme)
     };
+}
+
+/* What is drawn of a series; made anew only when a row was added to it. */
+function pointsOf(series, metric) {
+    const kept = series.drawn;
+    if (kept?.metric === metric && kept.revision === series.revision) {
+        return kept.points;
+    }
+    const points = [];
+    for (const point of series.points) {
+        const value = pointValue(point, metric);
+        const inView = metric !== 'latency' || point.size <= LATENCY_MAX_BYTES;
+        if (value && inView && point.size > 0) {
+            points.push({x: point.size, ...value, point});
+        }
+    }
+    series.drawn = {metric, revision: series.revision, points};
+    return points;
 }
 
 /* The sizes that will come are known from the start: the axis does not move as points
@@ -151,6 +164,18 @@ export function sizeTicks([low, high], width, room) {
     return ticks;
 }
 
+/* Whole numbers between, not closer than `room` pixels apart. */
+export function countTicks([low, high], width, room) {
+    const least = Math.max(1, (high - low) * room / Math.max(1, width));
+    const power = 10 ** Math.floor(Math.log10(least));
+    const stride = [1, 2, 5, 10].find(step => step * power >= least) * power;
+    const ticks = [];
+    for (let tick = Math.ceil(low / stride) * stride; tick <= high; tick += stride) {
+        ticks.push(tick);
+    }
+    return ticks;
+}
+
 /* 1, 2, 5 or only whole powers of ten, as there is room. */
 export function logTicks([low, high]) {
     const decades = Math.log10(high / low);
@@ -168,17 +193,28 @@ export function logTicks([low, high]) {
     return ticks;
 }
 
-/* The lines on one x array, for uPlot: nulls where a line has no such size. */
+/* The lines on one x array, for uPlot: nulls where a line has no such size. Lines of one
+ * run mostly have the same sizes: then nothing has to be looked up. */
 export function alignLines(lines) {
-    const xs = [...new Set(lines.flatMap(line => line.points.map(p => p.x)))].sort(
-        (a, b) => a - b);
-    const at = new Map(xs.map((x, index) => [x, index]));
+    const longest =
+        lines.reduce((a, b) => (b.points.length > a.points.length ? b : a), {points: []});
+    const same = lines.every(
+        line => line.points.every((point, i) => point.x === longest.points[i].x));
+    const xs = same ? longest.points.map(p => p.x) : mergedPlaces(lines);
+    const at = same ? null : new Map(xs.map((x, index) => [x, index]));
     const columns = lines.map(line => {
         const column = new Array(xs.length).fill(null);
-        for (const point of line.points) {
-            column[at.get(point.x)] = point.y;
-        }
+        line.points.forEach(
+            (point, i) => { column[same ? i : at.get(point.x)] = point.y; });
         return column;
     });
     return [xs, ...columns];
+}
+
+function mergedPlaces(lines) {
+    const all = new Set();
+    for (const line of lines) {
+        line.points.forEach(point => all.add(point.x));
+    }
+    return [...all].sort((a, b) => a - b);
 }

@@ -1,6 +1,6 @@
 /* chart_svg.mjs - a chart as an SVG document of its own, with title, axes and legend. The
  * text is made without a DOM; only svgToPng needs one. */
-import {logTicks, METRICS, sizeTicks, yScale} from './chart_model.mjs';
+import {countTicks, logTicks, sizeTicks, yScale} from './chart_model.mjs';
 import {shapeCorners} from './palette.mjs';
 import {formatSize, significant} from './units.mjs';
 
@@ -69,7 +69,7 @@ function panelSvg(panel, view, tone) {
     const bottom = PLOT.top + PLOT.height;
     const content = [
         tag('text', {'x': PLOT.left, 'y': 24, 'font-weight': 600, 'fill': tone.text},
-            escapeXml(`${panel.collective}, ${METRICS[view.metric].axis}`)),
+            escapeXml(`${panel.collective}, ${panel.axis}`)),
         axes(scales, panel, view, tone),
         ...lines.map(line => (view.band ? band(line, scales) : '')),
         ...lines.map(line => lineSvg(line, scales, tone)),
@@ -85,16 +85,16 @@ function panelSvg(panel, view, tone) {
 function makeScales(panel, view) {
     const width = WIDTH - PLOT.left - PLOT.right;
     const along = ([low, high], value) => Math.log(value / low) / Math.log(high / low);
-    const log = yScale(view) === 'log';
+    const evenly = ([low, high], value) => (value - low) / (high - low);
+    const log = yScale(view, panel) === 'log';
     const [low, high] = panel.y;
     const share = value => {
-        const at =
-            log ? along(panel.y, Math.max(value, low)) : (value - low) / (high - low);
+        const at = log ? along(panel.y, Math.max(value, low)) : evenly(panel.y, value);
         return Math.min(1, Math.max(0, at));
     };
     return {
         width,
-        x: size => PLOT.left + width * along(panel.x, size),
+        x: at => PLOT.left + width * (panel.isSize ? along : evenly)(panel.x, at),
         y: value => PLOT.top + PLOT.height * (1 - share(value)),
         yTicks: log ? logTicks(panel.y)
                     : [0, 0.2, 0.4, 0.6, 0.8, 1].map(s => low + s * (high - low))
@@ -115,7 +115,7 @@ function axes(scales, panel, view, tone) {
             },
                 significant(value)));
     const columns =
-        sizeTicks(panel.x, scales.width, 44)
+        (panel.isSize ? sizeTicks : countTicks)(panel.x, scales.width, 44)
             .map(size => line(r(scales.x(size)), PLOT.top, r(scales.x(size)), bottom) +
                     tag('text', {
                         'x': r(scales.x(size)),
@@ -123,7 +123,7 @@ function axes(scales, panel, view, tone) {
                         'text-anchor': 'middle',
                         'fill': tone.text
                     },
-                        formatSize(size)));
+                        panel.isSize ? formatSize(size) : String(size)));
     return [...rows, ...columns].join('');
 }
 

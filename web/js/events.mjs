@@ -1,5 +1,6 @@
 /* events.mjs - a run's state as its events make it (docs/api.md). Replaying the same
  * events gives the same state; an event seen before changes nothing. No DOM. */
+import {addFigure} from './figures.mjs';
 
 export const ENDED = new Set(['completed', 'failed', 'cancelled']);
 export const RANK_STATES =
@@ -22,7 +23,10 @@ export function newRunState() {
         nodes: [],
         rowsTotal: 0,
         cases: new Map(),
-        rows: new Map(),
+        rowList: [],
+        epoch: 0,
+        summary: null,
+        results: 0,
         metrics: new Map(),
         messages: [],
         messagesDropped: 0,
@@ -97,12 +101,14 @@ function caseOf(run, event) {
             case: event.case,
             attempt,
             repeat: found?.repeat ?? 0,
+            env: found?.env ?? null,
             state: 'queued',
             reason: null,
             started: null,
             ended: null,
             ranks: new Map()
         };
+        run.epoch += run.cases.has(event.case) ? 1 : 0;
         run.cases.set(event.case, found);
     }
     return attempt < found.attempt ? null : found;
@@ -116,6 +122,7 @@ function applyCase(run, event) {
     found.state = event.state;
     found.reason = event.reason ?? null;
     found.repeat = event.repeat ?? found.repeat;
+    found.env = event.env ?? found.env;
     if (event.state === 'rendezvous' || event.state === 'running') {
         found.started ??= event.time;
     }
@@ -157,40 +164,12 @@ function applyResult(run, event) {
     if (!found) {
         return;
     }
+    run.results += 1;
     if (event.metric !== undefined) {
-        applyFigure(run, event);
+        addFigure(run.metrics, event, found);
         return;
     }
-    run.rows.set(`${event.case}:${event.row}`, event);
-}
-
-/* A figure that a program printed: summed up as it comes, for there may be many. */
-function applyFigure(run, event) {
-    let metric = run.metrics.get(event.metric);
-    if (!metric) {
-        metric = {
-            metric: event.metric,
-            unit: event.unit ?? '',
-            higherIsBetter: event.higher_is_better === true,
-            all: newSum(),
-            rank0: newSum()
-        };
-        run.metrics.set(event.metric, metric);
-    }
-    addTo(metric.all, event.value);
-    if (event.rank === 0) {
-        addTo(metric.rank0, event.value);
-    }
-}
-
-const newSum = () => ({count: 0, sum: 0, last: null, min: Infinity, max: -Infinity});
-
-function addTo(sum, value) {
-    sum.count += 1;
-    sum.sum += value;
-    sum.last = value;
-    sum.min = Math.min(sum.min, value);
-    sum.max = Math.max(sum.max, value);
+    run.rowList.push(event);
 }
 
 function applyMessage(run, event) {
@@ -199,18 +178,6 @@ function applyMessage(run, event) {
         run.messages.shift();
         run.messagesDropped += 1;
     }
-}
-
-/* Rows measured, of the present attempts only. */
-export function currentRows(run) {
-    const rows = [];
-    for (const row of run.rows.values()) {
-        const attempt = run.cases.get(row.case)?.attempt ?? 1;
-        if ((row.attempt ?? 1) === attempt) {
-            rows.push(row);
-        }
-    }
-    return rows;
 }
 
 /* The case to show: the asked one, else the one that runs, else the last that began. */

@@ -1,26 +1,22 @@
 /* main.mjs - the frame around the views: header, address, whether the server answers */
 import {Api} from './api.mjs';
 import {h, setHidden, setText} from './dom.mjs';
+import {SharedStreams} from './shared_streams.mjs';
 import {themeSwitch} from './theme.mjs';
 import {askToken} from './token_dialog.mjs';
 import {formatAddress, parseAddress} from './url_state.mjs';
-import {missingView} from './views/missing.mjs';
-import {newRunView} from './views/new_run.mjs';
-import {nodeView} from './views/node.mjs';
-import {nodesView} from './views/nodes.mjs';
-import {runView} from './views/run.mjs';
-import {runsView} from './views/runs.mjs';
 
+/* Each view comes with what it needs when it is first shown. */
 const VIEWS = {
-    runs: runsView,
-    run: runView,
-    new: newRunView,
-    nodes: nodesView,
-    node: nodeView,
-    missing: missingView
+    runs: async () => (await import('./views/runs.mjs')).runsView,
+    run: async () => (await import('./views/run.mjs')).runView,
+    new: async () => (await import('./views/new_run.mjs')).newRunView,
+    nodes: async () => (await import('./views/nodes.mjs')).nodesView,
+    node: async () => (await import('./views/node.mjs')).nodeView,
+    missing: async () => (await import('./views/missing.mjs')).missingView
 };
 
-const api = new Api({askToken});
+const api = new Api({askToken, shared: new SharedStreams('/js/hub.mjs')});
 const outlet = h('main', {id: 'main', tabindex: '-1'});
 const links = [['/', 'Runs', 'runs'], ['/nodes', 'Nodes', 'nodes']].map(
     ([href, text, view]) => ({view, link: h('a', {href}, text)}));
@@ -43,27 +39,38 @@ const app = {
 };
 
 /* Draw the view of the present address; the same view again is told its new query. */
-function show() {
+async function show() {
     const route = parseAddress(location.pathname, location.search);
     if (shown && shown.view === route.view && shown.id === route.id) {
-        shown.handle.update(route.query);
+        shown.query = route.query;
+        shown.handle?.update(route.query);
         return;
     }
     const first = shown === null;
-    shown?.handle.destroy();
+    shown?.handle?.destroy();
     outlet.replaceChildren();
     app.title('');
-    shown = {...route, handle: VIEWS[route.view](outlet, app, route)};
-    for (const {view, link} of links) {
-        const here = view === route.view || (view === 'nodes' && route.view === 'node');
+    const mine = {...route, handle: null};
+    shown = mine;
+    markLink(route.view);
+    const view = await VIEWS[route.view]();
+    if (shown !== mine) {
+        return;
+    }
+    mine.handle = view(outlet, app, mine);
+    if (!first) {
+        outlet.focus({preventScroll: true});
+        scrollTo(0, 0);
+    }
+}
+
+function markLink(view) {
+    for (const {view: own, link} of links) {
+        const here = own === view || (own === 'nodes' && view === 'node');
         link.toggleAttribute('aria-current', here);
         if (here) {
             link.setAttribute('aria-current', 'page');
         }
-    }
-    if (!first) {
-        outlet.focus({preventScroll: true});
-        scrollTo(0, 0);
     }
 }
 

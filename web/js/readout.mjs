@@ -1,9 +1,19 @@
 /* readout.mjs - all figures at one size, beside the pointer; a series' sample glyph */
 import {h, svg} from './dom.mjs';
 import {shapeCorners} from './palette.mjs';
-import {formatBandwidth, formatMemory, formatSize, formatTime} from './units.mjs';
+import {
+    formatBandwidth,
+    formatMemory,
+    formatSize,
+    formatTime,
+    significant
+} from './units.mjs';
 
 const LINES_MAX = 12;
+const COLUMNS = {
+    row: ['series', 'busbw', 'algbw', 'time', 'min … max'],
+    figure: ['series', 'mean', 'min … max', 'figures']
+};
 
 export function readout(panel, x) {
     const found = [];
@@ -13,14 +23,29 @@ export function readout(panel, x) {
             found.push({line, point});
         }
     }
-    const size = formatSize(x) === String(x) ? formatMemory(x) : `${formatSize(x)} bytes`;
-    return h('div', {}, h('p', {class: 'readout-size'}, size),
+    const kind = panel.kind ?? 'row';
+    const render = kind === 'row' ? readoutRow : found => figureRow(found, panel.unit);
+    return h('div', {}, h('p', {class: 'readout-size'}, placeInWords(panel, x)),
         h('table', {},
-            h('thead', {}, h('tr', {}, ['series', 'busbw', 'algbw', 'time',
-                'min … max'].map(text => h('th', {scope: 'col'}, text)))),
-            h('tbody', {}, found.slice(0, LINES_MAX).map(readoutRow))),
+            h('thead', {},
+                h('tr', {}, COLUMNS[kind].map(text => h('th', {scope: 'col'}, text)))),
+            h('tbody', {}, found.slice(0, LINES_MAX).map(render))),
         found.length > LINES_MAX ? h('p', {}, `and ${found.length - LINES_MAX} more`)
                                  : null);
+}
+
+function placeInWords(panel, x) {
+    if (!panel.isSize) {
+        return `${panel.place} ${x}`;
+    }
+    return formatSize(x) === String(x) ? formatMemory(x) : `${formatSize(x)} bytes`;
+}
+
+function figureRow({line, point}, unit) {
+    return h('tr', {}, h('th', {scope: 'row'}, glyph(line), h('span', {}, line.label)),
+        h('td', {}, `${significant(point.y)} ${unit}`),
+        h('td', {}, `${significant(point.lo)} … ${significant(point.hi)}`),
+        h('td', {}, String(point.point.count)));
 }
 
 function readoutRow({line, point}) {
@@ -30,6 +55,7 @@ function readoutRow({line, point}) {
         h('td', {}, formatBandwidth(p.algbw_gbs)), h('td', {}, formatTime(p.time_us)),
         h('td', {},
             `${formatTime(p.time_bounds_us[0])} … ${formatTime(p.time_bounds_us[1])}`,
+            p.repeats > 1 ? ` of ${p.repeats}` : null,
             p.wrong ? h('strong', {class: 'bad'}, ` ${p.wrong} wrong`) : null));
 }
 

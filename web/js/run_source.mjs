@@ -1,6 +1,15 @@
 /* run_source.mjs - one run as the page knows it: what was asked for, and its events as
- * they come. The stream is open only while the run lives and the page is looked at. */
+ * they come. The stream is open only while the run lives and the page is looked at. Of a
+ * run of very many events the server's summary is read in their place. */
 import {applyEvents, isEnded, newRunState} from './events.mjs';
+import {seriesOf, stateOfSummary} from './summary.mjs';
+
+/* Rows and figures above which the summary is read. */
+const MANY = 10000;
+/* Events that a page can hold for a replay. */
+const REPLAY_MAX = 200000;
+const REFRESH_MS = 4000;
+const ETA_MS = 3000;
 
 export class RunSource {
     /* `onChange` is called after every change, however small. */
@@ -11,11 +20,15 @@ export class RunSource {
         this.meta = null;
         this.state = newRunState();
         this.log = [];
+        /* The id that the log begins after: 0 if it is whole. */
+        this.logFrom = 0;
+        this.wantsCases = false;
         this.error = null;
         this.done = false;
         this.stream = null;
         this.replayed = {state: newRunState(), count: 0};
         this.stopped = false;
+        this.refreshing = false;
         this.onVisible = () => this.heed();
         document.addEventListener('visibilitychange', this.onVisible);
         this.heed();
@@ -24,7 +37,7 @@ export class RunSource {
     /* The state after the first `count` events; null: as it is now. Going on from where
      * the last question was is cheap. */
     stateAt(count) {
-        if (count === null || count >= this.log.length) {
+        if (count === null || !this.isWhole() || count >= this.log.length) {
             return this.state;
         }
         if (count < this.replayed.count) {
@@ -33,6 +46,23 @@ export class RunSource {
         applyEvents(this.replayed.state, this.log.slice(this.replayed.count, count));
         this.replayed.count = count;
         return this.replayed.state;
+    }
+
+    isWhole() {
+        return this.logFrom === 0;
+    }
+
+    canLoadLog() {
+        return !this.isWhole() && this.state.lastId <= REPLAY_MAX;
+    }
+
+    /* All events of a run that was drawn from its summary, for a replay. */
+    async loadLog() {
+        this.log = await this.api.stored(this.id, 0);
+        this.logFrom = 0;
+        this.state = newRunState();
+        applyEvents(this.state, this.log);
+        this.onChange();
     }
 
     name() {
@@ -44,6 +74,7 @@ export class RunSource {
         if (document.hidden || this.stopped) {
             this.stream?.abort();
             this.stream = null;
+            clearTimeout(this.etaTimer);
         } else if (!this.done && !this.stream) {
             this.start();
         }
@@ -52,10 +83,11 @@ export class RunSource {
     async start() {
         const stream = new AbortController();
         this.stream = stream;
-        await this.load(stream.signal);
+        await this.insist(stream.signal, () => this.load(stream.signal));
         if (stream.signal.aborted || this.error) {
             return;
         }
+        this.askEta();
         const outcome = await this.api.follow(this.id, {
             after: this.state.lastId,
             signal: stream.signal,
@@ -69,11 +101,14 @@ export class RunSource {
 
     take(events) {
         for (const event of events) {
-            if (event.id > (this.log[this.log.length - 1]?.id ?? 0)) {
+            if (event.id > (this.log[this.log.length - 1]?.id ?? this.logFrom)) {
                 this.log.push(event);
             }
         }
         applyEvents(this.state, events);
+        if (this.state.summary && events.some(event => event.type === 'result')) {
+            this.refreshSoon();
+        }
         this.onChange();
     }
 
@@ -86,13 +121,82 @@ export class RunSource {
         this.onChange();
     }
 
-    /* What the events do not say: name, labels, spec. Tried until the server answers. */
+    /* What the events do not say: name, labels, spec; and where there are many events,
+     * what they come to. */
     async load(signal) {
-        let wait = 300;
-        while (this.meta === null && !signal.aborted) {
+        this.meta = await this.api.run(this.id, signal);
+        const figures = this.meta.summary?.metrics ?? [];
+        const count = figures.reduce((sum, one) => sum + one.count, this.meta.rows_done);
+        if (count - this.state.results > MANY) {
+            await this.summarise(signal);
+        }
+        this.onChange();
+    }
+
+    async summarise(signal) {
+        const summary = await this.api.summary(this.id, 'combination', signal);
+        const state = stateOfSummary(summary);
+        if (this.wantsCases) {
+            state.summary.cases =
+                seriesOf(await this.api.summary(this.id, 'case', signal));
+        }
+        this.meta = summary.run;
+        this.log = this.log.filter(event => event.id > summary.last_event);
+        this.logFrom = summary.last_event;
+        applyEvents(state, this.log);
+        this.state = state;
+    }
+
+    /* A page that shows one case of a run of many events needs its figures. */
+    needCase(number) {
+        if (number === null || this.wantsCases || !this.state.summary) {
+            return;
+        }
+        this.wantsCases = true;
+        this.refreshSoon(0);
+    }
+
+    /* Medians over rows that are not here can only be told by the server. */
+    refreshSoon(ms = REFRESH_MS) {
+        if (this.refreshing) {
+            return;
+        }
+        this.refreshing = true;
+        setTimeout(async () => {
             try {
-                this.meta = await this.api.run(this.id, signal);
+                await this.summarise(undefined);
                 this.onChange();
+            } catch {
+                /* the next rows ask again, and the header says that the server is gone */
+            }
+            this.refreshing = false;
+        }, ms);
+    }
+
+    /* The server's guess of the time that is left, while the run goes on. */
+    askEta() {
+        clearTimeout(this.etaTimer);
+        this.etaTimer = setTimeout(async () => {
+            if (this.stopped || isEnded(this.state) || document.hidden) {
+                return;
+            }
+            try {
+                this.meta = {...await this.api.run(this.id), asked: Date.now()};
+                this.onChange();
+            } catch {
+                /* the stream tells how it is with the server */
+            }
+            this.askEta();
+        }, ETA_MS);
+    }
+
+    /* Try until the server answers; what it refuses ends it. */
+    async insist(signal, call) {
+        let wait = 300;
+        while (!signal.aborted) {
+            try {
+                await call();
+                return;
             } catch (error) {
                 if (signal.aborted) {
                     return;

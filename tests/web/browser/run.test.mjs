@@ -260,6 +260,7 @@ test('charts and figures are taken along', LIMIT, async t => {
     const png = await take('PNG');
     assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
     assert.ok(png.content.length > 10000, `${png.content.length} bytes`);
+    await page.locator('summary', {hasText: 'Share'}).click();
     const csv = await take('CSV');
     assert.equal(csv.name, `ringbench-${RUN}.csv`);
     assert.match(csv.content.toString(), /^size,/);

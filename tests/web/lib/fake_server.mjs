@@ -4,8 +4,10 @@ import {createServer} from 'node:http';
 import {readFile} from 'node:fs/promises';
 import {extname, join, normalize} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {newRunState, applyEvents, currentRows} from '../../../web/js/events.mjs';
+import {bookOf} from '../../../web/js/book.mjs';
+import {newRunState, applyEvents} from '../../../web/js/events.mjs';
 
+const SCHEMA = new URL('../../../server/api/openapi.json', import.meta.url);
 const WEB = fileURLToPath(new URL('../../../web/', import.meta.url));
 const VENDOR = join(WEB, 'node_modules/uplot/dist/');
 const TYPES = {
@@ -30,7 +32,9 @@ export class FakeServer {
         this.token = null;
         this.streams = new Set();
         this.port = 0;
+        this.programs = [];
         this.onPost = null;
+        this.onValidate = spec => ({status: 200, body: {spec, cases: 1}});
     }
 
     get url() {
@@ -119,7 +123,8 @@ export class FakeServer {
                 curve: out.map(row => [row.size, row.busbw_gbs])
             }
         };
-        return full ? {...document, spec: run.spec, cases: []} : document;
+        return full ? {...document, ...run.extra, spec: run.spec, cases: casesOf(state)}
+                    : document;
     }
 
     async handle(request, response) {
@@ -130,6 +135,10 @@ export class FakeServer {
             search: url.search,
             headers: request.headers
         });
+        if (url.pathname === '/openapi.json') {
+            json(response, 200, JSON.parse(await readFile(SCHEMA)));
+            return;
+        }
         if (!url.pathname.startsWith('/api/')) {
             await serveFile(url.pathname, response);
             return;
@@ -144,7 +153,12 @@ export class FakeServer {
 
     route(request, response, url, body) {
         const [, , , kind, id, verb] = url.pathname.split('/').map(decodeURIComponent);
-        if (kind === 'nodes') {
+        if (kind === 'programs') {
+            json(response, 200, {programs: this.programs});
+        } else if (kind === 'runs' && id === 'validate') {
+            const answer = this.onValidate(JSON.parse(body));
+            json(response, answer.status, answer.body);
+        } else if (kind === 'nodes') {
             this.answerNodes(response, id);
         } else if (kind !== 'runs') {
             problem(response, 404, 'no such path');
@@ -175,6 +189,8 @@ export class FakeServer {
                         .reverse()
                         .map(run => this.describe(run))
                         .filter(run => states.length === 0 || states.includes(run.state))
+                        .filter(run => !params.has('node') ||
+                                run.nodes.some(node => node.name === params.get('node')))
                         .filter(run => `${run.name} ${run.id}`.includes(q));
         const from = Number(params.get('cursor') ?? 0);
         const limit = Number(params.get('limit'));
@@ -201,6 +217,11 @@ export class FakeServer {
             this.stream(request, response, run, params);
         } else if (verb === 'logs') {
             this.answerLogs(response, params);
+        } else if (verb === 'summary') {
+            json(response, 200, this.summarise(run));
+        } else if (verb === 'results' && params.has('size')) {
+            const {rows} = this.pageOf(run, params);
+            json(response, 200, {run: run.id, rows, next: null});
         } else if (verb === 'results') {
             response.writeHead(200, {'Content-Type': 'text/csv'});
             response.end('size,busbw_gbs\n8,0.01\n');
@@ -209,9 +230,56 @@ export class FakeServer {
         }
     }
 
+    pageOf(run, params) {
+        const state = newRunState();
+        applyEvents(state, run.events);
+        const rows =
+            currentRows(state).filter(row => row.size === Number(params.get('size')) &&
+                    row.series === Number(params.get('series')));
+        return {rows: rows.slice(0, Number(params.get('limit')))};
+    }
+
+    /* As docs/api.md has it, of runs without a matrix. */
+    summarise(run) {
+        const state = newRunState();
+        applyEvents(state, run.events);
+        const series = [...bookOf(state).lines.values()].map(line => {
+            const [first] = line.points[0].rows;
+            const points = line.points.map(summaryPoint);
+            return {
+                combination: 0,
+                case: null,
+                cycle: null,
+                ...seriesKeys(first),
+                rows: points.reduce((sum, point) => sum + point.rows, 0),
+                skipped: 0,
+                wrong: 0,
+                points_total: points.length,
+                points
+            };
+        });
+        const notRows = run.events.filter(event => event.type !== 'result');
+        return {
+            run: this.describe(run, true),
+            last_event: state.lastId,
+            combinations: [{combination: 0, env: {}, cases: [...state.cases.keys()]}],
+            series,
+            figures: [],
+            messages: notRows.filter(event => event.type === 'message').slice(-200),
+            recent: notRows.filter(event => event.type !== 'message').slice(-500)
+        };
+    }
+
     stream(request, response, run, params) {
         const after =
             Number(request.headers['last-event-id'] ?? params.get('after') ?? 0);
+        if (params.get('follow') === '0') {
+            response.writeHead(200, {'Content-Type': 'application/x-ndjson'});
+            response.end(run.events.filter(event => event.id > after)
+                             .map(event => `${JSON.stringify(event)}\n`)
+                             .join(''));
+            return;
+        }
         response.writeHead(200, {'Content-Type': 'text/event-stream'});
         const stream = {id: run.id, response};
         this.streams.add(stream);
@@ -229,6 +297,41 @@ export class FakeServer {
                           .slice(0, Number(params.get('limit')));
         json(response, 200, {lines, next: null});
     }
+}
+
+/* Rows measured, of the present attempts only. */
+const currentRows = state => state.rowList.filter(
+    row => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
+
+const casesOf = state => [...state.cases.values()].map(({ranks, env, ...found}) => ({
+    ...found,
+    ranks:
+        [...ranks.values()].map(({rank, node, state: now}) => ({rank, node, state: now}))
+}));
+
+const seriesKeys = ({series, collective, dtype, redop, root, in_place}) =>
+    ({series, collective, dtype, redop, root, in_place});
+
+function summaryPoint(point) {
+    const [first] = point.rows;
+    return {
+        size: point.size,
+        row: first.row,
+        event: first.id,
+        rows: point.repeats,
+        skipped: 0,
+        reason: null,
+        wrong: point.wrong,
+        time_us: point.time_us,
+        time_us_min: point.time_bounds_us[0],
+        time_us_max: point.time_bounds_us[1],
+        rank_us_min: point.time_bounds_us[0],
+        rank_us_max: point.time_bounds_us[1],
+        algbw_gbs: point.algbw_gbs,
+        busbw_gbs: point.busbw_gbs,
+        busbw_gbs_min: point.busbw_bounds_gbs[0],
+        busbw_gbs_max: point.busbw_bounds_gbs[1]
+    };
 }
 
 function json(response, status, body) {

@@ -1,5 +1,7 @@
 /* sample.mjs - made-up runs with their event logs, as docs/api.md has them */
 
+import {applyEvents, newRunState} from '../../../web/js/events.mjs';
+
 const FACTORS = {
     all_reduce: n => (2 * (n - 1)) / n,
     broadcast: () => 1
@@ -239,4 +241,12 @@ export function sampleNode(name, state = 'idle', extra = {}) {
         },
         ...extra
     };
+}
+
+/* A run's state that has these rows, as far as books look at it. */
+export function stateWith(rows) {
+    const state = newRunState();
+    applyEvents(
+        state, rows.map((row, i) => ({case: 0, ...row, id: i + 1, type: 'result'})));
+    return state;
 }

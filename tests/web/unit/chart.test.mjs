@@ -5,11 +5,13 @@ import * as model from '../../../web/js/chart_model.mjs';
 import {escapeXml, panelsToSvg} from '../../../web/js/chart_svg.mjs';
 import {lookOf} from '../../../web/js/palette.mjs';
 import {parseAddress} from '../../../web/js/url_state.mjs';
-import {sampleRows} from '../lib/sample.mjs';
+import {bookOf} from '../../../web/js/book.mjs';
+import {sampleRows, stateWith} from '../lib/sample.mjs';
 
+const bookWith = rows => bookOf(stateWith(rows));
 const view = search => parseAddress('/runs/a', search).query;
 const source = (collectives, sizes, name = '') =>
-    ({name, rows: sampleRows({collectives, sizes}), spec: {sizes}});
+    ({name, book: bookWith(sampleRows({collectives, sizes})), spec: {sizes}});
 const TONE = {
     title: 't',
     text: '#000',
@@ -26,10 +28,11 @@ test('a panel per collective, on shared scales', () => {
 });
 
 test('the size axis spans what was asked for before anything is measured', () => {
-    const empty = {name: '', rows: [], spec: {sizes: {min: '8', max: '1G'}}};
+    const empty = {name: '', book: bookWith([]), spec: {sizes: {min: '8', max: '1G'}}};
     assert.deepEqual(model.buildPanels([empty], view(''), 'light'), []);
     const rows = sampleRows({sizes: [8]});
-    const [panel] = model.buildPanels([{...empty, rows}], view(''), 'light');
+    const [panel] =
+        model.buildPanels([{...empty, book: bookWith(rows)}], view(''), 'light');
     assert.ok(panel.x[0] < 8 && panel.x[0] > 4);
     assert.ok(panel.x[1] > 2 ** 30);
 });
@@ -60,7 +63,8 @@ test('the latency view holds the small sizes only', () => {
 test('skipped rows make no point', () => {
     const rows = sampleRows({sizes: [8, 16]});
     rows[0] = {...rows[0], skipped: 'why', time_us: undefined, busbw_gbs: undefined};
-    const [panel] = model.buildPanels([{name: '', rows, spec: {}}], view(''), 'light');
+    const [panel] = model.buildPanels(
+        [{name: '', book: bookWith(rows), spec: {}}], view(''), 'light');
     assert.deepEqual(panel.lines[0].points.map(p => p.x), [16]);
 });
 

@@ -1,8 +1,9 @@
-/* stats.test.mjs - rows made into series and table rows */
+/* stats.test.mjs - rows made into figures, and sorted */
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import * as stats from '../../../web/js/stats.mjs';
-import {sampleRow} from '../lib/sample.mjs';
+import {bookOf} from '../../../web/js/book.mjs';
+import {sampleRow, stateWith} from '../lib/sample.mjs';
 
 const row = options =>
     ({case: 0, attempt: 1, ...sampleRow({row: 0, series: 0, ...options})});
@@ -60,37 +61,6 @@ test('unchecked data is null, not right', () => {
     assert.equal(stats.summarise([{...row({size: 8}), wrong: null}]).wrong, null);
 });
 
-test('a series has its points by size, whatever the order in which they came', () => {
-    const rows = [64, 8, 16].map((size, i) => row({row: i, size}));
-    const series = stats.buildSeries([...rows, row({row: 3, size: 8, inPlace: true})]);
-    assert.equal(series.length, 2);
-    assert.deepEqual(series[0].points.map(p => p.size), [8, 16, 64]);
-    assert.equal(series[0].label, 'all_reduce · float32 · sum');
-    assert.equal(series[1].inPlace, true);
-    assert.equal(series[0].lineKey, series[1].lineKey);
-});
-
-test('the table pairs both placements of a size, in the order of measuring', () => {
-    const rows = [8, 16].flatMap(
-        (size,
-            i) => [row({row: 2 * i, size}), row({row: 2 * i + 1, size, inPlace: true})]);
-    const table = stats.pivot(rows.reverse());
-    assert.deepEqual(table.map(entry => entry.size), [8, 16]);
-    assert.equal(table[0].out.rows[0].row, 0);
-    assert.equal(table[0].in.rows[0].row, 1);
-});
-
-test(
-    'repeats of a row share a table row; sizes that round to the same one do not', () => {
-        const rows = [
-            row({row: 0, size: 16}), row({row: 1, size: 16}),
-            {...row({row: 0, size: 16}), case: 1}
-        ];
-        const table = stats.pivot(rows);
-        assert.equal(table.length, 2);
-        assert.deepEqual(table.map(entry => entry.out.repeats), [2, 1]);
-    });
-
 test('sorting puts what has no figure last, both ways, and keeps ties in order', () => {
     const rows = [
         row({row: 0, size: 8}), row({row: 2, size: 1 << 20}), {
@@ -104,17 +74,10 @@ test('sorting puts what has no figure last, both ways, and keeps ties in order',
             skipped: 'why'
         }
     ];
-    const sizes = order => stats.sortPivot(stats.pivot(rows), order).map(e => e.size);
+    const sizes = order =>
+        stats.sortPivot(bookOf(stateWith(rows)).table(), order).map(e => e.size);
     assert.deepEqual(sizes('out_busbw'), [8, 1 << 20, 64]);
     assert.deepEqual(sizes('-out_busbw'), [1 << 20, 8, 64]);
     assert.deepEqual(sizes('-size'), [1 << 20, 64, 8]);
     assert.deepEqual(sizes('no such column'), [8, 1 << 20, 64]);
-});
-
-test('wrong elements are counted in full and named up to a limit', () => {
-    const errors = [0, 1, 2].map(index => ({rank: 1, index, expected: '6', got: '5'}));
-    const rows = [{...row({size: 8}), wrong: 100, errors}, row({row: 1, size: 16})];
-    const found = stats.wrongElements(rows, 2);
-    assert.deepEqual([found.total, found.rows, found.named.length], [100, 1, 2]);
-    assert.equal(found.named[0].row.size, 8);
 });

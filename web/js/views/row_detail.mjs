@@ -5,20 +5,65 @@ import {placement} from '../stats.mjs';
 import {formatBandwidth, formatTime} from '../units.mjs';
 
 const RANKS_SHOWN = 256;
+const BLOCKS_SHOWN = 40;
 
-export function rowDetail(entry) {
-    const rows = [...(entry.out?.rows ?? []), ...(entry.in?.rows ?? [])];
-    const isRepeated = rows.some(row => row.case > 0);
-    return h('div', {class: 'row-detail'}, rows.map(row => rowBlock(row, isRepeated)));
+export class RowDetail {
+    constructor(api, id, entry) {
+        this.api = api;
+        this.id = id;
+        this.loaded = [];
+        this.element = h('div', {class: 'row-detail'});
+        this.entry = entry;
+        if (entry.base.out || entry.base.in) {
+            this.load();
+        }
+    }
+
+    update(entry) {
+        this.entry = entry;
+        this.draw();
+    }
+
+    /* The rows behind a summary are asked for when somebody looks. */
+    async load() {
+        const {series, size} = this.entry;
+        const asked = [...new Set([series.out, series.in])].filter(n => n !== undefined);
+        try {
+            for (const number of asked) {
+                const query =
+                    new URLSearchParams({series: number, size, limit: BLOCKS_SHOWN});
+                const {rows} = await this.api.rows(this.id, query);
+                this.loaded.push(...rows);
+            }
+            this.draw();
+        } catch (error) {
+            this.element.replaceChildren(h('p', {class: 'bad'}, error.message));
+        }
+    }
+
+    draw() {
+        const own = [...(this.entry.out?.rows ?? []), ...(this.entry.in?.rows ?? [])];
+        const rows = [...this.loaded, ...own];
+        const isRepeated = rows.some(row => row.case > 0);
+        const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
+        const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
+        this.element.replaceChildren(
+            ...rows.slice(0, BLOCKS_SHOWN * 2).map(row => rowBlock(row, isRepeated)),
+            left > 0 ? h('p', {class: 'muted'},
+                           `and ${left} more: the files under Share have all`)
+                     : '');
+    }
 }
 
 function rowBlock(row, isRepeated) {
-    const repeat = isRepeated ? `, case ${row.case}` : '';
+    const cycle =
+        row.cycle === undefined || row.cycle === null ? '' : `, cycle ${row.cycle}`;
+    const place = placement(row) + (isRepeated ? `, case ${row.case}` : '') + cycle;
     if (row.skipped !== undefined) {
-        return h('section', {}, h('h3', {}, placement(row) + repeat),
-            h('p', {}, `Skipped: ${row.skipped}`));
+        return h(
+            'section', {}, h('h3', {}, place), h('p', {}, `Skipped: ${row.skipped}`));
     }
-    return h('section', {}, h('h3', {}, placement(row) + repeat),
+    return h('section', {}, h('h3', {}, place),
         h('dl', {class: 'facts'}, facts(row).flatMap(([name,
             value]) => [h('dt', {}, name), h('dd', {}, value)])),
         rankBars(row.times_us ?? []), samples(row.samples_us), wrongList(row));
@@ -34,9 +79,13 @@ function facts(row) {
         ['first call', formatTime(row.first_us)],
         ['busbw', `${formatBandwidth(row.busbw_gbs)} GB/s`],
         ['algbw', `${formatBandwidth(row.algbw_gbs)} GB/s`],
+        [
+            'enqueueing a call',
+            row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)
+        ],
         ['timed calls', String(row.iters)],
         ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)]
-    ];
+    ].filter(([, value]) => value !== null);
 }
 
 function rankBars(times) {

@@ -1,10 +1,11 @@
 /* run.mjs - the view of one run, live or replayed from its events; others may be laid
  * over its chart */
-import {caseToShow, currentRows, isEnded} from '../events.mjs';
+import {bookOf} from '../book.mjs';
+import {caseToShow, isEnded} from '../events.mjs';
 import {debounce, h, paced, setHidden} from '../dom.mjs';
 import {RunSource} from '../run_source.mjs';
 import {shorten} from '../units.mjs';
-import {runMeaning, runShare, runSpec} from './run_about.mjs';
+import {runMeaning, runSpec} from './run_about.mjs';
 import {caseBar} from './run_cases.mjs';
 import {runCharts} from './run_charts.mjs';
 import {runFigures} from './run_figures.mjs';
@@ -16,8 +17,8 @@ import {runTable} from './run_table.mjs';
 import {runReplay, runTimeline} from './run_timeline.mjs';
 
 const PARTS_IN_ORDER = [
-    'cases', 'lanes', 'overlay', 'charts', 'figures', 'replay', 'table', 'share', 'logs',
-    'timeline', 'spec', 'meaning'
+    'cases', 'lanes', 'overlay', 'charts', 'metrics', 'figures', 'replay', 'table',
+    'logs', 'timeline', 'spec', 'meaning'
 ];
 
 export function runView(root, app, {id, query}) {
@@ -33,7 +34,7 @@ export function runView(root, app, {id, query}) {
         remember();
     };
     const source = new RunSource(app.api, id, ask);
-    const parts = buildParts(app, id, {ask, change, seek});
+    const parts = buildParts(app, id, {ask, change, seek, source});
     const rest =
         h('div', {class: 'stack'}, PARTS_IN_ORDER.map(name => parts[name].element));
     root.append(parts.head.element, rest);
@@ -58,17 +59,17 @@ export function runView(root, app, {id, query}) {
     };
 }
 
-function buildParts(app, id, {ask, change, seek}) {
+function buildParts(app, id, {ask, change, seek, source}) {
     return {
         head: runHead(app, id),
         cases: caseBar(change),
         lanes: runLanes(),
         overlay: runOverlay(app, ask, change),
         charts: runCharts(change, ask),
+        metrics: runCharts(change, ask, true),
         figures: runFigures(),
-        replay: runReplay(seek),
-        table: runTable(sort => change({sort})),
-        share: {element: runShare(app, id)},
+        replay: runReplay(seek, () => source.loadLog()),
+        table: runTable(app, id, sort => change({sort})),
         logs: runLogs(app, id, change),
         timeline: runTimeline(),
         spec: runSpec(app),
@@ -78,30 +79,35 @@ function buildParts(app, id, {ask, change, seek}) {
 
 function draw(source, parts, rest, view) {
     const state = source.stateAt(view.at);
-    const rows = currentRows(state);
+    const all = bookOf(state);
     const shownCase = caseToShow(state, view.case);
+    source.needCase(view.case);
     setHidden(rest, source.meta === null);
-    parts.head.update(source, state, rows);
+    parts.head.update(source, state, all);
     if (source.meta === null) {
         return;
     }
-    const program = source.meta.spec?.program;
-    for (const name of ['overlay', 'charts', 'table', 'meaning']) {
-        setHidden(parts[name].element, Boolean(program));
-    }
-    parts.figures.update(state, program);
+    const {spec} = source.meta;
+    const measures = !spec?.program && spec?.collectives?.length !== 0;
     parts.cases.update(state, view.case);
     parts.lanes.update(state, shownCase);
-    const wanted = view.case === null ? rows : rows.filter(row => row.case === view.case);
     const others = parts.overlay.update(source, view.with);
     const own = {
         name: others.length ? shorten(source.name(), 30) : '',
-        rows: wanted,
-        spec: source.meta.spec
+        book: bookOf(state, view.case),
+        metrics: state.metrics,
+        spec
     };
-    parts.charts.update([own, ...others], view, source.name());
-    parts.replay.update(source.state, source.log, state, view.at);
-    parts.table.update(wanted, view.sort);
+    for (const name of ['charts', 'table', 'meaning']) {
+        setHidden(parts[name].element, !measures);
+    }
+    if (measures) {
+        parts.charts.update([own, ...others], view, source.name());
+        parts.table.update(own.book, view.sort);
+    }
+    parts.metrics.update([own, ...others], view, source.name());
+    parts.figures.update(state, spec?.program);
+    parts.replay.update(source, state, view.at);
     parts.logs.update(state, view);
     parts.timeline.update(state);
     parts.spec.update(source.meta);

@@ -1,37 +1,9 @@
-/* run_about.mjs - what was asked for, what the numbers mean, results to take along */
-import {download, h, setText} from '../dom.mjs';
+/* run_about.mjs - what was asked for, and what the numbers mean */
+import {h} from '../dom.mjs';
 import {copyBlock} from '../parts.mjs';
 import {curlLine, prettyJson, shortSpec} from '../spec_form.mjs';
 import {busFactor} from '../stats.mjs';
 import {significant} from '../units.mjs';
-
-const FORMATS =
-    [['csv', 'CSV'], ['json', 'JSON'], ['ndjson', 'NDJSON'], ['text', 'text']];
-const ENDINGS = {
-    csv: 'csv',
-    json: 'json',
-    ndjson: 'ndjson',
-    text: 'txt'
-};
-
-export function runShare(app, id) {
-    const note = h('span', {class: 'muted', role: 'status'});
-    const save = async format => {
-        setText(note, '');
-        try {
-            download(
-                await app.api.results(id, format), `ringbench-${id}.${ENDINGS[format]}`);
-        } catch (error) {
-            setText(note, error.message);
-        }
-    };
-    return h('div', {class: 'actions'},
-        h('span', {class: 'muted'}, 'Take the figures along:'),
-        FORMATS.map(
-            ([format, text]) => h('button',
-                {type: 'button', class: 'quiet', on: {click: () => save(format)}}, text)),
-        note);
-}
 
 export function runSpec(app) {
     const json = copyBlock('', 'the spec');

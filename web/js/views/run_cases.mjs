@@ -1,4 +1,5 @@
 /* run_cases.mjs - the cases of a run, each with its state: all together or one of them */
+import {caseName} from '../case_name.mjs';
 import {h, setHidden, syncChildren} from '../dom.mjs';
 import {statePill} from '../parts.mjs';
 import {plural} from '../units.mjs';
@@ -18,8 +19,9 @@ export function caseBar(change) {
             all.setAttribute('aria-pressed', String(wanted === null));
             syncChildren(list, cases, {
                 key: item => item.case,
-                signature: item => JSON.stringify(
-                    [item.state, item.reason, item.attempt, wanted === item.case]),
+                signature: item => JSON.stringify([
+                    item.state, item.reason, item.attempt, item.env, wanted === item.case
+                ]),
                 render: item => h('li', {},
                     h('button', {
                         'type': 'button',
@@ -27,13 +29,13 @@ export function caseBar(change) {
                         'title': item.reason,
                         'on': {click: () => change({case: item.case})}
                     },
-                        caseName(item), statePill(item.state)))
+                        nameWithAttempts(item), statePill(item.state)))
             });
         }
     };
 }
 
-function caseName(item) {
+function nameWithAttempts(item) {
     const again = item.attempt > 1 ? `, ${plural(item.attempt, 'attempt')}` : '';
-    return `case ${item.case}, repeat ${item.repeat + 1}${again} `;
+    return `${caseName(item)}${again} `;
 }

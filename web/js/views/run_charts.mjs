@@ -1,8 +1,9 @@
 /* run_charts.mjs - the panels of a run, their switches, legend and export */
 import {Chart, colours} from '../chart.mjs';
-import {buildPanels, METRICS, yScale} from '../chart_model.mjs';
+import {buildPanels, yScale} from '../chart_model.mjs';
 import {panelsToSvg, svgToPng} from '../chart_svg.mjs';
 import {download, h, setHidden, syncChildren} from '../dom.mjs';
+import {metricPanels} from '../figures.mjs';
 import {switcher} from '../parts.mjs';
 import {glyph} from '../readout.mjs';
 import {onTheme, theme} from '../theme.mjs';
@@ -10,9 +11,10 @@ import {onTheme, theme} from '../theme.mjs';
 const HEIGHT = 380;
 const HEIGHT_OF_SEVERAL = 280;
 
-/* `change(set)` asks for another address state; `redraw()` for a drawing of the same. */
-export function runCharts(change, redraw) {
-    const controls = chartControls(change);
+/* Of measured rows, or of the `figures` of programs and control series. `change(set)` asks
+ * for another address state; `redraw()` for a drawing of the same. */
+export function runCharts(change, redraw, figures = false) {
+    const controls = chartControls(change, figures);
     const legend = h('ul', {'class': 'legend', 'aria-label': 'Series'});
     const panels = h('div', {class: 'panels'});
     const empty =
@@ -21,14 +23,19 @@ export function runCharts(change, redraw) {
     let shown = {panels: [], view: null, title: 'run'};
     const stopTheme = onTheme(redraw);
     const exports = exportButtons(() => shown);
+    const build = figures ? metricPanels : buildPanels;
+    const element = h('section', {
+        'class': 'card chart-card',
+        'aria-label': figures ? 'Chart of figures' : 'Chart'
+    },
+        h('div', {class: 'chart-top'}, controls.element, exports), panels, empty, legend);
 
     return {
-        element: h('section', {'class': 'card chart-card', 'aria-label': 'Chart'},
-            h('div', {class: 'chart-top'}, controls.element, exports), panels, empty,
-            legend),
+        element,
         update(sources, view, title) {
-            const built = buildPanels(sources, view, theme());
+            const built = build(sources, view, theme());
             shown = {panels: built, view, title};
+            setHidden(element, figures && built.length === 0);
             controls.set(view);
             setHidden(empty, built.length > 0);
             drawPanels(charts, panels, built, view);
@@ -41,7 +48,7 @@ export function runCharts(change, redraw) {
     };
 }
 
-function chartControls(change) {
+function chartControls(change, figures) {
     const metric = switcher('What is drawn',
         [
             [
@@ -58,16 +65,21 @@ function chartControls(change) {
     const place = switcher('Placement',
         [['both', 'both'], ['out', 'out of place'], ['in', 'in place']],
         value => change({place: value}));
-    const band = h('input', {type: 'checkbox', id: 'band'});
+    const id = figures ? 'figures-band' : 'band';
+    const band = h('input', {type: 'checkbox', id});
     band.addEventListener('change', () => change({band: band.checked}));
     return {
-        element: h('div', {class: 'controls'}, metric.group, scale.group, place.group,
-            h('label',
-                {'for': 'band', title: 'Fastest to slowest rank, over all repeats'}, band,
-                ' spread')),
+        element: h('div', {class: 'controls'}, figures ? null : metric.group, scale.group,
+            figures ? null : place.group,
+            h('label', {
+                'for': id,
+                'title': figures ? 'Lowest to highest, over ranks and repeats'
+                                 : 'Fastest to slowest rank, over all repeats'
+            },
+                band, ' spread')),
         set(view) {
             metric.set(view.metric);
-            scale.set(yScale(view));
+            scale.set(yScale(view, figures ? {kind: 'figure', y: [1]} : {}));
             place.set(view.place);
             band.checked = view.band;
         }
@@ -93,8 +105,7 @@ function drawPanels(charts, root, panels, view) {
             entry = {box, chart: new Chart(box)};
             charts.set(panel.collective, entry);
         }
-        entry.box.querySelector('.axis-name').textContent =
-            ` ${METRICS[view.metric].axis}`;
+        entry.box.querySelector('.axis-name').textContent = ` ${panel.axis}`;
         entry.chart.update(panel, view, panels.length > 1 ? HEIGHT_OF_SEVERAL : HEIGHT);
     }
     root.classList.toggle('several', panels.length > 1);
@@ -102,7 +113,8 @@ function drawPanels(charts, root, panels, view) {
 
 /* A button per line shows or hides it. */
 function drawLegend(root, panels, view, change) {
-    const lines = panels.flatMap(panel => panel.lines).filter(line => line.offered);
+    const offered = panels.flatMap(panel => panel.lines).filter(line => line.offered);
+    const lines = [...new Map(offered.map(line => [line.key, line])).values()];
     syncChildren(root, lines, {
         key: line => line.key,
         signature: line =>

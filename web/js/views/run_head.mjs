@@ -2,11 +2,10 @@
 import {isEnded} from '../events.mjs';
 import {h, setHidden, setText} from '../dom.mjs';
 import {alertBox, confirmDialog, labelChips, statePill, timeOf} from '../parts.mjs';
-import {wrongElements} from '../stats.mjs';
 import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
+import {runShare} from './run_share.mjs';
 import {whereInWords} from './runs.mjs';
 
-const WRONG_SHOWN = 8;
 const MESSAGES_SHOWN = 20;
 
 export function runHead(app, id) {
@@ -21,6 +20,7 @@ export function runHead(app, id) {
         stop: h('button', {type: 'button', class: 'danger', hidden: true}, 'Stop'),
         again: h('a', {class: 'button', href: `/new?from=${encodeURIComponent(id)}`},
             'Run again'),
+        share: runShare(app, id),
         remove: h('button', {type: 'button', class: 'quiet', hidden: true}, 'Delete')
     };
     parts.progress.setAttribute('aria-label', 'Rows measured');
@@ -28,14 +28,16 @@ export function runHead(app, id) {
     const element = h('section', {class: 'run-head'},
         h('p', {class: 'crumbs'}, h('a', {href: '/'}, 'Runs'), ' / ', id),
         h('div', {class: 'title'}, parts.name, parts.pill, parts.labels,
-            h('span', {class: 'spring'}), parts.stop, parts.again, parts.remove),
+            h('span', {class: 'spring'}), parts.stop, parts.share.element, parts.again,
+            parts.remove),
         parts.facts,
         h('div', {class: 'progress-line'}, parts.progress, parts.progressText),
         parts.alerts);
     return {
         element,
-        update: (source, state, rows) => update(parts, app, source, state, rows),
-        tick: (state, source) => drawFacts(parts, app, source, state)
+        update: (source, state, book) => update(parts, app, source, state, book),
+        tick: (state, source) => drawFacts(parts, app, source, state),
+        destroy: parts.share.destroy
     };
 }
 
@@ -68,7 +70,7 @@ function wireActions(parts, app, id) {
     });
 }
 
-function update(parts, app, source, state, rows) {
+function update(parts, app, source, state, book) {
     const name = shorten(source.name(), 240);
     setText(parts.name, name);
     app.title(shorten(name, 60));
@@ -79,19 +81,18 @@ function update(parts, app, source, state, rows) {
     /* What can be done follows from how it is now, not from the moment that is shown. */
     setHidden(parts.stop, isEnded(source.state) || source.meta === null);
     setHidden(parts.remove, !isEnded(source.state));
-    drawProgress(parts, state, rows);
+    drawProgress(parts, state, book.rows);
     drawFacts(parts, app, source, state);
-    drawAlerts(parts, source, state, rows);
+    drawAlerts(parts, source, state, book.wrong);
 }
 
-function drawProgress(parts, state, rows) {
+function drawProgress(parts, state, done) {
     const total = state.rowsTotal;
     const ended = isEnded(state);
-    setHidden(
-        parts.progress.parentElement, total === 0 || (ended && rows.length >= total));
+    setHidden(parts.progress.parentElement, total === 0 || (ended && done >= total));
     if (total > 0) {
-        parts.progress.value = Math.min(1, rows.length / total);
-        setText(parts.progressText, `${rows.length} of ${plural(total, 'row')} measured`);
+        parts.progress.value = Math.min(1, done / total);
+        setText(parts.progressText, `${done} of ${plural(total, 'row')} measured`);
     }
 }
 
@@ -104,18 +105,33 @@ function drawFacts(parts, app, source, state) {
     const took = secondsBetween(began, state.ended ?? now);
     const where = whereInWords(
         {backend: state.backend, nodes: state.nodes, world_size: state.worldSize});
-    const sign =
-        [where, state.started, state.ended, ended ? '' : formatDuration(took)].join();
+    const left = ended ? '' : leftInWords(source, state);
+    const sign = [
+        where, state.started, state.ended, ended ? '' : formatDuration(took), left
+    ].join();
     if (sign === parts.factsDrawn || state.created === null) {
         return;
     }
     parts.factsDrawn = sign;
     parts.facts.replaceChildren(state.backend === null ? '' : h('span', {}, where),
         h('span', {}, state.started ? 'started ' : 'asked for ', timeOf(began)),
-        h('span', {}, `${howLong(state)} ${formatDuration(took)}`));
+        h('span', {}, `${howLong(state)} ${formatDuration(took)}`),
+        left ? h('span', {title: 'A guess of the server, from what was measured so far'},
+                   left)
+             : '');
     if (state.backend === 'sim') {
         parts.facts.prepend(h('span', {class: 'pill warn'}, 'simulated: no bytes moved'));
     }
+}
+
+/* The server's guess, counted down from when it was asked. */
+function leftInWords({meta, state: now}, state) {
+    if (meta?.eta_s === null || meta?.eta_s === undefined || state !== now) {
+        return '';
+    }
+    const since = meta.asked ? (Date.now() - meta.asked) / 1000 : 0;
+    const left = Math.max(0, meta.eta_s - since);
+    return left < 1 ? 'nearly done' : `about ${formatDuration(Math.round(left))} left`;
 }
 
 function howLong(state) {
@@ -125,8 +141,7 @@ function howLong(state) {
     return state.started ? 'running for' : 'waiting for';
 }
 
-function drawAlerts(parts, source, state, rows) {
-    const wrong = wrongElements(rows, WRONG_SHOWN);
+function drawAlerts(parts, source, state, wrong) {
     const messages =
         state.messages.filter(m => m.level === 'warn' || m.level === 'error');
     const sign = JSON.stringify([

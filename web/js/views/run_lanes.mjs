@@ -1,5 +1,6 @@
 /* run_lanes.mjs - how far the ranks of a case have come, a lane per node */
 import {lanes, RANK_STATES, rankStage, transports} from '../events.mjs';
+import {caseName} from '../case_name.mjs';
 import {h, setText, syncChildren} from '../dom.mjs';
 import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
 import {nodeAddress} from './nodes.mjs';
@@ -29,7 +30,9 @@ export function runLanes() {
         element: details,
         update(run, shownCase) {
             const all = lanes(shownCase);
-            setText(summary, ranksInWords(run, shownCase));
+            setText(summary,
+                (run.cases.size > 1 && shownCase ? `${caseName(shownCase)}: ` : '') +
+                    ranksInWords(run, shownCase));
             details.hidden = all.length === 0;
             if (!touched) {
                 details.open = shownCase?.state !== 'completed';

@@ -1,5 +1,5 @@
 /* run_overlay.mjs - other runs on the same chart */
-import {currentRows} from '../events.mjs';
+import {bookOf} from '../book.mjs';
 import {h, setHidden, syncChildren} from '../dom.mjs';
 import {statePill} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
@@ -44,7 +44,8 @@ export function runOverlay(app, onChange, change) {
             });
             return wanted.map(id => sources.get(id)).map(source => ({
                 name: shorten(source.name(), 30),
-                rows: currentRows(source.state),
+                book: bookOf(source.state),
+                metrics: source.state.metrics,
                 spec: source.meta?.spec
             }));
         },

@@ -1,9 +1,9 @@
 /* run_table.mjs - the figures of a run as a table, drawn live; a row opens to per-rank
  * times, repeats and wrong elements */
 import {h, setHidden, setText, syncChildren} from '../dom.mjs';
-import {pivot, sortPivot} from '../stats.mjs';
+import {sortPivot} from '../stats.mjs';
 import {formatBandwidth, formatMicros, formatSize, plural} from '../units.mjs';
-import {rowDetail} from './row_detail.mjs';
+import {RowDetail} from './row_detail.mjs';
 
 const ROWS_FIRST = 400;
 const COLUMNS = [
@@ -15,7 +15,7 @@ const COLUMNS = [
     ['in_wrong', 'wrong', 'elements']
 ];
 
-export function runTable(onSort) {
+export function runTable(app, id, onSort) {
     const heads = COLUMNS.map(([key, text, unit]) => sortHead(key, text, unit, onSort));
     const body = h('tbody');
     const more = h('button', {type: 'button', class: 'quiet', hidden: true});
@@ -32,7 +32,7 @@ export function runTable(onSort) {
     const scroll = h('div',
         {'class': 'scroll', 'tabindex': '0', 'role': 'region', 'aria-label': 'Results'},
         table);
-    const open = new Set();
+    const open = new Map();
     let limit = ROWS_FIRST;
     let again = () => {};
     more.addEventListener('click', () => {
@@ -43,29 +43,38 @@ export function runTable(onSort) {
     return {
         element: h('section', {class: 'card'}, h('h2', {}, 'Figures', note), empty,
             scroll, more),
-        update(rows, sort) {
-            again = () => this.update(rows, sort);
-            const entries = sortPivot(pivot(rows), sort);
-            setText(note,
-                [unrealInWords(rows), repeatsInWords(entries)].filter(Boolean).join(
-                    '; '));
+        update(book, sort) {
+            again = () => this.update(book, sort);
+            const entries = sortPivot(book.table(), sort);
+            setText(note, [
+                unrealInWords(book), thinnedInWords(book), repeatsInWords(entries)
+            ].filter(Boolean).join('; '));
             setHidden(empty, entries.length > 0);
             setHidden(scroll, entries.length === 0);
             setHidden(more, entries.length <= limit);
             setText(more, `Show all ${plural(entries.length, 'row')}`);
             heads.forEach(head => head.show(sort));
-            table.classList.toggle('one-type', new Set(entries.map(typeText)).size < 2);
-            drawRows(body, entries.slice(0, limit), open, () => again());
+            table.classList.toggle(
+                'one-type', new Set(entries.map(entry => entry.type)).size < 2);
+            drawRows(body, entries.slice(0, limit), open, () => again(),
+                entry => new RowDetail(app.api, id, entry));
         }
     };
 }
 
 /* That figures are not measured, when they are not. */
-function unrealInWords(rows) {
-    if (rows.some(row => row.simulated)) {
-        return 'simulated: no measurements';
-    }
-    return rows.some(row => row.emulated) ? 'emulated: no measurements' : '';
+function unrealInWords({unreal}) {
+    return unreal &&
+        (unreal === 'imported' ? 'imported: not measured here'
+                               : `${unreal}: no measurements`);
+}
+
+/* That the server left sizes out, for there are too many to show. */
+function thinnedInWords({thinned}) {
+    return thinned
+        ? `${plural(thinned, 'size')} between those shown left out, the files below ` +
+            'have all'
+        : '';
 }
 
 /* That a figure stands for several, when it does. */
@@ -100,13 +109,13 @@ function sortHead(key, text, unit, onSort) {
 }
 
 /* Each entry is a row, and an open one is followed by its detail. */
-function drawRows(body, entries, open, again) {
+function drawRows(body, entries, open, again, detailOf) {
     const items = entries.flatMap(entry => open.has(entry.key)
             ? [{entry, detail: false, open: true}, {entry, detail: true, open: true}]
             : [{entry, detail: false, open: false}]);
     const toggle = entry => {
         if (!open.delete(entry.key)) {
-            open.add(entry.key);
+            open.set(entry.key, detailOf(entry));
         }
         again();
         body.querySelector(`button[data-key="${CSS.escape(entry.key)}"]`)?.focus();
@@ -114,13 +123,15 @@ function drawRows(body, entries, open, again) {
     syncChildren(body, items, {
         key: item => item.entry.key + (item.detail ? ' detail' : ''),
         signature: item => signature(item),
-        render: item => (item.detail ? detailRow(item.entry) : entryRow(item, toggle))
+        render: item => (item.detail ? detailRow(open.get(item.entry.key), item.entry)
+                                     : entryRow(item, toggle))
     });
 }
 
 /* Figures never change once measured; what changes is how many there are. */
 function signature({entry, open}) {
-    const side = cell => (cell ? `${cell.rows.length}:${cell.rows[0].attempt}` : '');
+    const side = cell =>
+        (cell ? `${cell.repeats}:${cell.rows.length}:${cell.time_us}` : '');
     return `${open}|${side(entry.out)}|${side(entry.in)}`;
 }
 
@@ -138,19 +149,8 @@ function entryRow({entry, open}, toggle) {
     return h('tr', {class: wrong ? 'wrong' : null},
         h('th', {scope: 'row', class: 'number', title: `${entry.size} bytes`}, button),
         h('td', {class: 'number'}, entry.count ?? '–'),
-        h('td', {class: 'type'}, typeText(entry)), ...sideCells(entry.out),
+        h('td', {class: 'type'}, entry.type), ...sideCells(entry.out),
         ...sideCells(entry.in));
-}
-
-function typeText(entry) {
-    const parts = [entry.collective, entry.dtype];
-    if (entry.redop && entry.redop !== 'none') {
-        parts.push(entry.redop);
-    }
-    if (entry.root >= 0) {
-        parts.push(`root ${entry.root}`);
-    }
-    return parts.join(' · ');
 }
 
 function sideCells(side) {
@@ -177,7 +177,8 @@ function wrongCell(wrong) {
                        : h('td', {class: 'number bad'}, h('strong', {}, `✕ ${wrong}`));
 }
 
-function detailRow(entry) {
+function detailRow(detail, entry) {
+    detail.update(entry);
     return h('tr', {class: 'detail'},
-        h('td', {colspan: String(COLUMNS.length)}, rowDetail(entry)));
+        h('td', {colspan: String(COLUMNS.length)}, detail.element));
 }

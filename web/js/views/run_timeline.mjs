@@ -59,13 +59,16 @@ function messagePlace(message) {
     return place ? `${place}: ` : '';
 }
 
-/* `seek(at)` asks for the page as it was after `at` events; null is the end. */
-export function runReplay(seek) {
+/* `seek(at)` asks for the page as it was after `at` events; null is the end. `load()` gets
+ * the events that a page drawn from a summary has not. */
+export function runReplay(seek, load) {
     const slider =
         h('input', {type: 'range', min: '1', 'aria-label': 'Moment of the run'});
     const play = h('button', {type: 'button', class: 'quiet'}, 'Replay');
     const text = h('span', {class: 'muted number', role: 'status'});
-    const element = h('div', {class: 'replay', hidden: true}, play, slider, text);
+    const fetchAll = h('button', {type: 'button', class: 'quiet', hidden: true});
+    const element =
+        h('div', {class: 'replay', hidden: true}, fetchAll, play, slider, text);
     const player = {timer: null, total: 0, at: null};
 
     const go = at => seek(at >= player.total ? null : at);
@@ -95,18 +98,35 @@ export function runReplay(seek) {
         }, STEP_MS);
     });
 
+    fetchAll.addEventListener('click', async () => {
+        fetchAll.disabled = true;
+        try {
+            await load();
+        } catch (error) {
+            setText(text, error.message);
+        }
+        fetchAll.disabled = false;
+    });
+
     return {
         element,
         destroy: stop,
-        /* The end state and the log decide; `shown` is the state that the page shows. */
-        update(end, log, shown, at) {
-            setHidden(element, !isEnded(end) || log.length < 2);
-            player.total = log.length;
+        /* `shown` is the state that the page shows. */
+        update(source, shown, at) {
+            const {state, log} = source;
+            const total = source.isWhole() ? log.length : state.lastId;
+            setHidden(element,
+                !isEnded(state) || total < 2 ||
+                    !(source.isWhole() || source.canLoadLog()));
+            setHidden(fetchAll, source.isWhole());
+            [play, slider].forEach(control => setHidden(control, !source.isWhole()));
+            setText(fetchAll, `Load ${plural(total, 'event')} to replay`);
+            player.total = total;
             player.at = at;
-            slider.max = String(log.length);
-            slider.value = String(at ?? log.length);
+            slider.max = String(total);
+            slider.value = String(at ?? total);
             const after = formatDuration(secondsBetween(shown.created, shown.lastTime));
-            setText(text, `+${after}, event ${at ?? log.length} of ${log.length}`);
+            setText(text, `+${after}, event ${at ?? total} of ${total}`);
             slider.setAttribute('aria-valuetext', `after ${after}`);
         }
     };
