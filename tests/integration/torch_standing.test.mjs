@@ -1,0 +1,137 @@
+// torch_standing.test.mjs - real PyTorch at the standing rendezvous: torchrun's c10d
+// backend, and TCPStore clients beside those of another protocol version. Skipped where
+// there is no PyTorch.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { startServer } from './lib/cluster.mjs';
+import { Program, tempDir, waitFor } from './lib/fixture.mjs';
+import { TcpStoreClient } from './lib/tcpstore_client.mjs';
+
+// The distribution's python has its packages.
+const env = {
+  ...process.env, PATH: `/usr/bin:${process.env.PATH}`, CUDA_VISIBLE_DEVICES: '', OMP_NUM_THREADS: '1',
+  GLOO_SOCKET_IFNAME: 'lo',
+};
+
+function whyNot() {
+  const python = spawnSync('python3', ['-c', 'import torch.distributed as d; assert d.is_gloo_available()'],
+    { env, encoding: 'utf8' });
+  if (python.error) return `no python3: ${python.error.message}`;
+  return python.status === 0 ? false : `no PyTorch: ${python.stderr.trim().split('\n').at(-1)}`;
+}
+
+const options = { timeout: 300000, skip: whyNot() };
+
+const worker = `
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo", init_method="env://")
+rank, world = dist.get_rank(), dist.get_world_size()
+value = torch.tensor([float(rank + 1)])
+dist.all_reduce(value)
+print("worker", rank, "of", world, "sum", int(value.item()), flush=True)
+dist.destroy_process_group()
+`;
+
+// What talks to the store by hand: lines "OP KEY [VALUE]" of its standard input.
+const storeClient = `
+import datetime, sys
+from torch.distributed import TCPStore
+
+store = TCPStore("127.0.0.1", int(sys.argv[1]), is_master=False,
+                 timeout=datetime.timedelta(seconds=60))
+print("connected", flush=True)
+for line in sys.stdin:
+    op, key, *value = line.split()
+    if op == "set":
+        store.set(key, value[0])
+        print("done", store.num_keys(), flush=True)
+    elif op == "add":
+        print("done", store.add(key, int(value[0])), flush=True)
+    else:
+        print("done", store.get(key).decode(), flush=True)
+`;
+
+async function startStanding(t, args = []) {
+  const server = await startServer(t, { args: ['--rendezvous-listen', '127.0.0.1:0', ...args] });
+  const look = async () => (await server.get('/api/v1/rendezvous')).stores[0];
+  return { server, look, port: (await look()).port };
+}
+
+function startLauncher(t, dir, port, id, number) {
+  return new Program(t, 'python3', ['-m', 'torch.distributed.run', '--nnodes', '2',
+    '--nproc_per_node', '2', '--rdzv_backend', 'c10d', '--rdzv_endpoint', `127.0.0.1:${port}`,
+    '--rdzv_conf', 'is_host=0', '--rdzv_id', id, '--redirects', '1', '--tee', '1',
+    '--log_dir', path.join(dir, `log-${id}-${number}`), path.join(dir, 'worker.py')], { env });
+}
+
+// Two launchers of two workers each; what they said, and how they ended.
+async function runJob(t, port, id) {
+  const dir = tempDir(t);
+  fs.writeFileSync(path.join(dir, 'worker.py'), worker);
+  const launchers = [0, 1].map((number) => startLauncher(t, dir, port, id, number));
+  const codes = [];
+  for (const launcher of launchers) codes.push((await launcher.ended(150000)).code);
+  const lines = launchers.flatMap((launcher) => [...launcher.lines, ...launcher.errors]);
+  return { codes, lines, text: launchers.map((launcher) => launcher.describe()).join('\n') };
+}
+
+function assertDone({ codes, lines, text }) {
+  assert.deepEqual(codes, [0, 0], text);
+  const sums = lines.map((line) => line.match(/worker (\d) of 4 sum 10$/)?.[1]).filter(Boolean);
+  assert.deepEqual(sums.sort(), ['0', '1', '2', '3'], text);
+}
+
+// PyTorch closes a rendezvous for good when its job ends: the identifier is used up, on its
+// own servers for as long as they live. Here it is free again when its keys have expired.
+test('two launchers meet, job after job', options, async (t) => {
+  const { port, look } = await startStanding(t, ['--rendezvous-ttl-s', '30']);
+  assertDone(await runJob(t, port, 'job'));
+  const { key_count: keys, connections } = await look();
+  assert.ok(keys > 4, 'the job has left keys');
+  assert.equal(connections, 0);
+  const again = await runJob(t, port, 'job');
+  assert.ok(again.codes.every((code) => code !== 0), again.text);
+  assert.match(again.text, /RendezvousClosedError/);
+  assertDone(await runJob(t, port, 'other'));
+  await waitFor(async () => (await look()).key_count === 0, 'keys do not expire', 60000);
+  assertDone(await runJob(t, port, 'job'));
+});
+
+test('clients of both protocol versions share the store', options, async (t) => {
+  const { port, look } = await startStanding(t);
+  const python = new Program(t, 'python3', ['-c', storeClient, String(port)],
+    { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  await python.line(/^connected$/, 60000);
+  const own = await TcpStoreClient.connect(t, port);
+  const answer = async (request) => {
+    const before = python.lines.length;
+    python.child.stdin.write(`${request}\n`);
+    await waitFor(() => python.lines.length > before, () => python.describe(), 20000);
+    return python.lines[before];
+  };
+  own.beginWait(['from-python']);
+  assert.equal(await answer('set from-python hello'), 'done 1');
+  await own.waited();
+  assert.equal(await own.get('from-python'), 'hello');
+  assert.equal(await own.add('count', 5), 5);
+  assert.equal(await answer('add count -7'), 'done -2');
+  // Python waits for what the other sets.
+  python.child.stdin.write('get from-own\n');
+  await waitFor(async () => (await look()).waits.length === 1, 'python does not wait');
+  await own.set('from-own', 'there');
+  await python.line(/^done there$/);
+  const { clients } = await look();
+  const [version] = spawnSync('python3', ['-c', 'import torch; print(torch.__version__)'],
+    { env, encoding: 'utf8' }).stdout.split('+');
+  const isOld = version.startsWith('1.');
+  // The second connection of an old client never says anything.
+  assert.deepEqual(clients.map(({ protocol }) => protocol), isOld ? [1, null, 2] : [2, 2]);
+  python.child.stdin.end();
+  assert.equal((await python.ended()).code, 0, python.describe());
+});
