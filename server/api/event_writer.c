@@ -227,6 +227,16 @@ void event_writer_end(struct event_writer *writer, bool is_over, struct buf *out
         table_end(&writer->table, out);
 }
 
+void event_writer_end_page(struct event_writer *writer, int64_t next, struct buf *out)
+{
+    if (writer->form != ROWS_FORM_JSON)
+        event_writer_end(writer, false, out);
+    else if (next > 0)
+        buf_printf(out, "],\"next\":%lld}\n", (long long)next);
+    else
+        buf_append_str(out, "],\"next\":null}\n");
+}
+
 bool event_writer_has_pending(const struct event_writer *writer)
 {
     return writer->form == EVENT_FORM_TEXT && run_text_has_pending(writer->text);

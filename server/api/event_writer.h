@@ -43,6 +43,10 @@ int event_writer_event(struct event_writer *writer, int64_t id, const char *line
 /* All has been sent. is_over: the run has ended, so nothing will ever follow. */
 void event_writer_end(struct event_writer *writer, bool is_over, struct buf *out);
 
+/* As event_writer_end, of a page of rows: `next` begins the next one, 0 if there is none.
+ */
+void event_writer_end_page(struct event_writer *writer, int64_t next, struct buf *out);
+
 /* Whether something was held back that event_writer_flush should send soon. */
 bool event_writer_has_pending(const struct event_writer *writer);
 void event_writer_flush(struct event_writer *writer, struct buf *out);

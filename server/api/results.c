@@ -3,6 +3,7 @@
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"
+#include "server/api/rows_page.h"
 
 static const struct params_format formats[] = {
     {"json", "application/json", ROWS_FORM_JSON},
@@ -20,7 +21,10 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     if (!params_format(request, formats, &form))
         return;
     options.form = (enum event_form)form;
-    follow_start(api, request, run, &options);
+    if (rows_page_is_asked(request))
+        rows_page_reply(api, request, run, options.form);
+    else
+        follow_start(api, request, run, &options);
 }
 
 void api_run_results(struct http_request *request, void *arg)

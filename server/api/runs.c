@@ -135,6 +135,7 @@ void api_run_list(struct http_request *request, void *arg)
         query.label_values = filters.values;
         query.n_labels = filters.n_labels;
         query.text = http_request_query(request, "q");
+        query.node = http_request_query(request, "node");
         query.cursor = http_request_query(request, "cursor");
         query.limit = (int)limit;
         if (parked)

@@ -12,6 +12,7 @@
 #include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/api/spec_request.h"
 
 #define KEY_MAX 200
 #define KEY_RULE "Idempotency-Key must be 1 to 200 visible ASCII characters"
@@ -198,51 +199,6 @@ fail:
     run_spec_destroy(spec);
 }
 
-static json_t *parse_body(struct http_request *request)
-{
-    struct error err;
-    json_t *body;
-    size_t len;
-    const char *text = http_request_body(request, &len);
-
-    if (strspn(text, " \t\r\n") == len) {
-        http_reply_problem(request, 400, NULL,
-                           "the body is empty; {} asks for a run with every default");
-        return NULL;
-    }
-    body = json_parse(text, len, &err);
-    if (!body)
-        http_reply_problem(request, 400, NULL, "%s", err.text);
-    return body;
-}
-
-static struct run_spec *parse_spec(struct api *api, struct http_request *request,
-                                   json_t *body)
-{
-    struct problems problems;
-    struct run_spec *spec;
-
-    problems_init(&problems);
-    spec = run_spec_parse(body, &problems);
-    if (spec && spec->fault && !api->allow_faults) {
-        problems_add(&problems, "/fault",
-                     "this server does not let runs ask workers to misbehave; it must "
-                     "be started with --allow-faults");
-        run_spec_destroy(spec);
-        spec = NULL;
-    }
-    if (spec && !scheduler_program_fits(api->scheduler, spec, &problems)) {
-        run_spec_destroy(spec);
-        spec = NULL;
-    }
-    if (!spec)
-        http_reply_problem(request, 422, &problems,
-                           "the run can't be accepted: %zu field%s wrong", problems.count,
-                           problems.count == 1 ? " is" : "s are");
-    problems_release(&problems);
-    return spec;
-}
-
 static bool can_keep_results(struct api *api, struct http_request *request)
 {
     const char *trouble = store_trouble(api->store);
@@ -266,13 +222,13 @@ void api_run_submit(struct http_request *request, void *arg)
 
     if (!params_format(request, answers, &form) || !read_key(request, key))
         return;
-    body = parse_body(request);
+    body = spec_request_body(request);
     if (!body)
         return;
     if (*key && digest_json(body, hash))
         http_reply_problem(request, 503, NULL, "out of memory");
     else if (!*key || !is_repeated(api, request, key, hash)) {
-        spec = parse_spec(api, request, body);
+        spec = spec_request_parse(api, request, body);
         if (spec && can_keep_results(api, request))
             submit(api, request, spec, key, hash);
         else

@@ -1,0 +1,51 @@
+/* spec_request.c - the run spec in a request's body */
+#include "server/api/spec_request.h"
+
+#include <string.h>
+
+#include "common/json_util.h"
+
+json_t *spec_request_body(struct http_request *request)
+{
+    struct error err;
+    json_t *body;
+    size_t len;
+    const char *text = http_request_body(request, &len);
+
+    if (strspn(text, " \t\r\n") == len) {
+        http_reply_problem(request, 400, NULL,
+                           "the body is empty; {} asks for a run with every default");
+        return NULL;
+    }
+    body = json_parse(text, len, &err);
+    if (!body)
+        http_reply_problem(request, 400, NULL, "%s", err.text);
+    return body;
+}
+
+struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
+                                    json_t *body)
+{
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    if (spec && spec->fault && !api->allow_faults) {
+        problems_add(&problems, "/fault",
+                     "this server does not let runs ask workers to misbehave; it must "
+                     "be started with --allow-faults");
+        run_spec_destroy(spec);
+        spec = NULL;
+    }
+    if (spec && !scheduler_program_fits(api->scheduler, spec, &problems)) {
+        run_spec_destroy(spec);
+        spec = NULL;
+    }
+    if (!spec)
+        http_reply_problem(request, 422, &problems,
+                           "the run can't be accepted: %zu field%s wrong", problems.count,
+                           problems.count == 1 ? " is" : "s are");
+    problems_release(&problems);
+    return spec;
+}

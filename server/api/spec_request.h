@@ -1,0 +1,17 @@
+/* spec_request.h - the run spec in a request's body. Each call answers the request when
+ * it returns NULL. */
+#ifndef RINGBENCH_SERVER_API_SPEC_REQUEST_H
+#define RINGBENCH_SERVER_API_SPEC_REQUEST_H
+
+#include "common/run_spec.h"
+#include "server/api/api.h"
+
+/* The body as JSON; a new reference. NULL after a 400. */
+json_t *spec_request_body(struct http_request *request);
+
+/* The spec, checked also against what this server allows and what its nodes' programs
+ * take. NULL after a 422 with each wrong field. */
+struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
+                                    json_t *body);
+
+#endif
