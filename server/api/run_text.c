@@ -146,7 +146,8 @@ static void put_end(struct run_text *text, const char *state, const char *reason
         buf_printf(out, "%llu rows%s", (unsigned long long)text->rows,
                    text->figures ? " and " : "");
     if (text->figures || text->is_program)
-        buf_printf(out, "%llu figures", (unsigned long long)text->figures);
+        buf_printf(out, "%llu figure%s", (unsigned long long)text->figures,
+                   text->figures == 1 ? "" : "s");
     if (text->skipped)
         buf_printf(out, " (%llu skipped)", (unsigned long long)text->skipped);
     if (text->started_ms > 0)
