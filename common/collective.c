@@ -25,6 +25,8 @@ static const struct {
     [COLLECTIVE_GATHER] = {"gather", SHAPE_SPREAD, false, true, true},
     [COLLECTIVE_SCATTER] = {"scatter", SHAPE_NARROW, false, true, true},
     [COLLECTIVE_SENDRECV] = {"sendrecv", SHAPE_FLAT, false, false, false},
+    [COLLECTIVE_HYPERCUBE] = {"hypercube", SHAPE_SPREAD, false, false, true},
+    [COLLECTIVE_ALLTOALLV] = {"alltoallv", SHAPE_SQUARE, false, false, false},
 };
 
 static const struct {
@@ -112,6 +114,16 @@ bool collective_checks_in_place(enum collective_kind kind)
     return kinds[kind].checks_in_place;
 }
 
+bool collective_needs_power_of_two(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_HYPERCUBE;
+}
+
+bool collective_is_shared_out(enum collective_kind kind)
+{
+    return kinds[kind].shape != SHAPE_FLAT;
+}
+
 /* Elements rounded down to a multiple of 16 bytes, as nccl-tests aligns what it divides
  * among ranks. */
 static size_t align_count(size_t count, size_t element)
@@ -151,7 +163,9 @@ void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type
     }
     most =
         layout->send_count > layout->recv_count ? layout->send_count : layout->recv_count;
-    layout->size_bytes = most * element;
+    layout->size_bytes = layout->moved_bytes = most * element;
+    if (kind == COLLECTIVE_HYPERCUBE)
+        layout->moved_bytes = share * (size_t)(n - 1) * element;
 }
 
 double collective_bus_factor(enum collective_kind kind, int n)
@@ -160,12 +174,12 @@ double collective_bus_factor(enum collective_kind kind, int n)
 
     if (kind == COLLECTIVE_ALL_REDUCE)
         return 2.0 * (ranks - 1.0) / ranks;
-    if (kinds[kind].shape != SHAPE_FLAT)
+    if (kinds[kind].shape != SHAPE_FLAT && kind != COLLECTIVE_HYPERCUBE)
         return (ranks - 1.0) / ranks;
     return 1.0;
 }
 
 double collective_algbw_gbs(const struct collective_layout *layout, double seconds)
 {
-    return seconds > 0.0 ? (double)layout->size_bytes / seconds / 1e9 : 0.0;
+    return seconds > 0.0 ? (double)layout->moved_bytes / seconds / 1e9 : 0.0;
 }

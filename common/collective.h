@@ -18,6 +18,8 @@ enum collective_kind {
     COLLECTIVE_GATHER,
     COLLECTIVE_SCATTER,
     COLLECTIVE_SENDRECV,
+    COLLECTIVE_HYPERCUBE, /* an all-gather by log2(n) exchanges */
+    COLLECTIVE_ALLTOALLV, /* see traffic.h */
     COLLECTIVE_COUNT
 };
 
@@ -58,22 +60,29 @@ int redop_lookup(const char *name);
 
 bool collective_reduces(enum collective_kind kind); /* uses a redop */
 bool collective_is_rooted(enum collective_kind kind);
-/* Whether nccl-tests verifies the in-place variant (not alltoall, sendrecv). */
+/* Whether it is defined for a power of two of ranks only. */
+bool collective_needs_power_of_two(enum collective_kind kind);
+/* Whether the elements divide among ranks, 16 bytes at a time. */
+bool collective_is_shared_out(enum collective_kind kind);
+/* Whether nccl-tests verifies the in-place variant (not alltoall, alltoallv, sendrecv).
+ */
 bool collective_checks_in_place(enum collective_kind kind);
 
 /* One size of one collective, as nccl-tests would run it. */
 struct collective_layout {
-    size_t count;      /* elements, the per-call count argument; 0: nothing to do */
-    size_t send_count; /* elements of the send buffer */
-    size_t recv_count; /* elements of the receive buffer */
-    size_t size_bytes; /* max(send, recv) in bytes: the "size" column */
+    size_t count;       /* elements, the per-call count argument; 0: nothing to do */
+    size_t send_count;  /* elements of the send buffer */
+    size_t recv_count;  /* elements of the receive buffer */
+    size_t size_bytes;  /* max(send, recv) in bytes: the "size" column */
+    size_t moved_bytes; /* what the algorithm bandwidth counts; mostly the same */
     /* In-place: one buffer of max(send, recv); where rank r's parts begin, in elements
      * times r. */
     size_t send_inplace_offset;
     size_t recv_inplace_offset;
 };
 
-/* Lay out `size` bytes for n ranks (n >= 1). */
+/* Lay out `size` bytes for n ranks (n >= 1). Of alltoallv as if all parts were alike:
+ * traffic_plan_create() says how they are. */
 void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type, int n,
                        struct collective_layout *layout);
 

@@ -10,6 +10,24 @@
 #define VARIABLES_MAX 8
 #define VALUE_MAX 4096
 
+/* Not a variable: which NCCL the case loads. */
+static bool is_library(const char *name)
+{
+    return strcmp(name, RUN_MATRIX_LIBRARY) == 0;
+}
+
+static void check_paths(json_t *values, const char *pointer, struct problems *problems)
+{
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        const char *path = json_string_value(json_array_get(values, i));
+        char at[300];
+
+        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
+        if (path && path[0] != '/')
+            problems_add(problems, at, "must be a whole path, from / on, or null");
+    }
+}
+
 static void check_values(json_t *values, const char *pointer, struct problems *problems)
 {
     size_t n = json_array_size(values);
@@ -51,7 +69,9 @@ void run_matrix_check(json_t *matrix, const char *pointer, struct problems *prob
         char at[256];
 
         spec_child_pointer(at, sizeof(at), pointer, name);
-        if (env_policy_check(name, &reason) == ENV_POLICY_REFUSE)
+        if (is_library(name))
+            check_paths(values, at, problems);
+        else if (env_policy_check(name, &reason) == ENV_POLICY_REFUSE)
             problems_add(problems, at, "%.60s %s", name, reason);
         check_values(values, at, problems);
     }

@@ -11,6 +11,9 @@
 #define RUN_CASES_MAX 1000
 #define RUN_MATRIX_VALUES_MAX 64 /* of one variable */
 
+/* A key of the matrix that is no variable: its values are the run's "nccl_lib". */
+#define RUN_MATRIX_LIBRARY "nccl_lib"
+
 /* Check `matrix`: an object of variables, each with an array of strings and nulls (null:
  * the variable is unset). */
 void run_matrix_check(json_t *matrix, const char *pointer, struct problems *problems);

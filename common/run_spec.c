@@ -299,6 +299,10 @@ static const struct field {
     {"repeats", NULL, offsetof(struct run_spec, repeats), 1, 1000, false},
     {.name = "nodes", .parse = run_spec_parse_nodes},
     {.name = "ranks_per_node", .parse = field_ranks_per_node},
+    {.name = "split", .parse = run_spec_parse_split, .is_measurement = true},
+    {.name = "traffic", .parse = run_spec_parse_traffic, .is_measurement = true},
+    {.name = "devices", .parse = run_spec_parse_devices, .is_measurement = true},
+    {.name = "nccl_lib", .parse = run_spec_parse_nccl_lib, .is_measurement = true},
     {.name = "env", .parse = field_env},
     {.name = "matrix", .parse = field_matrix},
     {.name = "order", .parse = field_order},
@@ -342,6 +346,7 @@ static struct run_spec *create_default(void)
     spec->redops[0] = REDOP_SUM;
     spec->n_collectives = spec->n_dtypes = spec->n_redops = 1;
     control_plan_init(&spec->control);
+    traffic_init(&spec->traffic);
     spec->sizes = calloc(RUN_SPEC_SIZES_MAX, sizeof(*spec->sizes));
     spec->out_of_place = spec->in_place = true;
     spec->iters = 20;
@@ -452,6 +457,9 @@ void run_spec_destroy(struct run_spec *spec)
     json_decref(spec->matrix);
     free(spec->program.name);
     json_decref(spec->program.args);
+    traffic_release(&spec->traffic);
+    json_decref(spec->devices);
+    free(spec->nccl_lib);
     json_decref(spec->nccl);
     json_decref(spec->fault);
     free(spec);

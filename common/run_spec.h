@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 #include "common/collective.h"
+#include "common/control.h"
 #include "common/problem.h"
+#include "common/split.h"
+#include "common/traffic.h"
 
 #define RUN_SPEC_SIZES_MAX 4096
 #define RUN_SPEC_NAME_MAX 200
@@ -21,7 +24,7 @@ struct run_spec {
     long priority;
     char *backend; /* "auto", "nccl", "host", "sim" */
     enum collective_kind collectives[COLLECTIVE_COUNT];
-    size_t n_collectives;
+    size_t n_collectives; /* 0 only where `control` has something to measure */
     enum dtype dtypes[DTYPE_COUNT];
     size_t n_dtypes;
     enum redop redops[REDOP_COUNT];
@@ -56,7 +59,7 @@ struct run_spec {
     bool has_traffic;       /* it was given */
     json_t *devices;        /* array of numbers, object of such by node, or NULL: any */
     char *nccl_lib;         /* path of a libnccl that the nodes list, or NULL */
-    json_t *nccl; /* object, or NULL: heeded by the NCCL backend */
+    json_t *nccl;           /* object, or NULL: heeded by the NCCL backend */
     bool share;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     long timeout_s, stall_s;
@@ -67,6 +70,9 @@ struct run_spec {
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems);
 
 void run_spec_destroy(struct run_spec *spec);
+
+/* The devices that the run wants on a node: an array of numbers, borrowed; NULL: any. */
+const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node);
 
 /* The effective spec, every default filled in; run_spec_parse accepts it unchanged.
  * A new reference; NULL when memory is out. */

@@ -31,6 +31,8 @@ void spec_parse_integer(const json_t *value, long min, long max, long *out,
                         const char *pointer, struct problems *problems);
 void spec_parse_string(const json_t *value, size_t max, char **out, const char *pointer,
                        struct problems *problems);
+/* A size, a string with a suffix or an integer. 0 after adding a problem. */
+uint64_t spec_parse_size(json_t *value, const char *pointer, struct problems *problems);
 void spec_parse_labels(json_t **out, json_t *value, const char *pointer,
                        struct problems *problems);
 

@@ -64,12 +64,6 @@ static bool has_traffic(const struct run_spec *spec)
     return false;
 }
 
-/* false, or everything about it. */
-static json_t *control_json(const struct run_spec *spec)
-{
-    return spec->control.kinds ? control_plan_json(&spec->control) : json_false();
-}
-
 /* In place of those, where a program runs. */
 static json_t *program_json(const struct run_spec *spec)
 {
@@ -114,6 +108,7 @@ json_t *run_spec_to_json(const struct run_spec *spec)
                                 ? json_string("both")
                                 : json_boolean(spec->in_place));
         json_object_set_new(out, "control", control_json(spec));
+        json_object_set_new(out, "split", split_to_json(&spec->split));
     }
     json_object_set_new(out, "repeats", json_integer(spec->repeats));
     json_object_set_new(out, "nodes", nodes_json(spec));
@@ -125,12 +120,19 @@ json_t *run_spec_to_json(const struct run_spec *spec)
     json_object_set_new(out, "order",
                         json_string(spec->is_interleaved ? "interleaved" : "sequential"));
     json_object_set_new(out, "share", json_boolean(spec->share));
+    if (spec->devices)
+        json_object_set(out, "devices", spec->devices);
+    if (spec->nccl_lib)
+        json_object_set_new(out, "nccl_lib", json_string(spec->nccl_lib));
+    if (has_traffic(spec))
+        json_object_set_new(out, "traffic", traffic_to_json(&spec->traffic));
     if (spec->nccl)
         json_object_set(out, "nccl", spec->nccl);
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
     json_object_set_new(out, "timeout_s", json_integer(spec->timeout_s));
-    return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 3) + 11 +
+    return whole(out, (is_program ? PROGRAM_MEMBERS : MEASUREMENT_MEMBERS + 4) + 11 +
+                          !!spec->devices + !!spec->nccl_lib + has_traffic(spec) +
                           !!spec->nccl + !!spec->fault);
 }
 
@@ -151,10 +153,13 @@ json_t *run_spec_case_json(const struct run_spec *spec)
         whole(placements, (size_t)spec->out_of_place + (size_t)spec->in_place));
     if (spec->control.kinds)
         json_object_set_new(out, "control", control_json(spec));
+    json_object_set_new(out, "split", split_to_json(&spec->split));
+    if (has_traffic(spec))
+        json_object_set_new(out, "traffic", traffic_to_json(&spec->traffic));
     if (spec->nccl)
         json_object_set(out, "nccl", spec->nccl);
     if (spec->fault)
         json_object_set(out, "fault", spec->fault);
-    return whole(out, MEASUREMENT_MEMBERS + 1 + !!spec->control.kinds + !!spec->nccl +
-                          !!spec->fault);
+    return whole(out, MEASUREMENT_MEMBERS + 2 + !!spec->control.kinds +
+                          has_traffic(spec) + !!spec->nccl + !!spec->fault);
 }

@@ -17,6 +17,7 @@
 #include "agent/worker/store_client.h"
 #include "common/collective.h"
 #include "common/error.h"
+#include "common/traffic.h"
 
 struct backend_comm; /* each backend's own */
 struct case_file;
@@ -36,12 +37,38 @@ struct backend_env {
      * so that long work does not look like a stall. NULL: nobody asks. */
     _Atomic uint64_t *finished;
     int64_t stall_ms; /* after which the server gives the case up; 0: unknown */
+    /* End the process at once with this failure (lost: a rank of the case, or -1): for a
+     * thread that notices what the worker's own, inside a library, cannot. NULL: none. */
+    void (*give_up)(void *arg, const struct error *error, int lost);
+    void *give_up_arg;
     /* The case, valid as long as the communicator; NULL: none. Only a simulation asks. */
     const struct case_file *file;
+    /* Where the case has several communicators at once: this rank's. n_groups 0 or 1: all
+     * ranks form one, and the rest is not set. Barriers and exchanges are over all ranks
+     * of the case in any case, collectives over the group. */
+    int n_groups, group;
+    int group_rank, group_size;
+    const int *members; /* the group's ranks; valid as long as the communicator */
 };
 
+static inline bool backend_env_is_split(const struct backend_env *env)
+{
+    return env->n_groups > 1;
+}
+
+static inline int backend_env_rank(const struct backend_env *env)
+{
+    return backend_env_is_split(env) ? env->group_rank : env->rank;
+}
+
+static inline int backend_env_size(const struct backend_env *env)
+{
+    return backend_env_is_split(env) ? env->group_size : env->world_size;
+}
+
 /* One collective. With layout L of collective_layout(): send holds L.send_count elements,
- * recv L.recv_count; both lie in the buffers that alloc gave. */
+ * recv L.recv_count; both lie in the buffers that alloc gave. Ranks are the
+ * communicator's. */
 struct backend_call {
     enum collective_kind kind;
     enum dtype dtype;
@@ -50,6 +77,7 @@ struct backend_call {
     const void *send;
     void *recv;
     size_t count;
+    const struct traffic_plan *traffic; /* of alltoallv, else NULL */
 };
 
 /* What this rank may allocate for send and receive buffer together. */
@@ -105,6 +133,10 @@ struct backend {
     /* Optional: add to a row what must be known wherever it is shown. */
     void (*mark)(const struct backend_comm *comm, json_t *row);
 
+    /* Optional: keys of the event `done`, a new object; before destroy, when all went
+     * well. */
+    json_t *(*report)(struct backend_comm *comm);
+
     int (*memory)(struct backend_comm *comm, struct backend_memory *out,
                   struct error *err);
     /* Two buffers of `bytes` each, at least 4096-byte aligned, touched. Once. */
@@ -155,12 +187,13 @@ struct backend {
     /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
     int (*be_late)(struct backend_comm *comm, long us, struct error *err);
 
-    /* The control plane; host memory, outside timed regions. all: world_size * len. */
+    /* The control plane, of all ranks of the case; host memory, outside timed regions.
+     * all: world_size * len. */
     int (*barrier)(struct backend_comm *comm, struct error *err);
     int (*allgather)(struct backend_comm *comm, const void *mine, size_t len, void *all,
                      struct error *err);
 
-    /* The rank whose loss made a call fail, or -1. */
+    /* The rank of the case whose loss made a call fail, or -1. */
     int (*lost_peer)(const struct backend_comm *comm);
 };
 

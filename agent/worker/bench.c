@@ -13,6 +13,7 @@
 
 #define REASON_MAX 512
 #define READER_NS 1000000
+#define ELEMENT_MAX 8 /* bytes */
 
 int bench_stopped(const struct bench *bench, struct error *err)
 {
@@ -39,40 +40,91 @@ int bench_allgather(struct bench *bench, const void *mine, size_t len, void *all
     return status;
 }
 
-static void lay_out(const struct bench *bench, size_t number, struct bench_row *out)
+int bench_group(const struct bench *bench)
+{
+    return bench->file->groups.of[bench->rank];
+}
+
+int bench_place(const struct bench *bench)
+{
+    return bench->file->groups.place[bench->rank];
+}
+
+int bench_group_size(const struct bench *bench)
+{
+    return bench->file->groups.sizes[bench_group(bench)];
+}
+
+static int ranks_of(const struct bench *bench, const struct bench_row *row)
+{
+    return bench->file->groups.sizes[row->row.group];
+}
+
+/* What each rank of the row's group sends to which; the layout becomes the rank's own. */
+static int lay_out_traffic(const struct bench *bench, struct bench_row *row,
+                           struct error *err)
+{
+    bool is_own = row->row.group == bench_group(bench);
+
+    if (row->row.collective != COLLECTIVE_ALLTOALLV) {
+        return 0;
+    }
+    row->traffic = traffic_plan_create(&bench->file->traffic, row->row.dtype,
+                                       is_own ? bench_place(bench) : 0,
+                                       ranks_of(bench, row), &row->layout);
+    return row->traffic ? 0 : error_set(err, ERROR_MEMORY, "traffic: out of memory");
+}
+
+/* Row `number` of the plan; release it with release_row. */
+static int lay_out(const struct bench *bench, size_t number, struct bench_row *out,
+                   struct error *err)
 {
     const struct series_plan *plan = &bench->file->plan;
     struct series_row *row = &out->row;
 
     memset(out, 0, sizeof(*out));
     series_row_at(plan, number, row);
-    collective_layout(row->collective, row->size, row->dtype, plan->world_size,
+    collective_layout(row->collective, row->size, row->dtype, ranks_of(bench, out),
                       &out->layout);
+    if (lay_out_traffic(bench, out, err)) {
+        return -1;
+    }
     out->call = (struct backend_call){.kind = row->collective,
                                       .dtype = row->dtype,
                                       .redop = row->redop,
                                       .root = row->root,
-                                      .count = out->layout.count};
+                                      .count = out->layout.count,
+                                      .traffic = out->traffic};
+    return 0;
+}
+
+static void release_row(struct bench_row *row)
+{
+    traffic_plan_destroy(row->traffic);
+    row->traffic = NULL;
 }
 
 /* Where the call's buffers begin, and how often a row fits behind itself. */
 static void place(const struct bench *bench, struct bench_row *row)
 {
-    size_t element = dtype_size(row->row.dtype) * (size_t)bench->rank;
+    size_t element = dtype_size(row->row.dtype) * (size_t)bench_place(bench);
     const struct collective_layout *layout = &row->layout;
 
-    row->call.send = bench->send;
-    row->call.recv = bench->recv;
+    size_t shift = (size_t)bench->file->unalign * dtype_size(row->row.dtype);
+
+    row->recv_base = bench->recv + shift;
+    row->call.send = bench->send + shift;
+    row->call.recv = row->recv_base;
     if (row->row.in_place) {
-        row->call.send = bench->recv + layout->send_inplace_offset * element;
-        row->call.recv = bench->recv + layout->recv_inplace_offset * element;
+        row->call.send = row->recv_base + layout->send_inplace_offset * element;
+        row->call.recv = row->recv_base + layout->recv_inplace_offset * element;
     }
     row->offsets = bench->buffer_bytes / layout->size_bytes;
 }
 
 static bool fits(const struct bench *bench, const struct bench_row *row)
 {
-    return row->layout.size_bytes <= bench->share_bytes / 2;
+    return row->layout.size_bytes + bench->margin_bytes <= bench->share_bytes / 2;
 }
 
 /* Why a row cannot be run; false if it can. */
@@ -81,26 +133,27 @@ static bool must_skip(const struct bench *bench, const struct bench_row *row,
 {
     char size[UNITS_TEXT_MAX], share[UNITS_TEXT_MAX];
     size_t element = dtype_size(row->row.dtype);
+    int n = ranks_of(bench, row);
 
+    if (collective_needs_power_of_two(row->row.collective) && (n & (n - 1)) != 0) {
+        snprintf(reason, REASON_MAX, "%s is for a power of two of ranks, not %d",
+                 collective_name(row->row.collective), n);
+        return true;
+    }
     if (row->layout.count == 0) {
         snprintf(
             reason, REASON_MAX,
             "%llu bytes over %d ranks in multiples of %zu bytes (%s of %zu bytes) leave "
             "0 elements per rank",
-            (unsigned long long)row->row.size, bench->file->world_size,
-            row->row.collective == COLLECTIVE_ALL_REDUCE ||
-                    row->row.collective == COLLECTIVE_BROADCAST ||
-                    row->row.collective == COLLECTIVE_REDUCE ||
-                    row->row.collective == COLLECTIVE_SENDRECV
-                ? element
-                : (size_t)16,
+            (unsigned long long)row->row.size, n,
+            collective_is_shared_out(row->row.collective) ? (size_t)16 : element,
             dtype_name(row->row.dtype), element);
         return true;
     }
     if (!fits(bench, row)) {
         snprintf(reason, REASON_MAX,
                  "needs 2 buffers of %s per rank, but a rank can have %s: %s",
-                 units_format_human(row->layout.size_bytes, size),
+                 units_format_human(row->layout.size_bytes + bench->margin_bytes, size),
                  units_format_human(bench->share_bytes, share), bench->memory_text);
         return true;
     }
@@ -138,12 +191,16 @@ static int allocate(struct bench *bench, struct error *err)
     size_t rows = series_rows(&bench->file->plan);
     void *send = NULL, *recv = NULL;
 
+    bench->margin_bytes = (size_t)bench->file->unalign * ELEMENT_MAX;
     if (plan_memory(bench, err)) {
         return -1;
     }
     for (size_t i = 0; i < rows; i++) {
         struct bench_row row;
-        lay_out(bench, i, &row);
+        if (lay_out(bench, i, &row, err)) {
+            return -1;
+        }
+        release_row(&row);
         if (row.layout.count > 0 && fits(bench, &row) &&
             row.layout.size_bytes > bench->buffer_bytes) {
             bench->buffer_bytes = row.layout.size_bytes;
@@ -154,7 +211,8 @@ static int allocate(struct bench *bench, struct error *err)
     if (bench->buffer_bytes == 0) {
         return 0;
     }
-    if (bench->backend->alloc(bench->comm, bench->buffer_bytes, &send, &recv, err)) {
+    if (bench->backend->alloc(bench->comm, bench->buffer_bytes + bench->margin_bytes,
+                              &send, &recv, err)) {
         return -1;
     }
     bench->send = send;
@@ -174,6 +232,12 @@ static json_t *describe(const struct bench *bench, const struct bench_row *row)
         series->root, "in_place", series->in_place, "size",
         (json_int_t)(row->layout.count ? row->layout.size_bytes : series->size), "count",
         (json_int_t)row->layout.count);
+    if (object && bench->file->plan.cycles > 1) {
+        json_object_set_new(object, "cycle", json_integer(series->cycle));
+    }
+    if (object && bench->file->groups.n > 1) {
+        json_object_set_new(object, "group", json_integer(series->group));
+    }
     backend_mark_unreal(bench->backend, object);
     if (object && bench->backend->mark) {
         bench->backend->mark(bench->comm, object);
@@ -194,16 +258,16 @@ static json_t *number_array(const double *values, long n)
 static void report(const struct bench *bench, const struct bench_row *row,
                    const struct measurement *figures, json_t *wrong, json_t *errors)
 {
-    int n = bench->file->world_size;
+    int n = ranks_of(bench, row);
     double algbw = collective_algbw_gbs(&row->layout, figures->mean_us / 1e6);
     double factor = collective_bus_factor(row->row.collective, n);
     json_t *result = describe(bench, row);
-    json_t *numbers =
-        json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "iters",
-                  (json_int_t)figures->iters, "time_us", figures->mean_us, "time_min_us",
-                  figures->min_us, "time_max_us", figures->max_us, "algbw_gbs", algbw,
-                  "busbw_gbs", algbw * factor, "first_us", figures->first_us, "times_us",
-                  number_array(figures->times_us, n), "wrong", wrong, "errors", errors);
+    json_t *numbers = json_pack(
+        "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "iters",
+        (json_int_t)figures->iters, "time_us", figures->mean_us, "time_min_us",
+        figures->min_us, "time_max_us", figures->max_us, "algbw_gbs", algbw, "busbw_gbs",
+        algbw * factor, "first_us", figures->first_us, "enqueue_us", figures->enqueue_us,
+        "times_us", number_array(figures->times_us, n), "wrong", wrong, "errors", errors);
 
     if (result && numbers) {
         json_object_update(result, numbers);
@@ -231,52 +295,154 @@ static bool is_checked(const struct bench *bench, const struct bench_row *row)
            (!row->row.in_place || collective_checks_in_place(row->row.collective));
 }
 
-static int run_row(struct bench *bench, const struct bench_row *row, struct error *err)
-{
-    struct measurement figures = {0};
-    uint64_t wrong = 0;
-    json_t *errors = NULL;
-    bool has_check = is_checked(bench, row);
+/* What came of a row, by group. */
+struct outcome {
+    struct measurement *figures;
+    uint64_t *wrong;
+    json_t **errors; /* NULL where nothing was checked */
+};
 
-    int status = measure_row(bench, row, &figures, err);
-    if (!status && has_check) {
-        status = check_row(bench, row, bench->file->check, &wrong, &errors, err);
+static int outcome_init(struct outcome *outcome, int n_groups, struct error *err)
+{
+    size_t n = (size_t)n_groups;
+
+    outcome->figures = calloc(n, sizeof(*outcome->figures));
+    outcome->wrong = calloc(n, sizeof(*outcome->wrong));
+    outcome->errors = calloc(n, sizeof(*outcome->errors));
+    return outcome->figures && outcome->wrong && outcome->errors
+               ? 0
+               : error_set(err, ERROR_MEMORY, "figures: out of memory");
+}
+
+static void outcome_release(struct outcome *outcome, int n_groups)
+{
+    for (int i = 0; i < n_groups; i++) {
+        if (outcome->figures) {
+            measurement_release(&outcome->figures[i]);
+        }
+        if (outcome->errors) {
+            json_decref(outcome->errors[i]);
+        }
+    }
+    free(outcome->figures);
+    free(outcome->wrong);
+    free(outcome->errors);
+}
+
+static void report_skipped(const struct bench *bench, const struct bench_row *row,
+                           const char *reason)
+{
+    json_t *result = describe(bench, row);
+
+    if (result) {
+        json_object_set_new(result, "skipped", json_string(reason));
+        events_emit(bench->events, "result", result);
+    }
+}
+
+/* Rank 0: the rows of all groups, from number `first` on. outcome NULL: all are skipped.
+ */
+static int report_groups(const struct bench *bench, size_t first, struct outcome *outcome,
+                         struct error *err)
+{
+    for (int i = 0; i < bench->file->groups.n; i++) {
+        char reason[REASON_MAX];
+        struct bench_row row;
+
+        if (lay_out(bench, first + (size_t)i, &row, err)) {
+            return -1;
+        }
+        if (must_skip(bench, &row, reason)) {
+            report_skipped(bench, &row, reason);
+        } else if (outcome) {
+            json_t *errors = outcome->errors[i];
+            report(bench, &row, &outcome->figures[i],
+                   errors ? json_integer((json_int_t)outcome->wrong[i]) : json_null(),
+                   errors ? errors : json_array());
+            outcome->errors[i] = NULL;
+        }
+        release_row(&row);
+    }
+    return 0;
+}
+
+static int run_row(struct bench *bench, const struct bench_row *row, size_t first,
+                   struct error *err)
+{
+    int n_groups = bench->file->groups.n;
+    struct outcome outcome = {0};
+
+    int status = outcome_init(&outcome, n_groups, err);
+    if (!status) {
+        status = measure_row(bench, row, outcome.figures, err);
+    }
+    if (!status && is_checked(bench, row)) {
+        status =
+            check_row(bench, row, bench->file->check, outcome.wrong, outcome.errors, err);
     }
     if (!status && bench->rank == 0) {
-        report(bench, row, &figures,
-               has_check ? json_integer((json_int_t)wrong) : json_null(),
-               has_check ? errors : json_array());
+        status = report_groups(bench, first, &outcome, err);
         let_reader_run();
-        errors = NULL;
     }
-    json_decref(errors);
-    measurement_release(&figures);
+    outcome_release(&outcome, n_groups);
     return status;
 }
 
-static int do_row(struct bench *bench, size_t number, struct error *err)
+/* Whether some group can do its row of those from number `first` on; -1: failed. */
+static int can_any(const struct bench *bench, size_t first, struct error *err)
 {
-    struct bench_row row;
+    bool can = false;
+
+    for (int i = 0; !can && i < bench->file->groups.n; i++) {
+        char reason[REASON_MAX];
+        struct bench_row row;
+
+        if (lay_out(bench, first + (size_t)i, &row, err)) {
+            return -1;
+        }
+        can = !must_skip(bench, &row, reason);
+        release_row(&row);
+    }
+    return can;
+}
+
+static int run_own(struct bench *bench, struct bench_row *row, size_t first,
+                   struct error *err)
+{
     char reason[REASON_MAX];
 
-    lay_out(bench, number, &row);
-    progress_row(bench->progress, row.row.series, row.layout.size_bytes);
-    if (must_skip(bench, &row, reason)) {
-        json_t *result = bench->rank == 0 ? describe(bench, &row) : NULL;
-        if (result) {
-            json_object_set_new(result, "skipped", json_string(reason));
-            events_emit(bench->events, "result", result);
-        }
-        return 0;
+    row->is_idle = must_skip(bench, row, reason);
+    if (!row->is_idle) {
+        place(bench, row);
     }
-    place(bench, &row);
-    if (bench->filled_with != row.row.dtype) {
-        bench->filled_with = row.row.dtype;
-        if (check_neutralise(bench, row.row.dtype, bench->buffer_bytes, err)) {
+    if (bench->filled_with != row->row.dtype) {
+        bench->filled_with = row->row.dtype;
+        if (check_neutralise(bench, row->row.dtype,
+                             bench->buffer_bytes + bench->margin_bytes, err)) {
             return -1;
         }
     }
-    return run_row(bench, &row, err);
+    return run_row(bench, row, first, err);
+}
+
+/* The rows of all groups, from number `first` on, at the same time. */
+static int do_rows(struct bench *bench, size_t first, struct error *err)
+{
+    struct bench_row row;
+    int can = can_any(bench, first, err);
+
+    if (can < 0 || lay_out(bench, first + (size_t)bench_group(bench), &row, err)) {
+        return -1;
+    }
+    progress_row(bench->progress, row.row.series, row.layout.size_bytes);
+    int status = 0;
+    if (can) {
+        status = run_own(bench, &row, first, err);
+    } else if (bench->rank == 0) {
+        status = report_groups(bench, first, NULL, err);
+    }
+    release_row(&row);
+    return status;
 }
 
 int bench_run(struct bench *bench, struct error *err)
@@ -287,8 +453,8 @@ int bench_run(struct bench *bench, struct error *err)
     if (allocate(bench, err)) {
         return -1;
     }
-    for (size_t i = 0; i < rows; i++) {
-        if (bench_stopped(bench, err) || do_row(bench, i, err)) {
+    for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n) {
+        if (bench_stopped(bench, err) || do_rows(bench, i, err)) {
             return -1;
         }
     }

@@ -242,6 +242,79 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
     return 0;
 }
 
+/* By rank: the number of its node, in the order of first ranks. */
+static void number_nodes(const struct case_file *file, int *node_of)
+{
+    for (int rank = 0; file->nodes && rank < file->world_size; rank++) {
+        int first = 0, next = 0;
+
+        for (int i = 0; i < rank; i++) {
+            next = node_of[i] >= next ? node_of[i] + 1 : next;
+        }
+        while (first < rank && strcmp(file->nodes[first], file->nodes[rank]) != 0) {
+            first++;
+        }
+        node_of[rank] = first < rank ? node_of[first] : next;
+    }
+}
+
+static void read_local_ranks(const json_t *ranks, int *local_rank)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach(ranks, i, item)
+    {
+        local_rank[json_get_int(item, "rank", 0)] =
+            (int)json_get_int(item, "local_rank", 0);
+    }
+}
+
+/* Which ranks form communicators; after read_nodes. */
+static int read_split(struct case_file *file, const json_t *json, struct error *err)
+{
+    const json_t *asked = json_object_get(json, "split");
+    size_t n = (size_t)file->world_size;
+    struct split split = {SPLIT_NONE, 0};
+    int *node_of, *local_rank, status;
+
+    if (asked && split_parse(asked, &split, err)) {
+        return error_prefix(err, "case: split");
+    }
+    node_of = calloc(n, sizeof(*node_of));
+    local_rank = calloc(n, sizeof(*local_rank));
+    status = node_of && local_rank ? 0 : -1;
+    if (!status) {
+        number_nodes(file, node_of);
+        read_local_ranks(json_object_get(json, "ranks"), local_rank);
+        status = split_form(&split, node_of, local_rank, file->world_size, &file->groups);
+    }
+    free(node_of);
+    free(local_rank);
+    if (status) {
+        return error_set(err, ERROR_MEMORY, "case: out of memory");
+    }
+    file->plan.n_groups = file->groups.n;
+    file->plan.world_size = split_smallest(&file->groups);
+    if (file->plan.root >= file->plan.world_size) {
+        return error_set(err, ERROR_INVALID,
+                         "case: root is %ld, but the smallest group has %d ranks",
+                         file->plan.root, file->plan.world_size);
+    }
+    return 0;
+}
+
+static int read_traffic(struct case_file *file, const json_t *json, struct error *err)
+{
+    const json_t *traffic = json_object_get(json, "traffic");
+
+    traffic_init(&file->traffic);
+    if (traffic && traffic_parse(traffic, &file->traffic, err)) {
+        return error_prefix(err, "case: traffic");
+    }
+    return 0;
+}
+
 static int parse(struct case_file *file, const json_t *json, bool heed_faults,
                  struct error *err)
 {
@@ -257,7 +330,8 @@ static int parse(struct case_file *file, const json_t *json, bool heed_faults,
     if (read_numbers(file, json, err) || read_control(file, json, err) ||
         read_kinds(file, json, err) || read_sizes(file, json, err) ||
         read_in_place(file, json, err) || read_timing(file, json, err) ||
-        read_nodes(file, json, err)) {
+        read_nodes(file, json, err) || read_split(file, json, err) ||
+        read_traffic(file, json, err)) {
         return -1;
     }
     file->nccl = json_incref(json_object_get(json, "nccl"));
@@ -309,6 +383,8 @@ void case_file_destroy(struct case_file *file)
         free(file->nodes[i]);
     }
     free(file->nodes);
+    split_release(&file->groups);
+    traffic_release(&file->traffic);
     json_decref(file->nccl);
     free(file->sizes);
     free(file);

@@ -56,7 +56,9 @@ struct case_file {
     uint64_t seed;
     struct fault fault;
     struct control_plan control;
-    json_t *nccl; /* of the NCCL backend alone, or NULL */
+    json_t *nccl;               /* of the NCCL backend alone, or NULL */
+    struct split_groups groups; /* the communicators; mostly one */
+    struct traffic traffic;
     char **nodes; /* the node of each rank, or NULL where the case does not say */
 };
 

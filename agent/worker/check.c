@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/worker/expected.h"
 #include "agent/worker/pattern.h"
 
 #define BLOCK_BYTES 32768
@@ -26,8 +27,8 @@ struct check {
     const struct bench_row *row;
     struct pattern *pattern;
     size_t element;
-    char *expected, *got; /* BLOCK_BYTES each */
-    struct findings findings;
+    char *expected, *got;     /* BLOCK_BYTES each */
+    struct findings findings; /* of the pass */
 };
 
 int check_neutralise(struct bench *bench, enum dtype type, size_t bytes,
@@ -52,13 +53,13 @@ static int write_inputs(struct check *check, struct error *err)
     size_t at_once = BLOCK_BYTES / check->element;
     char *to = (char *)(uintptr_t)check->row->call.send;
 
-    if (bench->backend->fill(bench->comm, bench->recv, &poison, 1, layout->size_bytes,
-                             err)) {
+    if (bench->backend->fill(bench->comm, check->row->recv_base, &poison, 1,
+                             layout->size_bytes, err)) {
         return -1;
     }
     if (bench->backend->put_input) {
-        int status = bench->backend->put_input(bench->comm, check->pattern, bench->rank,
-                                               layout->send_count, to, err);
+        int status = bench->backend->put_input(
+            bench->comm, check->pattern, bench_place(bench), layout->send_count, to, err);
         if (status <= 0) {
             return status;
         }
@@ -66,7 +67,7 @@ static int write_inputs(struct check *check, struct error *err)
     for (size_t done = 0; done < layout->send_count; done += at_once) {
         size_t left = layout->send_count - done;
         size_t part = left < at_once ? left : at_once;
-        pattern_input(check->pattern, bench->rank, done, part, check->expected);
+        pattern_input(check->pattern, bench_place(bench), done, part, check->expected);
         if (bench->backend->write(bench->comm, to + done * check->element,
                                   check->expected, part * check->element, err)) {
             return -1;
@@ -121,8 +122,8 @@ static int note_found(struct check *check, uint64_t index, struct error *err)
     const struct backend_call *call = &check->row->call;
     const char *from = (const char *)call->recv + index * check->element;
 
-    pattern_expected(check->pattern, call->kind, check->bench->rank, call->root,
-                     call->count, index, 1, check->expected);
+    expected_elements(check->pattern, call, bench_place(check->bench), index, 1,
+                      check->expected);
     if (check->bench->backend->read(check->bench->comm, check->got, from, check->element,
                                     err)) {
         return -1;
@@ -143,7 +144,7 @@ static int compare_on_device(struct check *check, struct error *err)
     struct bench *bench = check->bench;
     struct backend_compare compare = {.pattern = check->pattern,
                                       .call = &check->row->call,
-                                      .rank = bench->rank,
+                                      .rank = bench_place(bench),
                                       .ulps = allowed_ulps(check),
                                       .end = check->row->layout.recv_count};
     struct backend_wrong found;
@@ -168,7 +169,7 @@ static int compare(struct check *check, struct error *err)
     const struct backend_call *call = &check->row->call;
     size_t total = check->row->layout.recv_count, at_once = BLOCK_BYTES / check->element;
 
-    if (!pattern_receives(call->kind, bench->rank, call->root)) {
+    if (!pattern_receives(call->kind, bench_place(bench), call->root)) {
         return 0;
     }
     if (bench->backend->find_wrong) {
@@ -180,8 +181,8 @@ static int compare(struct check *check, struct error *err)
     for (size_t done = 0; done < total; done += at_once) {
         size_t part = total - done < at_once ? total - done : at_once;
         const char *from = (const char *)call->recv + done * check->element;
-        pattern_expected(check->pattern, call->kind, bench->rank, call->root, call->count,
-                         done, part, check->expected);
+        expected_elements(check->pattern, call, bench_place(bench), done, part,
+                          check->expected);
         if (bench->backend->read(bench->comm, check->got, from, part * check->element,
                                  err)) {
             return -1;
@@ -214,19 +215,38 @@ static int spoil(struct check *check, struct error *err)
     return bench->backend->write(bench->comm, at, element, check->element, err);
 }
 
+/* The one call; as a graph where the timed ones are. */
+static int run_call(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+    const struct backend *backend = bench->backend;
+    bool is_graph = backend->replays && backend->replays(bench->comm) > 0;
+
+    progress_begin(bench->progress);
+    if ((is_graph && backend->capture_begin(bench->comm, err)) ||
+        backend->run(bench->comm, &check->row->call, err) ||
+        (is_graph &&
+         (backend->capture_end(bench->comm, err) || backend->replay(bench->comm, err))) ||
+        backend->wait(bench->comm, err)) {
+        return -1;
+    }
+    if (is_graph) {
+        backend->capture_drop(bench->comm);
+    }
+    progress_finish(bench->progress);
+    return 0;
+}
+
 static int one_pass(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
 
-    if (write_inputs(check, err) || bench_barrier(bench, err)) {
+    if (check->row->is_idle) {
+        return bench_barrier(bench, err) || bench_barrier(bench, err) ? -1 : 0;
+    }
+    if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err)) {
         return -1;
     }
-    progress_begin(bench->progress);
-    if (bench->backend->run(bench->comm, &check->row->call, err) ||
-        bench->backend->wait(bench->comm, err)) {
-        return -1;
-    }
-    progress_finish(bench->progress);
     /* Nobody writes the next pass's input into what a peer still reads. */
     if (bench_barrier(bench, err) || spoil(check, err)) {
         return -1;
@@ -234,42 +254,51 @@ static int one_pass(struct check *check, struct error *err)
     return compare(check, err);
 }
 
-static void list_errors(const struct findings *all, int n, json_t *errors)
+static void list_errors(const struct findings *found, int rank, json_t *errors)
 {
-    for (int rank = 0; rank < n; rank++) {
-        for (uint32_t i = 0; i < all[rank].kept; i++) {
-            const struct wrong_element *element = &all[rank].first[i];
-            if (json_array_size(errors) < CHECK_ERRORS_MAX) {
-                json_array_append_new(
-                    errors, json_pack("{s:i, s:I, s:s, s:s}", "rank", rank, "index",
-                                      (json_int_t)element->index, "expected",
-                                      element->expected, "got", element->got));
-            }
+    for (uint32_t i = 0; i < found->kept; i++) {
+        const struct wrong_element *element = &found->first[i];
+        if (json_array_size(errors) < CHECK_ERRORS_MAX) {
+            json_array_append_new(errors,
+                                  json_pack("{s:i, s:I, s:s, s:s}", "rank", rank, "index",
+                                            (json_int_t)element->index, "expected",
+                                            element->expected, "got", element->got));
         }
     }
 }
 
-static int combine(struct check *check, uint64_t *wrong, json_t *errors,
+/* Sum up by group; true if there is anything to list. */
+static bool add_counts(const struct check *check, const uint64_t *counts, uint64_t *wrong)
+{
+    const struct split_groups *groups = &check->bench->file->groups;
+    bool has_wrong = false;
+
+    for (int rank = 0; rank < groups->n_ranks; rank++) {
+        wrong[groups->of[rank]] += counts[rank];
+        has_wrong = has_wrong || counts[rank] > 0;
+    }
+    return has_wrong;
+}
+
+static int combine(struct check *check, uint64_t *wrong, json_t **errors, bool *has_wrong,
                    struct error *err)
 {
-    int n = check->bench->file->world_size;
-    struct findings *all = calloc((size_t)n, sizeof(*all));
-    uint64_t *counts = calloc((size_t)n, sizeof(*counts));
+    const struct split_groups *groups = &check->bench->file->groups;
+    size_t n = (size_t)groups->n_ranks;
+    struct findings *all = calloc(n, sizeof(*all));
+    uint64_t *counts = calloc(n, sizeof(*counts));
     int status = all && counts ? 0 : error_set(err, ERROR_MEMORY, "check: out of memory");
 
     if (!status) {
         status = bench_allgather(check->bench, &check->findings.wrong, sizeof(*counts),
                                  counts, err);
     }
-    *wrong = 0;
-    for (int rank = 0; !status && rank < n; rank++) {
-        *wrong += counts[rank];
-    }
-    if (!status && *wrong > 0) {
+    *has_wrong = !status && add_counts(check, counts, wrong);
+    if (*has_wrong) {
         status = bench_allgather(check->bench, &check->findings, sizeof(check->findings),
                                  all, err);
-        if (!status) {
-            list_errors(all, n, errors);
+        for (int rank = 0; !status && rank < groups->n_ranks; rank++) {
+            list_errors(&all[rank], rank, errors[groups->of[rank]]);
         }
     }
     free(all);
@@ -286,18 +315,32 @@ static uint64_t pass_seed(const struct check *check, long pass)
            (uint64_t)pass;
 }
 
-static int run_passes(struct check *check, long passes, struct error *err)
+/* As in nccl-tests a pass with wrong elements is the last one. */
+static int run_passes(struct check *check, long passes, uint64_t *wrong, json_t **errors,
+                      struct error *err)
 {
     const struct backend_call *call = &check->row->call;
+    bool has_wrong = false;
 
-    for (long pass = 0; pass < passes; pass++) {
+    for (long pass = 0; pass < passes && !has_wrong; pass++) {
         check->pattern =
-            pattern_create(call->dtype, call->redop, check->bench->file->world_size,
+            pattern_create(call->dtype, call->redop, bench_group_size(check->bench),
                            pass_seed(check, pass), err);
         int status = check->pattern ? one_pass(check, err) : -1;
         pattern_destroy(check->pattern);
-        if (status) {
+        if (status || combine(check, wrong, errors, &has_wrong, err)) {
             return -1;
+        }
+    }
+    return 0;
+}
+
+static int make_lists(int n, json_t **lists, struct error *err)
+{
+    for (int i = 0; i < n; i++) {
+        lists[i] = json_array();
+        if (!lists[i]) {
+            return error_set(err, ERROR_MEMORY, "check: out of memory");
         }
     }
     return 0;
@@ -308,29 +351,22 @@ int check_row(struct bench *bench, const struct bench_row *row, long passes,
 {
     struct check check = {
         .bench = bench, .row = row, .element = dtype_size(row->call.dtype)};
-    json_t *list = json_array();
-    int status = -1;
+    int n_groups = bench->file->groups.n, status;
 
     check.expected = malloc(BLOCK_BYTES);
     check.got = malloc(BLOCK_BYTES);
-    if (!check.expected || !check.got || !list) {
-        error_set(err, ERROR_MEMORY, "check: out of memory");
-    } else {
-        status = run_passes(&check, passes, err);
-    }
+    status = check.expected && check.got
+                 ? make_lists(n_groups, errors, err)
+                 : error_set(err, ERROR_MEMORY, "check: out of memory");
     if (!status) {
-        status = combine(&check, wrong, list, err);
+        status = run_passes(&check, passes, wrong, errors, err);
     }
     /* Hashed bits may be numbers that the next row's arithmetic is slow on. */
     if (!status) {
-        status = check_neutralise(bench, row->call.dtype, row->layout.size_bytes, err);
+        status = check_neutralise(bench, row->call.dtype,
+                                  row->layout.size_bytes + bench->margin_bytes, err);
     }
     free(check.expected);
     free(check.got);
-    if (status) {
-        json_decref(list);
-        return -1;
-    }
-    *errors = list;
-    return 0;
+    return status;
 }

@@ -11,7 +11,7 @@
 
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
-    double first_us, mean_us;
+    double first_us, mean_us, enqueue_us;
 };
 
 struct loop {
@@ -21,6 +21,7 @@ struct loop {
     size_t turn; /* of the rotation */
     enum fault_kind fault;
     double *samples; /* isolated: own */
+    bool is_capturing;
 };
 
 static int64_t now_ns(const struct loop *loop)
@@ -47,14 +48,20 @@ static int submit(struct loop *loop, struct error *err)
     struct backend_comm *comm = loop->bench->comm;
     long agg_iters = loop->bench->file->agg_iters;
 
-    if (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err)) {
+    if (loop->row->is_idle) {
+        return 0;
+    }
+    if (loop->fault != FAULT_NONE && !loop->is_capturing &&
+        fault_act(loop->bench, loop->fault, err)) {
         return -1;
     }
     if (agg_iters > 1 && backend->group_begin && backend->group_begin(comm, err)) {
         return -1;
     }
     for (long i = 0; i < agg_iters; i++) {
-        progress_begin(loop->bench->progress);
+        if (!loop->is_capturing) {
+            progress_begin(loop->bench->progress);
+        }
         rotate(loop);
         if (backend->run(comm, &loop->call, err)) {
             return -1;
@@ -106,52 +113,175 @@ static int warm_up(struct loop *loop, double *first_us, struct error *err)
     return 0;
 }
 
-static int time_throughput(struct loop *loop, double *mean_us, struct error *err)
+static long replays_of(const struct bench *bench)
+{
+    return bench->backend->replays ? bench->backend->replays(bench->comm) : 0;
+}
+
+static double per_call_us(const struct loop *loop, int64_t ns)
 {
     const struct case_file *file = loop->bench->file;
-    double calls = (double)file->iters * (double)file->agg_iters;
 
-    if (bench_barrier(loop->bench, err)) {
-        return -1;
-    }
-    int64_t start = now_ns(loop);
-    for (long i = 0; i < file->iters; i++) {
+    return (double)ns / 1e3 / ((double)file->iters * (double)file->agg_iters);
+}
+
+static int submit_all(struct loop *loop, struct error *err)
+{
+    for (long i = 0; i < loop->bench->file->iters; i++) {
         if (submit(loop, err) || bench_stopped(loop->bench, err)) {
             return -1;
         }
     }
-    if (wait_for_all(loop, err)) {
-        return -1;
-    }
-    *mean_us = (double)(now_ns(loop) - start) / 1e3 / calls;
     return 0;
 }
 
-static int time_isolated(struct loop *loop, double *mean_us, struct error *err)
+static int time_back_to_back(struct loop *loop, struct own_figures *own,
+                             struct error *err)
+{
+    if (bench_barrier(loop->bench, err)) {
+        return -1;
+    }
+    int64_t start = now_ns(loop);
+    if (submit_all(loop, err)) {
+        return -1;
+    }
+    own->enqueue_us = per_call_us(loop, now_ns(loop) - start);
+    if (wait_for_all(loop, err)) {
+        return -1;
+    }
+    own->mean_us = per_call_us(loop, now_ns(loop) - start);
+    return 0;
+}
+
+/* A wait after each submission, and perhaps a barrier, within the time or outside. */
+static int time_blocking(struct loop *loop, struct own_figures *own, struct error *err)
+{
+    const struct case_file *file = loop->bench->file;
+    int64_t enqueue = 0, total = 0;
+
+    if (bench_barrier(loop->bench, err)) {
+        return -1;
+    }
+    for (long i = 0; i < file->iters; i++) {
+        int64_t start = now_ns(loop);
+        if (submit(loop, err)) {
+            return -1;
+        }
+        enqueue += now_ns(loop) - start;
+        if (wait_for_all(loop, err) || bench_stopped(loop->bench, err) ||
+            (file->blocking == BLOCKING_WAIT_BARRIER &&
+             bench_barrier(loop->bench, err))) {
+            return -1;
+        }
+        total += now_ns(loop) - start;
+        if (file->blocking == BLOCKING_EACH_ITERATION &&
+            bench_barrier(loop->bench, err)) {
+            return -1;
+        }
+    }
+    own->enqueue_us = per_call_us(loop, enqueue);
+    own->mean_us = per_call_us(loop, total);
+    return 0;
+}
+
+static int capture(struct loop *loop, struct error *err)
+{
+    const struct backend *backend = loop->bench->backend;
+    struct backend_comm *comm = loop->bench->comm;
+
+    if (backend->capture_begin(comm, err)) {
+        return -1;
+    }
+    loop->is_capturing = true;
+    int status = submit_all(loop, err);
+    loop->is_capturing = false;
+    return status || backend->capture_end(comm, err) ? -1 : 0;
+}
+
+static int replay(struct loop *loop, struct error *err)
+{
+    struct bench *bench = loop->bench;
+    uint64_t calls = (uint64_t)bench->file->iters * (uint64_t)bench->file->agg_iters;
+
+    if (bench_stopped(bench, err) ||
+        (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err))) {
+        return -1;
+    }
+    progress_begin_many(bench->progress, calls);
+    return bench->backend->replay(bench->comm, err);
+}
+
+/* All calls as one graph, which is launched again and again. */
+static int time_graph(struct loop *loop, long replays, struct own_figures *own,
+                      struct error *err)
+{
+    struct bench *bench = loop->bench;
+
+    if (bench_barrier(bench, err) || capture(loop, err) || bench_barrier(bench, err)) {
+        return -1;
+    }
+    int64_t start = now_ns(loop);
+    for (long i = 0; i < replays; i++) {
+        if (replay(loop, err)) {
+            return -1;
+        }
+    }
+    own->enqueue_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
+    if (wait_for_all(loop, err)) {
+        return -1;
+    }
+    own->mean_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
+    bench->backend->capture_drop(bench->comm);
+    return 0;
+}
+
+static int time_throughput(struct loop *loop, struct own_figures *own, struct error *err)
+{
+    long replays = replays_of(loop->bench);
+
+    if (replays > 0) {
+        return time_graph(loop, replays, own, err);
+    }
+    return loop->bench->file->blocking == BLOCKING_NONE
+               ? time_back_to_back(loop, own, err)
+               : time_blocking(loop, own, err);
+}
+
+static int time_isolated(struct loop *loop, struct own_figures *own, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
     struct backend_comm *comm = loop->bench->comm;
     const struct case_file *file = loop->bench->file;
     double total = 0;
+    int64_t enqueue = 0;
 
     for (long i = 0; i < file->iters; i++) {
         double us;
         if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err) ||
-            backend->timer_start(comm, err) || submit(loop, err) ||
-            backend->timer_stop(comm, &us, err)) {
+            backend->timer_start(comm, err)) {
+            return -1;
+        }
+        int64_t start = now_ns(loop);
+        if (submit(loop, err)) {
+            return -1;
+        }
+        enqueue += now_ns(loop) - start;
+        if (backend->timer_stop(comm, &us, err)) {
             return -1;
         }
         progress_finish(loop->bench->progress);
         loop->samples[i] = us / (double)file->agg_iters;
         total += loop->samples[i];
     }
-    *mean_us = total / (double)file->iters;
+    own->mean_us = total / (double)file->iters;
+    own->enqueue_us = per_call_us(loop, enqueue);
     return 0;
 }
 
-/* Slowest rank of each iteration. */
+/* Slowest rank of each group in each iteration. */
 static int combine_samples(struct loop *loop, struct measurement *out, struct error *err)
 {
+    const struct split_groups *groups = &loop->bench->file->groups;
     long iters = loop->bench->file->iters;
     size_t n = (size_t)loop->bench->file->world_size;
     double *all = calloc(n * SAMPLES_AT_ONCE, sizeof(*all));
@@ -162,22 +292,38 @@ static int combine_samples(struct loop *loop, struct measurement *out, struct er
         status = bench_allgather(loop->bench, loop->samples + done,
                                  (size_t)part * sizeof(*all), all, err);
         for (long i = 0; !status && i < part; i++) {
-            double most = 0;
             for (size_t rank = 0; rank < n; rank++) {
                 double us = all[rank * (size_t)part + (size_t)i];
-                most = us > most ? us : most;
+                double *most = &out[groups->of[rank]].samples_us[done + i];
+                *most = us > *most ? us : *most;
             }
-            out->samples_us[done + i] = most;
         }
     }
     free(all);
-    out->n_samples = iters;
+    for (int i = 0; i < groups->n; i++) {
+        out[i].n_samples = iters;
+    }
     return status;
+}
+
+/* What one more rank, number `place` of n, measured. */
+static void add_figures(struct measurement *out, const struct own_figures *one, int place,
+                        int n)
+{
+    double us = one->mean_us;
+
+    out->times_us[place] = us;
+    out->mean_us += us / n;
+    out->enqueue_us += one->enqueue_us / n;
+    out->min_us = place == 0 || us < out->min_us ? us : out->min_us;
+    out->max_us = us > out->max_us ? us : out->max_us;
+    out->first_us = one->first_us > out->first_us ? one->first_us : out->first_us;
 }
 
 static int combine_figures(struct loop *loop, const struct own_figures *own,
                            struct measurement *out, struct error *err)
 {
+    const struct split_groups *groups = &loop->bench->file->groups;
     int n = loop->bench->file->world_size;
     struct own_figures *all = calloc((size_t)n, sizeof(*all));
 
@@ -188,14 +334,9 @@ static int combine_figures(struct loop *loop, const struct own_figures *own,
         free(all);
         return -1;
     }
-    out->min_us = out->max_us = all[0].mean_us;
     for (int i = 0; i < n; i++) {
-        double us = all[i].mean_us;
-        out->times_us[i] = us;
-        out->mean_us += us / n;
-        out->min_us = us < out->min_us ? us : out->min_us;
-        out->max_us = us > out->max_us ? us : out->max_us;
-        out->first_us = all[i].first_us > out->first_us ? all[i].first_us : out->first_us;
+        int group = groups->of[i];
+        add_figures(&out[group], &all[i], groups->place[i], groups->sizes[group]);
     }
     free(all);
     return 0;
@@ -204,20 +345,26 @@ static int combine_figures(struct loop *loop, const struct own_figures *own,
 static int prepare(struct loop *loop, struct measurement *out, struct error *err)
 {
     const struct case_file *file = loop->bench->file;
+    bool is_isolated = file->timing == TIMING_ISOLATED;
     size_t iters = (size_t)file->iters;
+    bool is_whole = true;
+    long replays = replays_of(loop->bench);
 
-    memset(out, 0, sizeof(*out));
-    out->iters = file->iters * file->agg_iters;
-    out->times_us = calloc((size_t)file->world_size, sizeof(*out->times_us));
-    if (file->timing == TIMING_ISOLATED) {
-        out->samples_us = calloc(iters, sizeof(*out->samples_us));
+    if (is_isolated) {
         loop->samples = calloc(iters, sizeof(*loop->samples));
+        is_whole = loop->samples != NULL;
     }
-    if (!out->times_us ||
-        (file->timing == TIMING_ISOLATED && (!out->samples_us || !loop->samples))) {
-        return error_set(err, ERROR_MEMORY, "samples: out of memory");
+    for (int i = 0; i < file->groups.n; i++) {
+        size_t n = (size_t)file->groups.sizes[i];
+        memset(&out[i], 0, sizeof(out[i]));
+        out[i].iters = file->iters * file->agg_iters * (replays > 0 ? replays : 1);
+        out[i].times_us = calloc(n, sizeof(*out->times_us));
+        if (is_isolated) {
+            out[i].samples_us = calloc(iters, sizeof(*out->samples_us));
+        }
+        is_whole = is_whole && out[i].times_us && (!is_isolated || out[i].samples_us);
     }
-    return 0;
+    return is_whole ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
 }
 
 int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
@@ -235,8 +382,8 @@ int measure_row(struct bench *bench, const struct bench_row *row, struct measure
         loop.fault = fault_at(bench, row->row.row);
     }
     if (!status) {
-        status = is_isolated ? time_isolated(&loop, &own.mean_us, err)
-                             : time_throughput(&loop, &own.mean_us, err);
+        status = is_isolated ? time_isolated(&loop, &own, err)
+                             : time_throughput(&loop, &own, err);
     }
     if (!status) {
         status = combine_figures(&loop, &own, out, err);

@@ -8,13 +8,14 @@ struct measurement {
     long iters;                     /* timed calls behind the figures */
     double first_us;                /* the first call, slowest rank */
     double mean_us, min_us, max_us; /* per call, over ranks */
-    double *times_us;               /* per rank */
+    double enqueue_us;              /* until a call had returned, mean over ranks */
+    double *times_us;               /* per rank of the group */
     double *samples_us;             /* isolated: per iteration, slowest rank; else NULL */
     long n_samples;
 };
 
-/* Warm up and time the row. A collective call; every rank gets the same figures. Release
- * the measurement also after a failure. */
+/* Warm up and time the row, in all groups at once. A collective call; every rank gets the
+ * same figures: out[group]. Release them also after a failure. */
 int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
                 struct error *err);
 void measurement_release(struct measurement *measurement);

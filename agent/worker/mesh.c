@@ -13,6 +13,19 @@
 #define POLLS_CROWDED 2
 #define BLOCK_MS 5
 
+static int connect_all(struct mesh *mesh, const struct mesh_config *config,
+                       struct error *err)
+{
+    if (watch_init(&mesh->watch, config->world_size, config->stop, err)) {
+        return -1;
+    }
+    mesh->watch.names = config->names;
+    return shm_group_init(&mesh->group, &mesh->watch, err) ||
+                   mesh_join(mesh, config, err) || mesh_barrier(mesh, err)
+               ? -1
+               : 0;
+}
+
 struct mesh *mesh_create(const struct mesh_config *config, struct error *err)
 {
     struct mesh *mesh = calloc(1, sizeof(*mesh));
@@ -25,9 +38,7 @@ struct mesh *mesh_create(const struct mesh_config *config, struct error *err)
     mesh->world_size = config->world_size;
     mesh->group.fd = -1;
     mesh->watch.epoll_fd = -1;
-    if (watch_init(&mesh->watch, config->world_size, config->stop, err) ||
-        shm_group_init(&mesh->group, &mesh->watch, err) || mesh_join(mesh, config, err) ||
-        mesh_barrier(mesh, err)) {
+    if (connect_all(mesh, config, err)) {
         mesh_abort(mesh);
         return NULL;
     }
@@ -305,7 +316,7 @@ json_t *mesh_describe(const struct mesh *mesh)
         const char *name = mesh->links[i].transport->name;
         is_mixed = is_mixed || (only && strcmp(only, name) != 0);
         only = name;
-        snprintf(key, sizeof(key), "%d", i);
+        snprintf(key, sizeof(key), "%d", watch_name(&mesh->watch, i));
         json_object_set_new(peers, key, json_string(name));
     }
     if (is_mixed) {

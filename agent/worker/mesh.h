@@ -27,6 +27,10 @@ struct mesh_config {
     const char *hostid;         /* NULL: this host's */
     const atomic_int *stop;     /* may be NULL */
     int64_t timeout_ms;
+    /* Of some of the case's ranks only: what their keys begin with, and the ranks that
+     * messages name, by rank of the mesh (valid as long as it). NULL: all ranks. */
+    const char *scope;
+    const int *names;
 };
 
 struct mesh {

@@ -92,6 +92,18 @@ static int resolve(const char *host, const char *port, struct addrinfo **list,
     return 0;
 }
 
+static void key_of(const struct join *join, int rank, char key[KEY_MAX])
+{
+    const char *scope = join->config->scope;
+
+    snprintf(key, KEY_MAX, "ringbench/%srank/%d", scope ? scope : "", rank);
+}
+
+static int name_of(const struct join *join, int rank)
+{
+    return watch_name(&join->mesh->watch, rank);
+}
+
 static int publish(struct join *join, struct error *err)
 {
     const struct mesh *mesh = join->mesh;
@@ -118,7 +130,7 @@ static int publish(struct join *join, struct error *err)
     if (!text) {
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
     }
-    snprintf(key, sizeof(key), "ringbench/rank/%d", mesh->rank);
+    key_of(join, mesh->rank, key);
     int status = store_client_set(join->config->store, key, text, strlen(text), err);
     free(text);
     return status;
@@ -166,9 +178,9 @@ static int read_record(struct join *join, int rank, struct error *err)
     const char *keys[1] = {key};
     struct buf text;
 
-    snprintf(key, sizeof(key), "ringbench/rank/%d", rank);
+    key_of(join, rank, key);
     if (store_client_wait(join->config->store, keys, 1, left_ms(join), err)) {
-        return error_prefix(err, "waiting for rank %d", rank);
+        return error_prefix(err, "waiting for rank %d", name_of(join, rank));
     }
     buf_init(&text, RECORD_MAX);
     int status = store_client_get(join->config->store, key, &text, err);
@@ -177,7 +189,7 @@ static int read_record(struct join *join, int rank, struct error *err)
             parse_record(text.data ? text.data : "", text.len, &join->records[rank], err);
     }
     buf_release(&text);
-    return status ? error_prefix(err, "rank %d", rank) : 0;
+    return status ? error_prefix(err, "rank %d", name_of(join, rank)) : 0;
 }
 
 static bool is_same_host(const struct join *join, int rank)
@@ -328,11 +340,11 @@ static int connect_to(struct join *join, int rank, struct error *err)
     memcpy(greeting.magic, greeting_magic, sizeof(greeting.magic));
     memcpy(greeting.token, record->token, sizeof(greeting.token));
     if (open_connection(join, record, &fd, err)) {
-        return error_prefix(err, "rank %d", rank);
+        return error_prefix(err, "rank %d", name_of(join, rank));
     }
     if (transfer(join, fd, &greeting, sizeof(greeting), true, err)) {
         close(fd);
-        return error_prefix(err, "rank %d", rank);
+        return error_prefix(err, "rank %d", name_of(join, rank));
     }
     return adopt(join, rank, fd, err);
 }

@@ -47,8 +47,9 @@ int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
 void watch_release(struct watch *watch)
 {
     for (int i = 0; i < watch->n_peers; i++) {
-        if (!watch->peers[i].is_socket && watch->peers[i].fd >= 0) {
-            close(watch->peers[i].fd);
+        const struct watch_peer *peer = &watch->peers[i];
+        if (!peer->is_socket && !peer->is_borrowed && peer->fd >= 0) {
+            close(peer->fd);
         }
     }
     free(watch->peers);
@@ -66,7 +67,8 @@ static int add(struct watch *watch, const struct watch_peer *peer, uint32_t even
     struct epoll_event event = {.events = events, .data.u32 = (uint32_t)peer->rank};
 
     if (peer->fd >= 0 && epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, peer->fd, &event)) {
-        return error_set_errno(err, ERROR_IO, errno, "watching rank %d", peer->rank);
+        return error_set_errno(err, ERROR_IO, errno, "watching rank %d",
+                               watch_name(watch, peer->rank));
     }
     watch->peers[watch->n_peers++] = *peer;
     return 0;
@@ -79,7 +81,8 @@ int watch_add_process(struct watch *watch, int rank, pid_t pid, struct error *er
     peer.fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (peer.fd < 0 && errno == ESRCH) {
         watch_lose(watch, rank, "its process has ended");
-        return error_set(err, ERROR_PEER, "rank %d: its process has ended", rank);
+        return error_set(err, ERROR_PEER, "rank %d: its process has ended",
+                         watch_name(watch, rank));
     }
     return add(watch, &peer, EPOLLIN, err);
 }
@@ -89,6 +92,22 @@ int watch_add_socket(struct watch *watch, int rank, int fd, struct error *err)
     struct watch_peer peer = {.rank = rank, .fd = fd, .is_socket = true};
 
     return add(watch, &peer, EPOLLRDHUP, err);
+}
+
+int watch_follow(struct watch *watch, const struct watch *from, struct error *err)
+{
+    if (watch_init(watch, from->n_peers, NULL, err)) {
+        return -1;
+    }
+    for (int i = 0; i < from->n_peers; i++) {
+        struct watch_peer peer = from->peers[i];
+        peer.is_borrowed = true;
+        if (add(watch, &peer, peer.is_socket ? EPOLLRDHUP : EPOLLIN, err)) {
+            watch_release(watch);
+            return -1;
+        }
+    }
+    return 0;
 }
 
 void watch_set_sharers(struct watch *watch, int processes)
@@ -106,8 +125,8 @@ void watch_set_sharers(struct watch *watch, int processes)
 int watch_lose(struct watch *watch, int rank, const char *how)
 {
     if (watch->error.code == ERROR_NONE) {
-        watch->lost = rank;
-        error_set(&watch->error, ERROR_PEER, "lost rank %d: %s", rank, how);
+        watch->lost = watch_name(watch, rank);
+        error_set(&watch->error, ERROR_PEER, "lost rank %d: %s", watch->lost, how);
     }
     return -1;
 }

@@ -20,7 +20,8 @@ struct watch_peer {
     int rank;
     int fd; /* pidfd or socket; -1: none */
     bool is_socket;
-    pid_t pid; /* without pidfd: probed with kill() */
+    bool is_borrowed; /* the fd is another watch's */
+    pid_t pid;        /* without pidfd: probed with kill() */
 };
 
 struct watch {
@@ -30,7 +31,8 @@ struct watch {
     bool is_crowded;        /* more processes than cores */
     bool is_leaving;        /* peers may end now: only the deadline counts */
     int64_t leave_by_ns;
-    int lost;           /* rank, or -1 */
+    const int *names;   /* by rank: the number that it goes by; NULL: its own */
+    int lost;           /* rank as it goes by, or -1 */
     struct error error; /* once failed; code ERROR_NONE before */
     int64_t checked_ns, probed_ns;
     struct watch_peer *peers;
@@ -52,11 +54,20 @@ int watch_add_process(struct watch *watch, int rank, pid_t pid, struct error *er
 /* Notice the end of a connection (borrowed; close it after watch_release). */
 int watch_add_socket(struct watch *watch, int rank, int fd, struct error *err);
 
+/* Watch the same peers in another thread. `from` must outlive it. */
+int watch_follow(struct watch *watch, const struct watch *from, struct error *err);
+
 /* Spin or yield depending on how many processes share this host's cores. */
 void watch_set_sharers(struct watch *watch, int processes);
 
 /* Record a loss noticed elsewhere (a failed read, say); the first one stands. -1. */
 int watch_lose(struct watch *watch, int rank, const char *how);
+
+/* The number that a rank goes by. */
+static inline int watch_name(const struct watch *watch, int rank)
+{
+    return watch->names ? watch->names[rank] : rank;
+}
 
 /* Look at the stop flag and all peers now. -1 when the wait must end. */
 int watch_check(struct watch *watch);

@@ -14,6 +14,7 @@
 #include "agent/worker/blame.h"
 #include "agent/worker/case_file.h"
 #include "agent/worker/events.h"
+#include "agent/worker/group.h"
 #include "agent/worker/hostid.h"
 #include "agent/worker/progress.h"
 #include "agent/worker/store_client.h"
@@ -36,6 +37,7 @@ struct worker {
     struct store_client *store;
     struct backend_comm *comm;
     struct backend_env env;
+    int *members; /* of this rank's group */
     const char *master_addr, *master_port;
     const char *stage; /* error code of a failure here */
 };
@@ -225,6 +227,32 @@ static int read_case(struct worker *worker, struct error *err)
     return check_supported(worker, err);
 }
 
+static void emit_failure(struct worker *worker, const char *code, const char *text,
+                         int peer)
+{
+    json_t *error = json_pack("{s:s, s:s}", "code", code, "text", text);
+
+    if (error && peer >= 0) {
+        json_object_set_new(error, "peer", json_integer(peer));
+    }
+    events_emit_last(&worker->events, "done",
+                     json_pack("{s:b, s:o}", "ok", 0, "error", error));
+}
+
+/* What went well, with what the backend has to say of it in the end. */
+static json_t *success_of(const struct worker *worker)
+{
+    json_t *done = json_pack("{s:b}", "ok", 1);
+    json_t *report =
+        worker->backend->report ? worker->backend->report(worker->comm) : NULL;
+
+    if (done && report) {
+        json_object_update(done, report);
+    }
+    json_decref(report);
+    return done;
+}
+
 static bool is_stopping(void)
 {
     return atomic_load_explicit(&stop_requested, memory_order_relaxed) != 0;
@@ -259,6 +287,14 @@ static int join(struct worker *worker, struct error *err)
     return 0;
 }
 
+/* From another thread, while the worker's own is stuck. */
+static void give_up(void *arg, const struct error *error, int lost)
+{
+    emit_failure(arg, lost >= 0 ? "peer_lost" : "internal", error->text, lost);
+    fflush(NULL);
+    _exit(1);
+}
+
 static int form(struct worker *worker, struct error *err)
 {
     worker->stage = "connect";
@@ -267,6 +303,11 @@ static int form(struct worker *worker, struct error *err)
     worker->env.options = worker->file->nccl;
     worker->env.stall_ms = worker->file->stall_s * 1000;
     worker->env.file = worker->file;
+    worker->env.give_up = give_up;
+    worker->env.give_up_arg = worker;
+    if (group_find(worker->file, &worker->env, &worker->members, err)) {
+        return -1;
+    }
     worker->comm = worker->backend->create(&worker->env, err);
     if (!worker->comm || (worker->backend->connect &&
                           worker->backend->connect(worker->comm, &worker->env, err))) {
@@ -325,18 +366,6 @@ static const char *code_of(const struct worker *worker, const struct error *erro
     }
 }
 
-static void emit_failure(struct worker *worker, const char *code, const char *text,
-                         int peer)
-{
-    json_t *error = json_pack("{s:s, s:s}", "code", code, "text", text);
-
-    if (error && peer >= 0) {
-        json_object_set_new(error, "peer", json_integer(peer));
-    }
-    events_emit_last(&worker->events, "done",
-                     json_pack("{s:b, s:o}", "ok", 0, "error", error));
-}
-
 /* Report a failure: who or what is to blame is settled with the other ranks. */
 static void fail(struct worker *worker, const struct error *error)
 {
@@ -372,12 +401,14 @@ static int finish(struct worker *worker, int status, const struct error *error)
         fail(worker, error);
         backend->abort(worker->comm);
     } else {
+        json_t *done = success_of(worker);
         backend->destroy(worker->comm);
-        events_emit_last(&worker->events, "done", json_pack("{s:b}", "ok", 1));
+        events_emit_last(&worker->events, "done", done);
     }
     progress_stop(&worker->progress);
     store_client_destroy(worker->store);
     case_file_destroy(worker->file);
+    free(worker->members);
     events_release(&worker->events);
     return status ? 1 : 0;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "common/json_util.h"
+#include "common/run_matrix.h"
+#include "server/scheduler/node_devices.h"
 #include "server/scheduler/state.h"
 
 /* Every address a node is known under: NAT or several interfaces make one not enough. */
@@ -61,6 +63,15 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
     return store;
 }
 
+/* Which NCCL the case's workers load; NULL: the node's own. */
+static const char *library_of(const struct live_case *live)
+{
+    const struct run *run = live->active->run;
+
+    return json_get_str(run->cases[live->index].env, RUN_MATRIX_LIBRARY,
+                        run->spec->nccl_lib);
+}
+
 /* The case file of docs/worker-contract.md, the same for every rank. */
 static json_t *case_file(const struct live_case *live)
 {
@@ -81,6 +92,8 @@ static json_t *case_file(const struct live_case *live)
     json_object_set_new(spec, "repeat", json_integer(run->cases[live->index].repeat));
     json_object_set_new(spec, "backend", json_string(run->backend));
     json_object_set_new(spec, "world_size", json_integer(run->world_size));
+    if (library_of(live))
+        json_object_set_new(spec, "nccl_lib", json_string(library_of(live)));
     json_object_set_new(spec, "seed", json_integer(run->created_ms & 0x7fffffff));
     return spec;
 }
@@ -93,6 +106,7 @@ static json_t *case_env(const struct live_case *live)
 
     if (run->cases[live->index].env)
         json_object_update(env, run->cases[live->index].env);
+    json_object_del(env, RUN_MATRIX_LIBRARY);
     return env;
 }
 
@@ -103,10 +117,15 @@ static json_t *start_command(const struct live_case *live, const struct node *no
     const char *advertise = live->active->scheduler->config.advertise;
     json_t *ranks = json_array();
 
-    for (int k = 0; k < run->nodes[i].ranks; k++)
-        json_array_append_new(ranks,
-                              json_pack("{s:i, s:i}", "rank",
-                                        run->nodes[i].first_rank + k, "local_rank", k));
+    for (int k = 0; k < run->nodes[i].ranks; k++) {
+        int device = node_device_of(run->spec, run->nodes[i].name, k);
+        json_t *rank = json_pack("{s:i, s:i}", "rank", run->nodes[i].first_rank + k,
+                                 "local_rank", k);
+
+        if (device >= 0)
+            json_object_set_new(rank, "device", json_integer(device));
+        json_array_append_new(ranks, rank);
+    }
     return json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:O}",
                      "type", "start", "run", run->id, "case", (int)live->index, "attempt",
                      run->cases[live->index].attempt, "backend", run->backend,

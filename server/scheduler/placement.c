@@ -7,7 +7,9 @@
 
 #include "common/buf.h"
 #include "common/json_util.h"
+#include "server/scheduler/node_devices.h"
 #include "server/scheduler/programs.h"
+#include "server/scheduler/run_groups.h"
 
 /* A node that could serve the run. */
 struct candidate {
@@ -76,12 +78,18 @@ static long ranks_on(const struct run_spec *spec, const struct node *node,
     ranks = node_offers(node, backend, &why);
     if (ranks == 0) {
         buf_printf(refused, "; %s: %s: %s", node->name, backend, why);
-    } else if (ranks < spec->ranks_per_node) {
+        return 0;
+    }
+    if (strcmp(backend, "nccl") == 0)
+        ranks = node_devices(node, spec, ranks, refused);
+    if (ranks == 0)
+        return 0;
+    if (ranks < spec->ranks_per_node) {
         buf_printf(refused, "; %s offers %ld %s ranks, %ld asked", node->name, ranks,
                    backend, spec->ranks_per_node);
         return 0;
     }
-    return spec->ranks_per_node && ranks ? spec->ranks_per_node : ranks;
+    return spec->ranks_per_node ? spec->ranks_per_node : ranks;
 }
 
 /* Live nodes that the selector picks and that offer enough ranks on the backend. *refused
@@ -204,20 +212,32 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
     return false;
 }
 
-static bool fits_root(const struct run_spec *spec, struct placement *placement)
+/* Whether the groups of ranks have the root, and are not more than the traffic matrix. */
+static bool fits_groups(const struct run_spec *spec, struct placement *placement)
 {
-    long world = 0;
+    struct split_groups groups = {0};
     bool rooted = false;
+    long least, most = 0;
 
-    for (size_t i = 0; i < placement->n_nodes; i++)
-        world += placement->ranks[i];
+    if (run_groups_form(spec, placement->ranks, placement->n_nodes, &groups))
+        return true;
+    least = split_smallest(&groups);
+    for (int i = 0; i < groups.n; i++)
+        most = groups.sizes[i] > most ? groups.sizes[i] : most;
+    split_release(&groups);
+    if (spec->traffic.matrix && most > spec->traffic.n) {
+        snprintf(placement->reason, sizeof(placement->reason),
+                 "the traffic matrix is of %d ranks, but there are %ld", spec->traffic.n,
+                 most);
+        return false;
+    }
     for (size_t i = 0; i < spec->n_collectives; i++)
         rooted = rooted || collective_is_rooted(spec->collectives[i]);
-    if (!rooted || spec->root < world)
+    if (!rooted || spec->root < least)
         return true;
     snprintf(placement->reason, sizeof(placement->reason),
-             "root is %ld, but the run has %ld ranks (0 to %ld)", spec->root, world,
-             world - 1);
+             "root is %ld, but the %s has %ld ranks (0 to %ld)", spec->root,
+             spec->split.kind == SPLIT_NONE ? "run" : "smallest group", least, least - 1);
     return false;
 }
 
@@ -251,7 +271,7 @@ static void take(const struct run_spec *spec, const char *backend,
     placement->backend = backend;
     placement->outcome = PLACEMENT_READY;
     if (!spec->program.name &&
-        (!is_supported(spec, backend, placement) || !fits_root(spec, placement)))
+        (!is_supported(spec, backend, placement) || !fits_groups(spec, placement)))
         placement->outcome = PLACEMENT_IMPOSSIBLE;
 }
 
@@ -267,6 +287,8 @@ static const char *choose_backend(const struct run_spec *spec,
         return "program";
     if (strcmp(spec->backend, "auto") != 0)
         return spec->backend;
+    if (node_devices_matter(spec))
+        return "nccl";
     with_gpu = collect(spec, registry, reserved, "nccl", scratch, refused);
     buf_clear(refused);
     all = collect(spec, registry, reserved, "host", scratch, refused);

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/run_matrix.h"
-#include "common/series.h"
+#include "server/scheduler/run_groups.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {
     [RUN_QUEUED] = "queued",         [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",
@@ -113,6 +113,7 @@ void run_destroy(struct run *run)
     }
     free(run->cases);
     release_nodes(run);
+    split_release(&run->groups);
     run_spec_destroy(run->spec);
     free(run->reason);
     free(run->backend);
@@ -139,28 +140,6 @@ static void replace_text(char **field, const char *text)
     *field = copy;
 }
 
-size_t run_rows_per_case(const struct run_spec *spec, int world_size)
-{
-    struct series_plan plan = {
-        .collectives = spec->collectives,
-        .n_collectives = spec->n_collectives,
-        .dtypes = spec->dtypes,
-        .n_dtypes = spec->n_dtypes,
-        .redops = spec->redops,
-        .n_redops = spec->n_redops,
-        .sizes = spec->sizes,
-        .n_sizes = spec->n_sizes,
-        .root = spec->root,
-        .out_of_place = spec->out_of_place,
-        .in_place = spec->in_place,
-        .world_size = world_size,
-        .cycles = spec->cycles,
-    };
-
-    /* How many figures a program prints, only it knows. */
-    return spec->program.name ? 0 : series_rows(&plan) + control_figures(&spec->control);
-}
-
 const struct run_node *run_rank_node(const struct run *run, int rank)
 {
     for (size_t i = 0; i < run->n_nodes; i++) {
@@ -182,6 +161,20 @@ static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
         run->started_ms = time_ms;
     if (run_has_ended(run))
         run->ended_ms = time_ms;
+}
+
+/* How the ranks of the nodes go together, and how many rows that makes. */
+static void form_groups(struct run *run)
+{
+    long *ranks = calloc(run->n_nodes + 1, sizeof(*ranks));
+
+    for (size_t i = 0; ranks && i < run->n_nodes; i++)
+        ranks[i] = run->nodes[i].ranks;
+    split_release(&run->groups);
+    if (ranks && run->world_size > 0 &&
+        run_groups_form(run->spec, ranks, run->n_nodes, &run->groups) == 0)
+        run->rows_total = run_groups_rows(run->spec, &run->groups) * run->n_cases;
+    free(ranks);
 }
 
 static void apply_placed(struct run *run, const json_t *body)
@@ -207,7 +200,7 @@ static void apply_placed(struct run *run, const json_t *body)
     }
     run->world_size = rank;
     replace_text(&run->backend, json_get_str(body, "backend", NULL));
-    run->rows_total = run_rows_per_case(run->spec, run->world_size) * run->n_cases;
+    form_groups(run);
 }
 
 static struct run_case *case_of(struct run *run, const json_t *body)

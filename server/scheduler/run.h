@@ -78,6 +78,7 @@ struct run {
     int world_size;
     struct run_node *nodes;
     size_t n_nodes;
+    struct split_groups groups; /* of ranks; once placed */
     struct run_case *cases;
     size_t n_cases;
     size_t rows_done, rows_total, rows_skipped;
@@ -99,9 +100,6 @@ bool case_has_ended(const struct run_case *c);
 
 /* The run as docs/api.md shows it; a new reference. */
 json_t *run_to_json(const struct run *run, bool brief);
-
-/* The rows that one case of such a run has with so many ranks. */
-size_t run_rows_per_case(const struct run_spec *spec, int world_size);
 
 /* The node that a rank lives on; rank < world_size. */
 const struct run_node *run_rank_node(const struct run *run, int rank);

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "server/scheduler/live_case.h"
 #include "server/scheduler/placement.h"
+#include "server/scheduler/run_groups.h"
 #include "server/scheduler/state.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -187,7 +188,9 @@ static void warn_of_versions(struct active_run *active, const struct placement *
 
 static void place(struct active_run *active, const struct placement *placement)
 {
-    json_t *nodes = json_array();
+    const struct run *run = active->run;
+    struct split_groups groups = {0};
+    json_t *nodes = json_array(), *body;
     int world = 0;
 
     for (size_t i = 0; i < placement->n_nodes; i++) {
@@ -196,12 +199,17 @@ static void place(struct active_run *active, const struct placement *placement)
                                         "ranks", (int)placement->ranks[i]));
         world += (int)placement->ranks[i];
     }
-    emit(active, "placed",
-         json_pack("{s:s, s:i, s:o, s:I}", "backend", placement->backend, "world_size",
-                   world, "nodes", nodes, "rows_total",
-                   (json_int_t)run_rows_per_case(active->run->spec, world) *
-                       (json_int_t)active->run->n_cases),
-         NULL);
+    body = json_pack("{s:s, s:i, s:o}", "backend", placement->backend, "world_size",
+                     world, "nodes", nodes);
+    if (run_groups_form(run->spec, placement->ranks, placement->n_nodes, &groups) == 0) {
+        size_t rows = run_groups_rows(run->spec, &groups) * run->n_cases;
+
+        json_object_set_new(body, "rows_total", json_integer((json_int_t)rows));
+        if (groups.n > 1)
+            json_object_set_new(body, "groups", split_groups_json(&groups));
+    }
+    split_release(&groups);
+    emit(active, "placed", body, NULL);
     warn_of_versions(active, placement);
 }
 

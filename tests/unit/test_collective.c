@@ -49,6 +49,8 @@ static const struct sample samples[] = {
     {ALLTOALL, 1 << 20, F32, 3, 87380, 262140, 262140, 1048560, 0, 0},
     {GATHER, 1 << 20, F32, 3, 87380, 87380, 262140, 1048560, 87380, 0},
     {SCATTER, 1 << 20, F32, 3, 87380, 262140, 87380, 1048560, 0, 87380},
+    {COLLECTIVE_HYPERCUBE, 1 << 20, F32, 4, 65536, 65536, 262144, 1 << 20, 65536, 0},
+    {COLLECTIVE_ALLTOALLV, 1 << 20, F32, 3, 87380, 262140, 262140, 1048560, 0, 0},
     /* One byte an element: multiples of 16. 1000 / 3 = 333, down to 320. */
     {ALL_GATHER, 1000, DTYPE_FLOAT8E5M2, 3, 320, 320, 960, 960, 320, 0},
     {REDUCE_SCATTER, 1000, DTYPE_UINT8, 3, 320, 960, 320, 960, 0, 320},
@@ -132,6 +134,8 @@ static void bus_factors_are_nccl_tests(void **state)
         {COLLECTIVE_GATHER, {0.0, 2.0 / 3.0, 0.875}},
         {COLLECTIVE_SCATTER, {0.0, 2.0 / 3.0, 0.875}},
         {COLLECTIVE_SENDRECV, {1.0, 1.0, 1.0}},
+        {COLLECTIVE_HYPERCUBE, {1.0, 1.0, 1.0}},
+        {COLLECTIVE_ALLTOALLV, {0.0, 2.0 / 3.0, 0.875}},
     };
     static const int n[] = {1, 3, 8};
 
@@ -155,6 +159,9 @@ static void algorithm_bandwidth_is_size_over_time(void **state)
     collective_layout(ALL_GATHER, 1 << 20, F32, 3, &l);
     assert_true(fabs(collective_algbw_gbs(&l, 1e-3) - 1.04856) < 1e-12);
     assert_true(collective_algbw_gbs(&l, 0.0) == 0.0);
+    /* hypercube: what each rank gets, 3 parts of 4. */
+    collective_layout(COLLECTIVE_HYPERCUBE, 1 << 20, F32, 4, &l);
+    assert_true(fabs(collective_algbw_gbs(&l, 1e-3) - 0.786432) < 1e-12);
 }
 
 static void names_and_lookups_agree(void **state)
@@ -189,6 +196,8 @@ static void each_kind_has_its_properties(void **state)
         [COLLECTIVE_GATHER] = {false, true, true},
         [COLLECTIVE_SCATTER] = {false, true, true},
         [COLLECTIVE_SENDRECV] = {false, false, false},
+        [COLLECTIVE_HYPERCUBE] = {false, false, true},
+        [COLLECTIVE_ALLTOALLV] = {false, false, false},
     };
 
     (void)state;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/bench.h"
+#include "agent/worker/group.h"
 #include "agent/worker/host/host_comm.h"
 #include "common/json_util.h"
 #include "tests/bench/store_stub.h"
@@ -23,11 +24,13 @@ static const char case_format[] =
     "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
     "\"sizes\":%s,"
     "\"root\":%d,\"in_place\":[false,true],\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
-    "\"check\":1,\"timing\":\"%s\",\"seed\":11}";
+    "\"check\":1,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
+    "\"traffic\":{\"spread\":%g}}";
 
 static const char all_collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
                                       "\"broadcast\",\"reduce\",\"alltoall\","
-                                      "\"gather\",\"scatter\",\"sendrecv\"]";
+                                      "\"gather\",\"scatter\",\"sendrecv\","
+                                      "\"hypercube\",\"alltoallv\"]";
 static const char all_dtypes[] =
     "[\"int8\",\"uint8\",\"int32\",\"uint32\",\"int64\",\"uint64\",\"float16\","
     "\"float32\","
@@ -37,6 +40,8 @@ struct setup {
     int n, per_host; /* per_host 0: all on one */
     const char *dtypes, *sizes, *timing;
     int root;
+    const char *split; /* JSON; NULL: none */
+    double spread;
 };
 
 static struct case_file *make_case(const struct setup *setup)
@@ -45,7 +50,8 @@ static struct case_file *make_case(const struct setup *setup)
     struct error err = {0};
 
     snprintf(text, sizeof(text), case_format, setup->n, all_collectives, setup->dtypes,
-             setup->sizes, setup->root, setup->timing);
+             setup->sizes, setup->root, setup->timing,
+             setup->split ? setup->split : "\"none\"", setup->spread);
     json_t *json = json_parse(text, strlen(text), &err);
     struct case_file *file = json ? case_file_parse(json, false, &err) : NULL;
     json_decref(json);
@@ -77,6 +83,8 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
                               .hostid = hostid[0] ? hostid : NULL,
                               .stop = &stop,
                               .timeout_ms = 30000};
+    int *members;
+    assert_int_equal(group_find(file, &env, &members, &err), 0);
     struct backend_comm *comm = store ? backend_host.create(&env, &err) : NULL;
     events_init(&events, events_fd);
     struct bench bench = {.backend = &backend_host,
@@ -95,12 +103,14 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     }
     store_client_destroy(store);
     case_file_destroy(file);
+    free(members);
     events_release(&events);
     return status ? 1 : 0;
 }
 
 struct tally {
     size_t rows, skipped, checked, samples;
+    size_t by_group[16];
 };
 
 static void count_result(const char *line, size_t len, struct tally *tally)
@@ -111,7 +121,8 @@ static void count_result(const char *line, size_t len, struct tally *tally)
     assert_int_equal(json_get_int(row, "row", -1), tally->rows);
     tally->rows++;
     if (json_object_get(row, "skipped")) {
-        assert_int_equal(json_get_int(row, "count", -1), 0);
+        assert_true(json_get_int(row, "count", -1) == 0 ||
+                    strcmp(json_get_str(row, "collective", ""), "hypercube") == 0);
         tally->skipped++;
     } else {
         const json_t *wrong = json_object_get(row, "wrong");
@@ -124,6 +135,8 @@ static void count_result(const char *line, size_t len, struct tally *tally)
         assert_true(json_get_num(row, "time_min_us", 0) <=
                     json_get_num(row, "time_us", 0));
         assert_true(json_get_num(row, "first_us", 0) > 0);
+        tally->by_group[json_get_int(row, "group", 0)] +=
+            json_array_size(json_object_get(row, "times_us"));
     }
     json_decref(row);
 }
@@ -175,7 +188,8 @@ static struct tally run_setup(const struct setup *setup)
 /* Sizes on both sides of every change of algorithm, and odd ones. */
 static void run_types(int n, int per_host, const char *dtypes)
 {
-    struct setup setup = {n, per_host, dtypes, "[1000,200008]", "throughput", n - 1};
+    struct setup setup = {n,     per_host, dtypes, "[1000,200008]", "throughput",
+                          n - 1, NULL,     1};
     struct tally tally = run_setup(&setup);
 
     assert_true(tally.checked > tally.rows / 2);
@@ -228,7 +242,8 @@ static void hosts_of_unequal_size(void **state)
 
 static void every_root_in_turn(void **state)
 {
-    struct setup setup = {5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1};
+    struct setup setup = {
+        5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1};
 
     (void)state;
     run_setup(&setup);
@@ -238,7 +253,8 @@ static void every_root_in_turn(void **state)
 
 static void large_buffers_go_past_the_caches(void **state)
 {
-    struct setup setup = {4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1};
+    struct setup setup = {4,    0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1,
+                          NULL, 1};
 
     (void)state;
     run_setup(&setup);
@@ -248,7 +264,7 @@ static void large_buffers_go_past_the_caches(void **state)
 
 static void isolated_timing_keeps_every_sample(void **state)
 {
-    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0};
+    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1};
 
     (void)state;
     struct tally tally = run_setup(&setup);
@@ -257,12 +273,49 @@ static void isolated_timing_keeps_every_sample(void **state)
 
 static void what_rounds_to_nothing_is_skipped(void **state)
 {
-    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0};
+    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1};
 
     (void)state;
     struct tally tally = run_setup(&setup);
-    /* all_gather, reduce_scatter (6 reductions), alltoall, gather, scatter; twice each */
-    assert_int_equal(tally.skipped, 2 * (1 + 6 + 1 + 1 + 1));
+    /* all_gather, reduce_scatter (6 reductions), alltoall, gather, scatter, hypercube,
+     * alltoallv; twice each */
+    assert_int_equal(tally.skipped, 2 * (1 + 6 + 1 + 1 + 1 + 1 + 1));
+}
+
+/* Times of each group's own ranks, data of each group's own. */
+static void run_split(int n, int per_host, const char *split, const int *sizes)
+{
+    struct setup setup = {n,          per_host, "[\"float32\"]", "[64,4096,200008]",
+                          "isolated", 0,        split,           0.25};
+    struct tally tally = run_setup(&setup);
+    size_t groups = 0;
+
+    for (; sizes[groups]; groups++)
+        assert_int_equal(tally.by_group[groups] % (size_t)sizes[groups], 0);
+    assert_true(tally.by_group[groups - 1] > 0);
+    assert_int_equal(tally.by_group[groups], 0);
+    assert_true(tally.checked > tally.rows / 2);
+}
+
+static void groups_of_ranks_work_at_once(void **state)
+{
+    (void)state;
+    run_split(4, 0, "{\"by\":\"mod\",\"value\":2}", (int[]){2, 2, 0});
+    run_split(4, 1, "{\"by\":\"div\",\"value\":2}", (int[]){2, 2, 0});
+    /* Groups across hosts, of which one has two ranks; groups of unequal size. */
+    run_split(5, 2, "{\"by\":\"mod\",\"value\":3}", (int[]){2, 2, 1, 0});
+    run_split(5, 0, "{\"by\":\"div\",\"value\":3}", (int[]){3, 2, 0});
+}
+
+static void traffic_is_as_spread(void **state)
+{
+    struct setup setup = {
+        3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7};
+
+    (void)state;
+    run_setup(&setup);
+    setup.per_host = 1;
+    run_setup(&setup);
 }
 
 int main(void)
@@ -277,6 +330,8 @@ int main(void)
         cmocka_unit_test(large_buffers_go_past_the_caches),
         cmocka_unit_test(isolated_timing_keeps_every_sample),
         cmocka_unit_test(what_rounds_to_nothing_is_skipped),
+        cmocka_unit_test(groups_of_ranks_work_at_once),
+        cmocka_unit_test(traffic_is_as_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "common/clock.h"
+#include "common/collective.h"
 #include "common/json_util.h"
 #include "tests/bench/worker_group.h"
 
@@ -360,9 +361,10 @@ static void the_probe_is_json(void **state)
     assert_true(json_get_bool(probe, "available", false));
     assert_true(json_is_null(json_object_get(probe, "reason")));
     assert_int_equal(json_array_size(json_object_get(probe, "devices")), 1);
-    assert_int_equal(json_array_size(json_object_get(probe, "collectives")), 9);
+    assert_int_equal(json_array_size(json_object_get(probe, "collectives")),
+                     COLLECTIVE_COUNT);
     assert_int_equal(json_array_size(json_object_get(probe, "dtypes")), 12);
-    assert_int_equal(json_array_size(json_object_get(probe, "redops")), 5);
+    assert_int_equal(json_array_size(json_object_get(probe, "redops")), 6);
     json_decref(probe);
 }
 

@@ -17,6 +17,11 @@
 size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call)
 {
     size_t bytes = call->count * dtype_size(call->dtype);
+
+    /* The same on all ranks: it decides how they do it. */
+    if (call->traffic) {
+        return call->traffic->most * dtype_size(call->dtype);
+    }
     bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||
                    call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_SCATTER;
 
@@ -88,6 +93,26 @@ static int prepare(struct backend_comm *comm, int world_size, struct error *err)
     return 0;
 }
 
+/* A mesh of the group's own: what it exchanges does not meet what all ranks do. */
+static struct mesh *connect_group(const struct backend_comm *comm,
+                                  const struct backend_env *env,
+                                  struct mesh_config config, struct error *err)
+{
+    char scope[32];
+    struct mesh *mesh;
+
+    snprintf(scope, sizeof(scope), "group/%d/", env->group);
+    config.rank = env->group_rank;
+    config.world_size = env->group_size;
+    config.scope = scope;
+    config.names = env->members;
+    mesh = mesh_create(&config, err);
+    if (mesh) {
+        watch_set_sharers(&mesh->watch, comm->world->machine_ranks);
+    }
+    return mesh;
+}
+
 static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
 {
     struct mesh_config config = {.rank = env->rank,
@@ -104,9 +129,14 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
         return NULL;
     }
     if (!prepare(comm, env->world_size, err)) {
-        comm->mesh = mesh_create(&config, err);
+        comm->world = mesh_create(&config, err);
+    }
+    if (comm->world) {
+        comm->mesh = backend_env_is_split(env) ? connect_group(comm, env, config, err)
+                                               : comm->world;
     }
     if (!comm->mesh) {
+        mesh_abort(comm->world);
         release(comm);
         return NULL;
     }
@@ -118,7 +148,10 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
 static void host_destroy(struct backend_comm *comm)
 {
     if (comm) {
-        mesh_destroy(comm->mesh);
+        if (comm->mesh != comm->world) {
+            mesh_destroy(comm->mesh);
+        }
+        mesh_destroy(comm->world);
         release(comm);
     }
 }
@@ -126,7 +159,10 @@ static void host_destroy(struct backend_comm *comm)
 static void host_abort(struct backend_comm *comm)
 {
     if (comm) {
-        mesh_abort(comm->mesh);
+        if (comm->mesh != comm->world) {
+            mesh_abort(comm->mesh);
+        }
+        mesh_abort(comm->world);
         release(comm);
     }
 }
@@ -140,7 +176,7 @@ static int host_memory(struct backend_comm *comm, struct backend_memory *out,
                        struct error *err)
 {
     (void)err;
-    memory_share(comm->mesh->machine_ranks, out);
+    memory_share(comm->world->machine_ranks, out);
     return 0;
 }
 
@@ -236,18 +272,20 @@ static int host_timer_stop(struct backend_comm *comm, double *us, struct error *
 
 static int host_barrier(struct backend_comm *comm, struct error *err)
 {
-    return mesh_barrier(comm->mesh, err);
+    return mesh_barrier(comm->world, err);
 }
 
 static int host_allgather(struct backend_comm *comm, const void *mine, size_t len,
                           void *all, struct error *err)
 {
-    return mesh_allgather(comm->mesh, mine, len, all, err);
+    return mesh_allgather(comm->world, mine, len, all, err);
 }
 
 static int host_lost_peer(const struct backend_comm *comm)
 {
-    return comm->mesh->watch.lost;
+    int lost = comm->mesh->watch.lost;
+
+    return lost >= 0 ? lost : comm->world->watch.lost;
 }
 
 const struct backend backend_host = {

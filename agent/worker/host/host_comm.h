@@ -14,7 +14,8 @@
 #define HOST_SMALL_BYTES 16384  /* up to here the number of steps counts, not bytes */
 
 struct backend_comm {
-    struct mesh *mesh;
+    struct mesh *world; /* all ranks of the case: barriers and exchanges */
+    struct mesh *mesh;  /* those that collectives are of; mostly the same one */
     const struct reduce_kernels *kernels;
     char *block;          /* HOST_BLOCK_BYTES */
     char *scratch;        /* 3 * HOST_SLICE_BYTES */

@@ -346,6 +346,59 @@ static int direct(struct backend_comm *comm, const struct backend_call *call,
     return mesh_exchange(mesh, sends, n_sends, recvs, n_recvs);
 }
 
+static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
+                     const struct plan *plan)
+{
+    const struct traffic_plan *traffic = call->traffic;
+    struct mesh *mesh = comm->mesh;
+    int n = mesh->world_size, rank = mesh->rank;
+    struct flow *sends = comm->flows, *recvs = comm->flows + n;
+    size_t element = dtype_size(call->dtype), n_sends = 0, n_recvs = 0;
+
+    for (int k = 1; k < n; k++) {
+        int to = (rank + k) % n, from = (rank + n - k) % n;
+        if (traffic->send_count[to]) {
+            sends[n_sends++] = (struct flow){&mesh->links[to],
+                                             (char *)(uintptr_t)plan->send +
+                                                 traffic->send_at[to] * element,
+                                             traffic->send_count[to] * element, 0};
+        }
+        if (traffic->recv_count[from]) {
+            recvs[n_recvs++] = (struct flow){
+                &mesh->links[from], plan->recv + traffic->recv_at[from] * element,
+                traffic->recv_count[from] * element, 0};
+        }
+    }
+    /* In place they may overlap. */
+    memmove(plan->recv + traffic->recv_at[rank] * element,
+            plan->send + traffic->send_at[rank] * element,
+            traffic->send_count[rank] * element);
+    return mesh_exchange(mesh, sends, n_sends, recvs, n_recvs);
+}
+
+/* Rounds of exchanges, of twice as much in each. */
+static int hypercube(struct backend_comm *comm, const struct plan *plan)
+{
+    struct mesh *mesh = comm->mesh;
+    char *own = plan->recv + (size_t)mesh->rank * plan->bytes;
+
+    if (own != plan->send) {
+        memcpy(own, plan->send, plan->bytes);
+    }
+    for (int mask = 1; mask < mesh->world_size; mask *= 2) {
+        int first = mesh->rank & ~(mask - 1);
+        size_t len = (size_t)mask * plan->bytes;
+        struct link *link = &mesh->links[mesh->rank ^ mask];
+        struct flow out = {link, plan->recv + (size_t)first * plan->bytes, len, 0};
+        struct flow in = {link, plan->recv + (size_t)(first ^ mask) * plan->bytes, len,
+                          0};
+        if (mesh_exchange(mesh, &out, 1, &in, 1)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int sendrecv(struct backend_comm *comm, const struct plan *plan)
 {
     struct mesh *mesh = comm->mesh;
@@ -385,6 +438,10 @@ int net_run(struct backend_comm *comm, const struct backend_call *call)
         return broadcast(comm, call, &plan);
     case COLLECTIVE_SENDRECV:
         return sendrecv(comm, &plan);
+    case COLLECTIVE_HYPERCUBE:
+        return hypercube(comm, &plan);
+    case COLLECTIVE_ALLTOALLV:
+        return alltoallv(comm, call, &plan);
     default:
         return direct(comm, call, &plan);
     }

@@ -196,6 +196,41 @@ static void sendrecv(const struct shm_op *op)
          op->bytes);
 }
 
+static void alltoallv(const struct shm_op *op)
+{
+    const struct traffic_plan *plan = op->call->traffic;
+    size_t element = op->element;
+
+    for (int k = 0; k < op->n; k++) {
+        int i = (op->self + k) % op->n;
+        char *to = op->targets[op->self] + plan->recv_at[i] * element;
+        const char *from = op->sources[i] + plan->peer_at[i] * element;
+        size_t len = plan->recv_count[i] * element;
+        if (k == 0) {
+            memmove(to, from, len); /* in place they may overlap */
+        } else {
+            copy(op, to, from, len);
+        }
+    }
+}
+
+/* Rounds of exchanges, of twice as much in each; -1: failed. */
+static int hypercube(const struct shm_op *op)
+{
+    char *own = op->targets[op->self];
+
+    copy(op, own + (size_t)op->self * op->bytes, op->sources[op->self], op->bytes);
+    for (int mask = 1; mask < op->n; mask *= 2) {
+        int first = (op->self & ~(mask - 1)) ^ mask; /* of what the partner has */
+        size_t at = (size_t)first * op->bytes;
+        if (shm_group_barrier(&op->comm->mesh->group)) {
+            return -1;
+        }
+        copy(op, own + at, op->targets[op->self ^ mask] + at, (size_t)mask * op->bytes);
+    }
+    return 0;
+}
+
 static void work(const struct shm_op *op)
 {
     switch (op->call->kind) {
@@ -220,6 +255,9 @@ static void work(const struct shm_op *op)
     case COLLECTIVE_BROADCAST:
     case COLLECTIVE_SCATTER:
         share_out(op);
+        break;
+    case COLLECTIVE_ALLTOALLV:
+        alltoallv(op);
         break;
     default:
         sendrecv(op);
@@ -286,14 +324,20 @@ int shm_run(struct backend_comm *comm, const struct backend_call *call)
                         .sources = comm->sources,
                         .targets = comm->targets};
 
-    if (send_bytes <= comm->small_bytes) {
+    if (send_bytes <= comm->small_bytes && call->kind != COLLECTIVE_HYPERCUBE) {
         return run_small(&op, send_bytes);
     }
     op.is_streamed = send_bytes >= comm->stream_bytes;
     if (enter(&op)) {
         return -1;
     }
-    work(&op);
+    if (call->kind == COLLECTIVE_HYPERCUBE) {
+        if (hypercube(&op)) {
+            return -1;
+        }
+    } else {
+        work(&op);
+    }
     if (op.is_streamed) {
         reduce_finish_stream();
     }

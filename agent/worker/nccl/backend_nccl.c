@@ -68,13 +68,21 @@ static void release(struct backend_comm *comm)
     free(comm);
 }
 
+/* The run's choice, or the local rank's own. */
 static int choose_device(struct backend_comm *comm, int local_rank, struct error *err)
 {
+    const char *chosen = getenv("RINGBENCH_DEVICE");
     int count;
 
     if (probe_devices(&comm->cuda, &count, err)) {
         return -1;
     }
+    if (chosen && atoi(chosen) >= count) {
+        return error_set(err, ERROR_UNSUPPORTED,
+                         "the run wants its device %s, but only %d GPU%s visible", chosen,
+                         count, count == 1 ? " is" : "s are");
+    }
+    local_rank = chosen ? atoi(chosen) : local_rank;
     if (local_rank >= count) {
         return error_set(err, ERROR_UNSUPPORTED,
                          "its local rank is %d, but only %d GPU%s visible", local_rank,
@@ -146,7 +154,7 @@ static void identify(struct backend_comm *comm, const struct backend_env *env)
 
 static int compare_identities(struct backend_comm *comm, struct error *err)
 {
-    int n = comm->world_size;
+    int n = comm->mesh->world_size;
     struct nccl_identity *all = calloc((size_t)n, sizeof(*all));
     char remark[256];
 
@@ -158,9 +166,9 @@ static int compare_identities(struct backend_comm *comm, struct error *err)
         status = identity_compare(all, n, err);
     }
     if (!status) {
-        comm->sharers = identity_sharers(all, n, comm->rank);
+        comm->sharers = identity_sharers(all, n, comm->mesh->rank);
         identity_remark(all, n, remark, sizeof(remark));
-        if (*remark && comm->rank == 0) {
+        if (*remark && comm->mesh->rank == 0) {
             log_warn("%s", remark);
         }
     }
@@ -172,10 +180,14 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
                 struct error *err)
 {
     struct nccl_id ids[NCCL_IDS_MAX];
+    char scope[32] = "";
 
+    if (backend_env_is_split(env)) {
+        snprintf(scope, sizeof(scope), "group/%d/", env->group);
+    }
     comm->n_ids = nccl_ids_count(&comm->nccl, comm->world_size);
-    if (nccl_ids_exchange(&comm->nccl, env->store, comm->rank, comm->world_size,
-                          comm->n_ids, env->timeout_ms, ids, err)) {
+    struct nccl_ids_ranks ranks = {scope, comm->rank, comm->world_size, comm->n_ids};
+    if (nccl_ids_exchange(&comm->nccl, env->store, &ranks, env->timeout_ms, ids, err)) {
         return -1;
     }
     return nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
@@ -215,8 +227,8 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
         return NULL;
     }
-    comm->rank = env->rank;
-    comm->world_size = env->world_size;
+    comm->rank = backend_env_rank(env);
+    comm->world_size = backend_env_size(env);
     /* The server notices a stall first, and says who; this is for when it is gone. */
     comm->give_up_ns = env->stall_ms ? (2 * env->stall_ms + 5000) * 1000000 : 0;
     comm->backlog.finished = env->finished;

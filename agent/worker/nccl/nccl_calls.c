@@ -183,6 +183,56 @@ static int sendrecv(struct backend_comm *comm, const struct backend_call *call)
     return end_group(comm, result);
 }
 
+/* By peer, what the traffic says; nothing is sent where that is nothing. */
+static int alltoallv(struct backend_comm *comm, const struct backend_call *call)
+{
+    const struct traffic_plan *plan = call->traffic;
+    size_t element = dtype_size(call->dtype);
+    int result = comm->nccl.call.group_start();
+
+    for (int peer = 0; !result && peer < plan->n; peer++) {
+        if (plan->send_count[peer]) {
+            result = comm->nccl.call.send(
+                (const char *)call->send + plan->send_at[peer] * element,
+                plan->send_count[peer], type_of(call), peer, comm->comm, comm->stream);
+        }
+        if (!result && plan->recv_count[peer]) {
+            result = comm->nccl.call.recv(
+                (char *)call->recv + plan->recv_at[peer] * element,
+                plan->recv_count[peer], type_of(call), peer, comm->comm, comm->stream);
+        }
+    }
+    return end_group(comm, result);
+}
+
+/* An all-gather in rounds; in each one exchanges all it has with the partner. */
+static int hypercube(struct backend_comm *comm, const struct backend_call *call)
+{
+    char *own = part_received(call, comm->rank);
+    int result = 0;
+
+    if (own != call->send && comm->cuda.call.memcpy_async(
+                                 own, call->send, call->count * dtype_size(call->dtype),
+                                 CUDA_MEMCPY_DEFAULT_KIND, comm->stream)) {
+        return NCCL_RESULT_CUDA;
+    }
+    for (int mask = 1; !result && mask < comm->world_size; mask *= 2) {
+        int first = comm->rank & ~(mask - 1), partner = comm->rank ^ mask;
+        size_t count = (size_t)mask * call->count;
+        result = comm->nccl.call.group_start();
+        result = result ? result
+                        : comm->nccl.call.send(part_received(call, first), count,
+                                               type_of(call), partner, comm->comm,
+                                               comm->stream);
+        result = result ? result
+                        : comm->nccl.call.recv(part_received(call, first ^ mask), count,
+                                               type_of(call), partner, comm->comm,
+                                               comm->stream);
+        result = end_group(comm, result);
+    }
+    return result;
+}
+
 static call_fn *const calls[COLLECTIVE_COUNT] = {
     [COLLECTIVE_ALL_REDUCE] = all_reduce,
     [COLLECTIVE_ALL_GATHER] = all_gather,
@@ -193,6 +243,8 @@ static call_fn *const calls[COLLECTIVE_COUNT] = {
     [COLLECTIVE_GATHER] = gather,
     [COLLECTIVE_SCATTER] = scatter,
     [COLLECTIVE_SENDRECV] = sendrecv,
+    [COLLECTIVE_HYPERCUBE] = hypercube,
+    [COLLECTIVE_ALLTOALLV] = alltoallv,
 };
 
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
@@ -201,7 +253,8 @@ int comm_run(struct backend_comm *comm, const struct backend_call *call,
     if (need_operation(comm, call, err)) {
         return -1;
     }
+    nccl_guard_enter(&comm->guard, collective_name(call->kind));
     int result = calls[call->kind](comm, call);
-
+    nccl_guard_leave(&comm->guard);
     return result ? comm_nccl(comm, result, collective_name(call->kind), err) : 0;
 }

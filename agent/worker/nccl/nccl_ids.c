@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define RANKS_PER_ID 128
-#define KEY_MAX 48
+#define KEY_MAX 64
 
 int nccl_ids_count(const struct nccl_lib *nccl, int world_size)
 {
@@ -21,12 +21,12 @@ int nccl_ids_count(const struct nccl_lib *nccl, int world_size)
     return count < NCCL_IDS_MAX ? count : NCCL_IDS_MAX;
 }
 
-static const char *key_of(int number, char key[KEY_MAX])
+static const char *key_of(const char *scope, int number, char key[KEY_MAX])
 {
     if (number == 0) {
-        snprintf(key, KEY_MAX, "ringbench/nccl_id");
+        snprintf(key, KEY_MAX, "ringbench/%snccl_id", scope);
     } else {
-        snprintf(key, KEY_MAX, "ringbench/nccl_id/%d", number);
+        snprintf(key, KEY_MAX, "ringbench/%snccl_id/%d", scope, number);
     }
     return key;
 }
@@ -36,8 +36,8 @@ static int maker_of(int number, int world_size, int n_ids)
     return (int)((long)number * world_size / n_ids);
 }
 
-static int publish(const struct nccl_lib *nccl, struct store_client *store, int number,
-                   struct error *err)
+static int publish(const struct nccl_lib *nccl, struct store_client *store,
+                   const char *scope, int number, struct error *err)
 {
     struct nccl_id id;
     char key[KEY_MAX];
@@ -46,14 +46,15 @@ static int publish(const struct nccl_lib *nccl, struct store_client *store, int 
     if (result) {
         return nccl_failed(nccl, NULL, result, "ncclGetUniqueId", err);
     }
-    return store_client_set(store, key_of(number, key), id.bytes, sizeof(id.bytes), err);
+    return store_client_set(store, key_of(scope, number, key), id.bytes, sizeof(id.bytes),
+                            err);
 }
 
-static int fetch(struct store_client *store, int number, int64_t timeout_ms,
-                 struct nccl_id *id, struct error *err)
+static int fetch(struct store_client *store, const char *scope, int number,
+                 int64_t timeout_ms, struct nccl_id *id, struct error *err)
 {
     char key[KEY_MAX];
-    const char *keys[] = {key_of(number, key)};
+    const char *keys[] = {key_of(scope, number, key)};
     struct buf value;
     int status;
 
@@ -71,17 +72,18 @@ static int fetch(struct store_client *store, int number, int64_t timeout_ms,
     return status ? -1 : 0;
 }
 
-int nccl_ids_exchange(const struct nccl_lib *nccl, struct store_client *store, int rank,
-                      int world_size, int n_ids, int64_t timeout_ms, struct nccl_id *ids,
-                      struct error *err)
+int nccl_ids_exchange(const struct nccl_lib *nccl, struct store_client *store,
+                      const struct nccl_ids_ranks *ranks, int64_t timeout_ms,
+                      struct nccl_id *ids, struct error *err)
 {
-    for (int i = 0; i < n_ids; i++) {
-        if (maker_of(i, world_size, n_ids) == rank && publish(nccl, store, i, err)) {
+    for (int i = 0; i < ranks->n_ids; i++) {
+        if (maker_of(i, ranks->world_size, ranks->n_ids) == ranks->rank &&
+            publish(nccl, store, ranks->scope, i, err)) {
             return -1;
         }
     }
-    for (int i = 0; i < n_ids; i++) {
-        if (fetch(store, i, timeout_ms, &ids[i], err)) {
+    for (int i = 0; i < ranks->n_ids; i++) {
+        if (fetch(store, ranks->scope, i, timeout_ms, &ids[i], err)) {
             return error_prefix(err, "NCCL's unique id");
         }
     }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/worker/case_file.h"
+#include "agent/worker/expected.h"
 #include "agent/worker/sim/noise.h"
 #include "agent/worker/sim/sim.h"
 #include "agent/worker/sim/sim_comm.h"
@@ -41,6 +42,23 @@ static void set_up_noise(struct backend_comm *comm, const struct case_file *file
         seed = (uint64_t)comm->params.seed;
     }
     comm->seed = noise_split(seed, file ? (uint64_t)file->number : 0);
+    if (comm->group > 0) {
+        comm->seed = noise_split(comm->seed, (uint64_t)comm->group);
+    }
+}
+
+/* The topology becomes that of this rank's group. */
+static int select_group(struct backend_comm *comm, const struct split_groups *groups,
+                        struct error *err)
+{
+    struct sim_topology own;
+
+    if (sim_topology_select(&comm->topology, groups, comm->group, &own, err)) {
+        return -1;
+    }
+    sim_topology_release(&comm->topology);
+    comm->topology = own;
+    return 0;
 }
 
 static int set_up(struct backend_comm *comm, const struct backend_env *env,
@@ -48,21 +66,26 @@ static int set_up(struct backend_comm *comm, const struct backend_env *env,
 {
     const struct case_file *file = env->file;
 
-    comm->rank = env->rank;
-    comm->world_size = env->world_size;
+    comm->rank = backend_env_rank(env);
+    comm->world_size = backend_env_size(env);
+    comm->world_rank = env->rank;
+    comm->group = backend_env_is_split(env) ? env->group : 0;
     comm->stop = env->stop;
     comm->late_rank = -1;
     if (sim_params_read(environ, &comm->params, err) ||
         sim_topology_init(&comm->topology, env->world_size, file ? file->nodes : NULL,
-                          &comm->params, err)) {
+                          &comm->params, err) ||
+        (backend_env_is_split(env) && select_group(comm, &file->groups, err))) {
         return -1;
     }
-    if (file && file->fault.kind == FAULT_SLOW) {
-        comm->late_rank = file->fault.rank;
+    if (file && file->fault.kind == FAULT_SLOW && file->fault.rank < env->world_size &&
+        file->groups.of[file->fault.rank] == comm->group) {
+        comm->late_rank = file->groups.place[file->fault.rank];
         comm->late_us = (double)file->fault.us;
     }
     set_up_noise(comm, file);
     sim_model_init(&comm->model, &comm->params, &comm->topology);
+    comm->model.traffic = file ? &file->traffic : NULL;
     return 0;
 }
 
@@ -137,7 +160,9 @@ static void sim_mark(const struct backend_comm *comm, json_t *row)
 {
     int kind = collective_lookup(json_get_str(row, "collective", ""));
 
-    if (kind < 0 || json_get_int(row, "count", 0) == 0) {
+    /* Of another group this one's model says nothing. */
+    if (kind < 0 || json_get_int(row, "count", 0) == 0 ||
+        json_get_int(row, "group", comm->group) != comm->group) {
         return;
     }
     struct sim_call call = {.kind = (enum collective_kind)kind,
@@ -206,8 +231,8 @@ static int sim_read(struct backend_comm *comm, void *host, const void *from, siz
         memcpy(host, comm->spoiled, len);
         return 0;
     }
-    pattern_expected(comm->pattern, call->kind, comm->rank, call->root, call->count,
-                     (uint64_t)(at - (const char *)call->recv) / size, 1, host);
+    expected_elements(comm->pattern, call, comm->rank,
+                      (uint64_t)(at - (const char *)call->recv) / size, 1, host);
     return 0;
 }
 
@@ -253,8 +278,7 @@ static int sim_find_wrong(struct backend_comm *comm,
     if (index < compare->first || index >= compare->end) {
         return 0;
     }
-    pattern_expected(compare->pattern, call->kind, compare->rank, call->root, call->count,
-                     index, 1, expected);
+    expected_elements(compare->pattern, call, compare->rank, index, 1, expected);
     if (memcmp(expected, comm->spoiled, size) != 0) {
         out->count = 1;
         out->first = index;

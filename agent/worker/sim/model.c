@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "agent/worker/sim/exchange.h"
+
 #define P2P_LL_BYTES 16384    /* NCCL_P2P_LL_THRESHOLD, of each peer's message */
 #define RING_PLATEAU_BYTES 64 /* per channel and rank, from where the ring ... */
 #define RING_PLATEAU 1.4      /* ... with Simple has more latency */
@@ -278,6 +280,31 @@ static void estimate_sendrecv(const struct sim_model *model, const struct sim_ca
                  out);
 }
 
+/* log2(n) exchanges, one after the other. */
+static void estimate_hypercube(const struct sim_model *model, const struct sim_call *call,
+                               enum sim_protocol protocol, struct sim_estimate *out)
+{
+    const struct cost cost = cost_of(model, SIM_P2P, protocol);
+    double latency = 0, transfer = 0, share = call->bytes / model->topology->n_ranks;
+
+    for (int mask = 1; mask < model->topology->n_ranks; mask *= 2) {
+        bool crosses;
+        transfer += exchange_round_us(model->topology, mask, share * mask, &crosses) /
+                    cost.efficiency;
+        latency += cost.base_us + (crosses ? cost.net_us : cost.intra_us);
+    }
+    set_estimate(call, latency, transfer > 0 ? call->bytes / (1000 * transfer) : 1, out);
+}
+
+static double alltoallv_gbs(const struct sim_model *model, const struct sim_call *call)
+{
+    double us = model->traffic
+                    ? exchange_traffic_us(model->topology, model->traffic, call->bytes)
+                    : 0;
+
+    return us > 0 ? call->bytes / (1000 * us) : model->alltoall_gbs;
+}
+
 static void estimate_p2p(const struct sim_model *model, const struct sim_call *call,
                          enum sim_protocol protocol, struct sim_estimate *out)
 {
@@ -289,8 +316,17 @@ static void estimate_p2p(const struct sim_model *model, const struct sim_call *c
         estimate_sendrecv(model, call, protocol, out);
         return;
     }
-    double gbs = call->kind == COLLECTIVE_ALLTOALL ? model->alltoall_gbs
-                                                   : rooted_gbs(model, call->root);
+    if (call->kind == COLLECTIVE_HYPERCUBE) {
+        estimate_hypercube(model, call, protocol, out);
+        return;
+    }
+    double gbs;
+    if (call->kind == COLLECTIVE_ALLTOALLV) {
+        gbs = alltoallv_gbs(model, call);
+    } else {
+        gbs = call->kind == COLLECTIVE_ALLTOALL ? model->alltoall_gbs
+                                                : rooted_gbs(model, call->root);
+    }
     set_estimate(call, cost.base_us + hop + peers * model->params->message_us,
                  gbs * cost.efficiency, out);
 }
@@ -298,7 +334,8 @@ static void estimate_p2p(const struct sim_model *model, const struct sim_call *c
 static bool is_p2p(enum collective_kind kind)
 {
     return kind == COLLECTIVE_ALLTOALL || kind == COLLECTIVE_GATHER ||
-           kind == COLLECTIVE_SCATTER || kind == COLLECTIVE_SENDRECV;
+           kind == COLLECTIVE_SCATTER || kind == COLLECTIVE_SENDRECV ||
+           kind == COLLECTIVE_HYPERCUBE || kind == COLLECTIVE_ALLTOALLV;
 }
 
 /* NCCL's rule, whatever the parameters say of protocols. */

@@ -10,11 +10,13 @@
 #include "agent/worker/sim/params.h"
 #include "agent/worker/sim/topology.h"
 #include "common/collective.h"
+#include "common/traffic.h"
 
 struct sim_model {
     const struct sim_params *params;
     const struct sim_topology *topology;
     double bus_gbs[SIM_ALGORITHMS]; /* of the slowest link that the algorithm uses */
+    const struct traffic *traffic;  /* of alltoallv; NULL: as if all parts were alike */
     double alltoall_gbs;            /* message size by time, of the slowest link */
 };
 

@@ -37,7 +37,7 @@ static double call_factor(const struct backend_comm *comm)
     uint64_t shared = noise_split(noise_split(comm->seed, STREAM_CALL), comm->calls);
     uint64_t own = noise_split(noise_split(comm->seed, STREAM_RANK), comm->calls);
 
-    own = noise_split(own, (uint64_t)comm->rank);
+    own = noise_split(own, (uint64_t)comm->world_rank);
     return factor(comm->params.noise, shared) *
            factor(RANK_SIGMA * comm->params.noise, own);
 }
@@ -112,12 +112,11 @@ int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
     struct sim_call model_call = {.kind = call->kind, .root = call->root};
     unsigned bit = 1u << call->kind;
 
-    bool is_shared_out =
-        call->kind == COLLECTIVE_ALL_GATHER || call->kind == COLLECTIVE_REDUCE_SCATTER ||
-        call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_GATHER ||
-        call->kind == COLLECTIVE_SCATTER;
     model_call.bytes = (double)call->count * (double)dtype_size(call->dtype) *
-                       (is_shared_out ? comm->world_size : 1);
+                       (collective_is_shared_out(call->kind) ? comm->world_size : 1);
+    if (call->traffic) {
+        model_call.bytes = (double)call->traffic->most * (double)dtype_size(call->dtype);
+    }
     estimate(comm, &model_call);
     double us = comm->own_us * call_factor(comm) + waiting_us(comm, &model_call);
     if (!(comm->started & bit)) {

@@ -18,7 +18,8 @@ struct sim_clock {
 };
 
 struct backend_comm {
-    int rank, world_size;
+    int rank, world_size; /* of the communicator */
+    int world_rank, group;
     const atomic_int *stop;
     struct hub *hub;
     struct sim_params params;

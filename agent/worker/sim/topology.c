@@ -148,6 +148,94 @@ fail:
     return error_set(err, ERROR_MEMORY, "topology: out of memory");
 }
 
+/* Whether the group has ranks on the node and on others. */
+static bool leaves_node(const struct sim_topology *world,
+                        const struct split_groups *groups, int group, int node)
+{
+    bool is_here = false, is_elsewhere = false;
+
+    for (int rank = 0; rank < world->n_ranks; rank++) {
+        if (groups->of[rank] == group) {
+            is_here = is_here || world->node_of[rank] == node;
+            is_elsewhere = is_elsewhere || world->node_of[rank] != node;
+        }
+    }
+    return is_here && is_elsewhere;
+}
+
+static int count_leaving(const struct sim_topology *world,
+                         const struct split_groups *groups, int node)
+{
+    int n = 0;
+
+    for (int group = 0; group < groups->n; group++) {
+        n += leaves_node(world, groups, group, node);
+    }
+    return n > 0 ? n : 1;
+}
+
+/* new_of: by node of the world, its number in the group's topology, or -1. */
+static void select_links(const struct sim_topology *world, const int *new_of,
+                         struct sim_topology *out)
+{
+    for (size_t i = 0; i < world->n_slow_links; i++) {
+        const struct sim_slow_link *link = &world->slow_links[i];
+        if (new_of[link->a] >= 0 && new_of[link->b] >= 0) {
+            out->slow_links[out->n_slow_links++] =
+                (struct sim_slow_link){new_of[link->a], new_of[link->b], link->factor};
+        }
+    }
+}
+
+static void select_ranks(const struct sim_topology *world,
+                         const struct split_groups *groups, int group, int *new_of,
+                         struct sim_topology *out)
+{
+    for (int node = 0; node < world->n_nodes; node++) {
+        new_of[node] = -1;
+    }
+    for (int rank = 0; rank < world->n_ranks; rank++) {
+        int node = world->node_of[rank], place = groups->place[rank];
+        if (groups->of[rank] != group) {
+            continue;
+        }
+        if (new_of[node] < 0) {
+            struct sim_node *added = &out->nodes[out->n_nodes];
+            *added = world->nodes[node];
+            added->ranks = 0;
+            added->network_gbs /= count_leaving(world, groups, node);
+            new_of[node] = out->n_nodes++;
+        }
+        out->nodes[new_of[node]].ranks++;
+        out->node_of[place] = new_of[node];
+        out->intra_gbs[place] = world->intra_gbs[rank];
+    }
+}
+
+int sim_topology_select(const struct sim_topology *world,
+                        const struct split_groups *groups, int group,
+                        struct sim_topology *out, struct error *err)
+{
+    size_t n = (size_t)groups->sizes[group];
+    int *new_of = calloc((size_t)world->n_nodes, sizeof(*new_of));
+
+    memset(out, 0, sizeof(*out));
+    out->n_ranks = (int)n;
+    out->node_of = calloc(n, sizeof(*out->node_of));
+    out->intra_gbs = calloc(n, sizeof(*out->intra_gbs));
+    out->nodes = calloc(n, sizeof(*out->nodes));
+    out->slow_links = calloc(world->n_slow_links + 1, sizeof(*out->slow_links));
+    if (!new_of || !out->node_of || !out->intra_gbs || !out->nodes || !out->slow_links) {
+        free(new_of);
+        sim_topology_release(out);
+        return error_set(err, ERROR_MEMORY, "topology: out of memory");
+    }
+    select_ranks(world, groups, group, new_of, out);
+    select_links(world, new_of, out);
+    free(new_of);
+    return 0;
+}
+
 void sim_topology_release(struct sim_topology *topology)
 {
     free(topology->node_of);

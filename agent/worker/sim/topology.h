@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "agent/worker/sim/params.h"
+#include "common/split.h"
 
 struct sim_node {
     const char *name;
@@ -33,6 +34,12 @@ struct sim_topology {
 int sim_topology_init(struct sim_topology *topology, int n_ranks, char *const *names,
                       const struct sim_params *params, struct error *err);
 void sim_topology_release(struct sim_topology *topology);
+
+/* What some of the ranks have of it, those of one group, while the other groups are at
+ * work too: a node's way out is shared evenly by the groups that go over it. */
+int sim_topology_select(const struct sim_topology *world,
+                        const struct split_groups *groups, int group,
+                        struct sim_topology *out, struct error *err);
 
 /* GB/s from node a to node b, one way. */
 double sim_topology_link(const struct sim_topology *topology, int a, int b);

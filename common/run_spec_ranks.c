@@ -1,0 +1,143 @@
+/* run_spec_ranks.c - a run spec's fields on which ranks and devices do what: split,
+ * traffic, devices, nccl_lib */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/run_spec_fields.h"
+
+#define DEVICES_MAX 64
+#define DEVICE_INDEX_MAX 1023
+#define PATH_BYTES_MAX 1024
+
+void run_spec_parse_split(struct run_spec *spec, json_t *value, const char *pointer,
+                          struct problems *problems)
+{
+    struct error err;
+
+    if (split_parse(value, &spec->split, &err))
+        problems_add(problems, pointer, "%s", err.text);
+}
+
+void run_spec_parse_traffic(struct run_spec *spec, json_t *value, const char *pointer,
+                            struct problems *problems)
+{
+    struct error err;
+
+    traffic_release(&spec->traffic);
+    spec->has_traffic = true;
+    if (traffic_parse(value, &spec->traffic, &err))
+        problems_add(problems, pointer, "%s", err.text);
+}
+
+static void check_device_list(const json_t *list, const char *pointer,
+                              struct problems *problems)
+{
+    size_t n = json_array_size(list);
+    char at[300];
+
+    if (n == 0 || n > DEVICES_MAX)
+        problems_add(problems, pointer, "must be an array of 1 to %d device numbers",
+                     DEVICES_MAX);
+    for (size_t i = 0; i < n && n <= DEVICES_MAX; i++) {
+        const json_t *item = json_array_get(list, i);
+        bool is_repeated = false;
+
+        for (size_t k = 0; k < i; k++)
+            is_repeated = is_repeated || json_equal(json_array_get(list, k), item);
+        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
+        if (!json_is_integer(item) || json_integer_value(item) < 0 ||
+            json_integer_value(item) > DEVICE_INDEX_MAX)
+            problems_add(problems, at, "must be an integer from 0 to %d",
+                         DEVICE_INDEX_MAX);
+        else if (is_repeated)
+            problems_add(problems, at, "device %lld is listed twice",
+                         (long long)json_integer_value(item));
+    }
+}
+
+/* [0, 1] for all nodes, or {"NODE": [0, 1], ...}. */
+void run_spec_parse_devices(struct run_spec *spec, json_t *value, const char *pointer,
+                            struct problems *problems)
+{
+    const char *node;
+    json_t *list;
+    char at[256];
+
+    if (json_is_array(value)) {
+        check_device_list(value, pointer, problems);
+    } else if (!json_is_object(value) || json_object_size(value) == 0) {
+        problems_add(problems, pointer,
+                     "must be an array of device numbers, or an object of such by node");
+        return;
+    }
+    json_object_foreach(value, node, list)
+    {
+        spec_child_pointer(at, sizeof(at), pointer, node);
+        check_device_list(list, at, problems);
+    }
+    json_decref(spec->devices);
+    spec->devices = json_incref(value);
+}
+
+const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node)
+{
+    return json_is_object(spec->devices) ? json_object_get(spec->devices, node)
+                                         : spec->devices;
+}
+
+void run_spec_parse_nccl_lib(struct run_spec *spec, json_t *value, const char *pointer,
+                             struct problems *problems)
+{
+    spec_parse_string(value, PATH_BYTES_MAX, &spec->nccl_lib, pointer, problems);
+    if (spec->nccl_lib && spec->nccl_lib[0] != '/')
+        problems_add(problems, pointer, "must be a whole path, from / on");
+}
+
+static bool has_collective(const struct run_spec *spec, enum collective_kind kind)
+{
+    for (size_t i = 0; i < spec->n_collectives; i++) {
+        if (spec->collectives[i] == kind)
+            return true;
+    }
+    return false;
+}
+
+static void check_traffic(const struct run_spec *spec, struct problems *problems)
+{
+    uint64_t most = traffic_matrix_most(&spec->traffic);
+
+    if (spec->has_traffic && !has_collective(spec, COLLECTIVE_ALLTOALLV))
+        problems_add(problems, "/traffic", "is of alltoallv, which is not asked for");
+    else if (!spec->traffic.matrix)
+        return;
+    else if (spec->n_sizes != 1 || spec->n_collectives != 1)
+        problems_add(problems, "/traffic",
+                     "with a matrix a run has the one collective alltoallv and one size, "
+                     "since the matrix says the bytes");
+    else if (spec->sizes[0] < most)
+        problems_add(problems, "/sizes",
+                     "must be at least %llu, what a rank sends or receives by the "
+                     "traffic matrix",
+                     (unsigned long long)most);
+}
+
+void run_spec_check_ranks(const struct run_spec *spec, struct problems *problems)
+{
+    bool is_nccl =
+        strcmp(spec->backend, "nccl") == 0 || strcmp(spec->backend, "auto") == 0;
+    bool has_lib = spec->nccl_lib || json_object_get(spec->matrix, "nccl_lib");
+
+    if (spec->program.name && has_lib)
+        problems_add(problems, "/matrix/nccl_lib", "is not for programs");
+    if (!is_nccl && has_lib)
+        problems_add(problems, "/nccl_lib",
+                     "is of the NCCL backend, which is not asked "
+                     "for");
+    if (!is_nccl && spec->devices)
+        problems_add(problems, "/devices",
+                     "are GPUs, of the NCCL backend, which is not asked for");
+    if (spec->nccl_lib && json_object_get(spec->matrix, "nccl_lib"))
+        problems_add(problems, "/matrix/nccl_lib", "is given for the whole run too");
+    check_traffic(spec, problems);
+}

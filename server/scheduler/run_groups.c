@@ -1,0 +1,56 @@
+/* run_groups.c - which ranks of a run form communicators together */
+#include "server/scheduler/run_groups.h"
+
+#include <stdlib.h>
+
+#include "common/series.h"
+
+int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
+                    struct split_groups *out)
+{
+    int *node_of, *local_rank, n = 0, result;
+
+    for (size_t i = 0; i < n_nodes; i++)
+        n += (int)ranks[i];
+    node_of = calloc((size_t)n, sizeof(*node_of));
+    local_rank = calloc((size_t)n, sizeof(*local_rank));
+    if (!node_of || !local_rank) {
+        free(node_of);
+        free(local_rank);
+        return -1;
+    }
+    n = 0;
+    for (size_t i = 0; i < n_nodes; i++) {
+        for (int k = 0; k < ranks[i]; k++) {
+            node_of[n] = (int)i;
+            local_rank[n++] = k;
+        }
+    }
+    result = split_form(&spec->split, node_of, local_rank, n, out);
+    free(node_of);
+    free(local_rank);
+    return result;
+}
+
+size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *groups)
+{
+    struct series_plan plan = {
+        .collectives = spec->collectives,
+        .n_collectives = spec->n_collectives,
+        .dtypes = spec->dtypes,
+        .n_dtypes = spec->n_dtypes,
+        .redops = spec->redops,
+        .n_redops = spec->n_redops,
+        .sizes = spec->sizes,
+        .n_sizes = spec->n_sizes,
+        .root = spec->root,
+        .out_of_place = spec->out_of_place,
+        .in_place = spec->in_place,
+        .world_size = split_smallest(groups),
+        .n_groups = groups->n,
+        .cycles = spec->cycles,
+    };
+
+    /* How many figures a program prints, only it knows. */
+    return spec->program.name ? 0 : series_rows(&plan) + control_figures(&spec->control);
+}

@@ -1,0 +1,18 @@
+/* run_groups.h - which ranks of a run form communicators together */
+#ifndef RINGBENCH_SERVER_SCHEDULER_RUN_GROUPS_H
+#define RINGBENCH_SERVER_SCHEDULER_RUN_GROUPS_H
+
+#include <stddef.h>
+
+#include "common/run_spec.h"
+#include "common/split.h"
+
+/* By the run's split; ranks: how many each node has, in their order. Release the groups
+ * with split_release. -1 when memory is out. */
+int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
+                    struct split_groups *out);
+
+/* The rows that one case of such a run has. */
+size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *groups);
+
+#endif

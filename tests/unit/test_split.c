@@ -1,0 +1,125 @@
+/* test_split.c - which ranks form a communicator together */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/split.h"
+
+/* Two nodes, the first with three ranks, the second with two. */
+static const int node_of[] = {0, 0, 0, 1, 1};
+static const int local_rank[] = {0, 1, 2, 0, 1};
+
+static void expect_groups(const char *spec, const char *want)
+{
+    json_t *json = json_loads(spec, JSON_DECODE_ANY, NULL), *groups_json;
+    struct split split = {SPLIT_NONE, 0};
+    struct split_groups groups;
+    struct error err;
+    char *text;
+
+    assert_int_equal(split_parse(json, &split, &err), 0);
+    json_decref(json);
+    assert_int_equal(split_form(&split, node_of, local_rank, 5, &groups), 0);
+    groups_json = split_groups_json(&groups);
+    text = json_dumps(groups_json, JSON_COMPACT);
+    assert_string_equal(text, want);
+    free(text);
+    json_decref(groups_json);
+    split_release(&groups);
+}
+
+static void ranks_go_together_as_asked(void **state)
+{
+    (void)state;
+    expect_groups("\"none\"", "[[0,1,2,3,4]]");
+    expect_groups("\"node\"", "[[0,1,2],[3,4]]");
+    expect_groups("\"local_rank\"", "[[0,3],[1,4],[2]]");
+    expect_groups("{\"by\":\"node\"}", "[[0,1,2],[3,4]]");
+    expect_groups("{\"by\":\"mod\",\"value\":2}", "[[0,2,4],[1,3]]");
+    expect_groups("{\"by\":\"div\",\"value\":2}", "[[0,1],[2,3],[4]]");
+    expect_groups("{\"by\":\"and\",\"value\":2}", "[[0,1,4],[2,3]]");
+    expect_groups("{\"by\":\"or\",\"value\":1}", "[[0,1],[2,3],[4]]");
+    expect_groups("{\"by\":\"div\",\"value\":8}", "[[0,1,2,3,4]]");
+}
+
+static void places_and_sizes_are_of_the_group(void **state)
+{
+    struct split split = {SPLIT_MOD, 2};
+    struct split_groups groups;
+
+    (void)state;
+    assert_int_equal(split_form(&split, node_of, local_rank, 5, &groups), 0);
+    assert_int_equal(groups.n, 2);
+    assert_int_equal(groups.sizes[0], 3);
+    assert_int_equal(groups.sizes[1], 2);
+    assert_int_equal(split_smallest(&groups), 2);
+    assert_int_equal(groups.of[3], 1);
+    assert_int_equal(groups.place[3], 1);
+    assert_int_equal(groups.place[4], 2);
+    split_release(&groups);
+}
+
+static void what_is_no_split_is_refused(void **state)
+{
+    static const char *const bad[] = {
+        "1",
+        "\"nodes\"",
+        "null",
+        "{}",
+        "{\"by\":\"mod\"}",
+        "{\"by\":\"mod\",\"value\":0}",
+        "{\"by\":\"div\",\"value\":\"2\"}",
+        "{\"by\":\"and\",\"value\":-1}",
+        "{\"by\":\"node\",\"value\":1}",
+        "{\"by\":\"mod\",\"value\":2,\"key\":1}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        json_t *json = json_loads(bad[i], JSON_DECODE_ANY, NULL);
+        struct split split = {SPLIT_NODE, 7};
+        struct error err;
+
+        if (split_parse(json, &split, &err) == 0)
+            fail_msg("%s is taken", bad[i]);
+        assert_int_equal(split.kind, SPLIT_NODE);
+        json_decref(json);
+    }
+}
+
+static void a_split_reads_back_as_it_was_written(void **state)
+{
+    static const struct split splits[] = {{SPLIT_NONE, 0},
+                                          {SPLIT_NODE, 0},
+                                          {SPLIT_LOCAL_RANK, 0},
+                                          {SPLIT_OR, 3},
+                                          {SPLIT_DIV, 8}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(splits) / sizeof(splits[0]); i++) {
+        json_t *json = split_to_json(&splits[i]);
+        struct split back = {SPLIT_NONE, -1};
+        struct error err;
+
+        assert_int_equal(split_parse(json, &back, &err), 0);
+        assert_int_equal(back.kind, splits[i].kind);
+        assert_int_equal(back.value, splits[i].value);
+        json_decref(json);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_go_together_as_asked),
+        cmocka_unit_test(places_and_sizes_are_of_the_group),
+        cmocka_unit_test(what_is_no_split_is_refused),
+        cmocka_unit_test(a_split_reads_back_as_it_was_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
