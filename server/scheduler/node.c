@@ -33,13 +33,36 @@ void node_registry_release(struct node_registry *registry)
     memset(registry, 0, sizeof(*registry));
 }
 
+/* The place where the name is or would be. */
+static size_t place_of(const struct node_registry *registry, const char *name)
+{
+    size_t low = 0, high = registry->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strverscmp(registry->nodes[middle]->name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t node_index(const struct node_registry *registry, const char *name)
+{
+    size_t at = place_of(registry, name);
+
+    if (at < registry->count && strcmp(registry->nodes[at]->name, name) == 0)
+        return at;
+    return registry->count;
+}
+
 struct node *node_find(const struct node_registry *registry, const char *name)
 {
-    for (size_t i = 0; i < registry->count; i++) {
-        if (strcmp(registry->nodes[i]->name, name) == 0)
-            return registry->nodes[i];
-    }
-    return NULL;
+    size_t at = node_index(registry, name);
+
+    return at < registry->count ? registry->nodes[at] : NULL;
 }
 
 struct node *node_find_agent(const struct node_registry *registry, const char *agent)
@@ -55,7 +78,7 @@ struct node *node_find_agent(const struct node_registry *registry, const char *a
 
 static struct node *add_node(struct node_registry *registry, const char *name)
 {
-    size_t at = registry->count;
+    size_t at = place_of(registry, name);
     struct node **nodes;
     struct node *node;
 
@@ -73,10 +96,7 @@ static struct node *add_node(struct node_registry *registry, const char *name)
         return NULL;
     }
     /* In the order of names, node-2 before node-10, as people expect to read them. */
-    while (at > 0 && strverscmp(nodes[at - 1]->name, name) > 0) {
-        nodes[at] = nodes[at - 1];
-        at--;
-    }
+    memmove(&nodes[at + 1], &nodes[at], (registry->count - at) * sizeof(*nodes));
     nodes[at] = node;
     registry->count++;
     return node;
@@ -143,8 +163,8 @@ struct node *node_register(struct node_registry *registry,
     node->next_seq = 1;
     node->state = NODE_ALIVE;
     snprintf(node->boot_id, sizeof(node->boot_id), "%s", registration->boot_id);
-    snprintf(node->agent, sizeof(node->agent), "a-%llu",
-             (unsigned long long)++registry->registrations);
+    memcpy(node->agent, "a-", 2);
+    id_uuid(node->agent + 2);
     take_registration(node, registration);
     node_seen(node, now_ns);
     return node;

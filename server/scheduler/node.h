@@ -10,6 +10,10 @@
 #include "common/ids.h"
 #include "server/scheduler/scheduler.h"
 
+/* "a-" and a UUID: an id that another server gave out, or this one before it was started
+ * again, must never be taken for that of an agent here. */
+#define NODE_AGENT_LENGTH (2 + ID_UUID_LENGTH)
+
 enum node_state { NODE_ALIVE, NODE_LOST, NODE_LEFT };
 
 /* A case whose workers are, or may still be, on the node. */
@@ -21,7 +25,7 @@ struct node_occupant {
 
 struct node {
     char *name;
-    char agent[24];
+    char agent[NODE_AGENT_LENGTH + 1]; /* new with each registration */
     char boot_id[ID_UUID_LENGTH + 1];
     enum node_state state;
     /* As registered. */
@@ -44,14 +48,17 @@ struct node {
 };
 
 struct node_registry {
-    struct node **nodes; /* sorted by name */
+    struct node **nodes; /* sorted by name; none is ever taken out */
     size_t count;
-    uint64_t registrations; /* numbers the agents' ids */
 };
 
 void node_registry_release(struct node_registry *registry);
 
 struct node *node_find(const struct node_registry *registry, const char *name);
+
+/* Its place in `nodes`, or `count` when there is none of that name. */
+size_t node_index(const struct node_registry *registry, const char *name);
+
 struct node *node_find_agent(const struct node_registry *registry, const char *agent);
 
 /* What a registration says; strings and JSON are borrowed. */

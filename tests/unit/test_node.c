@@ -55,7 +55,7 @@ static void the_same_boot_resumes_under_a_new_agent_id(void **state)
 {
     struct node_registry registry = {0};
     struct error err;
-    char agent[24];
+    char agent[NODE_AGENT_LENGTH + 1];
     struct node *node;
     bool is_new = false;
 
@@ -68,6 +68,48 @@ static void the_same_boot_resumes_under_a_new_agent_id(void **state)
     assert_int_equal(node->acked, 7);
     assert_null(node_find_agent(&registry, agent));
     assert_ptr_equal(node_find_agent(&registry, node->agent), node);
+    node_registry_release(&registry);
+}
+
+/* After a restart of the server its agents still use the ids that they had: were these
+ * given out again, one node's events would be taken for another's. */
+static void an_id_of_another_registry_names_nobody_here(void **state)
+{
+    struct node_registry before = {0}, after = {0};
+    struct error err;
+    bool is_new;
+    const struct node *old;
+
+    (void)state;
+    old = try_register(&before, "n1", BOOT_1, &is_new, &err);
+    assert_non_null(try_register(&after, "n2", BOOT_2, &is_new, &err));
+    assert_null(node_find_agent(&after, old->agent));
+    node_registry_release(&before);
+    node_registry_release(&after);
+}
+
+static void nodes_are_found_by_name_in_any_order_of_registration(void **state)
+{
+    static const char *const names[] = {"n10", "m", "n9", "n010", "z", "n1", "N1"};
+    struct node_registry registry = {0};
+    struct error err;
+    bool is_new;
+
+    (void)state;
+    assert_null(node_find(&registry, "n1"));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_non_null(try_register(&registry, names[i], BOOT_1, &is_new, &err));
+        for (size_t k = 0; k <= i; k++) {
+            const struct node *node = node_find(&registry, names[k]);
+
+            assert_non_null(node);
+            assert_string_equal(node->name, names[k]);
+            assert_ptr_equal(registry.nodes[node_index(&registry, names[k])], node);
+        }
+    }
+    assert_null(node_find(&registry, "n"));
+    assert_null(node_find(&registry, "zz"));
+    assert_int_equal(node_index(&registry, "n2"), registry.count);
     node_registry_release(&registry);
 }
 
@@ -160,6 +202,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_live_name_is_refused_to_another_boot),
         cmocka_unit_test(the_same_boot_resumes_under_a_new_agent_id),
+        cmocka_unit_test(an_id_of_another_registry_names_nobody_here),
+        cmocka_unit_test(nodes_are_found_by_name_in_any_order_of_registration),
         cmocka_unit_test(commands_come_until_they_are_acknowledged),
         cmocka_unit_test(a_newer_poll_ends_the_older),
         cmocka_unit_test(only_sharing_runs_share),
