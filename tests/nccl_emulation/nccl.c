@@ -27,12 +27,20 @@ struct group {
 };
 
 static _Thread_local struct group group;
+static _Thread_local long group_ends;
 static char last_error[256]; /* as NCCL's, of the whole process */
 
 static int fail(int result, const char *text)
 {
     snprintf(last_error, sizeof(last_error), "%s", text);
     return result;
+}
+
+static void hang(void)
+{
+    for (;;) {
+        pause();
+    }
 }
 
 int ncclGetVersion(int *version)
@@ -96,6 +104,11 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     }
     comm->rank = rank;
     comm->n = n;
+    if (emulation_setting("init_mib", 0) &&
+        cudaMalloc(&comm->memory, (size_t)emulation_setting("init_mib", 0) << 20)) {
+        free(comm);
+        return fail(NCCL_RESULT_CUDA, "Cuda failure 'out of memory'");
+    }
     comm->wire = wire_attach(id->bytes, rank, n, &comm->is_aborted);
     if (!comm->wire) {
         free(comm);
@@ -118,6 +131,7 @@ int ncclCommDestroy(nccl_comm comm)
         abort();
     }
     wire_detach(comm->wire);
+    cudaFree(comm->memory);
     free(comm);
     return NCCL_RESULT_SUCCESS;
 }
@@ -191,6 +205,9 @@ int ncclGroupEnd(void)
     }
     if (--group.depth > 0 || group.n == 0) {
         return NCCL_RESULT_SUCCESS;
+    }
+    if (++group_ends == emulation_setting("group_hangs", 0)) {
+        hang();
     }
     for (size_t i = 0; !result && i < group.n; i++) {
         if (group.first[i].kind != OPERATION_POINT_TO_POINT) {
@@ -389,6 +406,9 @@ static void note_registered(nccl_comm comm, const void *memory, size_t bytes)
 
 int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle)
 {
+    if (emulation_setting("register_hangs", 0)) {
+        hang();
+    }
     note_registered(comm, memory, bytes);
     *handle = memory;
     return NCCL_RESULT_SUCCESS;
@@ -407,6 +427,9 @@ int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
 {
     if (flags != NCCL_WINDOW_SYMMETRIC || (size_t)memory % 4096 != 0 || bytes == 0) {
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad window");
+    }
+    if (emulation_setting("register_hangs", 0)) {
+        hang();
     }
     if (!emulation_setting("no_windows", 0)) {
         note_registered(comm, memory, bytes);

@@ -44,6 +44,7 @@ struct ncclComm {
     struct wire *wire;
     atomic_bool is_aborted;
     atomic_int async_result;
+    void *memory;     /* that it has taken of the GPU's */
     int n_registered; /* buffers */
     struct range registered[RANGES_MAX];
     long done; /* operations begun on the stream */

@@ -7,10 +7,13 @@
  *   cuda=N driver=N   versions (13000)         nccl=N         version (22809)
  *   no_driver no_device                        same_gpu       all have one UUID
  *   oom=BYTES         allocations of so many bytes or more fail
+ *   init_mib=N        memory that a communicator takes (0)
  *   no_windows        symmetric registration gives none
  *   no_kernels        the library can't be loaded
  *   gpu_fault=K       the K-th operation on a stream (from 1) ends in a CUDA error
  *   init_hangs init_fails abort_hangs
+ *   register_hangs    registering a buffer or window never returns
+ *   group_hangs=K     the K-th end of a group, a single call's too, never returns
  *   async_error=K     the K-th collective never ends, and NCCL reports a remote error
  *   stall=K           the same without a report
  *   die=K             the process is killed at the K-th collective

@@ -2,6 +2,7 @@
  * emulated libraries */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
+#include "common/clock.h"
 #include "common/json_util.h"
 #include "tests/unit/nccl_fixture.h"
 
@@ -110,8 +112,8 @@ static void graphs_are_captured_and_launched(void **state)
     nccl_end(&group, &seen);
 }
 
-/* 1 call to warm up, 2 * 3 launched for the time, 1 launched in each of 2 checks: what the
- * graphs hold runs as often as it should, and no more. */
+/* 1 call to warm up, 2 * 3 launched for the time, 1 launched in each of 2 checks: what
+ * the graphs hold runs as often as it should, and no more. */
 static void a_launch_runs_every_call(void **state)
 {
     static const char once[] =
@@ -207,6 +209,114 @@ static void cycles_repeat_all_rows_with_one_communicator(void **state)
     nccl_end(&group, &seen);
 }
 
+static void kill_one(struct worker_group *group, struct nccl_seen *seen, int rank)
+{
+    /* A second has passed, and all of them hang or wait. */
+    while (seen->progress < RANKS) {
+        bool stop = false;
+        assert_int_equal(worker_group_read(group, 200, &stop, nccl_note, seen), 1);
+    }
+    kill(group->workers[rank].pid, SIGKILL);
+}
+
+/* NCCL itself would wait for ever, and no thread looks but the guard. */
+static void check_death_inside(const char *more, const char *emulation, const char *call)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+    char how[512];
+
+    snprintf(how, sizeof(how), how_format, 1, 1, more);
+    nccl_write_case(one_size, how);
+    nccl_start(&group, &seen, emulation);
+    kill_one(&group, &seen, 1);
+    int64_t killed_ns = clock_monotonic_ns();
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
+    for (int rank = 0; rank < RANKS; rank++) {
+        const json_t *error = json_object_get(seen.done[rank], "error");
+        if (rank == 1) {
+            continue;
+        }
+        assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
+        assert_int_equal(json_get_int(error, "peer", -1), 1);
+        assert_non_null(strstr(nccl_error_of(&seen, rank, "text"),
+                               "lost rank 1: its process has ended, and NCCL ("));
+        assert_non_null(strstr(nccl_error_of(&seen, rank, "text"), call));
+        assert_true(seen.done_ns[rank] - killed_ns < 3000000000);
+        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+    }
+    nccl_end(&group, &seen);
+}
+
+static void a_death_is_noticed_inside_of_nccl(void **state)
+{
+    (void)state;
+    check_death_inside("\"nccl\":{}",
+                       "devices=4,group_hangs@0=2,group_hangs@2=2,group_hangs@3=2",
+                       "(all_reduce)");
+    check_death_inside("\"nccl\":{\"registration\":\"local\"}",
+                       "devices=4,register_hangs@0,register_hangs@2,register_hangs@3",
+                       "(ncclCommRegister)");
+    check_death_inside("\"nccl\":{\"registration\":\"symmetric\"}",
+                       "devices=4,register_hangs@0,register_hangs@2,register_hangs@3",
+                       "(ncclCommWindowRegister)");
+}
+
+static void a_death_is_noticed_at_the_end_of_a_group(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+    char how[512];
+
+    (void)state;
+    snprintf(how, sizeof(how), how_format, 3, 1, "\"nccl\":{}");
+    nccl_write_case(one_size, how);
+    nccl_start(&group, &seen, "devices=4,group_hangs@0=2");
+    kill_one(&group, &seen, 1);
+    assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
+    assert_non_null(strstr(nccl_error_of(&seen, 0, "text"), "(ncclGroupEnd)"));
+    nccl_end(&group, &seen);
+}
+
+/* For when the server, which would notice the stall, is gone. */
+static void a_call_that_never_returns_is_given_up(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    (void)state;
+    run_case(&group, &seen, one_size, 1, "\"stall_s\":1", "devices=4,group_hangs=2");
+    int named = 0;
+    for (int rank = 0; rank < RANKS; rank++) {
+        named += strstr(nccl_error_of(&seen, rank, "text"),
+                        "NCCL (all_reduce) has not returned in 7 s") != NULL;
+        assert_false(json_get_bool(seen.done[rank], "ok", true));
+    }
+    assert_true(named >= 1);
+    nccl_end(&group, &seen);
+}
+
+static void memory_that_was_taken_is_told(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    (void)state;
+    run_case(&group, &seen, one_size, 1, "\"nccl\":{}", "devices=4,init_mib=5");
+    nccl_assert_all_ok(&group, &seen);
+    for (int rank = 0; rank < RANKS; rank++) {
+        json_t *begin = json_object_get(seen.connected[rank], "gpu_memory");
+        json_t *end = json_object_get(seen.done[rank], "gpu_memory");
+        int64_t init = json_get_int(begin, "init_bytes", 0);
+        int64_t buffers = json_get_int(end, "buffer_bytes", 0);
+        assert_true(init >= 5 << 20 && init < 6 << 20);
+        assert_int_equal(json_get_int(end, "init_bytes", 0), init);
+        assert_true(buffers >= 2 * 20000 && buffers < 100000);
+        assert_int_equal(json_get_int(end, "end_bytes", 0), init + buffers);
+    }
+    nccl_end(&group, &seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +328,10 @@ int main(void)
         cmocka_unit_test(what_cannot_be_captured_is_refused),
         cmocka_unit_test(blocking_waits_and_has_barriers_as_asked),
         cmocka_unit_test(cycles_repeat_all_rows_with_one_communicator),
+        cmocka_unit_test(a_death_is_noticed_inside_of_nccl),
+        cmocka_unit_test(a_death_is_noticed_at_the_end_of_a_group),
+        cmocka_unit_test(a_call_that_never_returns_is_given_up),
+        cmocka_unit_test(memory_that_was_taken_is_told),
     };
     return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
 }

@@ -10,6 +10,7 @@
 #include "agent/worker/mesh.h"
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/identity.h"
+#include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
 #include "agent/worker/nccl/nccl_options.h"
 
@@ -50,6 +51,11 @@ struct nccl_backlog {
     unsigned first, n_marks;
 };
 
+/* Of the GPU's memory, what it has free at certain times. */
+struct nccl_memory {
+    size_t before_init, after_init, before_buffers, after_buffers;
+};
+
 struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
@@ -63,6 +69,8 @@ struct backend_comm {
     cuda_event timer_start, timer_end;
     struct nccl_backlog backlog;
     struct nccl_graph graph;
+    struct nccl_guard guard;
+    struct nccl_memory memory;
     struct nccl_kernels kernels;
     nccl_comm comm;
     struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
@@ -104,6 +112,9 @@ void comm_capture_drop(struct backend_comm *comm);
 
 /* nccl_memory.c */
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);
+size_t comm_free_bytes(struct backend_comm *comm); /* 0: CUDA does not say */
+/* {"init_bytes","buffer_bytes"...}: what has been taken by now; a new object. */
+json_t *comm_describe_memory(struct backend_comm *comm, bool is_end);
 int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                struct error *err);
 void comm_deregister(struct backend_comm *comm); /* before the communicator ends */

@@ -39,6 +39,36 @@ int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct er
     return 0;
 }
 
+size_t comm_free_bytes(struct backend_comm *comm)
+{
+    size_t free_bytes = 0, total = 0;
+
+    return comm->cuda.call.mem_info(&free_bytes, &total) ? 0 : free_bytes;
+}
+
+/* Others may have freed some meanwhile. */
+static json_int_t taken(size_t before, size_t after)
+{
+    return before > after ? (json_int_t)(before - after) : 0;
+}
+
+json_t *comm_describe_memory(struct backend_comm *comm, bool is_end)
+{
+    const struct nccl_memory *memory = &comm->memory;
+    json_t *out =
+        json_pack("{s:I}", "init_bytes", taken(memory->before_init, memory->after_init));
+
+    if (out && is_end) {
+        json_object_set_new(
+            out, "buffer_bytes",
+            json_integer(taken(memory->before_buffers, memory->after_buffers)));
+        json_object_set_new(
+            out, "end_bytes",
+            json_integer(taken(memory->before_init, comm_free_bytes(comm))));
+    }
+    return out;
+}
+
 static int alloc_cuda(struct backend_comm *comm, size_t bytes, struct error *err)
 {
     int code = comm->cuda.call.malloc(&comm->send, bytes);
@@ -73,8 +103,10 @@ static int register_local(struct backend_comm *comm, size_t bytes, struct error 
                          "registration local: this NCCL has no ncclCommRegister");
     }
     for (int i = 0; i < 2; i++) {
+        nccl_guard_enter(&comm->guard, "ncclCommRegister");
         int result = comm->nccl.call.register_buffer(comm->comm, buffers[i], bytes,
                                                      &comm->handles[i]);
+        nccl_guard_leave(&comm->guard);
         if (result) {
             return comm_nccl(comm, result, "ncclCommRegister", err);
         }
@@ -92,8 +124,10 @@ static int register_symmetric(struct backend_comm *comm, size_t bytes, struct er
                          "registration symmetric: this NCCL has no windows (2.27 has)");
     }
     for (int i = 0; i < 2; i++) {
+        nccl_guard_enter(&comm->guard, "ncclCommWindowRegister");
         int result = comm->nccl.call.register_window(
             comm->comm, buffers[i], bytes, &comm->windows[i], NCCL_WINDOW_SYMMETRIC);
+        nccl_guard_leave(&comm->guard);
         if (result) {
             return comm_nccl(comm, result, "ncclCommWindowRegister", err);
         }
@@ -136,6 +170,7 @@ int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv
 {
     size_t whole = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 
+    comm->memory.before_buffers = comm_free_bytes(comm);
     if (alloc_nccl(comm, whole) && alloc_cuda(comm, whole, err)) {
         comm_free(comm);
         char text[UNITS_TEXT_MAX];
@@ -144,6 +179,7 @@ int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv
     if (register_buffers(comm, whole, err)) {
         return -1;
     }
+    comm->memory.after_buffers = comm_free_bytes(comm);
     *send = comm->send;
     *recv = comm->recv;
     return 0;
