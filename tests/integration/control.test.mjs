@@ -185,12 +185,14 @@ test('what is slower than what agrees with PyTorch\'s answer', { timeout: 300000
     return rows;
   };
   const gloo = { env: { GLOO_SOCKET_IFNAME: 'lo' } };
-  const ours = await figures({ collectives: [], backend: 'host', control: { bytes: 400000, pieces: 1000, iters: 50 }, iters: 5 });
+  const ours = await figures({ collectives: [], backend: 'host', control: { bytes: 400000, pieces: 1000, iters: 50 }, iters: 5, repeats: 10 });
   const object = await figures({ ...gloo, program: { name: 'torch-object-or-tensor', args: { iters: 20 } } });
   const pieces = await figures({ ...gloo, program: { name: 'torch-one-or-many', args: { bytes: 400000, pieces: 1000, iters: 3 } } });
+  // On a machine that others use, too, the quietest of the repeats says most.
+  const least = (metric) => Math.min(...ours.filter((row) => row.metric === metric).map(({ value }) => value));
   for (const [what, mine, theirs] of [
-    ['object', valueOf(ours, 'object_slower'), valueOf(object, 'slower')],
-    ['pieces', valueOf(ours, 'many_slower'), valueOf(pieces, 'slower')],
+    ['object', least('gather_object') / least('reduce_flag'), valueOf(object, 'slower')],
+    ['pieces', least('many_small') / least('one_large'), valueOf(pieces, 'slower')],
   ]) {
     t.diagnostic(`${what}: ${mine.toFixed(1)} times slower here, ${theirs.toFixed(1)} there`);
     assert.ok(mine > 1.2 && theirs > 1.2, `${what}: ${mine} here, ${theirs} there`);
