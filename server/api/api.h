@@ -23,6 +23,7 @@ struct api {
     bool allow_faults;        /* runs may ask workers to misbehave */
     bool is_tls;              /* links begin with https */
     int64_t started_ms;
+    unsigned reports;               /* being written */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
 };
 
