@@ -1,0 +1,1 @@
+unit_test(control rb_worker rb_common)

@@ -1,0 +1,259 @@
+/* test_control.c - the control series: what a run can ask, and what figures are made of
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/case_file.h"
+#include "agent/worker/control.h"
+#include "agent/worker/control_ops.h"
+#include "agent/worker/control_stats.h"
+#include "common/json_util.h"
+#include "common/run_spec.h"
+
+#define ALL 7u
+
+static json_t *parse(const char *text)
+{
+    json_t *json = json_parse(text, strlen(text), NULL);
+
+    assert_non_null(json);
+    return json;
+}
+
+static struct run_spec *spec_of(const char *text)
+{
+    json_t *body = parse(text);
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    assert_int_equal(problems.count, 0);
+    assert_non_null(spec);
+    problems_release(&problems);
+    json_decref(body);
+    return spec;
+}
+
+static void names_read_back(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
+        assert_int_equal(control_lookup(control_name((enum control_kind)kind)), kind);
+        assert_non_null(control_figure((enum control_kind)kind, 0));
+        assert_null(control_figure((enum control_kind)kind, CONTROL_FIGURES_MAX));
+    }
+    assert_int_equal(control_lookup("ring"), -1);
+}
+
+static void a_run_chooses_in_several_ways(void **state)
+{
+    static const struct {
+        const char *body;
+        unsigned kinds;
+        size_t figures;
+    } table[] = {
+        {"{}", 0, 0},
+        {"{\"control\":false}", 0, 0},
+        {"{\"control\":true}", ALL, 7},
+        {"{\"control\":{}}", ALL, 7},
+        {"{\"control\":[\"chunks\",\"barrier\"],\"collectives\":[]}", 5, 4},
+        {"{\"control\":{\"series\":[\"gather_object\"],\"bytes\":\"1M\",\"pieces\":3}}",
+         2, 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct run_spec *spec = spec_of(table[i].body);
+
+        assert_int_equal(spec->control.kinds, table[i].kinds);
+        assert_int_equal(control_figures(&spec->control), table[i].figures);
+        run_spec_destroy(spec);
+    }
+}
+
+static void the_effective_spec_reads_back(void **state)
+{
+    struct run_spec *spec = spec_of(
+        "{\"collectives\":[],\"control\":{\"bytes\":\"64K\",\"object_bytes\":9}}");
+    json_t *effective = run_spec_to_json(spec), *again;
+    struct problems problems;
+    struct run_spec *second;
+
+    (void)state;
+    problems_init(&problems);
+    second = run_spec_parse(effective, &problems);
+    assert_non_null(second);
+    assert_int_equal(second->control.bytes, 65536);
+    assert_int_equal(second->control.object_bytes, 9);
+    again = run_spec_to_json(second);
+    assert_true(json_equal(effective, again));
+    problems_release(&problems);
+    json_decref(again);
+    json_decref(effective);
+    run_spec_destroy(second);
+    run_spec_destroy(spec);
+}
+
+static void what_is_wrong_has_its_pointer(void **state)
+{
+    static const struct {
+        const char *body, *pointer;
+    } table[] = {
+        {"{\"control\":1}", "/control"},
+        {"{\"control\":[]}", "/control"},
+        {"{\"control\":[\"ring\"]}", "/control/0"},
+        {"{\"control\":[\"barrier\",\"barrier\"]}", "/control/1"},
+        {"{\"control\":{\"series\":[]}}", "/control/series"},
+        {"{\"control\":{\"bytes\":0}}", "/control/bytes"},
+        {"{\"control\":{\"bytes\":399,\"pieces\":100}}", "/control/pieces"},
+        {"{\"control\":{\"pieces\":100001}}", "/control/pieces"},
+        {"{\"control\":{\"object_bytes\":0}}", "/control/object_bytes"},
+        {"{\"control\":{\"iters\":1.5}}", "/control/iters"},
+        {"{\"control\":{\"size\":8}}", "/control/size"},
+        {"{\"collectives\":[]}", "/collectives"},
+        {"{\"collectives\":[],\"control\":false}", "/collectives"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        json_t *body = parse(table[i].body);
+        struct problems problems;
+
+        problems_init(&problems);
+        assert_null(run_spec_parse(body, &problems));
+        assert_int_equal(problems.count, 1);
+        assert_string_equal(
+            json_get_str(json_array_get(problems.errors, 0), "pointer", ""),
+            table[i].pointer);
+        problems_release(&problems);
+        json_decref(body);
+    }
+}
+
+/* The case file of a run, with what the scheduler adds. */
+static json_t *case_of(const char *body)
+{
+    struct run_spec *spec = spec_of(body);
+    json_t *file = run_spec_case_json(spec);
+
+    assert_non_null(file);
+    json_object_set_new(file, "run", json_string("r"));
+    json_object_set_new(file, "case", json_integer(0));
+    json_object_set_new(file, "attempt", json_integer(1));
+    json_object_set_new(file, "world_size", json_integer(3));
+    run_spec_destroy(spec);
+    return file;
+}
+
+static void a_worker_reads_what_the_run_asked(void **state)
+{
+    json_t *json = case_of("{\"collectives\":[],\"control\":{\"series\":[\"chunks\"],"
+                           "\"bytes\":1000,\"pieces\":7}}");
+    struct case_file *file = case_file_parse(json, false, NULL);
+
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(file->plan.n_collectives, 0);
+    assert_int_equal(file->control.kinds, 4);
+    /* 250 elements in 7 equal pieces: 35 each. */
+    assert_int_equal(control_ops_chunk_bytes(&file->control), 980);
+    assert_int_equal(control_buffer_bytes(file, 4096), 980);
+    assert_int_equal(control_buffer_bytes(file, 979), 0);
+    case_file_destroy(file);
+    json_decref(json);
+}
+
+static void a_worker_refuses_what_no_run_can_ask(void **state)
+{
+    static const struct {
+        const char *key;
+        const char *control, *why;
+    } table[] = {
+        {"series", "[]", "series must be an array of names"},
+        {"series", "[\"ring\"]", "series[0] is not known"},
+        {"bytes", "0", "bytes must be from 1"},
+        {"pieces", "\"7\"", "pieces must be from 1"},
+        {"pieces", "100000", "at least 4 for each"},
+        {"iters", "100001", "iters must be from 1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        json_t *json = case_of("{\"control\":{\"bytes\":1000,\"pieces\":7}}");
+        json_t *value = json_loads(table[i].control, JSON_DECODE_ANY, NULL);
+        struct error err = {0};
+
+        json_object_set_new(json_object_get(json, "control"), table[i].key, value);
+        assert_null(case_file_parse(json, false, &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_non_null(strstr(err.text, table[i].why));
+        json_decref(json);
+    }
+    json_t *json = case_of("{\"control\":true}");
+    json_object_del(json, "control");
+    json_object_set_new(json, "collectives", json_array());
+    assert_null(case_file_parse(json, false, NULL));
+    json_decref(json);
+}
+
+static void memory_is_that_of_the_largest_that_fits(void **state)
+{
+    json_t *json = case_of("{\"control\":{\"bytes\":\"1M\",\"pieces\":1}}");
+    struct case_file *file = case_file_parse(json, false, NULL);
+
+    (void)state;
+    assert_int_equal(control_buffer_bytes(file, UINT64_MAX), 1 << 20);
+    uint64_t objects = control_ops_bytes(file, CONTROL_GATHER_OBJECT);
+    assert_int_equal(control_buffer_bytes(file, (1 << 20) - 1), objects);
+    assert_true(control_buffer_bytes(file, objects - 1) < objects);
+    assert_int_equal(control_buffer_bytes(file, 0), 0);
+    case_file_destroy(file);
+    json_decref(json);
+}
+
+static void quantiles_are_of_the_nearest_rank(void **state)
+{
+    static const struct {
+        size_t n;
+        double share, want;
+    } table[] = {
+        {1, 0.5, 0}, {1, 0.99, 0}, {2, 0.5, 0},      {3, 0.5, 1},
+        {4, 0.5, 1}, {5, 0.99, 4}, {100, 0.99, 98},  {101, 0.99, 99},
+        {5, 0, 0},   {5, 1, 4},    {1000, 0.5, 499},
+    };
+    double values[1000];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        for (size_t k = 0; k < table[i].n; k++) {
+            values[k] = (double)((k * 7 + 3) % table[i].n); /* in no order */
+        }
+        if (table[i].n % 7 == 0) {
+            continue;
+        }
+        assert_true(control_stats_quantile(values, table[i].n, table[i].share) ==
+                    table[i].want);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_read_back),
+        cmocka_unit_test(a_run_chooses_in_several_ways),
+        cmocka_unit_test(the_effective_spec_reads_back),
+        cmocka_unit_test(what_is_wrong_has_its_pointer),
+        cmocka_unit_test(a_worker_reads_what_the_run_asked),
+        cmocka_unit_test(a_worker_refuses_what_no_run_can_ask),
+        cmocka_unit_test(memory_is_that_of_the_largest_that_fits),
+        cmocka_unit_test(quantiles_are_of_the_nearest_rank),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
