@@ -100,7 +100,7 @@ static void field_collectives(struct run_spec *spec, json_t *value, const char *
 
     spec->n_collectives = 0;
     if (json_is_array(value) && json_array_size(value) == 0)
-        return; /* whether that is right is for refuse_nothing */
+        return; /* whether that is right is for check_control */
     spec->n_collectives = parse_names(value, collective_lookup, collective_name_at,
                                       COLLECTIVE_COUNT, found, pointer, problems);
     for (size_t i = 0; i < spec->n_collectives; i++)
@@ -384,9 +384,10 @@ static void refuse_both(json_t *body, struct problems *problems)
     }
 }
 
-/* No collectives are enough where the control series are to be measured. */
-static void refuse_nothing(const struct run_spec *spec, json_t *body,
-                           struct problems *problems)
+/* No collectives are enough where the control series are to be measured, and those are of
+ * all ranks together. */
+static void check_control(const struct run_spec *spec, json_t *body,
+                          struct problems *problems)
 {
     json_t *collectives = json_object_get(body, "collectives");
 
@@ -395,6 +396,9 @@ static void refuse_nothing(const struct run_spec *spec, json_t *body,
         problems_add(problems, "/collectives",
                      "must be an array of at least one name, unless control asks for "
                      "something");
+    if (spec->control.kinds && spec->split.kind != SPLIT_NONE)
+        problems_add(problems, "/control",
+                     "is measured over all ranks together: not in a run with a split");
 }
 
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
@@ -431,7 +435,7 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
                                problems);
     }
     refuse_both(body, problems);
-    refuse_nothing(spec, body, problems);
+    check_control(spec, body, problems);
     run_matrix_check_spec(spec, problems);
     run_spec_check_nccl(spec, problems);
     run_spec_check_ranks(spec, problems);

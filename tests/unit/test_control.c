@@ -117,6 +117,7 @@ static void what_is_wrong_has_its_pointer(void **state)
         {"{\"control\":{\"iters\":1.5}}", "/control/iters"},
         {"{\"control\":{\"size\":8}}", "/control/size"},
         {"{\"collectives\":[]}", "/collectives"},
+        {"{\"control\":true,\"split\":\"node\"}", "/control"},
         {"{\"collectives\":[],\"control\":false}", "/collectives"},
     };
 
