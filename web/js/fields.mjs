@@ -1,5 +1,6 @@
 /* fields.mjs - the controls of the new-run form, built from spec_fields.mjs */
 import {h, setHidden} from './dom.mjs';
+import {programControl} from './program_field.mjs';
 
 /* {element, read(), write(value), error(texts), focus()} of a field. `onInput` is called
  * after every change by hand. */
@@ -38,7 +39,10 @@ const CONTROLS = {
     pairs: areaControl,
     choice: choiceControl,
     several: severalControl,
-    nodes: nodesControl
+    nodes: nodesControl,
+    any: lineControl,
+    matrix: matrixControl,
+    program: programControl
 };
 
 function plainControl(input) {
@@ -130,6 +134,61 @@ function nodesControl(field, onInput) {
         offer(names) {
             state.known = names;
             draw();
+        }
+    };
+}
+
+/* A row per variable: its name, a value a line, and whether it is left unset as well. */
+function matrixControl(field, onInput) {
+    const list = h('div', {class: 'matrix-rows'});
+    const rows = [];
+    const add = ({name, values, unset}) => {
+        const row = {
+            name: h('input', {
+                'type': 'text',
+                'placeholder': 'NCCL_ALGO',
+                'aria-label': 'Variable',
+                'spellcheck': 'false',
+                'value': name,
+                'on': {input: onInput}
+            }),
+            values: h('textarea', {
+                'rows': '3',
+                'placeholder': 'Ring\nTree',
+                'aria-label': 'Values, one a line',
+                'spellcheck': 'false',
+                'value': values,
+                'on': {input: onInput}
+            }),
+            unset: h('input', {type: 'checkbox', checked: unset, on: {change: onInput}})
+        };
+        const remove = h('button', {type: 'button', class: 'quiet'}, 'Remove');
+        row.element = h('div', {class: 'matrix-row'}, row.name, row.values,
+            h('label', {class: 'choice'}, row.unset, 'and unset'), remove);
+        remove.addEventListener('click', () => {
+            rows.splice(rows.indexOf(row), 1);
+            row.element.remove();
+            onInput();
+        });
+        rows.push(row);
+        list.append(row.element);
+        return row;
+    };
+    const more = h('button', {type: 'button', class: 'quiet'}, 'Add a variable');
+    more.addEventListener('click', () => {
+        add({name: '', values: '', unset: false}).name.focus();
+        onInput();
+    });
+    return {
+        grouped: true,
+        element: h('div', {}, list, more),
+        focus: () => (rows[0]?.name ?? more).focus(),
+        read: () =>
+            rows.map(({name, values, unset}) => (
+                         {name: name.value, values: values.value, unset: unset.checked})),
+        write(values) {
+            rows.splice(0).forEach(row => row.element.remove());
+            values.forEach(add);
         }
     };
 }

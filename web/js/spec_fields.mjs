@@ -1,298 +1,177 @@
-/* spec_fields.mjs - the fields of the new-run form, as data. What is allowed and what a
- * blank field means is the server's to say: the hints only tell people what to type. */
+/* spec_fields.mjs - the fields of the new-run form. What there is, which values it takes and
+ * what a blank means comes from the server's description of a request (/openapi.json); here
+ * stands only how people call it and where. What is not named here has a field as well. */
 
-const COLLECTIVES = [
-    'all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'reduce', 'alltoall',
-    'gather', 'scatter', 'sendrecv'
-];
-const DTYPES = [
-    'float32', 'float64', 'float16', 'bfloat16', 'int8', 'uint8', 'int32', 'uint32',
-    'int64', 'uint64', 'float8e4m3', 'float8e5m2'
-];
-const REDOPS = ['sum', 'prod', 'min', 'max', 'avg'];
+const bytes = {
+    unit: 'bytes',
+    kind: 'text'
+};
 
-/* kind: text, number, choice (one of), several (any of), list (comma separated),
- * pairs (KEY=VALUE lines), nodes (the nodes that are here). `when` shows a field only
- * beside that value of another one. */
-export const GROUPS = [
-    {
-        title: 'What to measure',
-        fields: [
-            {
-                id: 'collectives',
-                pointer: '/collectives',
-                kind: 'several',
-                label: 'Collectives',
-                options: COLLECTIVES,
-                help: 'None chosen: all_reduce.'
-            },
-            {
-                id: 'sizes_mode',
-                pointer: '/sizes',
-                kind: 'choice',
-                label: 'Sizes',
-                options: [
-                    ['factor', 'from … to, times a factor'],
-                    ['step', 'from … to, plus a step'], ['list', 'a list']
-                ]
-            },
-            {
-                id: 'sizes_min',
-                pointer: '/sizes/min',
-                kind: 'text',
-                label: 'Smallest',
-                hint: '8',
-                unit: 'bytes',
-                when: ['sizes_mode', ['factor', 'step']],
-                help: 'K, M, G and T are powers of 1024: 64K, 1G.'
-            },
-            {
-                id: 'sizes_max',
-                pointer: '/sizes/max',
-                kind: 'text',
-                label: 'Largest',
-                hint: '128M',
-                unit: 'bytes',
-                when: ['sizes_mode', ['factor', 'step']]
-            },
-            {
-                id: 'sizes_factor',
-                pointer: '/sizes/factor',
-                kind: 'number',
-                label: 'Factor',
-                hint: '2',
-                when: ['sizes_mode', ['factor']]
-            },
-            {
-                id: 'sizes_step',
-                pointer: '/sizes/step',
-                kind: 'text',
-                label: 'Step',
-                hint: '1M',
-                unit: 'bytes',
-                when: ['sizes_mode', ['step']]
-            },
-            {
-                id: 'sizes_list',
-                pointer: '/sizes',
-                kind: 'list',
-                label: 'Sizes',
-                hint: '8, 64K, 1M, 1G',
-                unit: 'bytes',
-                when: ['sizes_mode', ['list']]
-            },
-            {
-                id: 'in_place',
-                pointer: '/in_place',
-                kind: 'choice',
-                label: 'Placement',
-                options: [['', 'both'], ['false', 'out of place'], ['true', 'in place']]
-            }
-        ]
-    },
-    {
-        title: 'Where',
-        fields: [
-            {
-                id: 'backend',
-                pointer: '/backend',
-                kind: 'choice',
-                label: 'Backend',
-                options: [
-                    ['', 'auto: nccl where there are GPUs, else host'],
-                    ['nccl', 'nccl: GPU memory'], ['host', 'host: CPU memory'],
-                    ['sim', 'sim: a model, no bytes move']
-                ]
-            },
-            {
-                id: 'nodes_mode',
-                pointer: '/nodes',
-                kind: 'choice',
-                label: 'Nodes',
-                options: [
-                    ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
-                    ['group', 'a group'], ['labels', 'by label']
-                ]
-            },
-            {
-                id: 'nodes_count',
-                pointer: '/nodes/count',
-                kind: 'number',
-                label: 'How many',
-                hint: '4',
-                unit: 'nodes',
-                when: ['nodes_mode', ['count', 'group', 'labels']]
-            },
-            {
-                id: 'nodes_names',
-                pointer: '/nodes/names',
-                kind: 'nodes',
-                label: 'Which',
-                when: ['nodes_mode', ['names']]
-            },
-            {
-                id: 'nodes_group',
-                pointer: '/nodes/group',
-                kind: 'text',
-                label: 'Group',
-                hint: 'slurm-8123',
-                when: ['nodes_mode', ['group']]
-            },
-            {
-                id: 'nodes_labels',
-                pointer: '/nodes/labels',
-                kind: 'pairs',
-                label: 'Node labels',
-                hint: 'rack=7',
-                when: ['nodes_mode', ['labels']]
-            },
-            {
-                id: 'nodes_wait_s',
-                pointer: '/nodes/wait_s',
-                kind: 'number',
-                label: 'Wait for them',
-                unit: 'seconds'
-            },
-            {
-                id: 'ranks_per_node',
-                pointer: '/ranks_per_node',
-                kind: 'number',
-                label: 'Ranks per node',
-                hint: 'all',
-                unit: 'ranks'
-            }
-        ]
-    },
-    {
-        title: 'Name it',
-        fields: [
-            {
-                id: 'name',
-                pointer: '/name',
-                kind: 'text',
-                label: 'Name',
-                hint: 'after the switch update'
-            },
-            {
-                id: 'labels',
-                pointer: '/labels',
-                kind: 'pairs',
-                label: 'Labels',
-                hint: 'ticket=NET-12',
-                help: 'One KEY=VALUE a line, to find the run by.'
-            }
-        ]
-    },
-    {
-        title: 'How to measure',
-        closed: true,
-        fields: [
-            {
-                id: 'dtypes',
-                pointer: '/dtypes',
-                kind: 'several',
-                label: 'Data types',
-                options: DTYPES,
-                help: 'None chosen: float32.'
-            },
-            {
-                id: 'redops',
-                pointer: '/redops',
-                kind: 'several',
-                label: 'Reductions',
-                options: REDOPS,
-                help: 'None chosen: sum.'
-            },
-            {
-                id: 'root',
-                pointer: '/root',
-                kind: 'number',
-                label: 'Root',
-                hint: '0',
-                help: 'Of broadcast, reduce, gather, scatter. -1: every rank in turn.'
-            },
-            {
-                id: 'timing',
-                pointer: '/timing',
-                kind: 'choice',
-                label: 'Timing',
-                options: [
-                    ['', 'throughput: calls back to back'],
-                    ['isolated', 'isolated: each call by itself']
-                ]
-            },
-            {
-                id: 'iters',
-                pointer: '/iters',
-                kind: 'number',
-                label: 'Timed calls',
-                hint: '20',
-                unit: 'per size'
-            },
-            {
-                id: 'warmup',
-                pointer: '/warmup',
-                kind: 'number',
-                label: 'Warm-up calls',
-                hint: '5',
-                unit: 'per size'
-            },
-            {
-                id: 'agg_iters',
-                pointer: '/agg_iters',
-                kind: 'number',
-                label: 'Calls per group',
-                hint: '1'
-            },
-            {
-                id: 'check',
-                pointer: '/check',
-                kind: 'number',
-                label: 'Check the data',
-                hint: '1',
-                help: '1: every element of every rank. 0: not at all.'
-            },
-            {
-                id: 'repeats',
-                pointer: '/repeats',
-                kind: 'number',
-                label: 'Repeats',
-                hint: '1',
-                help: 'New processes each time; the spread shows in the chart.'
-            }
-        ]
-    },
-    {
-        title: 'Environment and limits',
-        closed: true,
-        fields: [
-            {
-                id: 'env',
-                pointer: '/env',
-                kind: 'pairs',
-                label: 'Environment',
-                hint: 'NCCL_DEBUG=INFO',
-                help: 'One NAME=VALUE a line, for every rank.'
-            },
-            {
-                id: 'timeout_s',
-                pointer: '/timeout_s',
-                kind: 'number',
-                label: 'Time limit',
-                hint: '600',
-                unit: 'seconds'
-            },
-            {
-                id: 'stall_s',
-                pointer: '/stall_s',
-                kind: 'number',
-                label: 'Stall limit',
-                hint: '30',
-                unit: 'seconds',
-                help: 'No progress of a rank for so long ends the case.'
-            }
-        ]
+/* clang-format off */
+const TITLES = [
+    ['What to measure', [
+        ['/collectives', 'Collectives'],
+        ['/sizes', 'Sizes', {id: 'sizes_mode', kind: 'choice', options: [
+            ['factor', 'from … to, times a factor'], ['step', 'from … to, plus a step'],
+            ['list', 'a list']]}],
+        ['/sizes/min', 'Smallest', {...bytes, when: ['sizes_mode', ['factor', 'step']],
+            help: 'K, M, G and T are powers of 1024: 64K, 1G.'}],
+        ['/sizes/max', 'Largest', {...bytes, when: ['sizes_mode', ['factor', 'step']]}],
+        ['/sizes/factor', 'Factor', {when: ['sizes_mode', ['factor']], help: ''}],
+        ['/sizes/step', 'Step', {...bytes, hint: '1M', when: ['sizes_mode', ['step']]}],
+        ['/sizes', 'Sizes', {...bytes, id: 'sizes_list', kind: 'list',
+            hint: '8, 64K, 1M, 1G', when: ['sizes_mode', ['list']]}],
+        ['/in_place', 'Placement', {words: {true: 'in place', false: 'out of place'}}]]],
+    ['Program', [['/program', 'Program', {kind: 'program'}]]],
+    ['Where', [
+        ['/backend', 'Backend', {words: {auto: 'auto: nccl where there are GPUs, else host',
+            nccl: 'nccl: GPU memory', host: 'host: CPU memory',
+            sim: 'sim: a model, no bytes move'}}],
+        ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
+            ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
+            ['group', 'a group'], ['labels', 'by label']]}],
+        ['/nodes/count', 'How many', {unit: 'nodes', hint: '4',
+            when: ['nodes_mode', ['count', 'group', 'labels']]}],
+        ['/nodes/names', 'Which', {kind: 'nodes', when: ['nodes_mode', ['names']]}],
+        ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
+        ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
+        ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
+        ['/ranks_per_node', 'Ranks per node', {unit: 'ranks'}]]],
+    ['What to compare', [
+        ['/matrix', 'Variables', {help: 'A case for each combination: new processes, since ' +
+            'libraries read their environment once.'}],
+        ['/order', 'Order of the cases'],
+        ['/repeats', 'Repeats', {help: 'New processes each time; the spread shows in the chart.'}]]],
+    ['Name it', [
+        ['/name', 'Name', {hint: 'after the switch update'}],
+        ['/labels', 'Labels', {hint: 'ticket=NET-12', help: 'One KEY=VALUE a line, to find the run by.'}]]],
+    ['How to measure', [
+        ['/dtypes', 'Data types'], ['/redops', 'Reductions'],
+        ['/root', 'Root', {help: 'Of broadcast, reduce, gather, scatter. -1: every rank in turn.'}],
+        ['/timing', 'Timing', {words: {throughput: 'throughput: calls back to back',
+            isolated: 'isolated: each call by itself'}}],
+        ['/iters', 'Timed calls', {unit: 'per size'}], ['/warmup', 'Warm-up calls', {unit: 'per size'}],
+        ['/agg_iters', 'Calls per group'], ['/cycles', 'Cycles'],
+        ['/check', 'Check the data', {help: '1: every element of every rank. 0: not at all.'}]], 'closed'],
+    ['Environment and limits', [
+        ['/env', 'Environment', {hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.'}],
+        ['/timeout_s', 'Time limit', {unit: 'seconds'}],
+        ['/stall_s', 'Stall limit', {unit: 'seconds', help: 'No progress of a rank for so long ends the case.'}]],
+        'closed']
+];
+/* clang-format on */
+const LEFT_OUT = new Set(['fault']);
+
+/* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when} from the
+ * server's description. kind: text, number, choice (one of), several (any of), list (comma
+ * separated), pairs (KEY=VALUE lines), matrix (variables and their values), nodes, program,
+ * any (text, or JSON). `when` shows a field only beside that value of another one. */
+export function buildGroups(description) {
+    const schemas = description.components.schemas;
+    const {properties} = schemas.RunSpec;
+    const ofPrograms = schemas.EffectiveProgramSpec?.properties ?? properties;
+    const known = new Set();
+    const make = (pointer, label, own = {}) => {
+        const key = pointer.split('/')[1];
+        known.add(key);
+        const schema = nodeAt(properties, pointer);
+        return schema && {
+            ...fromSchema(schema, pointer, properties[key]),
+            id: pointer.slice(1).replaceAll('/', '_'),
+            pointer,
+            label,
+            ofProgram: key in ofPrograms,
+            ...own,
+            ...(own.words ? {options: worded(schema, own.words)} : {})
+        };
+    };
+    const groups = TITLES.map(([title, lines, closed]) => ({
+        title,
+        closed: Boolean(closed),
+        fields: lines.map(line => make(...line)).filter(Boolean)
+    }));
+    const rest =
+        Object.keys(properties).filter(key => !known.has(key) && !LEFT_OUT.has(key));
+    const more = rest.flatMap(key => restOf(properties[key], `/${key}`, make));
+    return [...groups, {title: 'More', closed: true, fields: more}];
+}
+
+/* A field for each of what no line names; an object's parts have one each. */
+function restOf(schema, pointer, make) {
+    const parts = partsOf(schema);
+    return parts
+        ? Object.keys(parts).flatMap(key => restOf(parts[key], `${pointer}/${key}`, make))
+        : [make(pointer, inWords(pointer))];
+}
+
+const inWords = pointer => {
+    const text = pointer.slice(1).replaceAll('/', ': ').replaceAll('_', ' ');
+    return text[0].toUpperCase() + text.slice(1);
+};
+
+const variants = schema => [schema, ...(schema.oneOf ?? [])];
+const partsOf = schema => variants(schema).find(one => one.properties)?.properties;
+
+function nodeAt(properties, pointer) {
+    let at = {properties};
+    for (const key of pointer.slice(1).split('/')) {
+        at = partsOf(at ?? {})?.[key];
     }
-];
+    return at;
+}
 
-export const FIELDS = GROUPS.flatMap(group => group.fields);
+function fromSchema(schema, pointer, top) {
+    const kinds = variants(schema).map(kindOf);
+    const kind = ['several', 'matrix', 'pairs', 'choice', 'number', 'text'].find(
+                     one => kinds.includes(one)) ??
+        'any';
+    const items = variants(schema).find(one => one.items?.enum)?.items.enum;
+    const usual = defaultOf(schema, pointer, top);
+    return {
+        kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice' ? 'any'
+                                                                                  : kind,
+        options: items ?? worded(schema, {}),
+        hint: usual === undefined || typeof usual === 'object' ? undefined
+                                                               : String(usual),
+        help:
+            schema.description ?? (items && usual ? `None chosen: ${usual}.` : undefined)
+    };
+}
+
+function defaultOf(schema, pointer, top) {
+    const part = pointer.split('/')[2];
+    return schema.default ?? (part ? top.default?.[part] : undefined);
+}
+
+function kindOf(schema) {
+    if (schema.oneOf) {
+        return 'none';
+    }
+    if (schema.enum || schema.type === 'boolean') {
+        return 'choice';
+    }
+    if (schema.type === 'array') {
+        return schema.items?.enum ? 'several' : 'any';
+    }
+    if (schema.type === 'object') {
+        const {type} = schema.additionalProperties ?? {};
+        return type === 'array' ? 'matrix' : type === 'string' ? 'pairs' : 'any';
+    }
+    return {integer: 'number', number: 'number', string: 'text'}[schema.type] ?? 'none';
+}
+
+/* What a choice offers: [text that stands for it, words, value]; the first leaves it out. */
+function worded(schema, words) {
+    const values = schema.enum ?? (schema.type === 'boolean' ? [true, false] : null);
+    if (!values) {
+        return undefined;
+    }
+    const say = value =>
+        words[value] ?? {true: 'yes', false: 'no'}[value] ?? String(value);
+    const usual = schema.default;
+    const others = values.filter(value => value !== usual);
+    return [
+        ['', usual === undefined ? 'as usual' : say(usual), undefined],
+        ...others.map(value => [String(value), say(value), value])
+    ];
+}

@@ -2,48 +2,54 @@
  * Nothing is judged here: a field that makes no sense goes to the server as it was typed,
  * and its answer is shown at that field. */
 import {formatSize} from './units.mjs';
-import {FIELDS} from './spec_fields.mjs';
 
-/* Kinds whose value is an array; all others are text. */
-const ARRAYS = new Set(['several', 'nodes']);
+/* Kinds whose value is an array; a program's is an object or null, all others are text. */
+const EMPTY = {
+    several: () => [],
+    nodes: () => [],
+    matrix: () => [],
+    program: () => null
+};
 
-export function emptyForm() {
-    const form = {};
-    for (const field of FIELDS) {
-        form[field.id] = ARRAYS.has(field.kind) ? [] : '';
+/* `fields` are those of spec_fields.mjs, of all groups. A run of a program has none of what
+ * belongs to a measurement. */
+export function emptyForm(fields) {
+    const form = {what: 'measure', extra: {}};
+    for (const field of fields) {
+        form[field.id] = EMPTY[field.kind]?.() ?? '';
     }
     form.sizes_mode = 'factor';
-    form.extra = {};
     return form;
 }
 
 export const isShown = (field, form) =>
-    !field.when || field.when[1].includes(form[field.when[0]]);
+    (form.what === 'program' ? field.ofProgram : field.kind !== 'program') &&
+    (!field.when || field.when[1].includes(form[field.when[0]]));
 
 /* The request: only what was filled in. */
-export function toSpec(form) {
+export function toSpec(fields, form) {
     const spec = {...form.extra};
-    for (const field of FIELDS) {
+    for (const field of fields) {
         const value =
-            isShown(field, form) ? READERS[field.kind](form[field.id]) : undefined;
+            isShown(field, form) ? READERS[field.kind](form[field.id], field) : undefined;
         if (value !== undefined && !field.id.endsWith('_mode')) {
             setAt(spec, field.pointer, value);
         }
-    }
-    if (spec.in_place !== undefined) {
-        spec.in_place = spec.in_place === 'true';
     }
     return spec;
 }
 
 const READERS = {
     text: value => (value.trim() === '' ? undefined : value.trim()),
-    choice: value => (value === '' ? undefined : value),
+    choice: (value, field) => field.options.find(([text]) => text === value)?.[2],
     number: readNumber,
     several: value => (value.length === 0 ? undefined : [...value]),
     nodes: value => [...value],
     list: value => (value.trim() === '' ? undefined : splitList(value)),
-    pairs: readPairs
+    pairs: readPairs,
+    matrix: readMatrix,
+    program: value => value ?? {name: ''},
+    any: readAny
 };
 
 function readNumber(value) {
@@ -52,6 +58,29 @@ function readNumber(value) {
         return undefined;
     }
     return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/* Text that is JSON is meant as such, all other text as itself. */
+function readAny(value) {
+    const text = value.trim();
+    try {
+        return text === '' ? undefined : JSON.parse(text);
+    } catch {
+        return text;
+    }
+}
+
+/* [{name, values, unset}]: a value a line, and perhaps the variable not set at all. */
+function readMatrix(rows) {
+    const matrix = {};
+    for (const {name, values, unset} of rows) {
+        const list =
+            values.split('\n').map(text => text.trim()).filter(text => text !== '');
+        if (name.trim() !== '' || list.length > 0) {
+            matrix[name.trim()] = unset ? [...list, null] : list;
+        }
+    }
+    return Object.keys(matrix).length === 0 ? undefined : matrix;
 }
 
 const splitList = text => text.split(/[\s,;]+/).filter(item => item !== '');
@@ -81,28 +110,38 @@ function setAt(spec, pointer, value) {
 }
 
 /* The form that gives a spec back; what the form has no field for is kept as it is. */
-export function fromSpec(spec) {
-    const form = emptyForm();
-    const known = new Set(FIELDS.map(field => field.pointer.split('/')[1]));
-    for (const [key, value] of Object.entries(spec)) {
-        if (!known.has(key)) {
-            form.extra[key] = value;
-        }
-    }
-    for (const field of FIELDS) {
+export function fromSpec(fields, spec) {
+    const form = emptyForm(fields);
+    form.what = spec.program ? 'program' : 'measure';
+    for (const field of fields) {
         const value = getAt(spec, field.pointer);
         if (value !== undefined && value !== null && WRITERS[field.kind]) {
-            form[field.id] = WRITERS[field.kind](value);
+            form[field.id] = WRITERS[field.kind](value, field);
         }
     }
     form.sizes_list = '';
     sizesToForm(spec.sizes, form);
     form.nodes_mode = nodesMode(spec.nodes);
-    form.in_place = typeof spec.in_place === 'boolean' ? String(spec.in_place) : '';
-    form.backend = spec.backend === 'auto' ? '' : form.backend;
-    form.timing = spec.timing === 'throughput' ? '' : form.timing;
     form.ranks_per_node = spec.ranks_per_node === 'all' ? '' : form.ranks_per_node;
+    const told = toSpec(fields, form);
+    for (const [key, value] of Object.entries(spec)) {
+        const isField = fields.some(field => field.pointer.split('/')[1] === key);
+        const isLost =
+            told[key] === undefined && value !== null && !isUsual(fields, key, value);
+        if (!isField || isLost) {
+            form.extra[key] = value;
+        }
+    }
     return form;
+}
+
+/* Whether a blank says the same: a choice's default, nothing in a list, no at all. */
+function isUsual(fields, key, value) {
+    const field = fields.find(one => one.pointer === `/${key}`);
+    return value === false || value === 'all' || value === '' ||
+        (typeof value === 'object' && Object.keys(value).length === 0) ||
+        (field?.kind === 'choice' &&
+            !field.options.some(([text]) => text === String(value)));
 }
 
 const asText = value => (typeof value === 'object' ? '' : String(value));
@@ -111,10 +150,18 @@ const asArray = value => (Array.isArray(value) ? value.map(String) : []);
 const WRITERS = {
     text: asText,
     number: asText,
-    choice: asText,
+    choice: (value, field) =>
+        (field.options.some(([text]) => text === String(value)) ? String(value) : ''),
     several: asArray,
     nodes: asArray,
-    pairs: value => Object.entries(value).map(([k, v]) => `${k}=${v}`).join('\n')
+    pairs: value => Object.entries(value).map(([k, v]) => `${k}=${v}`).join('\n'),
+    matrix: value => Object.entries(value).map(([name, list]) => ({
+        name,
+        values: asArray(list).filter((text, i) => list[i] !== null).join('\n'),
+        unset: list.includes(null)
+    })),
+    program: value => ({args: {}, ...value}),
+    any: value => (typeof value === 'string' ? value : JSON.stringify(value))
 };
 
 function getAt(spec, pointer) {
@@ -179,10 +226,10 @@ function nodesMode(nodes) {
 }
 
 /* The problem document's errors by field id; those of no shown field stand under ''. */
-export function errorsByField(problem, form) {
+export function errorsByField(fields, problem, form) {
     const byField = {};
     for (const error of problem?.errors ?? []) {
-        const id = fieldOf(error.pointer ?? '', form)?.id ?? '';
+        const id = fieldOf(fields, error.pointer ?? '', form)?.id ?? '';
         const text = id === '' && error.pointer ? `${error.pointer}: ${error.detail}`
                                                 : error.detail;
         (byField[id] ??= []).push(text);
@@ -192,8 +239,8 @@ export function errorsByField(problem, form) {
 
 /* The shown field whose pointer leads furthest to this one; of two with the same pointer
  * (the kind of sizes, and their list) the latter, which is the one that was typed in. */
-function fieldOf(pointer, form) {
-    const shown = FIELDS.filter(field => isShown(field, form));
+function fieldOf(fields, pointer, form) {
+    const shown = fields.filter(field => isShown(field, form));
     const above = shown.filter(
         field => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));
     return above.reduce(
@@ -202,8 +249,29 @@ function fieldOf(pointer, form) {
         undefined);
 }
 
-/* A spec as short as it can be said: defaults by name left out, sizes as a range. */
-export const shortSpec = spec => toSpec(fromSpec(spec));
+/* An effective spec shorter, and the same: without what is unset, sizes as a range. */
+export function shortSpec(spec) {
+    const isSaid = value => value !== null && value !== '' &&
+        (typeof value !== 'object' || Object.keys(value).length > 0);
+    const short = {};
+    for (const [key, value] of Object.entries(spec)) {
+        const isObject =
+            typeof value === 'object' && value !== null && !Array.isArray(value);
+        const told = isObject && key !== 'matrix'
+            ? Object.fromEntries(
+                  Object.entries(value).filter(([, part]) => part !== null))
+            : value;
+        if (isSaid(told)) {
+            short[key] = told;
+        }
+    }
+    const range = Array.isArray(spec.sizes) ? listAsRange(spec.sizes) : null;
+    if (range) {
+        const {min, max, factor} = range;
+        short.sizes = {min: formatSize(min), max: formatSize(max), factor};
+    }
+    return short;
+}
 
 /* JSON to be read: as JSON.stringify has it, but lists of plain values on one line. */
 export function prettyJson(value, indent = '') {

@@ -203,10 +203,30 @@ test('the form shows its request as it is filled in, and starts the run', LIMIT,
         const {server, page, open} = await setUp(t);
         fill(server);
         server.onPost = () => ({status: 201, body: {id: RUN}});
+        server.onValidate = spec => ({
+            status: 200,
+            body: {
+                spec,
+                cases: 2,
+                rows: 50,
+                sizes: {count: 25, min: 8, max: 128 << 20},
+                placement: {
+                    outcome: 'ready',
+                    reason: null,
+                    backend: 'host',
+                    world_size: 4,
+                    nodes: [{name: 'node-1', ranks: 4}]
+                },
+                memory: {per_rank_bytes: 512 << 20, where: 'host'},
+                time: {seconds: 12, basis: 'runs', detail: 'from the last completed runs'}
+            }
+        });
         await open('/new');
         const curl = () => page.getByRole('region', {name: 'the curl line'}).innerText();
         assert.match(await curl(), / -d '\{\}' http/);
-        await sees(page, '1 case, 25 sizes up to 128 MiB, 50 rows.');
+        await sees(page, '2 cases, 25 sizes up to 128 MiB, 50 rows.');
+        await sees(page, 'Starts at once: host, 1 node, 4 ranks.');
+        await sees(page, 'Roughly 12 s: from the last completed runs');
         await page.getByRole('checkbox', {name: 'all_reduce'}).check();
         await page.getByLabel('Largest').fill('64K');
         await page.getByLabel('Nodes', {exact: true}).selectOption('names');
@@ -219,7 +239,7 @@ test('the form shows its request as it is filled in, and starts the run', LIMIT,
             name: 'it’s'
         };
         assert.deepEqual(
-            JSON.parse(await page.getByRole('region', {name: 'the request'}).innerText()),
+            JSON.parse(await page.getByLabel('The request as JSON').inputValue()),
             wanted);
         await page.getByRole('button', {name: 'Start the run'}).click();
         await sees(page, 'Figures');
@@ -255,3 +275,75 @@ test('the server’s faults stand at their fields, and the first has the focus',
         await until(() => server.posts.length === 3, 'the third try');
         assert.notEqual(server.posts[2].key, server.posts[0].key);
     });
+
+test('the server checks the request while it is typed', LIMIT, async t => {
+    const {server, page, open} = await setUp(t, {expected: /422/});
+    const errors = [{pointer: '/iters', detail: 'must be 1 to 1000000, not 0'}];
+    server.onValidate = spec =>
+        (spec.iters === 0 ? {status: 422, body: problemDocument(422, 'a fault', errors)}
+                          : {status: 200, body: {spec, cases: 1}});
+    await open('/new');
+    await page.getByText('How to measure').click();
+    await page.getByLabel('Timed calls').fill('0');
+    await sees(page, 'must be 1 to 1000000, not 0');
+    assert.equal(server.posts.length, 0);
+    await page.getByLabel('Timed calls').fill('7');
+    await page.getByText('must be 1 to 1000000, not 0').waitFor({state: 'hidden'});
+});
+
+test('JSON fills the form, and goes out as it stands', LIMIT, async t => {
+    const {server, page, open} = await setUp(t);
+    fill(server);
+    server.onPost = () => ({status: 201, body: {id: RUN}});
+    await open('/new');
+    const json = page.getByLabel('The request as JSON');
+    await json.fill('{"iters": 7, "matrix": {"NCCL_ALGO": ["Ring", null]}, "later": 1');
+    await sees(page, /JSON/);
+    const spec = {iters: 7, matrix: {NCCL_ALGO: ['Ring', null]}, later: 1};
+    await json.fill(JSON.stringify(spec));
+    assert.equal(await page.getByLabel('Variable').inputValue(), 'NCCL_ALGO');
+    assert.equal(await page.getByLabel('Values, one a line').inputValue(), 'Ring');
+    await page.getByRole('button', {name: 'Add a variable'}).click();
+    await page.getByLabel('Variable').nth(1).fill('NCCL_PROTO');
+    await page.getByLabel('Values, one a line').nth(1).fill('LL\nSimple');
+    await page.getByRole('button', {name: 'Start the run'}).click();
+    await sees(page, 'Figures');
+    assert.deepEqual(server.posts[0].spec,
+        {...spec, matrix: {...spec.matrix, NCCL_PROTO: ['LL', 'Simple']}});
+});
+
+test('a program is chosen with its arguments', LIMIT, async t => {
+    const {server, page, open} = await setUp(t);
+    fill(server);
+    server.onPost = () => ({status: 201, body: {id: RUN}});
+    server.programs = [{
+        name: 'train',
+        description: 'Trains a little',
+        parameters: {
+            steps: {
+                type: 'integer',
+                min: 1,
+                max: 500,
+                default: 100,
+                description: 'of training'
+            },
+            mode: {type: 'enum', values: ['fast', 'slow']}
+        },
+        metrics: [{name: 'speed', unit: 'samples/s', higher_is_better: true}],
+        ranks_per_node: 2,
+        timeout_s: null,
+        nodes: ['node-1', 'node-2']
+    }];
+    await open('/new');
+    await page.getByRole('button', {name: 'Run a program'}).click();
+    assert.equal(await page.getByText('Collectives', {exact: true}).isVisible(), false);
+    await page.getByLabel('Program', {exact: true}).selectOption('train');
+    await sees(page, 'Trains a little. On 2 nodes, 2 ranks each. Figures: speed.');
+    await sees(page, 'of training; 1 to 500');
+    await page.getByLabel('steps').fill('20');
+    await page.getByLabel('mode').selectOption('slow');
+    await page.getByRole('button', {name: 'Start the run'}).click();
+    await sees(page, 'Figures');
+    assert.deepEqual(server.posts[0].spec,
+        {program: {name: 'train', args: {steps: 20, mode: 'slow'}}});
+});
