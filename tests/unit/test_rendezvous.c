@@ -93,6 +93,57 @@ static void large_values_come_and_go(void **state)
     close(fd);
 }
 
+/* The limit is of one query's value, as on PyTorch's servers. */
+static void appends_may_make_what_no_set_could(void **state)
+{
+    int fd = connect_v2(*state);
+
+    SEND(fd, 9, "sz", "/k", (uint64_t)6 << 20);
+    SEND(fd, 9, "sz", "/k", (uint64_t)6 << 20);
+    SEND(fd, 3, "s", "/k");
+    EXPECT(fd, "z", (uint64_t)12 << 20);
+    close(fd);
+}
+
+/* PyTorch's old servers wait 200 ms for more to send after a zero length. */
+static void empty_values_are_sent_at_once(void **state)
+{
+    struct fixture *fixture = *state;
+    int v2 = connect_v2(fixture), v1 = connect_to("127.0.0.1", fixture->port);
+    uint64_t began_ns = uv_hrtime();
+
+    SEND(v1, 0, "ss", "/k", "");
+    for (int i = 0; i < 20; i++) {
+        SEND(v1, 2, "s", "/k");
+        EXPECT(v1, "s", "");
+        SEND(v2, 3, "s", "/k");
+        EXPECT(v2, "s", "");
+    }
+    assert_true(uv_hrtime() - began_ns < UINT64_C(20) * 200 * 1000000);
+    close(v1);
+    close(v2);
+}
+
+/* A 1.13 client's second connection: not a byte in its life, whatever goes on beside. */
+static void a_silent_connection_is_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    int silent = connect_to("127.0.0.1", fixture->port), v1, v2;
+
+    for (int i = 0; i < 50; i++) {
+        v1 = connect_to("127.0.0.1", fixture->port);
+        SEND(v1, 3, "sq", "init/", N(1));
+        EXPECT(v1, "q", N(i + 1));
+        v2 = connect_v2(fixture);
+        close(v1);
+        close(v2);
+    }
+    wait_for_connections(fixture, 1);
+    SEND(silent, 7, "s", "/k");
+    EXPECT(silent, "b", 3u);
+    close(silent);
+}
+
 /* ---- Bad input ---- */
 
 static void bad_input_closes_only_its_connection(void **state)
@@ -680,6 +731,9 @@ int main(void)
         TEST(pipelined_queries_are_answered_in_order),
         TEST(handshake_may_come_in_any_pieces),
         TEST(large_values_come_and_go),
+        TEST(appends_may_make_what_no_set_could),
+        TEST(empty_values_are_sent_at_once),
+        TEST(a_silent_connection_is_kept),
         TEST(bad_input_closes_only_its_connection),
         TEST(half_a_query_holds_up_nobody_and_changes_nothing),
         TEST(parked_clients_are_woken),
