@@ -1,4 +1,5 @@
 """What these programs share: joining the process group, and timing on its device."""
+import inspect
 import json
 import os
 import time
@@ -7,16 +8,29 @@ import torch
 import torch.distributed as dist
 
 
+def gpus_for(local_ranks):
+    """Whether this node's ranks use GPUs: each has its own, or none has."""
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if 0 < gpus < local_ranks:
+        raise SystemExit(f"{local_ranks} ranks on this node, but {gpus} GPUs: set the run's "
+                         f"ranks_per_node to {gpus}, or CUDA_VISIBLE_DEVICES to \"\" for CPUs")
+    return gpus > 0 and dist.is_nccl_available()
+
+
 class Group:
-    """The process group of the run: NCCL where this rank has a GPU, else gloo."""
+    """The process group of the run: NCCL where each rank has a GPU, else gloo."""
 
     def __init__(self):
         local_rank = int(os.environ["LOCAL_RANK"])
-        self.on_gpu = torch.cuda.is_available() and torch.cuda.device_count() > local_rank
+        self.on_gpu = gpus_for(int(os.environ["LOCAL_WORLD_SIZE"]))
+        self.device = torch.device("cuda", local_rank) if self.on_gpu else torch.device("cpu")
+        options = {}
         if self.on_gpu:
             torch.cuda.set_device(local_rank)
-        self.device = torch.device("cuda", local_rank) if self.on_gpu else torch.device("cpu")
-        dist.init_process_group("nccl" if self.on_gpu else "gloo", init_method="env://")
+            # From PyTorch 2.3 on: the communicator is formed here, not in the first call.
+            if "device_id" in inspect.signature(dist.init_process_group).parameters:
+                options["device_id"] = self.device
+        dist.init_process_group("nccl" if self.on_gpu else "gloo", init_method="env://", **options)
         self.rank = dist.get_rank()
         self.size = dist.get_world_size()
 
@@ -26,8 +40,16 @@ class Group:
     def __exit__(self, kind, *_):
         # After a failure others may be gone, and tidying up would wait for them.
         if kind is None:
-            dist.barrier()
+            self.barrier()
             dist.destroy_process_group()
+
+    def barrier(self):
+        """All ranks have come, and this one's GPU has nothing left to do."""
+        if self.on_gpu:
+            dist.barrier(device_ids=[self.device.index])
+        else:
+            dist.barrier()
+        self.wait()
 
     def wait(self):
         if self.on_gpu:
@@ -37,8 +59,7 @@ class Group:
         """Of one call, the mean over `iters` of them, on the slowest rank."""
         for _ in range(warmup):
             call()
-        self.wait()
-        dist.barrier()
+        self.barrier()
         start = time.perf_counter()
         for _ in range(iters):
             call()

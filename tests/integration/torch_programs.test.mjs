@@ -81,3 +81,60 @@ test('training reports samples per second, and learns', options, async (t) => {
   assert.ok(values('loss').at(-1) < values('loss')[0]);
   assert.equal(run.summary.metrics.find(({ metric }) => metric === 'samples_per_s').rank0.last, values('samples_per_s').at(-1));
 });
+
+test('a setting on and off, three times each, is one request', options, async (t) => {
+  const { server, agents } = await startCluster(t, 2, { agent: { args: ['--config-dir', deploy], env, ranks: 1 } });
+  const { id } = await server.run({
+    program: { name: 'torch-train', args: { steps: 6, warmup: 1, report: 3, batch: 4, width: 32, layers: 1 } },
+    nodes: { count: 2 }, matrix: { NCCL_P2P_DISABLE: ['0', '1'] }, repeats: 3,
+    env: { GLOO_SOCKET_IFNAME: 'lo' }, stall_s: 120,
+  });
+  const run = await server.runEnds(id, 240000);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual(run.cases.map((one) => `${one.repeat}${one.env.NCCL_P2P_DISABLE}`), ['00', '01', '11', '10', '20', '21']);
+  await noWorkersLeft(agents);
+  // What somebody with a table of it does: a mean per setting, with nothing joined by hand.
+  const csv = (await server.request('GET', `/api/v1/runs/${id}/results?format=csv`)).text.trim().split('\r\n');
+  const columns = csv[0].split(',');
+  const rows = csv.slice(1).map((line) => Object.fromEntries(line.split(',').map((field, i) => [columns[i], field])));
+  for (const setting of ['0', '1']) {
+    const mine = rows.filter((row) => row.metric === 'samples_per_s' && row.NCCL_P2P_DISABLE === setting);
+    assert.deepEqual(mine.map(({ repeat }) => repeat).sort(), ['0', '0', '1', '1', '2', '2']);
+    assert.ok(mine.every(({ value }) => Number(value) > 0));
+  }
+});
+
+// What group.py does where there are GPUs, with PyTorch's calls replaced by records of them.
+const onGpus = `
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch, torch.distributed as dist
+calls = []
+torch.cuda.is_available = lambda: True
+torch.cuda.device_count = lambda: int(sys.argv[2])
+torch.cuda.set_device = lambda device: calls.append(f"set_device {device}")
+dist.is_nccl_available = lambda: True
+dist.get_rank, dist.get_world_size = lambda: 1, lambda: 2
+if sys.argv[3] == "new":
+    def init(backend=None, init_method=None, timeout=None, device_id=None):
+        calls.append(f"init {backend} {init_method} {device_id}")
+else:
+    def init(backend, init_method=None, timeout=None):
+        calls.append(f"init {backend} {init_method}")
+dist.init_process_group = init
+from group import Group
+print(Group().device, calls)
+`;
+
+test('ranks with a GPU each use NCCL, of old and new PyTorch', options, () => {
+  const start = (gpus, age) => spawnSync('python3', ['-B', '-c', onGpus, path.join(deploy, 'programs'), gpus, age], {
+    env: { ...process.env, ...env, LOCAL_RANK: '1', LOCAL_WORLD_SIZE: '2' }, encoding: 'utf8',
+  });
+  assert.equal(start('2', 'new').stdout, "cuda:1 ['set_device 1', 'init nccl env:// cuda:1']\n");
+  assert.equal(start('4', 'old').stdout, "cuda:1 ['set_device 1', 'init nccl env://']\n");
+  assert.equal(start('0', 'old').stdout, "cpu ['init gloo env://']\n");
+  // Some on NCCL and some on gloo would wait for each other.
+  const short = start('1', 'new');
+  assert.equal(short.status, 1);
+  assert.match(short.stderr, /^2 ranks on this node, but 1 GPUs: set the run's ranks_per_node to 1, or /);
+});
