@@ -2,6 +2,8 @@
 #include "common/clock.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define LAST_MS INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
@@ -39,4 +41,19 @@ const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX])
     n = strftime(text, CLOCK_TEXT_MAX, "%Y-%m-%dT%H:%M:%S", &parts);
     snprintf(text + n, CLOCK_TEXT_MAX - n, ".%03dZ", (int)(wall_ms % 1000));
     return text;
+}
+
+int64_t clock_parse_ms(const char *text)
+{
+    struct tm parts;
+    const char *rest;
+    int ms = 0;
+
+    memset(&parts, 0, sizeof(parts));
+    rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
+    if (!rest)
+        return 0;
+    if (*rest == '.')
+        ms = (int)strtol(rest + 1, NULL, 10);
+    return (int64_t)timegm(&parts) * 1000 + ms;
 }

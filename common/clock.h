@@ -17,4 +17,7 @@ int64_t clock_monotonic_ns(void);
  * Clamped to the years 1970 to 9999. */
 const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX]);
 
+/* What clock_format_ms wrote; 0 for NULL and for what is no such time. */
+int64_t clock_parse_ms(const char *text);
+
 #endif

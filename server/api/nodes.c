@@ -1,5 +1,9 @@
 /* nodes.c - the nodes, and the rendezvous stores of the cases that run on them */
+#include <stdlib.h>
+
+#include "common/json_util.h"
 #include "server/api/handlers.h"
+#include "server/api/parked.h"
 
 void api_node_list(struct http_request *request, void *arg)
 {
@@ -9,16 +13,50 @@ void api_node_list(struct http_request *request, void *arg)
                     json_pack("{s:o}", "nodes", scheduler_nodes_json(api->scheduler)));
 }
 
+/* A node that waits for its history. */
+struct node_wait {
+    struct parked *parked;
+    json_t *node;
+};
+
+static void on_history(void *arg, const struct error *err, json_t *history)
+{
+    struct node_wait *wait = arg;
+    struct http_request *request = parked_take(wait->parked);
+
+    if (history)
+        json_object_set_new(wait->node, "history", history);
+    if (request && err)
+        http_reply_error(request, err);
+    else if (request)
+        http_reply_json(request, 200, json_incref(wait->node));
+    json_decref(wait->node);
+    free(wait);
+}
+
 void api_node_get(struct http_request *request, void *arg)
 {
     struct api *api = arg;
     const char *name = http_request_param(request, "name");
+    struct node_wait *wait;
     json_t *node = scheduler_node_json(api->scheduler, name);
 
-    if (node)
-        http_reply_json(request, 200, node);
-    else
+    if (!node) {
         http_reply_problem(request, 404, NULL, "there is no node %s", name);
+        return;
+    }
+    wait = calloc(1, sizeof(*wait));
+    if (wait)
+        wait->parked = parked_create(api, request);
+    else
+        http_reply_problem(request, 503, NULL, "out of memory");
+    if (!wait || !wait->parked) {
+        json_decref(node);
+        free(wait);
+        return;
+    }
+    wait->node = node;
+    store_read_node(api->store, json_get_str(node, "name", ""), on_history, wait);
 }
 
 void api_rendezvous_describe(struct http_request *request, void *arg)

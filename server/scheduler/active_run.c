@@ -185,6 +185,7 @@ static void scheduler_free(struct scheduler *scheduler)
         active_run_free(scheduler->runs[0]);
     free(scheduler->runs);
     node_registry_release(&scheduler->nodes);
+    history_destroy(scheduler->history);
     free(scheduler->advertise);
     free(scheduler);
 }

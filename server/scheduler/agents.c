@@ -8,6 +8,7 @@
 #include "common/json_util.h"
 #include "common/log.h"
 #include "server/scheduler/agent_events.h"
+#include "server/scheduler/node_log.h"
 #include "server/scheduler/state.h"
 
 /* A batch of event lines on its way to the disk. */
@@ -142,9 +143,11 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char
         .once = json_get_bool(body, "once", false),
     };
     struct node *node = NULL;
+    struct node_before before;
     json_t *answer = NULL;
 
     check_registration(body, problems);
+    node_log_before(scheduler, from.name, &before);
     if (problems->count == 0)
         node = node_register(&scheduler->nodes, &from, clock_monotonic_ns(), is_new, err);
     json_decref(empty);
@@ -154,6 +157,7 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char
     reconcile(scheduler, node, json_object_get(body, "cases"));
     if (*is_new)
         log_info("node %s registered from %s", node->name, peer);
+    node_log_registration(scheduler, node, &before, *is_new);
     answer =
         json_pack("{s:s, s:I, s:I, s:I}", "agent", node->agent, "lease_s",
                   (json_int_t)scheduler->config.lease_s, "poll_s",
@@ -210,6 +214,7 @@ int scheduler_deregister(struct scheduler *scheduler, const char *agent,
     node_poll_end(node);
     node->state = NODE_LEFT;
     node->n_occupants = 0;
+    node_log(scheduler, node, "left", NULL);
     scheduler_wake(scheduler);
     return 0;
 }

@@ -6,21 +6,6 @@
 #include "common/log.h"
 #include "server/scheduler/state.h"
 
-static int64_t parse_time(const char *text)
-{
-    struct tm parts;
-    const char *rest;
-    int ms = 0;
-
-    memset(&parts, 0, sizeof(parts));
-    rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &parts) : NULL;
-    if (!rest)
-        return 0;
-    if (*rest == '.')
-        ms = atoi(rest + 1);
-    return (int64_t)timegm(&parts) * 1000 + ms;
-}
-
 /* The model anew from its document and its events. */
 static struct run *rebuild(const json_t *doc, const json_t *events, int64_t *head,
                            struct error *err)
@@ -33,7 +18,7 @@ static struct run *rebuild(const json_t *doc, const json_t *events, int64_t *hea
     problems_init(&problems);
     spec = run_spec_parse(json_object_get(doc, "spec"), &problems);
     if (spec)
-        run = run_create(id, spec, parse_time(json_get_str(doc, "created", NULL)));
+        run = run_create(id, spec, clock_parse_ms(json_get_str(doc, "created", NULL)));
     if (!run)
         error_set(err, ERROR_INVALID, "run %s: its stored spec is not valid any more",
                   id);
@@ -41,7 +26,7 @@ static struct run *rebuild(const json_t *doc, const json_t *events, int64_t *hea
     for (size_t i = 0; run && i < json_array_size(events); i++) {
         const json_t *event = json_array_get(events, i);
 
-        run_apply(run, parse_time(json_get_str(event, "time", NULL)),
+        run_apply(run, clock_parse_ms(json_get_str(event, "time", NULL)),
                   json_get_str(event, "type", ""), event);
         *head = json_get_int(event, "id", *head);
     }
@@ -100,11 +85,28 @@ static int recover_run(struct scheduler *scheduler, const json_t *doc, struct er
     return 0;
 }
 
+/* What earlier runs took, the oldest first. */
+static int load_history(struct scheduler *scheduler, struct error *err)
+{
+    json_t *docs = store_load_completed(scheduler->config.store, HISTORY_RUNS, err);
+
+    if (!docs)
+        return -1;
+    for (size_t i = json_array_size(docs); i > 0; i--)
+        history_add(scheduler->history, json_array_get(docs, i - 1));
+    json_decref(docs);
+    return 0;
+}
+
 int scheduler_recover(struct scheduler *scheduler, struct error *err)
 {
     json_t *docs = store_load_unfinished(scheduler->config.store, err);
     int result = 0;
 
+    if (docs && load_history(scheduler, err)) {
+        json_decref(docs);
+        return -1;
+    }
     if (!docs)
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "server/scheduler/programs.h"
+#include "server/scheduler/run_eta.h"
 #include "server/scheduler/state.h"
 
 /* A run on its way to the disk. */
@@ -95,7 +96,7 @@ json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, b
 {
     const struct active_run *active = active_run_find(scheduler, run);
 
-    return active ? run_to_json(active->run, brief) : NULL;
+    return active ? run_eta_add(active->run, run_to_json(active->run, brief)) : NULL;
 }
 
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)

@@ -70,6 +70,7 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     snprintf(run->id, sizeof(run->id), "%s", id);
     run->spec = spec;
     run->created_ms = created_ms;
+    pace_init(&run->pace);
     run->n_cases = run_matrix_cases(spec);
     run->cases = calloc(run->n_cases, sizeof(*run->cases));
     run->curve = json_array();
@@ -224,9 +225,12 @@ static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
         release_ranks(run, c);
         c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
         c->started_ms = time_ms;
+        pace_case_begins(&run->pace, time_ms);
     }
-    if (case_has_ended(c))
+    if (case_has_ended(c)) {
         c->ended_ms = time_ms;
+        pace_case_ends(&run->pace, time_ms, state == CASE_COMPLETED);
+    }
 }
 
 static void apply_rank(struct run *run, const json_t *body)
@@ -258,7 +262,7 @@ static void note_wrong(struct run_case *c, const json_t *body)
     c->first_wrong = strdup(text);
 }
 
-static void apply_result(struct run *run, const json_t *body)
+static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
     double busbw = json_get_num(body, "busbw_gbs", 0.0);
@@ -267,6 +271,7 @@ static void apply_result(struct run *run, const json_t *body)
     if (!c)
         return;
     run->rows_done++;
+    pace_result(&run->pace, time_ms, body);
     if (json_object_get(body, "skipped")) {
         run->rows_skipped++;
         return;
@@ -300,5 +305,5 @@ void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t 
     else if (strcmp(type, "rank") == 0)
         apply_rank(run, body);
     else if (strcmp(type, "result") == 0)
-        apply_result(run, body);
+        apply_result(run, time_ms, body);
 }

@@ -10,6 +10,7 @@
 
 #include "common/ids.h"
 #include "common/run_spec.h"
+#include "server/scheduler/pace.h"
 #include "server/scheduler/run_metrics.h"
 
 enum run_state {
@@ -86,6 +87,7 @@ struct run {
     uint64_t wrong;
     struct run_metrics metrics; /* of a program */
     json_t *curve; /* [[size, busbw], ...] of the first out-of-place series */
+    struct pace pace;
 };
 
 /* A run with every case queued. spec is taken, also on failure (NULL). */

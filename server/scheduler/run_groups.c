@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "common/series.h"
-
 int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
                     struct split_groups *out)
 {
@@ -32,9 +30,10 @@ int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nod
     return result;
 }
 
-size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *groups)
+void run_groups_plan(const struct run_spec *spec, const struct split_groups *groups,
+                     struct series_plan *out)
 {
-    struct series_plan plan = {
+    *out = (struct series_plan){
         .collectives = spec->collectives,
         .n_collectives = spec->n_collectives,
         .dtypes = spec->dtypes,
@@ -50,7 +49,13 @@ size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *g
         .n_groups = groups->n,
         .cycles = spec->cycles,
     };
+}
 
+size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *groups)
+{
+    struct series_plan plan;
+
+    run_groups_plan(spec, groups, &plan);
     /* How many figures a program prints, only it knows. */
     return spec->program.name ? 0 : series_rows(&plan) + control_figures(&spec->control);
 }

@@ -5,12 +5,17 @@
 #include <stddef.h>
 
 #include "common/run_spec.h"
+#include "common/series.h"
 #include "common/split.h"
 
 /* By the run's split; ranks: how many each node has, in their order. Release the groups
  * with split_release. -1 when memory is out. */
 int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nodes,
                     struct split_groups *out);
+
+/* What the rows of one case are made of; arrays are the spec's. */
+void run_groups_plan(const struct run_spec *spec, const struct split_groups *groups,
+                     struct series_plan *out);
 
 /* The rows that one case of such a run has. */
 size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *groups);

@@ -9,6 +9,7 @@
 #include "common/json_util.h"
 #include "common/log.h"
 #include "server/scheduler/live_case.h"
+#include "server/scheduler/node_log.h"
 #include "server/scheduler/placement.h"
 #include "server/scheduler/run_groups.h"
 #include "server/scheduler/state.h"
@@ -35,6 +36,18 @@ static void dismiss_nodes(struct active_run *active)
     }
 }
 
+/* What it took says something of the next ones. */
+static void remember(const struct active_run *active)
+{
+    json_t *doc = NULL;
+
+    if (active->run->state == RUN_COMPLETED)
+        doc = run_to_json(active->run, false);
+    if (doc)
+        history_add(active->scheduler->history, doc);
+    json_decref(doc);
+}
+
 static void end_run(struct active_run *active, enum run_state state, const char *reason)
 {
     struct scheduler_counters *counters = &active->scheduler->counters;
@@ -48,6 +61,7 @@ static void end_run(struct active_run *active, enum run_state state, const char 
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");
     emit_state(active, state, reason);
+    remember(active);
     dismiss_nodes(active);
 }
 
@@ -315,6 +329,7 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
         node_poll_end(node);
         node->state = NODE_LOST;
         node->n_occupants = 0;
+        node_log(scheduler, node, "lost", NULL);
     }
 }
 
@@ -392,6 +407,12 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
 
     if (!scheduler) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    scheduler->history = history_create();
+    if (!scheduler->history) {
+        free(scheduler);
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }

@@ -53,6 +53,10 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
 json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run,
                            bool brief);
 
+/* What would become of such a run now: "Validation" of docs/api.md. Changes nothing. A
+ * new reference; NULL when memory is out. */
+json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
+
 /* Whether a run has not ended yet. */
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run);
 

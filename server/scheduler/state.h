@@ -3,6 +3,7 @@
 #define RINGBENCH_SERVER_SCHEDULER_STATE_H
 
 #include "server/scheduler/case_control.h"
+#include "server/scheduler/history.h"
 #include "server/scheduler/node.h"
 #include "server/scheduler/run.h"
 #include "server/scheduler/scheduler.h"
@@ -40,6 +41,7 @@ struct scheduler {
     size_t pending;              /* writes whose callbacks will still come here */
     int64_t recovering_until_ns; /* until then nodes of recovered runs may come back */
     struct scheduler_counters counters;
+    struct history *history;
 };
 
 /* ---- emit.c ---- */
