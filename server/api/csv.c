@@ -12,17 +12,17 @@
 #define MEMBERS_MAX ((size_t)65536)
 
 static const char *const measurement_columns[] = {
-    "case",      "attempt",    "row",       "series",      "collective",
-    "dtype",     "redop",      "root",      "in_place",    "size",
-    "count",     "iters",      "time_us",   "time_min_us", "time_max_us",
-    "algbw_gbs", "busbw_gbs",  "first_us",  "wrong",       "skipped",
-    "times_us",  "samples_us", "simulated", "emulated",    NULL,
+    "case",       "attempt",     "row",           "series",     "collective", "dtype",
+    "redop",      "root",        "in_place",      "size",       "count",      "iters",
+    "time_us",    "time_min_us", "time_max_us",   "algbw_gbs",  "busbw_gbs",  "first_us",
+    "wrong",      "skipped",     "times_us",      "samples_us", "simulated",  "emulated",
+    "enqueue_us", "cycle",       "ranks_per_gpu", NULL,
 };
 
 static const char *const figure_columns[] = {
-    "case",    "attempt",   "metric",   "value", "unit", "higher_is_better",
-    "rank",    "labels",    "p99",      "min",   "max",  "values",
-    "skipped", "simulated", "emulated", NULL,
+    "case",    "attempt",   "metric",   "value",         "unit", "higher_is_better",
+    "rank",    "labels",    "p99",      "min",           "max",  "values",
+    "skipped", "simulated", "emulated", "ranks_per_gpu", NULL,
 };
 
 static bool is_listed(const char *const *columns, const char *name)

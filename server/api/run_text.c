@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/json_util.h"
+#include "common/units.h"
 #include "server/api/table.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */
@@ -29,6 +30,11 @@ struct run_text {
     bool *has_joined;
     size_t world_size, joined, joined_shown;
     int64_t joined_shown_ms;
+    struct {
+        double init_s;
+        int64_t init_bytes, buffer_bytes, end_bytes;
+    } most;             /* of any rank of the current case; -1: none has said it */
+    char settings[256]; /* of the timed loop, where they are not the usual ones */
     bool has_ended;
     bool is_program; /* its rows are figures, and nobody knows how many will come */
 };
@@ -53,6 +59,43 @@ static bool wants_both_placements(const json_t *run)
     return !json_is_boolean(in_place);
 }
 
+static void forget_most(struct run_text *text)
+{
+    text->most.init_s = -1.0;
+    text->most.init_bytes = text->most.buffer_bytes = text->most.end_bytes = -1;
+}
+
+static void add_setting(char *out, size_t size, const char *name, json_t *value)
+{
+    char text[32] = "";
+    size_t n = strlen(out);
+
+    if (json_is_integer(value))
+        snprintf(text, sizeof(text), "%lld", (long long)json_integer_value(value));
+    snprintf(out + n, size - n, "%s%s %s", n ? ", " : "", name,
+             json_is_string(value) ? json_string_value(value) : text);
+}
+
+static void describe_settings(const json_t *spec, char *out, size_t size)
+{
+    static const struct {
+        const char *name;
+        int64_t usual;
+    } numbers[] = {{"cycles", 1}, {"blocking", 0}, {"unalign", 0}, {"agg_iters", 1}};
+    json_t *nccl = json_object_get(spec, "nccl"), *value;
+    const char *name;
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        name = numbers[i].name;
+        if (json_get_int(spec, name, numbers[i].usual) != numbers[i].usual)
+            add_setting(out, size, name, json_object_get(spec, name));
+    }
+    json_object_foreach(nccl, name, value)
+    {
+        add_setting(out, size, name, value);
+    }
+}
+
 struct run_text *run_text_create(const json_t *run, const char *link)
 {
     struct run_text *text = calloc(1, sizeof(*text));
@@ -62,9 +105,12 @@ struct run_text *run_text_create(const json_t *run, const char *link)
     text->n_cases = json_array_size(json_object_get(run, "cases"));
     table_init(&text->table, wants_both_placements(run), text->n_cases > 1);
     table_name_cases(&text->table, json_object_get(run, "cases"));
+    forget_most(text);
     text->id = strdup(json_get_str(run, "id", "?"));
     text->link = strdup(link);
     text->case_no = -1;
+    describe_settings(json_object_get(run, "spec"), text->settings,
+                      sizeof(text->settings));
     text->is_program = json_object_get(json_object_get(run, "spec"), "program") != NULL;
     if (!text->id || !text->link) {
         run_text_destroy(text);
@@ -100,6 +146,8 @@ static void put_comment(struct buf *out, const char *words)
 void run_text_begin(const struct run_text *text, struct buf *out)
 {
     buf_printf(out, "# run %s  %s\n", text->id, text->link);
+    if (text->settings[0])
+        buf_printf(out, "# %s\n", text->settings);
 }
 
 bool run_text_has_pending(const struct run_text *text)
@@ -212,6 +260,38 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
     buf_append_str(out, "\n");
 }
 
+static void keep_most(int64_t *most, int64_t value)
+{
+    *most = value > *most ? value : *most;
+}
+
+static void note_most(struct run_text *text, const json_t *event)
+{
+    const json_t *memory = json_object_get(event, "gpu_memory");
+    double init_s = json_get_num(event, "init_s", -1.0);
+
+    text->most.init_s = init_s > text->most.init_s ? init_s : text->most.init_s;
+    keep_most(&text->most.init_bytes, json_get_int(memory, "init_bytes", -1));
+    keep_most(&text->most.buffer_bytes, json_get_int(memory, "buffer_bytes", -1));
+    keep_most(&text->most.end_bytes, json_get_int(memory, "end_bytes", -1));
+}
+
+/* What nccl-tests prints with -M, and how long the communicator took. */
+static void put_most(struct run_text *text, struct buf *out)
+{
+    char init[UNITS_TEXT_MAX], buffers[UNITS_TEXT_MAX], end[UNITS_TEXT_MAX];
+
+    if (text->most.end_bytes >= 0)
+        buf_printf(out,
+                   "# most of any rank: communicator formed in %.3f s; GPU memory: %s by "
+                   "forming it, %s of buffers, %s in the end\n",
+                   text->most.init_s > 0.0 ? text->most.init_s : 0.0,
+                   units_format_human((uint64_t)text->most.init_bytes, init),
+                   units_format_human((uint64_t)text->most.buffer_bytes, buffers),
+                   units_format_human((uint64_t)text->most.end_bytes, end));
+    forget_most(text);
+}
+
 static void take_case(struct run_text *text, const json_t *event, struct buf *out)
 {
     const char *state = json_get_str(event, "state", "?");
@@ -226,6 +306,10 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
         text->joined = text->joined_shown = 0;
         if (text->has_joined)
             memset(text->has_joined, 0, text->world_size * sizeof(*text->has_joined));
+    }
+    if (strcmp(state, "completed") == 0) {
+        table_flush(&text->table, out);
+        put_most(text, out);
     }
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases <= 1 && attempt <= 1)
@@ -258,6 +342,7 @@ static void take_rank(struct run_text *text, const json_t *event, int64_t time_m
         take_failed_rank(text, event, out);
         return;
     }
+    note_most(text, event);
     if (strcmp(state, "assigned") == 0 || strcmp(state, "spawned") == 0 || rank < 0 ||
         (size_t)rank >= text->world_size || !text->has_joined || text->has_joined[rank])
         return;

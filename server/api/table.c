@@ -111,7 +111,7 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
 /* Whether two rows stand under the same heading. */
 static bool same_heading(const json_t *a, const json_t *b)
 {
-    static const char *const keys[] = {"case",  "attempt", "collective",
+    static const char *const keys[] = {"case",  "attempt", "cycle", "collective",
                                        "dtype", "redop",   "root"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -121,6 +121,19 @@ static bool same_heading(const json_t *a, const json_t *b)
             return false;
     }
     return true;
+}
+
+/* What all rows under a heading have in common, and few others have. */
+static void put_circumstances(const json_t *row, struct buf *out)
+{
+    int64_t cycle = json_get_int(row, "cycle", -1);
+    int64_t sharers = json_get_int(row, "ranks_per_gpu", 1);
+
+    if (cycle >= 0)
+        buf_printf(out, ", cycle %lld", (long long)cycle);
+    if (sharers > 1)
+        buf_printf(out, ", %lld ranks per GPU: no measure of a fabric",
+                   (long long)sharers);
 }
 
 static void put_heading(struct table *table, json_t *row, struct buf *out)
@@ -146,6 +159,7 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
         buf_printf(out, " %s", redop);
     if (root >= 0)
         buf_printf(out, ", root %lld", (long long)root);
+    put_circumstances(row, out);
     if (table_unreal(row))
         buf_printf(out, ", %s: these are no measurements", table_unreal(row));
     buf_append_str(out, "\n");
@@ -168,6 +182,8 @@ static void put_half(struct table *table, const json_t *row, struct buf *out)
     }
     table->halves++;
     table->busbw_sum += json_get_num(row, "busbw_gbs", 0.0);
+    table->enqueue_us_sum += json_get_num(row, "enqueue_us", 0.0);
+    table->enqueued_halves += json_object_get(row, "enqueue_us") != NULL;
     buf_printf(out, "  %7s  %6s  %6s  %6s",
                table_number(json_get_num(row, "time_us", 0.0), 7, time),
                table_number(json_get_num(row, "algbw_gbs", 0.0), 6, algbw),
@@ -341,6 +357,9 @@ void table_end(struct table *table, struct buf *out)
         buf_printf(out, "# %-20s : %llu %s\n", "Out of bounds values",
                    (unsigned long long)table->wrong_halves,
                    table->wrong_halves ? "FAILED" : "OK");
+    if (table->enqueued_halves > 0)
+        buf_printf(out, "# %-20s : %.3g us\n", "Avg enqueue time",
+                   table->enqueue_us_sum / (double)table->enqueued_halves);
     buf_printf(out, "# %-20s : %g\n", "Avg bus bandwidth",
                table->busbw_sum / (double)table->halves);
 }

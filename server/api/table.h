@@ -16,7 +16,8 @@ struct table {
     json_t *pending;     /* an out-of-place row that waits for its pair */
     json_t *heading_row; /* a row of the series whose heading was printed last */
     uint64_t halves, wrong_halves, checked_halves;
-    double busbw_sum;
+    uint64_t enqueued_halves;
+    double busbw_sum, enqueue_us_sum;
 };
 
 void table_init(struct table *table, bool is_paired, bool names_cases);

@@ -53,22 +53,30 @@ static int parse_spawn(struct action *action, const struct node *node, json_t *l
     return make_rank(action, node, RANK_SPAWNED, NULL);
 }
 
+/* What a worker says of itself, as it says it. */
+static void pass_on(json_t *body, const json_t *line)
+{
+    static const char *const keys[] = {"transport", "seconds", "init_s", "gpu_memory"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *value = json_object_get(line, keys[i]);
+
+        if (value)
+            json_object_set_new(body, keys[i], json_deep_copy(value));
+    }
+}
+
 static int parse_phase(struct action *action, const struct node *node, json_t *line,
                        struct store_write *write)
 {
     int state = rank_state_lookup(json_get_str(line, "phase", NULL));
-    const json_t *transport = json_object_get(line, "transport");
-    const json_t *seconds = json_object_get(line, "seconds");
 
     (void)write;
     if (state < RANK_JOINED || state > RANK_RUNNING)
         return 0;
     if (make_rank(action, node, (enum rank_state)state, NULL))
         return -1;
-    if (transport)
-        json_object_set_new(action->body, "transport", json_deep_copy(transport));
-    if (seconds)
-        json_object_set_new(action->body, "seconds", json_deep_copy(seconds));
+    pass_on(action->body, line);
     return 0;
 }
 
@@ -79,8 +87,12 @@ static int parse_done(struct action *action, const struct node *node, json_t *li
     char reason[600];
 
     (void)write;
-    if (json_get_bool(line, "ok", false))
-        return make_rank(action, node, RANK_DONE, NULL);
+    if (json_get_bool(line, "ok", false)) {
+        if (make_rank(action, node, RANK_DONE, NULL))
+            return -1;
+        pass_on(action->body, line);
+        return 0;
+    }
     snprintf(reason, sizeof(reason), "%s: %s", json_get_str(why, "code", "error"),
              json_get_str(why, "text", "no reason given"));
     if (strcmp(json_get_str(why, "code", ""), "peer_lost") == 0)

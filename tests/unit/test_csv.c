@@ -74,25 +74,26 @@ static void writes_every_column_of_a_row(void **state)
                 "\"in_place\":true,\"size\":8,\"count\":2,\"iters\":20,\"time_us\":0.1,"
                 "\"time_min_us\":1e-7,\"time_max_us\":9.1,\"algbw_gbs\":3,\"busbw_gbs\":"
                 "0.30000000000000004,\"first_us\":1234567.25,\"times_us\":[1.5,2,0.1],"
-                "\"samples_us\":[],\"wrong\":null,\"errors\":[{\"rank\":1}]}",
+                "\"samples_us\":[],\"wrong\":null,\"errors\":[{\"rank\":1}],\"cycle\":2,"
+                "\"enqueue_us\":4.5,\"ranks_per_gpu\":8}",
                 "0,1,3,1,all_reduce,float32,sum,-1,true,8,2,20,0.1,1e-07,9.1,3,"
-                "0.30000000000000004,1234567.25,,,1.5;2;0.1,,,,\r\n");
+                "0.30000000000000004,1234567.25,,,1.5;2;0.1,,,,4.5,2,8,\r\n");
 }
 
 static void leaves_the_figures_of_a_skipped_row_empty(void **state)
 {
     (void)state;
     row_becomes("{\"case\":0,\"size\":0,\"skipped\":\"needs 9 GiB, has 8 GiB\"}",
-                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,,,,\r\n");
+                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,,,,,,,\r\n");
 }
 
 static void says_which_figures_are_not_measured(void **state)
 {
     (void)state;
     row_becomes("{\"case\":0,\"size\":8,\"simulated\":true}",
-                "0,,,,,,,,,8,,,,,,,,,,,,,true,,\r\n");
+                "0,,,,,,,,,8,,,,,,,,,,,,,true,,,,,\r\n");
     row_becomes("{\"case\":0,\"size\":8,\"emulated\":true}",
-                "0,,,,,,,,,8,,,,,,,,,,,,,,true,\r\n");
+                "0,,,,,,,,,8,,,,,,,,,,,,,,true,,,,\r\n");
 }
 
 static void heads_as_many_columns_as_a_row_has(void **state)
@@ -157,7 +158,7 @@ static void has_a_column_for_each_variable_of_the_matrix(void **state)
         "{'case':2,'repeat':7,'env':{'NCCL_ALGO':'','OMP_NUM_THREADS':'1'}}]}";
     static const char head[] =
         "case,attempt,metric,value,unit,higher_is_better,rank,labels,p99,min,max,values,"
-        "skipped,simulated,emulated,repeat,NCCL_ALGO,OMP_NUM_THREADS\r\n";
+        "skipped,simulated,emulated,ranks_per_gpu,repeat,NCCL_ALGO,OMP_NUM_THREADS\r\n";
     static const char *const ends[] = {"0,\"Ring,Tree\",1\r\n", "0,,1\r\n",
                                        "7,\"\",1\r\n"};
 
@@ -166,7 +167,7 @@ static void has_a_column_for_each_variable_of_the_matrix(void **state)
         char row[64], want[512];
 
         snprintf(row, sizeof(row), "{\"case\":%d}", i);
-        snprintf(want, sizeof(want), "%s%d,,,,,,,,,,,,,,,%s", head, i, ends[i]);
+        snprintf(want, sizeof(want), "%s%d,,,,,,,,,,,,,,,,%s", head, i, ends[i]);
         text_becomes(run, row, want);
     }
 }
@@ -184,9 +185,9 @@ static void has_rows_and_figures_side_by_side(void **state)
         "\"p99\":9.5,\"values\":[7,6.5],\"labels\":{\"bytes\":8}}",
         "case,attempt,row,series,collective,dtype,redop,root,in_place,size,count,iters,"
         "time_us,time_min_us,time_max_us,algbw_gbs,busbw_gbs,first_us,wrong,skipped,"
-        "times_us,samples_us,simulated,emulated,metric,value,unit,higher_is_better,rank,"
-        "labels,p99,min,max,values,repeat\r\n"
-        "0,1,9,,,,,,,,,,,,,,,,,,,,,,barrier,7,,,,bytes=8,9.5,,,7;6.5,0\r\n");
+        "times_us,samples_us,simulated,emulated,enqueue_us,cycle,ranks_per_gpu,metric,"
+        "value,unit,higher_is_better,rank,labels,p99,min,max,values,repeat\r\n"
+        "0,1,9,,,,,,,,,,,,,,,,,,,,,,,,,barrier,7,,,,bytes=8,9.5,,,7;6.5,0\r\n");
 }
 
 int main(void)

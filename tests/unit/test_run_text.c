@@ -130,12 +130,66 @@ static void tells_a_waiting_reader_what_goes_on(void **state)
     buf_release(&out);
 }
 
+static void says_what_a_rank_took_at_most(void **state)
+{
+    static const char *const events[] = {
+        "{'type':'placed','backend':'nccl','world_size':2,'nodes':[{'name':'a'}]}",
+        "{'type':'rank','rank':0,'state':'connected','init_s':0.25,'gpu_memory':"
+        "{'init_bytes':1048576}}",
+        "{'type':'rank','rank':1,'state':'connected','init_s':0.5,'gpu_memory':"
+        "{'init_bytes':2097152}}",
+        "{'type':'rank','rank':1,'state':'done','gpu_memory':{'init_bytes':2097152,"
+        "'buffer_bytes':4096,'end_bytes':3145728}}",
+        "{'type':'rank','rank':0,'state':'done','gpu_memory':{'init_bytes':1048576,"
+        "'buffer_bytes':8192,'end_bytes':1048576}}",
+        "{'type':'case','case':0,'attempt':1,'state':'completed'}",
+    };
+    struct run_text *text = create(1);
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 16);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        char line[512];
+        snprintf(line, sizeof(line), "%s", events[i]);
+        for (char *p = line; *p; p++)
+            *p = *p == '\'' ? '"' : *p;
+        take(text, line, &out);
+    }
+    assert_non_null(
+        strstr(out.data, "# most of any rank: communicator formed in 0.500 s; GPU "
+                         "memory: 2.0 MiB by forming it, 8.0 KiB of buffers, 3.0 MiB in "
+                         "the end\n"));
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
+static void says_how_the_loop_is_shaped(void **state)
+{
+    json_t *run = json_pack("{s:s, s:{s:i, s:i, s:i, s:{s:i, s:s}}}", "id", "r", "spec",
+                            "cycles", 3, "blocking", 0, "unalign", 1, "nccl", "graph", 5,
+                            "registration", "local");
+    struct run_text *text = run_text_create(run, "http://h");
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 4096);
+    run_text_begin(text, &out);
+    assert_string_equal(out.data, "# run r  http://h\n"
+                                  "# cycles 3, unalign 1, graph 5, registration local\n");
+    run_text_destroy(text);
+    buf_release(&out);
+    json_decref(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_a_run_from_start_to_end),
         cmocka_unit_test(ends_a_failed_run_with_its_reason_on_one_line),
         cmocka_unit_test(says_that_figures_are_simulated),
+        cmocka_unit_test(says_what_a_rank_took_at_most),
+        cmocka_unit_test(says_how_the_loop_is_shaped),
         cmocka_unit_test(holds_back_joining_ranks_until_flushed),
         cmocka_unit_test(names_the_cases_of_a_run_that_has_several),
         cmocka_unit_test(tells_a_waiting_reader_what_goes_on),

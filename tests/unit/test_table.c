@@ -45,6 +45,12 @@ static void starts_a_heading_for_each_case_and_attempt(void **state)
     render("api/cases.ndjson", "api/cases.txt", false, true);
 }
 
+static void says_the_cycle_and_what_shares_a_gpu(void **state)
+{
+    (void)state;
+    render("api/cycles.ndjson", "api/cycles.txt", false, false);
+}
+
 static void holds_a_row_back_only_for_its_pair(void **state)
 {
     json_t *row = json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:f}", "collective", "reduce",
@@ -112,6 +118,7 @@ int main(void)
         cmocka_unit_test(prints_pairs_under_a_heading_per_series),
         cmocka_unit_test(says_what_was_skipped_and_why),
         cmocka_unit_test(starts_a_heading_for_each_case_and_attempt),
+        cmocka_unit_test(says_the_cycle_and_what_shares_a_gpu),
         cmocka_unit_test(holds_a_row_back_only_for_its_pair),
         cmocka_unit_test(says_nothing_of_a_run_without_rows),
         cmocka_unit_test(fits_numbers_into_their_column),
