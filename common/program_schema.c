@@ -13,6 +13,9 @@
 
 #define ENUM_MAX 64
 #define DEFAULT_LENGTH_MAX 256
+/* What many programs take the first character of an argument for: an option, or a file
+ * to read arguments from. */
+#define LEADING "-@"
 
 bool program_name_is_valid(const char *name)
 {
@@ -69,6 +72,14 @@ static bool fits_pattern(const char *pattern, const char *text)
     return fits;
 }
 
+/* Whether a program could take the text for something else than a value. */
+static bool leads_astray(const json_t *parameter, const char *text)
+{
+    const char *allowed = json_get_str(parameter, "may_begin_with", "");
+
+    return *text && strchr(LEADING, *text) && !strchr(allowed, *text);
+}
+
 static void check_string(const json_t *parameter, const json_t *value,
                          const struct place *place)
 {
@@ -84,6 +95,8 @@ static void check_string(const json_t *parameter, const json_t *value,
     else if (has_control(text))
         problems_add(place->problems, place->pointer,
                      "must not contain control characters");
+    else if (leads_astray(parameter, text))
+        problems_add(place->problems, place->pointer, "must not begin with %c", *text);
     else if (!fits_pattern(pattern, text))
         problems_add(place->problems, place->pointer, "must match %s", pattern);
 }
@@ -143,6 +156,7 @@ static void declare_string(json_t *parameter, const struct place *place)
 {
     const char *pattern = json_get_str(parameter, "pattern", NULL);
     const json_t *most = json_object_get(parameter, "max_length");
+    const json_t *leading = json_object_get(parameter, "may_begin_with");
     struct error err;
     regex_t regex;
 
@@ -155,6 +169,10 @@ static void declare_string(json_t *parameter, const struct place *place)
     if (most && (!json_is_integer(most) || json_integer_value(most) < 1 ||
                  json_integer_value(most) > PROGRAM_TEXT_MAX))
         fault(place, "max_length", "must be an integer from 1 to 4096");
+    if (leading &&
+        (!json_is_string(leading) ||
+         strspn(json_string_value(leading), LEADING) != json_string_length(leading)))
+        fault(place, "may_begin_with", "must be of the characters - and @");
 }
 
 static void declare_number(json_t *parameter, const struct place *place)
@@ -199,7 +217,7 @@ static const struct kind {
                   const struct place *place);
     const char *keys; /* besides those of every kind, each between blanks */
 } kinds[] = {
-    {"string", declare_string, check_string, " pattern max_length "},
+    {"string", declare_string, check_string, " pattern max_length may_begin_with "},
     {"integer", declare_number, check_number, " min max "},
     {"number", declare_number, check_number, " min max "},
     {"enum", declare_enum, check_enum, " values "},

@@ -53,6 +53,10 @@ static void test_refuses_bad_declarations(void **state)
          "/parameters/a/pattern", "refers back"},
         {"{\"a\": {\"type\": \"string\", \"pattern\": \"x\", \"max_length\": 4097}}",
          "/parameters/a/max_length", "4096"},
+        {"{\"a\": {\"type\": \"string\", \"pattern\": \"x\", \"may_begin_with\": \"+\"}}",
+         "/parameters/a/may_begin_with", "- and @"},
+        {"{\"a\": {\"type\": \"string\", \"pattern\": \".*\", \"default\": \"-x\"}}",
+         "/parameters/a/default", "must not begin with -"},
         {"{\"a\": {\"type\": \"integer\", \"min\": 1}}", "/parameters/a/max", "must be"},
         {"{\"a\": {\"type\": \"integer\", \"min\": 2, \"max\": 1}}", "/parameters/a/min",
          "above max"},
@@ -148,6 +152,40 @@ static void test_refuses_bad_arguments(void **state)
         json_decref(args);
     }
     json_decref(parameters);
+}
+
+static void test_keeps_text_from_being_an_option(void **state)
+{
+    static const struct {
+        const char *allowed, *text;
+        bool fits;
+    } cases[] = {
+        {"", "", true},      {"", "a-@", true},     {"", "-rf", false},
+        {"", "-", false},    {"", "--", false},     {"", "@/etc/passwd", false},
+        {"-", "-rf", true},  {"-", "@file", false}, {"@", "@file", true},
+        {"@", "-rf", false}, {"-@", "-rf", true},   {"-@", "@file", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *parameters =
+            json_pack("{s:{s:s, s:s, s:s}}", "a", "type", "string", "pattern", ".*",
+                      "may_begin_with", cases[i].allowed);
+        json_t *args = json_pack("{s:s}", "a", cases[i].text), *values;
+        struct problems problems;
+
+        problems_init(&problems);
+        program_schema_check(parameters, "/parameters", &problems);
+        assert_int_equal(problems.count, 0);
+        values = program_schema_complete(parameters, args, "/args", &problems);
+        assert_int_equal(values != NULL, cases[i].fits);
+        if (!cases[i].fits)
+            assert_first(&problems, "/args/a", "must not begin with");
+        problems_release(&problems);
+        json_decref(values);
+        json_decref(args);
+        json_decref(parameters);
+    }
 }
 
 /* A server hears declarations from agents of other versions. */
@@ -258,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_refuses_bad_declarations),
         cmocka_unit_test(test_fills_in_defaults),
         cmocka_unit_test(test_refuses_bad_arguments),
+        cmocka_unit_test(test_keeps_text_from_being_an_option),
         cmocka_unit_test(test_survives_strange_declarations),
         cmocka_unit_test(test_writes_values),
         cmocka_unit_test(test_tames_regular_expressions),

@@ -248,10 +248,12 @@ static void figures_are_shown(void **state)
     csv_init(&columns, run);
     csv_header(&columns, &out);
     csv_row(&columns, row, &out);
-    assert_string_equal(out.data,
-                        "case,attempt,metric,value,unit,higher_is_better,rank,labels,p99,"
-                        "min,max,values,skipped,simulated,emulated,repeat\r\n"
-                        "0,1,bw,1.5,GB/s,true,0,\"size=8;op=a,b\",,,,,,,,\r\n");
+    /* Further columns may follow these. */
+    assert_non_null(out.data);
+    assert_ptr_equal(strstr(out.data, "case,attempt,metric,value,unit,higher_is_better,"
+                                      "rank,labels,"),
+                     out.data);
+    assert_non_null(strstr(out.data, "\r\n0,1,bw,1.5,GB/s,true,0,\"size=8;op=a,b\","));
     csv_release(&columns);
     json_decref(run);
     buf_release(&out);
