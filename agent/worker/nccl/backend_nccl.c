@@ -198,6 +198,7 @@ static void nccl_abort(struct backend_comm *comm)
     if (!comm) {
         return;
     }
+    nccl_guard_stop(&comm->guard);
     bool is_stuck = comm->init != NULL;
     if (is_stuck || comm->comm) {
         /* The process holds what no call can free in time, and has said its last word. */
@@ -246,7 +247,16 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
                         struct error *err)
 {
     identify(comm, env);
-    return compare_identities(comm, err) || form(comm, env, err) ? -1 : 0;
+    if (compare_identities(comm, err)) {
+        return -1;
+    }
+    comm->memory.before_init = comm_free_bytes(comm);
+    if (form(comm, env, err)) {
+        return -1;
+    }
+    comm->memory.after_init = comm_free_bytes(comm);
+    return nccl_guard_start(&comm->guard, &comm->mesh->watch, &comm->nccl, env,
+                            comm->give_up_ns, err);
 }
 
 static void nccl_destroy(struct backend_comm *comm)
@@ -262,6 +272,7 @@ static void nccl_destroy(struct backend_comm *comm)
     }
     comm_free(comm);
     kernels_unload(comm);
+    nccl_guard_stop(&comm->guard);
     mesh_destroy(comm->mesh);
     release(comm);
 }
@@ -278,7 +289,7 @@ static json_t *nccl_details(struct backend_comm *comm)
     char nccl[NCCL_VERSION_TEXT_MAX];
     char runtime[CUDA_VERSION_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
 
-    return json_pack("{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:o}", "init_s",
+    return json_pack("{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:o, s:o}", "init_s",
                      comm->init_s, "nccl_version",
                      nccl_version_text(identity->nccl_version, nccl), "cuda_runtime",
                      cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
@@ -286,7 +297,13 @@ static json_t *nccl_details(struct backend_comm *comm)
                      identity->device_name, "pci_bus_id", identity->bus_id, "unique_ids",
                      comm->n_ids, "checks_on_gpu", comm->kernels.find_wrong != NULL,
                      "registration", nccl_registration_name(comm->options.registration),
-                     "control", mesh_describe(comm->mesh));
+                     "control", mesh_describe(comm->mesh), "gpu_memory",
+                     comm_describe_memory(comm, false));
+}
+
+static json_t *nccl_report(struct backend_comm *comm)
+{
+    return json_pack("{s:o}", "gpu_memory", comm_describe_memory(comm, true));
 }
 
 static void nccl_mark(const struct backend_comm *comm, json_t *row)
@@ -311,7 +328,10 @@ static int nccl_group_begin(struct backend_comm *comm, struct error *err)
 static int nccl_group_end(struct backend_comm *comm, struct error *err)
 {
     comm->backlog.is_in_group = false;
-    if (comm_nccl(comm, comm->nccl.call.group_end(), "ncclGroupEnd", err)) {
+    nccl_guard_enter(&comm->guard, "ncclGroupEnd");
+    int result = comm->nccl.call.group_end();
+    nccl_guard_leave(&comm->guard);
+    if (comm_nccl(comm, result, "ncclGroupEnd", err)) {
         return -1;
     }
     return backlog_mark(comm, err);
@@ -373,6 +393,7 @@ static const struct backend table = {
     .transport = nccl_transport,
     .details = nccl_details,
     .mark = nccl_mark,
+    .report = nccl_report,
     .memory = comm_memory,
     .alloc = comm_alloc,
     .write = comm_write,

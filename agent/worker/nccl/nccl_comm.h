@@ -10,6 +10,7 @@
 #include "agent/worker/mesh.h"
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/identity.h"
+#include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
 #include "agent/worker/nccl/nccl_options.h"
 
@@ -20,6 +21,14 @@ struct nccl_kernels {
     cuda_kernel put_input, find_wrong; /* NULL: none */
     struct data_findings *findings;    /* device memory */
     void *tables;                      /* device memory, a pattern's two tables */
+};
+
+/* The timed calls as a CUDA graph, while there is one. */
+struct nccl_graph {
+    cuda_graph graph;
+    cuda_graph_exec exec;
+    uint64_t calls; /* recorded */
+    bool is_capturing;
 };
 
 #define NCCL_MARKS 32
@@ -42,6 +51,11 @@ struct nccl_backlog {
     unsigned first, n_marks;
 };
 
+/* Of the GPU's memory, what it has free at certain times. */
+struct nccl_memory {
+    size_t before_init, after_init, before_buffers, after_buffers;
+};
+
 struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
@@ -54,6 +68,9 @@ struct backend_comm {
     cuda_stream stream;
     cuda_event timer_start, timer_end;
     struct nccl_backlog backlog;
+    struct nccl_graph graph;
+    struct nccl_guard guard;
+    struct nccl_memory memory;
     struct nccl_kernels kernels;
     nccl_comm comm;
     struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
@@ -76,8 +93,9 @@ int comm_nccl(struct backend_comm *comm, int result, const char *what, struct er
  * is told to stop, or time is up. */
 int comm_wait(struct backend_comm *comm, struct error *err);
 
-/* A call has been enqueued; the end of a group. Outside a group each call is marked. */
-int backlog_add(struct backend_comm *comm, struct error *err);
+/* So many calls have been enqueued; the end of a group. Outside a group each call is
+ * marked. Calls that are only recorded count when their graph is launched. */
+int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err);
 int backlog_mark(struct backend_comm *comm, struct error *err);
 void backlog_release(struct backend_comm *comm);
 
@@ -86,8 +104,17 @@ void comm_drop_operations(struct backend_comm *comm);
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err);
 
+/* nccl_graph.c */
+int comm_capture_begin(struct backend_comm *comm, struct error *err);
+int comm_capture_end(struct backend_comm *comm, struct error *err);
+int comm_replay(struct backend_comm *comm, struct error *err);
+void comm_capture_drop(struct backend_comm *comm);
+
 /* nccl_memory.c */
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);
+size_t comm_free_bytes(struct backend_comm *comm); /* 0: CUDA does not say */
+/* {"init_bytes","buffer_bytes"...}: what has been taken by now; a new object. */
+json_t *comm_describe_memory(struct backend_comm *comm, bool is_end);
 int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                struct error *err);
 void comm_deregister(struct backend_comm *comm); /* before the communicator ends */
