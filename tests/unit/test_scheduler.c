@@ -32,7 +32,7 @@ struct agent {
     struct world *world;
     const char *name;
     char boot_id[40];
-    char id[32];
+    char id[64];
     int64_t seq, after;
     json_t *commands; /* what the last poll brought */
     bool has_answer;
