@@ -87,6 +87,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     for (const query of ['', '?format=text', '?case=0&rank=1&limit=1']) {
       await api.call('GET', `${at}/logs${query}`);
     }
+    await api.call('GET', `${at}/report.html`);
     await api.call('GET', at);
     await api.call('POST', `${at}/cancel`);
   }
