@@ -127,27 +127,59 @@ bool program_args_fit(const struct node_registry *registry, const struct run_spe
     return fit || !any;
 }
 
-/* Add the node to the entry of the same declaration, or make one. */
+/* Whether the entry, which has "nodes" besides, is of this declaration. */
+static bool is_same(json_t *entry, json_t *program)
+{
+    const char *key;
+    json_t *value;
+
+    if (json_object_size(entry) != json_object_size(program) + 1)
+        return false;
+    json_object_foreach(program, key, value)
+    {
+        if (!json_equal(json_object_get(entry, key), value))
+            return false;
+    }
+    return true;
+}
+
+/* The first entry that does not come before the name. */
+static size_t find_place(const json_t *out, const char *name)
+{
+    size_t low = 0, high = json_array_size(out);
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(json_get_str(json_array_get(out, middle), "name", ""), name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Add the node to the entry of the same declaration, or make one behind those of the
+ * name. */
 static void add_offer(json_t *out, const struct node *node, json_t *program)
 {
+    const char *name = json_get_str(program, "name", "");
+    size_t at = find_place(out, name);
     json_t *entry;
 
-    for (size_t i = 0; i < json_array_size(out); i++) {
-        json_t *nodes = json_object_get(json_array_get(out, i), "nodes");
-        json_t *bare = json_copy(json_array_get(out, i));
-        bool same;
-
-        json_object_del(bare, "nodes");
-        same = json_equal(bare, program);
-        json_decref(bare);
-        if (same) {
-            json_array_append_new(nodes, json_string(node->name));
+    for (; at < json_array_size(out); at++) {
+        entry = json_array_get(out, at);
+        if (strcmp(json_get_str(entry, "name", ""), name) != 0)
+            break;
+        if (is_same(entry, program)) {
+            json_array_append_new(json_object_get(entry, "nodes"),
+                                  json_string(node->name));
             return;
         }
     }
     entry = json_copy(program);
     json_object_set_new(entry, "nodes", json_pack("[s]", node->name));
-    json_array_append_new(out, entry);
+    json_array_insert_new(out, at, entry);
 }
 
 json_t *programs_json(const struct node_registry *registry)
