@@ -127,3 +127,73 @@ test('a rank that dies is named', limit, async (t) => {
   assert.match(run.cases[0].reason, /rank 3 on node-2/);
   await noWorkersLeft(agents);
 });
+
+test('graphs, cycles and unaligned buffers are asked for, and shown', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2,init_mib=3', 'devices=2,init_mib=3');
+  const run = await end(server, {
+    redops: ['sum', 'mulsum'], cycles: 2, unalign: 1, agg_iters: 2, check: 2,
+    nccl: { graph: 3, registration: 'symmetric' },
+  });
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual([run.spec.cycles, run.spec.unalign, run.spec.blocking], [2, 1, 0]);
+  const rows = await server.rows(run.id);
+  assertWholeRows(run, rows);
+  assert.deepEqual([...new Set(rows.map((row) => row.cycle))], [0, 1]);
+  assert.equal(run.summary.curve.length, 2); // of the first cycle
+  for (const row of rows) {
+    assert.equal(row.iters, 3 * 2 * 3);
+    assert.equal(row.wrong, 0);
+    assert.ok(row.enqueue_us > 0 && row.enqueue_us < row.time_us);
+  }
+  const csv = await server.get(`/api/v1/runs/${run.id}/results?format=csv`);
+  assert.match(csv.split('\r\n')[0], /,emulated,enqueue_us,cycle,ranks_per_gpu/);
+  const done = (await server.events(run.id)).filter((event) => event.type === 'rank' && event.state === 'done');
+  assert.equal(done.length, 4);
+  assert.ok(done.every((event) => event.gpu_memory.init_bytes >= 3 << 20));
+});
+
+test('the text says how the loop was shaped, each cycle, and the memory', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2,init_mib=3');
+  const stream = await server.followText({ ...quick, backend: 'nccl', cycles: 2, nccl: { graph: 2 } });
+  await stream.ended();
+  const text = stream.lines.join('\n');
+  assert.match(text, /^# cycles 2, graph 2$/m);
+  assert.match(text, /^# all_reduce float32 sum, cycle 1, emulated/m);
+  assert.match(text, /^# most of any rank: communicator formed in [\d.]+ s; GPU memory: 3\.0 MiB by forming it/m);
+  assert.match(text, /^# Avg enqueue time/m);
+});
+
+test('blocking, cycles and unaligned buffers are for every backend', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2');
+  for (const backend of ['nccl', 'host', 'sim']) {
+    for (const blocking of [1, 2, 3]) {
+      const run = await end(server, { backend, blocking, cycles: 2, unalign: 3, redops: ['mulsum'] });
+      assert.equal(run.state, 'completed', `${backend} ${blocking}: ${run.reason}`);
+      assertWholeRows(run, await server.rows(run.id));
+    }
+  }
+});
+
+test('what does not go together is refused', limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2');
+  for (const [spec, pointer] of [
+    [{ nccl: { graph: 2 }, blocking: 1 }, '/nccl/graph'],
+    [{ nccl: { graph: 2, stream: 'null' } }, '/nccl/graph'],
+    [{ nccl: { graph: 2 }, timing: 'isolated' }, '/nccl/graph'],
+    [{ blocking: 2, timing: 'isolated' }, '/blocking'],
+  ]) {
+    const answer = await server.post({ ...quick, backend: 'nccl', ...spec });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(answer.json.errors.map((error) => error.pointer), [pointer]);
+  }
+});
+
+test('a death that finds a rank inside of NCCL ends the case before it is a stall', limit, async (t) => {
+  const { server, agents } = await startGpus(t, 'devices=2,group_hangs@0=3', 'devices=2,die@3=2');
+  const begin = Date.now();
+  const run = await end(server, { stall_s: 60 });
+  assert.equal(run.state, 'failed');
+  assert.match(run.cases[0].reason, /rank 3 on node-2/);
+  assert.ok(Date.now() - begin < 20000 * patience);
+  await noWorkersLeft(agents);
+});
