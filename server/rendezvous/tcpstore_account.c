@@ -13,13 +13,14 @@ static void drop_if_empty(struct tcpstore_kv *kv, struct tcpstore_account *accou
 }
 
 static struct tcpstore_account *add(struct tcpstore_kv *kv, const void *address,
-                                    struct error *err)
+                                    unsigned hash, struct error *err)
 {
     struct tcpstore_account *account = calloc(1, sizeof(*account));
 
     if (account) {
         memcpy(account->address, address, sizeof(account->address));
-        HASH_ADD(hh, kv->accounts, address, sizeof(account->address), account);
+        HASH_ADD_KEYPTR_BYHASHVALUE(hh, kv->accounts, account->address,
+                                    sizeof(account->address), hash, account);
     }
     if (account && !account->is_lost)
         return account;
@@ -31,11 +32,13 @@ static struct tcpstore_account *add(struct tcpstore_kv *kv, const void *address,
 struct tcpstore_account *tcpstore_account_enter(struct tcpstore_kv *kv,
                                                 const void *address, struct error *err)
 {
+    unsigned hash = tcpstore_hash(kv, address, TCPSTORE_ADDRESS_BYTES);
     struct tcpstore_account *account;
 
-    HASH_FIND(hh, kv->accounts, address, sizeof(account->address), account);
+    HASH_FIND_BYHASHVALUE(hh, kv->accounts, address, TCPSTORE_ADDRESS_BYTES, hash,
+                          account);
     if (!account)
-        account = add(kv, address, err);
+        account = add(kv, address, hash, err);
     if (account && account->clients >= kv->limits.each.clients) {
         error_set(err, ERROR_LIMIT, "its address has reached its limit of connections");
         return NULL;

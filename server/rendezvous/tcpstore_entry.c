@@ -21,10 +21,10 @@ struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
     return kv;
 }
 
-static unsigned hash_key(uint64_t seed, const unsigned char *key, size_t len)
+unsigned tcpstore_hash(const struct tcpstore_kv *kv, const unsigned char *key, size_t len)
 {
     const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t hash = seed ^ (len * factor), word;
+    uint64_t hash = kv->seed ^ (len * factor), word;
 
     for (; len >= sizeof(word); key += sizeof(word), len -= sizeof(word)) {
         memcpy(&word, key, sizeof(word));
@@ -60,7 +60,7 @@ static struct tcpstore_entry *find(struct tcpstore_kv *kv, struct tcpstore_slice
 
 struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_slice key)
 {
-    return find(kv, key, hash_key(kv->seed, key.data, key.len));
+    return find(kv, key, tcpstore_hash(kv, key.data, key.len));
 }
 
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry)
@@ -142,7 +142,7 @@ struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
                                             struct tcpstore_account *account,
                                             struct tcpstore_slice key, struct error *err)
 {
-    unsigned hash = hash_key(kv->seed, key.data, key.len);
+    unsigned hash = tcpstore_hash(kv, key.data, key.len);
     struct tcpstore_entry *entry = find(kv, key, hash);
 
     if (entry && entry->account != account) {

@@ -43,6 +43,10 @@ struct tcpstore_kv {
     size_t n_entries, n_values, bytes, n_waits, n_waiting;
 };
 
+/* Differs from store to store, so that nobody can aim at one bucket. */
+unsigned tcpstore_hash(const struct tcpstore_kv *kv, const unsigned char *key,
+                       size_t len);
+
 /* Whether so much more fits into the store and on the account (or NULL). */
 int tcpstore_check_room(const struct tcpstore_kv *kv,
                         const struct tcpstore_account *account, size_t bytes,
