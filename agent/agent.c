@@ -322,6 +322,7 @@ static int create_parts(struct agent *agent, struct error *err)
                                        .node = config->name,
                                        .environment = &config->worker_environment,
                                        .consented = &config->consented,
+                                       .nccl_libs = &config->nccl_libs,
                                        .on_gone = on_gone,
                                        .arg = agent};
 
@@ -413,8 +414,13 @@ int agent_run(const struct agent_config *config, struct error *err)
         goto out;
     }
     watch_idle(&agent);
-    agent.probe = probe_start(&agent.loop, agent.processes, config->worker_dir,
-                              &config->worker_environment, PROBE_MS, on_probed, &agent);
+    struct probe_params probe = {.loop = &agent.loop,
+                                 .processes = agent.processes,
+                                 .dir = config->worker_dir,
+                                 .environment = &config->worker_environment,
+                                 .nccl_libs = &config->nccl_libs,
+                                 .limit_ms = PROBE_MS};
+    agent.probe = probe_start(&probe, on_probed, &agent);
     if (!agent.probe) {
         fail(&agent, "out of memory");
         goto out;

@@ -85,11 +85,31 @@ int case_set_env(struct env_list *list, const struct command *command, const cha
     return 0;
 }
 
+int case_set_library(struct env_list *list, const struct command *command,
+                     const struct option_list *libraries, struct error *err)
+{
+    const char *path = json_get_str(command->spec, "nccl_lib", NULL);
+
+    if (!path)
+        return 0;
+    for (size_t i = 0; i < libraries->count; i++) {
+        if (strcmp(libraries->items[i], path) == 0)
+            return env_list_set(list, "RINGBENCH_NCCL_LIB", path)
+                       ? error_set(err, ERROR_MEMORY, "out of memory")
+                       : 0;
+    }
+    return error_set(err, ERROR_INVALID,
+                     "nccl_lib: %.300s is none of the libraries that this node's agent "
+                     "offers (--nccl-libs)",
+                     path);
+}
+
 int case_set_rank_env(struct env_list *list, const struct command_rank *rank,
                       struct error *err)
 {
     if (env_list_set_int(list, "RANK", rank->rank) ||
-        env_list_set_int(list, "LOCAL_RANK", rank->local_rank))
+        env_list_set_int(list, "LOCAL_RANK", rank->local_rank) ||
+        (rank->device >= 0 && env_list_set_int(list, "RINGBENCH_DEVICE", rank->device)))
         return error_set(err, ERROR_MEMORY, "out of memory");
     return 0;
 }

@@ -21,6 +21,10 @@ int case_write_file(const struct command *command, const char *dir,
 int case_set_env(struct env_list *list, const struct command *command, const char *path,
                  struct error *err);
 
+/* The libnccl that the case names, if it is one of the node's list. */
+int case_set_library(struct env_list *list, const struct command *command,
+                     const struct option_list *libraries, struct error *err);
+
 /* Add those of one rank. */
 int case_set_rank_env(struct env_list *list, const struct command_rank *rank,
                       struct error *err);

@@ -85,6 +85,7 @@ static int parse_ranks(const json_t *array, struct command *command, struct erro
             get_int(item, "local_rank", 0, COMMAND_RANKS_MAX - 1,
                     &command->ranks[i].local_rank, err))
             return -1;
+        command->ranks[i].device = (int)json_get_int(item, "device", -1);
         for (size_t j = 0; j < i; j++) {
             if (command->ranks[j].rank == command->ranks[i].rank)
                 return error_set(err, ERROR_INVALID,

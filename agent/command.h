@@ -25,6 +25,7 @@ enum command_type { COMMAND_START, COMMAND_STOP, COMMAND_LEAVE };
 
 struct command_rank {
     int rank, local_rank;
+    int device; /* of the backend's; -1: as the worker chooses */
 };
 
 struct command {

@@ -43,6 +43,8 @@ static const struct option table[] = {
      "what this node allows: allow_env, programs.d", 0, 0},
     {"worker-dir", OPTION_STRING, FIELD(worker_dir), NULL, "DIR",
      "where ringbench-worker-* are (default: beside this program)", 0, 0},
+    {"nccl-libs", OPTION_LIST, FIELD(nccl_libs), NULL, "PATH",
+     "a libnccl that runs may ask for; may be given again", 0, 0},
     {"once", OPTION_FLAG, FIELD(once), NULL, NULL, "leave after the first run", 0, 0},
     {"idle-exit", OPTION_INT, FIELD(idle_exit), "0", "S",
      "leave after S seconds without a run; 0: never", 0, 31536000},

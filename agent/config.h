@@ -17,7 +17,7 @@ struct agent_config {
     /* options */
     char *server, *name, *group, *advertise, *token_file, *ca_file, *spool_dir,
         *config_dir, *worker_dir, *level, *config;
-    struct option_list label;
+    struct option_list label, nccl_libs;
     long ranks, idle_exit; /* idle_exit 0: never */
     bool once;
     /* derived */

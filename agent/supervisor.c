@@ -6,17 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/case_start.h"
 #include "agent/clean_text.h"
+#include "agent/launch.h"
 #include "agent/process.h"
 #include "agent/rank.h"
 #include "common/json_util.h"
 #include "common/log.h"
 
-#define STOP_MS 5000  /* from SIGTERM to SIGKILL */
-#define STACKS_MS 500 /* to print stacks, before SIGTERM */
-#define FLUSH_MS 100  /* how long output may wait for more of it */
-#define REMEMBERED 64 /* cases that have ended */
+#define STOP_MS 5000      /* from SIGTERM to SIGKILL */
+#define STACKS_MS 500     /* to print stacks, before SIGTERM */
+#define FLUSH_MS 100      /* how long output may wait for more of it */
+#define REMEMBERED 64     /* cases that have ended */
+#define START_NS 10000000 /* for starting ranks, before the loop is served again */
 
 struct live_case {
     struct supervisor *supervisor;
@@ -24,7 +25,8 @@ struct live_case {
     char path[CASE_PATH_MAX];
     struct rank **ranks;
     size_t n_ranks, n_alive;
-    uv_timer_t kill_timer, limit_timer;
+    struct launch *launch; /* ranks are still being started; NULL: no longer */
+    uv_timer_t kill_timer, limit_timer, start_timer;
     int open_timers;
     long limit_s; /* of a program; 0: none */
     bool is_stopping;
@@ -115,9 +117,11 @@ static void destroy_case(struct live_case *c)
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_destroy(c->ranks[i]);
     free(c->ranks);
+    launch_destroy(c->launch);
     unlink(c->path);
     uv_close((uv_handle_t *)&c->kill_timer, on_case_closed);
     uv_close((uv_handle_t *)&c->limit_timer, on_case_closed);
+    uv_close((uv_handle_t *)&c->start_timer, on_case_closed);
 }
 
 static void signal_case(struct live_case *c, int signum)
@@ -146,11 +150,34 @@ static void on_stacks_timeout(uv_timer_t *timer)
     terminate_case(timer->data);
 }
 
+/* No worker is left, and none will come. */
+static void finish_case(struct live_case *c)
+{
+    struct supervisor *supervisor = c->supervisor;
+    struct case_id id = c->id;
+
+    destroy_case(c);
+    end_case(supervisor, &id);
+}
+
+static void end_launch(struct live_case *c)
+{
+    uv_timer_stop(&c->start_timer);
+    launch_destroy(c->launch);
+    c->launch = NULL;
+}
+
+/* The case may be gone on return. */
 static void stop_case(struct live_case *c, bool wants_stacks)
 {
     if (c->is_stopping)
         return;
     c->is_stopping = true;
+    end_launch(c);
+    if (c->n_alive == 0) {
+        finish_case(c);
+        return;
+    }
     if (!wants_stacks) {
         terminate_case(c);
         return;
@@ -175,14 +202,10 @@ static void on_limit(uv_timer_t *timer)
 static void on_rank_end(void *arg, struct rank *rank)
 {
     struct live_case *c = arg;
-    struct supervisor *supervisor = c->supervisor;
-    struct case_id id = c->id;
 
     (void)rank;
-    if (--c->n_alive > 0)
-        return;
-    destroy_case(c);
-    end_case(supervisor, &id);
+    if (--c->n_alive == 0 && !c->launch)
+        finish_case(c);
 }
 
 static void flush_output(uv_timer_t *timer)
@@ -222,9 +245,11 @@ static struct live_case *create_case(struct supervisor *supervisor,
     c->id = command->id;
     uv_timer_init(supervisor->params.loop, &c->kill_timer);
     uv_timer_init(supervisor->params.loop, &c->limit_timer);
+    uv_timer_init(supervisor->params.loop, &c->start_timer);
     c->kill_timer.data = c;
     c->limit_timer.data = c;
-    c->open_timers = 2;
+    c->start_timer.data = c;
+    c->open_timers = 3;
     c->next = supervisor->cases;
     supervisor->cases = c;
     return c;
@@ -232,106 +257,56 @@ static struct live_case *create_case(struct supervisor *supervisor,
 
 /* ---- starting ---- */
 
-/* What is started for every rank of the case. */
-struct launch {
-    const struct command *command;
-    const struct program *program; /* NULL: a worker */
-    char **argv;                   /* of the program */
-    struct env_list env;
-};
-
-static int start_ranks(struct live_case *c, struct launch *launch, struct error *err)
+/* Start ranks for a while; -1: one can't be started. */
+static int start_some(struct live_case *c, struct error *err)
 {
-    const struct supervisor_params *params = &c->supervisor->params;
-    const struct command *command = launch->command;
-    char path[CASE_PATH_MAX];
-    char *argv[] = {path, NULL};
-    struct rank_params rank = {.processes = params->processes,
-                               .outbox = params->outbox,
-                               .id = &c->id,
-                               .program = {.path = path, .argv = argv},
-                               .on_end = on_rank_end,
-                               .on_output = on_rank_output,
-                               .arg = c};
+    uint64_t begun = uv_hrtime();
 
-    snprintf(path, sizeof(path), "%s/ringbench-worker-%s", params->worker_dir,
-             command->backend);
-    if (launch->program) {
-        rank.program.path = launch->program->path;
-        rank.program.argv = launch->argv;
-        rank.program.cwd = launch->program->cwd;
-        rank.metrics = launch->program->metrics;
-    }
-    for (size_t i = 0; i < command->n_ranks; i++) {
-        if (case_set_rank_env(&launch->env, &command->ranks[i], err))
+    while (launch_left(c->launch) > 0 && uv_hrtime() - begun < START_NS) {
+        struct rank *rank = launch_next(c->launch, err);
+
+        if (!rank)
             return -1;
-        rank.number = command->ranks[i].rank;
-        rank.program.env = launch->env.items;
-        c->ranks[i] = rank_start(&rank, err);
-        if (!c->ranks[i])
-            return error_prefix(err, "rank %d", rank.number);
-        c->n_ranks++;
+        c->ranks[c->n_ranks++] = rank;
         c->n_alive++;
         if (c->supervisor->is_paused)
-            rank_pause(c->ranks[i]);
+            rank_pause(rank);
     }
     return 0;
 }
 
-/* Which of this node's programs the case asks for, and with which arguments. */
-static int find_program(struct live_case *c, struct launch *launch, struct error *err)
+/* All ranks that there are to be have been started. */
+static void on_all_started(struct live_case *c)
 {
-    json_t *asked = json_object_get(launch->command->spec, "program");
-    const char *name = json_get_str(asked, "name", "");
-
-    if (!asked || json_is_null(asked))
-        return 0;
-    launch->program = program_list_find(c->supervisor->params.programs, name);
-    if (!launch->program)
-        return error_set(err, ERROR_NOT_FOUND,
-                         "/program/name: this node offers no program '%.64s'", name);
-    c->limit_s = launch->program->timeout_s;
-    launch->argv = program_argv(launch->program, json_object_get(asked, "args"), err);
-    return launch->argv ? 0 : -1;
-}
-
-/* The administrator's variables come first: a run may vary those that it may set. */
-static int make_env(const struct live_case *c, struct launch *launch, struct error *err)
-{
-    const char *name;
-    json_t *value;
-
-    if (env_list_copy(&launch->env, c->supervisor->base.items))
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    json_object_foreach(launch->program ? launch->program->env : NULL, name, value)
-    {
-        if (env_list_set(&launch->env, name, json_string_value(value)))
-            return error_set(err, ERROR_MEMORY, "out of memory");
-    }
-    return case_set_env(&launch->env, launch->command, c->path, err);
-}
-
-static int start_case(struct live_case *c, const struct command *command,
-                      struct error *err)
-{
-    const struct supervisor *supervisor = c->supervisor;
-    struct launch launch = {.command = command};
-    int result = -1;
-
-    env_list_init(&launch.env);
-    if (case_check_env(command->env, supervisor->params.consented, err) ||
-        find_program(c, &launch, err) ||
-        case_write_file(command, supervisor->params.case_dir, c->path, err))
-        goto out;
-    if (make_env(c, &launch, err))
-        goto out;
-    result = start_ranks(c, &launch, err);
-    if (!result && c->limit_s)
+    end_launch(c);
+    log_info("run %s case %lld: %zu workers started", c->id.run, (long long)c->id.number,
+             c->n_ranks);
+    if (c->limit_s)
         uv_timer_start(&c->limit_timer, on_limit, (uint64_t)c->limit_s * 1000, 0);
-out:
-    program_argv_free(launch.argv);
-    env_list_release(&launch.env);
-    return result;
+    if (c->n_alive == 0)
+        finish_case(c);
+}
+
+static void on_start(uv_timer_t *timer);
+
+/* The next batch of ranks; the rest when the loop has been round. */
+static void go_on_starting(struct live_case *c)
+{
+    struct error err;
+
+    if (start_some(c, &err)) {
+        refuse(c->supervisor, &c->id, err.text);
+        stop_case(c, false);
+    } else if (launch_left(c->launch) > 0) {
+        uv_timer_start(&c->start_timer, on_start, 0, 0);
+    } else {
+        on_all_started(c);
+    }
+}
+
+static void on_start(uv_timer_t *timer)
+{
+    go_on_starting(timer->data);
 }
 
 void supervisor_start(struct supervisor *supervisor, const struct command *command)
@@ -353,18 +328,16 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
         end_case(supervisor, id);
         return;
     }
-    if (start_case(c, command, &err) == 0) {
-        log_info("run %s case %lld: %zu workers started", id->run, (long long)id->number,
-                 c->n_ranks);
+    struct rank_params ends = {
+        .id = &c->id, .on_end = on_rank_end, .on_output = on_rank_output, .arg = c};
+    c->launch = launch_create(&supervisor->params, &supervisor->base, command, &ends,
+                              c->path, &c->limit_s, &err);
+    if (!c->launch) {
+        refuse(supervisor, id, err.text);
+        finish_case(c);
         return;
     }
-    refuse(supervisor, id, err.text);
-    if (c->n_alive > 0) {
-        stop_case(c, false);
-        return;
-    }
-    destroy_case(c);
-    end_case(supervisor, id);
+    go_on_starting(c);
 }
 
 void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,

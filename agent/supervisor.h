@@ -25,6 +25,7 @@ struct supervisor_params {
     const struct env_list *environment;  /* what workers inherit */
     const struct option_list *consented; /* variables of ENV_POLICY_CONSENT */
     const struct program_list *programs; /* offered besides workers */
+    const struct option_list *nccl_libs; /* that a run may name */
     void (*on_gone)(void *arg, const struct case_id *id,
                     uint64_t seq); /* event's number */
     void *arg;

@@ -21,6 +21,7 @@ struct asked {
     struct probe *probe;
     struct asked *next;
     char *backend;
+    const char *library; /* NULL: the backend's own */
     struct process *process;
     struct buf answer;
     bool is_late;
@@ -31,7 +32,8 @@ struct probe {
     struct asked *asked;
     size_t n_running;
     uint64_t limit_ms;
-    uv_timer_t timer; /* the limit; or, with none running, the answer's turn */
+    json_t *libraries; /* of NCCL */
+    uv_timer_t timer;  /* the limit; or, with none running, the answer's turn */
     json_t *backends;
     probe_done_fn on_done;
     void *arg;
@@ -40,7 +42,10 @@ struct probe {
 static void on_turn(uv_timer_t *timer)
 {
     struct probe *probe = timer->data;
+    json_t *nccl = json_object_get(probe->backends, "nccl");
 
+    if (nccl && json_array_size(probe->libraries) > 0)
+        json_object_set(nccl, "libraries", probe->libraries);
     probe->on_done(probe->arg, probe->backends);
 }
 
@@ -53,6 +58,29 @@ static void set_unavailable(const struct probe *probe, const char *backend,
                                   "reason", clean_text_json(reason, strlen(reason))));
 }
 
+/* reason NULL: the library is there. */
+static void note_library(const struct asked *asked, const char *version,
+                         const char *reason)
+{
+    if (reason)
+        log_warn("the NCCL library %s is of no use here: %s", asked->library, reason);
+    json_array_append_new(asked->probe->libraries,
+                          json_pack("{s:s, s:s}", "path", asked->library,
+                                    reason ? "reason" : "version",
+                                    reason ? reason : version));
+}
+
+static void take_library(const struct asked *asked, const json_t *answer)
+{
+    const char *version = json_get_str(answer, "nccl_version", NULL);
+    const char *path = json_get_str(answer, "nccl_library", "");
+
+    if (version && strcmp(path, "") != 0)
+        note_library(asked, version, NULL);
+    else
+        note_library(asked, NULL, json_get_str(answer, "reason", "it says no version"));
+}
+
 static void take_answer(struct asked *asked)
 {
     struct error err;
@@ -60,7 +88,10 @@ static void take_answer(struct asked *asked)
     json_t *answer =
         json_parse(asked->answer.data ? asked->answer.data : "", asked->answer.len, &err);
 
-    if (json_is_object(answer) && json_is_boolean(json_object_get(answer, "available"))) {
+    if (asked->library) {
+        take_library(asked, answer);
+    } else if (json_is_object(answer) &&
+               json_is_boolean(json_object_get(answer, "available"))) {
         json_object_set(asked->probe->backends, asked->backend, answer);
     } else {
         snprintf(reason, sizeof(reason), "its probe did not answer as it should: %s",
@@ -92,7 +123,9 @@ static void on_end(void *arg, bool is_signal, int number)
         snprintf(reason, sizeof(reason), "its probe died by signal %d", number);
     else
         snprintf(reason, sizeof(reason), "its probe exited with status %d", number);
-    if (asked->is_late || is_signal || number != 0)
+    if ((asked->is_late || is_signal || number != 0) && asked->library)
+        note_library(asked, NULL, reason);
+    else if (asked->is_late || is_signal || number != 0)
         set_unavailable(probe, asked->backend, reason);
     else
         take_answer(asked);
@@ -113,7 +146,7 @@ static void on_limit(uv_timer_t *timer)
 }
 
 static void ask(struct probe *probe, const char *path, const char *backend,
-                const struct env_list *environment)
+                const char *library, const struct env_list *environment)
 {
     struct asked *asked = calloc(1, sizeof(*asked));
     char *program = strdup(path);
@@ -127,12 +160,15 @@ static void ask(struct probe *probe, const char *path, const char *backend,
         goto out;
     asked->probe = probe;
     asked->backend = strdup(backend);
+    asked->library = library;
     buf_init(&asked->answer, ANSWER_MAX);
     asked->next = probe->asked;
     probe->asked = asked;
     asked->process = process_spawn(probe->processes, &params, &handlers, &err);
     if (asked->process)
         probe->n_running++;
+    else if (library)
+        note_library(asked, NULL, err.text);
     else
         set_unavailable(probe, backend, err.text);
     asked = NULL;
@@ -141,49 +177,67 @@ out:
     free(program);
 }
 
-static void ask_all(struct probe *probe, const char *dir,
-                    const struct env_list *environment)
+/* The NCCL worker once more, with each library that runs may name. */
+static void ask_libraries(struct probe *probe, const char *path, const char *backend,
+                          const struct probe_params *params)
 {
-    DIR *entries = opendir(dir);
+    for (size_t i = 0; params->nccl_libs && i < params->nccl_libs->count; i++) {
+        const char *library = params->nccl_libs->items[i];
+        struct env_list environment;
+
+        env_list_init(&environment);
+        if (env_list_copy(&environment, params->environment->items) == 0 &&
+            env_list_set(&environment, "RINGBENCH_NCCL_LIB", library) == 0)
+            ask(probe, path, backend, library, &environment);
+        env_list_release(&environment);
+    }
+}
+
+static void ask_all(struct probe *probe, const struct probe_params *params)
+{
+    DIR *entries = opendir(params->dir);
     const struct dirent *entry;
     char path[PATH_MAX];
 
     if (!entries) {
-        log_warn("can't list the worker directory %s", dir);
+        log_warn("can't list the worker directory %s", params->dir);
         return;
     }
     for (entry = readdir(entries); entry; entry = readdir(entries)) {
         const char *backend = entry->d_name + strlen(PREFIX);
 
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 || *backend == '\0' ||
-            strspn(backend, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(backend))
+            strspn(backend, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(backend) ||
+            snprintf(path, sizeof(path), "%s/%s", params->dir, entry->d_name) >=
+                (int)sizeof(path))
             continue;
-        if (snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) < (int)sizeof(path))
-            ask(probe, path, backend, environment);
+        ask(probe, path, backend, NULL, params->environment);
+        if (strcmp(backend, "nccl") == 0)
+            ask_libraries(probe, path, backend, params);
     }
     closedir(entries);
 }
 
-struct probe *probe_start(uv_loop_t *loop, struct process_table *processes,
-                          const char *dir, const struct env_list *environment,
-                          uint64_t limit_ms, probe_done_fn on_done, void *arg)
+struct probe *probe_start(const struct probe_params *params, probe_done_fn on_done,
+                          void *arg)
 {
     struct probe *probe = calloc(1, sizeof(*probe));
 
     if (!probe)
         return NULL;
-    probe->processes = processes;
-    probe->limit_ms = limit_ms;
+    probe->processes = params->processes;
+    probe->limit_ms = params->limit_ms;
     probe->on_done = on_done;
     probe->arg = arg;
     probe->backends = json_object();
-    uv_timer_init(loop, &probe->timer);
+    probe->libraries = json_array();
+    uv_timer_init(params->loop, &probe->timer);
     probe->timer.data = probe;
-    ask_all(probe, dir, environment);
+    ask_all(probe, params);
     if (probe->n_running == 0)
         uv_timer_start(&probe->timer, on_turn, 0, 0);
     else
-        uv_timer_start(&probe->timer, on_limit, limit_ms, 0);
+        uv_timer_start(&probe->timer, on_limit, params->limit_ms, 0);
     return probe;
 }
 
@@ -206,5 +260,6 @@ void probe_destroy(struct probe *probe)
         free(asked);
     }
     json_decref(probe->backends);
+    json_decref(probe->libraries);
     uv_close((uv_handle_t *)&probe->timer, on_closed);
 }

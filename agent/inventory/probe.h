@@ -8,6 +8,7 @@
 #include "agent/env_list.h"
 #include "agent/process.h"
 #include "common/error.h"
+#include "common/options.h"
 
 struct probe;
 
@@ -15,11 +16,21 @@ struct probe;
  * {"backend","available":false,"reason"}. Borrowed. The probe may be destroyed then. */
 typedef void (*probe_done_fn)(void *arg, json_t *backends);
 
+struct probe_params {
+    uv_loop_t *loop;
+    struct process_table *processes;
+    const char *dir;
+    const struct env_list *environment;
+    const struct option_list *nccl_libs; /* NULL: none */
+    uint64_t limit_ms;
+};
+
 /* Run every ringbench-worker-* of dir with --probe, all at once, each for at most
- * limit_ms. NULL only when memory is out. */
-struct probe *probe_start(uv_loop_t *loop, struct process_table *processes,
-                          const char *dir, const struct env_list *environment,
-                          uint64_t limit_ms, probe_done_fn on_done, void *arg);
+ * limit_ms; that of NCCL once more with each of nccl_libs, which become the backend's
+ * `libraries`: {"path","version"}, or {"path","reason"} why one is of no use. NULL only
+ * when memory is out. */
+struct probe *probe_start(const struct probe_params *params, probe_done_fn on_done,
+                          void *arg);
 
 /* Kills probes that still run; on_done is not called then. NULL is fine. */
 void probe_destroy(struct probe *probe);

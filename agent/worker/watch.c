@@ -175,6 +175,17 @@ static const char *why_closed(const struct watch *watch, int rank)
     return "its process has ended";
 }
 
+/* A loss that the other watch sees is one here, too. */
+static int check_also(struct watch *watch)
+{
+    if (!watch->also || watch_check(watch->also) == 0) {
+        return 0;
+    }
+    watch->error = watch->also->error;
+    watch->lost = watch->also->lost;
+    return -1;
+}
+
 int watch_check(struct watch *watch)
 {
     struct epoll_event event;
@@ -195,6 +206,9 @@ int watch_check(struct watch *watch)
     if (epoll_wait(watch->epoll_fd, &event, 1, 0) > 0) {
         int rank = (int)event.data.u32;
         return watch_lose(watch, rank, why_closed(watch, rank));
+    }
+    if (check_also(watch)) {
+        return -1;
     }
     if (now - watch->probed_ns > PROBE_NS) {
         watch->probed_ns = now;

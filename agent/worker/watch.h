@@ -32,6 +32,7 @@ struct watch {
     bool is_leaving;        /* peers may end now: only the deadline counts */
     int64_t leave_by_ns;
     const int *names;   /* by rank: the number that it goes by; NULL: its own */
+    struct watch *also; /* of further peers, looked at with these; NULL: none */
     int lost;           /* rank as it goes by, or -1 */
     struct error error; /* once failed; code ERROR_NONE before */
     int64_t checked_ns, probed_ns;

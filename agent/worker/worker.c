@@ -12,6 +12,7 @@
 
 #include "agent/worker/bench.h"
 #include "agent/worker/blame.h"
+#include "agent/worker/build_id.h"
 #include "agent/worker/case_file.h"
 #include "agent/worker/events.h"
 #include "agent/worker/group.h"
@@ -95,6 +96,7 @@ static int print_probe(const struct backend *backend)
     }
     json_object_set_new(probe, "backend", json_string(backend->name));
     json_object_set_new(probe, "version", json_string(RINGBENCH_VERSION));
+    json_object_set_new(probe, "build", json_string(build_id()));
     backend_mark_unreal(backend, probe);
     json_object_set_new(
         probe, "collectives",
@@ -130,10 +132,11 @@ static void emit_hello(struct worker *worker)
     char host[256] = "", hostid[HOSTID_MAX];
 
     gethostname(host, sizeof(host) - 1);
-    json_t *event = json_pack("{s:i, s:s, s:s, s:i, s:s, s:s}", "protocol", PROTOCOL,
-                              "backend", worker->backend->name, "version",
-                              RINGBENCH_VERSION, "pid", (int)getpid(), "host", host,
-                              "hostid", hostid_text(getenv("RINGBENCH_HOSTID"), hostid));
+    json_t *event =
+        json_pack("{s:i, s:s, s:s, s:s, s:i, s:s, s:s}", "protocol", PROTOCOL, "backend",
+                  worker->backend->name, "version", RINGBENCH_VERSION, "build",
+                  build_id(), "pid", (int)getpid(), "host", host, "hostid",
+                  hostid_text(getenv("RINGBENCH_HOSTID"), hostid));
     backend_mark_unreal(worker->backend, event);
     events_emit(&worker->events, "hello", event);
 }
@@ -280,6 +283,7 @@ static int join(struct worker *worker, struct error *err)
     worker->store = store_client_connect(worker->master_addr, worker->master_port,
                                          JOIN_TIMEOUT_MS, &stop_requested, err);
     if (!worker->store ||
+        build_id_agree(worker->store, worker->env.rank, worker->env.node, err) ||
         store_client_add(worker->store, "ringbench/joined", 1, &joined, err)) {
         return -1;
     }

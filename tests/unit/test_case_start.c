@@ -72,7 +72,7 @@ static void contract_wins_over_case_over_inherited(void **state)
                               .group_rank = 1,
                               .group_world_size = 2,
                               .n_ranks = 2};
-    struct command_rank rank = {3, 1};
+    struct command_rank rank = {3, 1, -1}, on_device = {2, 0, 5};
     struct env_list list;
 
     (void)state;
@@ -86,11 +86,42 @@ static void contract_wins_over_case_over_inherited(void **state)
     assert_string_equal(env_list_get(&list, "RANK"), "3");
     assert_string_equal(env_list_get(&list, "LOCAL_RANK"), "1");
     assert_string_equal(env_list_get(&list, "LOCAL_WORLD_SIZE"), "2");
+    assert_null(env_list_get(&list, "RINGBENCH_DEVICE"));
+    assert_int_equal(case_set_rank_env(&list, &on_device, NULL), 0);
+    assert_string_equal(env_list_get(&list, "RINGBENCH_DEVICE"), "5");
     assert_string_equal(env_list_get(&list, "MASTER_PORT"), "5");
     assert_string_equal(env_list_get(&list, "RINGBENCH_CASE"), "/p");
     assert_null(list.items[list.count]);
     env_list_release(&list);
     json_decref(env);
+}
+
+static void only_listed_libraries_are_loaded(void **state)
+{
+    char one[] = "/opt/a/libnccl.so.2", two[] = "/opt/b/libnccl.so.2";
+    char *items[] = {one, two};
+    struct option_list libraries = {items, 2};
+    json_t *listed = json_pack("{s:s}", "nccl_lib", two);
+    json_t *strange = json_pack("{s:s}", "nccl_lib", "/tmp/evil.so");
+    json_t *none = json_object();
+    struct command command = {.spec = none};
+    struct env_list list;
+    struct error err;
+
+    (void)state;
+    env_list_init(&list);
+    assert_int_equal(case_set_library(&list, &command, &libraries, &err), 0);
+    assert_null(env_list_get(&list, "RINGBENCH_NCCL_LIB"));
+    command.spec = strange;
+    assert_int_equal(case_set_library(&list, &command, &libraries, &err), -1);
+    assert_non_null(strstr(err.text, "/tmp/evil.so is none of the libraries"));
+    command.spec = listed;
+    assert_int_equal(case_set_library(&list, &command, &libraries, &err), 0);
+    assert_string_equal(env_list_get(&list, "RINGBENCH_NCCL_LIB"), two);
+    env_list_release(&list);
+    json_decref(listed);
+    json_decref(strange);
+    json_decref(none);
 }
 
 static void an_environment_grows_and_shrinks(void **state)
@@ -122,6 +153,7 @@ int main(void)
         cmocka_unit_test(refuses_variables_by_name),
         cmocka_unit_test(writes_the_spec_as_it_came),
         cmocka_unit_test(contract_wins_over_case_over_inherited),
+        cmocka_unit_test(only_listed_libraries_are_loaded),
         cmocka_unit_test(an_environment_grows_and_shrinks),
     };
 

@@ -151,13 +151,17 @@ static void a_wrong_element_is_named(void **state)
 }
 
 /* Survivors stop within a second, and all name the dead rank. */
-static void check_death(int per_host)
+static void check_death(int per_host, const char *split)
 {
+    char members[256];
     struct worker_group group;
     struct seen seen;
 
-    write_case("\"sizes\":[1000000],\"iters\":1000000,"
-               "\"fault\":{\"kind\":\"slow\",\"rank\":9,\"row\":0}");
+    snprintf(members, sizeof(members),
+             "\"sizes\":[1000000],\"iters\":1000000,\"split\":%s,"
+             "\"fault\":{\"kind\":\"slow\",\"rank\":9,\"row\":0}",
+             split);
+    write_case(members);
     start(&group, &seen, per_host);
     assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, &seen),
                      1);
@@ -182,19 +186,27 @@ static void check_death(int per_host)
 static void a_death_is_noticed_in_shared_memory(void **state)
 {
     (void)state;
-    check_death(0);
+    check_death(0, "\"none\"");
 }
 
 static void a_death_is_noticed_over_sockets(void **state)
 {
     (void)state;
-    check_death(1);
+    check_death(1, "\"none\"");
 }
 
 static void a_death_is_noticed_with_both(void **state)
 {
     (void)state;
-    check_death(2);
+    check_death(2, "\"none\"");
+}
+
+/* Also in the group that it is not in, and by its number in the case. */
+static void a_death_in_one_group_is_noticed_by_all(void **state)
+{
+    (void)state;
+    check_death(0, "{\"by\":\"mod\",\"value\":2}");
+    check_death(2, "{\"by\":\"div\",\"value\":2}");
 }
 
 static void a_rank_that_kills_itself_in_a_row_is_named(void **state)
@@ -390,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_death_is_noticed_in_shared_memory),
         cmocka_unit_test(a_death_is_noticed_over_sockets),
         cmocka_unit_test(a_death_is_noticed_with_both),
+        cmocka_unit_test(a_death_in_one_group_is_noticed_by_all),
         cmocka_unit_test(a_rank_that_kills_itself_in_a_row_is_named),
         cmocka_unit_test(a_stop_ends_a_running_case),
         cmocka_unit_test(a_stop_ends_a_hang),

@@ -109,6 +109,7 @@ static struct mesh *connect_group(const struct backend_comm *comm,
     mesh = mesh_create(&config, err);
     if (mesh) {
         watch_set_sharers(&mesh->watch, comm->world->machine_ranks);
+        mesh->watch.also = &comm->world->watch;
     }
     return mesh;
 }

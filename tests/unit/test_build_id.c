@@ -1,0 +1,68 @@
+/* test_build_id.c - workers of a case must be of one build */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/build_id.h"
+#include "tests/bench/store_stub.h"
+
+static struct store_client *open_store(struct store_stub *stub)
+{
+    char port[16];
+    struct error err = {0};
+    struct store_client *store;
+
+    assert_int_equal(store_stub_start(stub, NULL, 0), 0);
+    snprintf(port, sizeof(port), "%d", stub->port);
+    store = store_client_connect("127.0.0.1", port, 10000, NULL, &err);
+    assert_non_null(store);
+    return store;
+}
+
+static void the_same_build_agrees(void **state)
+{
+    struct store_stub stub;
+    struct store_client *store = open_store(&stub);
+    struct error err = {0};
+
+    (void)state;
+    assert_int_equal(strlen(build_id()), 12);
+    for (int rank = 0; rank < 3; rank++)
+        assert_int_equal(build_id_agree(store, rank, "node-1", &err), 0);
+    store_client_destroy(store);
+    store_stub_stop(&stub);
+}
+
+static void another_build_is_refused_with_both(void **state)
+{
+    static const char first[] =
+        "{\"build\":\"0123456789ab\",\"rank\":0,\"node\":\"node-1\"}";
+    struct store_stub stub;
+    struct store_client *store = open_store(&stub);
+    struct error err = {0};
+
+    (void)state;
+    assert_int_equal(
+        store_client_set(store, "ringbench/build", first, strlen(first), &err), 0);
+    assert_int_equal(build_id_agree(store, 2, "node-2", &err), -1);
+    assert_non_null(strstr(err.text, "different builds: 0123456789ab on node-1"));
+    assert_non_null(strstr(err.text, build_id()));
+    assert_non_null(strstr(err.text, "on node-2"));
+    store_client_destroy(store);
+    store_stub_stop(&stub);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_build_agrees),
+        cmocka_unit_test(another_build_is_refused_with_both),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
