@@ -16,8 +16,8 @@ struct sample {
 
 /* A point before it has its place in a series, or a figure. */
 struct line {
-    struct summary_line_key key;
-    struct summary_point point; /* of a row's line */
+    struct summary_line_key key; /* in front: see summary_index.h */
+    struct summary_point point;  /* of a row's line */
     uint32_t n_samples;
     size_t first_sample; /* once sorted by line */
 };
@@ -93,7 +93,8 @@ static int grow(void **items, size_t n, size_t *capacity, size_t size)
 /* The line of a key, made if it is new; NULL when memory is out. */
 static struct line *line_of(struct lines *lines, const struct summary_line_key *key)
 {
-    size_t number = summary_index_find(lines->index, key, lines->n);
+    const struct summary_keys keys = {lines->items, sizeof(*lines->items), lines->n};
+    size_t number = summary_index_find(lines->index, &keys, key);
     struct line *line;
 
     if (number < lines->n)

@@ -1,20 +1,22 @@
-/* summary_index.c - a hash table with open addressing, half empty: it is asked a million
- * times in a summary */
+/* summary_index.c - a hash table with open addressing, half empty, of numbers alone: it
+ * is asked a million times in a summary, so it should stay in the cache */
 #include "server/store/summary_index.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SLOTS_AT_FIRST 1024 /* a power of two */
 
 struct slot {
-    struct summary_line_key key;
-    size_t number; /* plus one; 0: free */
+    uint32_t hash;
+    uint32_t number; /* plus one; 0: free */
 };
 
 struct summary_index {
     struct slot *slots;
     size_t n_slots, used;
+    size_t guess; /* cases go through their rows in the same order */
 };
 
 struct summary_index *summary_index_create(void)
@@ -40,7 +42,7 @@ void summary_index_destroy(struct summary_index *index)
     free(index);
 }
 
-static size_t hash(const struct summary_line_key *key)
+static uint32_t hash(const struct summary_line_key *key)
 {
     uint64_t words[4], value = 0;
 
@@ -49,17 +51,24 @@ static size_t hash(const struct summary_line_key *key)
         value = (value ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
         value ^= value >> 29;
     }
-    return (size_t)value;
+    return (uint32_t)(value ^ value >> 32);
 }
 
-static struct slot *slot_of(struct slot *slots, size_t n,
-                            const struct summary_line_key *key)
+static bool has_key(const struct summary_keys *keys, size_t number,
+                    const struct summary_line_key *key)
 {
-    size_t at = hash(key) & (n - 1);
+    const char *item = (const char *)keys->items + number * keys->stride;
 
-    while (slots[at].number && memcmp(&slots[at].key, key, sizeof(*key)) != 0)
+    return number < keys->n && memcmp(item, key, sizeof(*key)) == 0;
+}
+
+static void put(struct slot *slots, size_t n, struct slot slot)
+{
+    size_t at = slot.hash & (n - 1);
+
+    while (slots[at].number)
         at = (at + 1) & (n - 1);
-    return &slots[at];
+    slots[at] = slot;
 }
 
 static int grow(struct summary_index *index)
@@ -71,7 +80,7 @@ static int grow(struct summary_index *index)
         return -1;
     for (size_t i = 0; i < index->n_slots; i++) {
         if (index->slots[i].number)
-            *slot_of(slots, n, &index->slots[i].key) = index->slots[i];
+            put(slots, n, index->slots[i]);
     }
     free(index->slots);
     index->slots = slots;
@@ -79,20 +88,27 @@ static int grow(struct summary_index *index)
     return 0;
 }
 
-size_t summary_index_find(struct summary_index *index, const struct summary_line_key *key,
-                          size_t next)
+size_t summary_index_find(struct summary_index *index, const struct summary_keys *keys,
+                          const struct summary_line_key *key)
 {
-    struct slot *slot = slot_of(index->slots, index->n_slots, key);
+    struct slot wanted = {.number = (uint32_t)keys->n + 1};
+    size_t mask = index->n_slots - 1;
 
-    if (slot->number)
-        return slot->number - 1;
-    if (index->used * 2 >= index->n_slots) {
-        if (grow(index))
-            return SIZE_MAX;
-        slot = slot_of(index->slots, index->n_slots, key);
+    if (has_key(keys, index->guess, key))
+        return index->guess++;
+    wanted.hash = hash(key);
+    for (size_t at = wanted.hash & mask; index->slots[at].number; at = (at + 1) & mask) {
+        size_t number = index->slots[at].number - 1;
+
+        if (index->slots[at].hash == wanted.hash && has_key(keys, number, key)) {
+            index->guess = number + 1;
+            return number;
+        }
     }
-    slot->key = *key;
-    slot->number = next + 1;
+    if (keys->n >= UINT32_MAX - 1 || (index->used * 2 >= index->n_slots && grow(index)))
+        return SIZE_MAX;
+    put(index->slots, index->n_slots, wanted);
     index->used++;
-    return next;
+    index->guess = keys->n + 1;
+    return keys->n;
 }

@@ -15,11 +15,18 @@ _Static_assert(sizeof(struct summary_line_key) == 32, "compared as bytes");
 
 struct summary_index;
 
+/* Items that begin with their key, `stride` bytes apart. */
+struct summary_keys {
+    const void *items;
+    size_t stride, n;
+};
+
 struct summary_index *summary_index_create(void);
 void summary_index_destroy(struct summary_index *index);
 
-/* The number of the key; if it is new, it gets `next`. SIZE_MAX when memory is out. */
-size_t summary_index_find(struct summary_index *index, const struct summary_line_key *key,
-                          size_t next);
+/* The number of the item that has the key; keys->n after noting it for the item that the
+ * caller adds next. SIZE_MAX when memory is out. */
+size_t summary_index_find(struct summary_index *index, const struct summary_keys *keys,
+                          const struct summary_line_key *key);
 
 #endif
