@@ -16,7 +16,7 @@ static const char *const measurement_columns[] = {
     "redop",      "root",        "in_place",      "size",       "count",      "iters",
     "time_us",    "time_min_us", "time_max_us",   "algbw_gbs",  "busbw_gbs",  "first_us",
     "wrong",      "skipped",     "times_us",      "samples_us", "simulated",  "emulated",
-    "enqueue_us", "cycle",       "ranks_per_gpu", NULL,
+    "enqueue_us", "cycle",       "ranks_per_gpu", "group",      NULL,
 };
 
 static const char *const figure_columns[] = {

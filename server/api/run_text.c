@@ -13,6 +13,8 @@
 /* Lines about joining ranks come no faster than this, but for the last one. */
 #define JOINED_INTERVAL_MS 250
 #define NODES_NAMED_MAX 8
+#define GROUPS_NAMED_MAX 16
+#define RANKS_NAMED_MAX 16
 
 struct run_text {
     char *id, *link;
@@ -239,6 +241,30 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
     put_comment(out, words);
 }
 
+/* The communicators, where there are several; a line of the table ends with its number.
+ */
+static void put_groups(const json_t *groups, struct buf *out)
+{
+    size_t n = json_array_size(groups);
+
+    for (size_t i = 0; i < n && i < GROUPS_NAMED_MAX; i++) {
+        const json_t *ranks = json_array_get(groups, i);
+        size_t count = json_array_size(ranks);
+
+        buf_printf(out, "# group %zu: rank%s", i, count == 1 ? "" : "s");
+        for (size_t k = 0; k < count && k < RANKS_NAMED_MAX; k++)
+            buf_printf(out, " %lld",
+                       (long long)json_integer_value(json_array_get(ranks, k)));
+        if (count > RANKS_NAMED_MAX)
+            buf_printf(out, " and %zu more", count - RANKS_NAMED_MAX);
+        buf_append_str(out, "\n");
+    }
+    if (n > GROUPS_NAMED_MAX)
+        buf_printf(out, "# and %zu more groups\n", n - GROUPS_NAMED_MAX);
+    if (n > 0)
+        buf_append_str(out, "# the last column is the group\n");
+}
+
 static void take_placed(struct run_text *text, const json_t *event, struct buf *out)
 {
     const json_t *nodes = json_object_get(event, "nodes");
@@ -258,6 +284,7 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
     if (count > NODES_NAMED_MAX)
         buf_printf(out, " and %zu more", count - NODES_NAMED_MAX);
     buf_append_str(out, "\n");
+    put_groups(json_object_get(event, "groups"), out);
 }
 
 static void keep_most(int64_t *most, int64_t value)

@@ -201,8 +201,11 @@ static void put_reason(const char *reason, struct buf *out)
 static void put_skipped(const json_t *row, const char *placement, const char *reason,
                         struct buf *out)
 {
-    buf_printf(out, "# %10lld  skipped%s: ", (long long)json_get_int(row, "size", 0),
+    buf_printf(out, "# %10lld  skipped%s", (long long)json_get_int(row, "size", 0),
                placement);
+    if (json_object_get(row, "group"))
+        buf_printf(out, " in group %lld", (long long)json_get_int(row, "group", 0));
+    buf_append_str(out, ": ");
     put_reason(reason, out);
 }
 
@@ -241,13 +244,46 @@ static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place
         (long long)json_get_int(row, "root", -1));
     put_half(table, out_of_place, out);
     put_half(table, in_place, out);
+    if (json_object_get(row, "group"))
+        buf_printf(out, "  %5lld", (long long)json_get_int(row, "group", 0));
     buf_append_str(out, "\n");
+}
+
+static int64_t group_of(const json_t *row)
+{
+    return json_get_int(row, "group", 0);
 }
 
 static bool is_pair(const json_t *out_of_place, const json_t *in_place)
 {
     return json_get_int(out_of_place, "size", -1) == json_get_int(in_place, "size", -2) &&
+           group_of(out_of_place) == group_of(in_place) &&
            same_heading(out_of_place, in_place);
+}
+
+/* The row's pair among those that wait, if it is the next of them; it is the first. */
+static bool take_pair(struct table *table, json_t *row, struct buf *out)
+{
+    json_t *first = json_array_get(table->pending, 0);
+
+    if (!first || !is_pair(first, row))
+        return false;
+    put_pair(table, first, row, out);
+    json_array_remove(table->pending, 0);
+    return true;
+}
+
+/* An out-of-place row behind those of lower groups at the same place. */
+static void put_aside(struct table *table, json_t *row, struct buf *out)
+{
+    size_t n = json_array_size(table->pending);
+    const json_t *last = n ? json_array_get(table->pending, n - 1) : NULL;
+
+    if (last && (group_of(row) <= group_of(last) || !same_heading(last, row)))
+        table_flush(table, out);
+    if (!table->pending)
+        table->pending = json_array();
+    json_array_append(table->pending, row);
 }
 
 static void put_labels(json_t *labels, struct buf *out)
@@ -324,28 +360,21 @@ void table_row(struct table *table, json_t *row, struct buf *out)
         put_figure(table, row, out);
         return;
     }
-    if (table->pending && is_in_place && is_pair(table->pending, row)) {
-        put_pair(table, table->pending, row, out);
-        json_decref(table->pending);
-        table->pending = NULL;
+    if (is_in_place && take_pair(table, row, out))
+        return;
+    if (!is_in_place && table->is_paired) {
+        put_aside(table, row, out);
         return;
     }
     table_flush(table, out);
-    if (is_in_place)
-        put_pair(table, NULL, row, out);
-    else if (table->is_paired)
-        table->pending = json_incref(row);
-    else
-        put_pair(table, row, NULL, out);
+    put_pair(table, is_in_place ? NULL : row, is_in_place ? row : NULL, out);
 }
 
 void table_flush(struct table *table, struct buf *out)
 {
-    if (!table->pending)
-        return;
-    put_pair(table, table->pending, NULL, out);
-    json_decref(table->pending);
-    table->pending = NULL;
+    for (size_t i = 0; i < json_array_size(table->pending); i++)
+        put_pair(table, json_array_get(table->pending, i), NULL, out);
+    json_array_clear(table->pending);
 }
 
 void table_end(struct table *table, struct buf *out)

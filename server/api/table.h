@@ -13,7 +13,7 @@ struct table {
     bool is_paired;      /* in-place rows follow out-of-place ones */
     bool names_cases;    /* headings say which case */
     json_t *cases;       /* an array of the run's cases, or NULL */
-    json_t *pending;     /* an out-of-place row that waits for its pair */
+    json_t *pending;     /* out-of-place rows that wait for their pairs, one per group */
     json_t *heading_row; /* a row of the series whose heading was printed last */
     uint64_t halves, wrong_halves, checked_halves;
     uint64_t enqueued_halves;

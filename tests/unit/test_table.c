@@ -51,6 +51,12 @@ static void says_the_cycle_and_what_shares_a_gpu(void **state)
     render("api/cycles.ndjson", "api/cycles.txt", false, false);
 }
 
+static void ends_a_line_with_its_group(void **state)
+{
+    (void)state;
+    render("api/groups.ndjson", "api/groups.txt", true, false);
+}
+
 static void holds_a_row_back_only_for_its_pair(void **state)
 {
     json_t *row = json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:f}", "collective", "reduce",
@@ -119,6 +125,7 @@ int main(void)
         cmocka_unit_test(says_what_was_skipped_and_why),
         cmocka_unit_test(starts_a_heading_for_each_case_and_attempt),
         cmocka_unit_test(says_the_cycle_and_what_shares_a_gpu),
+        cmocka_unit_test(ends_a_line_with_its_group),
         cmocka_unit_test(holds_a_row_back_only_for_its_pair),
         cmocka_unit_test(says_nothing_of_a_run_without_rows),
         cmocka_unit_test(fits_numbers_into_their_column),
