@@ -8,7 +8,6 @@
 #include "common/run_spec_fields.h"
 
 #define VARIABLES_MAX 8
-#define VALUE_MAX 4096
 
 /* Not a variable: which NCCL the case loads. */
 static bool is_library(const char *name)
@@ -47,10 +46,8 @@ static void check_values(json_t *values, const char *pointer, struct problems *p
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
         if (is_repeated)
             problems_add(problems, at, "is listed twice");
-        else if (!json_is_null(value) &&
-                 (!json_is_string(value) || json_string_length(value) > VALUE_MAX))
-            problems_add(problems, at, "must be a string of at most %d bytes, or null",
-                         VALUE_MAX);
+        else if (!json_is_null(value))
+            spec_check_env_value(value, at, problems);
     }
 }
 
@@ -111,7 +108,7 @@ void run_matrix_check_spec(const struct run_spec *spec, struct problems *problem
     }
     if (run_matrix_cases(spec) > RUN_CASES_MAX)
         problems_add(problems, "/matrix",
-                     "makes more than %d cases, all combinations and repeats",
+                     "makes more than %d cases: combinations times repeats",
                      RUN_CASES_MAX);
 }
 

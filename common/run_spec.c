@@ -13,7 +13,6 @@
 #include "common/run_spec_fields.h"
 
 #define ENV_MAX 64
-#define ENV_VALUE_MAX 4096
 
 static void field_name(struct run_spec *spec, json_t *value, const char *pointer,
                        struct problems *problems)
@@ -189,9 +188,8 @@ static void field_env(struct run_spec *spec, json_t *value, const char *pointer,
         spec_child_pointer(at, sizeof(at), pointer, name);
         if (env_policy_check(name, &reason) == ENV_POLICY_REFUSE)
             problems_add(problems, at, "%.60s %s", name, reason);
-        else if (!json_is_string(text) || json_string_length(text) > ENV_VALUE_MAX)
-            problems_add(problems, at, "must be a string of at most %d bytes",
-                         ENV_VALUE_MAX);
+        else
+            spec_check_env_value(text, at, problems);
     }
     json_decref(spec->env);
     spec->env = json_incref(value);

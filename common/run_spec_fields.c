@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ENV_VALUE_MAX 4096
 #define LABELS_MAX 32
 #define LABEL_TEXT_MAX 200
 
@@ -43,6 +44,19 @@ void spec_parse_integer(const json_t *value, long min, long max, long *out,
                      (long long)n);
     else
         *out = (long)n;
+}
+
+void spec_check_env_value(const json_t *value, const char *pointer,
+                          struct problems *problems)
+{
+    if (json_is_integer(value))
+        problems_add(problems, pointer, "must be a string: \"%lld\", in quotes",
+                     (long long)json_integer_value(value));
+    else if (!json_is_string(value))
+        problems_add(problems, pointer, "must be a string, not %s",
+                     spec_type_name(value));
+    else if (json_string_length(value) > ENV_VALUE_MAX)
+        problems_add(problems, pointer, "must be at most %d bytes", ENV_VALUE_MAX);
 }
 
 /* Names are shown in line-based outputs, where a newline would forge lines. */

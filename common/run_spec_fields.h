@@ -36,6 +36,10 @@ uint64_t spec_parse_size(json_t *value, const char *pointer, struct problems *pr
 void spec_parse_labels(json_t **out, json_t *value, const char *pointer,
                        struct problems *problems);
 
+/* Add a problem unless it is text that a variable can hold. */
+void spec_check_env_value(const json_t *value, const char *pointer,
+                          struct problems *problems);
+
 /* "POINTER/KEY" with the key escaped by RFC 6901, cut to size. */
 void spec_child_pointer(char *out, size_t size, const char *pointer, const char *key);
 
