@@ -84,6 +84,13 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     for (const query of ['', '?format=ndjson', '?format=csv', '?format=text']) {
       await api.call('GET', `${at}/results${query}`);
     }
+    for (const query of ['?limit=1', '?case=0&series=1&size=4096', '?limit=2&format=ndjson',
+      '?limit=2&format=csv', '?after=3&format=text', '?row=0&group=0&rank=0&metric=none']) {
+      await api.call('GET', `${at}/results${query}`);
+    }
+    for (const query of ['', '?by=case&points=100', '?by=cycle']) {
+      await api.call('GET', `${at}/summary${query}`);
+    }
     for (const query of ['', '?format=text', '?case=0&rank=1&limit=1']) {
       await api.call('GET', `${at}/logs${query}`);
     }
@@ -94,7 +101,11 @@ test('runs, results, events and logs are as described', limit, async (t) => {
   for (const accept of ['application/json', 'text/plain', 'text/event-stream', 'application/x-ndjson']) {
     await api.post(quick, { Accept: accept, 'Idempotency-Key': 'one' });
   }
-  const page = (await api.call('GET', '/api/v1/runs?limit=2&state=completed')).json;
+  for (const spec of [...specs, { nodes: { count: 99 } }, { iters: 100, repeats: 3 }]) {
+    await api.call('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) });
+  }
+  assert.equal((await api.call('GET', '/api/v1/runs?node=nobody')).json.runs.length, 0);
+  const page = (await api.call('GET', '/api/v1/runs?limit=2&state=completed&node=node-1')).json;
   assert.equal(page.runs.length, 2);
   await api.call('GET', `/api/v1/runs?cursor=${encodeURIComponent(page.next)}`);
   await api.call('DELETE', `/api/v1/runs/${page.runs[0].id}`);
@@ -108,13 +119,17 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   }
   for (const [status, target, headers] of [
     [404, '/api/v1/nodes/nobody'], [404, '/api/v1/runs/nothing'], [404, '/api/v1/runs/nothing/events'],
+    [404, '/api/v1/runs/nothing/summary'],
     [400, '/api/v1/runs?limit=0'], [400, '/api/v1/runs?cursor=x'], [422, '/api/v1/runs?state=x'],
     [422, '/api/v1/runs?label=x'],
   ]) assert.equal((await api.call('GET', target, { headers })).status, status, target);
   for (const body of ['', '{', 'nonsense']) assert.equal((await api.post(body)).status, 400, body);
   for (const body of ['[]', { nonsense: 1 }, { iters: 'x' }, { fault: {} }]) {
     assert.equal((await api.post(body)).status, 422);
+    const spec = typeof body === 'string' ? body : JSON.stringify(body);
+    assert.equal((await api.call('POST', '/api/v1/runs/validate', { body: spec })).status, 422);
   }
+  assert.equal((await api.call('POST', '/api/v1/runs/validate', { body: '{' })).status, 400);
   assert.equal((await api.post({}, { Accept: 'image/png' })).status, 406);
   assert.equal((await api.post({}, { 'Idempotency-Key': 'x'.repeat(201) })).status, 400);
   const { id } = (await api.post({ iters: 100000, nodes: { count: 1 }, sizes: ['1M'] })).json;
@@ -122,7 +137,8 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   for (const [status, target, headers] of [
     [400, '/events?after=x'], [400, '/events?follow=2'], [422, '/events?format=csv'],
     [400, '/events', { 'Last-Event-ID': 'x' }], [406, '/events', { Accept: 'image/png' }],
-    [422, '/results?format=xml'], [406, '/results', { Accept: 'image/png' }], [400, '/logs?rank=x'],
+    [422, '/results?format=xml'], [400, '/results?limit=0'], [400, '/results?series=x'],
+    [422, '/summary?by=x'], [400, '/summary?points=1'], [406, '/results', { Accept: 'image/png' }], [400, '/logs?rank=x'],
   ]) assert.equal((await api.call('GET', at + target, { headers })).status, status, target);
   assert.equal((await api.call('DELETE', at)).status, 409);
   assert.equal((await api.call('POST', `${at}/cancel`)).status, 202);
