@@ -242,7 +242,8 @@ static int one_pass(struct check *check, struct error *err)
     struct bench *bench = check->bench;
 
     if (check->row->is_idle) {
-        return bench_barrier(bench, err) || bench_barrier(bench, err) ? -1 : 0;
+        int status = bench_barrier(bench, err);
+        return status ? status : bench_barrier(bench, err);
     }
     if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err)) {
         return -1;

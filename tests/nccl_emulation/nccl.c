@@ -170,7 +170,7 @@ static int enqueue_transfers(struct group *all)
     struct operation together = {.kind = OPERATION_POINT_TO_POINT};
     cuda_stream stream = NULL;
 
-    together.transfers = calloc(all->n, sizeof(*together.transfers));
+    together.transfers = calloc(all->n + 1, sizeof(*together.transfers));
     if (!together.transfers) {
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
     }
