@@ -11,6 +11,7 @@
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/nccl/nccl_init.h"
 #include "agent/worker/nccl/probe.h"
+#include "agent/worker/nccl/reach.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -247,7 +248,8 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
                         struct error *err)
 {
     identify(comm, env);
-    if (compare_identities(comm, err)) {
+    if (compare_identities(comm, err) ||
+        reach_check(comm->mesh, comm->identity.node, err)) {
         return -1;
     }
     comm->memory.before_init = comm_free_bytes(comm);
@@ -289,16 +291,15 @@ static json_t *nccl_details(struct backend_comm *comm)
     char nccl[NCCL_VERSION_TEXT_MAX];
     char runtime[CUDA_VERSION_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
 
-    return json_pack("{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:o, s:o}", "init_s",
-                     comm->init_s, "nccl_version",
-                     nccl_version_text(identity->nccl_version, nccl), "cuda_runtime",
-                     cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
-                     cuda_version_text(identity->cuda_driver, driver), "device",
-                     identity->device_name, "pci_bus_id", identity->bus_id, "unique_ids",
-                     comm->n_ids, "checks_on_gpu", comm->kernels.find_wrong != NULL,
-                     "registration", nccl_registration_name(comm->options.registration),
-                     "control", mesh_describe(comm->mesh), "gpu_memory",
-                     comm_describe_memory(comm, false));
+    return json_pack(
+        "{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:o, s:o}", "init_s", comm->init_s,
+        "nccl_version", nccl_version_text(identity->nccl_version, nccl), "cuda_runtime",
+        cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
+        cuda_version_text(identity->cuda_driver, driver), "device", identity->device_name,
+        "pci_bus_id", identity->bus_id, "unique_ids", comm->n_ids, "checks_on_gpu",
+        comm->kernels.find_wrong != NULL, "registration",
+        nccl_registration_name(comm->options.registration), "control",
+        mesh_describe(comm->mesh), "gpu_memory", comm_describe_memory(comm, false));
 }
 
 static json_t *nccl_report(struct backend_comm *comm)

@@ -60,7 +60,7 @@ struct backend_comm {
     struct cuda_lib cuda;
     struct nccl_lib nccl;
     struct mesh *mesh;
-    int rank, world_size;
+    int rank, world_size; /* of the communicator; those of the case are the mesh's */
     int device;
     struct nccl_identity identity;
     int sharers;        /* ranks on this rank's GPU, this one among them */

@@ -1,0 +1,160 @@
+/* nccl_interface.c - the network interface that NCCL will take for its own sockets */
+#include "agent/worker/nccl/nccl_interface.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Whether one of the comma separated items names the interface. */
+static bool is_listed(const char *list, bool is_exact, const char *name)
+{
+    while (*list) {
+        size_t len = strcspn(list, ","), used = strcspn(list, ",:");
+        bool is_same = used > 0 && strncmp(list, name, used) == 0 &&
+                       (!is_exact || name[used] == '\0');
+        if (is_same) {
+            return true;
+        }
+        list += len + (list[len] == ',');
+    }
+    return false;
+}
+
+static bool has_family(const struct nccl_interface *interface, const char *family)
+{
+    if (family && strcmp(family, "AF_INET") == 0) {
+        return interface->family == AF_INET;
+    }
+    if (family && strcmp(family, "AF_INET6") == 0) {
+        return interface->family == AF_INET6;
+    }
+    return true;
+}
+
+/* The first that the list, with its "^" or "=", lets pass. */
+static int first_of(const struct nccl_interface *all, int n, const char *list,
+                    const char *family)
+{
+    bool is_not = *list == '^', is_exact = list[is_not] == '=';
+
+    list += is_not + is_exact;
+    for (int i = 0; i < n; i++) {
+        if (has_family(&all[i], family) &&
+            is_listed(list, is_exact, all[i].name) != is_not) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
+                          const char *family)
+{
+    static const char *const usual[] = {"ib", "^docker,lo,virbr", "docker", "lo",
+                                        "virbr"};
+    int found = -1;
+
+    if (ifname && *ifname) {
+        return first_of(list, n, ifname, family);
+    }
+    for (size_t i = 0; found < 0 && i < sizeof(usual) / sizeof(usual[0]); i++) {
+        found = first_of(list, n, usual[i], family);
+    }
+    return found;
+}
+
+static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
+{
+    union {
+        const struct sockaddr *any;
+        const struct sockaddr_in *v4;
+        const struct sockaddr_in6 *v6;
+    } at = {item->ifa_addr};
+
+    snprintf(out->name, sizeof(out->name), "%s", item->ifa_name);
+    if (!at.any || !(item->ifa_flags & IFF_UP)) {
+        return false;
+    }
+    out->family = at.any->sa_family;
+    if (out->family == AF_INET) {
+        return inet_ntop(AF_INET, &at.v4->sin_addr, out->address, sizeof(out->address));
+    }
+    /* Without its zone a link's own address means nothing elsewhere. */
+    return out->family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr) &&
+           !IN6_IS_ADDR_LOOPBACK(&at.v6->sin6_addr) &&
+           inet_ntop(AF_INET6, &at.v6->sin6_addr, out->address, sizeof(out->address));
+}
+
+/* A line NAME=VALUE of one of NCCL's own configuration files; "" if it has none. */
+static bool read_setting(const char *path, const char *name, char *value, size_t size)
+{
+    char line[512];
+    size_t len = strlen(name);
+    bool is_found = false;
+    FILE *file = fopen(path, "re");
+
+    while (file && !is_found && fgets(line, sizeof(line), file)) {
+        is_found = strncmp(line, name, len) == 0 && line[len] == '=';
+        if (is_found) {
+            line[strcspn(line, "\r\n")] = '\0';
+            snprintf(value, size, "%s", line + len + 1);
+        }
+    }
+    if (file) {
+        fclose(file);
+    }
+    return is_found;
+}
+
+/* As NCCL looks it up: the environment, the user's file, the machine's. NULL: nowhere. */
+static const char *setting(const char *name, char *value, size_t size)
+{
+    const char *text = getenv(name), *own = getenv("NCCL_CONF_FILE");
+    const char *home = getenv("HOME");
+    char path[512];
+
+    if (text) {
+        return text;
+    }
+    snprintf(path, sizeof(path), "%s%s",
+             own    ? own
+             : home ? home
+                    : "",
+             own ? "" : "/.nccl.conf");
+    return read_setting(path, name, value, size) ||
+                   read_setting("/etc/nccl.conf", name, value, size)
+               ? value
+               : NULL;
+}
+
+int nccl_interface_find(struct nccl_interface *out, struct error *err)
+{
+    char names[256], families[32];
+    const char *ifname = setting("NCCL_SOCKET_IFNAME", names, sizeof(names));
+    const char *family = setting("NCCL_SOCKET_FAMILY", families, sizeof(families));
+    struct nccl_interface all[NCCL_INTERFACES_MAX];
+    struct ifaddrs *list;
+    int n = 0;
+
+    if (getifaddrs(&list)) {
+        return error_set(err, ERROR_IO, "can't list the network interfaces");
+    }
+    for (const struct ifaddrs *i = list; i && n < NCCL_INTERFACES_MAX; i = i->ifa_next) {
+        n += read_address(i, &all[n]);
+    }
+    freeifaddrs(list);
+    int found = nccl_interface_choose(all, n, ifname, family);
+    if (found < 0) {
+        return error_set(
+            err, ERROR_INVALID,
+            "no network interface that is up is one of NCCL_SOCKET_IFNAME=%s",
+            ifname ? ifname : "");
+    }
+    *out = all[found];
+    return 0;
+}

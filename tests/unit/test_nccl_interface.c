@@ -1,0 +1,98 @@
+/* test_nccl_interface.c - the interface that NCCL will take for its sockets */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/nccl/nccl_interface.h"
+
+static const struct nccl_interface machine[] = {
+    {"lo", AF_INET, "127.0.0.1"},        {"docker0", AF_INET, "172.17.0.1"},
+    {"eth0", AF_INET, "10.0.0.1"},       {"eth0", AF_INET6, "fd00::1"},
+    {"eth10", AF_INET, "10.1.0.1"},      {"ib0", AF_INET, "10.2.0.1"},
+    {"virbr0", AF_INET, "192.168.122.1"}};
+
+#define N ((int)(sizeof(machine) / sizeof(machine[0])))
+
+static const char *choose(int n, const char *ifname, const char *family)
+{
+    int i = nccl_interface_choose(machine, n, ifname, family);
+
+    return i < 0 ? "none" : machine[i].address;
+}
+
+static void the_usual_order_holds_without_a_wish(void **state)
+{
+    static const struct nccl_interface only_lo[] = {{"lo", AF_INET, "127.0.0.1"}};
+    static const struct nccl_interface docker_too[] = {
+        {"lo", AF_INET, "127.0.0.1"}, {"docker0", AF_INET, "172.17.0.1"}};
+
+    (void)state;
+    assert_string_equal(choose(N, NULL, NULL), "10.2.0.1");
+    assert_string_equal(choose(5, NULL, NULL), "10.0.0.1");
+    assert_string_equal(choose(5, "", NULL), "10.0.0.1");
+    assert_int_equal(nccl_interface_choose(only_lo, 1, NULL, NULL), 0);
+    assert_int_equal(nccl_interface_choose(docker_too, 2, NULL, NULL), 1);
+    assert_int_equal(nccl_interface_choose(only_lo, 0, NULL, NULL), -1);
+}
+
+static void names_begin_end_and_exclude(void **state)
+{
+    static const struct {
+        const char *ifname, *family, *address;
+    } wishes[] = {
+        {"eth", NULL, "10.0.0.1"},
+        {"eth1", NULL, "10.1.0.1"},
+        {"=eth1", NULL, "none"},
+        {"=eth10", NULL, "10.1.0.1"},
+        {"wlan,ib", NULL, "10.2.0.1"},
+        {"^lo,docker", NULL, "10.0.0.1"},
+        {"^lo,docker,eth", NULL, "10.2.0.1"},
+        {"^=lo,docker0,eth0", NULL, "10.1.0.1"},
+        {"lo", NULL, "127.0.0.1"},
+        {"nosuch", NULL, "none"},
+        {"eth0:5000", NULL, "10.0.0.1"},
+        {"eth", "AF_INET6", "fd00::1"},
+        {NULL, "AF_INET6", "fd00::1"},
+        {"ib", "AF_INET6", "none"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+        const char *got = choose(N, wishes[i].ifname, wishes[i].family);
+
+        if (strcmp(got, wishes[i].address) != 0)
+            fail_msg("%s: %s, not %s", wishes[i].ifname ? wishes[i].ifname : "-", got,
+                     wishes[i].address);
+    }
+}
+
+static void a_wish_that_nothing_fulfils_is_an_error(void **state)
+{
+    struct nccl_interface interface;
+    struct error err = {0};
+
+    (void)state;
+    setenv("NCCL_SOCKET_IFNAME", "nosuch", 1);
+    assert_int_equal(nccl_interface_find(&interface, &err), -1);
+    assert_non_null(strstr(err.text, "NCCL_SOCKET_IFNAME=nosuch"));
+    setenv("NCCL_SOCKET_IFNAME", "lo", 1);
+    assert_int_equal(nccl_interface_find(&interface, &err), 0);
+    assert_string_equal(interface.address, "127.0.0.1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_usual_order_holds_without_a_wish),
+        cmocka_unit_test(names_begin_end_and_exclude),
+        cmocka_unit_test(a_wish_that_nothing_fulfils_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
