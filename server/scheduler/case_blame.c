@@ -17,15 +17,29 @@ static bool is_failed(const struct run_case *model, int rank)
     return model->ranks && model->ranks[rank].state == RANK_FAILED;
 }
 
+/* It went with its node, which is another reason. */
+static bool is_on_lost_node(const struct live_case *live, int rank)
+{
+    const struct run *run = live->active->run;
+    const struct run_node *node = run_rank_node(run, rank);
+
+    return node && live->nodes[node - run->nodes].is_lost;
+}
+
+static bool failed_alone(const struct live_case *live, int rank)
+{
+    return live->ranks[rank].peer < 0 && !is_on_lost_node(live, rank);
+}
+
 /* A rank that failed by itself; the earliest reported one if it is such. */
 static int own_failure(const struct live_case *live, const struct run_case *model)
 {
     int world = live->active->run->world_size;
 
-    if (live->failed_first >= 0 && live->ranks[live->failed_first].peer < 0)
+    if (live->failed_first >= 0 && failed_alone(live, live->failed_first))
         return live->failed_first;
     for (int i = 0; i < world; i++) {
-        if (is_failed(model, i) && live->ranks[i].peer < 0)
+        if (is_failed(model, i) && failed_alone(live, i))
             return i;
     }
     return -1;

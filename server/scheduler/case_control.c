@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "server/scheduler/case_blame.h"
@@ -16,8 +17,14 @@
  * is not always the one to blame. */
 #define GRACE_NS INT64_C(1000000000)
 
+#define LOST_NAMES_BYTES 300
+
 /* The agent kills 5 s after SIGTERM; then the news has to come back. */
 #define STOP_NS INT64_C(12000000000)
+
+/* An agent that is alive takes its stop at once and asks for more. One that has no
+ * request here and has been silent for so long is not, whatever its lease says yet. */
+#define SILENT_NS INT64_C(5000000000)
 
 static struct run_case *model_of(const struct live_case *live)
 {
@@ -34,9 +41,15 @@ bool live_case_is(const struct live_case *live, int case_no, int attempt)
     return (size_t)case_no == live->index && attempt == attempt_of(live);
 }
 
+/* Once registered a node stays where it is. */
 static struct node *node_at(const struct live_case *live, size_t i)
 {
-    return node_find(&live->active->scheduler->nodes, live->active->run->nodes[i].name);
+    struct live_node *at = &live->nodes[i];
+
+    if (!at->node)
+        at->node =
+            node_find(&live->active->scheduler->nodes, live->active->run->nodes[i].name);
+    return at->node;
 }
 
 /* Nodes and the rendezvous are given back; what remains is the model's. */
@@ -347,23 +360,59 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
         send_stops(live);
 }
 
-static void lose_node(struct live_case *live, size_t i, const char *how)
+/* "node-2: agent lost (...)", "3 nodes: agent lost (...): node-2, node-5 and 1 more". */
+static void describe_lost(struct live_case *live, const char *how)
 {
-    if (live->nodes[i].is_gone)
-        return;
+    const struct run *run = live->active->run;
+    size_t lost = 0, named = 0;
+    struct buf names;
+
+    buf_init(&names, LOST_NAMES_BYTES);
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        if (!live->nodes[i].is_lost)
+            continue;
+        lost++;
+        if (named == lost - 1 &&
+            buf_printf(&names, "%s%s", named ? ", " : "", run->nodes[i].name) == 0)
+            named++;
+    }
+    if (lost == 1)
+        snprintf(live->lost_how, sizeof(live->lost_how), "%s: %s", names.data, how);
+    else if (named == lost)
+        snprintf(live->lost_how, sizeof(live->lost_how), "%zu nodes: %s: %s", lost, how,
+                 names.data);
+    else
+        snprintf(live->lost_how, sizeof(live->lost_how), "%zu nodes: %s: %s and %zu more",
+                 lost, how, names.data ? names.data : "", lost - named);
+    buf_release(&names);
+}
+
+/* The node's ranks went with its agent. What their peers saw was the consequence. */
+static void note_lost(struct live_case *live, size_t i, const char *how)
+{
+    const struct run_node *node = &live->active->run->nodes[i];
+
+    live->is_blamed_lost = live->is_blamed_lost || case_blame_is_on_node(live, i);
     live->nodes[i].is_lost = true;
     live->has_lost_node = true;
-    snprintf(live->lost_how, sizeof(live->lost_how), "%s: %s",
-             live->active->run->nodes[i].name, how);
-    live_case_gone(live, live->active->run->nodes[i].name);
-    /* What the peers saw was its consequence. */
+    for (int k = node->first_rank; k < node->first_rank + node->ranks; k++)
+        fail_rank(live, k, how);
+    describe_lost(live, how);
     if (live->stage == STAGE_ENDING && live->end_state == CASE_FAILED &&
-        case_blame_is_on_node(live, i)) {
+        live->is_blamed_lost) {
         char *reason = strdup(live->lost_how);
 
         free(live->end_reason);
         live->end_reason = reason;
     }
+}
+
+static void lose_node(struct live_case *live, size_t i, const char *how)
+{
+    if (live->nodes[i].is_gone)
+        return;
+    note_lost(live, i, how);
+    live_case_gone(live, live->active->run->nodes[i].name);
     note_failure(live);
 }
 
@@ -389,17 +438,54 @@ static void check_nodes(struct live_case *live, int64_t now_ns)
     }
 }
 
+static bool is_silent(const struct live_case *live, size_t i, int64_t now_ns)
+{
+    const struct node *node = node_at(live, i);
+
+    return !live->nodes[i].is_gone && node && !node->poll_done &&
+           now_ns - node->last_seen_ns >= SILENT_NS;
+}
+
+static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
+{
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        if (!live->nodes[i].is_gone && !is_silent(live, i, now_ns))
+            return false;
+    }
+    return true;
+}
+
+/* What is not gone now is not waited for. It stays occupied until its agent says that it
+ * is clear, or has lost its lease. */
+static void give_up_waiting(struct live_case *live, int64_t now_ns)
+{
+    bool any_alive = false;
+    char how[64];
+
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        any_alive = any_alive || (!live->nodes[i].is_gone && !is_silent(live, i, now_ns));
+        if (!is_silent(live, i, now_ns) || live->nodes[i].is_lost)
+            continue;
+        snprintf(how, sizeof(how), "agent lost (silent for %.0f s)",
+                 (double)(now_ns - node_at(live, i)->last_seen_ns) / 1e9);
+        note_lost(live, i, how);
+    }
+    if (any_alive)
+        emit_message(live->active, "warn",
+                     "some nodes have not said that their workers ended; they stay "
+                     "occupied until they do");
+}
+
 static void tick_ending(struct live_case *live, int64_t now_ns)
 {
     char *reason;
     enum case_state state;
 
-    if (!all_gone(live) && now_ns < live->end_until_ns)
-        return;
-    if (!all_gone(live))
-        emit_message(live->active, "warn",
-                     "some nodes have not said that their workers ended; they stay "
-                     "occupied until they do");
+    if (!all_gone(live)) {
+        if (now_ns < live->end_until_ns && !all_gone_or_silent(live, now_ns))
+            return;
+        give_up_waiting(live, now_ns);
+    }
     reason = live->end_reason;
     state = live->end_state;
     live->end_reason = NULL;
@@ -436,6 +522,17 @@ static void tick_running(struct live_case *live, int64_t now_ns)
     case_blame_stall(live, live->active->run->spec->stall_s, reason, sizeof(reason));
     live->wants_stacks = true;
     live_case_stop(live, CASE_FAILED, reason);
+}
+
+void live_case_excuse(struct live_case *live, int64_t ns)
+{
+    int64_t *deadlines[] = {&live->join_until_ns, &live->grace_until_ns,
+                            &live->end_until_ns, &live->changed_ns};
+
+    for (size_t i = 0; i < sizeof(deadlines) / sizeof(deadlines[0]); i++) {
+        if (*deadlines[i])
+            *deadlines[i] += ns;
+    }
 }
 
 void live_case_tick(struct live_case *live, int64_t now_ns)

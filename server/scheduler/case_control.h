@@ -20,6 +20,9 @@ void live_case_start(struct active_run *active, size_t index);
 /* Take up a running case after a restart of the server. */
 struct live_case *live_case_resume(struct active_run *active, size_t index);
 
+/* Its deadlines come so much later. */
+void live_case_excuse(struct live_case *live, int64_t ns);
+
 /* Once a tick: deadlines, stalls, lost nodes, the end of a stop. */
 void live_case_tick(struct live_case *live, int64_t now_ns);
 

@@ -22,7 +22,8 @@ struct live_rank {
 };
 
 struct live_node {
-    bool is_gone; /* no worker of the case is left there */
+    struct node *node; /* NULL: not registered when it was last looked for */
+    bool is_gone;      /* no worker of the case is left there */
     bool is_lost;
     bool is_back; /* registered again since a restart of the server */
 };
@@ -38,7 +39,8 @@ struct live_case {
     int64_t changed_ns; /* when any rank last got on */
     int failed_first;   /* the rank that failed first, or -1 */
     bool has_lost_node;
-    char lost_how[256];
+    bool is_blamed_lost; /* what the ranks blame was on a node that is lost */
+    char lost_how[400];
     bool wants_stacks;
     enum case_state end_state;
     char *end_reason;

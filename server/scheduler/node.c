@@ -176,6 +176,11 @@ void node_seen(struct node *node, int64_t now_ns)
     node->last_seen_ms = clock_wall_ms();
 }
 
+void node_excuse(struct node *node, int64_t ns)
+{
+    node->last_seen_ns += ns;
+}
+
 /* What the agent has acknowledged is forgotten. */
 static void drop_acknowledged(struct node *node, int64_t after)
 {

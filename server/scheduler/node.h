@@ -77,6 +77,9 @@ struct node *node_register(struct node_registry *registry,
 
 void node_seen(struct node *node, int64_t now_ns);
 
+/* So much of its silence does not count. */
+void node_excuse(struct node *node, int64_t ns);
+
 /* Queue a command (stolen; "seq" is added) and wake the poll. */
 void node_command(struct node *node, json_t *command);
 

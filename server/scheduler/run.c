@@ -143,11 +143,17 @@ static void replace_text(char **field, const char *text)
 
 const struct run_node *run_rank_node(const struct run *run, int rank)
 {
-    for (size_t i = 0; i < run->n_nodes; i++) {
-        if (rank < run->nodes[i].first_rank + run->nodes[i].ranks)
-            return &run->nodes[i];
+    size_t low = 0, high = run->n_nodes;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rank < run->nodes[middle].first_rank + run->nodes[middle].ranks)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    return NULL;
+    return low < run->n_nodes ? &run->nodes[low] : NULL;
 }
 
 static void apply_state(struct run *run, int64_t time_ms, const json_t *body)

@@ -20,6 +20,10 @@
 #define TICK_BUSY_MS 100
 #define TICK_IDLE_MS 500
 
+/* A gap between ticks that says that the server itself was away: stopped, or kept from
+ * its CPU. What agents said meanwhile waits in sockets and is read after the tick. */
+#define AWAY_NS (2 * SECOND_NS)
+
 /* ---- A run's end ---- */
 
 /* Agents that came for one run leave after it. */
@@ -252,12 +256,8 @@ static bool has_waited_enough(struct active_run *active, bool is_missing, int64_
 static void reserve(const struct scheduler *scheduler, const struct placement *placement,
                     bool *reserved)
 {
-    for (size_t i = 0; i < placement->n_nodes; i++) {
-        for (size_t k = 0; k < scheduler->nodes.count; k++) {
-            if (scheduler->nodes.nodes[k] == placement->nodes[i])
-                reserved[k] = true;
-        }
-    }
+    for (size_t i = 0; i < placement->n_nodes; i++)
+        reserved[node_index(&scheduler->nodes, placement->nodes[i]->name)] = true;
 }
 
 static void fail_waiting(struct active_run *active, const char *reason)
@@ -339,18 +339,27 @@ static void reserve_placed(const struct scheduler *scheduler,
 {
     const struct run *run = active->run;
 
-    for (size_t i = 0; i < run->n_nodes && !run->spec->share; i++) {
-        for (size_t k = 0; k < scheduler->nodes.count; k++) {
-            if (strcmp(scheduler->nodes.nodes[k]->name, run->nodes[i].name) == 0)
-                reserved[k] = true;
-        }
+    for (size_t i = 0; i < run->n_nodes && !run->spec->share; i++)
+        reserved[node_index(&scheduler->nodes, run->nodes[i].name)] = true;
+}
+
+/* Only for such a run does it matter whose the nodes are. */
+static bool any_waits(const struct scheduler *scheduler)
+{
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        const struct run *run = scheduler->runs[i]->run;
+
+        if (!run_has_ended(run) && run->n_nodes == 0)
+            return true;
     }
+    return false;
 }
 
 static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 {
+    /* The last is for nodes that are not registered (yet). */
     bool *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
-    bool has_live = false;
+    bool has_live = false, has_waiting = any_waits(scheduler);
 
     if (!reserved)
         return;
@@ -360,7 +369,7 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
         if (run_has_ended(active->run) || active->run->n_nodes == 0)
             continue;
         tick_placed(active, now_ns);
-        if (!run_has_ended(active->run))
+        if (has_waiting && !run_has_ended(active->run))
             reserve_placed(scheduler, active, reserved);
     }
     for (size_t i = 0; i < scheduler->n_runs; i++) {
@@ -374,12 +383,32 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
     uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
 }
 
+/* Nobody was silent or late while we did not listen. */
+static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
+{
+    int64_t away_ns = scheduler->ticked_ns ? now_ns - scheduler->ticked_ns : 0;
+
+    scheduler->ticked_ns = now_ns;
+    if (away_ns < AWAY_NS)
+        return;
+    log_warn("the server did not get to run for %.1f s; agents get as much longer",
+             (double)away_ns / 1e9);
+    scheduler->recovering_until_ns += away_ns;
+    for (size_t i = 0; i < scheduler->nodes.count; i++)
+        node_excuse(scheduler->nodes.nodes[i], away_ns);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        if (scheduler->runs[i]->live)
+            live_case_excuse(scheduler->runs[i]->live, away_ns);
+    }
+}
+
 static void tick(struct scheduler *scheduler)
 {
     int64_t now_ns = clock_monotonic_ns();
 
     if (scheduler->is_closing)
         return;
+    excuse_absence(scheduler, now_ns);
     expire_agents(scheduler, now_ns);
     tick_runs(scheduler, now_ns);
 }

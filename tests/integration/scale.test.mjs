@@ -1,0 +1,80 @@
+// scale.test.mjs - more nodes than people look at one by one
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { assertNumbered, startAgents, startCluster, startServer } from './lib/cluster.mjs';
+import { patience, waitFor } from './lib/fixture.mjs';
+
+const limit = { timeout: 120000 };
+const nodes = 48;
+
+const sim = {
+  backend: 'sim', sizes: [8, '4K', '1M'], iters: 2, warmup: 0, in_place: false,
+  env: { SIM_SLEEP_FRACTION: '0' }, nodes: { count: nodes },
+};
+// Minutes: something to interrupt.
+const slow = {
+  ...sim, sizes: { min: 4096, max: 4096 * 100, step: 4096 },
+  env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '100000' },
+};
+// About three seconds.
+const brief = { ...slow, sizes: { min: 4096, max: 4096 * 12, step: 4096 } };
+
+const rowsOf = (run) => run.rows_done;
+const agentsThere = async (server) =>
+  (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length;
+
+test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
+  const { server, agents } = await startCluster(t, nodes);
+  const first = await server.runEnds((await server.run(sim)).id);
+  assert.equal(first.state, 'completed', first.reason);
+  assert.equal(rowsOf(first), 3);
+
+  const { id } = await server.run(slow);
+  await server.event(id, (event) => event.type === 'result');
+  const dead = agents.filter((_, i) => i % 4 === 3).slice(0, 10);
+  dead.forEach((agent) => agent.signal('SIGKILL'));
+  const begin = Date.now();
+  const run = await server.runEnds(id);
+
+  assert.equal(run.state, 'failed');
+  assert.ok(Date.now() - begin < 9000 * patience, `${Date.now() - begin} ms`);
+  const [, count, names] = run.reason.match(/^(\d+) nodes: agent lost \(silent for \d+ s\): (.*)$/) ??
+    assert.fail(run.reason);
+  assert.equal(Number(count), 10, run.reason);
+  assert.deepEqual(names.split(', '), dead.map((agent) => agent.nodeName));
+  const events = await server.events(id);
+  assertNumbered(events);
+  const lost = events.filter((event) => event.type === 'rank' && /agent lost/.test(event.reason));
+  assert.deepEqual(lost.map((event) => event.node).sort(),
+    dead.map((agent) => agent.nodeName).sort());
+  for (const { rank, node } of run.cases[0].ranks.filter((r) => dead.some((a) => a.nodeName === r.node))) {
+    assert.equal(run.cases[0].ranks[rank].state, 'failed', node);
+  }
+});
+
+test('a server that is killed finds every agent and the run again', limit, async (t) => {
+  const server = await startServer(t);
+  await startAgents(t, server, nodes);
+  const { id } = await server.run(brief);
+  await server.event(id, (event) => event.type === 'result');
+  await server.killHard();
+  const again = await server.startAgain();
+  const run = await again.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(rowsOf(run), run.rows_total);
+  assertNumbered(await again.events(id));
+  await waitFor(async () => await agentsThere(again) === nodes, 'all agents are back');
+});
+
+test('a server that was kept from running blames no agent for it', limit, async (t) => {
+  const { server } = await startCluster(t, 4, { server: { args: ['--lease-s', '2'] } });
+  const { id } = await server.run({ ...brief, nodes: { count: 4 } });
+  await server.event(id, (event) => event.type === 'result');
+  server.signal('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  server.signal('SIGCONT');
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(await agentsThere(server), 4);
+});
