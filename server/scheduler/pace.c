@@ -85,18 +85,16 @@ static void sum_bucket(const struct pace *pace, int i, struct pace_bucket *sum)
     }
 }
 
-/* Of the collective, or where none of its rows is known, of all. */
+/* Of the collective; sizes that it has not come to yet are as those of all others. */
 static void make_curve(const struct pace *pace, int kind, struct curve *curve)
 {
     struct pace_bucket sum;
-    bool is_known;
 
     curve->n = 0;
-    for (int i = 0; i < PACE_BUCKETS; i++)
-        add_bucket(curve, &pace->buckets[kind][i]);
-    is_known = curve->n > 0;
-    for (int i = 0; i < PACE_BUCKETS && !is_known; i++) {
-        sum_bucket(pace, i, &sum);
+    for (int i = 0; i < PACE_BUCKETS; i++) {
+        sum = pace->buckets[kind][i];
+        if (sum.rows == 0)
+            sum_bucket(pace, i, &sum);
         add_bucket(curve, &sum);
     }
 }

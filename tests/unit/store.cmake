@@ -1,3 +1,6 @@
 unit_test(store rb_store rb_common)
 unit_test(store_faults rb_store rb_common)
 unit_test(store_cursor rb_store rb_common)
+unit_test(store_pages rb_store rb_common)
+unit_test(summary rb_store rb_common m)
+unit_test(thin rb_store)

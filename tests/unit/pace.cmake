@@ -1,0 +1,1 @@
+unit_test(pace rb_scheduler rb_common)

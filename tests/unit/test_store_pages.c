@@ -1,0 +1,185 @@
+/* test_store_pages.c - pages of results, runs of a node, and what became of it */
+#include "tests/unit/store_fixture.h"
+
+struct page {
+    int calls;
+    struct error err;
+    char *text;
+    int64_t next;
+};
+
+static void on_page(void *arg, const struct error *err, const char *text, size_t len,
+                    int64_t next)
+{
+    struct page *page = arg;
+
+    page->calls++;
+    if (err)
+        page->err = *err;
+    free(page->text);
+    page->text = strndup(text, len);
+    page->next = next;
+}
+
+/* Rows 0 to 299 of three cases; events that are none between them. */
+static void fill(struct fixture *fixture)
+{
+    struct store_write *write = write_of_run("run1", "running", 5);
+
+    for (int i = 0; i < 300; i++) {
+        json_t *row = json_pack("{s:i, s:i, s:i, s:i, s:i, s:s}", "case", i / 100, "row",
+                                i % 100, "series", i % 2, "group", i % 4, "size",
+                                (i % 100) * 8, "collective", "all_reduce");
+
+        add_event(write, "run1", i);
+        store_write_event(write, "run1", i, "result", row);
+        json_decref(row);
+    }
+    store_it(fixture, write);
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += *text == '\n';
+    return n;
+}
+
+/* Read all pages; the number of rows, and *first of the first page to be freed. */
+static size_t read_all(struct fixture *fixture, struct store_rows_query query,
+                       size_t *pages, char **first)
+{
+    struct page page = {0};
+    size_t rows = 0;
+
+    query.run = "run1";
+    for (*pages = 0; *pages == 0 || page.next > 0; (*pages)++) {
+        int calls = page.calls;
+
+        query.after = page.next;
+        store_read_rows(fixture->store, &query, on_page, &page);
+        while (page.calls == calls)
+            uv_run(&fixture->loop, UV_RUN_ONCE);
+        assert_int_equal(page.err.code, ERROR_NONE);
+        assert_true(lines_of(page.text) <= (size_t)query.limit);
+        rows += lines_of(page.text);
+        if (*pages == 0 && first)
+            *first = strdup(page.text);
+    }
+    free(page.text);
+    return rows;
+}
+
+#define ANY .case_no = -1, .series = -1, .group = -1, .row = -1, .rank = -1, .size = -1
+
+static void pages_hold_every_row_once(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t pages;
+
+    fill(fixture);
+    /* Every second result is a row; the others have no size. */
+    assert_int_equal(
+        read_all(fixture, (struct store_rows_query){ANY, .limit = 7}, &pages, NULL), 600);
+    assert_int_equal(pages, (600 + 6) / 7);
+    assert_int_equal(
+        read_all(fixture, (struct store_rows_query){ANY, .limit = 600}, &pages, NULL),
+        600);
+    assert_int_equal(pages, 1);
+}
+
+static void pages_are_filtered(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_rows_query query = {ANY, .limit = 10};
+    char *first = NULL;
+    size_t pages;
+
+    fill(fixture);
+    query.case_no = 2;
+    query.group = 3;
+    assert_int_equal(read_all(fixture, query, &pages, &first), 25);
+    assert_int_equal(pages, 3);
+    assert_non_null(strstr(first, "\"case\":2,\"row\":3,\"series\":1,\"group\":3"));
+    free(first);
+    query.group = -1;
+    query.size = 80;
+    assert_int_equal(read_all(fixture, query, &pages, NULL), 1);
+    query.size = -1;
+    query.row = 99;
+    query.series = 0;
+    assert_int_equal(read_all(fixture, query, &pages, NULL), 0);
+    query.series = 1;
+    assert_int_equal(read_all(fixture, query, &pages, NULL), 1);
+    query.metric = "loss";
+    assert_int_equal(read_all(fixture, query, &pages, NULL), 0);
+}
+
+static void runs_of_a_node_are_found(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    json_t *doc = json_pack("{s:s, s:[{s:s}, {s:s}]}", "id", "run1", "nodes", "name",
+                            "n1", "name", "n2");
+    struct heard heard = {0};
+
+    store_write_run(write, "run1", "completed", "", 5, NULL, doc);
+    store_write_run(write, "run1", "completed", "", 5, NULL, doc);
+    json_decref(doc);
+    store_it(fixture, write);
+    store_it(fixture, write_of_run("run2", "completed", 6));
+    for (int i = 0; i < 3; i++) {
+        static const char *const nodes[] = {"n2", "n3", NULL};
+        static const size_t wanted[] = {1, 0, 2};
+        struct store_runs_query query = {.node = nodes[i], .limit = 10};
+
+        store_read_runs(fixture->store, &query, on_read, &heard);
+        wait_for(fixture, &heard, i + 1);
+        assert_int_equal(json_array_size(json_object_get(heard.result, "runs")),
+                         wanted[i]);
+    }
+    json_decref(heard.result);
+}
+
+static void history_of_a_node_is_kept_short(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct heard heard = {0};
+    const json_t *first;
+
+    for (int i = 0; i < STORE_NODE_HISTORY_MAX + 50; i++) {
+        store_write_node(write, "n1", 1000 + i, i % 2 ? "lost" : "returned", NULL);
+        store_write_node(write, "n2", 1000 + i, "left", "why");
+    }
+    store_it(fixture, write);
+    fixture_close(fixture);
+    fixture_open(fixture);
+    store_read_node(fixture->store, "n1", on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(heard.result), STORE_NODE_HISTORY_MAX);
+    first = json_array_get(heard.result, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "time")),
+                        "1970-01-01T00:00:01.149Z");
+    assert_string_equal(json_string_value(json_object_get(first, "state")), "lost");
+    assert_true(json_is_null(json_object_get(first, "detail")));
+    json_decref(heard.result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(pages_hold_every_row_once, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(pages_are_filtered, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(runs_of_a_node_are_found, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(history_of_a_node_is_kept_short, fixture_setup,
+                                        fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,416 @@
+/* test_summary.c - a summary says what all of a run's results say, up to one event */
+#include <math.h>
+#include <sqlite3.h>
+
+#include "server/store/result_record.h"
+#include "server/store/summary.h"
+#include "tests/unit/store_fixture.h"
+
+struct row {
+    int case_no, attempt, series, cycle;
+    int64_t size;
+    double time_us;
+    int wrong;
+    const char *skipped;
+};
+
+static void add_row(struct store_write *write, const struct row *row)
+{
+    json_t *body =
+        json_pack("{s:i, s:i, s:i, s:i, s:s, s:s, s:b, s:I}", "case", row->case_no,
+                  "attempt", row->attempt ? row->attempt : 1, "series", row->series,
+                  "row", (int)row->size, "collective", "all_reduce", "dtype", "float32",
+                  "in_place", row->series % 2, "size", (json_int_t)row->size);
+
+    if (row->cycle >= 0)
+        json_object_set_new(body, "cycle", json_integer(row->cycle));
+    if (row->skipped) {
+        json_object_set_new(body, "skipped", json_string(row->skipped));
+    } else {
+        json_object_set_new(body, "time_us", json_real(row->time_us));
+        json_object_set_new(body, "time_min_us", json_real(row->time_us - 1.0));
+        json_object_set_new(body, "time_max_us", json_real(row->time_us + 1.0));
+        json_object_set_new(body, "algbw_gbs", json_real(100.0 / row->time_us));
+        json_object_set_new(body, "busbw_gbs", json_real(150.0 / row->time_us));
+        json_object_set_new(body, "wrong", json_integer(row->wrong));
+    }
+    assert_int_equal(store_write_event(write, "run1", 1000, "result", body), 0);
+    json_decref(body);
+}
+
+static void add_figure(struct store_write *write, int case_no, int rank, double value,
+                       int step)
+{
+    json_t *body = json_pack("{s:i, s:i, s:s, s:f, s:s, s:b, s:i, s:{s:i, s:s}}", "case",
+                             case_no, "attempt", 1, "metric", "loss", "value", value,
+                             "unit", "nat", "higher_is_better", 0, "rank", rank, "labels",
+                             "step", step, "phase", "warm");
+
+    assert_int_equal(store_write_event(write, "run1", 1000, "result", body), 0);
+    json_decref(body);
+}
+
+struct summed {
+    int calls;
+    struct error err;
+    struct summary *summary;
+};
+
+static void on_summary(void *arg, const struct error *err, struct summary *summary)
+{
+    struct summed *summed = arg;
+
+    summed->calls++;
+    if (err)
+        summed->err = *err;
+    summed->summary = summary;
+}
+
+static struct summary *summary_of(struct fixture *fixture, struct summary_query query)
+{
+    struct summed summed = {0};
+
+    query.run = "run1";
+    if (query.points == 0)
+        query.points = SUMMARY_POINTS_DEFAULT;
+    if (query.up_to == 0)
+        query.up_to = INT64_MAX;
+    store_read_summary(fixture->store, &query, on_summary, &summed);
+    while (summed.calls == 0)
+        uv_run(&fixture->loop, UV_RUN_ONCE);
+    if (summed.err.code)
+        fail_msg("summary: %s", summed.err.text);
+    return summed.summary;
+}
+
+static void near(double value, double wanted)
+{
+    if (fabs(value - wanted) > 1e-9 * (fabs(wanted) + 1.0))
+        fail_msg("%.12g is not %.12g", value, wanted);
+}
+
+static void point_is_the_median_of_repeats(void **state)
+{
+    static const struct summary_case cases[] = {{0, 1}, {0, 2}, {0, 1}, {0, 1}};
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    const struct summary_point *point;
+    struct summary *summary;
+
+    add_row(write, &(struct row){.case_no = 0, .cycle = -1, .size = 8, .time_us = 10});
+    add_row(write, &(struct row){.case_no = 1, .cycle = -1, .size = 8, .time_us = 99});
+    add_row(write, &(struct row){.case_no = 1,
+                                 .attempt = 2,
+                                 .cycle = -1,
+                                 .size = 8,
+                                 .time_us = 30,
+                                 .wrong = 7});
+    add_row(write, &(struct row){.case_no = 2, .cycle = -1, .size = 8, .time_us = 14});
+    add_row(write, &(struct row){.case_no = 3, .cycle = -1, .size = 8, .time_us = 12});
+    add_row(write, &(struct row){
+                       .case_no = 3, .series = 1, .cycle = -1, .size = 8, .time_us = 1});
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.cases = cases, .n_cases = 4});
+    assert_int_equal(summary->n_series, 2);
+    assert_int_equal(summary->points, 2);
+    assert_int_equal(summary->last_event, 6);
+    point = &summary->series[0].points[0];
+    assert_int_equal(point->rows, 4);
+    near(point->time_us, 13.0);
+    near(point->time_us_min, 10.0);
+    near(point->time_us_max, 30.0);
+    near(point->rank_us_min, 9.0);
+    near(point->rank_us_max, 31.0);
+    near(point->busbw_gbs, (150.0 / 12 + 150.0 / 14) / 2);
+    near(point->busbw_gbs_min, 5.0);
+    near(point->busbw_gbs_max, 15.0);
+    near(point->algbw_gbs, (100.0 / 12 + 100.0 / 14) / 2);
+    assert_int_equal(point->wrong, 7);
+    assert_int_equal(point->event, 1);
+    assert_true(json_is_true(json_object_get(summary->series[1].key, "in_place")));
+    summary_destroy(summary);
+}
+
+static void rows_are_told_apart_as_asked(void **state)
+{
+    static const struct summary_case cases[] = {{0, 1}, {1, 1}, {0, 1}};
+    static const size_t wanted[] = {
+        [SUMMARY_BY_COMBINATION] = 2, [SUMMARY_BY_CASE] = 3, [SUMMARY_BY_CYCLE] = 6};
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+
+    for (int case_no = 0; case_no < 3; case_no++) {
+        for (int cycle = 0; cycle < 2; cycle++)
+            add_row(write, &(struct row){.case_no = case_no,
+                                         .cycle = cycle,
+                                         .size = 8,
+                                         .time_us = 5 + case_no});
+    }
+    store_it(fixture, write);
+    for (size_t by = 0; by < 3; by++) {
+        struct summary *summary = summary_of(
+            fixture, (struct summary_query){
+                         .cases = cases, .n_cases = 3, .by = (enum summary_by)by});
+
+        assert_int_equal(summary->n_series, wanted[by]);
+        assert_int_equal(summary->series[0].combination, 0);
+        assert_int_equal(summary->series[summary->n_series - 1].combination, 1);
+        assert_int_equal(summary->results, 6);
+        summary_destroy(summary);
+    }
+}
+
+static void skipped_rows_say_why(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    struct summary *summary;
+
+    add_row(write, &(struct row){.cycle = -1, .size = 8, .time_us = 10});
+    add_row(write, &(struct row){.cycle = -1, .size = 16, .skipped = "too \"large\""});
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.want_json = true});
+    assert_int_equal(summary->series[0].skipped, 1);
+    assert_int_equal(summary->series[0].wrong, 0);
+    assert_int_equal(summary->series[0].points[1].rows, 0);
+    assert_int_equal(summary->series[0].points[1].wrong, -1);
+    assert_string_equal(summary->series[0].points[1].reason, "too \"large\"");
+    assert_non_null(
+        strstr(summary->json, "\"reason\":\"too \\\"large\\\"\",\"wrong\":null}"));
+    summary_destroy(summary);
+}
+
+/* Whoever goes on with the events behind it must see nothing twice. */
+static void summary_ends_where_it_is_asked_to(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    json_t *message = json_pack("{s:s, s:s}", "level", "info", "text", "hello");
+
+    for (int i = 0; i < 500; i++)
+        add_row(write, &(struct row){.cycle = -1, .size = 8 + i, .time_us = 10});
+    store_write_event(write, "run1", 1000, "message", message);
+    json_decref(message);
+    add_row(write, &(struct row){.cycle = -1, .size = 4, .time_us = 10});
+    store_it(fixture, write);
+    for (int64_t up_to = 1; up_to <= 502; up_to += 33) {
+        struct summary *summary =
+            summary_of(fixture, (struct summary_query){.up_to = up_to});
+
+        assert_int_equal(summary->last_event, up_to);
+        assert_int_equal(summary->results, up_to < 501 ? up_to : up_to - 1);
+        assert_string_equal(summary->messages, "[]");
+        summary_destroy(summary);
+    }
+    {
+        struct summary *summary =
+            summary_of(fixture, (struct summary_query){.points = 0});
+        json_t *messages = json_loads(summary->messages, 0, NULL);
+
+        assert_int_equal(summary->last_event, 502);
+        assert_int_equal(json_array_size(messages), 1);
+        assert_int_equal(
+            json_integer_value(json_object_get(json_array_get(messages, 0), "id")), 501);
+        json_decref(messages);
+        summary_destroy(summary);
+    }
+}
+
+static void long_series_are_thinned(void **state)
+{
+    enum { SIZES = 3000 };
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    const struct summary_series *series;
+    struct summary *summary;
+    bool has_slow = false, has_wrong = false;
+
+    for (int i = 0; i < SIZES; i++)
+        add_row(write, &(struct row){.cycle = -1,
+                                     .size = 8 + i,
+                                     .time_us = i == 1234 ? 500 : 10 + i % 3,
+                                     .wrong = i == 2222});
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.points = 100});
+    series = &summary->series[0];
+    assert_int_equal(series->points_total, SIZES);
+    assert_int_equal(summary->points_total, SIZES);
+    assert_true(series->n_points <= 100 && series->n_points > 80);
+    assert_int_equal(series->rows, SIZES);
+    assert_int_equal(series->wrong, 1);
+    for (size_t i = 0; i < series->n_points; i++) {
+        has_slow = has_slow || series->points[i].size == 8 + 1234;
+        has_wrong = has_wrong || series->points[i].wrong > 0;
+    }
+    assert_true(has_slow);
+    assert_true(has_wrong);
+    summary_destroy(summary);
+}
+
+static void figures_are_per_rank_and_case(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    const struct summary_figure *figure;
+    struct summary *summary;
+
+    for (int step = 0; step < 1000; step++) {
+        for (int rank = 0; rank < 2; rank++)
+            add_figure(write, 0, rank, step == 500 ? -1.0 : 1000.0 - step + rank, step);
+    }
+    store_it(fixture, write);
+    summary =
+        summary_of(fixture, (struct summary_query){.points = 100, .want_json = true});
+    assert_int_equal(summary->n_figures, 2);
+    figure = &summary->figures[1];
+    assert_int_equal(figure->rank, 1);
+    assert_int_equal(figure->count, 1000);
+    near(figure->min, -1.0);
+    near(figure->max, 1001.0);
+    near(figure->last, 2.0);
+    near(figure->median, 501.0);
+    assert_true(figure->n_values <= 50);
+    assert_string_equal(json_string_value(json_object_get(figure->key, "x")), "step");
+    near(figure->values[0].x, 0.0);
+    assert_int_equal(figure->values[figure->n_values - 1].index, 999);
+    assert_non_null(strstr(summary->json, "\"labels\":{\"phase\":\"warm\"}"));
+    summary_destroy(summary);
+}
+
+/* A chunk that was begun goes on growing, and keys keep their numbers. */
+static void summary_survives_a_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    struct summary *summary;
+
+    store_it(fixture, write_of_run("run1", "running", 5));
+    for (int i = 0; i < 200; i++) {
+        struct store_write *write = store_write_create();
+
+        add_row(write, &(struct row){
+                           .series = i % 4, .cycle = -1, .size = 8 + i, .time_us = 10});
+        store_it(fixture, write);
+        if (i % 50 == 17) {
+            fixture_close(fixture);
+            fixture_open(fixture);
+        }
+    }
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
+    assert_int_equal(summary->results, 200);
+    assert_int_equal(summary->n_series, 4);
+    assert_int_equal(summary->points, 200);
+    summary_destroy(summary);
+}
+
+/* A write that fails leaves no record behind, and those beside it are stored. */
+static void refused_write_leaves_no_record(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *bad = store_write_create(), *good = store_write_create();
+    json_t *body = json_pack("{s:i}", "case", 0);
+    struct heard heard[2] = {{0}, {0}};
+    struct summary *summary;
+
+    store_it(fixture, write_of_run("run1", "running", 5));
+    add_row(bad, &(struct row){.series = 9, .cycle = -1, .size = 8, .time_us = 10});
+    store_write_event(bad, "no-such-run", 1, "result", body);
+    json_decref(body);
+    add_row(good, &(struct row){.series = 3, .cycle = -1, .size = 8, .time_us = 10});
+    store_submit(fixture->store, bad, false, on_written, &heard[0]);
+    store_submit(fixture->store, good, false, on_written, &heard[1]);
+    wait_for(fixture, &heard[1], 1);
+    assert_int_equal(heard[0].err.code, ERROR_NOT_FOUND);
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
+    assert_int_equal(summary->results, 1);
+    assert_int_equal(
+        json_integer_value(json_object_get(summary->series[0].key, "series")), 3);
+    summary_destroy(summary);
+}
+
+static void deleted_run_can_come_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    struct summary *summary;
+
+    add_row(write, &(struct row){.series = 1, .cycle = -1, .size = 8, .time_us = 10});
+    store_it(fixture, write);
+    write = store_write_create();
+    store_write_delete(write, "run1");
+    store_it(fixture, write);
+    write = write_of_run("run1", "running", 5);
+    add_row(write, &(struct row){.series = 2, .cycle = -1, .size = 9, .time_us = 10});
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
+    assert_int_equal(summary->results, 1);
+    assert_int_equal(summary->series[0].points[0].size, 9);
+    summary_destroy(summary);
+}
+
+/* The database as the version before left it: events, and no records. */
+static void older_database_gets_its_records(void **state)
+{
+    static const char undo[] =
+        "DROP TABLE result_keys; DROP TABLE result_chunks; DROP TABLE run_nodes;"
+        "DROP TABLE node_events; DROP TABLE chores; DROP INDEX events_but_results;"
+        "PRAGMA user_version = 1;";
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    json_t *doc = json_pack("{s:s, s:[{s:s}]}", "id", "run2", "nodes", "name", "n1");
+    const char *message = NULL;
+    struct heard heard = {0};
+    struct summary *summary;
+    char path[128];
+    sqlite3 *db;
+
+    for (int i = 0; i < 150; i++)
+        add_row(write, &(struct row){.cycle = -1, .size = 8 + i, .time_us = 10});
+    store_write_run(write, "run2", "completed", "", 6, NULL, doc);
+    json_decref(doc);
+    store_it(fixture, write);
+    fixture_close(fixture);
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, undo, NULL, NULL, NULL) != SQLITE_OK)
+        message = sqlite3_errmsg(db);
+    assert_null(message);
+    sqlite3_close(db);
+    fixture_open(fixture);
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
+    assert_int_equal(summary->results, 150);
+    assert_int_equal(summary->points, 150);
+    summary_destroy(summary);
+    store_read_runs(fixture->store, &(struct store_runs_query){.node = "n1", .limit = 10},
+                    on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(json_object_get(heard.result, "runs")), 1);
+    json_decref(heard.result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(point_is_the_median_of_repeats, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(rows_are_told_apart_as_asked, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(skipped_rows_say_why, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(summary_ends_where_it_is_asked_to, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(long_series_are_thinned, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(figures_are_per_rank_and_case, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(summary_survives_a_restart, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(refused_write_leaves_no_record, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(deleted_run_can_come_again, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(older_database_gets_its_records, fixture_setup,
+                                        fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
