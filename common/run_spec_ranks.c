@@ -139,5 +139,8 @@ void run_spec_check_ranks(const struct run_spec *spec, struct problems *problems
                      "are GPUs, of the NCCL backend, which is not asked for");
     if (spec->nccl_lib && json_object_get(spec->matrix, "nccl_lib"))
         problems_add(problems, "/matrix/nccl_lib", "is given for the whole run too");
+    if (spec->split.kind != SPLIT_NONE && spec->control.kinds)
+        problems_add(problems, "/control",
+                     "is measured with all ranks in one communicator: not with a split");
     check_traffic(spec, problems);
 }

@@ -73,6 +73,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     { ...quick, repeats: 2, timing: 'isolated', in_place: false, root: -1, collectives: ['broadcast'] },
     { ...quick, nodes: { names: ['nobody'], wait_s: 0 } },
     { ...quick, sizes: ['1T'] },
+    { ...quick, split: 'node', collectives: ['alltoallv', 'hypercube'], traffic: { spread: 0 } },
   ];
   for (const spec of specs) {
     const { id } = (await api.post(spec)).json;
