@@ -8,8 +8,10 @@
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/parked.h"
+#include "server/report/figures.h"
 #include "server/report/report.h"
 #include "server/report/style.h"
+#include "server/store/summary.h"
 
 #define PAGE_EVENTS 2000
 #define PAGE_BYTES_MAX ((size_t)64 << 20)
@@ -24,6 +26,8 @@ struct report_job {
     char run[64];
     int64_t after;
     struct buf text; /* a page of events; at last the report */
+    struct summary_case *cases;
+    size_t n_cases;
     bool is_failed;
 };
 
@@ -66,6 +70,7 @@ static void finish(struct report_job *job, const struct error *err)
         reply(request, job);
     facts_destroy(job->facts);
     buf_release(&job->text);
+    free(job->cases);
     free(job);
 }
 
@@ -82,6 +87,45 @@ static void on_written(uv_work_t *work, int status)
     struct report_job *job = work->data;
 
     finish(job, status || job->is_failed ? &too_large : NULL);
+}
+
+static void start_writing(struct report_job *job)
+{
+    buf_release(&job->text);
+    uv_queue_work(job->parked->api->loop, &job->work, write_report, on_written);
+}
+
+static void on_summary(void *arg, const struct error *err, struct summary *summary)
+{
+    struct report_job *job = arg;
+    struct facts *facts = job->facts;
+
+    if (summary)
+        facts->figures = figures_from_summary(facts->run, facts->rows, summary,
+                                              job->cases, job->n_cases);
+    summary_destroy(summary);
+    if (!job->parked->request || err || !facts->figures)
+        finish(job, err ? err : &too_large);
+    else
+        start_writing(job);
+}
+
+/* Of a run with more rows than the report lists, the charts still show all. */
+static void read_summary(struct report_job *job)
+{
+    struct summary_query query = {.run = job->run,
+                                  .up_to = INT64_MAX,
+                                  .points = SUMMARY_POINTS_DEFAULT,
+                                  .by = SUMMARY_BY_COMBINATION};
+
+    job->cases = summary_cases(job->facts->run, &job->n_cases);
+    if (!job->cases) {
+        finish(job, &too_large);
+        return;
+    }
+    query.cases = job->cases;
+    query.n_cases = job->n_cases;
+    store_read_summary(job->parked->api->store, &query, on_summary, job);
 }
 
 /* On the work queue. */
@@ -115,9 +159,10 @@ static void on_page(void *arg, const struct error *err, const char *text, size_t
     }
     job->after = last_id;
     job->work.data = job;
-    if (count == 0) {
-        buf_release(&job->text);
-        uv_queue_work(loop, &job->work, write_report, on_written);
+    if (count == 0 && facts_is_full(job->facts)) {
+        read_summary(job);
+    } else if (count == 0) {
+        start_writing(job);
     } else if (buf_append(&job->text, text, len)) {
         finish(job, &too_large);
     } else {

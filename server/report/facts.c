@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json_util.h"
+#include "server/report/figures.h"
 
 struct facts *facts_create(json_t *run, json_t *nodes, const char *address,
                            int64_t generated_ms)
@@ -39,6 +40,7 @@ void facts_destroy(struct facts *facts)
     json_decref(facts->rows);
     json_decref(facts->messages);
     json_decref(facts->connected);
+    figures_destroy(facts->figures);
     free(facts->address);
     free(facts);
 }
@@ -48,7 +50,8 @@ bool facts_is_full(const struct facts *facts)
     return json_array_size(facts->rows) >= FACTS_ROWS_MAX;
 }
 
-/* By the run's own count: what is left out need not be read. */
+/* By the run's own count: what is left out need not be read. Figures of a program are no
+ * rows to it. */
 uint64_t facts_rows_left_out(const struct facts *facts)
 {
     const json_t *summary = json_object_get(facts->run, "summary");
@@ -60,7 +63,8 @@ uint64_t facts_rows_left_out(const struct facts *facts)
         return 0;
     json_array_foreach(json_object_get(summary, "metrics"), i, metric)
     {
-        all += (uint64_t)json_get_int(metric, "count", 0);
+        if (json_object_get(facts->run, "program"))
+            all += (uint64_t)json_get_int(metric, "count", 0);
     }
     return all > have ? all - have : 0;
 }

@@ -11,6 +11,8 @@
 #define FACTS_ROWS_MAX ((size_t)10000)
 #define FACTS_MESSAGES_MAX ((size_t)500)
 
+struct figures;
+
 /* Every member is owned. */
 struct facts {
     json_t *run;       /* its document, shared with nobody */
@@ -18,6 +20,7 @@ struct facts {
     json_t *rows;      /* array: result rows, the first FACTS_ROWS_MAX */
     json_t *messages;  /* array: `message` events, the last FACTS_MESSAGES_MAX */
     json_t *connected; /* array: `rank` events that say what carries the bytes */
+    struct figures *figures; /* of all rows, when it holds only some; or NULL */
     uint64_t messages_left_out;
     int64_t generated_ms;
     char *address; /* of the run's page, or NULL */

@@ -8,6 +8,7 @@
 
 #include "common/buf.h"
 #include "common/json_util.h"
+#include "server/store/summary.h"
 
 #define KEY_MAX ((size_t)1 << 20)
 
@@ -15,8 +16,9 @@
 struct observation {
     size_t owner; /* index of its series or metric */
     int64_t case_no;
-    double size, value; /* value: time_us, or the metric's */
-    double min_us, max_us, algbw_gbs, busbw_gbs;
+    double size, value;    /* value: time_us, or the metric's */
+    double min_us, max_us; /* over ranks; of a metric in its unit */
+    double algbw_gbs, busbw_gbs;
     int64_t wrong;
     size_t order; /* as it came */
 };
@@ -107,7 +109,7 @@ static void append_part(struct buf *text, const char *word, const char *part)
 }
 
 /* What tells a series from others of its collective. */
-static char *series_label(const struct gathering *g, const json_t *row)
+static char *series_label(const json_t *row, const char *case_label)
 {
     const char *redop = json_get_str(row, "redop", "none");
     const json_t *group = json_object_get(row, "group");
@@ -125,8 +127,8 @@ static char *series_label(const struct gathering *g, const json_t *row)
         append_part(&text, "group ", case_key(json_integer_value(group), number));
     else if (json_is_string(group))
         append_part(&text, "group ", json_string_value(group));
-    if (json_get_str(g->labels, case_key(json_get_int(row, "case", 0), number), "")[0])
-        append_part(&text, "", json_get_str(g->labels, number, ""));
+    if (*case_label)
+        append_part(&text, "", case_label);
     return buf_detach(&text, NULL);
 }
 
@@ -166,9 +168,9 @@ static size_t family_of(struct gathering *g, const char *collective, const char 
     return family;
 }
 
-static size_t series_of(struct gathering *g, const json_t *row)
+static size_t series_of(struct gathering *g, const json_t *row, const char *case_label)
 {
-    char *label = series_label(g, row);
+    char *label = series_label(row, case_label);
     size_t owner = 0, family;
     struct buf key;
     bool is_new;
@@ -192,6 +194,13 @@ static size_t series_of(struct gathering *g, const json_t *row)
     return owner;
 }
 
+static const char *label_of_case(const struct gathering *g, const json_t *row)
+{
+    char key[24];
+
+    return json_get_str(g->labels, case_key(json_get_int(row, "case", 0), key), "");
+}
+
 static void take_row(struct gathering *g, const json_t *row)
 {
     const json_t *wrong = json_object_get(row, "wrong");
@@ -200,7 +209,7 @@ static void take_row(struct gathering *g, const json_t *row)
     if (json_object_get(row, "skipped") || !isfinite(time))
         return;
     g->rows[g->n_rows] = (struct observation){
-        .owner = series_of(g, row),
+        .owner = series_of(g, row, label_of_case(g, row)),
         .case_no = json_get_int(row, "case", 0),
         .size = json_get_num(row, "size", 0.0),
         .value = time,
@@ -288,6 +297,8 @@ static void take_value(struct gathering *g, const json_t *row)
         .case_no = json_get_int(row, "case", 0),
         .size = size >= 1.0 ? size : 0.0,
         .value = value,
+        .min_us = fmin(value, json_get_num(row, "min", value)),
+        .max_us = fmax(value, json_get_num(row, "max", value)),
         .order = g->n_values,
     };
     g->n_values++;
@@ -386,8 +397,11 @@ static void reduce_rows(struct gathering *g)
 static struct metric_case metric_case_of(const struct observation *at, size_t n)
 {
     const struct observation *last = at;
+    double min = at->min_us, max = at->max_us;
 
     for (size_t i = 1; i < n; i++) {
+        min = fmin(min, at[i].min_us);
+        max = fmax(max, at[i].max_us);
         if (at[i].order > last->order)
             last = &at[i];
     }
@@ -395,8 +409,8 @@ static struct metric_case metric_case_of(const struct observation *at, size_t n)
         .size = at->size,
         .case_no = at->case_no,
         .count = n,
-        .min = at->value,
-        .max = at[n - 1].value,
+        .min = min,
+        .max = max,
         .median = middle(at, n, offsetof(struct observation, value)),
         .last = last->value,
     };
@@ -466,32 +480,123 @@ static struct figures *gathering_end(struct gathering *g)
     return NULL;
 }
 
+/* Take the rows of measurements, of metrics, or of both. */
+static void take_rows(struct gathering *g, const json_t *rows, bool wants_series)
+{
+    json_t *row;
+    size_t i;
+
+    json_array_foreach(rows, i, row)
+    {
+        if (g->is_failed || is_stale(g, row))
+            continue;
+        if (json_object_get(row, "metric"))
+            take_value(g, row);
+        else if (wants_series)
+            take_row(g, row);
+    }
+    if (!g->is_failed)
+        reduce_rows(g);
+    if (!g->is_failed)
+        reduce_values(g);
+}
+
 struct figures *figures_create(const json_t *run, const json_t *rows)
 {
     struct gathering g;
-    json_t *row;
-    size_t i;
 
     if (gathering_init(&g, json_array_size(rows))) {
         g.is_failed = true;
         return gathering_end(&g);
     }
     learn_cases(&g, run);
-    json_array_foreach(rows, i, row)
-    {
-        if (g.is_failed)
-            break;
-        if (is_stale(&g, row))
-            continue;
-        if (json_object_get(row, "metric"))
-            take_value(&g, row);
-        else
-            take_row(&g, row);
+    take_rows(&g, rows, true);
+    return gathering_end(&g);
+}
+
+/* busbw times time is what a call moves: with a rank's time, what that rank saw. */
+static double busbw_at(const struct summary_point *from, double rank_us)
+{
+    return rank_us > 0.0 ? from->busbw_gbs * from->time_us / rank_us : from->busbw_gbs;
+}
+
+static int point_from_summary(const struct summary_point *from, struct figure_point *to)
+{
+    *to = (struct figure_point){.size = (double)from->size,
+                                .time_us = (double)NAN,
+                                .time_min_us = (double)NAN,
+                                .time_max_us = (double)NAN,
+                                .algbw_gbs = (double)NAN,
+                                .busbw_gbs = (double)NAN,
+                                .repeats = from->rows,
+                                .wrong = from->wrong};
+    if (from->rows > 0) {
+        to->time_us = from->time_us;
+        to->time_min_us = from->rank_us_min;
+        to->time_max_us = from->rank_us_max;
+        to->algbw_gbs = from->algbw_gbs;
+        to->busbw_gbs = from->busbw_gbs;
+        to->busbw_min_gbs = busbw_at(from, from->rank_us_max);
+        to->busbw_max_gbs = busbw_at(from, from->rank_us_min);
     }
-    if (!g.is_failed)
-        reduce_rows(&g);
-    if (!g.is_failed)
-        reduce_values(&g);
+    if (from->reason)
+        to->skipped = strdup(from->reason);
+    return from->reason && !to->skipped ? -1 : 0;
+}
+
+/* A copy of the summary's series, which are as many as there are keys. */
+static void take_summary_series(struct gathering *g, const struct summary_series *from,
+                                const char *case_label)
+{
+    size_t before = g->figures->n_series;
+    size_t owner = series_of(g, from->key, case_label);
+    struct figure_series *series;
+
+    if (g->is_failed || owner != before)
+        return;
+    series = &g->figures->series[owner];
+    series->points = calloc(from->n_points ? from->n_points : 1, sizeof(*series->points));
+    if (!series->points) {
+        g->is_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < from->n_points; i++) {
+        if (point_from_summary(&from->points[i], &series->points[i]))
+            g->is_failed = true;
+        series->n_points++;
+    }
+}
+
+static const char *label_of_combination(const struct gathering *g, int combination,
+                                        const struct summary_case *cases, size_t n)
+{
+    char key[24];
+
+    for (size_t i = 0; i < n; i++) {
+        if (cases[i].combination == combination)
+            return json_get_str(g->labels, case_key((int64_t)i, key), "");
+    }
+    return "";
+}
+
+struct figures *figures_from_summary(const json_t *run, const json_t *rows,
+                                     const struct summary *summary,
+                                     const struct summary_case *cases, size_t n_cases)
+{
+    struct gathering g;
+
+    if (gathering_init(&g, json_array_size(rows))) {
+        g.is_failed = true;
+        return gathering_end(&g);
+    }
+    learn_cases(&g, run);
+    for (size_t i = 0; i < summary->n_series && !g.is_failed; i++) {
+        const struct summary_series *series = &summary->series[i];
+
+        take_summary_series(
+            &g, series, label_of_combination(&g, series->combination, cases, n_cases));
+    }
+    take_rows(&g, rows, false);
     return gathering_end(&g);
 }
 
@@ -502,6 +607,8 @@ void figures_destroy(struct figures *figures)
     for (size_t i = 0; i < figures->n_series; i++) {
         free(figures->series[i].collective);
         free(figures->series[i].label);
+        for (size_t j = 0; j < figures->series[i].n_points; j++)
+            free(figures->series[i].points[j].skipped);
         free(figures->series[i].points);
     }
     for (size_t i = 0; i < figures->n_metrics; i++) {

@@ -8,14 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct summary;
+struct summary_case;
+
 /* One size of a series: medians over repeats, bounds over ranks and repeats. */
 struct figure_point {
     double size;
     double time_us, time_min_us, time_max_us;
     double algbw_gbs;
     double busbw_gbs, busbw_min_gbs, busbw_max_gbs;
-    size_t repeats;
-    int64_t wrong; /* over repeats; -1: not checked */
+    size_t repeats; /* that were measured; if 0, there are no figures: NAN */
+    int64_t wrong;  /* over repeats; -1: not checked */
+    char *skipped;  /* why a row of this size was not run; only from a summary */
 };
 
 struct figure_series {
@@ -54,6 +58,12 @@ struct figures {
 /* run: the run's document; rows: an array of its result rows, with `case` and `attempt`.
  * Rows of a case's earlier attempts don't count. NULL when memory is out. */
 struct figures *figures_create(const json_t *run, const json_t *rows);
+/* Likewise of a run with more rows than a report holds: series from the store's summary,
+ * by combination, made for these cases; metrics, which it has for each rank apart, from
+ * the rows that there are. */
+struct figures *figures_from_summary(const json_t *run, const json_t *rows,
+                                     const struct summary *summary,
+                                     const struct summary_case *cases, size_t n_cases);
 void figures_destroy(struct figures *figures);
 
 /* What tells a case's environment from the others' ("NCCL_ALGO=Ring, NCCL_PROTO unset"):

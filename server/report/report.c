@@ -74,7 +74,8 @@ static void put_body(const struct report *report)
 
 int report_write(const struct facts *facts, struct buf *out)
 {
-    struct figures *figures = figures_create(facts->run, facts->rows);
+    struct figures *own = facts->figures ? NULL : figures_create(facts->run, facts->rows);
+    const struct figures *figures = facts->figures ? facts->figures : own;
     struct html html;
     struct report report = {facts, figures, facts_unreal(facts), &html};
     char policy[STYLE_POLICY_MAX];
@@ -86,7 +87,7 @@ int report_write(const struct facts *facts, struct buf *out)
         put_document_head(&report, policy);
         put_body(&report);
     }
-    figures_destroy(figures);
+    figures_destroy(own);
     *out = html.out;
     return html.is_failed ? -1 : 0;
 }

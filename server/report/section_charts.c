@@ -269,9 +269,9 @@ void section_charts(const struct report *report)
         return;
     html_raw(html, "<section><h2>Charts</h2>\n<p class=\"muted\">Medians over repeats; "
                    "the bands go from the fastest to the slowest rank of all repeats.");
-    if (facts_rows_left_out(report->facts))
-        html_rawf(html, " Only the first %zu rows are drawn.",
-                  json_array_size(report->facts->rows));
+    if (report->facts->figures)
+        html_raw(html, " They stand for every row, also for those that the table leaves "
+                       "out; of series with very many sizes, some are left out.");
     html_raw(html, "</p>\n");
     for (size_t i = 0; i < figures->n_series; i++) {
         const char *collective = figures->series[i].collective;
@@ -436,8 +436,11 @@ void section_metrics(const struct report *report)
     if (shown > METRICS_SHOWN_MAX)
         shown = METRICS_SHOWN_MAX;
     html_raw(html, "<section><h2>Figures</h2>\n<p class=\"muted\">Of all ranks: medians, "
-                   "with bars or bands from the least to the greatest.</p>\n"
-                   "<div class=\"charts\">");
+                   "with bars or bands from the least to the greatest.");
+    if (facts_rows_left_out(report->facts) > 0)
+        html_rawf(html, " <strong>Only of the first %zu.</strong>",
+                  json_array_size(report->facts->rows));
+    html_raw(html, "</p>\n<div class=\"charts\">");
     for (size_t i = 0; i < shown; i++)
         put_metric(report, &figures->metrics[i]);
     html_raw(html, "</div>\n");

@@ -10,6 +10,10 @@
 
 #define WRONG_ROWS_MAX 200
 #define SKIPPED_MAX 200
+#define POINTS_MAX 200
+#define SKIPPED_HEADING                                                                  \
+    "<section><h2>Skipped</h2>\n<p>Not run, and why; never timed and never counted as "  \
+    "zero.</p>\n<ul>"
 #define KEY_MAX ((size_t)1 << 20)
 
 void put_figure(struct html *html, double value, int digits)
@@ -74,6 +78,10 @@ void put_series(struct html *html, const json_t *row)
     const json_t *group = json_object_get(row, "group");
     int64_t root = json_get_int(row, "root", -1);
 
+    if (json_object_get(row, "metric")) {
+        html_text(html, json_get_str(row, "metric", "?"));
+        return;
+    }
     html_textf(html, "%s %s", json_get_str(row, "collective", "?"),
                json_get_str(row, "dtype", "?"));
     if (strcmp(redop, "none") != 0)
@@ -375,10 +383,75 @@ static void put_wrong(const struct report *report)
         html_raw(html, "</section>\n");
 }
 
+static void put_point_name(struct html *html, const struct figure_series *series,
+                           const struct figure_point *point)
+{
+    char size[HTML_NUMBER_MAX];
+
+    html_textf(html, "%s %s, %s, %s bytes", series->collective, series->label,
+               series->is_in_place ? "in place" : "out of place",
+               html_size(point->size, size));
+}
+
+static bool has_wrong(const struct figure_point *point)
+{
+    return point->wrong > 0;
+}
+
+static bool has_skipped(const struct figure_point *point)
+{
+    return point->skipped != NULL;
+}
+
+static void put_wrong_point(struct html *html, const struct figure_point *point)
+{
+    html_textf(html, ": %lld wrong", (long long)point->wrong);
+}
+
+static void put_skipped_point(struct html *html, const struct figure_point *point)
+{
+    html_text(html, ": ");
+    html_text(html, point->skipped);
+}
+
+/* Of the points of all rows, those of one kind. */
+static void put_points(const struct report *report, const char *heading,
+                       bool (*is_wanted)(const struct figure_point *point),
+                       void (*put)(struct html *html, const struct figure_point *point))
+{
+    struct html *html = report->html;
+    size_t found = 0;
+
+    for (size_t i = 0; i < report->figures->n_series; i++) {
+        const struct figure_series *series = &report->figures->series[i];
+
+        for (size_t j = 0; j < series->n_points; j++) {
+            if (!is_wanted(&series->points[j]) || found++ >= POINTS_MAX)
+                continue;
+            if (found == 1)
+                html_raw(html, heading);
+            html_raw(html, "<li>");
+            put_point_name(html, series, &series->points[j]);
+            put(html, &series->points[j]);
+            html_raw(html, "</li>\n");
+        }
+    }
+    if (found)
+        html_raw(html, "</ul>\n");
+    if (found > POINTS_MAX)
+        html_rawf(html, "<p>And %zu more sizes.</p>\n", found - POINTS_MAX);
+    if (found)
+        html_raw(html, "</section>\n");
+}
+
 void section_trouble(const struct report *report)
 {
     put_messages(report);
     put_wrong(report);
+    if (report->facts->figures)
+        put_points(report,
+                   "<section class=\"bad\"><h2>Wrong elements over all rows</h2>\n<ul>",
+                   has_wrong, put_wrong_point);
 }
 
 /* Rows of the same size that were skipped for the same reason are shown once. */
@@ -438,15 +511,14 @@ static void put_skipped(const struct report *report, json_t *counts, const json_
     free(key);
 }
 
-void section_skipped(const struct report *report)
+static void put_skipped_rows(const struct report *report)
 {
     struct html *html = report->html;
     json_t *counts = count_skipped(report), *row;
     size_t i, left = json_object_size(counts), end;
 
     if (left > 0) {
-        html_raw(html, "<section><h2>Skipped</h2>\n<p>Not run, and why; never timed and "
-                       "never counted as zero.</p>\n<ul>");
+        html_raw(html, SKIPPED_HEADING);
         end = left > SKIPPED_MAX ? left - SKIPPED_MAX : 0;
         json_array_foreach(report->facts->rows, i, row)
         {
@@ -459,4 +531,12 @@ void section_skipped(const struct report *report)
         html_raw(html, "</section>\n");
     }
     json_decref(counts);
+}
+
+void section_skipped(const struct report *report)
+{
+    if (report->facts->figures)
+        put_points(report, SKIPPED_HEADING, has_skipped, put_skipped_point);
+    else
+        put_skipped_rows(report);
 }

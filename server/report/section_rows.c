@@ -170,12 +170,12 @@ static void put_intro(const struct report *report)
                    "first call. What single ranks took stands in the data of this file."
                    "</p>\n");
     if (left_out > 0)
-        html_rawf(html,
-                  "<p class=\"banner warn\"><strong>shortened</strong> The first %zu "
-                  "rows of %llu: %llu are left out, here and in the charts and the data "
-                  "of this file. The server gives all of them as CSV or JSON.</p>\n",
-                  have, (unsigned long long)(left_out + have),
-                  (unsigned long long)left_out);
+        html_rawf(
+            html,
+            "<p class=\"banner warn\"><strong>shortened</strong> The first %zu "
+            "rows of %llu: %llu are left out, here and in the data of this file, not "
+            "in the charts. The server gives all of them as CSV or JSON.</p>\n",
+            have, (unsigned long long)(left_out + have), (unsigned long long)left_out);
 }
 
 void section_rows(const struct report *report)

@@ -11,6 +11,7 @@
 
 #include "common/json_util.h"
 #include "server/report/figures.h"
+#include "server/store/summary.h"
 
 static json_t *parse(const char *text)
 {
@@ -210,6 +211,53 @@ static void metrics_add_up_per_case_and_size(void **state)
     figures_destroy(figures);
 }
 
+static void a_summary_stands_for_rows_that_are_not_there(void **state)
+{
+    char reason[] = "too large";
+    struct summary_point points[] = {
+        {.size = 8,
+         .rows = 4,
+         .wrong = 2,
+         .time_us = 10,
+         .rank_us_min = 5,
+         .rank_us_max = 20,
+         .algbw_gbs = 1,
+         .busbw_gbs = 2},
+        {.size = 16, .skipped = 1, .wrong = -1, .reason = reason},
+    };
+    struct summary_series series = {
+        .combination = 1, .case_no = -1, .cycle = -1, .points = points, .n_points = 2};
+    const struct summary summary = {.series = &series, .n_series = 1};
+    const struct summary_case cases[] = {{0, 1}, {1, 1}};
+    json_t *run = parse("{\"cases\":[{\"case\":0,\"env\":{\"A\":\"1\"}},"
+                        "{\"case\":1,\"env\":{\"A\":\"2\"}}]}");
+    json_t *rows = parse("[{\"size\":8,\"time_us\":1},{\"metric\":\"m\",\"value\":1}]");
+    struct figures *figures;
+    const struct figure_point *got;
+
+    (void)state;
+    series.key = parse("{\"collective\":\"all_reduce\",\"dtype\":\"int8\","
+                       "\"redop\":\"max\",\"root\":-1,\"in_place\":true}");
+    figures = figures_from_summary(run, rows, &summary, cases, 2);
+    assert_non_null(figures);
+    assert_int_equal(figures->n_series, 1);
+    assert_int_equal(figures->n_metrics, 1);
+    assert_string_equal(figures->series[0].label, "int8 max, A=2");
+    assert_true(figures->series[0].is_in_place);
+    got = figures->series[0].points;
+    assert_int_equal(got[0].repeats, 4);
+    assert_int_equal(got[0].wrong, 2);
+    assert_true(is_near(got[0].busbw_max_gbs, 4));
+    assert_true(is_near(got[0].busbw_min_gbs, 1));
+    assert_null(got[0].skipped);
+    assert_true(isnan(got[1].busbw_gbs));
+    assert_string_equal(got[1].skipped, "too large");
+    json_decref(series.key);
+    json_decref(run);
+    json_decref(rows);
+    figures_destroy(figures);
+}
+
 static void nothing_is_fine(void **state)
 {
     struct figures *figures = figures_of("{}", "[]");
@@ -229,6 +277,7 @@ int main(void)
         cmocka_unit_test(rows_of_given_up_attempts_do_not_count),
         cmocka_unit_test(points_rise_with_size),
         cmocka_unit_test(metrics_add_up_per_case_and_size),
+        cmocka_unit_test(a_summary_stands_for_rows_that_are_not_there),
         cmocka_unit_test(nothing_is_fine),
     };
 
