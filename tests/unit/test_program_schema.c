@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -290,6 +291,36 @@ static void test_judges_names(void **state)
     assert_false(program_name_is_valid("a b"));
 }
 
+/* What is let through may be slow, but not without bound: a metric's expression sees
+ * lines of up to 4 KiB that a program printed. */
+static void test_matches_in_bounded_time(void **state)
+{
+    static const char *const patterns[] = {
+        "(a*)*b",      "(a|aa)+$",      "(a|a|a|a|a)*b", "((a|b)*(c|d)*)*e",
+        "(.*)([0-9])", "(.*)(.*)(.*)x", "(.*a){20}",     "(a{1,50}){1,5}b",
+        "(x+x+)+y",    "(a?){50}a{50}", "(((a*)*)*)*b",
+    };
+    char line[4097];
+
+    (void)state;
+    memset(line, 'a', sizeof(line) - 1);
+    line[sizeof(line) - 1] = '\0';
+    for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+        struct error err;
+        regmatch_t groups[2];
+        regex_t regex;
+        clock_t start;
+
+        if (safe_regex_compile(&regex, patterns[i], 0, &err))
+            continue; /* refused is bounded, too */
+        start = clock();
+        regexec(&regex, line, 2, groups, 0);
+        if ((clock() - start) / CLOCKS_PER_SEC > 5)
+            fail_msg("%s takes too long", patterns[i]);
+        regfree(&regex);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_survives_strange_declarations),
         cmocka_unit_test(test_writes_values),
         cmocka_unit_test(test_tames_regular_expressions),
+        cmocka_unit_test(test_matches_in_bounded_time),
         cmocka_unit_test(test_judges_names),
     };
 
