@@ -293,6 +293,7 @@ static const struct field {
     {"cycles", NULL, offsetof(struct run_spec, cycles), 1, 10000, true},
     {"blocking", NULL, offsetof(struct run_spec, blocking), 0, 3, true},
     {"unalign", NULL, offsetof(struct run_spec, unalign), 0, 4096, true},
+    {.name = "per_iter", .parse = run_spec_parse_per_iter, .is_measurement = true},
     {.name = "timing", .parse = field_timing, .is_measurement = true},
     {"repeats", NULL, offsetof(struct run_spec, repeats), 1, 1000, false},
     {.name = "nodes", .parse = run_spec_parse_nodes},

@@ -37,6 +37,7 @@ struct run_spec {
     long cycles;   /* of all rows, with the communicator kept */
     long blocking; /* nccl-tests' -z */
     long unalign;  /* elements that the buffers are shifted by */
+    bool per_iter; /* time each iteration too, back to back */
     enum run_timing timing;
     struct {
         long count, min, max; /* 0 = unset; count unset = all idle nodes */

@@ -16,6 +16,8 @@ field_parser run_spec_parse_split, run_spec_parse_traffic, run_spec_parse_device
 void run_spec_check_ranks(const struct run_spec *spec, struct problems *problems);
 field_parser run_spec_parse_control;
 
+field_parser run_spec_parse_per_iter;
+
 /* What of it does not go together. */
 void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems);
 

@@ -1,7 +1,7 @@
 /* run_spec_json.c - a run's spec as JSON: what it came to, and what its workers read */
 #include "common/run_spec.h"
 
-#define MEASUREMENT_MEMBERS 14
+#define MEASUREMENT_MEMBERS 15
 #define PROGRAM_MEMBERS 2
 
 /* Pass on an array or object that has all its n members; else memory ran out: NULL. */
@@ -37,13 +37,14 @@ static json_t *measurement_json(const struct run_spec *spec)
     for (size_t i = 0; i < spec->n_redops; i++)
         json_array_append_new(redops, json_string(redop_name(spec->redops[i])));
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I}",
+        "{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:I}",
         "collectives", whole(collectives, spec->n_collectives), "sizes", sizes_json(spec),
         "dtypes", whole(dtypes, spec->n_dtypes), "redops", whole(redops, spec->n_redops),
         "root", (json_int_t)spec->root, "iters", (json_int_t)spec->iters, "warmup",
         (json_int_t)spec->warmup, "agg_iters", (json_int_t)spec->agg_iters, "check",
         (json_int_t)spec->check, "cycles", (json_int_t)spec->cycles, "blocking",
-        (json_int_t)spec->blocking, "unalign", (json_int_t)spec->unalign, "timing",
+        (json_int_t)spec->blocking, "unalign", (json_int_t)spec->unalign, "per_iter",
+        spec->per_iter, "timing",
         spec->timing == TIMING_ISOLATED ? "isolated" : "throughput", "stall_s",
         (json_int_t)spec->stall_s);
 }

@@ -1,4 +1,5 @@
-/* run_spec_nccl.c - what a run asks of the NCCL backend alone */
+/* run_spec_nccl.c - what a run asks of the NCCL backend alone, and how its calls may be
+ * timed with that */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 
 #define CHOICES_MAX 4
 #define GRAPH_MAX 1000000
+#define PER_ITER_MAX 100000 /* events of a row */
 
 static const struct {
     const char *name, *choices[CHOICES_MAX]; /* the first is the default */
@@ -71,6 +73,28 @@ void run_spec_parse_nccl(struct run_spec *spec, json_t *value, const char *point
     spec->nccl = json_incref(value);
 }
 
+void run_spec_parse_per_iter(struct run_spec *spec, json_t *value, const char *pointer,
+                             struct problems *problems)
+{
+    if (!json_is_boolean(value))
+        problems_add(problems, pointer, "must be true or false");
+    spec->per_iter = json_is_true(value);
+}
+
+static void check_per_iter(const struct run_spec *spec, struct problems *problems)
+{
+    if (spec->timing == TIMING_ISOLATED)
+        problems_add(problems, "/per_iter",
+                     "belongs to timing throughput: isolated times each iteration "
+                     "anyway");
+    if (json_get_int(spec->nccl, "graph", 0) > 0)
+        problems_add(problems, "/per_iter",
+                     "does not go with nccl.graph, whose calls are not timed one by one");
+    if (spec->iters > PER_ITER_MAX)
+        problems_add(problems, "/per_iter", "is for at most %d iters, not %ld",
+                     PER_ITER_MAX, spec->iters);
+}
+
 void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems)
 {
     bool is_isolated = spec->timing == TIMING_ISOLATED;
@@ -79,6 +103,8 @@ void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems)
         problems_add(problems, "/blocking",
                      "belongs to timing throughput: isolated waits and has a barrier "
                      "already");
+    if (spec->per_iter)
+        check_per_iter(spec, problems);
     if (json_get_int(spec->nccl, "graph", 0) == 0)
         return;
     if (is_isolated)

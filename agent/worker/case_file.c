@@ -9,6 +9,7 @@
 
 #define CASE_BYTES_MAX (8u << 20)
 #define ITERS_MAX 10000000L
+#define UNALIGN_MAX 4096
 #define SIZE_BYTES_MAX (INT64_C(1) << 46)
 
 static int read_long(const json_t *json, const char *key, long min, long max, long *out,
@@ -23,6 +24,13 @@ static int read_long(const json_t *json, const char *key, long min, long max, lo
     }
     *out = (long)json_integer_value(value);
     return 0;
+}
+
+/* Leaves *out alone where the case does not say it. */
+static int read_optional(const json_t *json, const char *key, long min, long max,
+                         long *out, struct error *err)
+{
+    return json_object_get(json, key) ? read_long(json, key, min, max, out, err) : 0;
 }
 
 /* An array of names; out gets the values as ints, which the enums are converted from. */
@@ -156,14 +164,14 @@ static int read_numbers(struct case_file *file, const json_t *json, struct error
         return -1;
     }
     file->world_size = file->plan.world_size = (int)world_size;
-    file->plan.cycles = (long)json_get_int(json, "cycles", 1);
-    file->blocking = (long)json_get_int(json, "blocking", 0);
-    file->unalign = (long)json_get_int(json, "unalign", 0);
-    if (file->blocking < 0 || file->blocking > BLOCKING_EACH_ITERATION ||
-        file->unalign < 0 || file->plan.cycles < 1) {
-        return error_set(err, ERROR_INVALID,
-                         "case: cycles, blocking or unalign is out of range");
+    file->plan.cycles = 1;
+    if (read_optional(json, "cycles", 1, ITERS_MAX, &file->plan.cycles, err) ||
+        read_optional(json, "blocking", 0, BLOCKING_EACH_ITERATION, &file->blocking,
+                      err) ||
+        read_optional(json, "unalign", 0, UNALIGN_MAX, &file->unalign, err)) {
+        return -1;
     }
+    file->per_iter = json_get_bool(json, "per_iter", false);
     file->repeat = (long)json_get_int(json, "repeat", 0);
     file->stall_s = (long)json_get_int(json, "stall_s", 30);
     file->seed = (uint64_t)json_get_int(json, "seed", 1);

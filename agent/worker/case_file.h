@@ -52,6 +52,7 @@ struct case_file {
     long iters, warmup, agg_iters, check, stall_s;
     long blocking; /* enum blocking */
     long unalign;  /* elements that the buffers are shifted by */
+    bool per_iter; /* time each iteration too */
     enum run_timing timing;
     uint64_t seed;
     struct fault fault;

@@ -20,7 +20,8 @@ struct loop {
     struct backend_call call;
     size_t turn; /* of the rotation */
     enum fault_kind fault;
-    double *samples; /* isolated: own */
+    double *samples; /* of each iteration, own; NULL: not asked for */
+    int64_t *laps;   /* where the backend has none; one more than samples */
     bool is_capturing;
 };
 
@@ -125,10 +126,53 @@ static double per_call_us(const struct loop *loop, int64_t ns)
     return (double)ns / 1e3 / ((double)file->iters * (double)file->agg_iters);
 }
 
+static int begin_laps(struct loop *loop, struct error *err)
+{
+    const struct bench *bench = loop->bench;
+
+    return bench->file->per_iter && bench->backend->laps_begin
+               ? bench->backend->laps_begin(bench->comm, bench->file->iters, err)
+               : 0;
+}
+
+/* per_iter: here iteration i begins, and the one before has ended. */
+static int lap(struct loop *loop, long i, struct error *err)
+{
+    const struct backend *backend = loop->bench->backend;
+
+    if (!loop->bench->file->per_iter) {
+        return 0;
+    }
+    if (backend->lap) {
+        return backend->lap(loop->bench->comm, i, err);
+    }
+    loop->laps[i] = now_ns(loop);
+    return 0;
+}
+
+/* After the wait: what lies between the laps. */
+static int take_laps(struct loop *loop, struct error *err)
+{
+    const struct case_file *file = loop->bench->file;
+    const struct backend *backend = loop->bench->backend;
+
+    for (long i = 0; file->per_iter && i < file->iters; i++) {
+        double us;
+        if (!backend->lap_us) {
+            us = (double)(loop->laps[i + 1] - loop->laps[i]) / 1e3;
+        } else if (backend->lap_us(loop->bench->comm, i, &us, err)) {
+            return -1;
+        }
+        loop->samples[i] = us / (double)file->agg_iters;
+    }
+    return 0;
+}
+
 static int submit_all(struct loop *loop, struct error *err)
 {
     for (long i = 0; i < loop->bench->file->iters; i++) {
-        if (submit(loop, err) || bench_stopped(loop->bench, err)) {
+        if (submit(loop, err) || lap(loop, i + 1, err) ||
+            bench_stopped(loop->bench, err)) {
             return -1;
         }
     }
@@ -138,11 +182,11 @@ static int submit_all(struct loop *loop, struct error *err)
 static int time_back_to_back(struct loop *loop, struct own_figures *own,
                              struct error *err)
 {
-    if (bench_barrier(loop->bench, err)) {
+    if (begin_laps(loop, err) || bench_barrier(loop->bench, err)) {
         return -1;
     }
     int64_t start = now_ns(loop);
-    if (submit_all(loop, err)) {
+    if (lap(loop, 0, err) || submit_all(loop, err)) {
         return -1;
     }
     own->enqueue_us = per_call_us(loop, now_ns(loop) - start);
@@ -150,7 +194,7 @@ static int time_back_to_back(struct loop *loop, struct own_figures *own,
         return -1;
     }
     own->mean_us = per_call_us(loop, now_ns(loop) - start);
-    return 0;
+    return take_laps(loop, err);
 }
 
 /* A wait after each submission, and perhaps a barrier, within the time or outside. */
@@ -173,7 +217,11 @@ static int time_blocking(struct loop *loop, struct own_figures *own, struct erro
              bench_barrier(loop->bench, err))) {
             return -1;
         }
-        total += now_ns(loop) - start;
+        int64_t took = now_ns(loop) - start;
+        total += took;
+        if (loop->samples) {
+            loop->samples[i] = (double)took / 1e3 / (double)file->agg_iters;
+        }
         if (file->blocking == BLOCKING_EACH_ITERATION &&
             bench_barrier(loop->bench, err)) {
             return -1;
@@ -345,24 +393,25 @@ static int combine_figures(struct loop *loop, const struct own_figures *own,
 static int prepare(struct loop *loop, struct measurement *out, struct error *err)
 {
     const struct case_file *file = loop->bench->file;
-    bool is_isolated = file->timing == TIMING_ISOLATED;
+    bool has_samples = file->timing == TIMING_ISOLATED || file->per_iter;
     size_t iters = (size_t)file->iters;
     bool is_whole = true;
     long replays = replays_of(loop->bench);
 
-    if (is_isolated) {
+    if (has_samples) {
         loop->samples = calloc(iters, sizeof(*loop->samples));
-        is_whole = loop->samples != NULL;
+        loop->laps = calloc(iters + 1, sizeof(*loop->laps));
+        is_whole = loop->samples && loop->laps;
     }
     for (int i = 0; i < file->groups.n; i++) {
         size_t n = (size_t)file->groups.sizes[i];
         memset(&out[i], 0, sizeof(out[i]));
         out[i].iters = file->iters * file->agg_iters * (replays > 0 ? replays : 1);
         out[i].times_us = calloc(n, sizeof(*out->times_us));
-        if (is_isolated) {
+        if (has_samples) {
             out[i].samples_us = calloc(iters, sizeof(*out->samples_us));
         }
-        is_whole = is_whole && out[i].times_us && (!is_isolated || out[i].samples_us);
+        is_whole = is_whole && out[i].times_us && (!has_samples || out[i].samples_us);
     }
     return is_whole ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
 }
@@ -388,10 +437,11 @@ int measure_row(struct bench *bench, const struct bench_row *row, struct measure
     if (!status) {
         status = combine_figures(&loop, &own, out, err);
     }
-    if (!status && is_isolated) {
+    if (!status && loop.samples) {
         status = combine_samples(&loop, out, err);
     }
     free(loop.samples);
+    free(loop.laps);
     return status;
 }
 

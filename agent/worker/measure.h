@@ -10,7 +10,7 @@ struct measurement {
     double mean_us, min_us, max_us; /* per call, over ranks */
     double enqueue_us;              /* until a call had returned, mean over ranks */
     double *times_us;               /* per rank of the group */
-    double *samples_us;             /* isolated: per iteration, slowest rank; else NULL */
+    double *samples_us;             /* per iteration, slowest rank; NULL: not asked for */
     long n_samples;
 };
 

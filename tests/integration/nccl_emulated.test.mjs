@@ -163,13 +163,15 @@ test('the text says how the loop was shaped, each cycle, and the memory', limit,
   assert.match(text, /^# Avg enqueue time/m);
 });
 
-test('blocking, cycles and unaligned buffers are for every backend', limit, async (t) => {
+test('blocking, cycles, iterations and unaligned buffers are for every backend', limit, async (t) => {
   const { server } = await startGpus(t, 'devices=2');
   for (const backend of ['nccl', 'host', 'sim']) {
-    for (const blocking of [1, 2, 3]) {
-      const run = await end(server, { backend, blocking, cycles: 2, unalign: 3, redops: ['mulsum'] });
+    for (const blocking of [0, 1, 2, 3]) {
+      const run = await end(server, { backend, blocking, cycles: 2, unalign: 3, redops: ['mulsum'], per_iter: true });
       assert.equal(run.state, 'completed', `${backend} ${blocking}: ${run.reason}`);
-      assertWholeRows(run, await server.rows(run.id));
+      const rows = await server.rows(run.id);
+      assertWholeRows(run, rows);
+      assert.ok(rows.every((row) => row.samples_us.length === 3 && row.samples_us.every((us) => us > 0)));
     }
   }
 });

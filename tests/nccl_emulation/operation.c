@@ -11,6 +11,8 @@
 #include "tests/nccl_emulation/reduction.h"
 #include "tests/nccl_emulation/settings.h"
 
+#define SLOW_ONCE_US 100000
+
 /* The transfers of an operation and where contributions to a reduction go. */
 struct plan {
     struct transfer *transfers;
@@ -204,6 +206,9 @@ static bool misbehave(struct ncclComm *comm)
         kill(getpid(), SIGKILL);
     }
     sleep_us(emulation_setting("slow_us", 0));
+    if (number == emulation_setting("slow_once", 0)) {
+        sleep_us(SLOW_ONCE_US);
+    }
     bool is_error = number == emulation_setting("async_error", 0);
     if (is_error) {
         atomic_store(&comm->async_result, NCCL_RESULT_REMOTE);

@@ -18,6 +18,7 @@
  *   stall=K           the same without a report
  *   die=K             the process is killed at the K-th collective
  *   slow_us=N         before each collective
+ *   slow_once=K       before the K-th collective, 100 ms
  *   wrong=INDEX       that element of each result is spoiled
  *
  * What a test expects of the worker; a call that is otherwise fails as invalid:

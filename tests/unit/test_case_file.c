@@ -98,6 +98,9 @@ static void what_is_wrong_is_named(void **state)
         {"warmup", "-1", "warmup"},
         {"agg_iters", NULL, "agg_iters"},
         {"timing", "\"best\"", "timing"},
+        {"cycles", "0", "cycles"},
+        {"blocking", "4", "blocking"},
+        {"unalign", "\"1\"", "unalign"},
     };
 
     (void)state;

@@ -209,6 +209,37 @@ static void cycles_repeat_all_rows_with_one_communicator(void **state)
     nccl_end(&group, &seen);
 }
 
+/* One slow iteration shows as one sample, where the mean hides it; calls stay back to
+ * back. The emulation is slow at one rank's 4th operation: 1 to warm up, then the 3rd of
+ * the timed ones. */
+static void iterations_are_timed_back_to_back(void **state)
+{
+    static const char calls[] =
+        "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+        "\"redops\":[\"sum\"],\"in_place\":[false],\"sizes\":[20000],\"iters\":6,"
+        "\"root\":0";
+    static const int blocking[] = {0, 2};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(blocking) / sizeof(blocking[0]); k++) {
+        struct worker_group group;
+        struct nccl_seen seen;
+        char more[64];
+
+        snprintf(more, sizeof(more), "\"per_iter\":true,\"blocking\":%d", blocking[k]);
+        run_case(&group, &seen, calls, 1, more, "devices=4,slow_once@2=4");
+        nccl_assert_all_ok(&group, &seen);
+        const json_t *row = json_array_get(seen.results, 0);
+        const json_t *samples = json_object_get(row, "samples_us");
+        assert_int_equal(json_array_size(samples), 6);
+        for (size_t i = 0; i < 6; i++) {
+            double us = json_number_value(json_array_get(samples, i));
+            assert_true(i == 2 ? us >= 100000 : us > 0 && us < 50000);
+        }
+        nccl_end(&group, &seen);
+    }
+}
+
 static void kill_one(struct worker_group *group, struct nccl_seen *seen, int rank)
 {
     /* A second has passed, and all of them hang or wait. */
@@ -327,6 +358,7 @@ int main(void)
         cmocka_unit_test(a_wrong_element_in_a_graph_is_found),
         cmocka_unit_test(what_cannot_be_captured_is_refused),
         cmocka_unit_test(blocking_waits_and_has_barriers_as_asked),
+        cmocka_unit_test(iterations_are_timed_back_to_back),
         cmocka_unit_test(cycles_repeat_all_rows_with_one_communicator),
         cmocka_unit_test(a_death_is_noticed_inside_of_nccl),
         cmocka_unit_test(a_death_is_noticed_at_the_end_of_a_group),

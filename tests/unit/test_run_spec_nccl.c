@@ -43,7 +43,8 @@ static void options_reach_the_workers(void **state)
 static void what_shapes_the_timed_loop_reaches_the_workers(void **state)
 {
     static const char text[] =
-        "{\"cycles\":3,\"blocking\":2,\"unalign\":5,\"nccl\":{\"graph\":0}}";
+        "{\"cycles\":3,\"blocking\":2,\"unalign\":5,\"per_iter\":true,"
+        "\"nccl\":{\"graph\":0}}";
     struct problems problems;
     struct run_spec *spec = parse(text, &problems);
 
@@ -54,6 +55,7 @@ static void what_shapes_the_timed_loop_reaches_the_workers(void **state)
         assert_int_equal(json_get_int(both[i], "cycles", 0), 3);
         assert_int_equal(json_get_int(both[i], "blocking", 0), 2);
         assert_int_equal(json_get_int(both[i], "unalign", 0), 5);
+        assert_true(json_get_bool(both[i], "per_iter", false));
         json_decref(both[i]);
     }
     run_spec_destroy(spec);
@@ -92,6 +94,13 @@ static void wrong_options_are_named(void **state)
          "does not go with stream null, which CUDA does not capture"},
         {"{\"blocking\":1,\"timing\":\"isolated\"}", "/blocking",
          "belongs to timing throughput: isolated waits and has a barrier already"},
+        {"{\"per_iter\":1}", "/per_iter", "must be true or false"},
+        {"{\"per_iter\":true,\"timing\":\"isolated\"}", "/per_iter",
+         "belongs to timing throughput: isolated times each iteration anyway"},
+        {"{\"per_iter\":true,\"nccl\":{\"graph\":1}}", "/per_iter",
+         "does not go with nccl.graph, whose calls are not timed one by one"},
+        {"{\"per_iter\":true,\"iters\":100001}", "/per_iter",
+         "is for at most 100000 iters, not 100001"},
         {"{\"blocking\":4}", "/blocking", "must be from 0 to 3, not 4"},
         {"{\"cycles\":0}", "/cycles", "must be from 1 to 10000, not 0"},
         {"{\"unalign\":-1}", "/unalign", "must be from 0 to 4096, not -1"},

@@ -66,6 +66,7 @@ static void release(struct backend_comm *comm)
         comm->cuda.call.event_destroy(comm->timer_end);
     }
     backlog_release(comm);
+    comm_laps_release(comm);
     free(comm);
 }
 
@@ -411,6 +412,9 @@ static const struct backend table = {
     .capture_end = comm_capture_end,
     .replay = comm_replay,
     .capture_drop = comm_capture_drop,
+    .laps_begin = comm_laps_begin,
+    .lap = comm_lap,
+    .lap_us = comm_lap_us,
     .timer_start = nccl_timer_start,
     .timer_stop = nccl_timer_stop,
     .barrier = nccl_barrier,

@@ -31,6 +31,12 @@ struct nccl_graph {
     bool is_capturing;
 };
 
+/* Events around iterations; they stay for the next row. */
+struct nccl_laps {
+    cuda_event *events;
+    long n;
+};
+
 #define NCCL_MARKS 32
 
 /* A place in the stream: when the GPU has passed it, `calls` more have ended. */
@@ -69,6 +75,7 @@ struct backend_comm {
     cuda_event timer_start, timer_end;
     struct nccl_backlog backlog;
     struct nccl_graph graph;
+    struct nccl_laps laps;
     struct nccl_guard guard;
     struct nccl_memory memory;
     struct nccl_kernels kernels;
@@ -109,6 +116,12 @@ int comm_capture_begin(struct backend_comm *comm, struct error *err);
 int comm_capture_end(struct backend_comm *comm, struct error *err);
 int comm_replay(struct backend_comm *comm, struct error *err);
 void comm_capture_drop(struct backend_comm *comm);
+
+/* nccl_laps.c */
+int comm_laps_begin(struct backend_comm *comm, long n, struct error *err);
+int comm_lap(struct backend_comm *comm, long i, struct error *err);
+int comm_lap_us(struct backend_comm *comm, long i, double *us, struct error *err);
+void comm_laps_release(struct backend_comm *comm);
 
 /* nccl_memory.c */
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);

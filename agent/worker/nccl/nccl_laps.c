@@ -1,0 +1,52 @@
+/* nccl_laps.c - events between iterations that follow one another on the stream */
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/nccl/nccl_comm.h"
+
+int comm_laps_begin(struct backend_comm *comm, long n, struct error *err)
+{
+    struct nccl_laps *laps = &comm->laps;
+    int code = CUDA_SUCCESS_CODE;
+
+    if (laps->n < n + 1) {
+        cuda_event *events = realloc(laps->events, (size_t)(n + 1) * sizeof(*events));
+        if (!events) {
+            return error_set(err, ERROR_MEMORY, "events of %ld iterations: out of memory",
+                             n);
+        }
+        laps->events = events;
+    }
+    while (!code && laps->n < n + 1) {
+        code = comm->cuda.call.event_create(&laps->events[laps->n]);
+        laps->n += code == CUDA_SUCCESS_CODE;
+    }
+    return comm_cuda(comm, code, "cudaEventCreate", err);
+}
+
+int comm_lap(struct backend_comm *comm, long i, struct error *err)
+{
+    int code = comm->cuda.call.event_record(comm->laps.events[i], comm->stream);
+
+    return comm_cuda(comm, code, "cudaEventRecord", err);
+}
+
+int comm_lap_us(struct backend_comm *comm, long i, double *us, struct error *err)
+{
+    const struct nccl_laps *laps = &comm->laps;
+    float ms = 0;
+
+    int code =
+        comm->cuda.call.event_elapsed_ms(&ms, laps->events[i], laps->events[i + 1]);
+    *us = (double)ms * 1e3;
+    return comm_cuda(comm, code, "cudaEventElapsedTime", err);
+}
+
+void comm_laps_release(struct backend_comm *comm)
+{
+    for (long i = 0; i < comm->laps.n; i++) {
+        comm->cuda.call.event_destroy(comm->laps.events[i]);
+    }
+    free(comm->laps.events);
+    memset(&comm->laps, 0, sizeof(comm->laps));
+}
