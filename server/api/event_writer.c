@@ -248,6 +248,13 @@ void event_writer_flush(struct event_writer *writer, struct buf *out)
         run_text_flush(writer->text, out);
 }
 
+bool event_writer_stop(struct event_writer *writer, struct buf *out)
+{
+    if (writer->form == EVENT_FORM_TEXT)
+        run_text_stop(writer->text, out);
+    return writer->form == EVENT_FORM_TEXT || writer->form == EVENT_FORM_SSE;
+}
+
 void event_writer_alive(struct event_writer *writer, int64_t now_ms, struct buf *out)
 {
     if (writer->form == EVENT_FORM_SSE)

@@ -64,9 +64,20 @@ static void leave(struct follower *follower)
     uv_close((uv_handle_t *)&follower->timer, on_timer_closed);
 }
 
+/* The client has left, or the server stops: then a person is told, an EventSource comes
+ * back by itself, and no other client may take what it has for everything. */
 static void on_gone(void *data)
 {
-    leave(data);
+    struct follower *follower = data;
+    struct buf out;
+
+    buf_init(&out, PAGE_BYTES_MAX);
+    if (event_writer_stop(follower->writer, &out))
+        http_stream_write(follower->stream, out.data, out.len);
+    else
+        http_stream_abort(follower->stream);
+    buf_release(&out);
+    leave(follower);
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -160,6 +171,15 @@ static int write_page(struct follower *follower, const char *text, size_t len)
     return result;
 }
 
+/* What was sent is not all there is. */
+static void give_up(struct follower *follower)
+{
+    struct http_stream *stream = follower->stream;
+
+    leave(follower);
+    http_stream_abort(stream);
+}
+
 static void on_page(void *arg, const struct error *err, const char *text, size_t len,
                     int64_t last_id, size_t count)
 {
@@ -173,8 +193,7 @@ static void on_page(void *arg, const struct error *err, const char *text, size_t
     if (err || write_page(follower, text, len)) {
         log_warn("run %s: can't read its events on: %s", follower->run,
                  err ? err->text : "an event is not as it should be");
-        http_stream_end(follower->stream);
-        leave(follower);
+        give_up(follower);
         return;
     }
     go_on(follower, catchup_page(&follower->catchup, last_id, count));
@@ -248,8 +267,7 @@ static void on_live(void *arg, const struct run_event *event)
     } else if (write_live(follower, event)) {
         log_warn("run %s: event %lld is not as it should be", follower->run,
                  (long long)event->id);
-        http_stream_end(follower->stream);
-        leave(follower);
+        give_up(follower);
     }
 }
 

@@ -447,6 +447,17 @@ void run_text_event(struct run_text *text, json_t *event, struct buf *out)
         take_message(event, out);
 }
 
+void run_text_stop(struct run_text *text, struct buf *out)
+{
+    if (text->has_ended)
+        return;
+    run_text_flush(text, out);
+    buf_printf(out,
+               "# the server is stopping; the run goes on when it is back: "
+               "GET /api/v1/runs/%s/events?format=text\n",
+               text->id);
+}
+
 void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out)
 {
     if (text->has_ended)

@@ -31,6 +31,9 @@ void run_text_flush(struct run_text *text, struct buf *out);
 /* A comment line for a reader who has seen nothing for a while. */
 void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out);
 
+/* The last line where the server stops before the run has ended. */
+void run_text_stop(struct run_text *text, struct buf *out);
+
 /* Whether the event that ends the run was taken. */
 bool run_text_has_ended(const struct run_text *text);
 

@@ -62,7 +62,7 @@ struct http_counters {
 void http_server_counters(const struct http_server *server, struct http_counters *out);
 
 /* Stop: unanswered requests get 503, streams end; the `gone` of both runs before this
- * returns. Clients have a second to take what is queued. `closed` (may be NULL) runs on
+ * returns, and may write a last word to its stream or abort it. Clients have a second to take what is queued. `closed` (may be NULL) runs on
  * the loop when every handle is closed and the server is freed. */
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg);
 
@@ -125,5 +125,10 @@ void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *data
 
 /* Send what is queued, then end the response. `gone` and `drained` will not run. */
 void http_stream_end(struct http_stream *stream);
+
+/* The same for a response that is not whole: the connection is broken off without the
+ * mark of its end, so that no client takes it for complete. Also from within `gone`, when
+ * the server closes. */
+void http_stream_abort(struct http_stream *stream);
 
 #endif

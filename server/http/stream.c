@@ -18,6 +18,7 @@ struct http_stream {
     void *data;
     bool is_ended; /* the writer is done, or was told that it is over */
     bool is_cut;   /* send nothing more */
+    bool is_partial; /* once ended: the client must not take it for whole */
     bool is_noticed;
     TAILQ_ENTRY(http_stream) notices;
 };
@@ -84,7 +85,8 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
         return (ssize_t)n;
     }
     if (stream->is_ended)
-        return MHD_CONTENT_READER_END_OF_STREAM;
+        return stream->is_partial ? MHD_CONTENT_READER_END_WITH_ERROR
+                                  : MHD_CONTENT_READER_END_OF_STREAM;
     MHD_suspend_connection(request->connection->mhd);
     request->is_suspended = true;
     connection_watch(request->connection);
@@ -198,6 +200,14 @@ size_t http_stream_queued(const struct http_stream *stream)
 void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *data))
 {
     stream->drained = drained;
+}
+
+void http_stream_abort(struct http_stream *stream)
+{
+    stream->is_partial = true;
+    /* Within `gone` the stream has ended, or goes right after. */
+    if (!stream->is_ended && stream->request)
+        http_stream_end(stream);
 }
 
 void http_stream_end(struct http_stream *stream)

@@ -79,6 +79,8 @@ static double calls_seconds(const struct run_spec *spec, const struct series_pla
     double sizes_us = 0.0, factors = 0.0;
     struct series_plan one = *plan;
 
+    if (curve->n == 0)
+        return 0.0;
     for (size_t i = 0; i < plan->n_sizes; i++)
         sizes_us += call_us(curve, (double)plan->sizes[i]);
     for (size_t i = 0; i < plan->n_collectives; i++) {
@@ -178,7 +180,8 @@ static bool read_entry(const json_t *run, struct run_spec *spec, struct entry *e
     }
     plan.world_size = entry->world_size;
     read_curve(run, spec, entry->world_size, &entry->curve);
-    if (entry->curve.n == 0 || rows <= 0.0)
+    /* One rank alone has no bus, and what its rows take is not from their calls. */
+    if ((entry->curve.n == 0 && entry->world_size > 1) || rows <= 0.0)
         return false;
     explained = calls_seconds(spec, &plan, &entry->curve) * n_cases;
     entry->overhead_s = explained < seconds ? (seconds - explained) / rows : 0.0;

@@ -11,6 +11,7 @@
 #include "server/scheduler/live_case.h"
 #include "server/scheduler/node_log.h"
 #include "server/scheduler/placement.h"
+#include "server/scheduler/reserve.h"
 #include "server/scheduler/run_groups.h"
 #include "server/scheduler/state.h"
 
@@ -253,13 +254,6 @@ static bool has_waited_enough(struct active_run *active, bool is_missing, int64_
            active->waiting_ns >= active->run->spec->nodes.wait_s * SECOND_NS;
 }
 
-static void reserve(const struct scheduler *scheduler, const struct placement *placement,
-                    bool *reserved)
-{
-    for (size_t i = 0; i < placement->n_nodes; i++)
-        reserved[node_index(&scheduler->nodes, placement->nodes[i]->name)] = true;
-}
-
 static void fail_waiting(struct active_run *active, const char *reason)
 {
     skip_cases(active, CASE_SKIPPED, reason);
@@ -291,7 +285,7 @@ static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_
     }
     if (placement_choose(active->run->spec, &scheduler->nodes, reserved, &placement))
         return;
-    reserve(scheduler, &placement, reserved);
+    reserve_chosen(scheduler, &placement, reserved);
     switch (placement.outcome) {
     case PLACEMENT_READY:
         place(active, &placement);
@@ -331,16 +325,6 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
         node->n_occupants = 0;
         node_log(scheduler, node, "lost", NULL);
     }
-}
-
-/* Nodes of placed runs that no case occupies right now are theirs all the same. */
-static void reserve_placed(const struct scheduler *scheduler,
-                           const struct active_run *active, bool *reserved)
-{
-    const struct run *run = active->run;
-
-    for (size_t i = 0; i < run->n_nodes && !run->spec->share; i++)
-        reserved[node_index(&scheduler->nodes, run->nodes[i].name)] = true;
 }
 
 /* Only for such a run does it matter whose the nodes are. */

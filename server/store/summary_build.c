@@ -379,7 +379,8 @@ static int finish_rows(struct summary_builder *builder, struct summary *summary)
     for (size_t i = 0; i < rows->n; i++)
         sum_point(rows, &rows->items[i], scratch);
     free(scratch);
-    qsort(rows->items, rows->n, sizeof(*rows->items), compare_lines);
+    if (rows->n > 0)
+        qsort(rows->items, rows->n, sizeof(*rows->items), compare_lines);
     summary->series_total = count_series(rows);
     summary->points_total = rows->n;
     most = lines_shown(summary->series_total, rows->n, builder->query.points);
@@ -490,8 +491,10 @@ static int finish_figures(struct summary_builder *builder, struct summary *summa
         free(scratch);
         return -1;
     }
-    qsort(lines->items, lines->n, sizeof(*lines->items), compare_ranks);
-    qsort(lines->items, most, sizeof(*lines->items), compare_figures);
+    if (lines->n > 0) {
+        qsort(lines->items, lines->n, sizeof(*lines->items), compare_ranks);
+        qsort(lines->items, most, sizeof(*lines->items), compare_figures);
+    }
     for (size_t i = 0; i < most && !result; i++) {
         const struct line *line = &lines->items[i];
         size_t share =
