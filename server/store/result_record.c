@@ -71,6 +71,8 @@ static json_t *figure_key(const json_t *body, struct result_record *record)
     json_object_set_new(key, "x", x ? json_string(x) : json_null());
     json_object_set_new(key, "labels", texts);
     record->flags = RESULT_FIGURE;
+    if (json_object_get(body, "skipped"))
+        record->flags |= RESULT_SKIPPED;
     record->wrong = -1;
     record->rank = (int32_t)json_get_int(body, "rank", -1);
     record->value = json_get_num(body, "value", 0.0);

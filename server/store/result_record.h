@@ -9,7 +9,7 @@
 
 enum result_flag {
     RESULT_FIGURE = 1,  /* of a program or the control series: value, x and rank count */
-    RESULT_SKIPPED = 2, /* the row has a reason in place of times */
+    RESULT_SKIPPED = 2, /* it has a reason in place of times or a value */
 };
 
 struct result_record {

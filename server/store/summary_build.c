@@ -185,8 +185,12 @@ int summary_builder_add(struct summary_builder *builder,
         key.combination = c->combination;
     }
     builder->results++;
-    if (record->flags & RESULT_FIGURE)
-        return add_figure(&builder->figures, &key, record);
+    if (record->flags & RESULT_FIGURE) {
+        /* A figure has no place of its own to be missing at. */
+        return record->flags & RESULT_SKIPPED
+                   ? 0
+                   : add_figure(&builder->figures, &key, record);
+    }
     key.size = record->size;
     if (query->by == SUMMARY_BY_CYCLE)
         key.cycle = record->cycle;

@@ -126,6 +126,8 @@ test('what does not fit is skipped with the numbers', limit, async (t) => {
     [['barrier', true], ['one_large', false], ['many_small', false], ['many_slower', false]]);
   assert.match(rows[1].skipped, /^needs 2 buffers of 4(\.0)? GiB per rank, but a rank can have 1(\.0)? GiB: /);
   assert.deepEqual(run.summary.metrics.map(({ metric }) => metric), ['barrier']);
+  const summary = await server.get(`/api/v1/runs/${run.id}/summary`);
+  assert.deepEqual(summary.figures.map(({ metric }) => metric), ['barrier']);
   const text = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=text`)).text;
   assert.match(text, /^# one_large skipped: needs 2 buffers/m);
 });
