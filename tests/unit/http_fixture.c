@@ -248,6 +248,22 @@ static void on_burst(struct http_request *request, void *arg)
     uv_timer_start(&burst->timer, burst_tick, 0, 1);
 }
 
+static void partial_gone(void *data)
+{
+    (void)data;
+}
+
+/* Half of an answer. */
+static void on_partial(struct http_request *request, void *arg)
+{
+    struct http_stream *stream =
+        http_stream_begin(request, 200, "text/plain", partial_gone, NULL);
+
+    (void)arg;
+    http_stream_write(stream, "half\n", 5);
+    http_stream_abort(stream);
+}
+
 /* 32 MiB, of which at most FIXTURE_PACED_LIMIT and one block are queued. */
 struct paced {
     struct fixture *fixture;
@@ -356,6 +372,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/open", ROLE_VIEWER, 0, on_open},
     {"POST", "/api/publish", ROLE_OPERATOR, 0, on_publish},
     {"GET", "/api/burst", ROLE_VIEWER, 0, on_burst},
+    {"GET", "/api/partial", ROLE_VIEWER, 0, on_partial},
     {"GET", "/api/paced", ROLE_VIEWER, 0, on_paced},
     {"GET", "/api/flood", ROLE_VIEWER, 0, on_flood},
     {"GET", "/api/large", ROLE_VIEWER, 0, on_large},

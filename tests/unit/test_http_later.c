@@ -156,6 +156,24 @@ static void streams_every_write_in_order(void **state)
     close(fd);
 }
 
+/* All that was written arrives, and then no sign of a proper end. */
+static void breaks_off_a_partial_stream(void **state)
+{
+    int fd = ask(GET("/api/partial"));
+    struct reply reply;
+
+    (void)state;
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply.body, "half\n");
+    assert_true(reply.is_truncated);
+    reply_release(&reply);
+    close(fd);
+    fd = ask(GET("/api/ok"));
+    expect(fd, 200, "ok\n");
+    close(fd);
+}
+
 static void closes_a_stream_to_an_old_client(void **state)
 {
     struct reply reply;
@@ -315,6 +333,7 @@ int main(void)
         CASE(parks_the_same_connection_again_and_again),
         CASE(wakes_many),
         CASE(streams_every_write_in_order),
+        CASE(breaks_off_a_partial_stream),
         CASE(closes_a_stream_to_an_old_client),
         CASE(lets_a_writer_wait_for_a_slow_reader),
         CASE(notices_a_client_that_leaves_a_full_stream),
