@@ -431,7 +431,9 @@ static void an_address_has_so_many_keys(void **state)
     SEND(0, SET, "ss", "/e", "");
     SEND(2, SET, "ss", "/f", "");
     SEND_BAD(3, words, SET, "ss", "/b", "x");
-    SEND_BAD(3, words, MULTI_SET, "qss", N(1), "/b", "x");
+    SEND_BAD(3, words, MULTI_SET, "qssss", N(2), "/d", "set", "/b", "x");
+    SEND(2, GET, "s", "/d");
+    assert_memory_equal(bench->fakes[2].out.data, "\0\0\0\0\0\0\0\0", 8);
     /* What is deleted or has expired is free again. */
     SEND(0, DELETE, "s", "/d");
     SEND(3, SET, "ss", "/b", "x");
@@ -462,7 +464,8 @@ static void an_address_has_so_many_bytes(void **state)
     SEND(2, SET, "sz", "/b", (uint64_t)7000);
     /* To write to another's key is to have all of it. */
     SEND_BAD(2, words, APPEND, "ss", "/a", "x");
-    SEND_BAD(2, words, MULTI_SET, "qss", N(1), "/a", "x");
+    SEND_BAD(2, words, MULTI_SET, "qssss", N(2), "/new", "", "/a", "x");
+    assert_false(has(bench, " /new "));
     SEND(2, DELETE, "s", "/b");
     SEND(2, APPEND, "ss", "/a", "x");
     SEND(0, SET, "sz", "/b", (uint64_t)7000);
