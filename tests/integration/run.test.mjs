@@ -378,7 +378,7 @@ test('nodes show what they are', limit, async (t) => {
   assert.equal(node.run, null);
   assert.ok(node.inventory.backends.host.available, JSON.stringify(node.inventory.backends));
   const same = await server.node('node-1');
-  assert.deepEqual(same, { ...node, last_seen: same.last_seen });
+  assert.deepEqual(same, { ...node, last_seen: same.last_seen, history: same.history });
   assertProblem(await server.request('GET', '/api/v1/nodes/none'), 404);
 });
 
