@@ -140,14 +140,11 @@ static int lap(struct loop *loop, long i, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
 
-    if (!loop->bench->file->per_iter) {
+    if (loop->laps) {
+        loop->laps[i] = now_ns(loop);
         return 0;
     }
-    if (backend->lap) {
-        return backend->lap(loop->bench->comm, i, err);
-    }
-    loop->laps[i] = now_ns(loop);
-    return 0;
+    return loop->bench->file->per_iter ? backend->lap(loop->bench->comm, i, err) : 0;
 }
 
 /* After the wait: what lies between the laps. */
@@ -158,7 +155,7 @@ static int take_laps(struct loop *loop, struct error *err)
 
     for (long i = 0; file->per_iter && i < file->iters; i++) {
         double us;
-        if (!backend->lap_us) {
+        if (loop->laps) {
             us = (double)(loop->laps[i + 1] - loop->laps[i]) / 1e3;
         } else if (backend->lap_us(loop->bench->comm, i, &us, err)) {
             return -1;
@@ -400,8 +397,11 @@ static int prepare(struct loop *loop, struct measurement *out, struct error *err
 
     if (has_samples) {
         loop->samples = calloc(iters, sizeof(*loop->samples));
+        is_whole = loop->samples != NULL;
+    }
+    if (file->per_iter && !loop->bench->backend->lap) {
         loop->laps = calloc(iters + 1, sizeof(*loop->laps));
-        is_whole = loop->samples && loop->laps;
+        is_whole = is_whole && loop->laps;
     }
     for (int i = 0; i < file->groups.n; i++) {
         size_t n = (size_t)file->groups.sizes[i];
