@@ -1,5 +1,4 @@
 /* api.mjs - all that this page says to the server, and the only module that does */
-import {SseParser} from './sse.mjs';
 
 const RETRY_FIRST_MS = 300;
 const RETRY_MAX_MS = 5000;
@@ -11,329 +10,341 @@ const REQUEST_MS = 20000;
 const FILE_MS = 600000;
 
 export class ApiError extends Error {
-    constructor(status, problem) {
-        super(problem?.detail || problem?.title || `the server answered ${status}`);
-        this.name = 'ApiError';
-        this.status = status;
-        this.problem = problem;
-    }
+  constructor(status, problem) {
+    super(problem?.detail || problem?.title || `the server answered ${status}`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.problem = problem;
+  }
 }
 
 /* `options`: askToken(again), which gives a token; shared, the streams that all tabs share;
  * and for tests fetch, storage, silenceMs. */
 export class Api extends EventTarget {
-    constructor(options = {}) {
-        super();
-        this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
-        this.storage = options.storage ?? globalThis.sessionStorage;
-        this.askToken = options.askToken ?? null;
-        this.silenceMs = options.silenceMs ?? SILENCE_MS;
-        this.goneSince = null;
-        this.skewMs = 0;
-        this.asking = null;
-        this.shared = options.shared ?? null;
-    }
+  constructor(options = {}) {
+    super();
+    this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
+    this.storage = options.storage ?? globalThis.sessionStorage;
+    this.askToken = options.askToken ?? null;
+    this.silenceMs = options.silenceMs ?? SILENCE_MS;
+    this.goneSince = null;
+    this.skewMs = 0;
+    this.asking = null;
+    this.shared = options.shared ?? null;
+  }
 
-    token() {
-        try {
-            return this.storage?.getItem('ringbench-token') ?? null;
-        } catch {
-            return null;
-        }
+  token() {
+    try {
+      return this.storage?.getItem('ringbench-token') ?? null;
+    } catch {
+      return null;
     }
+  }
 
-    setToken(token) {
-        if (token) {
-            this.storage.setItem('ringbench-token', token);
-        } else {
-            this.storage.removeItem('ringbench-token');
-        }
+  setToken(token) {
+    if (token) {
+      this.storage.setItem('ringbench-token', token);
+    } else {
+      this.storage.removeItem('ringbench-token');
     }
+  }
 
-    /* The server's clock, as far as its Date header tells (to a second). */
-    now() {
-        return Date.now() + this.skewMs;
+  /* The server's clock, as far as its Date header tells (to a second). */
+  now() {
+    return Date.now() + this.skewMs;
+  }
+
+  list(query) {
+    return this.json(`/api/v1/runs?${query}`);
+  }
+
+  run(id, signal) {
+    return this.json(runPath(id), {signal});
+  }
+
+  /* What draws a run of many events without reading them. */
+  summary(id, by, signal) {
+    return this.json(`${runPath(id)}/summary?by=${by}`, {signal});
+  }
+
+  /* A page of rows. */
+  rows(id, query) {
+    return this.json(`${runPath(id)}/results?format=json&${query}`);
+  }
+
+  /* The events that are stored now. */
+  async stored(id, after) {
+    const response = await this.request(
+      `${runPath(id)}/events?follow=0&format=ndjson&after=${after}`, {});
+    const lines = (await response.text()).split('\n');
+    return lines.filter(line => line !== '').map(line => JSON.parse(line));
+  }
+
+  programs() {
+    return this.json('/api/v1/programs');
+  }
+
+  /* The server's own description of what it takes. */
+  schema() {
+    return this.json('/openapi.json');
+  }
+
+  /* What the server thinks of a spec, without starting it. */
+  validate(spec, signal) {
+    return this.json('/api/v1/runs/validate', {
+      method: 'POST',
+      headers: {'Content-Type': 'application/json'},
+      body: JSON.stringify(spec),
+      signal
+    });
+  }
+
+  nodes() {
+    return this.json('/api/v1/nodes');
+  }
+
+  node(name) {
+    return this.json(`/api/v1/nodes/${encodeURIComponent(name)}`);
+  }
+
+  create(spec, key) {
+    return this.json('/api/v1/runs', {
+      method: 'POST',
+      headers: {'Content-Type': 'application/json', 'Idempotency-Key': key},
+      body: JSON.stringify(spec)
+    });
+  }
+
+  cancel(id) {
+    return this.json(`${runPath(id)}/cancel`, {method: 'POST'});
+  }
+
+  remove(id) {
+    return this.json(runPath(id), {method: 'DELETE'});
+  }
+
+  logs(id, query) {
+    return this.json(`${runPath(id)}/logs?${query}`);
+  }
+
+  /* The report, or the results in a format, as a file. */
+  async file(id, kind) {
+    const what = kind === 'report' ? 'report.html' : `results?format=${kind}`;
+    const init = {signal: AbortSignal.timeout(FILE_MS)};
+    const path = `${runPath(id)}/${what}`;
+    return (await this.request(path, init)).blob();
+  }
+
+  async json(path, init = {}) {
+    const response = await this.request(path, init);
+    const type = response.headers.get('Content-Type') ?? '';
+    return type.includes('json') ? response.json() : null;
+  }
+
+  /* One request; asks for a token when the server wants one, and goes on with it. */
+  async request(path, init) {
+    for (;;) {
+      const response = await this.attempt(path, init);
+      if (response.status === 401 && this.askToken) {
+        await this.renewToken();
+        continue;
+      }
+      if (!response.ok) {
+        throw new ApiError(response.status, await problemOf(response));
+      }
+      return response;
     }
+  }
 
-    list(query) {
-        return this.json(`/api/v1/runs?${query}`);
+  async attempt(path, init) {
+    const headers = {...init.headers};
+    const token = this.token();
+    if (token) {
+      headers.Authorization = `Bearer ${token}`;
     }
-
-    run(id, signal) {
-        return this.json(`/api/v1/runs/${encodeURIComponent(id)}`, {signal});
+    const limit = init.follow ? null : AbortSignal.timeout(REQUEST_MS);
+    const signal = init.signal ?? limit ?? undefined;
+    try {
+      const response = await this.fetch(path, {...init, headers, signal});
+      this.heard(response);
+      return response;
+    } catch (error) {
+      if (error.name !== 'AbortError') {
+        this.lost();
+      }
+      throw error;
     }
+  }
 
-    /* What draws a run of many events without reading them. */
-    summary(id, by, signal) {
-        return this.json(
-            `/api/v1/runs/${encodeURIComponent(id)}/summary?by=${by}`, {signal});
+  /* Several requests may be refused at once: the person is asked once. */
+  async renewToken() {
+    this.asking ??=
+      this.askToken(this.token() !== null).finally(() => { this.asking = null; });
+    this.setToken(await this.asking);
+  }
+
+  heard(response) {
+    const date = Date.parse(response.headers.get('Date') ?? '');
+    if (Number.isFinite(date)) {
+      const skew = date - Date.now();
+      this.skewMs = Math.abs(skew) > 2000 ? skew : 0;
     }
+    this.setGone(null);
+  }
 
-    /* A page of rows. */
-    rows(id, query) {
-        return this.json(
-            `/api/v1/runs/${encodeURIComponent(id)}/results?format=json&${query}`);
+  lost() {
+    this.setGone(this.goneSince ?? new Date());
+  }
+
+  setGone(since) {
+    if (since !== this.goneSince) {
+      this.goneSince = since;
+      this.dispatchEvent(new Event('reach'));
     }
+  }
 
-    /* The events that are stored now. */
-    async stored(id, after) {
-        const path = `/api/v1/runs/${encodeURIComponent(id)}/events`;
-        const response =
-            await this.request(`${path}?follow=0&format=ndjson&after=${after}`, {});
-        const lines = (await response.text()).split('\n');
-        return lines.filter(line => line !== '').map(line => JSON.parse(line));
-    }
-
-    programs() {
-        return this.json('/api/v1/programs');
-    }
-
-    /* The server's own description of what it takes. */
-    schema() {
-        return this.json('/openapi.json');
-    }
-
-    /* What the server thinks of a spec, without starting it. */
-    validate(spec, signal) {
-        return this.json('/api/v1/runs/validate', {
-            method: 'POST',
-            headers: {'Content-Type': 'application/json'},
-            body: JSON.stringify(spec),
-            signal
-        });
-    }
-
-    nodes() {
-        return this.json('/api/v1/nodes');
-    }
-
-    node(name) {
-        return this.json(`/api/v1/nodes/${encodeURIComponent(name)}`);
-    }
-
-    create(spec, key) {
-        return this.json('/api/v1/runs', {
-            method: 'POST',
-            headers: {'Content-Type': 'application/json', 'Idempotency-Key': key},
-            body: JSON.stringify(spec)
-        });
-    }
-
-    cancel(id) {
-        return this.json(
-            `/api/v1/runs/${encodeURIComponent(id)}/cancel`, {method: 'POST'});
-    }
-
-    remove(id) {
-        return this.json(`/api/v1/runs/${encodeURIComponent(id)}`, {method: 'DELETE'});
-    }
-
-    logs(id, query) {
-        return this.json(`/api/v1/runs/${encodeURIComponent(id)}/logs?${query}`);
-    }
-
-    /* The report, or the results in a format, as a file. */
-    async file(id, kind) {
-        const what = kind === 'report' ? 'report.html' : `results?format=${kind}`;
-        const init = {signal: AbortSignal.timeout(FILE_MS)};
-        const path = `/api/v1/runs/${encodeURIComponent(id)}/${what}`;
-        return (await this.request(path, init)).blob();
-    }
-
-    async json(path, init = {}) {
-        const response = await this.request(path, init);
-        const type = response.headers.get('Content-Type') ?? '';
-        return type.includes('json') ? response.json() : null;
-    }
-
-    /* One request; asks for a token when the server wants one, and goes on with it. */
-    async request(path, init) {
-        for (;;) {
-            const response = await this.attempt(path, init);
-            if (response.status === 401 && this.askToken) {
-                await this.renewToken();
-                continue;
-            }
-            if (!response.ok) {
-                throw new ApiError(response.status, await problemOf(response));
-            }
-            return response;
-        }
-    }
-
-    async attempt(path, init) {
-        const headers = {...init.headers};
-        const token = this.token();
-        if (token) {
-            headers.Authorization = `Bearer ${token}`;
-        }
-        const limit = init.follow ? null : AbortSignal.timeout(REQUEST_MS);
-        const signal = init.signal ?? limit ?? undefined;
-        try {
-            const response = await this.fetch(path, {...init, headers, signal});
-            this.heard(response);
-            return response;
-        } catch (error) {
-            if (error.name !== 'AbortError') {
-                this.lost();
-            }
-            throw error;
-        }
-    }
-
-    /* Several requests may be refused at once: the person is asked once. */
-    async renewToken() {
-        this.asking ??=
-            this.askToken(this.token() !== null).finally(() => { this.asking = null; });
-        this.setToken(await this.asking);
-    }
-
-    heard(response) {
-        const date = Date.parse(response.headers.get('Date') ?? '');
-        if (Number.isFinite(date)) {
-            const skew = date - Date.now();
-            this.skewMs = Math.abs(skew) > 2000 ? skew : 0;
-        }
-        this.setGone(null);
-    }
-
-    lost() {
-        this.setGone(this.goneSince ?? new Date());
-    }
-
-    setGone(since) {
-        if (since !== this.goneSince) {
-            this.goneSince = since;
-            this.dispatchEvent(new Event('reach'));
-        }
-    }
-
-    /* Follow a run's events from after `after` until it ended or `signal` aborts. Calls
+  /* Follow a run's events from after `after` until it ended or `signal` aborts. Calls
      * `onEvents` with arrays of events, in order, each event once; reconnects by the last
      * event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
      * of a browser share a stream where they can. */
-    async follow(id, {after, onEvents, signal}) {
-        const position = {after};
-        const take = events => {
-            position.after = events[events.length - 1].id;
-            onEvents(events);
-        };
-        while (await this.shared?.ready) {
-            const outcome = await this.shared.follow(id, {
-                after: position.after,
-                token: this.token(),
-                signal,
-                onEvents: take,
-                onReach: since => this.setGone(since)
-            });
-            if (typeof outcome === 'string') {
-                return outcome;
-            }
-            if (outcome.status !== 401 || !this.askToken) {
-                return new ApiError(outcome.status, outcome.problem);
-            }
-            await this.renewToken();
-        }
-        return this.followAlone(id, {after, onEvents, signal});
+  async follow(id, {after, onEvents, signal}) {
+    const position = {after};
+    const take = events => {
+      position.after = events[events.length - 1].id;
+      onEvents(events);
+    };
+    while (await this.shared?.ready) {
+      const outcome = await this.shared.follow(id, {
+        after: position.after,
+        token: this.token(),
+        signal,
+        onEvents: take,
+        onReach: since => this.setGone(since)
+      });
+      if (typeof outcome === 'string') {
+        return outcome;
+      }
+      if (outcome.status !== 401 || !this.askToken) {
+        return new ApiError(outcome.status, outcome.problem);
+      }
+      await this.renewToken();
     }
+    return this.followAlone(id, {after, onEvents, signal});
+  }
 
-    /* The same on a stream of its own. */
-    async followAlone(id, {after, onEvents, signal}) {
-        const position = {after};
-        let wait = RETRY_FIRST_MS;
-        while (!signal.aborted) {
-            const before = position.after;
-            const outcome = await this.followOnce(id, position, onEvents, signal);
-            if (outcome !== 'lost') {
-                return outcome;
-            }
-            wait = position.after > before ? RETRY_FIRST_MS
-                                           : Math.min(wait * 2, RETRY_MAX_MS);
-            await pause(wait * (0.75 + Math.random() / 2), signal);
-        }
+  /* The same on a stream of its own. */
+  async followAlone(id, {after, onEvents, signal}) {
+    const position = {after};
+    let wait = RETRY_FIRST_MS;
+    while (!signal.aborted) {
+      const before = position.after;
+      const outcome = await this.followOnce(id, position, onEvents, signal);
+      if (outcome !== 'lost') {
+        return outcome;
+      }
+      wait = position.after > before ? RETRY_FIRST_MS : Math.min(wait * 2, RETRY_MAX_MS);
+      await pause(wait * (0.75 + Math.random() / 2), signal);
+    }
+    return 'stopped';
+  }
+
+  /* One connection: 'ended', 'stopped', 'lost' (try again), or an ApiError. */
+  async followOnce(id, position, onEvents, signal) {
+    const silence = new AbortController();
+    const stop = () => silence.abort();
+    signal.addEventListener('abort', stop);
+    try {
+      const response = await this.request(`${runPath(id)}/events`, {
+        headers: {'Accept': 'text/event-stream', 'Last-Event-ID': String(position.after)},
+        cache: 'no-store',
+        follow: true,
+        signal: silence.signal
+      });
+      const ended = await this.read(response.body, position, onEvents, silence);
+      if (!ended && !signal.aborted) {
+        this.lost();
+      }
+      return ended ? 'ended' : 'lost';
+    } catch (error) {
+      if (signal.aborted) {
         return 'stopped';
+      }
+      if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
+        return error;
+      }
+      this.lost();
+      return 'lost';
+    } finally {
+      signal.removeEventListener('abort', stop);
     }
+  }
 
-    /* One connection: 'ended', 'stopped', 'lost' (try again), or an ApiError. */
-    async followOnce(id, position, onEvents, signal) {
-        const silence = new AbortController();
-        const stop = () => silence.abort();
-        signal.addEventListener('abort', stop);
-        try {
-            const response =
-                await this.request(`/api/v1/runs/${encodeURIComponent(id)}/events`, {
-                    headers: {
-                        'Accept': 'text/event-stream',
-                        'Last-Event-ID': String(position.after)
-                    },
-                    cache: 'no-store',
-                    follow: true,
-                    signal: silence.signal
-                });
-            const ended = await this.read(response.body, position, onEvents, silence);
-            if (!ended && !signal.aborted) {
-                this.lost();
-            }
-            return ended ? 'ended' : 'lost';
-        } catch (error) {
-            if (signal.aborted) {
-                return 'stopped';
-            }
-            if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
-                return error;
-            }
-            this.lost();
-            return 'lost';
-        } finally {
-            signal.removeEventListener('abort', stop);
-        }
+  /* Read a stream to its end; true when the run ended. */
+  async read(body, position, onEvents, silence) {
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    const lines = new EventLines();
+    for (;;) {
+      const timer = setTimeout(() => silence.abort(), this.silenceMs);
+      const {done, value} = await reader.read().finally(() => clearTimeout(timer));
+      if (done) {
+        return false;
+      }
+      const fresh = lines.push(decoder.decode(value, {stream: true}));
+      const events = fresh.filter(event => event.id > position.after);
+      if (events.length > 0) {
+        position.after = events[events.length - 1].id;
+        onEvents(events);
+      }
+      if (lines.ended) {
+        reader.cancel().catch(() => {});
+        return true;
+      }
     }
-
-    /* Read a stream to its end; true when the run ended. */
-    async read(body, position, onEvents, silence) {
-        const reader = body.getReader();
-        const decoder = new TextDecoder();
-        const parser = new SseParser();
-        for (;;) {
-            const timer = setTimeout(() => silence.abort(), this.silenceMs);
-            const {done, value} = await reader.read().finally(() => clearTimeout(timer));
-            if (done) {
-                return false;
-            }
-            const parsed = parser.push(decoder.decode(value, {stream: true}));
-            const ended = parsed.some(event => event.type === 'end');
-            const events = parsed.filter(event => event.type !== 'end')
-                               .map(event => JSON.parse(event.data))
-                               .filter(event => event.id > position.after);
-            if (events.length > 0) {
-                position.after = events[events.length - 1].id;
-                onEvents(events);
-            }
-            if (ended) {
-                reader.cancel().catch(() => {});
-                return true;
-            }
-        }
-    }
+  }
 }
 
-async function problemOf(response) {
-    try {
-        const text = await response.text();
-        return text.startsWith('{') ? JSON.parse(text) : {detail: text.slice(0, 500)};
-    } catch {
-        return null;
+/* The events in a stream that comes in pieces: the server sends each one's JSON as a line
+ * of `data`, and `event: end` when no more will come. */
+class EventLines {
+  constructor() {
+    this.rest = '';
+    this.ended = false;
+  }
+
+  push(text) {
+    const lines = (this.rest + text).split('\n');
+    this.rest = lines.pop();
+    const events = [];
+    for (const line of lines) {
+      this.ended ||= line === 'event: end';
+      if (line.startsWith('data: ') && !this.ended) {
+        events.push(JSON.parse(line.slice(6)));
+      }
     }
+    return events;
+  }
+}
+
+const runPath = id => `/api/v1/runs/${encodeURIComponent(id)}`;
+
+async function problemOf(response) {
+  try {
+    const text = await response.text();
+    return text.startsWith('{') ? JSON.parse(text) : {detail: text.slice(0, 500)};
+  } catch {
+    return null;
+  }
 }
 
 function pause(ms, signal) {
-    return new Promise(resolve => {
-        const timer = setTimeout(finish, ms);
-        function finish() {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', finish);
-            resolve();
-        }
-        signal.addEventListener('abort', finish);
-    });
+  return new Promise(resolve => {
+    const timer = setTimeout(finish, ms);
+    function finish() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      resolve();
+    }
+    signal.addEventListener('abort', finish);
+  });
 }

@@ -8,195 +8,194 @@ const WRONG_NAMED = 8;
 
 /* What sets a row apart from those of other lines, its placement and its size left out. */
 const lineKey = (row, variant) => [row.collective, row.dtype, row.redop, row.root,
-    row.group ?? '', variant].join('/');
+  row.group ?? '', variant].join('/');
 
 export class Book {
-    /* Of all cases, or of the one with this number. */
-    constructor(onlyCase = null) {
-        this.onlyCase = onlyCase;
-        this.epoch = -1;
-        this.reset();
-    }
+  /* Of all cases, or of the one with this number. */
+  constructor(onlyCase = null) {
+    this.onlyCase = onlyCase;
+    this.epoch = -1;
+    this.reset();
+  }
 
-    reset() {
-        this.seen = 0;
-        this.lines = new Map();
-        this.entries = new Map();
-        this.order = [];
-        this.revision = 0;
-        this.rows = 0;
-        this.wrong = {total: 0, rows: 0, named: []};
-        this.unreal = '';
-        this.thinned = 0;
-        this.upTo = 0;
-    }
+  reset() {
+    this.seen = 0;
+    this.lines = new Map();
+    this.entries = new Map();
+    this.order = [];
+    this.revision = 0;
+    this.rows = 0;
+    this.wrong = {total: 0, rows: 0, named: []};
+    this.unreal = '';
+    this.thinned = 0;
+    this.upTo = 0;
+  }
 
-    /* Read what the state has got since. When a case began afresh, or a new summary came,
+  /* Read what the state has got since. When a case began afresh, or a new summary came,
      * all is read anew. */
-    take(state) {
-        if (state.epoch !== this.epoch) {
-            this.reset();
-            this.epoch = state.epoch;
-            this.takeSummary(state);
-        }
-        const touched = new Set();
-        for (; this.seen < state.rowList.length; this.seen += 1) {
-            const row = state.rowList[this.seen];
-            const found = state.cases.get(row.case);
-            const wanted = this.onlyCase === null || row.case === this.onlyCase;
-            if (wanted && row.id > this.upTo &&
-                (row.attempt ?? 1) === (found?.attempt ?? 1)) {
-                this.add(row, caseLabel(found), touched);
-            }
-        }
-        touched.forEach(settle);
-        this.revision += touched.size;
-        return this;
+  take(state) {
+    if (state.epoch !== this.epoch) {
+      this.reset();
+      this.epoch = state.epoch;
+      this.takeSummary(state);
     }
-
-    /* Begin with what the server's summary says. */
-    takeSummary({summary}) {
-        const from = this.onlyCase === null ? summary?.all : summary?.cases;
-        if (summary && !from) {
-            this.upTo = Infinity;
-        }
-        this.upTo = from?.upTo ?? this.upTo;
-        for (const series of from?.series ?? []) {
-            if (this.onlyCase === null || series.case === this.onlyCase) {
-                this.addSeries(series, caseLabel(series));
-            }
-        }
+    const touched = new Set();
+    for (; this.seen < state.rowList.length; this.seen += 1) {
+      const row = state.rowList[this.seen];
+      const found = state.cases.get(row.case);
+      const wanted = this.onlyCase === null || row.case === this.onlyCase;
+      if (wanted && row.id > this.upTo && (row.attempt ?? 1) === (found?.attempt ?? 1)) {
+        this.add(row, caseLabel(found), touched);
+      }
     }
+    touched.forEach(settle);
+    this.revision += touched.size;
+    return this;
+  }
 
-    addSeries(series, variant) {
-        const key = lineKey(series, variant);
-        for (const known of series.points) {
-            const row = {...series, row: known.row, size: known.size, count: null};
-            const figures = pointOfSummary(known);
-            Object.assign(pointFor(this.lineFor(row, key, variant), known.size), figures,
-                {base: figures});
-            const entry = this.entryFor(row, key, variant);
-            const side = row.in_place ? 'in' : 'out';
-            entry.base[side] = figures;
-            entry.series[side] = series.series;
-            entry.rows[side] = [];
-            settle(entry);
-        }
-        this.rows += series.rows + series.skipped;
-        this.wrong.total += series.wrong ?? 0;
-        this.wrong.rows += series.points.filter(point => point.wrong).length;
-        this.unreal ||= unrealWord(series);
-        this.thinned += series.points_total - series.points.length;
+  /* Begin with what the server's summary says. */
+  takeSummary({summary}) {
+    const from = this.onlyCase === null ? summary?.all : summary?.cases;
+    if (summary && !from) {
+      this.upTo = Infinity;
     }
-
-    add(row, variant, touched) {
-        const key = lineKey(row, variant);
-        const line = this.lineFor(row, key, variant);
-        const point = pointFor(line, row.size);
-        point.rows.push(row);
-        touched.add(point);
-        line.revision += 1;
-        touched.add(this.entryFor(row, key, variant));
-        this.rows += 1;
-        this.note(row);
+    this.upTo = from?.upTo ?? this.upTo;
+    for (const series of from?.series ?? []) {
+      if (this.onlyCase === null || series.case === this.onlyCase) {
+        this.addSeries(series, caseLabel(series));
+      }
     }
+  }
 
-    lineFor(row, key, variant) {
-        const own = `${key}/${row.in_place ? 'in' : 'out'}`;
-        let line = this.lines.get(own);
-        if (!line) {
-            line = {
-                key: own,
-                lineKey: key,
-                collective: row.collective,
-                label: lineLabel(row, variant),
-                inPlace: row.in_place,
-                points: [],
-                bySize: new Map(),
-                revision: 0
-            };
-            this.lines.set(own, line);
-        }
-        return line;
+  addSeries(series, variant) {
+    const key = lineKey(series, variant);
+    for (const known of series.points) {
+      const row = {...series, row: known.row, size: known.size, count: null};
+      const figures = pointOfSummary(known);
+      Object.assign(
+        pointFor(this.lineFor(row, key, variant), known.size), figures, {base: figures});
+      const entry = this.entryFor(row, key, variant);
+      const side = row.in_place ? 'in' : 'out';
+      entry.base[side] = figures;
+      entry.series[side] = series.series;
+      entry.rows[side] = [];
+      settle(entry);
     }
+    this.rows += series.rows + series.skipped;
+    this.wrong.total += series.wrong ?? 0;
+    this.wrong.rows += series.points.filter(point => point.wrong).length;
+    this.unreal ||= unrealWord(series);
+    this.thinned += series.points_total - series.points.length;
+  }
 
-    /* The row of the table, with both placements side by side. Two asked sizes may round
+  add(row, variant, touched) {
+    const key = lineKey(row, variant);
+    const line = this.lineFor(row, key, variant);
+    const point = pointFor(line, row.size);
+    point.rows.push(row);
+    touched.add(point);
+    line.revision += 1;
+    touched.add(this.entryFor(row, key, variant));
+    this.rows += 1;
+    this.note(row);
+  }
+
+  lineFor(row, key, variant) {
+    const own = `${key}/${row.in_place ? 'in' : 'out'}`;
+    let line = this.lines.get(own);
+    if (!line) {
+      line = {
+        key: own,
+        lineKey: key,
+        collective: row.collective,
+        label: lineLabel(row, variant),
+        inPlace: row.in_place,
+        points: [],
+        bySize: new Map(),
+        revision: 0
+      };
+      this.lines.set(own, line);
+    }
+    return line;
+  }
+
+  /* The row of the table, with both placements side by side. Two asked sizes may round
      * to the same one: they keep a row each. */
-    entryFor(row, lineKeyOfRow, variant) {
-        const base = `${lineKeyOfRow}/${row.size}`;
-        const side = row.in_place ? 'in' : 'out';
-        for (let n = 0;; n += 1) {
-            const key = n === 0 ? base : `${base}#${n}`;
-            let entry = this.entries.get(key);
-            if (!entry) {
-                entry = newEntry(key, row, variant);
-                this.entries.set(key, entry);
-                this.order.push(entry);
-            }
-            if (entry.index[side] === undefined || entry.index[side] === row.row) {
-                entry.index[side] = row.row;
-                entry.order = Math.min(entry.order, row.row);
-                (entry.rows[side] ??= []).push(row);
-                return entry;
-            }
-        }
+  entryFor(row, lineKeyOfRow, variant) {
+    const base = `${lineKeyOfRow}/${row.size}`;
+    const side = row.in_place ? 'in' : 'out';
+    for (let n = 0;; n += 1) {
+      const key = n === 0 ? base : `${base}#${n}`;
+      let entry = this.entries.get(key);
+      if (!entry) {
+        entry = newEntry(key, row, variant);
+        this.entries.set(key, entry);
+        this.order.push(entry);
+      }
+      if (entry.index[side] === undefined || entry.index[side] === row.row) {
+        entry.index[side] = row.row;
+        entry.order = Math.min(entry.order, row.row);
+        (entry.rows[side] ??= []).push(row);
+        return entry;
+      }
     }
+  }
 
-    note(row) {
-        if (row.wrong) {
-            this.wrong.total += row.wrong;
-            this.wrong.rows += 1;
-            for (const error of row.errors ?? []) {
-                if (this.wrong.named.length < WRONG_NAMED) {
-                    this.wrong.named.push({...error, row});
-                }
-            }
+  note(row) {
+    if (row.wrong) {
+      this.wrong.total += row.wrong;
+      this.wrong.rows += 1;
+      for (const error of row.errors ?? []) {
+        if (this.wrong.named.length < WRONG_NAMED) {
+          this.wrong.named.push({...error, row});
         }
-        this.unreal ||= unrealWord(row);
+      }
     }
+    this.unreal ||= unrealWord(row);
+  }
 
-    /* The rows of the table in the order of measuring. */
-    table() {
-        return [...this.order].sort((a, b) => a.order - b.order);
-    }
+  /* The rows of the table in the order of measuring. */
+  table() {
+    return [...this.order].sort((a, b) => a.order - b.order);
+  }
 }
 
 const unrealWord = row => (row.simulated ? 'simulated'
-        : row.emulated                   ? 'emulated'
-        : row.imported                   ? 'imported'
+    : row.emulated                       ? 'emulated'
+    : row.imported                       ? 'imported'
                                          : '');
 
 /* The book of a state, all cases or one: kept with the state. */
 const books = new WeakMap();
 
 export function bookOf(state, onlyCase = null) {
-    let kept = books.get(state);
-    if (!kept) {
-        kept = new Map();
-        books.set(state, kept);
-    }
-    if (!kept.has(onlyCase)) {
-        kept.set(onlyCase, new Book(onlyCase));
-    }
-    return kept.get(onlyCase).take(state);
+  let kept = books.get(state);
+  if (!kept) {
+    kept = new Map();
+    books.set(state, kept);
+  }
+  if (!kept.has(onlyCase)) {
+    kept.set(onlyCase, new Book(onlyCase));
+  }
+  return kept.get(onlyCase).take(state);
 }
 
 function pointFor(line, size) {
-    let point = line.bySize.get(size);
-    if (!point) {
-        point = {size, rows: []};
-        line.bySize.set(size, point);
-        let at = line.points.length;
-        while (at > 0 && line.points[at - 1].size > size) {
-            at -= 1;
-        }
-        line.points.splice(at, 0, point);
+  let point = line.bySize.get(size);
+  if (!point) {
+    point = {size, rows: []};
+    line.bySize.set(size, point);
+    let at = line.points.length;
+    while (at > 0 && line.points[at - 1].size > size) {
+      at -= 1;
     }
-    return point;
+    line.points.splice(at, 0, point);
+  }
+  return point;
 }
 
 function newEntry(key, row, variant) {
-    return {
+  return {
         key,
         order: row.row,
         variant,
@@ -219,13 +218,13 @@ function newEntry(key, row, variant) {
 
 /* The figures of a point or of a table row, after rows were added. */
 function settle(item) {
-    if (Array.isArray(item.rows)) {
-        Object.assign(item, summarise(item.rows, item.base));
-        return;
+  if (Array.isArray(item.rows)) {
+    Object.assign(item, summarise(item.rows, item.base));
+    return;
+  }
+  for (const side of ['out', 'in']) {
+    if (item.rows[side]) {
+      item[side] = summarise(item.rows[side], item.base[side]);
     }
-    for (const side of ['out', 'in']) {
-        if (item.rows[side]) {
-            item[side] = summarise(item.rows[side], item.base[side]);
-        }
-    }
+  }
 }

@@ -2,11 +2,11 @@
 
 /* How a case differs from the others of its run: what the matrix sets in it. */
 export function caseLabel(found) {
-    return Object.entries(found?.env ?? {})
-        .map(([name, value]) => (value === null ? `${name} unset` : `${name}=${value}`))
-        .join(' ');
+  return Object.entries(found?.env ?? {})
+    .map(([name, value]) => (value === null ? `${name} unset` : `${name}=${value}`))
+    .join(' ');
 }
 
 /* "NCCL_P2P_DISABLE=0, repeat 2", or "case 3, repeat 2" where there is no matrix. */
 export const caseName = found =>
-    `${caseLabel(found) || `case ${found.case}`}, repeat ${found.repeat + 1}`;
+  `${caseLabel(found) || `case ${found.case}`}, repeat ${found.repeat + 1}`;

@@ -2,160 +2,146 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/* h('p', {class: 'x', on: {click: f}, hidden: true}, 'text', child, [more], null) */
+/* h('p', {class: 'x', on: {click: f}, hidden: true}, 'text', child, [more], null). A button
+ * without a value submits no form. */
 export function h(tag, props = {}, ...children) {
-    return build(document.createElement(tag), props, children);
+  const element = document.createElement(tag);
+  if (tag === 'button' && !('value' in props)) {
+    element.type = 'button';
+  }
+  return build(element, props, children);
 }
 
+/* A box that scrolls, which keys must be able to reach. */
+export const region = (label, name, ...children) => h('div',
+  {'class': name, 'tabindex': '0', 'role': 'region', 'aria-label': label}, ...children);
+
 export function svg(tag, props = {}, ...children) {
-    return build(document.createElementNS(SVG, tag), props, children);
+  return build(document.createElementNS(SVG, tag), props, children);
 }
 
 function build(element, props, children) {
-    for (const [key, value] of Object.entries(props ?? {})) {
-        setProp(element, key, value);
-    }
-    element.append(...flatten(children));
-    return element;
+  for (const [key, value] of Object.entries(props ?? {})) {
+    setProp(element, key, value);
+  }
+  element.append(...flatten(children));
+  return element;
 }
 
 function setProp(element, key, value) {
-    if (value === undefined || value === null || value === false) {
-        return;
+  if (value === undefined || value === null || value === false) {
+    return;
+  }
+  if (key === 'on') {
+    for (const [type, listener] of Object.entries(value)) {
+      element.addEventListener(type, listener);
     }
-    if (key === 'on') {
-        for (const [type, listener] of Object.entries(value)) {
-            element.addEventListener(type, listener);
-        }
-    } else if (key === 'vars') {
-        /* Through the CSSOM, which the content security policy allows. */
-        for (const [name, text] of Object.entries(value)) {
-            element.style.setProperty(name, text);
-        }
-    } else if (key === 'value' || key === 'checked') {
-        element[key] = value;
-    } else {
-        element.setAttribute(key, value === true ? '' : value);
+  } else if (key === 'vars') {
+    /* Through the CSSOM, which the content security policy allows. */
+    for (const [name, text] of Object.entries(value)) {
+      element.style.setProperty(name, text);
     }
+  } else if (key === 'value' || key === 'checked') {
+    element[key] = value;
+  } else {
+    element.setAttribute(key, value === true ? '' : value);
+  }
 }
 
 function flatten(children) {
-    return children.flat(Infinity).filter(
-        child => child !== null && child !== undefined && child !== false);
+  return children.flat(Infinity).filter(
+    child => child !== null && child !== undefined && child !== false);
 }
 
 export function setText(element, text) {
-    const value = String(text);
-    if (element.textContent !== value) {
-        element.textContent = value;
-    }
+  const value = String(text);
+  if (element.textContent !== value) {
+    element.textContent = value;
+  }
 }
 
 export function setHidden(element, hidden) {
-    if (element.hidden !== hidden) {
-        element.hidden = hidden;
-    }
+  if (element.hidden !== hidden) {
+    element.hidden = hidden;
+  }
 }
 
 /* Make `parent` hold one child per item, in order. A child is kept while its key and its
  * signature stay the same, so focus, selection and scroll position survive. */
 export function syncChildren(parent, items, {key, signature, render}) {
-    const known = parent.syncedChildren ?? new Map();
-    const next = new Map();
-    const elements = items.map(item => {
-        const id = String(key(item));
-        const sign = signature(item);
-        const old = known.get(id);
-        const element = old && old.sign === sign ? old.element : render(item);
-        next.set(id, {sign, element});
-        return element;
-    });
-    parent.syncedChildren = next;
-    place(parent, elements);
+  const known = parent.syncedChildren ?? new Map();
+  const next = new Map();
+  const elements = items.map(item => {
+    const id = String(key(item));
+    const sign = signature(item);
+    const old = known.get(id);
+    const element = old && old.sign === sign ? old.element : render(item);
+    next.set(id, {sign, element});
+    return element;
+  });
+  parent.syncedChildren = next;
+  place(parent, elements);
 }
 
 function place(parent, elements) {
-    let at = parent.firstChild;
-    for (const element of elements) {
-        if (element === at) {
-            at = at.nextSibling;
-        } else {
-            parent.insertBefore(element, at);
-        }
+  let at = parent.firstChild;
+  for (const element of elements) {
+    if (element === at) {
+      at = at.nextSibling;
+    } else {
+      parent.insertBefore(element, at);
     }
-    while (at) {
-        const next = at.nextSibling;
-        at.remove();
-        at = next;
-    }
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
 }
 
 export function debounce(call, ms) {
-    let timer = null;
-    const later = (...args) => {
-        clearTimeout(timer);
-        timer = setTimeout(() => call(...args), ms);
-    };
-    later.cancel = () => clearTimeout(timer);
-    return later;
+  let timer = null;
+  const later = (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => call(...args), ms);
+  };
+  later.cancel = () => clearTimeout(timer);
+  return later;
 }
 
-/* Call at most once per frame, however often asked; a call that takes long comes rarer,
- * so that the page stays usable beside it. */
+/* Call soon, and at most thirty times a second, however often asked. */
 export function paced(call) {
-    const REST = 3;
-    let frame = 0;
-    let timer = 0;
-    let free = 0;
-    const run = () => {
-        const start = performance.now();
-        frame = 0;
-        call();
-        free = performance.now() + REST * (performance.now() - start);
-    };
-    const ask = () => {
-        if (frame || timer) {
-            return;
-        }
-        const wait = free - performance.now();
-        if (wait < 16) {
-            frame = requestAnimationFrame(run);
-            return;
-        }
-        timer = setTimeout(() => {
-            timer = 0;
-            frame = requestAnimationFrame(run);
-        }, wait);
-    };
-    ask.cancel = () => {
-        cancelAnimationFrame(frame);
-        clearTimeout(timer);
-        frame = 0;
-        timer = 0;
-    };
-    return ask;
+  let timer = 0;
+  const ask = () => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      call();
+    }, 33);
+  };
+  ask.cancel = () => clearTimeout(timer);
+  return ask;
 }
 
 /* Hand the person a file. */
 export function download(blob, name) {
-    const url = URL.createObjectURL(blob);
-    const link = h('a', {href: url, download: name});
-    document.body.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  const url = URL.createObjectURL(blob);
+  const link = h('a', {href: url, download: name});
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
 /* The clipboard API is missing on plain http from another host: the old way works. */
 export async function copyText(text) {
-    if (navigator.clipboard) {
-        await navigator.clipboard.writeText(text);
-        return;
-    }
-    const area = h('textarea', {'class': 'visually-hidden', 'aria-hidden': 'true'});
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand('copy');
-    area.remove();
+  if (navigator.clipboard) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const area = h('textarea', {'class': 'visually-hidden', 'aria-hidden': 'true'});
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
 }

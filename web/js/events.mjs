@@ -4,222 +4,222 @@ import {addFigure} from './figures.mjs';
 
 export const ENDED = new Set(['completed', 'failed', 'cancelled']);
 export const RANK_STATES =
-    ['assigned', 'spawned', 'joined', 'connected', 'running', 'done'];
+  ['assigned', 'spawned', 'joined', 'connected', 'running', 'done'];
 
 const MESSAGES_KEPT = 1000;
 
 export function newRunState() {
-    return {
-        lastId: 0,
-        state: 'queued',
-        reason: null,
-        created: null,
-        started: null,
-        ended: null,
-        lastTime: null,
-        history: [],
-        backend: null,
-        worldSize: 0,
-        nodes: [],
-        rowsTotal: 0,
-        cases: new Map(),
-        rowList: [],
-        epoch: 0,
-        summary: null,
-        results: 0,
-        metrics: new Map(),
-        messages: [],
-        messagesDropped: 0,
-        revision: 0
-    };
+  return {
+    lastId: 0,
+    state: 'queued',
+    reason: null,
+    created: null,
+    started: null,
+    ended: null,
+    lastTime: null,
+    history: [],
+    backend: null,
+    worldSize: 0,
+    nodes: [],
+    rowsTotal: 0,
+    cases: new Map(),
+    rowList: [],
+    epoch: 0,
+    summary: null,
+    results: 0,
+    metrics: new Map(),
+    messages: [],
+    messagesDropped: 0,
+    revision: 0
+  };
 }
 
 const HANDLERS = {
-    state: applyState,
-    placed: applyPlaced,
-    case: applyCase,
-    rank: applyRank,
-    result: applyResult,
-    message: applyMessage
+  state: applyState,
+  placed: applyPlaced,
+  case: applyCase,
+  rank: applyRank,
+  result: applyResult,
+  message: applyMessage
 };
 
 /* Apply one event in place. Returns whether it was new. Types that this page does not
  * know are counted as seen and otherwise left alone. */
 export function applyEvent(run, event) {
-    if (!(event.id > run.lastId)) {
-        return false;
-    }
-    run.lastId = event.id;
-    run.lastTime = event.time ?? run.lastTime;
-    run.created ??= event.time ?? null;
-    HANDLERS[event.type]?.(run, event);
-    run.revision += 1;
-    return true;
+  if (!(event.id > run.lastId)) {
+    return false;
+  }
+  run.lastId = event.id;
+  run.lastTime = event.time ?? run.lastTime;
+  run.created ??= event.time ?? null;
+  HANDLERS[event.type]?.(run, event);
+  run.revision += 1;
+  return true;
 }
 
 export function applyEvents(run, events) {
-    let fresh = 0;
-    for (const event of events) {
-        fresh += applyEvent(run, event) ? 1 : 0;
-    }
-    return fresh;
+  let fresh = 0;
+  for (const event of events) {
+    fresh += applyEvent(run, event) ? 1 : 0;
+  }
+  return fresh;
 }
 
 export function replay(events) {
-    const run = newRunState();
-    applyEvents(run, events);
-    return run;
+  const run = newRunState();
+  applyEvents(run, events);
+  return run;
 }
 
 export const isEnded = run => ENDED.has(run.state);
 
 function applyState(run, event) {
-    run.state = event.state;
-    run.reason = event.reason ?? null;
-    run.history.push({state: event.state, reason: run.reason, time: event.time});
-    if (event.state === 'rendezvous' || event.state === 'running') {
-        run.started ??= event.time;
-    }
-    if (ENDED.has(event.state)) {
-        run.ended = event.time;
-    }
+  run.state = event.state;
+  run.reason = event.reason ?? null;
+  run.history.push({state: event.state, reason: run.reason, time: event.time});
+  if (event.state === 'rendezvous' || event.state === 'running') {
+    run.started ??= event.time;
+  }
+  if (ENDED.has(event.state)) {
+    run.ended = event.time;
+  }
 }
 
 function applyPlaced(run, event) {
-    run.backend = event.backend;
-    run.worldSize = event.world_size;
-    run.nodes = event.nodes ?? [];
-    run.rowsTotal = event.rows_total ?? 0;
+  run.backend = event.backend;
+  run.worldSize = event.world_size;
+  run.nodes = event.nodes ?? [];
+  run.rowsTotal = event.rows_total ?? 0;
 }
 
 /* The case of an event; a later attempt starts it afresh, an earlier one is stale. */
 function caseOf(run, event) {
-    const attempt = event.attempt ?? 1;
-    let found = run.cases.get(event.case);
-    if (!found || attempt > found.attempt) {
-        found = {
-            case: event.case,
-            attempt,
-            repeat: found?.repeat ?? 0,
-            env: found?.env ?? null,
-            state: 'queued',
-            reason: null,
-            started: null,
-            ended: null,
-            ranks: new Map()
-        };
-        run.epoch += run.cases.has(event.case) ? 1 : 0;
-        run.cases.set(event.case, found);
-    }
-    return attempt < found.attempt ? null : found;
+  const attempt = event.attempt ?? 1;
+  let found = run.cases.get(event.case);
+  if (!found || attempt > found.attempt) {
+    found = {
+      case: event.case,
+      attempt,
+      repeat: found?.repeat ?? 0,
+      env: found?.env ?? null,
+      state: 'queued',
+      reason: null,
+      started: null,
+      ended: null,
+      ranks: new Map()
+    };
+    run.epoch += run.cases.has(event.case) ? 1 : 0;
+    run.cases.set(event.case, found);
+  }
+  return attempt < found.attempt ? null : found;
 }
 
 function applyCase(run, event) {
-    const found = caseOf(run, event);
-    if (!found) {
-        return;
-    }
-    found.state = event.state;
-    found.reason = event.reason ?? null;
-    found.repeat = event.repeat ?? found.repeat;
-    found.env = event.env ?? found.env;
-    if (event.state === 'rendezvous' || event.state === 'running') {
-        found.started ??= event.time;
-    }
-    if (ENDED.has(event.state) || event.state === 'skipped') {
-        found.ended = event.time;
-    }
+  const found = caseOf(run, event);
+  if (!found) {
+    return;
+  }
+  found.state = event.state;
+  found.reason = event.reason ?? null;
+  found.repeat = event.repeat ?? found.repeat;
+  found.env = event.env ?? found.env;
+  if (event.state === 'rendezvous' || event.state === 'running') {
+    found.started ??= event.time;
+  }
+  if (ENDED.has(event.state) || event.state === 'skipped') {
+    found.ended = event.time;
+  }
 }
 
 function applyRank(run, event) {
-    const found = caseOf(run, event);
-    if (!found) {
-        return;
-    }
-    let rank = found.ranks.get(event.rank);
-    if (!rank) {
-        rank = newRank(event);
-        found.ranks.set(event.rank, rank);
-    }
-    rank.node = event.node ?? rank.node;
-    rank.state = event.state;
-    rank.reason = event.reason ?? null;
-    rank.times[event.state] ??= event.time;
-    rank.transport = event.transport ?? rank.transport;
+  const found = caseOf(run, event);
+  if (!found) {
+    return;
+  }
+  let rank = found.ranks.get(event.rank);
+  if (!rank) {
+    rank = newRank(event);
+    found.ranks.set(event.rank, rank);
+  }
+  rank.node = event.node ?? rank.node;
+  rank.state = event.state;
+  rank.reason = event.reason ?? null;
+  rank.times[event.state] ??= event.time;
+  rank.transport = event.transport ?? rank.transport;
 }
 
 function newRank(event) {
-    return {
-        rank: event.rank,
-        node: event.node,
-        state: '',
-        reason: null,
-        transport: null,
-        times: {}
-    };
+  return {
+    rank: event.rank,
+    node: event.node,
+    state: '',
+    reason: null,
+    transport: null,
+    times: {}
+  };
 }
 
 function applyResult(run, event) {
-    const found = caseOf(run, event);
-    if (!found) {
-        return;
-    }
-    run.results += 1;
-    if (event.metric !== undefined) {
-        addFigure(run.metrics, event, found);
-        return;
-    }
-    run.rowList.push(event);
+  const found = caseOf(run, event);
+  if (!found) {
+    return;
+  }
+  run.results += 1;
+  if (event.metric !== undefined) {
+    addFigure(run.metrics, event, found);
+    return;
+  }
+  run.rowList.push(event);
 }
 
 function applyMessage(run, event) {
-    run.messages.push(event);
-    if (run.messages.length > MESSAGES_KEPT) {
-        run.messages.shift();
-        run.messagesDropped += 1;
-    }
+  run.messages.push(event);
+  if (run.messages.length > MESSAGES_KEPT) {
+    run.messages.shift();
+    run.messagesDropped += 1;
+  }
 }
 
 /* The case to show: the asked one, else the one that runs, else the last that began. */
 export function caseToShow(run, wanted) {
-    if (wanted !== null && run.cases.has(wanted)) {
-        return run.cases.get(wanted);
-    }
-    const cases = [...run.cases.values()];
-    const active = cases.find(c => c.state === 'running' || c.state === 'rendezvous');
-    return active ?? cases.filter(c => c.ranks.size > 0).pop() ?? cases[0] ?? null;
+  if (wanted !== null && run.cases.has(wanted)) {
+    return run.cases.get(wanted);
+  }
+  const cases = [...run.cases.values()];
+  const active = cases.find(c => c.state === 'running' || c.state === 'rendezvous');
+  return active ?? cases.filter(c => c.ranks.size > 0).pop() ?? cases[0] ?? null;
 }
 
 /* What carries the bytes between these ranks: "shm", "shm, tcp"; "" before they say. A
  * rank says it in a word, or by peer. */
 export function transports(ranks) {
-    const words = new Set();
-    for (const {transport} of ranks) {
-        const said = transport !== null && typeof transport === 'object'
-            ? Object.values(transport)
-            : [transport];
-        said.filter(Boolean).forEach(word => words.add(String(word)));
-    }
-    return [...words].sort().join(', ');
+  const words = new Set();
+  for (const {transport} of ranks) {
+    const said = transport !== null && typeof transport === 'object'
+      ? Object.values(transport)
+      : [transport];
+    said.filter(Boolean).forEach(word => words.add(String(word)));
+  }
+  return [...words].sort().join(', ');
 }
 
 /* How far a rank has come: an index into RANK_STATES; a failed one keeps where it was. */
 export function rankStage(rank) {
-    const reached = RANK_STATES.indexOf(rank.state);
-    if (reached >= 0) {
-        return reached;
-    }
-    return Math.max(-1, ...Object.keys(rank.times).map(s => RANK_STATES.indexOf(s)));
+  const reached = RANK_STATES.indexOf(rank.state);
+  if (reached >= 0) {
+    return reached;
+  }
+  return Math.max(-1, ...Object.keys(rank.times).map(s => RANK_STATES.indexOf(s)));
 }
 
 /* The lanes of a case: its ranks by node, in the order of the ranks. */
 export function lanes(shownCase) {
-    const byNode = new Map();
-    const ranks = [...(shownCase?.ranks.values() ?? [])].sort((a, b) => a.rank - b.rank);
-    for (const rank of ranks) {
-        const lane = byNode.get(rank.node) ?? {node: rank.node, ranks: []};
-        lane.ranks.push(rank);
-        byNode.set(rank.node, lane);
-    }
-    return [...byNode.values()];
+  const byNode = new Map();
+  const ranks = [...(shownCase?.ranks.values() ?? [])].sort((a, b) => a.rank - b.rank);
+  for (const rank of ranks) {
+    const lane = byNode.get(rank.node) ?? {node: rank.node, ranks: []};
+    lane.ranks.push(rank);
+    byNode.set(rank.node, lane);
+  }
+  return [...byNode.values()];
 }

@@ -5,190 +5,189 @@ import {programControl} from './program_field.mjs';
 /* {element, read(), write(value), error(texts), focus()} of a field. `onInput` is called
  * after every change by hand. */
 export function buildField(field, onInput) {
-    const control = CONTROLS[field.kind](field, onInput);
-    const help =
-        field.help ? h('p', {class: 'help', id: `${field.id}-help`}, field.help) : null;
-    const error = h('p', {class: 'field-error', id: `${field.id}-error`, hidden: true});
-    const unit = field.unit ? h('span', {class: 'unit'}, ` ${field.unit}`) : null;
-    const grouped = control.grouped;
-    const element = h(grouped ? 'fieldset' : 'div', {class: `field kind-${field.kind}`},
-        h(grouped ? 'legend' : 'label', {'for': grouped ? null : field.id}, field.label,
-            unit),
-        control.element, help, error);
-    const described =
-        [help && `${field.id}-help`, `${field.id}-error`].filter(Boolean).join(' ');
-    (grouped ? element : control.input).setAttribute('aria-describedby', described);
-    return {
-        ...control,
-        element,
-        error(texts) {
-            error.textContent = texts.join(' ');
-            setHidden(error, texts.length === 0);
-            element.classList.toggle('invalid', texts.length > 0);
-            if (!grouped) {
-                control.input.setAttribute('aria-invalid', String(texts.length > 0));
-            }
-        }
-    };
+  const control = CONTROLS[field.kind](field, onInput);
+  const help =
+    field.help ? h('p', {class: 'help', id: `${field.id}-help`}, field.help) : null;
+  const error = h('p', {class: 'field-error', id: `${field.id}-error`, hidden: true});
+  const unit = field.unit ? h('span', {class: 'unit'}, ` ${field.unit}`) : null;
+  const grouped = control.grouped;
+  const element = h(grouped ? 'fieldset' : 'div', {class: `field kind-${field.kind}`},
+    h(grouped ? 'legend' : 'label', {'for': grouped ? null : field.id}, field.label,
+      unit),
+    control.element, help, error);
+  const described =
+    [help && `${field.id}-help`, `${field.id}-error`].filter(Boolean).join(' ');
+  (grouped ? element : control.input).setAttribute('aria-describedby', described);
+  return {
+    ...control,
+    element,
+    error(texts) {
+      error.textContent = texts.join(' ');
+      setHidden(error, texts.length === 0);
+      element.classList.toggle('invalid', texts.length > 0);
+      if (!grouped) {
+        control.input.setAttribute('aria-invalid', String(texts.length > 0));
+      }
+    }
+  };
 }
 
 const CONTROLS = {
-    text: lineControl,
-    number: lineControl,
-    list: lineControl,
-    pairs: areaControl,
-    choice: choiceControl,
-    several: severalControl,
-    nodes: nodesControl,
-    any: lineControl,
-    matrix: matrixControl,
-    program: programControl
+  text: lineControl,
+  number: lineControl,
+  list: lineControl,
+  pairs: areaControl,
+  choice: choiceControl,
+  several: severalControl,
+  nodes: nodesControl,
+  any: lineControl,
+  matrix: matrixControl,
+  program: programControl
 };
 
 function plainControl(input) {
-    return {
-        input,
-        element: input,
-        grouped: false,
-        focus: () => input.focus(),
-        read: () => input.value,
-        write: value => { input.value = value; }
-    };
+  return {
+    input,
+    element: input,
+    grouped: false,
+    focus: () => input.focus(),
+    read: () => input.value,
+    write: value => { input.value = value; }
+  };
 }
 
 function lineControl(field, onInput) {
-    return plainControl(h('input', {
-        id: field.id,
-        type: 'text',
-        placeholder: field.hint,
-        spellcheck: 'false',
-        autocomplete: 'off',
-        inputmode: field.kind === 'number' ? 'decimal' : null,
-        on: {input: onInput}
-    }));
+  return plainControl(h('input', {
+    id: field.id,
+    type: 'text',
+    placeholder: field.hint,
+    spellcheck: 'false',
+    autocomplete: 'off',
+    inputmode: field.kind === 'number' ? 'decimal' : null,
+    on: {input: onInput}
+  }));
 }
 
 function areaControl(field, onInput) {
-    return plainControl(h('textarea', {
-        id: field.id,
-        rows: '2',
-        placeholder: field.hint,
-        spellcheck: 'false',
-        on: {input: onInput}
-    }));
+  return plainControl(h('textarea', {
+    id: field.id,
+    rows: '2',
+    placeholder: field.hint,
+    spellcheck: 'false',
+    on: {input: onInput}
+  }));
 }
 
 function choiceControl(field, onInput) {
-    return plainControl(h('select', {id: field.id, on: {change: onInput}},
-        field.options.map(([value, text]) => h('option', {value}, text))));
+  return plainControl(h('select', {id: field.id, on: {change: onInput}},
+    field.options.map(([value, text]) => h('option', {value}, text))));
 }
 
 function severalControl(field, onInput) {
-    const boxes =
-        field.options.map(value => checkbox(`${field.id}-${value}`, value, onInput));
-    return {
-        grouped: true,
-        focus: () => boxes[0].input.focus(),
-        element: h('div', {class: 'choices'}, boxes.map(box => box.label)),
-        read: () => boxes.filter(box => box.input.checked).map(box => box.value),
-        write: values =>
-            boxes.forEach(box => { box.input.checked = values.includes(box.value); })
-    };
+  const boxes =
+    field.options.map(value => checkbox(`${field.id}-${value}`, value, onInput));
+  return {
+    grouped: true,
+    focus: () => boxes[0].input.focus(),
+    element: h('div', {class: 'choices'}, boxes.map(box => box.label)),
+    read: () => boxes.filter(box => box.input.checked).map(box => box.value),
+    write: values =>
+      boxes.forEach(box => { box.input.checked = values.includes(box.value); })
+  };
 }
 
 function checkbox(id, value, onInput) {
-    const input = h('input', {type: 'checkbox', id, on: {change: onInput}});
-    return {value, input, label: h('label', {'for': id, class: 'choice'}, input, value)};
+  const input = h('input', {type: 'checkbox', id, on: {change: onInput}});
+  return {value, input, label: h('label', {'for': id, class: 'choice'}, input, value)};
 }
 
 /* The nodes that the server knows, and any that the loaded spec named. */
 function nodesControl(field, onInput) {
-    const element = h('div', {class: 'choices'});
-    const state = {known: [], chosen: []};
-    const choose = (name, chosen) => {
-        const others = state.chosen.filter(other => other !== name);
-        state.chosen = chosen ? [...others, name] : others;
-        onInput();
-    };
-    const nodeBox = (name, i) => {
-        const box =
-            checkbox(`${field.id}-${i}`, name, () => choose(name, box.input.checked));
-        box.input.checked = state.chosen.includes(name);
-        return box.label;
-    };
-    const draw = () => {
-        const names = [...new Set([...state.known, ...state.chosen])];
-        const none = h('p', {class: 'help'}, 'No node is registered.');
-        element.replaceChildren(...(names.length ? names.map(nodeBox) : [none]));
-    };
-    draw();
-    return {
-        grouped: true,
-        element,
-        focus: () => element.querySelector('input')?.focus(),
-        read: () => state.chosen,
-        write(values) {
-            state.chosen = [...values];
-            draw();
-        },
-        offer(names) {
-            state.known = names;
-            draw();
-        }
-    };
+  const element = h('div', {class: 'choices'});
+  const state = {known: [], chosen: []};
+  const choose = (name, chosen) => {
+    const others = state.chosen.filter(other => other !== name);
+    state.chosen = chosen ? [...others, name] : others;
+    onInput();
+  };
+  const nodeBox = (name, i) => {
+    const box = checkbox(`${field.id}-${i}`, name, () => choose(name, box.input.checked));
+    box.input.checked = state.chosen.includes(name);
+    return box.label;
+  };
+  const draw = () => {
+    const names = [...new Set([...state.known, ...state.chosen])];
+    const none = h('p', {class: 'help'}, 'No node is registered.');
+    element.replaceChildren(...(names.length ? names.map(nodeBox) : [none]));
+  };
+  draw();
+  return {
+    grouped: true,
+    element,
+    focus: () => element.querySelector('input')?.focus(),
+    read: () => state.chosen,
+    write(values) {
+      state.chosen = [...values];
+      draw();
+    },
+    offer(names) {
+      state.known = names;
+      draw();
+    }
+  };
 }
 
 /* A row per variable: its name, a value a line, and whether it is left unset as well. */
 function matrixControl(field, onInput) {
-    const list = h('div', {class: 'matrix-rows'});
-    const rows = [];
-    const add = ({name, values, unset}) => {
-        const row = {
-            name: h('input', {
-                'type': 'text',
-                'placeholder': 'NCCL_ALGO',
-                'aria-label': 'Variable',
-                'spellcheck': 'false',
-                'value': name,
-                'on': {input: onInput}
-            }),
-            values: h('textarea', {
-                'rows': '3',
-                'placeholder': 'Ring\nTree',
-                'aria-label': 'Values, one a line',
-                'spellcheck': 'false',
-                'value': values,
-                'on': {input: onInput}
-            }),
-            unset: h('input', {type: 'checkbox', checked: unset, on: {change: onInput}})
-        };
-        const remove = h('button', {type: 'button', class: 'quiet'}, 'Remove');
-        row.element = h('div', {class: 'matrix-row'}, row.name, row.values,
-            h('label', {class: 'choice'}, row.unset, 'and unset'), remove);
-        remove.addEventListener('click', () => {
-            rows.splice(rows.indexOf(row), 1);
-            row.element.remove();
-            onInput();
-        });
-        rows.push(row);
-        list.append(row.element);
-        return row;
+  const list = h('div', {class: 'matrix-rows'});
+  const rows = [];
+  const add = ({name, values, unset}) => {
+    const row = {
+      name: h('input', {
+        'type': 'text',
+        'placeholder': 'NCCL_ALGO',
+        'aria-label': 'Variable',
+        'spellcheck': 'false',
+        'value': name,
+        'on': {input: onInput}
+      }),
+      values: h('textarea', {
+        'rows': '3',
+        'placeholder': 'Ring\nTree',
+        'aria-label': 'Values, one a line',
+        'spellcheck': 'false',
+        'value': values,
+        'on': {input: onInput}
+      }),
+      unset: h('input', {type: 'checkbox', checked: unset, on: {change: onInput}})
     };
-    const more = h('button', {type: 'button', class: 'quiet'}, 'Add a variable');
-    more.addEventListener('click', () => {
-        add({name: '', values: '', unset: false}).name.focus();
-        onInput();
+    const remove = h('button', {class: 'quiet'}, 'Remove');
+    row.element = h('div', {class: 'matrix-row'}, row.name, row.values,
+      h('label', {class: 'choice'}, row.unset, 'and unset'), remove);
+    remove.addEventListener('click', () => {
+      rows.splice(rows.indexOf(row), 1);
+      row.element.remove();
+      onInput();
     });
-    return {
-        grouped: true,
-        element: h('div', {}, list, more),
-        focus: () => (rows[0]?.name ?? more).focus(),
-        read: () =>
-            rows.map(({name, values, unset}) => (
-                         {name: name.value, values: values.value, unset: unset.checked})),
-        write(values) {
-            rows.splice(0).forEach(row => row.element.remove());
-            values.forEach(add);
-        }
-    };
+    rows.push(row);
+    list.append(row.element);
+    return row;
+  };
+  const more = h('button', {class: 'quiet'}, 'Add a variable');
+  more.addEventListener('click', () => {
+    add({name: '', values: '', unset: false}).name.focus();
+    onInput();
+  });
+  return {
+    grouped: true,
+    element: h('div', {}, list, more),
+    focus: () => (rows[0]?.name ?? more).focus(),
+    read: () =>
+      rows.map(({name, values, unset}) =>
+                 ({name: name.value, values: values.value, unset: unset.checked})),
+    write(values) {
+      rows.splice(0).forEach(row => row.element.remove());
+      values.forEach(add);
+    }
+  };
 }

@@ -14,151 +14,150 @@ let streamed = null;
 /* A run that somebody follows. Each subscriber is {port, n, after, heard, waiting}: what
  * came while it waits for what it missed is kept aside. */
 class Topic {
-    constructor(key, id, token, after) {
-        this.key = key;
-        this.id = id;
-        this.after = after;
-        this.subscribers = new Set();
-        this.stop = new AbortController();
-        this.api = new Api({storage: {getItem: () => token}});
-        this.api.addEventListener('reach', () => this.tellReach());
-    }
+  constructor(key, id, token, after) {
+    this.key = key;
+    this.id = id;
+    this.after = after;
+    this.subscribers = new Set();
+    this.stop = new AbortController();
+    this.api = new Api({storage: {getItem: () => token}});
+    this.api.addEventListener('reach', () => this.tellReach());
+  }
 
-    async run() {
-        let outcome = null;
-        while (outcome === null && !this.stop.signal.aborted) {
-            outcome = streamed === null ? await this.stream() : await this.poll();
-        }
-        topics.delete(this.key);
-        if (outcome !== null && outcome !== 'stopped') {
-            this.subscribers.forEach(one => this.finish(one, outcome));
-        }
+  async run() {
+    let outcome = null;
+    while (outcome === null && !this.stop.signal.aborted) {
+      outcome = streamed === null ? await this.stream() : await this.poll();
     }
+    topics.delete(this.key);
+    if (outcome !== null && outcome !== 'stopped') {
+      this.subscribers.forEach(one => this.finish(one, outcome));
+    }
+  }
 
-    async stream() {
-        streamed = this;
-        try {
-            return await this.api.followAlone(this.id, {
-                after: this.after,
-                signal: this.stop.signal,
-                onEvents: events => this.take(events)
-            });
-        } finally {
-            streamed = null;
-        }
+  async stream() {
+    streamed = this;
+    try {
+      return await this.api.followAlone(this.id, {
+        after: this.after,
+        signal: this.stop.signal,
+        onEvents: events => this.take(events)
+      });
+    } finally {
+      streamed = null;
     }
+  }
 
-    /* What is new, once; null to go on. */
-    async poll() {
-        try {
-            const events = await this.api.stored(this.id, this.after);
-            this.take(events);
-            if (events.some(event => event.type === 'state' && ENDED.has(event.state))) {
-                return 'ended';
-            }
-        } catch (error) {
-            if (error.status >= 400 && error.status < 500 && error.status !== 429) {
-                return error;
-            }
-        }
-        await new Promise(resolve => { setTimeout(resolve, POLL_MS); });
-        return null;
+  /* What is new, once; null to go on. */
+  async poll() {
+    try {
+      const events = await this.api.stored(this.id, this.after);
+      this.take(events);
+      if (events.some(event => event.type === 'state' && ENDED.has(event.state))) {
+        return 'ended';
+      }
+    } catch (error) {
+      if (error.status >= 400 && error.status < 500 && error.status !== 429) {
+        return error;
+      }
     }
+    await new Promise(resolve => { setTimeout(resolve, POLL_MS); });
+    return null;
+  }
 
-    take(events) {
-        if (events.length > 0) {
-            this.after = events[events.length - 1].id;
-            this.subscribers.forEach(one => hand(one, events));
-        }
+  take(events) {
+    if (events.length > 0) {
+      this.after = events[events.length - 1].id;
+      this.subscribers.forEach(one => hand(one, events));
     }
+  }
 
-    async join(one) {
-        this.subscribers.add(one);
-        this.tellReach([one]);
-        if (one.after >= this.after) {
-            return;
-        }
-        one.waiting = [];
-        try {
-            const missed = await this.api.stored(this.id, one.after);
-            const aside = one.waiting;
-            one.waiting = null;
-            hand(one, missed);
-            hand(one, aside);
-        } catch (error) {
-            this.finish(one, error);
-        }
+  async join(one) {
+    this.subscribers.add(one);
+    this.tellReach([one]);
+    if (one.after >= this.after) {
+      return;
     }
+    one.waiting = [];
+    try {
+      const missed = await this.api.stored(this.id, one.after);
+      const aside = one.waiting;
+      one.waiting = null;
+      hand(one, missed);
+      hand(one, aside);
+    } catch (error) {
+      this.finish(one, error);
+    }
+  }
 
-    leave(one) {
-        this.subscribers.delete(one);
-        if (this.subscribers.size === 0) {
-            this.stop.abort();
-            topics.delete(this.key);
-        }
+  leave(one) {
+    this.subscribers.delete(one);
+    if (this.subscribers.size === 0) {
+      this.stop.abort();
+      topics.delete(this.key);
     }
+  }
 
-    finish(one, outcome) {
-        const error = outcome instanceof Error
-            ? {status: outcome.status, problem: outcome.problem ?? null}
-            : null;
-        one.port.postMessage({n: one.n, outcome: error ? 'error' : outcome, error});
-        this.subscribers.delete(one);
-    }
+  finish(one, outcome) {
+    const error = outcome instanceof Error
+      ? {status: outcome.status, problem: outcome.problem ?? null}
+      : null;
+    one.port.postMessage({n: one.n, outcome: error ? 'error' : outcome, error});
+    this.subscribers.delete(one);
+  }
 
-    tellReach(whom = this.subscribers) {
-        whom.forEach(
-            one => one.port.postMessage({n: one.n, goneSince: this.api.goneSince}));
-    }
+  tellReach(whom = this.subscribers) {
+    whom.forEach(one => one.port.postMessage({n: one.n, goneSince: this.api.goneSince}));
+  }
 }
 
 function hand(one, events) {
-    if (one.waiting) {
-        one.waiting.push(...events);
-        return;
-    }
-    const fresh = events.filter(event => event.id > one.after);
-    if (fresh.length > 0) {
-        one.after = fresh[fresh.length - 1].id;
-        one.port.postMessage({n: one.n, events: fresh});
-    }
+  if (one.waiting) {
+    one.waiting.push(...events);
+    return;
+  }
+  const fresh = events.filter(event => event.id > one.after);
+  if (fresh.length > 0) {
+    one.after = fresh[fresh.length - 1].id;
+    one.port.postMessage({n: one.n, events: fresh});
+  }
 }
 
 function follow(port, {n, id, after, token}) {
-    const key = `${token}\n${id}`;
-    let topic = topics.get(key);
-    if (!topic) {
-        topic = new Topic(key, id, token, after);
-        topics.set(key, topic);
-        topic.run();
-    }
-    const one = {port, n, after, heard: Date.now(), waiting: null};
-    topic.join(one);
-    return {topic, one};
+  const key = `${token}\n${id}`;
+  let topic = topics.get(key);
+  if (!topic) {
+    topic = new Topic(key, id, token, after);
+    topics.set(key, topic);
+    topic.run();
+  }
+  const one = {port, n, after, heard: Date.now(), waiting: null};
+  topic.join(one);
+  return {topic, one};
 }
 
 function leaveSilent() {
-    for (const topic of topics.values()) {
-        for (const one of topic.subscribers) {
-            if (Date.now() - one.heard > SILENT_MS) {
-                topic.leave(one);
-            }
-        }
+  for (const topic of topics.values()) {
+    for (const one of topic.subscribers) {
+      if (Date.now() - one.heard > SILENT_MS) {
+        topic.leave(one);
+      }
     }
+  }
 }
 
 globalThis.addEventListener('connect', ({ports: [port]}) => {
-    const followed = new Map();
-    port.onmessage = ({data}) => {
-        followed.forEach(({one}) => { one.heard = Date.now(); });
-        if (data.follow) {
-            followed.set(data.n, follow(port, data));
-        } else if (data.leave) {
-            const {topic, one} = followed.get(data.n) ?? {};
-            followed.delete(data.n);
-            topic?.leave(one);
-        }
-    };
-    port.postMessage({hello: true});
+  const followed = new Map();
+  port.onmessage = ({data}) => {
+    followed.forEach(({one}) => { one.heard = Date.now(); });
+    if (data.follow) {
+      followed.set(data.n, follow(port, data));
+    } else if (data.leave) {
+      const {topic, one} = followed.get(data.n) ?? {};
+      followed.delete(data.n);
+      topic?.leave(one);
+    }
+  };
+  port.postMessage({hello: true});
 });
 setInterval(leaveSilent, SILENT_MS / 3);

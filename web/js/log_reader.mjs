@@ -5,50 +5,50 @@ const LINES_ASKED = 1000;
 const LINES_KEPT = 5000;
 
 export class LogReader {
-    constructor(api, id) {
-        this.api = api;
-        this.id = id;
-        this.choose({});
-    }
+  constructor(api, id) {
+    this.api = api;
+    this.id = id;
+    this.choose({});
+  }
 
-    /* The lines of one rank or case, or of all: what was read of others is forgotten. */
-    choose({rank = null, case: caseNumber = null}) {
-        this.rank = rank;
-        this.case = caseNumber;
-        this.lines = [];
-        this.after = 0;
-        this.hasMore = false;
-        this.dropped = 0;
-        this.turn = (this.turn ?? 0) + 1;
-    }
+  /* The lines of one rank or case, or of all: what was read of others is forgotten. */
+  choose({rank = null, case: caseNumber = null}) {
+    this.rank = rank;
+    this.case = caseNumber;
+    this.lines = [];
+    this.after = 0;
+    this.hasMore = false;
+    this.dropped = 0;
+    this.turn = (this.turn ?? 0) + 1;
+  }
 
-    /* Ask for what came since; whether there is something new. */
-    async read() {
-        const turn = this.turn;
-        const params = new URLSearchParams({limit: LINES_ASKED, after: this.after});
-        if (this.rank !== null) {
-            params.set('rank', this.rank);
-        }
-        if (this.case !== null) {
-            params.set('case', this.case);
-        }
-        const {lines, next} = await this.api.logs(this.id, params);
-        if (turn !== this.turn) {
-            return false;
-        }
-        const fresh = lines.filter(line => line.seq > this.after);
-        this.lines.push(...fresh);
-        this.after = this.lines[this.lines.length - 1]?.seq ?? this.after;
-        this.hasMore = next !== null && next !== undefined;
-        const surplus = Math.max(0, this.lines.length - LINES_KEPT);
-        this.lines.splice(0, surplus);
-        this.dropped += surplus;
-        return fresh.length > 0;
+  /* Ask for what came since; whether there is something new. */
+  async read() {
+    const turn = this.turn;
+    const params = new URLSearchParams({limit: LINES_ASKED, after: this.after});
+    if (this.rank !== null) {
+      params.set('rank', this.rank);
     }
+    if (this.case !== null) {
+      params.set('case', this.case);
+    }
+    const {lines, next} = await this.api.logs(this.id, params);
+    if (turn !== this.turn) {
+      return false;
+    }
+    const fresh = lines.filter(line => line.seq > this.after);
+    this.lines.push(...fresh);
+    this.after = this.lines[this.lines.length - 1]?.seq ?? this.after;
+    this.hasMore = next !== null && next !== undefined;
+    const surplus = Math.max(0, this.lines.length - LINES_KEPT);
+    this.lines.splice(0, surplus);
+    this.dropped += surplus;
+    return fresh.length > 0;
+  }
 
-    /* Those that have `text`, in any case of letters. */
-    find(text) {
-        const wanted = text.toLowerCase();
-        return this.lines.filter(line => line.text.toLowerCase().includes(wanted));
-    }
+  /* Those that have `text`, in any case of letters. */
+  find(text) {
+    const wanted = text.toLowerCase();
+    return this.lines.filter(line => line.text.toLowerCase().includes(wanted));
+  }
 }

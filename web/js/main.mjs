@@ -7,110 +7,103 @@ import {askToken} from './token_dialog.mjs';
 import {formatAddress, parseAddress} from './url_state.mjs';
 
 /* Each view comes with what it needs when it is first shown. */
-const VIEWS = {
-    runs: async () => (await import('./views/runs.mjs')).runsView,
-    run: async () => (await import('./views/run.mjs')).runView,
-    new: async () => (await import('./views/new_run.mjs')).newRunView,
-    nodes: async () => (await import('./views/nodes.mjs')).nodesView,
-    node: async () => (await import('./views/node.mjs')).nodeView,
-    missing: async () => (await import('./views/missing.mjs')).missingView
-};
+const loadView = async name =>
+  (await import(`./views/${name === 'new' ? 'new_run' : name}.mjs`)).default;
 
 const api = new Api({askToken, shared: new SharedStreams('/js/hub.mjs')});
 const outlet = h('main', {id: 'main', tabindex: '-1'});
 const links = [['/', 'Runs', 'runs'], ['/nodes', 'Nodes', 'nodes']].map(
-    ([href, text, view]) => ({view, link: h('a', {href}, text)}));
+  ([href, text, view]) => ({view, link: h('a', {href}, text)}));
 let shown = null;
 
 /* What a view gets: the API, the way to other addresses, and the title. */
 const app = {
-    api,
-    /* Go to an address; `replace` leaves no entry behind in the history. */
-    go(route, {replace = false} = {}) {
-        const address = typeof route === 'string' ? route : formatAddress(route);
-        if (address !== location.pathname + location.search) {
-            history[replace ? 'replaceState' : 'pushState'](null, '', address);
-        }
-        show();
-    },
-    title(text) {
-        document.title = text ? `${text} · ringbench` : 'ringbench';
+  api,
+  /* Go to an address; `replace` leaves no entry behind in the history. */
+  go(route, {replace = false} = {}) {
+    const address = typeof route === 'string' ? route : formatAddress(route);
+    if (address !== location.pathname + location.search) {
+      history[replace ? 'replaceState' : 'pushState'](null, '', address);
     }
+    show();
+  },
+  title(text) {
+    document.title = text ? `${text} · ringbench` : 'ringbench';
+  }
 };
 
 /* Draw the view of the present address; the same view again is told its new query. */
 async function show() {
-    const route = parseAddress(location.pathname, location.search);
-    if (shown && shown.view === route.view && shown.id === route.id) {
-        shown.query = route.query;
-        shown.handle?.update(route.query);
-        return;
-    }
-    const first = shown === null;
-    shown?.handle?.destroy();
-    outlet.replaceChildren();
-    app.title('');
-    const mine = {...route, handle: null};
-    shown = mine;
-    markLink(route.view);
-    const view = await VIEWS[route.view]();
-    if (shown !== mine) {
-        return;
-    }
-    mine.handle = view(outlet, app, mine);
-    if (!first) {
-        outlet.focus({preventScroll: true});
-        scrollTo(0, 0);
-    }
+  const route = parseAddress(location.pathname, location.search);
+  if (shown && shown.view === route.view && shown.id === route.id) {
+    shown.query = route.query;
+    shown.handle?.update(route.query);
+    return;
+  }
+  const first = shown === null;
+  shown?.handle?.destroy();
+  outlet.replaceChildren();
+  app.title('');
+  const mine = {...route, handle: null};
+  shown = mine;
+  markLink(route.view);
+  const view = await loadView(route.view);
+  if (shown !== mine) {
+    return;
+  }
+  mine.handle = view(outlet, app, mine);
+  if (!first) {
+    outlet.focus({preventScroll: true});
+    scrollTo(0, 0);
+  }
 }
 
 function markLink(view) {
-    for (const {view: own, link} of links) {
-        const here = own === view || (own === 'nodes' && view === 'node');
-        link.toggleAttribute('aria-current', here);
-        if (here) {
-            link.setAttribute('aria-current', 'page');
-        }
+  for (const {view: own, link} of links) {
+    const here = own === view || (own === 'nodes' && view === 'node');
+    link.toggleAttribute('aria-current', here);
+    if (here) {
+      link.setAttribute('aria-current', 'page');
     }
+  }
 }
 
 /* Links within the page change the address without loading it anew. */
 function onClick(event) {
-    const link = event.target.closest?.('a[href^="/"]');
-    const plain = event.button === 0 && !event.metaKey && !event.ctrlKey &&
-        !event.shiftKey && !event.altKey;
-    if (!link || !plain || link.hasAttribute('download') || link.target ||
-        link.getAttribute('href').startsWith('/api/')) {
-        return;
-    }
-    event.preventDefault();
-    app.go(link.getAttribute('href'));
+  const link = event.target.closest?.('a[href^="/"]');
+  const plain = event.button === 0 && !event.metaKey && !event.ctrlKey &&
+    !event.shiftKey && !event.altKey;
+  if (!link || !plain || link.hasAttribute('download') || link.target ||
+    link.getAttribute('href').startsWith('/api/')) {
+    return;
+  }
+  event.preventDefault();
+  app.go(link.getAttribute('href'));
 }
 
 function reachNotice() {
-    const text = h('span');
-    const notice = h('div', {class: 'gone', role: 'alert', hidden: true},
-        h('strong', {}, 'The server does not answer'), text);
-    api.addEventListener('reach', () => {
-        setHidden(notice, api.goneSince === null);
-        if (api.goneSince) {
-            setText(text,
-                ` since ${api.goneSince.toLocaleTimeString([], {hour12: false})}. ` +
-                    'What is shown may be old; the page reconnects by itself.');
-        }
-    });
-    return notice;
+  const text = h('span');
+  const notice = h('div', {class: 'gone', role: 'alert', hidden: true},
+    h('strong', {}, 'The server does not answer'), text);
+  api.addEventListener('reach', () => {
+    setHidden(notice, api.goneSince === null);
+    if (api.goneSince) {
+      setText(text,
+        ` since ${api.goneSince.toLocaleTimeString([], {hour12: false})}. ` +
+          'What is shown may be old; the page reconnects by itself.');
+    }
+  });
+  return notice;
 }
 
 function header() {
-    return h('header', {class: 'top'},
-        h('a', {class: 'skip', href: '#main'}, 'Skip to the content'),
-        h('a', {class: 'brand', href: '/'},
-            h('img', {src: '/icon.svg', alt: '', width: '24', height: '24'}),
-            'ringbench'),
-        h('nav', {'aria-label': 'Main'}, links.map(({link}) => link)),
-        h('span', {class: 'spring'}), themeSwitch(),
-        h('a', {class: 'button primary', href: '/new'}, 'New run'));
+  return h('header', {class: 'top'},
+    h('a', {class: 'skip', href: '#main'}, 'Skip to the content'),
+    h('a', {class: 'brand', href: '/'},
+      h('img', {src: '/icon.svg', alt: '', width: '24', height: '24'}), 'ringbench'),
+    h('nav', {'aria-label': 'Main'}, links.map(({link}) => link)),
+    h('span', {class: 'spring'}), themeSwitch(),
+    h('a', {class: 'button primary', href: '/new'}, 'New run'));
 }
 
 document.body.append(header(), reachNotice(), outlet);

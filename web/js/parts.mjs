@@ -2,121 +2,130 @@
 import {copyText, h, svg} from './dom.mjs';
 
 const STATES = {
-    queued: ['queued', '○', 'calm'],
-    waiting_for_nodes: ['waiting for nodes', '◔', 'calm'],
-    rendezvous: ['rendezvous', '◑', 'busy'],
-    running: ['running', '▶', 'busy'],
-    completed: ['completed', '✓', 'good'],
-    failed: ['failed', '✕', 'bad'],
-    cancelled: ['cancelled', '⊘', 'warn'],
-    skipped: ['skipped', '↷', 'warn'],
-    idle: ['idle', '○', 'good'],
-    busy: ['busy', '▶', 'busy'],
-    lost: ['lost', '✕', 'bad'],
-    left: ['left', '⊘', 'calm']
+  queued: ['queued', '○', 'calm'],
+  waiting_for_nodes: ['waiting for nodes', '◔', 'calm'],
+  rendezvous: ['rendezvous', '◑', 'busy'],
+  running: ['running', '▶', 'busy'],
+  completed: ['completed', '✓', 'good'],
+  failed: ['failed', '✕', 'bad'],
+  cancelled: ['cancelled', '⊘', 'warn'],
+  skipped: ['skipped', '↷', 'warn'],
+  idle: ['idle', '○', 'good'],
+  busy: ['busy', '▶', 'busy'],
+  lost: ['lost', '✕', 'bad'],
+  left: ['left', '⊘', 'calm']
 };
 
 /* A state as a word with a sign, so that its colour is never all there is. */
 export function statePill(state) {
-    const [word, sign, tone] = STATES[state] ?? [String(state), '·', 'calm'];
-    return h('span', {class: `pill ${tone}`},
-        h('span', {'class': 'sign', 'aria-hidden': 'true'}, sign), word);
+  const [word, sign, tone] = STATES[state] ?? [String(state), '·', 'calm'];
+  return h('span', {class: `pill ${tone}`},
+    h('span', {'class': 'sign', 'aria-hidden': 'true'}, sign), word);
 }
 
 export const stateWord = state => STATES[state]?.[0] ?? String(state);
 
 /* A run's or node's labels. */
 export function labelChips(labels) {
-    return Object.entries(labels ?? {}).map(([key,
-        value]) => h('span', {class: 'chip'}, value === '' ? key : `${key}=${value}`));
+  return Object.entries(labels ?? {}).map(([key,
+    value]) => h('span', {class: 'chip'}, value === '' ? key : `${key}=${value}`));
 }
+
+/* The names of a table's columns; numbers stand to the right. */
+export const head = (columns, isNumber = () => false) => h('thead', {},
+  h('tr', {},
+    columns.map(
+      (text, i) => h('th', {scope: 'col', class: isNumber(i) ? 'number' : null}, text))));
+
+/* A card that opens. */
+export const fold = (title, note, ...children) => h('details', {class: 'card fold'},
+  h('summary', {}, h('h2', {}, title), note), ...children);
 
 /* Text to copy, with its button. */
 export function copyBlock(text, label) {
-    const code = h('code', {}, text);
-    const button = h('button', {type: 'button', class: 'quiet copy'}, 'Copy');
-    button.setAttribute('aria-label', `Copy ${label}`);
-    button.addEventListener('click', async () => {
-        await copyText(code.textContent);
-        button.textContent = 'Copied';
-        setTimeout(() => { button.textContent = 'Copy'; }, 1500);
-    });
-    const block = h('div', {class: 'copy-block'},
-        h('pre', {'tabindex': '0', 'role': 'region', 'aria-label': label}, code), button);
-    return {block, set: value => { code.textContent = value; }};
+  const code = h('code', {}, text);
+  const button = h('button', {class: 'quiet copy'}, 'Copy');
+  button.setAttribute('aria-label', `Copy ${label}`);
+  button.addEventListener('click', async () => {
+    await copyText(code.textContent);
+    button.textContent = 'Copied';
+    setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+  });
+  const block = h('div', {class: 'copy-block'},
+    h('pre', {'tabindex': '0', 'role': 'region', 'aria-label': label}, code), button);
+  return {block, set: value => { code.textContent = value; }};
 }
 
 /* A run's curve, [[size, busbw], …], as small as a word. */
 export function sparkline(curve) {
-    const points = (curve ?? [])
-                       .filter(([size, value]) => size > 0 && value >= 0)
-                       .sort((a, b) => a[0] - b[0]);
-    if (points.length < 2) {
-        return h('span', {class: 'muted'}, '–');
-    }
-    const xs = points.map(([size]) => Math.log2(size));
-    const low = Math.min(...xs);
-    const span = Math.max(...xs) - low || 1;
-    const top = Math.max(...points.map(([, value]) => value)) || 1;
-    const at =
-        points.map(([, value], i) => `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${
-                       (22 - (19 * value) / top).toFixed(1)}`);
-    return svg('svg', {'class': 'spark', 'viewBox': '0 0 88 24', 'aria-hidden': 'true'},
-        svg('polyline', {points: at.join(' ')}));
+  const points = (curve ?? [])
+                   .filter(([size, value]) => size > 0 && value >= 0)
+                   .sort((a, b) => a[0] - b[0]);
+  if (points.length < 2) {
+    return h('span', {class: 'muted'}, '–');
+  }
+  const xs = points.map(([size]) => Math.log2(size));
+  const low = Math.min(...xs);
+  const span = Math.max(...xs) - low || 1;
+  const top = Math.max(...points.map(([, value]) => value)) || 1;
+  const at =
+    points.map(([, value], i) => `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${
+                 (22 - (19 * value) / top).toFixed(1)}`);
+  return svg('svg', {'class': 'spark', 'viewBox': '0 0 88 24', 'aria-hidden': 'true'},
+    svg('polyline', {points: at.join(' ')}));
 }
 
 /* One of a few: buttons that behave as radio buttons. */
 export function switcher(label, options, onChange) {
-    const buttons = options.map(
-        ([value, text, title]) => h(
-            'button', {type: 'button', title, on: {click: () => onChange(value)}}, text));
-    const group =
-        h('div', {'class': 'switcher', 'role': 'group', 'aria-label': label}, buttons);
-    return {
-        group,
-        set(value) {
-            buttons.forEach((button, i) => button.setAttribute(
-                                'aria-pressed', String(options[i][0] === value)));
-        }
-    };
+  const buttons = options.map(([value, text, title]) => h('button',
+                                {title, on: {click: () => onChange(value)}}, text));
+  const group =
+    h('div', {'class': 'switcher', 'role': 'group', 'aria-label': label}, buttons);
+  return {
+    group,
+    set(value) {
+      buttons.forEach((button, i) => button.setAttribute(
+                        'aria-pressed', String(options[i][0] === value)));
+    }
+  };
 }
 
 /* A time of day, with the date when it is another day; the full time in the tooltip. */
 export function timeOf(text) {
-    const time = new Date(text);
-    if (Number.isNaN(time.getTime())) {
-        return h('span', {}, '–');
-    }
-    const today = new Date().toDateString() === time.toDateString();
-    const clock = time.toLocaleTimeString([], {hour12: false});
-    const day = today ? ''
-                      : `${time.getFullYear()}-${two(time.getMonth() + 1)}-` +
-            `${two(time.getDate())} `;
-    return h('time', {datetime: text, title: text}, `${day}${clock}`);
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) {
+    return h('span', {}, '–');
+  }
+  const today = new Date().toDateString() === time.toDateString();
+  const clock = time.toLocaleTimeString([], {hour12: false});
+  const day = today ? ''
+                    : `${time.getFullYear()}-${two(time.getMonth() + 1)}-` +
+      `${two(time.getDate())} `;
+  return h('time', {datetime: text, title: text}, `${day}${clock}`);
 }
 
 const two = number => String(number).padStart(2, '0');
 
 /* A problem to be read at once. */
 export function alertBox(tone, title, ...content) {
-    return h('div', {class: `alert ${tone}`, role: tone === 'bad' ? 'alert' : 'status'},
-        h('strong', {}, title), content);
+  return h('div', {class: `alert ${tone}`, role: tone === 'bad' ? 'alert' : 'status'},
+    h('strong', {}, title), content);
 }
 
 /* Ask before something that cannot be undone; resolves to whether to do it. */
 export function confirmDialog(title, text, verb) {
-    return new Promise(resolve => {
-        const dialog = h('dialog', {'aria-labelledby': 'confirm-title'},
-            h('form', {method: 'dialog'}, h('h2', {id: 'confirm-title'}, title),
-                h('p', {}, text),
-                h('div', {class: 'actions'},
-                    h('button', {value: 'no', class: 'quiet'}, 'Keep it'),
-                    h('button', {value: 'yes', class: 'danger'}, verb))));
-        dialog.addEventListener('close', () => {
-            resolve(dialog.returnValue === 'yes');
-            dialog.remove();
-        });
-        document.body.append(dialog);
-        dialog.showModal();
+  return new Promise(resolve => {
+    const dialog = h('dialog', {'aria-labelledby': 'confirm-title'},
+      h('form', {method: 'dialog'}, h('h2', {id: 'confirm-title'}, title),
+        h('p', {}, text),
+        h('div', {class: 'actions'},
+          h('button', {value: 'no', class: 'quiet'}, 'Keep it'),
+          h('button', {value: 'yes', class: 'danger'}, verb))));
+    dialog.addEventListener('close', () => {
+      resolve(dialog.returnValue === 'yes');
+      dialog.remove();
     });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
 }

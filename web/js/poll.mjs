@@ -3,37 +3,37 @@
 /* Call `once` now and `ms` after each end, only while the page is visible. Returns
  * {again, stop}. Errors are the caller's: `once` must not throw. */
 export function poll(once, ms) {
-    let timer = null;
-    let busy = false;
-    let asked = false;
-    let stopped = false;
+  let timer = null;
+  let busy = false;
+  let asked = false;
+  let stopped = false;
 
-    async function turn() {
-        clearTimeout(timer);
-        if (stopped || document.hidden) {
-            return;
-        }
-        if (busy) {
-            asked = true;
-            return;
-        }
-        busy = true;
-        asked = false;
-        await once();
-        busy = false;
-        if (!stopped) {
-            timer = setTimeout(turn, asked ? 0 : ms);
-        }
+  async function turn() {
+    clearTimeout(timer);
+    if (stopped || document.hidden) {
+      return;
     }
+    if (busy) {
+      asked = true;
+      return;
+    }
+    busy = true;
+    asked = false;
+    await once();
+    busy = false;
+    if (!stopped) {
+      timer = setTimeout(turn, asked ? 0 : ms);
+    }
+  }
 
-    document.addEventListener('visibilitychange', turn);
-    turn();
-    return {
-        again: turn,
-        stop() {
-            stopped = true;
-            clearTimeout(timer);
-            document.removeEventListener('visibilitychange', turn);
-        }
-    };
+  document.addEventListener('visibilitychange', turn);
+  turn();
+  return {
+    again: turn,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', turn);
+    }
+  };
 }

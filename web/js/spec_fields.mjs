@@ -3,8 +3,8 @@
  * stands only how people call it and where. What is not named here has a field as well. */
 
 const bytes = {
-    unit: 'bytes',
-    kind: 'text'
+  unit: 'bytes',
+  kind: 'text'
 };
 
 /* clang-format off */
@@ -16,11 +16,11 @@ const TITLES = [
             ['list', 'a list']]}],
         ['/sizes/min', 'Smallest', {...bytes, when: ['sizes_mode', ['factor', 'step']],
             help: 'K, M, G and T are powers of 1024: 64K, 1G.'}],
-        ['/sizes/max', 'Largest', {...bytes, when: ['sizes_mode', ['factor', 'step']]}],
+        ['/sizes/max', 'Largest', {...bytes, help: '', when: ['sizes_mode', ['factor', 'step']]}],
         ['/sizes/factor', 'Factor', {when: ['sizes_mode', ['factor']], help: ''}],
-        ['/sizes/step', 'Step', {...bytes, hint: '1M', when: ['sizes_mode', ['step']]}],
+        ['/sizes/step', 'Step', {...bytes, hint: '1M', help: '', when: ['sizes_mode', ['step']]}],
         ['/sizes', 'Sizes', {...bytes, id: 'sizes_list', kind: 'list',
-            hint: '8, 64K, 1M, 1G', when: ['sizes_mode', ['list']]}],
+            help: '', hint: '8, 64K, 1M, 1G', when: ['sizes_mode', ['list']]}],
         ['/in_place', 'Placement', {words: {true: 'in place', false: 'out of place'}}]]],
     ['Program', [['/program', 'Program', {kind: 'program'}]]],
     ['Where', [
@@ -67,111 +67,108 @@ const LEFT_OUT = new Set(['fault']);
  * separated), pairs (KEY=VALUE lines), matrix (variables and their values), nodes, program,
  * any (text, or JSON). `when` shows a field only beside that value of another one. */
 export function buildGroups(description) {
-    const schemas = description.components.schemas;
-    const {properties} = schemas.RunSpec;
-    const ofPrograms = schemas.EffectiveProgramSpec?.properties ?? properties;
-    const known = new Set();
-    const make = (pointer, label, own = {}) => {
-        const key = pointer.split('/')[1];
-        known.add(key);
-        const schema = nodeAt(properties, pointer);
-        return schema && {
-            ...fromSchema(schema, pointer, properties[key]),
-            id: pointer.slice(1).replaceAll('/', '_'),
-            pointer,
-            label,
-            ofProgram: key in ofPrograms,
-            ...own,
-            ...(own.words ? {options: worded(schema, own.words)} : {})
-        };
+  const schemas = description.components.schemas;
+  const {properties} = schemas.RunSpec;
+  const ofPrograms = schemas.EffectiveProgramSpec?.properties ?? properties;
+  const known = new Set();
+  const make = (pointer, label, own = {}) => {
+    const key = pointer.split('/')[1];
+    known.add(key);
+    const schema = nodeAt(properties, pointer);
+    return schema && {
+      ...fromSchema(schema, pointer, properties[key]),
+      id: pointer.slice(1).replaceAll('/', '_'),
+      pointer,
+      label,
+      ofProgram: key in ofPrograms,
+      ...own,
+      ...(own.words ? {options: worded(schema, own.words)} : {})
     };
-    const groups = TITLES.map(([title, lines, closed]) => ({
-        title,
-        closed: Boolean(closed),
-        fields: lines.map(line => make(...line)).filter(Boolean)
-    }));
-    const rest =
-        Object.keys(properties).filter(key => !known.has(key) && !LEFT_OUT.has(key));
-    const more = rest.flatMap(key => restOf(properties[key], `/${key}`, make));
-    return [...groups, {title: 'More', closed: true, fields: more}];
+  };
+  const groups = TITLES.map(([title, lines, closed]) => ({
+    title,
+    closed: Boolean(closed),
+    fields: lines.map(line => make(...line)).filter(Boolean)
+  }));
+  const rest =
+    Object.keys(properties).filter(key => !known.has(key) && !LEFT_OUT.has(key));
+  const more = rest.flatMap(key => restOf(properties[key], `/${key}`, make));
+  return [...groups, {title: 'More', closed: true, fields: more}];
 }
 
 /* A field for each of what no line names; an object's parts have one each. */
 function restOf(schema, pointer, make) {
-    const parts = partsOf(schema);
-    return parts
-        ? Object.keys(parts).flatMap(key => restOf(parts[key], `${pointer}/${key}`, make))
-        : [make(pointer, inWords(pointer))];
+  const parts = partsOf(schema);
+  return parts
+    ? Object.keys(parts).flatMap(key => restOf(parts[key], `${pointer}/${key}`, make))
+    : [make(pointer, inWords(pointer))];
 }
 
 const inWords = pointer => {
-    const text = pointer.slice(1).replaceAll('/', ': ').replaceAll('_', ' ');
-    return text[0].toUpperCase() + text.slice(1);
+  const text = pointer.slice(1).replaceAll('/', ': ').replaceAll('_', ' ');
+  return text[0].toUpperCase() + text.slice(1);
 };
 
 const variants = schema => [schema, ...(schema.oneOf ?? [])];
 const partsOf = schema => variants(schema).find(one => one.properties)?.properties;
 
 function nodeAt(properties, pointer) {
-    let at = {properties};
-    for (const key of pointer.slice(1).split('/')) {
-        at = partsOf(at ?? {})?.[key];
-    }
-    return at;
+  let at = {properties};
+  for (const key of pointer.slice(1).split('/')) {
+    at = partsOf(at ?? {})?.[key];
+  }
+  return at;
 }
 
 function fromSchema(schema, pointer, top) {
-    const kinds = variants(schema).map(kindOf);
-    const kind = ['several', 'matrix', 'pairs', 'choice', 'number', 'text'].find(
-                     one => kinds.includes(one)) ??
-        'any';
-    const items = variants(schema).find(one => one.items?.enum)?.items.enum;
-    const usual = defaultOf(schema, pointer, top);
-    return {
-        kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice' ? 'any'
-                                                                                  : kind,
-        options: items ?? worded(schema, {}),
-        hint: usual === undefined || typeof usual === 'object' ? undefined
-                                                               : String(usual),
-        help:
-            schema.description ?? (items && usual ? `None chosen: ${usual}.` : undefined)
-    };
+  const kinds = variants(schema).map(kindOf);
+  const kind = ['several', 'matrix', 'pairs', 'choice', 'number', 'text'].find(
+                 one => kinds.includes(one)) ??
+    'any';
+  const items = variants(schema).find(one => one.items?.enum)?.items.enum;
+  const usual = defaultOf(schema, pointer, top);
+  return {
+    kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice' ? 'any'
+                                                                              : kind,
+    options: items ?? worded(schema, {}),
+    hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
+    help: schema.description ?? (items && usual ? `None chosen: ${usual}.` : undefined)
+  };
 }
 
 function defaultOf(schema, pointer, top) {
-    const part = pointer.split('/')[2];
-    return schema.default ?? (part ? top.default?.[part] : undefined);
+  const part = pointer.split('/')[2];
+  return schema.default ?? (part ? top.default?.[part] : undefined);
 }
 
 function kindOf(schema) {
-    if (schema.oneOf) {
-        return 'none';
-    }
-    if (schema.enum || schema.type === 'boolean') {
-        return 'choice';
-    }
-    if (schema.type === 'array') {
-        return schema.items?.enum ? 'several' : 'any';
-    }
-    if (schema.type === 'object') {
-        const {type} = schema.additionalProperties ?? {};
-        return type === 'array' ? 'matrix' : type === 'string' ? 'pairs' : 'any';
-    }
-    return {integer: 'number', number: 'number', string: 'text'}[schema.type] ?? 'none';
+  if (schema.oneOf) {
+    return 'none';
+  }
+  if (schema.enum || schema.type === 'boolean') {
+    return 'choice';
+  }
+  if (schema.type === 'array') {
+    return schema.items?.enum ? 'several' : 'any';
+  }
+  if (schema.type === 'object') {
+    const {type} = schema.additionalProperties ?? {};
+    return type === 'array' ? 'matrix' : type === 'string' ? 'pairs' : 'any';
+  }
+  return {integer: 'number', number: 'number', string: 'text'}[schema.type] ?? 'none';
 }
 
 /* What a choice offers: [text that stands for it, words, value]; the first leaves it out. */
 function worded(schema, words) {
-    const values = schema.enum ?? (schema.type === 'boolean' ? [true, false] : null);
-    if (!values) {
-        return undefined;
-    }
-    const say = value =>
-        words[value] ?? {true: 'yes', false: 'no'}[value] ?? String(value);
-    const usual = schema.default;
-    const others = values.filter(value => value !== usual);
-    return [
-        ['', usual === undefined ? 'as usual' : say(usual), undefined],
-        ...others.map(value => [String(value), say(value), value])
-    ];
+  const values = schema.enum ?? (schema.type === 'boolean' ? [true, false] : null);
+  if (!values) {
+    return undefined;
+  }
+  const say = value => words[value] ?? {true: 'yes', false: 'no'}[value] ?? String(value);
+  const usual = schema.default;
+  const others = values.filter(value => value !== usual);
+  return [
+    ['', usual === undefined ? 'as usual' : say(usual), undefined],
+    ...others.map(value => [String(value), say(value), value])
+  ];
 }

@@ -5,307 +5,290 @@ import {formatSize} from './units.mjs';
 
 /* Kinds whose value is an array; a program's is an object or null, all others are text. */
 const EMPTY = {
-    several: () => [],
-    nodes: () => [],
-    matrix: () => [],
-    program: () => null
+  several: () => [],
+  nodes: () => [],
+  matrix: () => [],
+  program: () => null
 };
 
 /* `fields` are those of spec_fields.mjs, of all groups. A run of a program has none of what
  * belongs to a measurement. */
 export function emptyForm(fields) {
-    const form = {what: 'measure', extra: {}};
-    for (const field of fields) {
-        form[field.id] = EMPTY[field.kind]?.() ?? '';
-    }
-    form.sizes_mode = 'factor';
-    return form;
+  const form = {what: 'measure', extra: {}};
+  for (const field of fields) {
+    form[field.id] = EMPTY[field.kind]?.() ?? '';
+  }
+  form.sizes_mode = 'factor';
+  return form;
 }
 
 export const isShown = (field, form) =>
-    (form.what === 'program' ? field.ofProgram : field.kind !== 'program') &&
-    (!field.when || field.when[1].includes(form[field.when[0]]));
+  (form.what === 'program' ? field.ofProgram : field.kind !== 'program') &&
+  (!field.when || field.when[1].includes(form[field.when[0]]));
 
 /* The request: only what was filled in. */
 export function toSpec(fields, form) {
-    const spec = {...form.extra};
-    for (const field of fields) {
-        const value =
-            isShown(field, form) ? READERS[field.kind](form[field.id], field) : undefined;
-        if (value !== undefined && !field.id.endsWith('_mode')) {
-            setAt(spec, field.pointer, value);
-        }
+  const spec = {...form.extra};
+  for (const field of fields) {
+    const value =
+      isShown(field, form) ? READERS[field.kind](form[field.id], field) : undefined;
+    if (value !== undefined && !field.id.endsWith('_mode')) {
+      setAt(spec, field.pointer, value);
     }
-    return spec;
+  }
+  return spec;
 }
 
 const READERS = {
-    text: value => (value.trim() === '' ? undefined : value.trim()),
-    choice: (value, field) => field.options.find(([text]) => text === value)?.[2],
-    number: readNumber,
-    several: value => (value.length === 0 ? undefined : [...value]),
-    nodes: value => [...value],
-    list: value => (value.trim() === '' ? undefined : splitList(value)),
-    pairs: readPairs,
-    matrix: readMatrix,
-    program: value => value ?? {name: ''},
-    any: readAny
+  text: value => (value.trim() === '' ? undefined : value.trim()),
+  choice: (value, field) => field.options.find(([text]) => text === value)?.[2],
+  number: readNumber,
+  several: value => (value.length === 0 ? undefined : [...value]),
+  nodes: value => [...value],
+  list: value => (value.trim() === '' ? undefined : splitList(value)),
+  pairs: readPairs,
+  matrix: readMatrix,
+  program: value => value ?? {name: ''},
+  any: readAny
 };
 
 function readNumber(value) {
-    const text = String(value).trim();
-    if (text === '') {
-        return undefined;
-    }
-    return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  const text = String(value).trim();
+  if (text === '') {
+    return undefined;
+  }
+  return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
 /* Text that is JSON is meant as such, all other text as itself. */
 function readAny(value) {
-    const text = value.trim();
-    try {
-        return text === '' ? undefined : JSON.parse(text);
-    } catch {
-        return text;
-    }
+  const text = value.trim();
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /* [{name, values, unset}]: a value a line, and perhaps the variable not set at all. */
 function readMatrix(rows) {
-    const matrix = {};
-    for (const {name, values, unset} of rows) {
-        const list =
-            values.split('\n').map(text => text.trim()).filter(text => text !== '');
-        if (name.trim() !== '' || list.length > 0) {
-            matrix[name.trim()] = unset ? [...list, null] : list;
-        }
+  const matrix = {};
+  for (const {name, values, unset} of rows) {
+    const list = values.split('\n').map(text => text.trim()).filter(text => text !== '');
+    if (name.trim() !== '' || list.length > 0) {
+      matrix[name.trim()] = unset ? [...list, null] : list;
     }
-    return Object.keys(matrix).length === 0 ? undefined : matrix;
+  }
+  return Object.keys(matrix).length === 0 ? undefined : matrix;
 }
 
 const splitList = text => text.split(/[\s,;]+/).filter(item => item !== '');
 
 function readPairs(text) {
-    const pairs = {};
-    for (const line of text.split('\n')) {
-        const trimmed = line.trim();
-        if (trimmed !== '') {
-            const equals = trimmed.indexOf('=');
-            const name = equals < 0 ? trimmed : trimmed.slice(0, equals).trim();
-            pairs[name] = equals < 0 ? '' : trimmed.slice(equals + 1).trim();
-        }
+  const pairs = {};
+  for (const line of text.split('\n')) {
+    const trimmed = line.trim();
+    if (trimmed !== '') {
+      const equals = trimmed.indexOf('=');
+      const name = equals < 0 ? trimmed : trimmed.slice(0, equals).trim();
+      pairs[name] = equals < 0 ? '' : trimmed.slice(equals + 1).trim();
     }
-    return Object.keys(pairs).length === 0 ? undefined : pairs;
+  }
+  return Object.keys(pairs).length === 0 ? undefined : pairs;
 }
 
 function setAt(spec, pointer, value) {
-    const keys = pointer.slice(1).split('/');
-    const last = keys.pop();
-    let at = spec;
-    for (const key of keys) {
-        at[key] = at[key] !== null && typeof at[key] === 'object' ? at[key] : {};
-        at = at[key];
-    }
-    at[last] = value;
+  const keys = pointer.slice(1).split('/');
+  const last = keys.pop();
+  let at = spec;
+  for (const key of keys) {
+    at[key] = at[key] !== null && typeof at[key] === 'object' ? at[key] : {};
+    at = at[key];
+  }
+  at[last] = value;
 }
 
 /* The form that gives a spec back; what the form has no field for is kept as it is. */
 export function fromSpec(fields, spec) {
-    const form = emptyForm(fields);
-    form.what = spec.program ? 'program' : 'measure';
-    for (const field of fields) {
-        const value = getAt(spec, field.pointer);
-        if (value !== undefined && value !== null && WRITERS[field.kind]) {
-            form[field.id] = WRITERS[field.kind](value, field);
-        }
+  const form = emptyForm(fields);
+  form.what = spec.program ? 'program' : 'measure';
+  for (const field of fields) {
+    const value = getAt(spec, field.pointer);
+    if (value !== undefined && value !== null && WRITERS[field.kind]) {
+      form[field.id] = WRITERS[field.kind](value, field);
     }
-    form.sizes_list = '';
-    sizesToForm(spec.sizes, form);
-    form.nodes_mode = nodesMode(spec.nodes);
-    form.ranks_per_node = spec.ranks_per_node === 'all' ? '' : form.ranks_per_node;
-    const told = toSpec(fields, form);
-    for (const [key, value] of Object.entries(spec)) {
-        const isField = fields.some(field => field.pointer.split('/')[1] === key);
-        const isLost =
-            told[key] === undefined && value !== null && !isUsual(fields, key, value);
-        if (!isField || isLost) {
-            form.extra[key] = value;
-        }
+  }
+  form.sizes_list = '';
+  sizesToForm(spec.sizes, form);
+  form.nodes_mode = nodesMode(spec.nodes);
+  form.ranks_per_node = spec.ranks_per_node === 'all' ? '' : form.ranks_per_node;
+  const told = toSpec(fields, form);
+  for (const [key, value] of Object.entries(spec)) {
+    const isField = fields.some(field => field.pointer.split('/')[1] === key);
+    const isLost =
+      told[key] === undefined && value !== null && !isUsual(fields, key, value);
+    if (!isField || isLost) {
+      form.extra[key] = value;
     }
-    return form;
+  }
+  return form;
 }
 
 /* Whether a blank says the same: a choice's default, nothing in a list, no at all. */
 function isUsual(fields, key, value) {
-    const field = fields.find(one => one.pointer === `/${key}`);
-    return value === false || value === 'all' || value === '' ||
-        (typeof value === 'object' && Object.keys(value).length === 0) ||
-        (field?.kind === 'choice' &&
-            !field.options.some(([text]) => text === String(value)));
+  const field = fields.find(one => one.pointer === `/${key}`);
+  return value === false || value === 'all' || value === '' ||
+    (typeof value === 'object' && Object.keys(value).length === 0) ||
+    (field?.kind === 'choice' && !field.options.some(([text]) => text === String(value)));
 }
 
 const asText = value => (typeof value === 'object' ? '' : String(value));
 const asArray = value => (Array.isArray(value) ? value.map(String) : []);
 
 const WRITERS = {
-    text: asText,
-    number: asText,
-    choice: (value, field) =>
-        (field.options.some(([text]) => text === String(value)) ? String(value) : ''),
-    several: asArray,
-    nodes: asArray,
-    pairs: value => Object.entries(value).map(([k, v]) => `${k}=${v}`).join('\n'),
-    matrix: value => Object.entries(value).map(([name, list]) => ({
-        name,
-        values: asArray(list).filter((text, i) => list[i] !== null).join('\n'),
-        unset: list.includes(null)
-    })),
-    program: value => ({args: {}, ...value}),
-    any: value => (typeof value === 'string' ? value : JSON.stringify(value))
+  text: asText,
+  number: asText,
+  choice: (value, field) =>
+    (field.options.some(([text]) => text === String(value)) ? String(value) : ''),
+  several: asArray,
+  nodes: asArray,
+  pairs: value => Object.entries(value).map(([k, v]) => `${k}=${v}`).join('\n'),
+  matrix: value => Object.entries(value).map(([name, list]) => ({
+    name,
+    values: asArray(list).filter((text, i) => list[i] !== null).join('\n'),
+    unset: list.includes(null)
+  })),
+  program: value => ({args: {}, ...value}),
+  any: value => (typeof value === 'string' ? value : JSON.stringify(value))
 };
 
 function getAt(spec, pointer) {
-    let at = spec;
-    for (const key of pointer.slice(1).split('/')) {
-        at = at !== null && typeof at === 'object' ? at[key] : undefined;
-    }
-    return at;
+  let at = spec;
+  for (const key of pointer.slice(1).split('/')) {
+    at = at !== null && typeof at === 'object' ? at[key] : undefined;
+  }
+  return at;
 }
 
 function sizesToForm(sizes, form) {
-    const range = Array.isArray(sizes) ? listAsRange(sizes) : null;
-    if (range) {
-        Object.assign(form, {
-            sizes_mode: 'factor',
-            sizes_min: formatSize(range.min),
-            sizes_max: formatSize(range.max),
-            sizes_factor: String(range.factor)
-        });
-    } else if (Array.isArray(sizes)) {
-        form.sizes_mode = 'list';
-        form.sizes_list = sizes.map(sizeText).join(', ');
-    } else if (sizes !== null && typeof sizes === 'object') {
-        form.sizes_mode =
-            sizes.step === undefined || sizes.step === null ? 'factor' : 'step';
-        for (const key of ['min', 'max', 'step']) {
-            form[`sizes_${key}`] = sizes[key] == null ? '' : sizeText(sizes[key]);
-        }
+  const range = Array.isArray(sizes) ? listAsRange(sizes) : null;
+  if (range) {
+    Object.assign(form, {
+      sizes_mode: 'factor',
+      sizes_min: formatSize(range.min),
+      sizes_max: formatSize(range.max),
+      sizes_factor: String(range.factor)
+    });
+  } else if (Array.isArray(sizes)) {
+    form.sizes_mode = 'list';
+    form.sizes_list = sizes.map(sizeText).join(', ');
+  } else if (sizes !== null && typeof sizes === 'object') {
+    form.sizes_mode = sizes.step === undefined || sizes.step === null ? 'factor' : 'step';
+    for (const key of ['min', 'max', 'step']) {
+      form[`sizes_${key}`] = sizes[key] == null ? '' : sizeText(sizes[key]);
     }
+  }
 }
 
 const sizeText = size => (Number.isInteger(size) ? formatSize(size) : String(size));
 
 /* 8, 16, 32 … 128 is 8 to 128 by 2; null when the list is no such row. */
 export function listAsRange(list) {
-    const factor = list.length >= 3 ? list[1] / list[0] : NaN;
-    if (!Number.isInteger(factor) || factor < 2) {
-        return null;
+  const factor = list.length >= 3 ? list[1] / list[0] : NaN;
+  if (!Number.isInteger(factor) || factor < 2) {
+    return null;
+  }
+  for (let i = 1; i < list.length; i += 1) {
+    if (list[i] !== list[i - 1] * factor) {
+      return null;
     }
-    for (let i = 1; i < list.length; i += 1) {
-        if (list[i] !== list[i - 1] * factor) {
-            return null;
-        }
-    }
-    return {min: list[0], max: list[list.length - 1], factor};
+  }
+  return {min: list[0], max: list[list.length - 1], factor};
 }
 
 function nodesMode(nodes) {
-    if (nodes === null || typeof nodes !== 'object') {
-        return '';
-    }
-    if (Array.isArray(nodes.names) && nodes.names.length > 0) {
-        return 'names';
-    }
-    if (nodes.group) {
-        return 'group';
-    }
-    if (nodes.labels && Object.keys(nodes.labels).length > 0) {
-        return 'labels';
-    }
-    return nodes.count ? 'count' : '';
+  if (nodes === null || typeof nodes !== 'object') {
+    return '';
+  }
+  if (Array.isArray(nodes.names) && nodes.names.length > 0) {
+    return 'names';
+  }
+  if (nodes.group) {
+    return 'group';
+  }
+  if (nodes.labels && Object.keys(nodes.labels).length > 0) {
+    return 'labels';
+  }
+  return nodes.count ? 'count' : '';
 }
 
 /* The problem document's errors by field id; those of no shown field stand under ''. */
 export function errorsByField(fields, problem, form) {
-    const byField = {};
-    for (const error of problem?.errors ?? []) {
-        const id = fieldOf(fields, error.pointer ?? '', form)?.id ?? '';
-        const text = id === '' && error.pointer ? `${error.pointer}: ${error.detail}`
-                                                : error.detail;
-        (byField[id] ??= []).push(text);
-    }
-    return byField;
+  const byField = {};
+  for (const error of problem?.errors ?? []) {
+    const id = fieldOf(fields, error.pointer ?? '', form)?.id ?? '';
+    const text =
+      id === '' && error.pointer ? `${error.pointer}: ${error.detail}` : error.detail;
+    (byField[id] ??= []).push(text);
+  }
+  return byField;
 }
 
 /* The shown field whose pointer leads furthest to this one; of two with the same pointer
  * (the kind of sizes, and their list) the latter, which is the one that was typed in. */
 function fieldOf(fields, pointer, form) {
-    const shown = fields.filter(field => isShown(field, form));
-    const above = shown.filter(
-        field => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));
-    return above.reduce(
-        (best, field) =>
-            best && best.pointer.length > field.pointer.length ? best : field,
-        undefined);
+  const shown = fields.filter(field => isShown(field, form));
+  const above = shown.filter(
+    field => pointer === field.pointer || pointer.startsWith(`${field.pointer}/`));
+  return above.reduce(
+    (best, field) => best && best.pointer.length > field.pointer.length ? best : field,
+    undefined);
 }
 
 /* An effective spec shorter, and the same: without what is unset, sizes as a range. */
 export function shortSpec(spec) {
-    const isSaid = value => value !== null && value !== '' &&
-        (typeof value !== 'object' || Object.keys(value).length > 0);
-    const short = {};
-    for (const [key, value] of Object.entries(spec)) {
-        const isObject =
-            typeof value === 'object' && value !== null && !Array.isArray(value);
-        const told = isObject && key !== 'matrix'
-            ? Object.fromEntries(
-                  Object.entries(value).filter(([, part]) => part !== null))
-            : value;
-        if (isSaid(told)) {
-            short[key] = told;
-        }
+  const isSaid = value => value !== null && value !== '' &&
+    (typeof value !== 'object' || Object.keys(value).length > 0);
+  const short = {};
+  for (const [key, value] of Object.entries(spec)) {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const told = isObject && key !== 'matrix'
+      ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null))
+      : value;
+    if (isSaid(told)) {
+      short[key] = told;
     }
-    const range = Array.isArray(spec.sizes) ? listAsRange(spec.sizes) : null;
-    if (range) {
-        const {min, max, factor} = range;
-        short.sizes = {min: formatSize(min), max: formatSize(max), factor};
-    }
-    return short;
+  }
+  const range = Array.isArray(spec.sizes) ? listAsRange(spec.sizes) : null;
+  if (range) {
+    const {min, max, factor} = range;
+    short.sizes = {min: formatSize(min), max: formatSize(max), factor};
+  }
+  return short;
 }
 
-/* JSON to be read: as JSON.stringify has it, but lists of plain values on one line. */
-export function prettyJson(value, indent = '') {
-    if (value === null || typeof value !== 'object') {
-        return JSON.stringify(value);
-    }
-    const isList = Array.isArray(value);
-    const entries = Object.entries(value);
-    if (entries.length === 0 ||
-        (isList && value.every(item => typeof item !== 'object'))) {
-        return isList ? `[${value.map(item => JSON.stringify(item)).join(', ')}]` : '{}';
-    }
-    const deeper = `${indent}  `;
-    const lines = entries.map(([key, item]) => deeper +
-            (isList ? '' : `${JSON.stringify(key)}: `) + prettyJson(item, deeper));
-    const [open, close] = isList ? '[]' : '{}';
-    return `${open}\n${lines.join(',\n')}\n${indent}${close}`;
-}
+/* JSON to be read: as JSON.stringify has it, but lists of plain values on one line. A line
+ * end is never inside of a string there. */
+export const prettyJson = value =>
+  JSON.stringify(value, null, 2)
+    .replace(
+      /\[\n[^[\]{}]*\n *\]/g, list => list.replace(/,\n */g, ', ').replace(/\n */g, ''));
 
 const quote = text => `'${text.replaceAll("'", "'\\''")}'`;
 
 /* The same request from a shell. The token itself is never shown. */
 export function curlLine(spec, origin, withToken) {
-    const parts = ['curl -N', "-H 'Accept: text/plain'"];
-    if (withToken) {
-        parts.push('-H "Authorization: Bearer $RINGBENCH_TOKEN"');
-    }
-    parts.push(`-d ${quote(JSON.stringify(spec))}`, `${origin}/api/v1/runs`);
-    return parts.join(' ');
+  const parts = ['curl -N', "-H 'Accept: text/plain'"];
+  if (withToken) {
+    parts.push('-H "Authorization: Bearer $RINGBENCH_TOKEN"');
+  }
+  parts.push(`-d ${quote(JSON.stringify(spec))}`, `${origin}/api/v1/runs`);
+  return parts.join(' ');
 }
 
 /* A key that makes a repeated POST of the same body harmless. crypto.randomUUID is absent
  * on plain http, getRandomValues is not. */
 export function idempotencyKey() {
-    const bytes = crypto.getRandomValues(new Uint8Array(16));
-    return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,47 +1,44 @@
 /* stats.mjs - result rows made into series to plot and table rows to read. No DOM. */
 
 export function median(values) {
-    if (values.length === 0) {
-        return null;
-    }
-    const sorted = [...values].sort((a, b) => a - b);
-    const middle = sorted.length >> 1;
-    return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  if (values.length === 0) {
+    return null;
+  }
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/* What busbw is of algbw, as nccl-tests defines it, for n ranks. */
-export function busFactor(collective, n) {
-    switch (collective) {
-    case 'all_reduce':
-        return (2 * (n - 1)) / n;
-    case 'all_gather':
-    case 'reduce_scatter':
-    case 'alltoall':
-    case 'gather':
-    case 'scatter':
-        return (n - 1) / n;
-    default:
-        return 1;
-    }
-}
+/* What busbw is of algbw, as nccl-tests defines it: [collectives, formula, of n ranks]. */
+export const FACTORS = [
+  [['all_reduce'], '2 (n − 1) / n', n => (2 * (n - 1)) / n],
+  [
+    [
+      'all_gather', 'reduce_scatter', 'alltoall', 'alltoallv', 'hypercube', 'gather',
+      'scatter'
+    ],
+    '(n − 1) / n', n => (n - 1) / n
+  ],
+  [['broadcast', 'reduce', 'sendrecv'], '1', () => 1]
+];
 
 /* A row's line in a plot, in words and without the placement; `variant` says how its case
  * differs from the others of the run. */
 export function lineLabel(row, variant = '') {
-    const parts = [row.collective, row.dtype];
-    if (row.redop && row.redop !== 'none') {
-        parts.push(row.redop);
-    }
-    if (row.root >= 0) {
-        parts.push(`root ${row.root}`);
-    }
-    if (row.group !== undefined && row.group !== null) {
-        parts.push(`group ${row.group}`);
-    }
-    if (variant) {
-        parts.push(variant);
-    }
-    return parts.join(' · ');
+  const parts = [row.collective, row.dtype];
+  if (row.redop && row.redop !== 'none') {
+    parts.push(row.redop);
+  }
+  if (row.root >= 0) {
+    parts.push(`root ${row.root}`);
+  }
+  if (row.group !== undefined && row.group !== null) {
+    parts.push(`group ${row.group}`);
+  }
+  if (variant) {
+    parts.push(variant);
+  }
+  return parts.join(' · ');
 }
 
 export const placement = row => (row.in_place ? 'in place' : 'out of place');
@@ -51,75 +48,76 @@ export const placement = row => (row.in_place ? 'in place' : 'out of place');
  * count), so the bounds of bandwidths follow from the times'. `base` are figures of rows
  * that are not here: the medians are theirs until the server says better. */
 export function summarise(rows, base) {
-    const own = summariseRows(rows);
-    if (!base?.repeats || rows.length === 0) {
-        return own.repeats || !base ? own : {...base, rows};
-    }
-    if (own.repeats === 0) {
-        return {...base, rows};
-    }
-    const both = {...base, rows, repeats: base.repeats + own.repeats};
-    for (const key of ['time_bounds_us', 'algbw_bounds_gbs', 'busbw_bounds_gbs']) {
-        both[key] =
-            [Math.min(base[key][0], own[key][0]), Math.max(base[key][1], own[key][1])];
-    }
-    both.wrong =
-        base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong;
-    return both;
+  const own = summariseRows(rows);
+  if (!base?.repeats || rows.length === 0) {
+    return own.repeats || !base ? own : {...base, rows};
+  }
+  if (own.repeats === 0) {
+    return {...base, rows};
+  }
+  const both = {...base, rows, repeats: base.repeats + own.repeats};
+  for (const key of ['time_bounds_us', 'algbw_bounds_gbs', 'busbw_bounds_gbs']) {
+    both[key] =
+      [Math.min(base[key][0], own[key][0]), Math.max(base[key][1], own[key][1])];
+  }
+  both.wrong = base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong;
+  return both;
 }
 
 function summariseRows(rows) {
-    const timed = rows.filter(row => row.skipped === undefined);
-    const checked = timed.filter(row => row.wrong !== null && row.wrong !== undefined);
-    const low =
-        timed.reduce((a, row) => Math.min(a, row.time_min_us ?? row.time_us), Infinity);
-    const high = timed.reduce((a, row) => Math.max(a, row.time_max_us ?? row.time_us), 0);
-    const bounds = key => (timed.length === 0 ? null : [high,
-        low].map(time => timed[0][key] * timed[0].time_us / time));
-    const middle = key => median(timed.map(row => row[key]));
-    return {
-        rows,
-        repeats: timed.length,
-        time_us: middle('time_us'),
-        time_bounds_us: timed.length ? [low, high] : null,
-        algbw_gbs: middle('algbw_gbs'),
-        algbw_bounds_gbs: bounds('algbw_gbs'),
-        busbw_gbs: middle('busbw_gbs'),
-        busbw_bounds_gbs: bounds('busbw_gbs'),
-        wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
-        skipped: timed.length ? undefined : rows[0]?.skipped
-    };
+  const timed = rows.filter(row => row.skipped === undefined);
+  const checked = timed.filter(row => row.wrong !== null && row.wrong !== undefined);
+  const low =
+    timed.reduce((a, row) => Math.min(a, row.time_min_us ?? row.time_us), Infinity);
+  const high = timed.reduce((a, row) => Math.max(a, row.time_max_us ?? row.time_us), 0);
+  const bounds = key => (timed.length === 0 ? null : [high,
+    low].map(time => timed[0][key] * timed[0].time_us / time));
+  const middle = key => median(timed.map(row => row[key]));
+  return {
+    rows,
+    repeats: timed.length,
+    time_us: middle('time_us'),
+    time_bounds_us: timed.length ? [low, high] : null,
+    algbw_gbs: middle('algbw_gbs'),
+    algbw_bounds_gbs: bounds('algbw_gbs'),
+    busbw_gbs: middle('busbw_gbs'),
+    busbw_bounds_gbs: bounds('busbw_gbs'),
+    wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
+    skipped: timed.length ? undefined : rows[0]?.skipped
+  };
 }
 
-const SORT_VALUES = {
-    size: entry => entry.size,
-    count: entry => entry.count,
-    type: entry => entry.type,
-    out_time: entry => entry.out?.time_us,
-    out_algbw: entry => entry.out?.algbw_gbs,
-    out_busbw: entry => entry.out?.busbw_gbs,
-    out_wrong: entry => entry.out?.wrong,
-    in_time: entry => entry.in?.time_us,
-    in_algbw: entry => entry.in?.algbw_gbs,
-    in_busbw: entry => entry.in?.busbw_gbs,
-    in_wrong: entry => entry.in?.wrong
+const FIGURES = {
+  time: 'time_us',
+  algbw: 'algbw_gbs',
+  busbw: 'busbw_gbs',
+  wrong: 'wrong'
 };
+
+/* What a column shows of a table row: "size", "count", "type", or as "out_busbw". */
+function valueOf(column) {
+  const [side, figure] = column.split('_');
+  if (figure === undefined) {
+    return ['size', 'count', 'type'].includes(side) ? entry => entry[side] : null;
+  }
+  return figure in FIGURES ? entry => entry[side]?.[FIGURES[figure]] : null;
+}
 
 /* Sorted by a column, "size" or "-size"; what has no figure comes last both ways. An
  * unknown column leaves the order of measuring. */
 export function sortPivot(entries, order) {
-    const descending = order.startsWith('-');
-    const value = SORT_VALUES[descending ? order.slice(1) : order];
-    if (!value) {
-        return entries;
+  const descending = order.startsWith('-');
+  const value = valueOf(descending ? order.slice(1) : order);
+  if (!value) {
+    return entries;
+  }
+  const sign = descending ? -1 : 1;
+  return [...entries].sort((a, b) => {
+    const x = value(a) ?? null;
+    const y = value(b) ?? null;
+    if (x === null || y === null) {
+      return (x === null) - (y === null) || a.order - b.order;
     }
-    const sign = descending ? -1 : 1;
-    return [...entries].sort((a, b) => {
-        const x = value(a) ?? null;
-        const y = value(b) ?? null;
-        if (x === null || y === null) {
-            return (x === null) - (y === null) || a.order - b.order;
-        }
-        return sign * (x < y ? -1 : x > y ? 1 : 0) || a.order - b.order;
-    });
+    return sign * (x < y ? -1 : x > y ? 1 : 0) || a.order - b.order;
+  });
 }

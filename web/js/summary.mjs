@@ -4,94 +4,93 @@ import {applyEvents, newRunState} from './events.mjs';
 import {takeFigures} from './figures.mjs';
 
 export function stateOfSummary(summary) {
-    const {run} = summary;
-    const state = newRunState();
-    const envs = new Map(
-        summary.combinations.flatMap(({env, cases}) => cases.map(at => [at, env])));
-    for (const found of run.cases ?? []) {
-        state.cases.set(found.case, caseOf(found, envs.get(found.case) ?? null));
-    }
-    const events = [...summary.recent, ...summary.messages].sort((a, b) => a.id - b.id);
-    applyEvents(state, events);
-    for (const found of run.cases ?? []) {
-        const {state: now, reason, started, ended} = found;
-        Object.assign(state.cases.get(found.case), {state: now, reason, started, ended});
-    }
-    Object.assign(state, {
-        lastId: summary.last_event,
-        state: run.state,
-        reason: run.reason,
-        created: run.created,
-        started: run.started,
-        ended: run.ended,
-        lastTime: run.ended ?? state.lastTime,
-        backend: run.backend,
-        worldSize: run.world_size,
-        nodes: run.nodes ?? [],
-        rowsTotal: run.rows_total,
-        summary: {all: seriesOf(summary, envs), cases: null},
-        results: run.rows_done,
-        epoch: state.epoch + 1
-    });
-    for (const known of run.summary?.metrics ?? []) {
-        state.results += known.count;
-    }
-    takeFigures(state.metrics, summary, at => state.cases.get(at));
-    return state;
+  const {run} = summary;
+  const state = newRunState();
+  const envs =
+    new Map(summary.combinations.flatMap(({env, cases}) => cases.map(at => [at, env])));
+  for (const found of run.cases ?? []) {
+    state.cases.set(found.case, caseOf(found, envs.get(found.case) ?? null));
+  }
+  const events = [...summary.recent, ...summary.messages].sort((a, b) => a.id - b.id);
+  applyEvents(state, events);
+  for (const found of run.cases ?? []) {
+    const {state: now, reason, started, ended} = found;
+    Object.assign(state.cases.get(found.case), {state: now, reason, started, ended});
+  }
+  Object.assign(state, {
+    lastId: summary.last_event,
+    state: run.state,
+    reason: run.reason,
+    created: run.created,
+    started: run.started,
+    ended: run.ended,
+    lastTime: run.ended ?? state.lastTime,
+    backend: run.backend,
+    worldSize: run.world_size,
+    nodes: run.nodes ?? [],
+    rowsTotal: run.rows_total,
+    summary: {all: seriesOf(summary, envs), cases: null},
+    results: run.rows_done,
+    epoch: state.epoch + 1
+  });
+  for (const known of run.summary?.metrics ?? []) {
+    state.results += known.count;
+  }
+  takeFigures(state.metrics, summary, at => state.cases.get(at));
+  return state;
 }
 
 /* The series that books begin with, and up to which event they speak. */
 export function seriesOf({series, last_event, combinations}, envs = null) {
-    const known = envs ??
-        new Map(combinations.flatMap(({env, cases}) => cases.map(at => [at, env])));
-    const first = new Map(combinations.map(one => [one.combination, one.cases[0]]));
-    return {
-        upTo: last_event,
-        series: series.map(one => {
-            const at = one.case ?? first.get(one.combination);
-            return {...one, env: known.get(at) ?? null};
-        })
-    };
+  const known =
+    envs ?? new Map(combinations.flatMap(({env, cases}) => cases.map(at => [at, env])));
+  const first = new Map(combinations.map(one => [one.combination, one.cases[0]]));
+  return {
+    upTo: last_event,
+    series: series.map(one => {
+      const at = one.case ?? first.get(one.combination);
+      return {...one, env: known.get(at) ?? null};
+    })
+  };
 }
 
 function caseOf(found, env) {
-    const ranks = (found.ranks ?? []).map(rank => [rank.rank, {
-        rank: rank.rank,
-        node: rank.node,
-        state: rank.state,
-        reason: rank.reason ?? null,
-        transport: rank.transport ?? null,
-        times: {}
-    }]);
-    return {
-        case: found.case,
-        attempt: found.attempt ?? 1,
-        repeat: found.repeat ?? 0,
-        env,
-        state: found.state,
-        reason: found.reason ?? null,
-        started: found.started ?? null,
-        ended: found.ended ?? null,
-        ranks: new Map(ranks)
-    };
+  const ranks = (found.ranks ?? []).map(rank => [rank.rank, {
+    rank: rank.rank,
+    node: rank.node,
+    state: rank.state,
+    reason: rank.reason ?? null,
+    transport: rank.transport ?? null,
+    times: {}
+  }]);
+  return {
+    case: found.case,
+    attempt: found.attempt ?? 1,
+    repeat: found.repeat ?? 0,
+    env,
+    state: found.state,
+    reason: found.reason ?? null,
+    started: found.started ?? null,
+    ended: found.ended ?? null,
+    ranks: new Map(ranks)
+  };
 }
 
 /* A point of the summary with the names that a row's figures have. */
 export function pointOfSummary(point) {
-    const measured = point.rows > 0;
-    const wide = (low, high) => (measured ? [point[low], point[high]] : null);
-    const algbw = key => point[key] * (point.algbw_gbs / point.busbw_gbs || 1);
-    return {
-        size: point.size,
-        repeats: point.rows,
-        time_us: measured ? point.time_us : null,
-        time_bounds_us: wide('rank_us_min', 'rank_us_max'),
-        algbw_gbs: measured ? point.algbw_gbs : null,
-        algbw_bounds_gbs: measured ? [algbw('busbw_gbs_min'), algbw('busbw_gbs_max')]
-                                   : null,
-        busbw_gbs: measured ? point.busbw_gbs : null,
-        busbw_bounds_gbs: wide('busbw_gbs_min', 'busbw_gbs_max'),
-        wrong: point.wrong,
-        skipped: measured ? undefined : point.reason ?? 'no reason was given'
-    };
+  const measured = point.rows > 0;
+  const wide = (low, high) => (measured ? [point[low], point[high]] : null);
+  const algbw = key => point[key] * (point.algbw_gbs / point.busbw_gbs || 1);
+  return {
+    size: point.size,
+    repeats: point.rows,
+    time_us: measured ? point.time_us : null,
+    time_bounds_us: wide('rank_us_min', 'rank_us_max'),
+    algbw_gbs: measured ? point.algbw_gbs : null,
+    algbw_bounds_gbs: measured ? [algbw('busbw_gbs_min'), algbw('busbw_gbs_max')] : null,
+    busbw_gbs: measured ? point.busbw_gbs : null,
+    busbw_bounds_gbs: wide('busbw_gbs_min', 'busbw_gbs_max'),
+    wrong: point.wrong,
+    skipped: measured ? undefined : point.reason ?? 'no reason was given'
+  };
 }

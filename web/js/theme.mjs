@@ -4,46 +4,53 @@ import {h, setText} from './dom.mjs';
 const KEY = 'ringbench-theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-export function theme() {
-    return document.documentElement.dataset.theme ?? (dark.matches ? 'dark' : 'light');
+export const theme = () => document.documentElement.dataset.theme;
+
+let chosen = null;
+try {
+  chosen = localStorage.getItem(KEY);
+} catch {
+  /* storage is switched off: a choice lasts as long as the page */
 }
 
 /* Tell `listener` of every change; returns the function that ends it. */
 export function onTheme(listener) {
-    window.addEventListener('ringbench-theme', listener);
-    return () => window.removeEventListener('ringbench-theme', listener);
+  window.addEventListener('ringbench-theme', listener);
+  return () => window.removeEventListener('ringbench-theme', listener);
 }
 
-dark.addEventListener('change', announce);
+dark.addEventListener('change', () => {
+  if (chosen === null) {
+    show(dark.matches ? 'dark' : 'light');
+  }
+});
 
-function announce() {
-    window.dispatchEvent(new Event('ringbench-theme'));
+function show(name) {
+  document.documentElement.dataset.theme = name;
+  window.dispatchEvent(new Event('ringbench-theme'));
 }
 
 function choose(name) {
-    document.documentElement.dataset.theme = name;
-    try {
-        localStorage.setItem(KEY, name);
-    } catch {
-        /* storage is switched off: the choice lasts as long as the page */
-    }
-    announce();
+  chosen = name;
+  try {
+    localStorage.setItem(KEY, name);
+  } catch {
+    /* storage is switched off */
+  }
+  show(name);
 }
 
 export function themeSwitch() {
-    const label = h('span', {class: 'theme-name'});
-    const button = h('button', {
-        type: 'button',
-        class: 'quiet',
-        on: {click: () => choose(theme() === 'dark' ? 'light' : 'dark')}
-    },
-        h('span', {'class': 'theme-glyph', 'aria-hidden': 'true'}), label);
-    const show = () => {
-        const other = theme() === 'dark' ? 'Light' : 'Dark';
-        setText(label, other);
-        button.setAttribute('aria-label', `${other} theme`);
-    };
-    onTheme(show);
-    show();
-    return button;
+  const label = h('span', {class: 'theme-name'});
+  const button = h('button',
+    {class: 'quiet', on: {click: () => choose(theme() === 'dark' ? 'light' : 'dark')}},
+    h('span', {'class': 'theme-glyph', 'aria-hidden': 'true'}), label);
+  const name = () => {
+    const other = theme() === 'dark' ? 'Light' : 'Dark';
+    setText(label, other);
+    button.setAttribute('aria-label', `${other} theme`);
+  };
+  onTheme(name);
+  name();
+  return button;
 }

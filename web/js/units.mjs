@@ -4,130 +4,130 @@ const SUFFIXES = ['', 'K', 'M', 'G', 'T'];
 
 /* "8", "64K", "1.5M", "128MiB" in bytes, or null. K, M, G and T are powers of 1024. */
 export function parseSize(text) {
-    const match = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*$/i.exec(String(text));
-    if (!match) {
-        return null;
-    }
-    const bytes = Number(match[1]) * 1024 ** SUFFIXES.indexOf(match[2].toUpperCase());
-    return Number.isInteger(bytes) ? bytes : null;
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*$/i.exec(String(text));
+  if (!match) {
+    return null;
+  }
+  const bytes = Number(match[1]) * 1024 ** SUFFIXES.indexOf(match[2].toUpperCase());
+  return Number.isInteger(bytes) ? bytes : null;
 }
 
 /* The shortest exact spelling: 65536 is "64K", 100 is "100". */
 export function formatSize(bytes) {
-    let value = bytes;
-    let suffix = 0;
-    while (value >= 1024 && value % 1024 === 0 && suffix < SUFFIXES.length - 1) {
-        value /= 1024;
-        suffix += 1;
-    }
-    return `${value}${SUFFIXES[suffix]}`;
+  let value = bytes;
+  let suffix = 0;
+  while (value >= 1024 && value % 1024 === 0 && suffix < SUFFIXES.length - 1) {
+    value /= 1024;
+    suffix += 1;
+  }
+  return `${value}${SUFFIXES[suffix]}`;
 }
 
 /* For prose: "1.5 GiB", "8 B". */
 export function formatMemory(bytes) {
-    let value = bytes;
-    let suffix = 0;
-    while (value >= 1024 && suffix < SUFFIXES.length - 1) {
-        value /= 1024;
-        suffix += 1;
-    }
-    return suffix === 0 ? `${value} B` : `${significant(value)} ${SUFFIXES[suffix]}iB`;
+  let value = bytes;
+  let suffix = 0;
+  while (value >= 1024 && suffix < SUFFIXES.length - 1) {
+    value /= 1024;
+    suffix += 1;
+  }
+  return suffix === 0 ? `${value} B` : `${significant(value)} ${SUFFIXES[suffix]}iB`;
 }
 
 /* Three significant digits, without an exponent. */
 export function significant(value) {
-    if (!Number.isFinite(value)) {
-        return '–';
-    }
-    const magnitude = Math.abs(value);
-    if (magnitude === 0) {
-        return '0';
-    }
-    if (magnitude >= 100) {
-        return String(Math.round(value));
-    }
-    const digits = Math.min(8, 2 - Math.floor(Math.log10(magnitude)));
-    return value.toFixed(digits);
+  if (!Number.isFinite(value)) {
+    return '–';
+  }
+  const magnitude = Math.abs(value);
+  if (magnitude === 0) {
+    return '0';
+  }
+  if (magnitude >= 100) {
+    return String(Math.round(value));
+  }
+  const digits = Math.min(8, 2 - Math.floor(Math.log10(magnitude)));
+  return value.toFixed(digits);
 }
 
 export const formatBandwidth = gbs => (gbs == null ? '–' : significant(gbs));
 
 /* Microseconds as a table cell: always the same unit, so that columns compare. */
 export function formatMicros(us) {
-    if (us == null || !Number.isFinite(us)) {
-        return '–';
-    }
-    if (us >= 1000) {
-        return String(Math.round(us));
-    }
-    return us >= 100 ? us.toFixed(1) : us.toFixed(2);
+  if (us == null || !Number.isFinite(us)) {
+    return '–';
+  }
+  if (us >= 1000) {
+    return String(Math.round(us));
+  }
+  return us >= 100 ? us.toFixed(1) : us.toFixed(2);
 }
 
 /* Microseconds with the unit that fits. */
 export function formatTime(us) {
-    if (us == null || !Number.isFinite(us)) {
-        return '–';
-    }
-    if (us < 1000) {
-        return `${significant(us)} µs`;
-    }
-    return us < 1e6 ? `${significant(us / 1e3)} ms` : `${significant(us / 1e6)} s`;
+  if (us == null || !Number.isFinite(us)) {
+    return '–';
+  }
+  if (us < 1000) {
+    return `${significant(us)} µs`;
+  }
+  return us < 1e6 ? `${significant(us / 1e3)} ms` : `${significant(us / 1e6)} s`;
 }
 
 /* Seconds of waiting or running: "40 ms", "1.4 s", "12 s", "3 min 20 s", "2 h 5 min". */
 export function formatDuration(seconds) {
-    if (seconds == null || !Number.isFinite(seconds)) {
-        return '–';
-    }
-    const s = Math.max(0, seconds);
-    if (s < 0.9995) {
-        return `${Math.round(s * 1000)} ms`;
-    }
-    if (s < 10) {
-        return `${s.toFixed(1)} s`;
-    }
-    const whole = Math.round(s);
-    if (whole < 60) {
-        return `${whole} s`;
-    }
-    if (whole < 3600) {
-        return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-    }
-    return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  if (seconds == null || !Number.isFinite(seconds)) {
+    return '–';
+  }
+  const s = Math.max(0, seconds);
+  if (s < 0.9995) {
+    return `${Math.round(s * 1000)} ms`;
+  }
+  if (s < 10) {
+    return `${s.toFixed(1)} s`;
+  }
+  const whole = Math.round(s);
+  if (whole < 60) {
+    return `${whole} s`;
+  }
+  if (whole < 3600) {
+    return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  }
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
 /* How long ago, coarsely, so that it need not be redrawn each second. */
 export function formatAgo(seconds) {
-    if (seconds < 5) {
-        return 'just now';
-    }
-    if (seconds < 60) {
-        return `${Math.floor(seconds / 5) * 5} s ago`;
-    }
-    if (seconds < 3600) {
-        return `${Math.floor(seconds / 60)} min ago`;
-    }
-    if (seconds < 86400) {
-        return `${Math.floor(seconds / 3600)} h ago`;
-    }
-    return `${Math.floor(seconds / 86400)} d ago`;
+  if (seconds < 5) {
+    return 'just now';
+  }
+  if (seconds < 60) {
+    return `${Math.floor(seconds / 5) * 5} s ago`;
+  }
+  if (seconds < 3600) {
+    return `${Math.floor(seconds / 60)} min ago`;
+  }
+  if (seconds < 86400) {
+    return `${Math.floor(seconds / 3600)} h ago`;
+  }
+  return `${Math.floor(seconds / 86400)} d ago`;
 }
 
 /* Seconds between two RFC 3339 times, or null when one is missing. */
 export function secondsBetween(from, to) {
-    const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
-    return Number.isFinite(seconds) ? seconds : null;
+  const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
+  return Number.isFinite(seconds) ? seconds : null;
 }
 
 export function plural(count, word, several = `${word}s`) {
-    return `${count} ${count === 1 ? word : several}`;
+  return `${count} ${count === 1 ? word : several}`;
 }
 
 /* A long text cut in the middle: names may be as long as people like. */
 export function shorten(text, limit) {
-    if (text.length <= limit) {
-        return text;
-    }
-    const head = Math.ceil((limit - 1) * 0.7);
-    return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
+  if (text.length <= limit) {
+    return text;
+  }
+  const head = Math.ceil((limit - 1) * 0.7);
+  return `${text.slice(0, head)}…${text.slice(text.length - (limit - 1 - head))}`;
 }

@@ -2,134 +2,134 @@
  * Defaults are left out of an address, so the plain one stays plain. */
 
 const RUN_DEFAULTS = {
-    metric: 'busbw',
-    y: 'auto',
-    place: 'both',
-    hide: [],
-    band: true,
-    sort: '',
-    case: null,
-    rank: null,
-    log: '',
-    with: [],
-    at: null
+  metric: 'busbw',
+  y: 'auto',
+  place: 'both',
+  hide: [],
+  band: true,
+  sort: '',
+  case: null,
+  rank: null,
+  log: '',
+  with: [],
+  at: null
 };
 const OVERLAY_MAX = 5;
 
 const VIEWS = [
-    [/^\/$/, 'runs'], [/^\/new\/?$/, 'new'], [/^\/nodes\/?$/, 'nodes'],
-    [/^\/nodes\/([^/]+)\/?$/, 'node'], [/^\/runs\/([^/]+)\/?$/, 'run']
+  [/^\/$/, 'runs'], [/^\/new\/?$/, 'new'], [/^\/nodes\/?$/, 'nodes'],
+  [/^\/nodes\/([^/]+)\/?$/, 'node'], [/^\/runs\/([^/]+)\/?$/, 'run']
 ];
 
 const QUERIES = {
-    runs: {read: readRuns, write: writeRuns},
-    run: {read: readRun, write: writeRun},
-    new: {
-        read: params => ({from: params.get('from') ?? ''}),
-        write: (query, params) => put(params, 'from', query.from, '')
-    }
+  runs: {read: readRuns, write: writeRuns},
+  run: {read: readRun, write: writeRun},
+  new: {
+    read: params => ({from: params.get('from') ?? ''}),
+    write: (query, params) => put(params, 'from', query.from, '')
+  }
 };
 
 /* {view, id, query} of an address; the view is 'missing' where none fits. */
 export function parseAddress(pathname, search) {
-    const params = new URLSearchParams(search);
-    for (const [pattern, view] of VIEWS) {
-        const match = pattern.exec(pathname);
-        if (match) {
-            const id = match[1] === undefined ? null : decode(match[1]);
-            return {view, id, query: QUERIES[view]?.read(params) ?? {}};
-        }
+  const params = new URLSearchParams(search);
+  for (const [pattern, view] of VIEWS) {
+    const match = pattern.exec(pathname);
+    if (match) {
+      const id = match[1] === undefined ? null : decode(match[1]);
+      return {view, id, query: QUERIES[view]?.read(params) ?? {}};
     }
-    return {view: 'missing', id: null, query: {}};
+  }
+  return {view: 'missing', id: null, query: {}};
 }
 
 export function formatAddress({view, id = null, query = {}}) {
-    const paths = {
-        runs: '/',
-        new: '/new',
-        nodes: '/nodes',
-        node: `/nodes/${encodeURIComponent(id)}`,
-        run: `/runs/${encodeURIComponent(id)}`
-    };
-    const params = new URLSearchParams();
-    QUERIES[view]?.write(query, params);
-    const search = params.toString();
-    return (paths[view] ?? '/') + (search ? `?${search}` : '');
+  const paths = {
+    runs: '/',
+    new: '/new',
+    nodes: '/nodes',
+    node: `/nodes/${encodeURIComponent(id)}`,
+    run: `/runs/${encodeURIComponent(id)}`
+  };
+  const params = new URLSearchParams();
+  QUERIES[view]?.write(query, params);
+  const search = params.toString();
+  return (paths[view] ?? '/') + (search ? `?${search}` : '');
 }
 
 /* The query string of GET /runs for what the run list shows. */
 export function runListQuery(query, limit) {
-    const params = new URLSearchParams();
-    put(params, 'q', query.q, '');
-    query.states.forEach(state => params.append('state', state));
-    query.labels.forEach(label => params.append('label', label));
-    put(params, 'cursor', query.cursor, '');
-    params.set('limit', String(limit));
-    return params.toString();
+  const params = new URLSearchParams();
+  put(params, 'q', query.q, '');
+  query.states.forEach(state => params.append('state', state));
+  query.labels.forEach(label => params.append('label', label));
+  put(params, 'cursor', query.cursor, '');
+  params.set('limit', String(limit));
+  return params.toString();
 }
 
 function readRuns(params) {
-    return {
-        q: params.get('q') ?? '',
-        states: params.getAll('state'),
-        labels: params.getAll('label'),
-        cursor: params.get('cursor') ?? ''
-    };
+  return {
+    q: params.get('q') ?? '',
+    states: params.getAll('state'),
+    labels: params.getAll('label'),
+    cursor: params.get('cursor') ?? ''
+  };
 }
 
 function writeRuns(query, params) {
-    put(params, 'q', query.q, '');
-    (query.states ?? []).forEach(state => params.append('state', state));
-    (query.labels ?? []).forEach(label => params.append('label', label));
-    put(params, 'cursor', query.cursor, '');
+  put(params, 'q', query.q, '');
+  (query.states ?? []).forEach(state => params.append('state', state));
+  (query.labels ?? []).forEach(label => params.append('label', label));
+  put(params, 'cursor', query.cursor, '');
 }
 
 function readRun(params) {
-    const oneOf = (key, values) =>
-        values.includes(params.get(key)) ? params.get(key) : RUN_DEFAULTS[key];
-    return {
-        metric: oneOf('metric', ['busbw', 'algbw', 'time', 'latency']),
-        y: oneOf('y', ['auto', 'linear', 'log']),
-        place: oneOf('place', ['both', 'out', 'in']),
-        hide: params.getAll('hide'),
-        band: params.get('band') !== '0',
-        sort: params.get('sort') ?? '',
-        case: readInteger(params.get('case')),
-        rank: readInteger(params.get('rank')),
-        log: params.get('log') ?? '',
-        with: [...new Set(params.getAll('with'))].slice(0, OVERLAY_MAX),
-        at: readInteger(params.get('at'))
-    };
+  const oneOf = (key, values) =>
+    values.includes(params.get(key)) ? params.get(key) : RUN_DEFAULTS[key];
+  return {
+    metric: oneOf('metric', ['busbw', 'algbw', 'time', 'latency']),
+    y: oneOf('y', ['auto', 'linear', 'log']),
+    place: oneOf('place', ['both', 'out', 'in']),
+    hide: params.getAll('hide'),
+    band: params.get('band') !== '0',
+    sort: params.get('sort') ?? '',
+    case: readInteger(params.get('case')),
+    rank: readInteger(params.get('rank')),
+    log: params.get('log') ?? '',
+    with: [...new Set(params.getAll('with'))].slice(0, OVERLAY_MAX),
+    at: readInteger(params.get('at'))
+  };
 }
 
 function writeRun(query, params) {
-    for (const [key, fallback] of Object.entries(RUN_DEFAULTS)) {
-        const value = query[key] ?? fallback;
-        if (Array.isArray(value)) {
-            value.forEach(item => params.append(key, item));
-        } else if (typeof value === 'boolean') {
-            put(params, key, value ? '1' : '0', fallback ? '1' : '0');
-        } else {
-            put(params, key, value, fallback);
-        }
+  for (const [key, fallback] of Object.entries(RUN_DEFAULTS)) {
+    const value = query[key] ?? fallback;
+    if (Array.isArray(value)) {
+      value.forEach(item => params.append(key, item));
+    } else if (typeof value === 'boolean') {
+      put(params, key, value ? '1' : '0', fallback ? '1' : '0');
+    } else {
+      put(params, key, value, fallback);
     }
+  }
 }
 
 function put(params, key, value, fallback) {
-    if (value !== undefined && value !== null && value !== fallback) {
-        params.set(key, String(value));
-    }
+  if (value !== undefined && value !== null && value !== fallback) {
+    params.set(key, String(value));
+  }
 }
 
 function readInteger(text) {
-    return text !== null && /^\d+$/.test(text) ? Number(text) : null;
+  return text !== null && /^\d+$/.test(text) ? Number(text) : null;
 }
 
 /* A path may hold a stray percent sign: it is then a name as it stands. */
 function decode(segment) {
-    try {
-        return decodeURIComponent(segment);
-    } catch {
-        return segment;
-    }
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }

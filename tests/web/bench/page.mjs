@@ -11,97 +11,96 @@ const WEB = fileURLToPath(new URL('../../../web/', import.meta.url));
 const REPEATS = 5;
 
 function bytesUnder(folder) {
-    return readdirSync(folder, {withFileTypes: true}).reduce((sum, entry) => {
-        const file = path.join(folder, entry.name);
-        return sum + (entry.isDirectory() ? bytesUnder(file) : statSync(file).size);
-    }, 0);
+  return readdirSync(folder, {withFileTypes: true}).reduce((sum, entry) => {
+    const file = path.join(folder, entry.name);
+    return sum + (entry.isDirectory() ? bytesUnder(file) : statSync(file).size);
+  }, 0);
 }
 
 function uiBytes() {
-    const vendor = path.join(WEB, 'node_modules/uplot/dist');
-    const single = ['index.html', 'icon.svg'].map(name => path.join(WEB, name));
-    single.push(
-        path.join(vendor, 'uPlot.iife.min.js'), path.join(vendor, 'uPlot.min.css'));
-    return bytesUnder(path.join(WEB, 'js')) + bytesUnder(path.join(WEB, 'css')) +
-        single.reduce((sum, file) => sum + statSync(file).size, 0);
+  const vendor = path.join(WEB, 'node_modules/uplot/dist');
+  const single = ['index.html', 'icon.svg'].map(name => path.join(WEB, name));
+  single.push(path.join(vendor, 'uPlot.iife.min.js'), path.join(vendor, 'uPlot.min.css'));
+  return bytesUnder(path.join(WEB, 'js')) + bytesUnder(path.join(WEB, 'css')) +
+    single.reduce((sum, file) => sum + statSync(file).size, 0);
 }
 
 const middle = values => values.sort((a, b) => a - b)[values.length >> 1];
 
 async function timeOpen(page, url, ready) {
-    const times = [];
-    for (let i = 0; i < REPEATS; i += 1) {
-        await page.goto('about:blank');
-        const start = performance.now();
-        await page.goto(url, {waitUntil: 'commit'});
-        await page.locator(ready).first().waitFor();
-        times.push(performance.now() - start);
-    }
-    return middle(times);
+  const times = [];
+  for (let i = 0; i < REPEATS; i += 1) {
+    await page.goto('about:blank');
+    const start = performance.now();
+    await page.goto(url, {waitUntil: 'commit'});
+    await page.locator(ready).first().waitFor();
+    times.push(performance.now() - start);
+  }
+  return middle(times);
 }
 
 /* One more row in a run of many: what a frame of the live page costs. */
 const redraw = page => page.evaluate(async () => {
-    const {bookOf} = await import('/js/book.mjs');
-    const {Chart} = await import('/js/chart.mjs');
-    const {buildPanels} = await import('/js/chart_model.mjs');
-    const {applyEvents, newRunState} = await import('/js/events.mjs');
-    const {parseAddress} = await import('/js/url_state.mjs');
-    const FRAMES = 31;
-    const root = document.querySelector('main');
-    const events = [];
-    for (let i = 1; i <= 2500; i += 1) {
-        for (let series = 0; series < 4; series += 1) {
-            const time = 10 + i / 9;
-            events.push({
-                id: events.length + 1,
-                type: 'result',
-                case: 0,
-                attempt: 1,
-                collective: 'all_reduce',
-                dtype: `d${series >> 1}`,
-                redop: 'sum',
-                root: -1,
-                in_place: series % 2 === 1,
-                row: events.length,
-                size: i * 4096,
-                time_us: time,
-                time_min_us: time * 0.9,
-                time_max_us: time * 1.2,
-                algbw_gbs: i / time,
-                busbw_gbs: 1.5 * i / time
-            });
-        }
+  const {bookOf} = await import('/js/book.mjs');
+  const {Chart} = await import('/js/chart.mjs');
+  const {buildPanels} = await import('/js/chart_model.mjs');
+  const {applyEvents, newRunState} = await import('/js/events.mjs');
+  const {parseAddress} = await import('/js/url_state.mjs');
+  const FRAMES = 31;
+  const root = document.querySelector('main');
+  const events = [];
+  for (let i = 1; i <= 2500; i += 1) {
+    for (let series = 0; series < 4; series += 1) {
+      const time = 10 + i / 9;
+      events.push({
+        id: events.length + 1,
+        type: 'result',
+        case: 0,
+        attempt: 1,
+        collective: 'all_reduce',
+        dtype: `d${series >> 1}`,
+        redop: 'sum',
+        root: -1,
+        in_place: series % 2 === 1,
+        row: events.length,
+        size: i * 4096,
+        time_us: time,
+        time_min_us: time * 0.9,
+        time_max_us: time * 1.2,
+        algbw_gbs: i / time,
+        busbw_gbs: 1.5 * i / time
+      });
     }
-    const view = parseAddress('/runs/x', '').query;
-    const chart = new Chart(root);
-    const state = newRunState();
-    const build = () =>
-        buildPanels([{name: '', book: bookOf(state), spec: {}}], view, 'light')[0];
-    applyEvents(state, events.slice(0, -FRAMES));
-    chart.update(build(), view);
-    const times = {model: [], draw: []};
-    for (const event of events.slice(-FRAMES)) {
-        const start = performance.now();
-        applyEvents(state, [event]);
-        const panel = build();
-        const built = performance.now();
-        chart.update(panel, view);
-        await Promise.resolve();
-        chart.plot.ctx.getImageData(0, 0, 1, 1);
-        times.model.push(built - start);
-        times.draw.push(performance.now() - built);
-        await new Promise(requestAnimationFrame);
-    }
-    chart.destroy();
-    const half = list => list.sort((a, b) => a - b)[list.length >> 1];
-    return {model: half(times.model), draw: half(times.draw)};
+  }
+  const view = parseAddress('/runs/x', '').query;
+  const chart = new Chart(root);
+  const state = newRunState();
+  const build = () =>
+    buildPanels([{name: '', book: bookOf(state), spec: {}}], view, 'light')[0];
+  applyEvents(state, events.slice(0, -FRAMES));
+  chart.update(build(), view);
+  const times = {model: [], draw: []};
+  for (const event of events.slice(-FRAMES)) {
+    const start = performance.now();
+    applyEvents(state, [event]);
+    const panel = build();
+    const built = performance.now();
+    chart.update(panel, view);
+    await Promise.resolve();
+    chart.plot.ctx.getImageData(0, 0, 1, 1);
+    times.model.push(built - start);
+    times.draw.push(performance.now() - built);
+    await new Promise(requestAnimationFrame);
+  }
+  chart.destroy();
+  const half = list => list.sort((a, b) => a - b)[list.length >> 1];
+  return {model: half(times.model), draw: half(times.draw)};
 });
 
 const why = whyNoBrowser();
 if (why) {
-    console.log(`skipped: ${why}`);
-    process.exit(0);
+  console.log(`skipped: ${why}`);
+  process.exit(0);
 }
 const server = new FakeServer();
 await server.start();
@@ -114,37 +113,32 @@ const browser = await openBrowser();
 const page = await browser.context.newPage();
 await page.setViewportSize({width: 1400, height: 900});
 const report = [
-    ['whole UI, uncompressed', `${(uiBytes() / 1000).toFixed(0)} kB`],
-    [
-        'first view, the run list',
-        `${(await timeOpen(page, `${server.url}/`, 'table.runs tbody tr')).toFixed(0)} ms`
-    ],
-    [
-        'a run of 50 rows',
-        `${
-            (await timeOpen(
-                 page, `${server.url}/runs/06cw1x2k3m4n`, 'table.figures tbody tr'))
-                .toFixed(0)} ms`
-    ],
-    [
-        'a run of 10,000 rows',
-        `${
-            (await timeOpen(page, `${server.url}/runs/rows10k`, '.pill.good'))
-                .toFixed(0)} ms`
-    ],
-    [
-        'a run of 98,304 rows',
-        `${
-            (await timeOpen(page, `${server.url}/runs/rows100k`, '.pill.good'))
-                .toFixed(0)} ms`
-    ]
+  ['whole UI, uncompressed', `${(uiBytes() / 1000).toFixed(0)} kB`],
+  [
+    'first view, the run list',
+    `${(await timeOpen(page, `${server.url}/`, 'table.runs tbody tr')).toFixed(0)} ms`
+  ],
+  [
+    'a run of 50 rows',
+    `${
+      (await timeOpen(page, `${server.url}/runs/06cw1x2k3m4n`, 'table.figures tbody tr'))
+        .toFixed(0)} ms`
+  ],
+  [
+    'a run of 10,000 rows',
+    `${(await timeOpen(page, `${server.url}/runs/rows10k`, '.pill.good')).toFixed(0)} ms`
+  ],
+  [
+    'a run of 98,304 rows',
+    `${(await timeOpen(page, `${server.url}/runs/rows100k`, '.pill.good')).toFixed(0)} ms`
+  ]
 ];
 await page.goto(`${server.url}/nowhere`);
 const {model, draw} = await redraw(page);
 report.push(['10,000 points, one more row to lines', `${model.toFixed(1)} ms`]);
 report.push(['10,000 points, redrawn', `${draw.toFixed(1)} ms`]);
 for (const [name, value] of report) {
-    console.log(`${name.padEnd(36)} ${value.padStart(10)}`);
+  console.log(`${name.padEnd(36)} ${value.padStart(10)}`);
 }
 await browser.close();
 await server.stop();

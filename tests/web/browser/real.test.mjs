@@ -7,44 +7,44 @@ import {assertNumbered, faulty, startCluster} from '../../integration/lib/cluste
 import {binDir, buildDir} from '../../integration/lib/fixture.mjs';
 import {axe} from '../lib/browser.mjs';
 import {
-    closeBrowser,
-    figureRows,
-    openPage,
-    patience,
-    pageTest as test,
-    sees,
-    skip,
-    until
+  closeBrowser,
+  figureRows,
+  openPage,
+  patience,
+  pageTest as test,
+  sees,
+  skip,
+  until
 } from '../lib/page.mjs';
 
 after(closeBrowser);
 
 function whyNotReal() {
-    if (skip) {
-        return skip;
-    }
-    const needed = [
-        path.join(binDir, 'ringbench-server'),
-        path.join(buildDir, 'share/ringbench/web/index.html')
-    ];
-    const missing = needed.find(file => !fs.existsSync(file));
-    return missing ? `${missing} is not built` : false;
+  if (skip) {
+    return skip;
+  }
+  const needed = [
+    path.join(binDir, 'ringbench-server'),
+    path.join(buildDir, 'share/ringbench/web/index.html')
+  ];
+  const missing = needed.find(file => !fs.existsSync(file));
+  return missing ? `${missing} is not built` : false;
 }
 
 const LIMIT = {
-    timeout: 180000 * patience,
-    skip: whyNotReal()
+  timeout: 180000 * patience,
+  skip: whyNotReal()
 };
 /* Each operation of rank 0 takes a while: a run that can be watched. */
 const SLOW = {
-    kind: 'slow',
-    rank: 0,
-    us: 6000
+  kind: 'slow',
+  rank: 0,
+  us: 6000
 };
 const WATCHED = {
-    sizes: {min: '4K', max: '64K', step: '4K'},
-    iters: 5,
-    fault: SLOW
+  sizes: {min: '4K', max: '64K', step: '4K'},
+  iters: 5,
+  fault: SLOW
 };
 
 const currentRun = page => page.url().match(/\/runs\/([0-9a-z]+)/)[1];
@@ -52,151 +52,142 @@ const sizes = async page => (await figureRows(page)).map(text => text.split(/\s/
 const state = page => page.locator('.run-head .pill').first().innerText();
 
 async function setUp(t, {nodes = 2, expected} = {}) {
-    const cluster = await startCluster(t, nodes, faulty);
-    const {page, errors} = await openPage(t, {expected});
-    return {...cluster, page, errors, open: to => page.goto(cluster.server.url + to)};
+  const cluster = await startCluster(t, nodes, faulty);
+  const {page, errors} = await openPage(t, {expected});
+  return {...cluster, page, errors, open: to => page.goto(cluster.server.url + to)};
 }
 
 /* The page's table holds what the server has, each row once. */
 async function assertSameRows(page, server, id) {
-    const rows = await server.rows(id);
-    const wanted =
-        rows.filter(row => !row.in_place)
-            .map(row => [row.size % 1024 ? String(row.size) : `${row.size / 1024}K`,
-                     row.busbw_gbs.toPrecision(3)]);
-    const shown = (await figureRows(page)).map(text => text.split(/\s+/));
-    assert.deepEqual(shown.map(cells => cells[0]), wanted.map(([size]) => size));
-    shown.forEach(
-        (cells, i) => assert.ok(cells.some(cell => Number(cell) === Number(wanted[i][1])),
-            `${cells} holds ${wanted[i]}`));
+  const rows = await server.rows(id);
+  const wanted =
+    rows.filter(row => !row.in_place)
+      .map(row => [row.size % 1024 ? String(row.size) : `${row.size / 1024}K`,
+             row.busbw_gbs.toPrecision(3)]);
+  const shown = (await figureRows(page)).map(text => text.split(/\s+/));
+  assert.deepEqual(shown.map(cells => cells[0]), wanted.map(([size]) => size));
+  shown.forEach(
+    (cells, i) => assert.ok(cells.some(cell => Number(cell) === Number(wanted[i][1])),
+      `${cells} holds ${wanted[i]}`));
 }
 
 test('a run is started from the form and watched to its end', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    await open('/');
-    await sees(page, 'No runs yet');
-    await sees(page, '2 nodes: 2 idle');
-    await page.getByRole('link', {name: 'New run'}).click();
-    await page.getByLabel('Largest').fill('4K');
-    await page.getByLabel('Name', {exact: true}).fill('from the form');
-    await page.getByRole('button', {name: 'Start the run'}).click();
-    await until(async () => await state(page).catch(() => '') === '✓\ncompleted' ||
-            /completed/.test(await state(page).catch(() => '')),
-        'the run to complete', 60000);
-    const run = await server.getRun(currentRun(page));
-    assert.equal(run.name, 'from the form');
-    assert.equal(run.rows_total, 20);
-    await until(async () => (await figureRows(page)).length === 10, 'ten rows');
-    await assertSameRows(page, server, run.id);
-    assert.deepEqual((await axe(page)).map(violation => violation.id), []);
-    await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
-    await page.getByRole('link', {name: 'from the form'}).waitFor();
+  const {server, page, open} = await setUp(t);
+  await open('/');
+  await sees(page, 'No runs yet');
+  await sees(page, '2 nodes: 2 idle');
+  await page.getByRole('link', {name: 'New run'}).click();
+  await page.getByLabel('Largest').fill('4K');
+  await page.getByLabel('Name', {exact: true}).fill('from the form');
+  await page.getByRole('button', {name: 'Start the run'}).click();
+  await until(async () => await state(page).catch(() => '') === '✓\ncompleted' ||
+      /completed/.test(await state(page).catch(() => '')),
+    'the run to complete', 60000);
+  const run = await server.getRun(currentRun(page));
+  assert.equal(run.name, 'from the form');
+  assert.equal(run.rows_total, 20);
+  await until(async () => (await figureRows(page)).length === 10, 'ten rows');
+  await assertSameRows(page, server, run.id);
+  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
+  await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
+  await page.getByRole('link', {name: 'from the form'}).waitFor();
 });
 
 test('points arrive while they are measured', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    const {id} = await server.run(WATCHED);
-    await open(`/runs/${id}`);
-    await sees(page, 'all 2 running');
-    await until(
-        async () => (await figureRows(page)).length >= 2, 'the first rows', 30000);
-    assert.match(await state(page), /running/);
-    assert.ok((await figureRows(page)).length < 16);
-    const run = await server.runEnds(id);
-    assert.equal(run.state, 'completed');
-    await until(async () => /completed/.test(await state(page)), 'the end on the page');
-    await assertSameRows(page, server, id);
+  const {server, page, open} = await setUp(t);
+  const {id} = await server.run(WATCHED);
+  await open(`/runs/${id}`);
+  await sees(page, 'all 2 running');
+  await until(async () => (await figureRows(page)).length >= 2, 'the first rows', 30000);
+  assert.match(await state(page), /running/);
+  assert.ok((await figureRows(page)).length < 16);
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed');
+  await until(async () => /completed/.test(await state(page)), 'the end on the page');
+  await assertSameRows(page, server, id);
 });
 
 test('the server is killed and comes back under the page: no gap, no duplicate', LIMIT,
-    async t => {
-        const {server, page, open} =
-            await setUp(t, {expected: /net::ERR|Failed to load/});
-        const {id} = await server.run(WATCHED);
-        await open(`/runs/${id}`);
-        await until(
-            async () => (await figureRows(page)).length >= 3, 'three rows', 30000);
-        await server.killHard();
-        await sees(page, 'The server does not answer');
-        const before = await sizes(page);
-        const again = await server.startAgain();
-        await page.locator('.gone').waitFor({state: 'hidden'});
-        await again.runEnds(id);
-        await until(
-            async () => /completed|failed/.test(await state(page)), 'the end', 30000);
-        assert.deepEqual((await sizes(page)).slice(0, before.length), before);
-        assertNumbered(await again.events(id));
-        await assertSameRows(page, again, id);
-        const live = await figureRows(page);
-        await page.reload();
-        await until(
-            async () => (await figureRows(page)).length === live.length, 'all rows');
-        assert.deepEqual(await figureRows(page), live);
-    });
-
-test('a wrong element of a real rank is shown with where', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
-    const {id} = await server.run({
-        sizes: [1024, 4096],
-        iters: 2,
-        fault: {kind: 'wrong', rank: 1, row: 2, index: 7}
-    });
-    await open(`/runs/${id}`);
-    await sees(page, 'Wrong data: 1 element in 1 row.');
-    await sees(page, /rank 1, all_reduce of 4K bytes \(out of place\), element 7/);
-});
-
-test('a rank that dies ends the run with its name, and its log is there', LIMIT,
-    async t => {
-        const {server, page, open} = await setUp(t);
-        const {id} =
-            await server.run({...WATCHED, fault: {kind: 'die', rank: 1, row: 3}});
-        await open(`/runs/${id}`);
-        await until(async () => /failed/.test(await state(page)), 'the failure', 30000);
-        await page.locator('.alert.bad').filter({hasText: 'node-2'}).first().waitFor();
-    });
-
-test('Stop ends the run', LIMIT, async t => {
-    const {server, page, open} = await setUp(t);
+  async t => {
+    const {server, page, open} = await setUp(t, {expected: /net::ERR|Failed to load/});
     const {id} = await server.run(WATCHED);
     await open(`/runs/${id}`);
-    await sees(page, 'all 2 running');
-    await page.getByRole('button', {name: 'Stop'}).click();
-    await until(async () => /cancelled/.test(await state(page)), 'the cancel', 30000);
+    await until(async () => (await figureRows(page)).length >= 3, 'three rows', 30000);
+    await server.killHard();
+    await sees(page, 'The server does not answer');
+    const before = await sizes(page);
+    const again = await server.startAgain();
+    await page.locator('.gone').waitFor({state: 'hidden'});
+    await again.runEnds(id);
+    await until(async () => /completed|failed/.test(await state(page)), 'the end', 30000);
+    assert.deepEqual((await sizes(page)).slice(0, before.length), before);
+    assertNumbered(await again.events(id));
+    await assertSameRows(page, again, id);
+    const live = await figureRows(page);
+    await page.reload();
+    await until(async () => (await figureRows(page)).length === live.length, 'all rows');
+    assert.deepEqual(await figureRows(page), live);
+  });
+
+test('a wrong element of a real rank is shown with where', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const {id} = await server.run(
+    {sizes: [1024, 4096], iters: 2, fault: {kind: 'wrong', rank: 1, row: 2, index: 7}});
+  await open(`/runs/${id}`);
+  await sees(page, 'Wrong data: 1 element in 1 row.');
+  await sees(page, /rank 1, all_reduce of 4K bytes \(out of place\), element 7/);
+});
+
+test(
+  'a rank that dies ends the run with its name, and its log is there', LIMIT, async t => {
+    const {server, page, open} = await setUp(t);
+    const {id} = await server.run({...WATCHED, fault: {kind: 'die', rank: 1, row: 3}});
+    await open(`/runs/${id}`);
+    await until(async () => /failed/.test(await state(page)), 'the failure', 30000);
+    await page.locator('.alert.bad').filter({hasText: 'node-2'}).first().waitFor();
+  });
+
+test('Stop ends the run', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const {id} = await server.run(WATCHED);
+  await open(`/runs/${id}`);
+  await sees(page, 'all 2 running');
+  await page.getByRole('button', {name: 'Stop'}).click();
+  await until(async () => /cancelled/.test(await state(page)), 'the cancel', 30000);
 });
 
 test('the server judges the form: a long name, no iterations, an unknown node', LIMIT,
-    async t => {
-        const {page, open} = await setUp(t, {expected: /422/});
-        await open('/new');
-        await page.getByLabel('Name', {exact: true}).fill('<script>'.repeat(1250));
-        await page.getByText('How to measure').click();
-        await page.getByLabel('Timed calls').fill('0');
-        await page.getByText('Environment and limits').click();
-        await page.getByLabel('Environment', {exact: true}).fill('LD_PRELOAD=/x.so');
-        await page.getByRole('button', {name: 'Start the run'}).click();
-        await page.locator('#name-error').filter({hasText: /\w/}).waitFor();
-        for (const id of ['name', 'iters', 'env']) {
-            assert.match(await page.locator(`#${id}-error`).innerText(), /\w/, id);
-        }
-        assert.equal(await page.evaluate(() => document.activeElement.id), 'name');
-    });
+  async t => {
+    const {page, open} = await setUp(t, {expected: /422/});
+    await open('/new');
+    await page.getByLabel('Name', {exact: true}).fill('<script>'.repeat(1250));
+    await page.getByText('How to measure').click();
+    await page.getByLabel('Timed calls').fill('0');
+    await page.getByText('Environment and limits').click();
+    await page.getByLabel('Environment', {exact: true}).fill('LD_PRELOAD=/x.so');
+    await page.getByRole('button', {name: 'Start the run'}).click();
+    await page.locator('#name-error').filter({hasText: /\w/}).waitFor();
+    for (const id of ['name', 'iters', 'env']) {
+      assert.match(await page.locator(`#${id}-error`).innerText(), /\w/, id);
+    }
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'name');
+  });
 
-test('a name that is markup comes back as text through the real server', LIMIT,
-    async t => {
-        const {server, page, open} = await setUp(t, {nodes: 1});
-        const name = '<script>window.owned = 1</script>';
-        const {id} = await server.run({name, sizes: [8], iters: 1, labels: {x: '<b>&'}});
-        await server.runEnds(id);
-        await open('/');
-        await page.getByRole('link', {name}).click();
-        await sees(page, 'x=<b>&');
-        assert.equal(await page.evaluate(() => window.owned), undefined);
-    });
+test(
+  'a name that is markup comes back as text through the real server', LIMIT, async t => {
+    const {server, page, open} = await setUp(t, {nodes: 1});
+    const name = '<script>window.owned = 1</script>';
+    const {id} = await server.run({name, sizes: [8], iters: 1, labels: {x: '<b>&'}});
+    await server.runEnds(id);
+    await open('/');
+    await page.getByRole('link', {name}).click();
+    await sees(page, 'x=<b>&');
+    assert.equal(await page.evaluate(() => window.owned), undefined);
+  });
 
 test('a node shows its inventory', LIMIT, async t => {
-    const {page, open} = await setUp(t, {nodes: 1});
-    await open('/nodes/node-1');
-    await sees(page, 'Host identity');
-    assert.match(await page.locator('dl.facts').innerText(), /Memory\s+\d+(\.\d+)? GiB/);
+  const {page, open} = await setUp(t, {nodes: 1});
+  await open('/nodes/node-1');
+  await sees(page, 'Host identity');
+  assert.match(await page.locator('dl.facts').innerText(), /Memory\s+\d+(\.\d+)? GiB/);
 });

@@ -11,367 +11,364 @@ const SCHEMA = new URL('../../../server/api/openapi.json', import.meta.url);
 const WEB = fileURLToPath(new URL('../../../web/', import.meta.url));
 const VENDOR = join(WEB, 'node_modules/uplot/dist/');
 const TYPES = {
-    '.html': 'text/html; charset=utf-8',
-    '.css': 'text/css',
-    '.mjs': 'text/javascript',
-    '.js': 'text/javascript',
-    '.svg': 'image/svg+xml'
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css',
+  '.mjs': 'text/javascript',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml'
 };
 export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; " +
-    "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
-    "form-action 'none'; frame-ancestors 'none'";
+  "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
 const ENDED = ['completed', 'failed', 'cancelled'];
 
 export class FakeServer {
-    constructor() {
-        this.runs = new Map();
-        this.nodes = [];
-        this.logs = [];
-        this.posts = [];
-        this.requests = [];
-        this.token = null;
-        this.streams = new Set();
-        this.port = 0;
-        this.programs = [];
-        this.onPost = null;
-        this.onValidate = spec => ({status: 200, body: {spec, cases: 1}});
-    }
+  constructor() {
+    this.runs = new Map();
+    this.nodes = [];
+    this.logs = [];
+    this.posts = [];
+    this.requests = [];
+    this.token = null;
+    this.streams = new Set();
+    this.port = 0;
+    this.programs = [];
+    this.onPost = null;
+    this.onValidate = spec => ({status: 200, body: {spec, cases: 1}});
+  }
 
-    get url() {
-        return `http://127.0.0.1:${this.port}`;
-    }
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
 
-    async start() {
-        this.server = createServer((request, response) => {
-            this.handle(request, response).catch(error => {
-                response.writeHead(500);
-                response.end(String(error.stack));
-            });
-        });
-        await new Promise((resolve, reject) => {
-            this.server.once('error', reject);
-            this.server.listen(this.port, '127.0.0.1', resolve);
-        });
-        this.port = this.server.address().port;
-    }
+  async start() {
+    this.server = createServer((request, response) => {
+      this.handle(request, response).catch(error => {
+        response.writeHead(500);
+        response.end(String(error.stack));
+      });
+    });
+    await new Promise((resolve, reject) => {
+      this.server.once('error', reject);
+      this.server.listen(this.port, '127.0.0.1', resolve);
+    });
+    this.port = this.server.address().port;
+  }
 
-    /* As kill -9 would: every connection is cut. */
-    async stop() {
-        this.server.closeAllConnections();
-        await new Promise(resolve => { this.server.close(resolve); });
-        this.streams.clear();
-    }
+  /* As kill -9 would: every connection is cut. */
+  async stop() {
+    this.server.closeAllConnections();
+    await new Promise(resolve => { this.server.close(resolve); });
+    this.streams.clear();
+  }
 
-    /* `shown`: how many of the run's events have happened; the rest comes by emit. */
-    add(run, shown = run.events.length) {
-        const entry = {...run, events: run.events.slice(0, shown)};
-        entry.rest = run.events.slice(shown);
-        this.runs.set(run.id, entry);
-        return entry;
-    }
+  /* `shown`: how many of the run's events have happened; the rest comes by emit. */
+  add(run, shown = run.events.length) {
+    const entry = {...run, events: run.events.slice(0, shown)};
+    entry.rest = run.events.slice(shown);
+    this.runs.set(run.id, entry);
+    return entry;
+  }
 
-    /* The next `count` events of a run happen now. */
-    emit(id, count = 1) {
-        const run = this.runs.get(id);
-        const fresh = run.rest.splice(0, count);
-        run.events.push(...fresh);
-        for (const stream of this.streams) {
-            if (stream.id === id) {
-                this.send(stream, fresh);
-            }
-        }
+  /* The next `count` events of a run happen now. */
+  emit(id, count = 1) {
+    const run = this.runs.get(id);
+    const fresh = run.rest.splice(0, count);
+    run.events.push(...fresh);
+    for (const stream of this.streams) {
+      if (stream.id === id) {
+        this.send(stream, fresh);
+      }
     }
+  }
 
-    send(stream, events) {
-        for (const event of events) {
-            stream.response.write(`id: ${event.id}\nevent: ${event.type}\n` +
-                `data: ${JSON.stringify(event)}\n\n`);
-        }
-        if (ENDED.includes(this.describe(this.runs.get(stream.id)).state)) {
-            stream.response.end('event: end\ndata: {}\n\n');
-            this.streams.delete(stream);
-        }
+  send(stream, events) {
+    for (const event of events) {
+      stream.response.write(`id: ${event.id}\nevent: ${event.type}\n` +
+        `data: ${JSON.stringify(event)}\n\n`);
     }
+    if (ENDED.includes(this.describe(this.runs.get(stream.id)).state)) {
+      stream.response.end('event: end\ndata: {}\n\n');
+      this.streams.delete(stream);
+    }
+  }
 
-    /* The run document, from its events as the page itself reads them. */
-    describe(run, full = false) {
-        const state = newRunState();
-        applyEvents(state, run.events);
-        const rows = currentRows(state);
-        const out = rows.filter(row => !row.in_place && row.series === 0 && !row.skipped);
-        const document = {
-            id: run.id,
-            name: run.name,
-            labels: run.labels,
-            state: state.state,
-            reason: state.reason,
-            created: run.created,
-            started: state.started,
-            ended: state.ended,
-            backend: state.backend,
-            world_size: state.worldSize,
-            collectives: run.spec.collectives,
-            nodes: state.nodes,
-            rows_done: rows.length,
-            rows_total: state.rowsTotal,
-            summary: {
-                peak_busbw_gbs:
-                    rows.reduce((top, row) => Math.max(top, row.busbw_gbs ?? 0), 0),
-                wrong: rows.reduce((sum, row) => sum + (row.wrong ?? 0), 0),
-                skipped: rows.filter(row => row.skipped).length,
-                cases: {completed: 0, failed: 0, cancelled: 0, skipped: 0},
-                curve: out.map(row => [row.size, row.busbw_gbs])
-            }
-        };
-        return full ? {...document, ...run.extra, spec: run.spec, cases: casesOf(state)}
-                    : document;
-    }
+  /* The run document, from its events as the page itself reads them. */
+  describe(run, full = false) {
+    const state = newRunState();
+    applyEvents(state, run.events);
+    const rows = currentRows(state);
+    const out = rows.filter(row => !row.in_place && row.series === 0 && !row.skipped);
+    const document = {
+      id: run.id,
+      name: run.name,
+      labels: run.labels,
+      state: state.state,
+      reason: state.reason,
+      created: run.created,
+      started: state.started,
+      ended: state.ended,
+      backend: state.backend,
+      world_size: state.worldSize,
+      collectives: run.spec.collectives,
+      nodes: state.nodes,
+      rows_done: rows.length,
+      rows_total: state.rowsTotal,
+      summary: {
+        peak_busbw_gbs: rows.reduce((top, row) => Math.max(top, row.busbw_gbs ?? 0), 0),
+        wrong: rows.reduce((sum, row) => sum + (row.wrong ?? 0), 0),
+        skipped: rows.filter(row => row.skipped).length,
+        cases: {completed: 0, failed: 0, cancelled: 0, skipped: 0},
+        curve: out.map(row => [row.size, row.busbw_gbs])
+      }
+    };
+    return full ? {...document, ...run.extra, spec: run.spec, cases: casesOf(state)}
+                : document;
+  }
 
-    async handle(request, response) {
-        const url = new URL(request.url, this.url);
-        this.requests.push({
-            method: request.method,
-            path: url.pathname,
-            search: url.search,
-            headers: request.headers
-        });
-        if (url.pathname === '/openapi.json') {
-            json(response, 200, JSON.parse(await readFile(SCHEMA)));
-            return;
-        }
-        if (!url.pathname.startsWith('/api/')) {
-            await serveFile(url.pathname, response);
-            return;
-        }
-        if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
-            problem(response, 401, 'a token is needed');
-            return;
-        }
-        const body = request.method === 'POST' ? await readBody(request) : '';
-        this.route(request, response, url, body);
+  async handle(request, response) {
+    const url = new URL(request.url, this.url);
+    this.requests.push({
+      method: request.method,
+      path: url.pathname,
+      search: url.search,
+      headers: request.headers
+    });
+    if (url.pathname === '/openapi.json') {
+      json(response, 200, JSON.parse(await readFile(SCHEMA)));
+      return;
     }
+    if (!url.pathname.startsWith('/api/')) {
+      await serveFile(url.pathname, response);
+      return;
+    }
+    if (this.token && request.headers.authorization !== `Bearer ${this.token}`) {
+      problem(response, 401, 'a token is needed');
+      return;
+    }
+    const body = request.method === 'POST' ? await readBody(request) : '';
+    this.route(request, response, url, body);
+  }
 
-    route(request, response, url, body) {
-        const [, , , kind, id, verb] = url.pathname.split('/').map(decodeURIComponent);
-        if (kind === 'programs') {
-            json(response, 200, {programs: this.programs});
-        } else if (kind === 'runs' && id === 'validate') {
-            const answer = this.onValidate(JSON.parse(body));
-            json(response, answer.status, answer.body);
-        } else if (kind === 'nodes') {
-            this.answerNodes(response, id);
-        } else if (kind !== 'runs') {
-            problem(response, 404, 'no such path');
-        } else if (!id && request.method === 'POST') {
-            this.create(request, response, JSON.parse(body));
-        } else if (!id) {
-            this.list(response, url.searchParams);
-        } else if (!this.runs.has(id)) {
-            problem(response, 404, `no run ${id}`);
-        } else {
-            this.answerRun(request, response, this.runs.get(id), verb, url.searchParams);
-        }
+  route(request, response, url, body) {
+    const [, , , kind, id, verb] = url.pathname.split('/').map(decodeURIComponent);
+    if (kind === 'programs') {
+      json(response, 200, {programs: this.programs});
+    } else if (kind === 'runs' && id === 'validate') {
+      const answer = this.onValidate(JSON.parse(body));
+      json(response, answer.status, answer.body);
+    } else if (kind === 'nodes') {
+      this.answerNodes(response, id);
+    } else if (kind !== 'runs') {
+      problem(response, 404, 'no such path');
+    } else if (!id && request.method === 'POST') {
+      this.create(request, response, JSON.parse(body));
+    } else if (!id) {
+      this.list(response, url.searchParams);
+    } else if (!this.runs.has(id)) {
+      problem(response, 404, `no run ${id}`);
+    } else {
+      this.answerRun(request, response, this.runs.get(id), verb, url.searchParams);
     }
+  }
 
-    answerNodes(response, name) {
-        const node = this.nodes.find(n => n.name === name);
-        if (name && !node) {
-            problem(response, 404, 'no such node');
-        } else {
-            json(response, 200, name ? node : {nodes: this.nodes});
-        }
+  answerNodes(response, name) {
+    const node = this.nodes.find(n => n.name === name);
+    if (name && !node) {
+      problem(response, 404, 'no such node');
+    } else {
+      json(response, 200, name ? node : {nodes: this.nodes});
     }
+  }
 
-    list(response, params) {
-        const states = params.getAll('state');
-        const q = params.get('q') ?? '';
-        const all = [...this.runs.values()]
-                        .reverse()
-                        .map(run => this.describe(run))
-                        .filter(run => states.length === 0 || states.includes(run.state))
-                        .filter(run => !params.has('node') ||
-                                run.nodes.some(node => node.name === params.get('node')))
-                        .filter(run => `${run.name} ${run.id}`.includes(q));
-        const from = Number(params.get('cursor') ?? 0);
-        const limit = Number(params.get('limit'));
-        json(response, 200, {
-            runs: all.slice(from, from + limit),
-            next: from + limit < all.length ? String(from + limit) : null
-        });
-    }
+  list(response, params) {
+    const states = params.getAll('state');
+    const q = params.get('q') ?? '';
+    const all = [...this.runs.values()]
+                  .reverse()
+                  .map(run => this.describe(run))
+                  .filter(run => states.length === 0 || states.includes(run.state))
+                  .filter(run => !params.has('node') ||
+                      run.nodes.some(node => node.name === params.get('node')))
+                  .filter(run => `${run.name} ${run.id}`.includes(q));
+    const from = Number(params.get('cursor') ?? 0);
+    const limit = Number(params.get('limit'));
+    json(response, 200, {
+      runs: all.slice(from, from + limit),
+      next: from + limit < all.length ? String(from + limit) : null
+    });
+  }
 
-    create(request, response, spec) {
-        this.posts.push({spec, key: request.headers['idempotency-key']});
-        const answer = this.onPost(spec);
-        json(response, answer.status, answer.body);
-    }
+  create(request, response, spec) {
+    this.posts.push({spec, key: request.headers['idempotency-key']});
+    const answer = this.onPost(spec);
+    json(response, answer.status, answer.body);
+  }
 
-    answerRun(request, response, run, verb, params) {
-        if (request.method === 'DELETE') {
-            this.runs.delete(run.id);
-            response.writeHead(204).end();
-        } else if (verb === 'cancel') {
-            run.cancelled = true;
-            json(response, 202, this.describe(run));
-        } else if (verb === 'events') {
-            this.stream(request, response, run, params);
-        } else if (verb === 'logs') {
-            this.answerLogs(response, params);
-        } else if (verb === 'summary') {
-            json(response, 200, this.summarise(run));
-        } else if (verb === 'results' && params.has('size')) {
-            const {rows} = this.pageOf(run, params);
-            json(response, 200, {run: run.id, rows, next: null});
-        } else if (verb === 'results') {
-            response.writeHead(200, {'Content-Type': 'text/csv'});
-            response.end('size,busbw_gbs\n8,0.01\n');
-        } else {
-            json(response, 200, this.describe(run, true));
-        }
+  answerRun(request, response, run, verb, params) {
+    if (request.method === 'DELETE') {
+      this.runs.delete(run.id);
+      response.writeHead(204).end();
+    } else if (verb === 'cancel') {
+      run.cancelled = true;
+      json(response, 202, this.describe(run));
+    } else if (verb === 'events') {
+      this.stream(request, response, run, params);
+    } else if (verb === 'logs') {
+      this.answerLogs(response, params);
+    } else if (verb === 'summary') {
+      json(response, 200, this.summarise(run));
+    } else if (verb === 'results' && params.has('size')) {
+      const {rows} = this.pageOf(run, params);
+      json(response, 200, {run: run.id, rows, next: null});
+    } else if (verb === 'results') {
+      response.writeHead(200, {'Content-Type': 'text/csv'});
+      response.end('size,busbw_gbs\n8,0.01\n');
+    } else {
+      json(response, 200, this.describe(run, true));
     }
+  }
 
-    pageOf(run, params) {
-        const state = newRunState();
-        applyEvents(state, run.events);
-        const rows =
-            currentRows(state).filter(row => row.size === Number(params.get('size')) &&
-                    row.series === Number(params.get('series')));
-        return {rows: rows.slice(0, Number(params.get('limit')))};
-    }
+  pageOf(run, params) {
+    const state = newRunState();
+    applyEvents(state, run.events);
+    const rows =
+      currentRows(state).filter(row => row.size === Number(params.get('size')) &&
+          row.series === Number(params.get('series')));
+    return {rows: rows.slice(0, Number(params.get('limit')))};
+  }
 
-    /* As docs/api.md has it, of runs without a matrix. */
-    summarise(run) {
-        const state = newRunState();
-        applyEvents(state, run.events);
-        const series = [...bookOf(state).lines.values()].map(line => {
-            const [first] = line.points[0].rows;
-            const points = line.points.map(summaryPoint);
-            return {
-                combination: 0,
-                case: null,
-                cycle: null,
-                ...seriesKeys(first),
-                rows: points.reduce((sum, point) => sum + point.rows, 0),
-                skipped: 0,
-                wrong: 0,
-                points_total: points.length,
-                points
-            };
-        });
-        const notRows = run.events.filter(event => event.type !== 'result');
-        return {
-            run: this.describe(run, true),
-            last_event: state.lastId,
-            combinations: [{combination: 0, env: {}, cases: [...state.cases.keys()]}],
-            series,
-            figures: [],
-            messages: notRows.filter(event => event.type === 'message').slice(-200),
-            recent: notRows.filter(event => event.type !== 'message').slice(-500)
-        };
-    }
+  /* As docs/api.md has it, of runs without a matrix. */
+  summarise(run) {
+    const state = newRunState();
+    applyEvents(state, run.events);
+    const series = [...bookOf(state).lines.values()].map(line => {
+      const [first] = line.points[0].rows;
+      const points = line.points.map(summaryPoint);
+      return {
+        combination: 0,
+        case: null,
+        cycle: null,
+        ...seriesKeys(first),
+        rows: points.reduce((sum, point) => sum + point.rows, 0),
+        skipped: 0,
+        wrong: 0,
+        points_total: points.length,
+        points
+      };
+    });
+    const notRows = run.events.filter(event => event.type !== 'result');
+    return {
+      run: this.describe(run, true),
+      last_event: state.lastId,
+      combinations: [{combination: 0, env: {}, cases: [...state.cases.keys()]}],
+      series,
+      figures: [],
+      messages: notRows.filter(event => event.type === 'message').slice(-200),
+      recent: notRows.filter(event => event.type !== 'message').slice(-500)
+    };
+  }
 
-    stream(request, response, run, params) {
-        const after =
-            Number(request.headers['last-event-id'] ?? params.get('after') ?? 0);
-        if (params.get('follow') === '0') {
-            response.writeHead(200, {'Content-Type': 'application/x-ndjson'});
-            response.end(run.events.filter(event => event.id > after)
-                             .map(event => `${JSON.stringify(event)}\n`)
-                             .join(''));
-            return;
-        }
-        response.writeHead(200, {'Content-Type': 'text/event-stream'});
-        const stream = {id: run.id, response};
-        this.streams.add(stream);
-        response.on('close', () => this.streams.delete(stream));
-        response.write(': hello\n\n');
-        this.send(stream, run.events.filter(event => event.id > after));
+  stream(request, response, run, params) {
+    const after = Number(request.headers['last-event-id'] ?? params.get('after') ?? 0);
+    if (params.get('follow') === '0') {
+      response.writeHead(200, {'Content-Type': 'application/x-ndjson'});
+      response.end(run.events.filter(event => event.id > after)
+                     .map(event => `${JSON.stringify(event)}\n`)
+                     .join(''));
+      return;
     }
+    response.writeHead(200, {'Content-Type': 'text/event-stream'});
+    const stream = {id: run.id, response};
+    this.streams.add(stream);
+    response.on('close', () => this.streams.delete(stream));
+    response.write(': hello\n\n');
+    this.send(stream, run.events.filter(event => event.id > after));
+  }
 
-    answerLogs(response, params) {
-        const after = Number(params.get('after') ?? 0);
-        const rank = params.get('rank');
-        const lines = this.logs
-                          .filter(line => line.seq > after &&
-                                  (rank === null || line.rank === Number(rank)))
-                          .slice(0, Number(params.get('limit')));
-        json(response, 200, {lines, next: null});
-    }
+  answerLogs(response, params) {
+    const after = Number(params.get('after') ?? 0);
+    const rank = params.get('rank');
+    const lines =
+      this.logs
+        .filter(line => line.seq > after && (rank === null || line.rank === Number(rank)))
+        .slice(0, Number(params.get('limit')));
+    json(response, 200, {lines, next: null});
+  }
 }
 
 /* Rows measured, of the present attempts only. */
 const currentRows = state => state.rowList.filter(
-    row => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
+  row => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
 
 const casesOf = state => [...state.cases.values()].map(({ranks, env, ...found}) => ({
-    ...found,
-    ranks:
-        [...ranks.values()].map(({rank, node, state: now}) => ({rank, node, state: now}))
+  ...found,
+  ranks: [...ranks.values()].map(({rank, node, state: now}) => ({rank, node, state: now}))
 }));
 
 const seriesKeys = ({series, collective, dtype, redop, root, in_place}) =>
-    ({series, collective, dtype, redop, root, in_place});
+  ({series, collective, dtype, redop, root, in_place});
 
 function summaryPoint(point) {
-    const [first] = point.rows;
-    return {
-        size: point.size,
-        row: first.row,
-        event: first.id,
-        rows: point.repeats,
-        skipped: 0,
-        reason: null,
-        wrong: point.wrong,
-        time_us: point.time_us,
-        time_us_min: point.time_bounds_us[0],
-        time_us_max: point.time_bounds_us[1],
-        rank_us_min: point.time_bounds_us[0],
-        rank_us_max: point.time_bounds_us[1],
-        algbw_gbs: point.algbw_gbs,
-        busbw_gbs: point.busbw_gbs,
-        busbw_gbs_min: point.busbw_bounds_gbs[0],
-        busbw_gbs_max: point.busbw_bounds_gbs[1]
-    };
+  const [first] = point.rows;
+  return {
+    size: point.size,
+    row: first.row,
+    event: first.id,
+    rows: point.repeats,
+    skipped: 0,
+    reason: null,
+    wrong: point.wrong,
+    time_us: point.time_us,
+    time_us_min: point.time_bounds_us[0],
+    time_us_max: point.time_bounds_us[1],
+    rank_us_min: point.time_bounds_us[0],
+    rank_us_max: point.time_bounds_us[1],
+    algbw_gbs: point.algbw_gbs,
+    busbw_gbs: point.busbw_gbs,
+    busbw_gbs_min: point.busbw_bounds_gbs[0],
+    busbw_gbs_max: point.busbw_bounds_gbs[1]
+  };
 }
 
 function json(response, status, body) {
-    response.writeHead(status, {'Content-Type': 'application/json'});
-    response.end(JSON.stringify(body));
+  response.writeHead(status, {'Content-Type': 'application/json'});
+  response.end(JSON.stringify(body));
 }
 
 export function problemDocument(status, detail, errors) {
-    return {type: 'about:blank', title: 'Problem', status, detail, errors};
+  return {type: 'about:blank', title: 'Problem', status, detail, errors};
 }
 
 function problem(response, status, detail) {
-    response.writeHead(status, {'Content-Type': 'application/problem+json'});
-    response.end(JSON.stringify(problemDocument(status, detail)));
+  response.writeHead(status, {'Content-Type': 'application/problem+json'});
+  response.end(JSON.stringify(problemDocument(status, detail)));
 }
 
 async function readBody(request) {
-    const chunks = [];
-    for await (const chunk of request) {
-        chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString();
+  const chunks = [];
+  for await (const chunk of request) {
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 async function serveFile(path, response) {
-    const page =
-        extname(path) === '' || path.startsWith('/runs/') || path.startsWith('/nodes/');
-    const file = page                 ? join(WEB, 'index.html')
-        : path.startsWith('/vendor/') ? join(VENDOR, normalize(path.slice(7)))
-                                      : join(WEB, normalize(path));
-    try {
-        const content = await readFile(file);
-        response.writeHead(200, {
-            'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
-            'Content-Security-Policy': CSP,
-            'X-Content-Type-Options': 'nosniff',
-            'Cache-Control': 'no-store'
-        });
-        response.end(content);
-    } catch {
-        problem(response, 404, 'no such file');
-    }
+  const page =
+    extname(path) === '' || path.startsWith('/runs/') || path.startsWith('/nodes/');
+  const file = page               ? join(WEB, 'index.html')
+    : path.startsWith('/vendor/') ? join(VENDOR, normalize(path.slice(7)))
+                                  : join(WEB, normalize(path));
+  try {
+    const content = await readFile(file);
+    response.writeHead(200, {
+      'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
+      'Content-Security-Policy': CSP,
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store'
+    });
+    response.end(content);
+  } catch {
+    problem(response, 404, 'no such file');
+  }
 }

@@ -8,8 +8,8 @@ export const skip = whyNoBrowser() ?? false;
 /* Slow machines say so: everything then may take longer. */
 export const patience = Number(process.env.RINGBENCH_TEST_PATIENCE || 1);
 export const LIMIT = {
-    timeout: 120000 * patience,
-    skip
+  timeout: 120000 * patience,
+  skip
 };
 
 let browser = null;
@@ -18,71 +18,71 @@ const ends = new WeakMap();
 
 /* One browser for all tests of a file: call in after(). */
 export async function closeBrowser() {
-    await browser?.close();
-    browser = null;
+  await browser?.close();
+  browser = null;
 }
 
 /* A test with pages: at its end they are closed first, then what they loaded from; and it
  * fails if a page complained of anything that was not expected. (Not in after(): when one
  * such hook throws, the others don't run.) */
 export function pageTest(name, options, body) {
-    return test(name, options, async t => {
-        const state = {undo: [], complaints: []};
-        ends.set(t, state);
-        try {
-            await body(t);
-        } finally {
-            for (const undo of state.undo.reverse()) {
-                await undo();
-            }
-        }
-        assert.deepEqual(state.complaints.flatMap(list => list()), []);
-    });
+  return test(name, options, async t => {
+    const state = {undo: [], complaints: []};
+    ends.set(t, state);
+    try {
+      await body(t);
+    } finally {
+      for (const undo of state.undo.reverse()) {
+        await undo();
+      }
+    }
+    assert.deepEqual(state.complaints.flatMap(list => list()), []);
+  });
 }
 
 /* {page, errors}: a page; `expected` matches the complaints that it may make. */
 export async function openPage(
-    t, {expected = /(?!)/, width = 1280, scheme = 'light'} = {}) {
-    browser ??= await openBrowser();
-    const page = await browser.context.newPage();
-    ends.get(t).undo.push(() => page.close());
-    page.setDefaultTimeout(20000 * patience);
-    await page.setViewportSize({width, height: 900});
-    await page.emulateMedia({colorScheme: scheme});
-    const errors = complaints(page);
-    ends.get(t).complaints.push(() => errors.filter(text => !expected.test(text)));
-    return {page, errors};
+  t, {expected = /(?!)/, width = 1280, scheme = 'light'} = {}) {
+  browser ??= await openBrowser();
+  const page = await browser.context.newPage();
+  ends.get(t).undo.push(() => page.close());
+  page.setDefaultTimeout(20000 * patience);
+  await page.setViewportSize({width, height: 900});
+  await page.emulateMedia({colorScheme: scheme});
+  const errors = complaints(page);
+  ends.get(t).complaints.push(() => errors.filter(text => !expected.test(text)));
+  return {page, errors};
 }
 
 /* The same with a fake server: {server, page, errors, open(path)}. */
 export async function setUp(t, options) {
-    const server = new FakeServer();
-    await server.start();
-    ends.get(t).undo.push(() => server.stop());
-    const {page, errors} = await openPage(t, options);
-    return {server, page, errors, open: path => page.goto(server.url + path)};
+  const server = new FakeServer();
+  await server.start();
+  ends.get(t).undo.push(() => server.stop());
+  const {page, errors} = await openPage(t, options);
+  return {server, page, errors, open: path => page.goto(server.url + path)};
 }
 
 /* Wait until the page shows this text somewhere. */
 export const sees = (page, text) =>
-    page.getByText(text).filter({visible: true}).first().waitFor();
+  page.getByText(text).filter({visible: true}).first().waitFor();
 
 /* Wait until `check` gives something true; for what happens outside of the page. */
 export async function until(check, what, ms = 20000) {
-    const end = Date.now() + ms * patience;
-    for (;;) {
-        const value = await check();
-        if (value) {
-            return value;
-        }
-        if (Date.now() > end) {
-            throw new Error(`waited in vain: ${what}`);
-        }
-        await new Promise(resolve => setTimeout(resolve, 20));
+  const end = Date.now() + ms * patience;
+  for (;;) {
+    const value = await check();
+    if (value) {
+      return value;
     }
+    if (Date.now() > end) {
+      throw new Error(`waited in vain: ${what}`);
+    }
+    await new Promise(resolve => setTimeout(resolve, 20));
+  }
 }
 
 /* The text of each row of the figures' table. */
 export const figureRows = page => page.getByRole('region', {name: 'Results'})
-                                      .locator('tbody tr:not(.detail)')
-                                      .allInnerTexts();
+                                    .locator('tbody tr:not(.detail)')
+                                    .allInnerTexts();

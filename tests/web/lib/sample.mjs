@@ -3,250 +3,238 @@
 import {applyEvents, newRunState} from '../../../web/js/events.mjs';
 
 const FACTORS = {
-    all_reduce: n => (2 * (n - 1)) / n,
-    broadcast: () => 1
+  all_reduce: n => (2 * (n - 1)) / n,
+  broadcast: () => 1
 };
 
 export const iso = ms => new Date(ms).toISOString();
 
 /* Events of a run from its first state to its end, with ids 1.. and times from `t0`. */
 export class EventLog {
-    constructor(t0 = Date.parse('2026-01-05T10:00:00.000Z')) {
-        this.t0 = t0;
-        this.events = [];
-    }
+  constructor(t0 = Date.parse('2026-01-05T10:00:00.000Z')) {
+    this.t0 = t0;
+    this.events = [];
+  }
 
-    add(type, keys, after = 0.01) {
-        this.t0 += after * 1000;
-        const event = {id: this.events.length + 1, time: iso(this.t0), type, ...keys};
-        this.events.push(event);
-        return event;
-    }
+  add(type, keys, after = 0.01) {
+    this.t0 += after * 1000;
+    const event = {id: this.events.length + 1, time: iso(this.t0), type, ...keys};
+    this.events.push(event);
+    return event;
+  }
 }
 
 /* A row with times of a simple model: a fixed cost, and a rate. */
 export function sampleRow(options) {
-    const {
-        row,
-        series,
-        size,
-        collective = 'all_reduce',
-        dtype = 'float32',
-        inPlace = false,
-        world = 4,
-        slow = 1
-    } = options;
-    const time = (18 + (size / 9000) * (collective === 'broadcast' ? 0.8 : 1)) * slow *
-        (inPlace ? 0.96 : 1);
-    const algbw = size / time / 1e3;
-    const times =
-        Array.from({length: world}, (_, r) => time * (0.96 + (0.08 * r) / world));
-    return {
-        row,
-        series,
-        collective,
-        dtype,
-        redop: collective === 'broadcast' ? 'none' : 'sum',
-        root: collective === 'broadcast' ? 0 : -1,
-        in_place: inPlace,
-        size,
-        count: size / 4,
-        iters: 20,
-        time_us: time,
-        time_min_us: times[0],
-        time_max_us: times[world - 1],
-        algbw_gbs: algbw,
-        busbw_gbs: algbw * FACTORS[collective](world),
-        first_us: time * 3,
-        times_us: times,
-        wrong: 0,
-        errors: []
-    };
+  const {
+    row,
+    series,
+    size,
+    collective = 'all_reduce',
+    dtype = 'float32',
+    inPlace = false,
+    world = 4,
+    slow = 1
+  } = options;
+  const time = (18 + (size / 9000) * (collective === 'broadcast' ? 0.8 : 1)) * slow *
+    (inPlace ? 0.96 : 1);
+  const algbw = size / time / 1e3;
+  const times = Array.from({length: world}, (_, r) => time * (0.96 + (0.08 * r) / world));
+  return {
+    row,
+    series,
+    collective,
+    dtype,
+    redop: collective === 'broadcast' ? 'none' : 'sum',
+    root: collective === 'broadcast' ? 0 : -1,
+    in_place: inPlace,
+    size,
+    count: size / 4,
+    iters: 20,
+    time_us: time,
+    time_min_us: times[0],
+    time_max_us: times[world - 1],
+    algbw_gbs: algbw,
+    busbw_gbs: algbw * FACTORS[collective](world),
+    first_us: time * 3,
+    times_us: times,
+    wrong: 0,
+    errors: []
+  };
 }
 
 const NODES = [{name: 'node-1', ranks: 2}, {name: 'node-2', ranks: 2}];
 
 /* The rows of one case in the order of measuring. */
 export function sampleRows({collectives = ['all_reduce'], sizes, slow = 1}) {
-    const rows = [];
-    collectives.forEach((collective, c) => {
-        sizes.forEach(size => {
-            [false, true].forEach(inPlace => rows.push(sampleRow({
-                row: rows.length,
-                series: 2 * c + (inPlace ? 1 : 0),
-                size,
-                collective,
-                inPlace,
-                slow
-            })));
-        });
+  const rows = [];
+  collectives.forEach((collective, c) => {
+    sizes.forEach(size => {
+      [false, true].forEach(inPlace => rows.push(sampleRow({
+        row: rows.length,
+        series: 2 * c + (inPlace ? 1 : 0),
+        size,
+        collective,
+        inPlace,
+        slow
+      })));
     });
-    return rows;
+  });
+  return rows;
 }
 
 export const sizesUpTo = (min, max) => {
-    const sizes = [];
-    for (let size = min; size <= max; size *= 2) {
-        sizes.push(size);
-    }
-    return sizes;
+  const sizes = [];
+  for (let size = min; size <= max; size *= 2) {
+    sizes.push(size);
+  }
+  return sizes;
 };
 
 /* A whole run. `options`: id, name, labels, collectives, sizes, repeats, state, reason,
  * mutate(row): changes rows before they are logged. */
 export function sampleRun(options = {}) {
-    const {
-        id = '06cw1x2k3m4n',
-        name = '',
-        labels = {},
-        collectives = ['all_reduce'],
-        sizes = sizesUpTo(8, 128 << 20),
-        repeats = 1,
-        state = 'completed',
-        reason = null,
-        mutate = row => row
-    } = options;
-    const log = new EventLog(options.t0);
-    const created = iso(log.t0);
-    const rowsEach = collectives.length * sizes.length * 2;
-    log.add('state', {state: 'queued', reason: null}, 0);
-    log.add('state', {state: 'waiting_for_nodes', reason: null});
-    log.add('placed',
-        {backend: 'host', world_size: 4, nodes: NODES, rows_total: rowsEach * repeats});
-    log.add('state', {state: 'rendezvous', reason: null});
-    for (let repeat = 0; repeat < repeats; repeat += 1) {
-        sampleCase(log, repeat, {collectives, sizes, mutate, failed: state === 'failed'});
-    }
-    log.add('state', {state, reason});
-    const spec = {
-        name,
-        labels,
-        backend: 'auto',
-        collectives,
-        sizes,
-        dtypes: ['float32'],
-        redops: ['sum'],
-        root: 0,
-        in_place: 'both',
-        iters: 20,
-        warmup: 5,
-        agg_iters: 1,
-        check: 1,
-        timing: 'throughput',
-        repeats,
-        nodes: {count: 2, wait_s: 60},
-        ranks_per_node: 'all',
-        env: {NCCL_DEBUG: 'INFO'},
-        timeout_s: 600,
-        stall_s: 30
-    };
-    return {id, name, labels, created, spec, events: log.events};
+  const {
+    id = '06cw1x2k3m4n',
+    name = '',
+    labels = {},
+    collectives = ['all_reduce'],
+    sizes = sizesUpTo(8, 128 << 20),
+    repeats = 1,
+    state = 'completed',
+    reason = null,
+    mutate = row => row
+  } = options;
+  const log = new EventLog(options.t0);
+  const created = iso(log.t0);
+  const rowsEach = collectives.length * sizes.length * 2;
+  log.add('state', {state: 'queued', reason: null}, 0);
+  log.add('state', {state: 'waiting_for_nodes', reason: null});
+  log.add('placed',
+    {backend: 'host', world_size: 4, nodes: NODES, rows_total: rowsEach * repeats});
+  log.add('state', {state: 'rendezvous', reason: null});
+  for (let repeat = 0; repeat < repeats; repeat += 1) {
+    sampleCase(log, repeat, {collectives, sizes, mutate, failed: state === 'failed'});
+  }
+  log.add('state', {state, reason});
+  const spec = {
+    name,
+    labels,
+    backend: 'auto',
+    collectives,
+    sizes,
+    dtypes: ['float32'],
+    redops: ['sum'],
+    root: 0,
+    in_place: 'both',
+    iters: 20,
+    warmup: 5,
+    agg_iters: 1,
+    check: 1,
+    timing: 'throughput',
+    repeats,
+    nodes: {count: 2, wait_s: 60},
+    ranks_per_node: 'all',
+    env: {NCCL_DEBUG: 'INFO'},
+    timeout_s: 600,
+    stall_s: 30
+  };
+  return {id, name, labels, created, spec, events: log.events};
 }
 
 function sampleCase(log, repeat, {collectives, sizes, mutate, failed}) {
-    const at = {case: repeat, attempt: 1};
-    const eachRank = (state, after) => [0, 1, 2, 3].forEach(rank => log.add('rank', {
-        ...at,
-        rank,
-        node: rank < 2 ? 'node-1' : 'node-2',
-        state,
-        reason: null,
-        transport: state === 'connected' ? 'shm' : undefined
-    },
-                                                                after));
-    log.add('case', {...at, repeat, state: 'rendezvous', reason: null});
-    eachRank('assigned', 0);
-    eachRank('spawned', 0.004);
-    eachRank('joined', 0.011);
-    eachRank('connected', 0.02);
-    log.add('case', {...at, repeat, state: 'running', reason: null});
-    if (repeat === 0) {
-        log.add('state', {state: 'running', reason: null}, 0);
-    }
-    eachRank('running', 0.001);
-    for (const row of sampleRows({collectives, sizes, slow: 1 + repeat * 0.05})) {
-        log.add('result', {...at, ...mutate(row)}, ((row.time_us ?? 0) * 25) / 1e6);
-    }
-    if (failed) {
-        log.add('rank', {
-            ...at,
-            rank: 2,
-            node: 'node-2',
-            state: 'failed',
-            reason: 'killed by signal 9'
-        });
-        log.add('message', {
-            level: 'error',
-            text: 'rank 2 on node-2 was killed by signal 9',
-            ...at,
-            rank: 2,
-            node: 'node-2'
-        });
-        log.add('case', {
-            ...at,
-            repeat,
-            state: 'failed',
-            reason: 'rank 2 on node-2 was killed by signal 9'
-        });
-        return;
-    }
-    eachRank('done', 0.001);
-    log.add('case', {...at, repeat, state: 'completed', reason: null});
+  const at = {case: repeat, attempt: 1};
+  const eachRank = (state, after) => [0, 1, 2, 3].forEach(rank => log.add('rank', {
+    ...at,
+    rank,
+    node: rank < 2 ? 'node-1' : 'node-2',
+    state,
+    reason: null,
+    transport: state === 'connected' ? 'shm' : undefined
+  },
+                                                            after));
+  log.add('case', {...at, repeat, state: 'rendezvous', reason: null});
+  eachRank('assigned', 0);
+  eachRank('spawned', 0.004);
+  eachRank('joined', 0.011);
+  eachRank('connected', 0.02);
+  log.add('case', {...at, repeat, state: 'running', reason: null});
+  if (repeat === 0) {
+    log.add('state', {state: 'running', reason: null}, 0);
+  }
+  eachRank('running', 0.001);
+  for (const row of sampleRows({collectives, sizes, slow: 1 + repeat * 0.05})) {
+    log.add('result', {...at, ...mutate(row)}, ((row.time_us ?? 0) * 25) / 1e6);
+  }
+  if (failed) {
+    log.add('rank',
+      {...at, rank: 2, node: 'node-2', state: 'failed', reason: 'killed by signal 9'});
+    log.add('message', {
+      level: 'error',
+      text: 'rank 2 on node-2 was killed by signal 9',
+      ...at,
+      rank: 2,
+      node: 'node-2'
+    });
+    log.add('case', {
+      ...at,
+      repeat,
+      state: 'failed',
+      reason: 'rank 2 on node-2 was killed by signal 9'
+    });
+    return;
+  }
+  eachRank('done', 0.001);
+  log.add('case', {...at, repeat, state: 'completed', reason: null});
 }
 
 export function sampleNode(name, state = 'idle', extra = {}) {
-    return {
-        name,
-        state,
-        group: 'slurm-8123',
-        labels: {rack: '7'},
-        ranks: 2,
-        address: '10.0.0.7',
-        registered: iso(Date.now() - 3.6e6),
-        last_seen: iso(Date.now()),
-        version: '0.1.0',
-        run: null,
-        inventory: {
-            host: name,
-            kernel: '6.1.0-28-amd64',
-            os: 'Debian GNU/Linux 12',
-            cpu: {model: 'AMD EPYC 9354', sockets: 2, cores: 64, threads: 128},
-            numa_nodes: 2,
-            memory_bytes: 405 * 1024 ** 3,
-            addresses: [
-                {interface: 'eth0', address: '10.0.0.7'},
-                {interface: 'ib0', address: '10.1.0.7'}
-            ],
-            hostid: 'b7c9e0d2',
-            backends: {
-                host: {
-                    backend: 'host',
-                    version: '0.1.0',
-                    available: true,
-                    reason: null,
-                    devices: [{
-                        index: 0,
-                        name: 'CPU',
-                        kind: 'cpu',
-                        memory_bytes: 405 * 1024 ** 3
-                    }]
-                },
-                nccl: {
-                    backend: 'nccl',
-                    available: false,
-                    reason: 'libnccl.so.2 was not found',
-                    devices: []
-                }
-            }
+  return {
+    name,
+    state,
+    group: 'slurm-8123',
+    labels: {rack: '7'},
+    ranks: 2,
+    address: '10.0.0.7',
+    registered: iso(Date.now() - 3.6e6),
+    last_seen: iso(Date.now()),
+    version: '0.1.0',
+    run: null,
+    inventory: {
+      host: name,
+      kernel: '6.1.0-28-amd64',
+      os: 'Debian GNU/Linux 12',
+      cpu: {model: 'AMD EPYC 9354', sockets: 2, cores: 64, threads: 128},
+      numa_nodes: 2,
+      memory_bytes: 405 * 1024 ** 3,
+      addresses: [
+        {interface: 'eth0', address: '10.0.0.7'}, {interface: 'ib0', address: '10.1.0.7'}
+      ],
+      hostid: 'b7c9e0d2',
+      backends: {
+        host: {
+          backend: 'host',
+          version: '0.1.0',
+          available: true,
+          reason: null,
+          devices: [{index: 0, name: 'CPU', kind: 'cpu', memory_bytes: 405 * 1024 ** 3}]
         },
-        ...extra
-    };
+        nccl: {
+          backend: 'nccl',
+          available: false,
+          reason: 'libnccl.so.2 was not found',
+          devices: []
+        }
+      }
+    },
+    ...extra
+  };
 }
 
 /* A run's state that has these rows, as far as books look at it. */
 export function stateWith(rows) {
-    const state = newRunState();
-    applyEvents(
-        state, rows.map((row, i) => ({case: 0, ...row, id: i + 1, type: 'result'})));
-    return state;
+  const state = newRunState();
+  applyEvents(
+    state, rows.map((row, i) => ({case: 0, ...row, id: i + 1, type: 'result'})));
+  return state;
 }

@@ -3,131 +3,130 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {bookOf} from '../../../web/js/book.mjs';
 import {
-    applyEvent,
-    applyEvents,
-    caseToShow,
-    isEnded,
-    lanes,
-    newRunState,
-    rankStage,
-    replay,
-    transports
+  applyEvent,
+  applyEvents,
+  caseToShow,
+  isEnded,
+  lanes,
+  newRunState,
+  rankStage,
+  replay,
+  transports
 } from '../../../web/js/events.mjs';
 import {EventLog, sampleRun, sampleRow} from '../lib/sample.mjs';
 
 test('a finished run is replayed to its end', () => {
-    const run = replay(sampleRun({sizes: [8, 16], repeats: 2}).events);
-    assert.equal(run.state, 'completed');
-    assert.ok(isEnded(run));
-    assert.equal(run.worldSize, 4);
-    assert.equal(run.rowsTotal, 8);
-    assert.equal(bookOf(run).rows, 8);
-    assert.deepEqual([...run.cases.keys()], [0, 1]);
-    assert.equal(run.cases.get(1).repeat, 1);
-    assert.ok(run.started < run.ended);
+  const run = replay(sampleRun({sizes: [8, 16], repeats: 2}).events);
+  assert.equal(run.state, 'completed');
+  assert.ok(isEnded(run));
+  assert.equal(run.worldSize, 4);
+  assert.equal(run.rowsTotal, 8);
+  assert.equal(bookOf(run).rows, 8);
+  assert.deepEqual([...run.cases.keys()], [0, 1]);
+  assert.equal(run.cases.get(1).repeat, 1);
+  assert.ok(run.started < run.ended);
 });
 
 test('any split and any repetition of the log gives the same state', () => {
-    const {events} = sampleRun({sizes: [8, 16, 32], state: 'failed', reason: 'why'});
-    const whole = replay(events);
-    const pieces = newRunState();
-    for (let i = 0; i < events.length; i += 7) {
-        applyEvents(pieces, events.slice(Math.max(0, i - 5), i + 7));
-    }
-    assert.deepEqual(pieces, whole);
+  const {events} = sampleRun({sizes: [8, 16, 32], state: 'failed', reason: 'why'});
+  const whole = replay(events);
+  const pieces = newRunState();
+  for (let i = 0; i < events.length; i += 7) {
+    applyEvents(pieces, events.slice(Math.max(0, i - 5), i + 7));
+  }
+  assert.deepEqual(pieces, whole);
 });
 
 test('an event seen before changes nothing and says so', () => {
-    const run = newRunState();
-    const event = {id: 1, type: 'message', level: 'info', text: 'once', time: 't'};
-    assert.equal(applyEvent(run, event), true);
-    assert.equal(applyEvent(run, event), false);
-    assert.equal(run.messages.length, 1);
+  const run = newRunState();
+  const event = {id: 1, type: 'message', level: 'info', text: 'once', time: 't'};
+  assert.equal(applyEvent(run, event), true);
+  assert.equal(applyEvent(run, event), false);
+  assert.equal(run.messages.length, 1);
 });
 
 test('an unknown type is passed over, and what follows is not lost', () => {
-    const run = newRunState();
-    applyEvents(run, [
-        {id: 1, type: 'verdict', text: 'of a later version'},
-        {id: 2, type: 'state', state: 'running', reason: null, time: 't'}
-    ]);
-    assert.equal(run.state, 'running');
-    assert.equal(run.lastId, 2);
+  const run = newRunState();
+  applyEvents(run, [
+    {id: 1, type: 'verdict', text: 'of a later version'},
+    {id: 2, type: 'state', state: 'running', reason: null, time: 't'}
+  ]);
+  assert.equal(run.state, 'running');
+  assert.equal(run.lastId, 2);
 });
 
 test('a later attempt starts its case afresh; what an earlier one says is stale', () => {
-    const log = new EventLog();
-    const row = sampleRow({row: 0, series: 0, size: 8});
-    log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'running'});
-    log.add('result', {case: 0, attempt: 1, ...row});
-    log.add('case', {case: 0, attempt: 2, state: 'rendezvous', reason: null, repeat: 0});
-    log.add('result', {case: 0, attempt: 1, ...row, row: 1});
-    log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'failed'});
-    log.add('case', {case: 0, attempt: 1, state: 'failed', reason: 'late', repeat: 0});
-    const run = replay(log.events);
-    assert.equal(run.cases.get(0).attempt, 2);
-    assert.equal(run.cases.get(0).state, 'rendezvous');
-    assert.equal(run.cases.get(0).ranks.size, 0);
-    assert.equal(bookOf(run).rows, 0);
+  const log = new EventLog();
+  const row = sampleRow({row: 0, series: 0, size: 8});
+  log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'running'});
+  log.add('result', {case: 0, attempt: 1, ...row});
+  log.add('case', {case: 0, attempt: 2, state: 'rendezvous', reason: null, repeat: 0});
+  log.add('result', {case: 0, attempt: 1, ...row, row: 1});
+  log.add('rank', {case: 0, attempt: 1, rank: 0, node: 'a', state: 'failed'});
+  log.add('case', {case: 0, attempt: 1, state: 'failed', reason: 'late', repeat: 0});
+  const run = replay(log.events);
+  assert.equal(run.cases.get(0).attempt, 2);
+  assert.equal(run.cases.get(0).state, 'rendezvous');
+  assert.equal(run.cases.get(0).ranks.size, 0);
+  assert.equal(bookOf(run).rows, 0);
 });
 
 test('a rank keeps where it was when it failed, and the time of each step', () => {
-    const log = new EventLog();
-    for (const state of ['assigned', 'spawned', 'joined', 'failed']) {
-        log.add(
-            'rank', {case: 0, attempt: 1, rank: 2, node: 'n', state, reason: 'killed'});
-    }
-    const rank = replay(log.events).cases.get(0).ranks.get(2);
-    assert.equal(rank.state, 'failed');
-    assert.equal(rank.reason, 'killed');
-    assert.equal(rankStage(rank), 2);
-    assert.equal(rank.times.joined, log.events[2].time);
+  const log = new EventLog();
+  for (const state of ['assigned', 'spawned', 'joined', 'failed']) {
+    log.add('rank', {case: 0, attempt: 1, rank: 2, node: 'n', state, reason: 'killed'});
+  }
+  const rank = replay(log.events).cases.get(0).ranks.get(2);
+  assert.equal(rank.state, 'failed');
+  assert.equal(rank.reason, 'killed');
+  assert.equal(rankStage(rank), 2);
+  assert.equal(rank.times.joined, log.events[2].time);
 });
 
 test('lanes hold the ranks by node, in the order of the ranks', () => {
-    const run = replay(sampleRun({sizes: [8]}).events);
-    const found = lanes(caseToShow(run, null));
-    assert.deepEqual(found.map(lane => [lane.node, lane.ranks.map(r => r.rank)]),
-        [['node-1', [0, 1]], ['node-2', [2, 3]]]);
-    assert.deepEqual(lanes(null), []);
+  const run = replay(sampleRun({sizes: [8]}).events);
+  const found = lanes(caseToShow(run, null));
+  assert.deepEqual(found.map(lane => [lane.node, lane.ranks.map(r => r.rank)]),
+    [['node-1', [0, 1]], ['node-2', [2, 3]]]);
+  assert.deepEqual(lanes(null), []);
 });
 
 test('the case to show is the asked one, else the running one, else the last that began',
-    () => {
-        const {events} = sampleRun({sizes: [8], repeats: 3});
-        const second = events.findIndex(e => e.type === 'case' && e.case === 1);
-        const during = replay(events.slice(0, second + 1));
-        assert.equal(caseToShow(during, null).case, 1);
-        assert.equal(caseToShow(during, 0).case, 0);
-        assert.equal(caseToShow(during, 77).case, 1);
-        assert.equal(caseToShow(replay(events), null).case, 2);
-        assert.equal(caseToShow(newRunState(), null), null);
-    });
+  () => {
+    const {events} = sampleRun({sizes: [8], repeats: 3});
+    const second = events.findIndex(e => e.type === 'case' && e.case === 1);
+    const during = replay(events.slice(0, second + 1));
+    assert.equal(caseToShow(during, null).case, 1);
+    assert.equal(caseToShow(during, 0).case, 0);
+    assert.equal(caseToShow(during, 77).case, 1);
+    assert.equal(caseToShow(replay(events), null).case, 2);
+    assert.equal(caseToShow(newRunState(), null), null);
+  });
 
 test('messages are bounded, and those left out are counted', () => {
-    const run = newRunState();
-    for (let id = 1; id <= 1005; id += 1) {
-        applyEvent(run, {id, type: 'message', level: 'info', text: String(id)});
-    }
-    assert.equal(run.messages.length, 1000);
-    assert.equal(run.messagesDropped, 5);
-    assert.equal(run.messages.at(-1).text, '1005');
+  const run = newRunState();
+  for (let id = 1; id <= 1005; id += 1) {
+    applyEvent(run, {id, type: 'message', level: 'info', text: String(id)});
+  }
+  assert.equal(run.messages.length, 1000);
+  assert.equal(run.messagesDropped, 5);
+  assert.equal(run.messages.at(-1).text, '1005');
 });
 
 test('a hundred thousand results are taken in well under a second', () => {
-    const events = Array.from({length: 100000},
-        (_, i) => ({id: i + 1, type: 'result', case: 0, attempt: 1, row: i, size: 8}));
-    const start = performance.now();
-    const run = replay(events);
-    assert.equal(run.results, 100000);
-    assert.ok(performance.now() - start < 1000);
+  const events = Array.from({length: 100000},
+    (_, i) => ({id: i + 1, type: 'result', case: 0, attempt: 1, row: i, size: 8}));
+  const start = performance.now();
+  const run = replay(events);
+  assert.equal(run.results, 100000);
+  assert.ok(performance.now() - start < 1000);
 });
 
 test('what carries the bytes is said in a word or by peer', () => {
-    const ranks =
-        [{transport: 'shm'}, {transport: null}, {transport: {1: 'tcp', 2: 'shm'}}];
-    assert.equal(transports(ranks), 'shm, tcp');
-    assert.equal(transports([{transport: null}]), '');
-    const run = replay(sampleRun({sizes: [8]}).events);
-    assert.equal(transports([...run.cases.get(0).ranks.values()]), 'shm');
+  const ranks =
+    [{transport: 'shm'}, {transport: null}, {transport: {1: 'tcp', 2: 'shm'}}];
+  assert.equal(transports(ranks), 'shm, tcp');
+  assert.equal(transports([{transport: null}]), '');
+  const run = replay(sampleRun({sizes: [8]}).events);
+  assert.equal(transports([...run.cases.get(0).ranks.values()]), 'shm');
 });

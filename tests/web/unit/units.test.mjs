@@ -4,70 +4,68 @@ import {test} from 'node:test';
 import * as units from '../../../web/js/units.mjs';
 
 test('sizes are parsed with suffixes that are powers of 1024', () => {
-    const cases = [
-        ['8', 8], ['64K', 65536], ['1.5M', 1572864], ['128MiB', 134217728],
-        ['1g', 1073741824], [' 2T ', 2 * 1024 ** 4], [4096, 4096], ['0', 0]
-    ];
-    for (const [text, bytes] of cases) {
-        assert.equal(units.parseSize(text), bytes, String(text));
-    }
+  const cases = [
+    ['8', 8], ['64K', 65536], ['1.5M', 1572864], ['128MiB', 134217728],
+    ['1g', 1073741824], [' 2T ', 2 * 1024 ** 4], [4096, 4096], ['0', 0]
+  ];
+  for (const [text, bytes] of cases) {
+    assert.equal(units.parseSize(text), bytes, String(text));
+  }
 });
 
 test('what is no size in whole bytes is refused', () => {
-    for (const text of ['', 'K', '-8', '1.3', '8X', '1e3', '8 8', '0.1K']) {
-        assert.equal(units.parseSize(text), null, text);
-    }
+  for (const text of ['', 'K', '-8', '1.3', '8X', '1e3', '8 8', '0.1K']) {
+    assert.equal(units.parseSize(text), null, text);
+  }
 });
 
 test('sizes are written in their shortest exact form, which parses back', () => {
-    const cases = [
-        [8, '8'], [100, '100'], [1024, '1K'], [65536, '64K'], [1536, '1536'],
-        [1073741824, '1G'], [2 ** 50, '1024T']
-    ];
-    for (const [bytes, text] of cases) {
-        assert.equal(units.formatSize(bytes), text);
-        assert.equal(units.parseSize(text), bytes);
-    }
+  const cases = [
+    [8, '8'], [100, '100'], [1024, '1K'], [65536, '64K'], [1536, '1536'],
+    [1073741824, '1G'], [2 ** 50, '1024T']
+  ];
+  for (const [bytes, text] of cases) {
+    assert.equal(units.formatSize(bytes), text);
+    assert.equal(units.parseSize(text), bytes);
+  }
 });
 
 test('figures keep three significant digits and no exponent', () => {
-    const cases = [
-        [0, '0'], [9.126, '9.13'], [0.000666, '0.000666'], [123.4, '123'],
-        [99.96, '100.0'], [1e-12, '0.00000000'], [1234567, '1234567'], [NaN, '–'],
-        [Infinity, '–']
-    ];
-    for (const [value, text] of cases) {
-        assert.equal(units.significant(value), text);
-    }
+  const cases = [
+    [0, '0'], [9.126, '9.13'], [0.000666, '0.000666'], [123.4, '123'], [99.96, '100.0'],
+    [1e-12, '0.00000000'], [1234567, '1234567'], [NaN, '–'], [Infinity, '–']
+  ];
+  for (const [value, text] of cases) {
+    assert.equal(units.significant(value), text);
+  }
 });
 
 test('times take the unit that fits', () => {
-    assert.equal(units.formatTime(18.04), '18.0 µs');
-    assert.equal(units.formatTime(1804), '1.80 ms');
-    assert.equal(units.formatTime(1.804e6), '1.80 s');
-    assert.equal(units.formatTime(null), '–');
+  assert.equal(units.formatTime(18.04), '18.0 µs');
+  assert.equal(units.formatTime(1804), '1.80 ms');
+  assert.equal(units.formatTime(1.804e6), '1.80 s');
+  assert.equal(units.formatTime(null), '–');
 });
 
 test('durations grow coarser as they grow', () => {
-    const cases = [
-        [0.04, '40 ms'], [0.9999, '1.0 s'], [9.94, '9.9 s'], [59.4, '59 s'],
-        [200, '3 min 20 s'], [7500, '2 h 5 min'], [-1, '0 ms'], [null, '–']
-    ];
-    for (const [seconds, text] of cases) {
-        assert.equal(units.formatDuration(seconds), text);
-    }
+  const cases = [
+    [0.04, '40 ms'], [0.9999, '1.0 s'], [9.94, '9.9 s'], [59.4, '59 s'],
+    [200, '3 min 20 s'], [7500, '2 h 5 min'], [-1, '0 ms'], [null, '–']
+  ];
+  for (const [seconds, text] of cases) {
+    assert.equal(units.formatDuration(seconds), text);
+  }
 });
 
 test('seconds between times are null where one is missing', () => {
-    assert.equal(
-        units.secondsBetween('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.500Z'),
-        1.5);
-    assert.equal(units.secondsBetween(null, '2026-01-01T00:00:00Z'), null);
+  assert.equal(
+    units.secondsBetween('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.500Z'), 1.5);
+  assert.equal(units.secondsBetween(null, '2026-01-01T00:00:00Z'), null);
 });
 
 test('a long name is cut in the middle to the limit', () => {
-    assert.equal(units.shorten('short', 10), 'short');
-    const cut = units.shorten('a'.repeat(5000) + 'END', 100);
-    assert.equal(cut.length, 100);
-    assert.match(cut, /^a+…a+END$/);
+  assert.equal(units.shorten('short', 10), 'short');
+  const cut = units.shorten('a'.repeat(5000) + 'END', 100);
+  assert.equal(cut.length, 100);
+  assert.match(cut, /^a+…a+END$/);
 });

@@ -4,53 +4,51 @@ import {test} from 'node:test';
 import {formatAddress, parseAddress, runListQuery} from '../../../web/js/url_state.mjs';
 
 function roundTrip(address) {
-    const url = new URL(address, 'http://x');
-    return formatAddress(parseAddress(url.pathname, url.search));
+  const url = new URL(address, 'http://x');
+  return formatAddress(parseAddress(url.pathname, url.search));
 }
 
 test('an address comes back as it was', () => {
-    const addresses = [
-        '/', '/new', '/nodes', '/nodes/node-1', '/runs/06cw1x2k3m4n',
-        '/?q=nightly&state=running&state=failed&label=a%3Db&cursor=xyz', '/new?from=06cw',
-        '/runs/06cw?metric=time&y=log&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
-            '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17'
-    ];
-    for (const address of addresses) {
-        assert.equal(roundTrip(address), address);
-    }
+  const addresses = [
+    '/', '/new', '/nodes', '/nodes/node-1', '/runs/06cw1x2k3m4n',
+    '/?q=nightly&state=running&state=failed&label=a%3Db&cursor=xyz', '/new?from=06cw',
+    '/runs/06cw?metric=time&y=log&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
+      '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17'
+  ];
+  for (const address of addresses) {
+    assert.equal(roundTrip(address), address);
+  }
 });
 
 test('defaults are left out', () => {
-    assert.equal(roundTrip('/runs/a?metric=busbw&y=auto&place=both&band=1'), '/runs/a');
+  assert.equal(roundTrip('/runs/a?metric=busbw&y=auto&place=both&band=1'), '/runs/a');
 });
 
 test('nonsense in an address falls back to what is usual', () => {
-    const {query} =
-        parseAddress('/runs/a', '?metric=rm&y=up&case=-1&rank=x&place=&at=1e3');
-    assert.deepEqual(
-        [query.metric, query.y, query.case, query.rank, query.place, query.at],
-        ['busbw', 'auto', null, null, 'both', null]);
+  const {query} = parseAddress('/runs/a', '?metric=rm&y=up&case=-1&rank=x&place=&at=1e3');
+  assert.deepEqual([query.metric, query.y, query.case, query.rank, query.place, query.at],
+    ['busbw', 'auto', null, null, 'both', null]);
 });
 
 test('names are decoded once; a stray percent sign is a name too', () => {
-    assert.equal(parseAddress('/nodes/a%252Fb', '').id, 'a%2Fb');
-    assert.equal(parseAddress('/nodes/100%', '').id, '100%');
-    assert.equal(
-        formatAddress({view: 'node', id: '../<script>'}), '/nodes/..%2F%3Cscript%3E');
+  assert.equal(parseAddress('/nodes/a%252Fb', '').id, 'a%2Fb');
+  assert.equal(parseAddress('/nodes/100%', '').id, '100%');
+  assert.equal(
+    formatAddress({view: 'node', id: '../<script>'}), '/nodes/..%2F%3Cscript%3E');
 });
 
 test('a path of no view is missing', () => {
-    assert.equal(parseAddress('/runs', '').view, 'missing');
-    assert.equal(parseAddress('/nodes/a/b', '').view, 'missing');
+  assert.equal(parseAddress('/runs', '').view, 'missing');
+  assert.equal(parseAddress('/nodes/a/b', '').view, 'missing');
 });
 
 test('at most six runs are laid over one another, each once', () => {
-    const {query} =
-        parseAddress('/runs/a', '?with=b&with=b&with=c&with=d&with=e&with=f&with=g');
-    assert.deepEqual(query.with, ['b', 'c', 'd', 'e', 'f']);
+  const {query} =
+    parseAddress('/runs/a', '?with=b&with=b&with=c&with=d&with=e&with=f&with=g');
+  assert.deepEqual(query.with, ['b', 'c', 'd', 'e', 'f']);
 });
 
 test('the list is asked for as the address has it', () => {
-    const {query} = parseAddress('/', '?q=a+b&state=failed&label=k%3Dv');
-    assert.equal(runListQuery(query, 50), 'q=a+b&state=failed&label=k%3Dv&limit=50');
+  const {query} = parseAddress('/', '?q=a+b&state=failed&label=k%3Dv');
+  assert.equal(runListQuery(query, 50), 'q=a+b&state=failed&label=k%3Dv&limit=50');
 });

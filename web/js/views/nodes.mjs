@@ -1,69 +1,61 @@
 /* nodes.mjs - the view of all nodes */
-import {h, setHidden, setText, syncChildren} from '../dom.mjs';
-import {labelChips, statePill} from '../parts.mjs';
+import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
+import {head, labelChips, statePill} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {formatAgo, formatMemory, plural} from '../units.mjs';
 
 const COLUMNS = [
-    'Node', 'State', 'Runs now', 'Group', 'Ranks', 'Address', 'Backends', 'CPU', 'Memory',
-    'Last seen'
+  'Node', 'State', 'Runs now', 'Group', 'Ranks', 'Address', 'Backends', 'CPU', 'Memory',
+  'Last seen'
 ];
 
-export function nodesView(root, app) {
-    app.title('Nodes');
-    const count = h('p', {class: 'muted'}, 'Asking the server…');
-    const body = h('tbody');
-    const table = h('div', {
-        'class': 'scroll card',
-        'tabindex': '0',
-        'role': 'region',
-        'aria-label': 'Nodes',
-        'hidden': true
-    },
-        h('table', {class: 'list'},
-            h('thead', {},
-                h('tr', {}, COLUMNS.map(text => h('th', {scope: 'col'}, text)))),
-            body));
-    root.append(h('h1', {}, 'Nodes'), count, table);
+export default function view(root, app) {
+  app.title('Nodes');
+  const count = h('p', {class: 'muted'}, 'Asking the server…');
+  const body = h('tbody');
+  const table =
+    region('Nodes', 'scroll card', h('table', {class: 'list'}, head(COLUMNS), body));
+  table.hidden = true;
+  root.append(h('h1', {}, 'Nodes'), count, table);
 
-    async function refresh() {
-        let nodes;
-        try {
-            ({nodes} = await app.api.nodes());
-        } catch (error) {
-            setText(count, error.status ? error.message : 'Waiting for the server.');
-            return;
-        }
-        setText(count, nodesInWords(nodes));
-        setHidden(table, nodes.length === 0);
-        syncChildren(body, byName(nodes), {
-            key: node => node.name,
-            signature: node => JSON.stringify(node) + formatAgo(age(app, node)),
-            render: node => nodeRow(node, app)
-        });
+  async function refresh() {
+    let nodes;
+    try {
+      ({nodes} = await app.api.nodes());
+    } catch (error) {
+      setText(count, error.status ? error.message : 'Waiting for the server.');
+      return;
     }
+    setText(count, nodesInWords(nodes));
+    setHidden(table, nodes.length === 0);
+    syncChildren(body, byName(nodes), {
+      key: node => node.name,
+      signature: node => JSON.stringify(node) + formatAgo(age(app, node)),
+      render: node => nodeRow(node, app)
+    });
+  }
 
-    const polling = poll(refresh, 2000);
-    return {update() {}, destroy: polling.stop};
+  const polling = poll(refresh, 2000);
+  return {update() {}, destroy: polling.stop};
 }
 
 /* By name, node-2 before node-10. */
-export const byName = nodes => [...nodes].sort(
-    (a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
+export const byName =
+  nodes => [...nodes].sort((a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
 
 /* "4 nodes: 3 idle, 1 busy" */
 export function nodesInWords(nodes) {
-    if (nodes.length === 0) {
-        return 'No agent has registered yet.';
-    }
-    const counts = {};
-    for (const node of nodes) {
-        counts[node.state] = (counts[node.state] ?? 0) + 1;
-    }
-    const parts = ['idle', 'busy', 'lost', 'left']
-                      .filter(state => counts[state])
-                      .map(state => `${counts[state]} ${state}`);
-    return `${plural(nodes.length, 'node')}: ${parts.join(', ')}`;
+  if (nodes.length === 0) {
+    return 'No agent has registered yet.';
+  }
+  const counts = {};
+  for (const node of nodes) {
+    counts[node.state] = (counts[node.state] ?? 0) + 1;
+  }
+  const parts = ['idle', 'busy', 'lost', 'left']
+                  .filter(state => counts[state])
+                  .map(state => `${counts[state]} ${state}`);
+  return `${plural(nodes.length, 'node')}: ${parts.join(', ')}`;
 }
 
 export const nodeAddress = name => `/nodes/${encodeURIComponent(name)}`;
@@ -72,24 +64,23 @@ const age = (app, node) => (app.api.now() - Date.parse(node.last_seen)) / 1000;
 
 /* The backends that a node can run, by the probes' word. */
 export function backendNames(inventory) {
-    return Object.entries(inventory?.backends ?? {})
-        .filter(([, probe]) => probe?.available)
-        .map(([name]) => name);
+  return Object.entries(inventory?.backends ?? {})
+    .filter(([, probe]) => probe?.available)
+    .map(([name]) => name);
 }
 
 function nodeRow(node, app) {
-    const inventory = node.inventory ?? {};
-    return h('tr', {},
-        h('th', {scope: 'row'}, h('a', {href: nodeAddress(node.name)}, node.name),
-            labelChips(node.labels)),
-        h('td', {}, statePill(node.state)),
-        h('td', {}, node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : '–'),
-        h('td', {}, node.group ?? '–'), h('td', {class: 'number'}, node.ranks ?? '–'),
-        h('td', {}, node.address ?? '–'),
-        h('td', {}, backendNames(inventory).join(', ') || '–'),
-        h('td', {},
-            inventory.cpu?.threads ? plural(inventory.cpu.threads, 'thread') : '–'),
-        h('td', {class: 'number'},
-            inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : '–'),
-        h('td', {}, formatAgo(age(app, node))));
+  const inventory = node.inventory ?? {};
+  return h('tr', {},
+    h('th', {scope: 'row'}, h('a', {href: nodeAddress(node.name)}, node.name),
+      labelChips(node.labels)),
+    h('td', {}, statePill(node.state)),
+    h('td', {}, node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : '–'),
+    h('td', {}, node.group ?? '–'), h('td', {class: 'number'}, node.ranks ?? '–'),
+    h('td', {}, node.address ?? '–'),
+    h('td', {}, backendNames(inventory).join(', ') || '–'),
+    h('td', {}, inventory.cpu?.threads ? plural(inventory.cpu.threads, 'thread') : '–'),
+    h('td', {class: 'number'},
+      inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : '–'),
+    h('td', {}, formatAgo(age(app, node))));
 }

@@ -1,6 +1,7 @@
 /* row_detail.mjs - all that is known of one size: each repeat, each rank, each wrong
  * element that was named */
 import {h} from '../dom.mjs';
+import {head} from '../parts.mjs';
 import {placement} from '../stats.mjs';
 import {formatBandwidth, formatTime} from '../units.mjs';
 
@@ -8,121 +9,116 @@ const RANKS_SHOWN = 256;
 const BLOCKS_SHOWN = 40;
 
 export class RowDetail {
-    constructor(api, id, entry) {
-        this.api = api;
-        this.id = id;
-        this.loaded = [];
-        this.element = h('div', {class: 'row-detail'});
-        this.entry = entry;
-        if (entry.base.out || entry.base.in) {
-            this.load();
-        }
+  constructor(api, id, entry) {
+    this.api = api;
+    this.id = id;
+    this.loaded = [];
+    this.element = h('div', {class: 'row-detail'});
+    this.entry = entry;
+    if (entry.base.out || entry.base.in) {
+      this.load();
     }
+  }
 
-    update(entry) {
-        this.entry = entry;
-        this.draw();
-    }
+  update(entry) {
+    this.entry = entry;
+    this.draw();
+  }
 
-    /* The rows behind a summary are asked for when somebody looks. */
-    async load() {
-        const {series, size} = this.entry;
-        const asked = [...new Set([series.out, series.in])].filter(n => n !== undefined);
-        try {
-            for (const number of asked) {
-                const query =
-                    new URLSearchParams({series: number, size, limit: BLOCKS_SHOWN});
-                const {rows} = await this.api.rows(this.id, query);
-                this.loaded.push(...rows);
-            }
-            this.draw();
-        } catch (error) {
-            this.element.replaceChildren(h('p', {class: 'bad'}, error.message));
-        }
+  /* The rows behind a summary are asked for when somebody looks. */
+  async load() {
+    const {series, size} = this.entry;
+    const asked = [...new Set([series.out, series.in])].filter(n => n !== undefined);
+    try {
+      for (const number of asked) {
+        const query = new URLSearchParams({series: number, size, limit: BLOCKS_SHOWN});
+        const {rows} = await this.api.rows(this.id, query);
+        this.loaded.push(...rows);
+      }
+      this.draw();
+    } catch (error) {
+      this.element.replaceChildren(h('p', {class: 'bad'}, error.message));
     }
+  }
 
-    draw() {
-        const own = [...(this.entry.out?.rows ?? []), ...(this.entry.in?.rows ?? [])];
-        const rows = [...this.loaded, ...own];
-        const isRepeated = rows.some(row => row.case > 0);
-        const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
-        const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
-        this.element.replaceChildren(
-            ...rows.slice(0, BLOCKS_SHOWN * 2).map(row => rowBlock(row, isRepeated)),
-            left > 0 ? h('p', {class: 'muted'},
-                           `and ${left} more: the files under Share have all`)
-                     : '');
-    }
+  draw() {
+    const own = [...(this.entry.out?.rows ?? []), ...(this.entry.in?.rows ?? [])];
+    const rows = [...this.loaded, ...own];
+    const isRepeated = rows.some(row => row.case > 0);
+    const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
+    const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
+    this.element.replaceChildren(
+      ...rows.slice(0, BLOCKS_SHOWN * 2).map(row => rowBlock(row, isRepeated)),
+      left > 0
+        ? h('p', {class: 'muted'}, `and ${left} more: the files under Share have all`)
+        : '');
+  }
 }
 
 function rowBlock(row, isRepeated) {
-    const cycle =
-        row.cycle === undefined || row.cycle === null ? '' : `, cycle ${row.cycle}`;
-    const place = placement(row) + (isRepeated ? `, case ${row.case}` : '') + cycle;
-    if (row.skipped !== undefined) {
-        return h(
-            'section', {}, h('h3', {}, place), h('p', {}, `Skipped: ${row.skipped}`));
-    }
-    return h('section', {}, h('h3', {}, place),
-        h('dl', {class: 'facts'}, facts(row).flatMap(([name,
-            value]) => [h('dt', {}, name), h('dd', {}, value)])),
-        rankBars(row.times_us ?? []), samples(row.samples_us), wrongList(row));
+  const cycle =
+    row.cycle === undefined || row.cycle === null ? '' : `, cycle ${row.cycle}`;
+  const place = placement(row) + (isRepeated ? `, case ${row.case}` : '') + cycle;
+  if (row.skipped !== undefined) {
+    return h('section', {}, h('h3', {}, place), h('p', {}, `Skipped: ${row.skipped}`));
+  }
+  return h('section', {}, h('h3', {}, place),
+    h('dl', {class: 'facts'},
+      facts(row).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
+    rankBars(row.times_us ?? []), samples(row.samples_us), wrongList(row));
 }
 
 function facts(row) {
-    return [
-        ['time, mean over ranks', formatTime(row.time_us)],
-        [
-            'fastest to slowest rank',
-            `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`
-        ],
-        ['first call', formatTime(row.first_us)],
-        ['busbw', `${formatBandwidth(row.busbw_gbs)} GB/s`],
-        ['algbw', `${formatBandwidth(row.algbw_gbs)} GB/s`],
-        [
-            'enqueueing a call',
-            row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)
-        ],
-        ['timed calls', String(row.iters)],
-        ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)]
-    ].filter(([, value]) => value !== null);
+  return [
+    ['time, mean over ranks', formatTime(row.time_us)],
+    [
+      'fastest to slowest rank',
+      `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`
+    ],
+    ['first call', formatTime(row.first_us)],
+    ['busbw', `${formatBandwidth(row.busbw_gbs)} GB/s`],
+    ['algbw', `${formatBandwidth(row.algbw_gbs)} GB/s`],
+    [
+      'enqueueing a call',
+      row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)
+    ],
+    ['timed calls', String(row.iters)],
+    ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)]
+  ].filter(([, value]) => value !== null);
 }
 
 function rankBars(times) {
-    if (times.length === 0) {
-        return null;
-    }
-    const top = Math.max(...times);
-    return h('ul', {'class': 'rank-bars', 'aria-label': 'Time per rank'},
-        times.slice(0, RANKS_SHOWN)
-            .map((time, rank) => h('li', {}, h('span', {class: 'muted'}, `rank ${rank}`),
-                     h('span', {class: 'bar', vars: {'--share': String(time / top)}}),
-                     h('span', {class: 'number'}, formatTime(time)))));
+  if (times.length === 0) {
+    return null;
+  }
+  const top = Math.max(...times);
+  return h('ul', {'class': 'rank-bars', 'aria-label': 'Time per rank'},
+    times.slice(0, RANKS_SHOWN)
+      .map((time, rank) => h('li', {}, h('span', {class: 'muted'}, `rank ${rank}`),
+             h('span', {class: 'bar', vars: {'--share': String(time / top)}}),
+             h('span', {class: 'number'}, formatTime(time)))));
 }
 
 function samples(times) {
-    if (!times?.length) {
-        return null;
-    }
-    const sorted = [...times].sort((a, b) => a - b);
-    const at = share => formatTime(
-        sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
-    return h('p', {},
-        `${times.length} calls timed each by itself: median ${at(0.5)}, ` +
-            `90 % within ${at(0.9)}, slowest ${formatTime(sorted[sorted.length - 1])}.`);
+  if (!times?.length) {
+    return null;
+  }
+  const sorted = [...times].sort((a, b) => a - b);
+  const at = share =>
+    formatTime(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
+  return h('p', {},
+    `${times.length} calls timed each by itself: median ${at(0.5)}, ` +
+      `90 % within ${at(0.9)}, slowest ${formatTime(sorted[sorted.length - 1])}.`);
 }
 
 function wrongList(row) {
-    if (!row.errors?.length) {
-        return null;
-    }
-    return h('table', {class: 'wrong-list'},
-        h('caption', {}, `The first ${row.errors.length} of ${row.wrong} wrong elements`),
-        h('thead', {}, h('tr', {}, ['rank', 'index', 'expected',
-            'got'].map(text => h('th', {scope: 'col'}, text)))),
-        h('tbody', {},
-            row.errors.map(error => h('tr', {},
-                               ['rank', 'index', 'expected', 'got'].map(
-                                   key => h('td', {class: key === 'got' ? 'bad' : null},
-                                       String(error[key])))))));
+  if (!row.errors?.length) {
+    return null;
+  }
+  return h('table', {class: 'wrong-list'},
+    h('caption', {}, `The first ${row.errors.length} of ${row.wrong} wrong elements`),
+    head(['rank', 'index', 'expected', 'got']),
+    h('tbody', {}, row.errors.map(error => h('tr', {}, [
+      'rank', 'index', 'expected', 'got'
+    ].map(key => h('td', {class: key === 'got' ? 'bad' : null}, String(error[key])))))));
 }

@@ -17,99 +17,101 @@ import {runTable} from './run_table.mjs';
 import {runReplay, runTimeline} from './run_timeline.mjs';
 
 const PARTS_IN_ORDER = [
-    'cases', 'lanes', 'overlay', 'charts', 'metrics', 'figures', 'replay', 'table',
-    'logs', 'timeline', 'spec', 'meaning'
+  'cases', 'lanes', 'overlay', 'charts', 'metrics', 'figures', 'replay', 'table', 'logs',
+  'timeline', 'spec', 'meaning'
 ];
 
-export function runView(root, app, {id, query}) {
-    let view = query;
-    const ask = paced(() => draw(source, parts, rest, view));
-    const change = set =>
-        app.go({view: 'run', id, query: {...view, ...set}}, {replace: true});
-    /* A replay moves faster than a browser lets an address change. */
-    const remember = debounce(() => change({}), 400);
-    const seek = at => {
-        view = {...view, at};
-        ask();
-        remember();
-    };
-    const source = new RunSource(app.api, id, ask);
-    const parts = buildParts(app, id, {ask, change, seek, source});
-    const rest =
-        h('div', {class: 'stack'}, PARTS_IN_ORDER.map(name => parts[name].element));
-    root.append(parts.head.element, rest);
-    const clock = setInterval(() => {
-        if (!isEnded(source.state) && !document.hidden) {
-            parts.head.tick(source.state, source);
-        }
-    }, 1000);
+export default function view(root, app, {id, query}) {
+  let view = query;
+  const ask = paced(() => draw(source, parts, rest, view));
+  const change = set =>
+    app.go({view: 'run', id, query: {...view, ...set}}, {replace: true});
+  /* A replay moves faster than a browser lets an address change. */
+  const remember = debounce(() => change({}), 400);
+  const seek = at => {
+    view = {...view, at};
     ask();
-    return {
-        update(next) {
-            view = next;
-            draw(source, parts, rest, view);
-        },
-        destroy() {
-            clearInterval(clock);
-            ask.cancel();
-            remember.cancel();
-            source.close();
-            Object.values(parts).forEach(part => part.destroy?.());
-        }
-    };
+    remember();
+  };
+  const source = new RunSource(app.api, id, ask);
+  const parts = buildParts(app, id, {ask, change, seek, source});
+  const rest =
+    h('div', {class: 'stack'}, PARTS_IN_ORDER.map(name => parts[name].element));
+  root.append(parts.head.element, rest);
+  const clock = setInterval(() => {
+    if (!isEnded(source.state) && !document.hidden) {
+      parts.head.tick(source.state, source);
+    }
+  }, 1000);
+  ask();
+  return {
+    update(next) {
+      view = next;
+      draw(source, parts, rest, view);
+    },
+    destroy() {
+      clearInterval(clock);
+      ask.cancel();
+      remember.cancel();
+      source.close();
+      Object.values(parts).forEach(part => part.destroy?.());
+    }
+  };
 }
 
 function buildParts(app, id, {ask, change, seek, source}) {
-    return {
-        head: runHead(app, id),
-        cases: caseBar(change),
-        lanes: runLanes(),
-        overlay: runOverlay(app, ask, change),
-        charts: runCharts(change, ask),
-        metrics: runCharts(change, ask, true),
-        figures: runFigures(),
-        replay: runReplay(seek, () => source.loadLog()),
-        table: runTable(app, id, sort => change({sort})),
-        logs: runLogs(app, id, change),
-        timeline: runTimeline(),
-        spec: runSpec(app),
-        meaning: runMeaning()
-    };
+  return {
+    head: runHead(app, id),
+    cases: caseBar(change),
+    lanes: runLanes(),
+    overlay: runOverlay(app, ask, change),
+    charts: runCharts(change, ask),
+    metrics: runCharts(change, ask, true),
+    figures: runFigures(),
+    replay: runReplay(seek, () => source.loadLog()),
+    table: runTable(app, id, sort => change({sort})),
+    logs: runLogs(app, id, change),
+    timeline: runTimeline(),
+    spec: runSpec(app),
+    meaning: runMeaning()
+  };
 }
 
 function draw(source, parts, rest, view) {
-    const state = source.stateAt(view.at);
-    const all = bookOf(state);
-    const shownCase = caseToShow(state, view.case);
-    source.needCase(view.case);
-    setHidden(rest, source.meta === null);
-    parts.head.update(source, state, all);
-    if (source.meta === null) {
-        return;
-    }
-    const {spec} = source.meta;
-    const measures = !spec?.program && spec?.collectives?.length !== 0;
-    parts.cases.update(state, view.case);
-    parts.lanes.update(state, shownCase);
-    const others = parts.overlay.update(source, view.with);
-    const own = {
-        name: others.length ? shorten(source.name(), 30) : '',
-        book: bookOf(state, view.case),
-        metrics: state.metrics,
-        spec
-    };
-    for (const name of ['charts', 'table', 'meaning']) {
-        setHidden(parts[name].element, !measures);
-    }
-    if (measures) {
-        parts.charts.update([own, ...others], view, source.name());
-        parts.table.update(own.book, view.sort);
-    }
-    parts.metrics.update([own, ...others], view, source.name());
-    parts.figures.update(state, spec?.program);
-    parts.replay.update(source, state, view.at);
-    parts.logs.update(state, view);
-    parts.timeline.update(state);
-    parts.spec.update(source.meta);
-    parts.meaning.update(state.worldSize);
+  const state = source.stateAt(view.at);
+  const all = bookOf(state);
+  const shownCase = caseToShow(state, view.case);
+  source.needCase(view.case);
+  setHidden(rest, source.meta === null);
+  const unreal = state.backend === 'sim' ? 'simulated' : all.unreal;
+  parts.head.update(source, state, all, unreal);
+  if (source.meta === null) {
+    return;
+  }
+  const {spec} = source.meta;
+  const title = source.name() + (unreal ? ` (${unreal})` : '');
+  const measures = !spec?.program && spec?.collectives?.length !== 0;
+  parts.cases.update(state, view.case);
+  parts.lanes.update(state, shownCase);
+  const others = parts.overlay.update(source, view.with);
+  const own = {
+    name: others.length ? shorten(source.name(), 30) : '',
+    book: bookOf(state, view.case),
+    metrics: state.metrics,
+    spec
+  };
+  for (const name of ['charts', 'table', 'meaning']) {
+    setHidden(parts[name].element, !measures);
+  }
+  if (measures) {
+    parts.charts.update([own, ...others], view, title);
+    parts.table.update(own.book, view.sort);
+  }
+  parts.metrics.update([own, ...others], view, title);
+  parts.figures.update(state, spec?.program);
+  parts.replay.update(source, state, view.at);
+  parts.logs.update(state, view);
+  parts.timeline.update(state);
+  parts.spec.update(source.meta);
+  parts.meaning.update(state.worldSize);
 }

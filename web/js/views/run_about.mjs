@@ -1,116 +1,98 @@
 /* run_about.mjs - what was asked for, and what the numbers mean */
 import {h} from '../dom.mjs';
-import {copyBlock} from '../parts.mjs';
+import {copyBlock, fold, head} from '../parts.mjs';
 import {curlLine, prettyJson, shortSpec} from '../spec_form.mjs';
-import {busFactor} from '../stats.mjs';
+import {FACTORS} from '../stats.mjs';
 import {significant} from '../units.mjs';
 
 export function runSpec(app) {
-    const json = copyBlock('', 'the spec');
-    const curl = copyBlock('', 'the curl line');
-    const env = h('div');
-    const details = h('details', {class: 'card fold'},
-        h('summary', {}, h('h2', {}, 'Spec and environment')),
-        h('h3', {}, 'The same run from a shell'), curl.block,
-        h('h3', {}, 'Effective spec'), json.block,
-        h('h3', {}, 'Environment of the ranks'), env);
-    let drawn = null;
-    return {
-        element: details,
-        update(meta) {
-            if (meta === null || meta === drawn) {
-                return;
-            }
-            drawn = meta;
-            json.set(prettyJson(meta.spec ?? {}));
-            curl.set(curlLine(
-                shortSpec(meta.spec ?? {}), location.origin, app.api.token() !== null));
-            const pairs = Object.entries(meta.spec?.env ?? {});
-            env.replaceChildren(pairs.length === 0
-                    ? h('p', {class: 'muted'},
-                          'The run sets no variables; each agent’s own ' +
-                              'environment applies.')
-                    : h('table', {class: 'env'},
-                          h('tbody', {},
-                              pairs.map(([name, value]) =>
-                                            h('tr', {}, h('th', {scope: 'row'}, name),
-                                                h('td', {}, value))))));
-        }
-    };
+  const json = copyBlock('', 'the spec');
+  const curl = copyBlock('', 'the curl line');
+  const env = h('div');
+  const details = fold('Spec and environment', null,
+    h('h3', {}, 'The same run from a shell'), curl.block, h('h3', {}, 'Effective spec'),
+    json.block, h('h3', {}, 'Environment of the ranks'), env);
+  let drawn = null;
+  return {
+    element: details,
+    update(meta) {
+      if (meta === null || meta === drawn) {
+        return;
+      }
+      drawn = meta;
+      json.set(prettyJson(meta.spec ?? {}));
+      curl.set(
+        curlLine(shortSpec(meta.spec ?? {}), location.origin, app.api.token() !== null));
+      const pairs = Object.entries(meta.spec?.env ?? {});
+      env.replaceChildren(pairs.length === 0
+          ? h('p', {class: 'muted'},
+              'The run sets no variables; each agent’s own ' +
+                'environment applies.')
+          : h('table', {class: 'env'}, h('tbody', {}, pairs.map(([
+              name, value
+            ]) => h('tr', {}, h('th', {scope: 'row'}, name), h('td', {}, value))))));
+    }
+  };
 }
 
 const MEANINGS = [
-    [
-        'time',
-        `How long one call takes: the wall time of the timed calls over their number,
+  [
+    'time', `How long one call takes: the wall time of the timed calls over their number,
         averaged over the ranks. The spread in the chart runs from the fastest to the
         slowest rank, over all repeats.`
-    ],
-    [
-        'algbw', `Algorithm bandwidth: the size over the time. It says how long your data
+  ],
+  [
+    'algbw', `Algorithm bandwidth: the size over the time. It says how long your data
         takes, and falls as ranks are added.`
-    ],
-    [
-        'busbw',
-        `Bus bandwidth: algbw times the factor below, as nccl-tests defines it. It
+  ],
+  [
+    'busbw', `Bus bandwidth: algbw times the factor below, as nccl-tests defines it. It
         estimates what the busiest link carries, so it can be held against the hardware’s
         rate and compared between collectives and numbers of ranks.`
-    ],
-    [
-        'size', `Bytes of the larger of the send and the receive buffer of a rank, after
+  ],
+  [
+    'size', `Bytes of the larger of the send and the receive buffer of a rank, after
         rounding to whole elements for each rank.`
-    ],
-    [
-        'in place', `The result overwrites the input. Out of place, it goes to a buffer of
+  ],
+  [
+    'in place', `The result overwrites the input. Out of place, it goes to a buffer of
         its own.`
-    ],
-    [
-        'wrong', `Elements that differ from what they must be, over all ranks, checked
+  ],
+  [
+    'wrong', `Elements that differ from what they must be, over all ranks, checked
         outside of the timed calls. A dash: not checked.`
-    ],
-    [
-        'skipped',
-        `Not run, and why: too large for the memory, or too small for one element
+  ],
+  [
+    'skipped', `Not run, and why: too large for the memory, or too small for one element
         for each rank. Never timed and never counted as zero.`
-    ],
-    [
-        'GB/s', `1,000,000,000 bytes in a second. Sizes are in powers of 1024: 1M is
+  ],
+  [
+    'GB/s', `1,000,000,000 bytes in a second. Sizes are in powers of 1024: 1M is
         1,048,576 bytes.`
-    ]
-];
-const FORMULAS = [
-    ['all_reduce', '2 (n − 1) / n'], ['all_gather', '(n − 1) / n'],
-    ['reduce_scatter', '(n − 1) / n'], ['alltoall', '(n − 1) / n'],
-    ['gather', '(n − 1) / n'], ['scatter', '(n − 1) / n'], ['broadcast', '1'],
-    ['reduce', '1'], ['sendrecv', '1']
+  ]
 ];
 
 export function runMeaning() {
-    const body = h('tbody');
-    const details = h('details', {class: 'card fold'},
-        h('summary', {}, h('h2', {}, 'What the numbers mean')),
-        h('dl', {class: 'meanings'},
-            MEANINGS.flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
-        h('h3', {}, 'Factor from algbw to busbw'),
-        h('table', {class: 'env'},
-            h('thead', {}, h('tr', {}, ['collective', 'factor',
-                'here'].map(text => h('th', {scope: 'col'}, text)))),
-            body));
-    let drawn = null;
-    return {
-        element: details,
-        update(worldSize) {
-            if (worldSize === drawn) {
-                return;
-            }
-            drawn = worldSize;
-            body.replaceChildren(...FORMULAS.map(
-                ([name, formula]) => h('tr', {}, h('th', {scope: 'row'}, name),
-                    h('td', {}, formula),
-                    h('td', {},
-                        worldSize > 0 ? `${significant(busFactor(name, worldSize))} ` +
-                                `(n = ${worldSize})`
-                                      : '–'))));
-        }
-    };
+  const body = h('tbody');
+  const details = fold('What the numbers mean', null,
+    h('dl', {class: 'meanings'},
+      MEANINGS.flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
+    h('h3', {}, 'Factor from algbw to busbw'),
+    h('table', {class: 'env'}, head(['collective', 'factor', 'here']), body));
+  let drawn = null;
+  return {
+    element: details,
+    update(worldSize) {
+      if (worldSize === drawn) {
+        return;
+      }
+      drawn = worldSize;
+      body.replaceChildren(...FACTORS.map(
+        ([names, formula, factor]) =>
+          h('tr', {}, h('th', {scope: 'row'}, names.join(', ')), h('td', {}, formula),
+            h('td', {},
+              worldSize > 0 ? `${significant(factor(worldSize))} (n = ${worldSize})`
+                            : '–'))));
+    }
+  };
 }

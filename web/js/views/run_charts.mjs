@@ -14,156 +14,146 @@ const HEIGHT_OF_SEVERAL = 280;
 /* Of measured rows, or of the `figures` of programs and control series. `change(set)` asks
  * for another address state; `redraw()` for a drawing of the same. */
 export function runCharts(change, redraw, figures = false) {
-    const controls = chartControls(change, figures);
-    const legend = h('ul', {'class': 'legend', 'aria-label': 'Series'});
-    const panels = h('div', {class: 'panels'});
-    const empty =
-        h('p', {class: 'chart-empty'}, 'Points appear here as they are measured.');
-    const charts = new Map();
-    let shown = {panels: [], view: null, title: 'run'};
-    const stopTheme = onTheme(redraw);
-    const exports = exportButtons(() => shown);
-    const build = figures ? metricPanels : buildPanels;
-    const element = h('section', {
-        'class': 'card chart-card',
-        'aria-label': figures ? 'Chart of figures' : 'Chart'
-    },
-        h('div', {class: 'chart-top'}, controls.element, exports), panels, empty, legend);
+  const controls = chartControls(change, figures);
+  const legend = h('ul', {'class': 'legend', 'aria-label': 'Series'});
+  const panels = h('div', {class: 'panels'});
+  const empty =
+    h('p', {class: 'chart-empty'}, 'Points appear here as they are measured.');
+  const charts = new Map();
+  let shown = {panels: [], view: null, title: 'run'};
+  const stopTheme = onTheme(redraw);
+  const exports = exportButtons(() => shown);
+  const build = figures ? metricPanels : buildPanels;
+  const element = h('section',
+    {'class': 'card chart-card', 'aria-label': figures ? 'Chart of figures' : 'Chart'},
+    h('div', {class: 'chart-top'}, controls.element, exports), panels, empty, legend);
 
-    return {
-        element,
-        update(sources, view, title) {
-            const built = build(sources, view, theme());
-            shown = {panels: built, view, title};
-            setHidden(element, figures && built.length === 0);
-            controls.set(view);
-            setHidden(empty, built.length > 0);
-            drawPanels(charts, panels, built, view);
-            drawLegend(legend, built, view, change);
-        },
-        destroy() {
-            stopTheme();
-            charts.forEach(({chart}) => chart.destroy());
-        }
-    };
+  return {
+    element,
+    update(sources, view, title) {
+      const built = build(sources, view, theme());
+      shown = {panels: built, view, title};
+      setHidden(element, figures && built.length === 0);
+      controls.set(view);
+      setHidden(empty, built.length > 0);
+      drawPanels(charts, panels, built, view);
+      drawLegend(legend, built, view, change);
+    },
+    destroy() {
+      stopTheme();
+      charts.forEach(({chart}) => chart.destroy());
+    }
+  };
 }
 
 function chartControls(change, figures) {
-    const metric = switcher('What is drawn',
-        [
-            [
-                'busbw', 'busbw',
-                'What the busiest link carries: comparable between collectives'
-            ],
-            ['algbw', 'algbw', 'Size over time'],
-            ['time', 'time', 'Time per call, all sizes'],
-            ['latency', 'latency', 'Time per call of the small sizes']
-        ],
-        value => change({metric: value, y: 'auto'}));
-    const scale = switcher('Vertical scale', [['linear', 'linear'], ['log', 'log']],
-        value => change({y: value}));
-    const place = switcher('Placement',
-        [['both', 'both'], ['out', 'out of place'], ['in', 'in place']],
-        value => change({place: value}));
-    const id = figures ? 'figures-band' : 'band';
-    const band = h('input', {type: 'checkbox', id});
-    band.addEventListener('change', () => change({band: band.checked}));
-    return {
-        element: h('div', {class: 'controls'}, figures ? null : metric.group, scale.group,
-            figures ? null : place.group,
-            h('label', {
-                'for': id,
-                'title': figures ? 'Lowest to highest, over ranks and repeats'
-                                 : 'Fastest to slowest rank, over all repeats'
-            },
-                band, ' spread')),
-        set(view) {
-            metric.set(view.metric);
-            scale.set(yScale(view, figures ? {kind: 'figure', y: [1]} : {}));
-            place.set(view.place);
-            band.checked = view.band;
-        }
-    };
+  const metric = switcher('What is drawn',
+    [
+      ['busbw', 'busbw', 'What the busiest link carries: comparable between collectives'],
+      ['algbw', 'algbw', 'Size over time'], ['time', 'time', 'Time per call, all sizes'],
+      ['latency', 'latency', 'Time per call of the small sizes']
+    ],
+    value => change({metric: value, y: 'auto'}));
+  const scale = switcher('Vertical scale', [['linear', 'linear'], ['log', 'log']],
+    value => change({y: value}));
+  const place =
+    switcher('Placement', [['both', 'both'], ['out', 'out of place'], ['in', 'in place']],
+      value => change({place: value}));
+  const id = figures ? 'figures-band' : 'band';
+  const band = h('input', {type: 'checkbox', id});
+  band.addEventListener('change', () => change({band: band.checked}));
+  return {
+    element: h('div', {class: 'controls'}, figures ? null : metric.group, scale.group,
+      figures ? null : place.group,
+      h('label', {
+        'for': id,
+        'title': figures ? 'Lowest to highest, over ranks and repeats'
+                         : 'Fastest to slowest rank, over all repeats'
+      },
+        band, ' spread')),
+    set(view) {
+      metric.set(view.metric);
+      scale.set(yScale(view, figures ? {kind: 'figure', y: [1]} : {}));
+      place.set(view.place);
+      band.checked = view.band;
+    }
+  };
 }
 
 function drawPanels(charts, root, panels, view) {
-    const wanted = new Set(panels.map(panel => panel.collective));
-    for (const [name, {chart, box}] of charts) {
-        if (!wanted.has(name)) {
-            chart.destroy();
-            box.remove();
-            charts.delete(name);
-        }
+  const wanted = new Set(panels.map(panel => panel.collective));
+  for (const [name, {chart, box}] of charts) {
+    if (!wanted.has(name)) {
+      chart.destroy();
+      box.remove();
+      charts.delete(name);
     }
-    for (const panel of panels) {
-        let entry = charts.get(panel.collective);
-        if (!entry) {
-            const box = h('figure', {},
-                h('figcaption', {}, h('strong', {}, panel.collective),
-                    h('span', {class: 'muted axis-name'})));
-            root.append(box);
-            entry = {box, chart: new Chart(box)};
-            charts.set(panel.collective, entry);
-        }
-        entry.box.querySelector('.axis-name').textContent = ` ${panel.axis}`;
-        entry.chart.update(panel, view, panels.length > 1 ? HEIGHT_OF_SEVERAL : HEIGHT);
+  }
+  for (const panel of panels) {
+    let entry = charts.get(panel.collective);
+    if (!entry) {
+      const box = h('figure', {},
+        h('figcaption', {}, h('strong', {}, panel.collective),
+          h('span', {class: 'muted axis-name'})));
+      root.append(box);
+      entry = {box, chart: new Chart(box)};
+      charts.set(panel.collective, entry);
     }
-    root.classList.toggle('several', panels.length > 1);
+    entry.box.querySelector('.axis-name').textContent = ` ${panel.axis}`;
+    entry.chart.update(panel, view, panels.length > 1 ? HEIGHT_OF_SEVERAL : HEIGHT);
+  }
+  root.classList.toggle('several', panels.length > 1);
 }
 
 /* A button per line shows or hides it. */
 function drawLegend(root, panels, view, change) {
-    const offered = panels.flatMap(panel => panel.lines).filter(line => line.offered);
-    const lines = [...new Map(offered.map(line => [line.key, line])).values()];
-    syncChildren(root, lines, {
-        key: line => line.key,
-        signature: line =>
-            JSON.stringify([line.label, line.colour, line.hidden, view.hide]),
-        render: line => h('li', {},
-            h('button', {
-                'type': 'button',
-                'class': 'legend-item',
-                'aria-pressed': String(!line.hidden),
-                'on': {
-                    click: () => {
-                        const hide = view.hide.includes(line.key)
-                            ? view.hide.filter(key => key !== line.key)
-                            : [...view.hide, line.key];
-                        change({hide});
-                        [...root.querySelectorAll('button')]
-                            .find(button => button.dataset.key === line.key)
-                            ?.focus();
-                    }
-                },
-                'data-key': line.key
-            },
-                glyph(line), line.label))
-    });
+  const offered = panels.flatMap(panel => panel.lines).filter(line => line.offered);
+  const lines = [...new Map(offered.map(line => [line.key, line])).values()];
+  syncChildren(root, lines, {
+    key: line => line.key,
+    signature: line => JSON.stringify([line.label, line.colour, line.hidden, view.hide]),
+    render: line => h('li', {},
+      h('button', {
+        'class': 'legend-item',
+        'aria-pressed': String(!line.hidden),
+        'on': {
+          click: () => {
+            const hide = view.hide.includes(line.key)
+              ? view.hide.filter(key => key !== line.key)
+              : [...view.hide, line.key];
+            change({hide});
+            [...root.querySelectorAll('button')]
+              .find(button => button.dataset.key === line.key)
+              ?.focus();
+          }
+        },
+        'data-key': line.key
+      },
+        glyph(line), line.label))
+  });
 }
 
 function exportButtons(shown) {
-    const image = () => {
-        const {panels, view, title} = shown();
-        return panelsToSvg(panels, view, {title, ...colours(), theme: theme()});
-    };
-    const name = () =>
-        `ringbench-${shown().title.replace(/[^A-Za-z0-9._-]+/g, '-')}`.slice(0, 80);
-    return h('div', {class: 'exports'},
-        h('button', {
-            type: 'button',
-            class: 'quiet',
-            title: 'The chart as a vector drawing',
-            on: {
-                click: () => download(
-                    new Blob([image().text], {type: 'image/svg+xml'}), `${name()}.svg`)
-            }
-        },
-            'SVG'),
-        h('button', {
-            type: 'button',
-            class: 'quiet',
-            title: 'The chart as a picture',
-            on: {click: async () => download(await svgToPng(image()), `${name()}.png`)}
-        },
-            'PNG'));
+  const image = () => {
+    const {panels, view, title} = shown();
+    return panelsToSvg(panels, view, {title, ...colours(), theme: theme()});
+  };
+  const name = () =>
+    `ringbench-${shown().title.replace(/[^A-Za-z0-9._-]+/g, '-')}`.slice(0, 80);
+  return h('div', {class: 'exports'},
+    h('button', {
+      class: 'quiet',
+      title: 'The chart as a vector drawing',
+      on: {
+        click: () =>
+          download(new Blob([image().text], {type: 'image/svg+xml'}), `${name()}.svg`)
+      }
+    },
+      'SVG'),
+    h('button', {
+      class: 'quiet',
+      title: 'The chart as a picture',
+      on: {click: async () => download(await svgToPng(image()), `${name()}.png`)}
+    },
+      'PNG'));
 }

@@ -1,51 +1,75 @@
 /* run_figures.mjs - what a program printed: a line per metric, over all ranks and of rank 0 */
-import {h, setHidden, setText, syncChildren} from '../dom.mjs';
+import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 
-const COLUMNS =
-    ['metric', 'unit', 'last', 'mean', 'lowest', 'highest', 'count', 'rank 0, mean'];
+const COLUMNS = ['metric', 'of', 'unit', 'last', 'mean', 'lowest', 'highest', 'count'];
 
 export function runFigures() {
-    const body = h('tbody');
-    const empty = h('p', {class: 'muted'}, 'No figures yet.');
-    const note = h('span', {class: 'muted note'});
-    const table = h('table', {class: 'figures'},
-        h('caption', {class: 'visually-hidden'}, 'Figures: one row per metric'),
-        h('thead', {}, h('tr', {}, COLUMNS.map(name => h('th', {scope: 'col'}, name)))),
-        body);
-    const scroll = h('div',
-        {'class': 'scroll', 'tabindex': '0', 'role': 'region', 'aria-label': 'Figures'},
-        table);
-    const card = h('section', {class: 'card', hidden: true},
-        h('h2', {}, 'Figures of the program', note), empty, scroll);
-    return {
-        element: card,
-        update(state, program) {
-            const metrics = [...state.metrics.values()];
-            setHidden(card, !program);
-            setText(note, program?.name ?? '');
-            setHidden(empty, metrics.length > 0);
-            setHidden(scroll, metrics.length === 0);
-            syncChildren(body, metrics, {
-                key: metric => metric.metric,
-                signature: metric => `${metric.all.count}`,
-                render
-            });
-        }
-    };
+  const body = h('tbody');
+  const empty = h('p', {class: 'muted'}, 'No figures yet.');
+  const title = h('span');
+  const note = h('span', {class: 'muted note'});
+  const head = h('tr');
+  const table = h('table', {class: 'list'},
+    h('caption', {class: 'visually-hidden'}, 'Figures: one row per metric and line'),
+    h('thead', {}, head), body);
+  const scroll = region('Figures', 'scroll', table);
+  const card =
+    h('section', {class: 'card', hidden: true}, h('h2', {}, title, note), empty, scroll);
+  return {
+    element: card,
+    update(state, program) {
+      const items = [...state.metrics.values()].flatMap(linesOf);
+      const withRank0 = items.some(({rank0}) => rank0?.count);
+      const withTail = items.some(({sum}) => sum.p99 !== undefined);
+      const columns =
+        [...COLUMNS, withTail && 'slowest p99', withRank0 && 'rank 0, mean'].filter(
+          Boolean);
+      setHidden(card, !program && items.length === 0);
+      setText(title, program ? 'Figures of the program' : 'Figures of small operations');
+      setText(note, program?.name ?? '');
+      setHidden(empty, items.length > 0);
+      setHidden(scroll, items.length === 0);
+      if (head.childElementCount !== columns.length) {
+        head.replaceChildren(...columns.map(
+          (name, i) => h('th', {scope: 'col', class: i > 2 ? 'number' : null}, name)));
+      }
+      syncChildren(body, items, {
+        key: item => `${item.metric.metric}/${item.label}`,
+        signature: item => `${item.sum.count}/${withTail}/${withRank0}`,
+        render: item => render(item, withTail, withRank0)
+      });
+    }
+  };
 }
 
-function render(metric) {
-    const {all, rank0} = metric;
-    const better = metric.higherIsBetter ? 'higher is better' : 'lower is better';
-    const cells = [all.last, all.sum / all.count, all.min, all.max].map(number);
-    return h('tr', {}, h('th', {scope: 'row', title: better}, metric.metric),
-        h('td', {}, metric.unit), [
-            ...cells, String(all.count),
-            rank0.count ? number(rank0.sum / rank0.count) : '–'
-        ].map(text => h('td', {class: 'number'}, text)));
+/* One line is the metric itself; of several each has a row. */
+function linesOf(metric) {
+  if (metric.lines.size < 2) {
+    const [line] = metric.lines.values();
+    return [{
+      metric,
+      label: line?.label ?? '',
+      sum: {...line?.all, ...metric.all},
+      rank0: metric.rank0
+    }];
+  }
+  return [...metric.lines.values()].map(
+    line => ({metric, label: line.label, sum: line.all, rank0: null}));
+}
+
+function render({metric, label, sum, rank0}, withTail, withRank0) {
+  const better = metric.higherIsBetter ? 'higher is better' : 'lower is better';
+  const cells = [sum.last, sum.sum / sum.count, sum.min, sum.max].map(number);
+  const tail = withTail ? [sum.p99 === undefined ? '–' : number(sum.p99)] : [];
+  const first = withRank0 ? [rank0?.count ? number(rank0.sum / rank0.count) : '–'] : [];
+  return h('tr', {}, h('th', {scope: 'row', title: better}, metric.metric),
+    h('td', {}, label || 'all ranks'), h('td', {}, metric.unit),
+    [...cells, String(sum.count), ...tail, ...first].map(
+      text => h('td', {class: 'number'}, text)));
 }
 
 /* Six digits tell repeated measurements apart. */
 function number(value) {
-    return String(Number(value.toPrecision(6)));
+  return value === null || value === undefined ? '–'
+                                               : String(Number(value.toPrecision(6)));
 }

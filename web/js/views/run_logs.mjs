@@ -1,119 +1,116 @@
 /* run_logs.mjs - what the ranks wrote, by rank and with a search */
 import {isEnded} from '../events.mjs';
-import {debounce, h, setHidden, setText} from '../dom.mjs';
+import {debounce, h, region, setHidden, setText} from '../dom.mjs';
 import {LogReader} from '../log_reader.mjs';
+import {fold} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {plural} from '../units.mjs';
 
 export const runLogs = (app, id, change) => new LogPanel(app.api, id, change);
 
 class LogPanel {
-    constructor(api, id, change) {
-        this.log = new LogReader(api, id);
-        this.view = null;
-        this.isOver = false;
-        this.polling = null;
-        this.build();
-        this.element.addEventListener('toggle', () => this.readOn(this.element.open));
-        this.more.addEventListener('click', () => this.refresh());
-        this.rank.addEventListener('change',
-            () =>
-                change({rank: this.rank.value === '' ? null : Number(this.rank.value)}));
-        this.find.addEventListener(
-            'input', debounce(() => change({log: this.find.value}), 250));
-    }
+  constructor(api, id, change) {
+    this.log = new LogReader(api, id);
+    this.view = null;
+    this.isOver = false;
+    this.polling = null;
+    this.build();
+    this.element.addEventListener('toggle', () => this.readOn(this.element.open));
+    this.more.addEventListener('click', () => this.refresh());
+    this.rank.addEventListener('change',
+      () => change({rank: this.rank.value === '' ? null : Number(this.rank.value)}));
+    this.find.addEventListener(
+      'input', debounce(() => change({log: this.find.value}), 250));
+  }
 
-    build() {
-        this.rank =
-            h('select', {'aria-label': 'Rank'}, h('option', {value: ''}, 'all ranks'));
-        this.find = h('input', {
-            'type': 'search',
-            'placeholder': 'find in the lines',
-            'aria-label': 'Find in the log lines'
-        });
-        this.note = h('span', {class: 'muted', role: 'status'});
-        this.list = h('ol', {class: 'log-lines'});
-        this.more =
-            h('button', {type: 'button', class: 'quiet', hidden: true}, 'Read on');
-        const box = {'class': 'scroll log-box', 'tabindex': '0', 'role': 'region'};
-        this.element = h('details', {class: 'card fold'},
-            h('summary', {}, h('h2', {}, 'Logs'), this.note),
-            h('div', {class: 'controls'}, this.rank, this.find),
-            h('div', {...box, 'aria-label': 'Log lines'}, this.list), this.more);
-    }
+  build() {
+    this.rank =
+      h('select', {'aria-label': 'Rank'}, h('option', {value: ''}, 'all ranks'));
+    this.find = h('input', {
+      'type': 'search',
+      'placeholder': 'find in the lines',
+      'aria-label': 'Find in the log lines'
+    });
+    this.note = h('span', {class: 'muted', role: 'status'});
+    this.list = h('ol', {class: 'log-lines'});
+    this.more = h('button', {class: 'quiet', hidden: true}, 'Read on');
+    this.element =
+      fold('Logs', this.note, h('div', {class: 'controls'}, this.rank, this.find),
+        region('Log lines', 'scroll log-box', this.list), this.more);
+  }
 
-    update(state, view) {
-        const before = this.view;
-        this.view = view;
-        this.isOver = isEnded(state);
-        fillRanks(this.rank, state.worldSize, view.rank);
-        if (document.activeElement !== this.find) {
-            this.find.value = view.log;
-        }
-        if (before === null) {
-            this.log.choose(view);
-            this.element.open = view.rank !== null || view.log !== '';
-        } else if (before.rank !== view.rank || before.case !== view.case) {
-            this.log.choose(view);
-            this.draw();
-            this.readOn(this.element.open);
-        } else if (before.log !== view.log) {
-            this.draw();
-        }
+  update(state, view) {
+    const before = this.view;
+    this.view = view;
+    this.isOver = isEnded(state);
+    fillRanks(this.rank, state.worldSize, view.rank);
+    if (document.activeElement !== this.find) {
+      this.find.value = view.log;
     }
-
-    /* Follow the log while the panel is open and lines may come. */
-    readOn(isWanted) {
-        this.polling?.stop();
-        this.polling = isWanted ? poll(() => this.refresh(), 2000) : null;
+    if (before === null) {
+      this.log.choose(view);
+      this.element.open = view.rank !== null || view.log !== '';
+    } else if (before.rank !== view.rank || before.case !== view.case) {
+      this.log.choose(view);
+      this.draw();
+      this.readOn(this.element.open);
+    } else if (before.log !== view.log) {
+      this.draw();
     }
+  }
 
-    async refresh() {
-        try {
-            const isFresh = await this.log.read();
-            setText(this.note, this.inWords());
-            if (isFresh || !this.list.hasChildNodes()) {
-                this.draw();
-            }
-            if (this.isOver && !this.log.hasMore) {
-                this.readOn(false);
-            }
-        } catch (error) {
-            setText(this.note, error.status ? error.message : 'waiting for the server');
-        }
-        setHidden(this.more, !this.log.hasMore);
-    }
+  /* Follow the log while the panel is open and lines may come. */
+  readOn(isWanted) {
+    this.polling?.stop();
+    this.polling = isWanted ? poll(() => this.refresh(), 2000) : null;
+  }
 
-    inWords() {
-        const {lines, dropped} = this.log;
-        return plural(lines.length, 'line') +
-            (dropped ? `, the oldest ${dropped} left out` : '');
-    }
-
-    draw() {
-        const lines = this.log.find(this.view.log);
-        const none = this.view.log ? 'No line has that.' : 'The ranks wrote nothing.';
-        this.list.replaceChildren(
-            ...(lines.length ? lines.map(logLine) : [h('li', {class: 'muted'}, none)]));
-    }
-
-    destroy() {
+  async refresh() {
+    try {
+      const isFresh = await this.log.read();
+      setText(this.note, this.inWords());
+      if (isFresh || !this.list.hasChildNodes()) {
+        this.draw();
+      }
+      if (this.isOver && !this.log.hasMore) {
         this.readOn(false);
+      }
+    } catch (error) {
+      setText(this.note, error.status ? error.message : 'waiting for the server');
     }
+    setHidden(this.more, !this.log.hasMore);
+  }
+
+  inWords() {
+    const {lines, dropped} = this.log;
+    return plural(lines.length, 'line') +
+      (dropped ? `, the oldest ${dropped} left out` : '');
+  }
+
+  draw() {
+    const lines = this.log.find(this.view.log);
+    const none = this.view.log ? 'No line has that.' : 'The ranks wrote nothing.';
+    this.list.replaceChildren(
+      ...(lines.length ? lines.map(logLine) : [h('li', {class: 'muted'}, none)]));
+  }
+
+  destroy() {
+    this.readOn(false);
+  }
 }
 
 function fillRanks(select, worldSize, rank) {
-    const count = Math.max(worldSize, rank === null ? 0 : rank + 1);
-    for (let i = select.options.length - 1; i < count; i += 1) {
-        select.append(h('option', {value: String(i)}, `rank ${i}`));
-    }
-    select.value = rank === null ? '' : String(rank);
+  const count = Math.max(worldSize, rank === null ? 0 : rank + 1);
+  for (let i = select.options.length - 1; i < count; i += 1) {
+    select.append(h('option', {value: String(i)}, `rank ${i}`));
+  }
+  select.value = rank === null ? '' : String(rank);
 }
 
 function logLine(line) {
-    const place =
-        line.case > 0 ? `case ${line.case} rank ${line.rank}` : `rank ${line.rank}`;
-    return h('li', {class: line.stream === 'stderr' ? 'stderr' : null},
-        h('span', {class: 'muted'}, `${String(line.time ?? '').slice(11, 23)} ${place} `),
-        line.text);
+  const place =
+    line.case > 0 ? `case ${line.case} rank ${line.rank}` : `rank ${line.rank}`;
+  return h('li', {class: line.stream === 'stderr' ? 'stderr' : null},
+    h('span', {class: 'muted'}, `${String(line.time ?? '').slice(11, 23)} ${place} `),
+    line.text);
 }

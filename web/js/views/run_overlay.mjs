@@ -6,65 +6,69 @@ import {RunSource} from '../run_source.mjs';
 import {shorten} from '../units.mjs';
 
 export function runOverlay(app, onChange, change) {
-    const sources = new Map();
-    const list = h('ul', {class: 'case-list'});
-    const element = h('section',
-        {'class': 'card cases', 'hidden': true, 'aria-label': 'Overlaid runs'},
-        h('h2', {}, 'On one chart'), list);
+  const sources = new Map();
+  const list = h('ul', {class: 'case-list'});
+  const element =
+    h('section', {'class': 'card cases', 'hidden': true, 'aria-label': 'Overlaid runs'},
+      h('h2', {}, 'On one chart'), list);
 
-    /* Follow the wanted runs and no other. */
-    function follow(ids) {
-        for (const [id, source] of sources) {
-            if (!ids.includes(id)) {
-                source.close();
-                sources.delete(id);
-            }
-        }
-        for (const id of ids) {
-            if (!sources.has(id)) {
-                sources.set(id, new RunSource(app.api, id, onChange));
-            }
-        }
+  /* Follow the wanted runs and no other. */
+  function follow(ids) {
+    for (const [id, source] of sources) {
+      if (!ids.includes(id)) {
+        source.close();
+        sources.delete(id);
+      }
     }
+    for (const id of ids) {
+      if (!sources.has(id)) {
+        sources.set(id, new RunSource(app.api, id, onChange));
+      }
+    }
+  }
 
-    return {
-        element,
-        /* The overlaid runs as the chart wants them. */
-        update(main, ids) {
-            const wanted = ids.filter(id => id !== main.id);
-            follow(wanted);
-            setHidden(element, wanted.length === 0);
-            const all = [main, ...wanted.map(id => sources.get(id))];
-            syncChildren(list, all, {
-                key: source => source.id,
-                signature: source => JSON.stringify(
-                    [source.name(), source.state.state, source.error?.message, wanted]),
-                render: source => overlayItem(source, main,
-                    () => change({with: wanted.filter(id => id !== source.id)}))
-            });
-            return wanted.map(id => sources.get(id)).map(source => ({
-                name: shorten(source.name(), 30),
-                book: bookOf(source.state),
-                metrics: source.state.metrics,
-                spec: source.meta?.spec
-            }));
-        },
-        destroy: () => follow([])
-    };
+  return {
+    element,
+    /* The overlaid runs as the chart wants them. */
+    update(main, ids) {
+      const wanted = ids.filter(id => id !== main.id);
+      follow(wanted);
+      setHidden(element, wanted.length === 0);
+      const all = [main, ...wanted.map(id => sources.get(id))];
+      syncChildren(list, all, {
+        key: source => source.id,
+        signature: source => JSON.stringify(
+          [source.name(), source.state.state, source.error?.message, wanted]),
+        render: source => overlayItem(
+          source, main, () => change({with: wanted.filter(id => id !== source.id)}))
+      });
+      return wanted.map(id => lineSource(sources.get(id)));
+    },
+    destroy: () => follow([])
+  };
+}
+
+function lineSource(source) {
+  const book = bookOf(source.state);
+  const mark = book.unreal ? ` (${book.unreal})` : '';
+  return {
+    name: shorten(source.name(), 30) + mark,
+    book,
+    metrics: source.state.metrics,
+    spec: source.meta?.spec
+  };
 }
 
 function overlayItem(source, main, remove) {
-    const name = shorten(source.name(), 60);
-    return h('li', {}, h('a', {href: `/runs/${encodeURIComponent(source.id)}`}, name),
-        ' ',
-        source.error ? h('span', {class: 'bad'}, source.error.message)
-                     : statePill(source.state.state),
-        source === main ? null
-                        : h('button', {
-                              'type': 'button',
-                              'class': 'quiet',
-                              'aria-label': `Take ${name} off the chart`,
-                              'on': {click: remove}
-                          },
-                              'Take off'));
+  const name = shorten(source.name(), 60);
+  return h('li', {}, h('a', {href: `/runs/${encodeURIComponent(source.id)}`}, name), ' ',
+    source.error ? h('span', {class: 'bad'}, source.error.message)
+                 : statePill(source.state.state),
+    source === main ? null
+                    : h('button', {
+                        'class': 'quiet',
+                        'aria-label': `Take ${name} off the chart`,
+                        'on': {click: remove}
+                      },
+                        'Take off'));
 }

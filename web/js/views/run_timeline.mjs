@@ -2,7 +2,7 @@
  * over, a slider back to any moment of it */
 import {isEnded} from '../events.mjs';
 import {h, setHidden, setText, syncChildren} from '../dom.mjs';
-import {stateWord} from '../parts.mjs';
+import {fold, stateWord} from '../parts.mjs';
 import {formatDuration, plural, secondsBetween} from '../units.mjs';
 
 const SHOWN = 200;
@@ -11,123 +11,116 @@ const REPLAY_MS = 12000;
 const STEP_MS = 60;
 
 export function runTimeline() {
-    const note = h('span', {class: 'muted'});
-    const list = h('ol', {class: 'timeline'});
-    const details = h('details', {class: 'card fold'},
-        h('summary', {}, h('h2', {}, 'What happened'), note), list);
-    return {
-        element: details,
-        update(state) {
-            const items = timeline(state);
-            setText(note, plural(items.length, 'entry', 'entries'));
-            syncChildren(list, items.slice(-SHOWN), {
-                key: item => item.key,
-                signature: item => item.text + item.after,
-                render: item => h('li', {class: item.tone},
-                    h('span', {class: 'number muted'}, item.after),
-                    h('span', {}, item.text))
-            });
-        }
-    };
+  const note = h('span', {class: 'muted'});
+  const list = h('ol', {class: 'timeline'});
+  const details = fold('What happened', note, list);
+  return {
+    element: details,
+    update(state) {
+      const items = timeline(state);
+      setText(note, plural(items.length, 'entry', 'entries'));
+      syncChildren(list, items.slice(-SHOWN), {
+        key: item => item.key,
+        signature: item => item.text + item.after,
+        render: item => h('li', {class: item.tone},
+          h('span', {class: 'number muted'}, item.after), h('span', {}, item.text))
+      });
+    }
+  };
 }
 
 /* States and messages by time, each with how long after the first it came. */
 function timeline(state) {
-    const states = state.history.map((entry, i) => ({
-        key: `s${i}`,
-        time: entry.time,
-        tone: entry.state === 'failed' ? 'bad' : null,
-        text: stateWord(entry.state) + (entry.reason ? `: ${entry.reason}` : '')
-    }));
-    const messages = state.messages.map(message => ({
-        key: `m${message.id}`,
-        time: message.time,
-        tone: message.level === 'error' ? 'bad' : null,
-        text: messagePlace(message) + message.text
-    }));
-    const all =
-        [...states, ...messages].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
-    return all.map(item => ({
-        ...item,
-        after: `+${formatDuration(secondsBetween(all[0].time, item.time))}`
-    }));
+  const states = state.history.map((entry, i) => ({
+    key: `s${i}`,
+    time: entry.time,
+    tone: entry.state === 'failed' ? 'bad' : null,
+    text: stateWord(entry.state) + (entry.reason ? `: ${entry.reason}` : '')
+  }));
+  const messages = state.messages.map(message => ({
+    key: `m${message.id}`,
+    time: message.time,
+    tone: message.level === 'error' ? 'bad' : null,
+    text: messagePlace(message) + message.text
+  }));
+  const all =
+    [...states, ...messages].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
+  return all.map(
+    item =>
+      ({...item, after: `+${formatDuration(secondsBetween(all[0].time, item.time))}`}));
 }
 
-function messagePlace(message) {
-    const rank = message.rank === undefined ? null : `rank ${message.rank}`;
-    const place = [message.node, rank].filter(Boolean).join(', ');
-    return place ? `${place}: ` : '';
+/* "node-2, rank 2, case 1: " */
+export function messagePlace({node, rank, case: at}) {
+  const place = [node, rank !== undefined && `rank ${rank}`, at > 0 && `case ${at}`];
+  return place.some(Boolean) ? `${place.filter(Boolean).join(', ')}: ` : '';
 }
-
 /* `seek(at)` asks for the page as it was after `at` events; null is the end. `load()` gets
  * the events that a page drawn from a summary has not. */
 export function runReplay(seek, load) {
-    const slider =
-        h('input', {type: 'range', min: '1', 'aria-label': 'Moment of the run'});
-    const play = h('button', {type: 'button', class: 'quiet'}, 'Replay');
-    const text = h('span', {class: 'muted number', role: 'status'});
-    const fetchAll = h('button', {type: 'button', class: 'quiet', hidden: true});
-    const element =
-        h('div', {class: 'replay', hidden: true}, fetchAll, play, slider, text);
-    const player = {timer: null, total: 0, at: null};
+  const slider = h('input', {type: 'range', min: '1', 'aria-label': 'Moment of the run'});
+  const play = h('button', {class: 'quiet'}, 'Replay');
+  const text = h('span', {class: 'muted number', role: 'status'});
+  const fetchAll = h('button', {class: 'quiet', hidden: true});
+  const element = h('div', {class: 'replay', hidden: true}, fetchAll, play, slider, text);
+  const player = {timer: null, total: 0, at: null};
 
-    const go = at => seek(at >= player.total ? null : at);
-    const stop = () => {
-        clearInterval(player.timer);
-        player.timer = null;
-        setText(play, 'Replay');
-    };
-    slider.addEventListener('input', () => {
+  const go = at => seek(at >= player.total ? null : at);
+  const stop = () => {
+    clearInterval(player.timer);
+    player.timer = null;
+    setText(play, 'Replay');
+  };
+  slider.addEventListener('input', () => {
+    stop();
+    go(Number(slider.value));
+  });
+  play.addEventListener('click', () => {
+    if (player.timer) {
+      stop();
+      return;
+    }
+    setText(play, 'Pause');
+    let at = player.at ?? 1;
+    const step = Math.max(1, Math.round(player.total * STEP_MS / REPLAY_MS));
+    player.timer = setInterval(() => {
+      at += step;
+      go(at);
+      if (at >= player.total) {
         stop();
-        go(Number(slider.value));
-    });
-    play.addEventListener('click', () => {
-        if (player.timer) {
-            stop();
-            return;
-        }
-        setText(play, 'Pause');
-        let at = player.at ?? 1;
-        const step = Math.max(1, Math.round(player.total * STEP_MS / REPLAY_MS));
-        player.timer = setInterval(() => {
-            at += step;
-            go(at);
-            if (at >= player.total) {
-                stop();
-            }
-        }, STEP_MS);
-    });
+      }
+    }, STEP_MS);
+  });
 
-    fetchAll.addEventListener('click', async () => {
-        fetchAll.disabled = true;
-        try {
-            await load();
-        } catch (error) {
-            setText(text, error.message);
-        }
-        fetchAll.disabled = false;
-    });
+  fetchAll.addEventListener('click', async () => {
+    fetchAll.disabled = true;
+    try {
+      await load();
+    } catch (error) {
+      setText(text, error.message);
+    }
+    fetchAll.disabled = false;
+  });
 
-    return {
-        element,
-        destroy: stop,
-        /* `shown` is the state that the page shows. */
-        update(source, shown, at) {
-            const {state, log} = source;
-            const total = source.isWhole() ? log.length : state.lastId;
-            setHidden(element,
-                !isEnded(state) || total < 2 ||
-                    !(source.isWhole() || source.canLoadLog()));
-            setHidden(fetchAll, source.isWhole());
-            [play, slider].forEach(control => setHidden(control, !source.isWhole()));
-            setText(fetchAll, `Load ${plural(total, 'event')} to replay`);
-            player.total = total;
-            player.at = at;
-            slider.max = String(total);
-            slider.value = String(at ?? total);
-            const after = formatDuration(secondsBetween(shown.created, shown.lastTime));
-            setText(text, `+${after}, event ${at ?? total} of ${total}`);
-            slider.setAttribute('aria-valuetext', `after ${after}`);
-        }
-    };
+  return {
+    element,
+    destroy: stop,
+    /* `shown` is the state that the page shows. */
+    update(source, shown, at) {
+      const {state, log} = source;
+      const total = source.isWhole() ? log.length : state.lastId;
+      setHidden(element,
+        !isEnded(state) || total < 2 || !(source.isWhole() || source.canLoadLog()));
+      setHidden(fetchAll, source.isWhole());
+      [play, slider].forEach(control => setHidden(control, !source.isWhole()));
+      setText(fetchAll, `Load ${plural(total, 'event')} to replay`);
+      player.total = total;
+      player.at = at;
+      slider.max = String(total);
+      slider.value = String(at ?? total);
+      const after = formatDuration(secondsBetween(shown.created, shown.lastTime));
+      setText(text, `+${after}, event ${at ?? total} of ${total}`);
+      slider.setAttribute('aria-valuetext', `after ${after}`);
+    }
+  };
 }

@@ -1,295 +1,305 @@
 /* runs.mjs - the home view: the nodes at a glance, and the runs */
-import {debounce, h, setHidden, setText, syncChildren} from '../dom.mjs';
+import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {
-    copyBlock,
-    labelChips,
-    sparkline,
-    statePill,
-    stateWord,
-    timeOf
+  copyBlock,
+  head,
+  labelChips,
+  sparkline,
+  statePill,
+  stateWord,
+  timeOf
 } from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {
-    formatBandwidth,
-    formatDuration,
-    plural,
-    secondsBetween,
-    shorten
+  formatBandwidth,
+  formatDuration,
+  plural,
+  secondsBetween,
+  shorten
 } from '../units.mjs';
 import {formatAddress, runListQuery} from '../url_state.mjs';
+import {whereInWords} from '../where.mjs';
 import {byName, nodeAddress, nodesInWords} from './nodes.mjs';
 
 const PAGE = 50;
 const NODES_SHOWN = 32;
 const OVERLAY_MAX = 6;
 const STATES = [
-    'queued', 'waiting_for_nodes', 'rendezvous', 'running', 'completed', 'failed',
-    'cancelled'
+  'queued', 'waiting_for_nodes', 'rendezvous', 'running', 'completed', 'failed',
+  'cancelled'
 ];
 const COLUMNS = [
-    '', 'State', 'Run', 'Started', 'Took', 'What and where', 'Rows', 'Peak busbw', 'Curve'
+  'Choose', 'State', 'Run', 'Started', 'Took', 'What and where', 'Rows', 'Peak busbw',
+  'Curve'
 ];
 const NUMBERS = new Set(['Took', 'Rows', 'Peak busbw']);
 
-export function runsView(root, app, {query: first}) {
-    app.title('Runs');
-    let query = first;
-    const chosen = new Set();
-    const parts = buildParts();
-    const filters =
-        filterBar(set => app.go({view: 'runs', query: {...query, cursor: '', ...set}},
-                      {replace: true}));
-    root.append(parts.nodes, h('div', {class: 'title'}, h('h1', {}, 'Runs'), filters.bar),
-        parts.note, parts.list, parts.pages, parts.empty);
-    const overlay = overlayButton(chosen, app);
-    parts.pages.append(overlay.button);
+export default function view(root, app, {query: first}) {
+  app.title('Runs');
+  let query = first;
+  const chosen = new Set();
+  const parts = buildParts();
+  const filters =
+    filterBar(set => app.go(
+                {view: 'runs', query: {...query, cursor: '', ...set}}, {replace: true}));
+  root.append(parts.nodes, h('div', {class: 'title'}, h('h1', {}, 'Runs'), filters.bar),
+    parts.note, parts.list, parts.pages, parts.keys, parts.empty);
+  const overlay = overlayButton(chosen, app);
+  parts.pages.append(overlay.button);
 
-    async function refresh() {
-        try {
-            const asked = query;
-            const [{runs, next}, {nodes}] = await Promise.all(
-                [app.api.list(runListQuery(query, PAGE)), app.api.nodes()]);
-            if (asked === query) {
-                draw(runs, next, nodes);
-            }
-        } catch (error) {
-            setText(parts.note, error.status ? error.message : 'Waiting for the server.');
-        }
+  async function refresh() {
+    try {
+      const asked = query;
+      const [{runs, next}, {nodes}] =
+        await Promise.all([app.api.list(runListQuery(query, PAGE)), app.api.nodes()]);
+      if (asked === query) {
+        draw(runs, next, nodes);
+      }
+    } catch (error) {
+      setText(parts.note, error.status ? error.message : 'Waiting for the server.');
     }
+  }
 
-    function draw(runs, next, nodes) {
-        const filtered =
-            query.q || query.states.length || query.labels.length || query.cursor;
-        drawNodes(parts, nodes);
-        setText(
-            parts.note, runs.length === 0 && filtered ? 'No run fits the filter.' : '');
-        setHidden(parts.empty, runs.length > 0 || Boolean(filtered));
-        setHidden(parts.list, runs.length === 0);
-        setHidden(parts.older, !next);
-        setHidden(parts.newest, !query.cursor);
-        parts.older.href =
-            formatAddress({view: 'runs', query: {...query, cursor: next ?? ''}});
-        parts.newest.href = formatAddress({view: 'runs', query: {...query, cursor: ''}});
-        syncChildren(parts.body, runs, {
-            key: run => run.id,
-            signature: JSON.stringify,
-            render: run => runRow(run, chosen, overlay.show)
-        });
-    }
+  function draw(runs, next, nodes) {
+    const filtered =
+      query.q || query.states.length || query.labels.length || query.cursor;
+    drawNodes(parts, nodes);
+    setText(parts.note, runs.length === 0 && filtered ? 'No run fits the filter.' : '');
+    setHidden(parts.empty, runs.length > 0 || Boolean(filtered));
+    setHidden(parts.list, runs.length === 0);
+    setHidden(parts.keys, runs.length === 0);
+    setHidden(parts.older, !next);
+    setHidden(parts.newest, !query.cursor);
+    parts.older.href =
+      formatAddress({view: 'runs', query: {...query, cursor: next ?? ''}});
+    parts.newest.href = formatAddress({view: 'runs', query: {...query, cursor: ''}});
+    syncChildren(parts.body, runs, {
+      key: run => run.id,
+      signature: JSON.stringify,
+      render: run => runRow(run, chosen, overlay.show)
+    });
+  }
 
-    function update(next) {
-        query = next;
-        filters.set(query);
-        polling.again();
-    }
-
+  function update(next) {
+    query = next;
     filters.set(query);
-    const polling = poll(refresh, 2000);
-    return {
-        update,
-        destroy() {
-            filters.cancel();
-            polling.stop();
-        }
-    };
+    polling.again();
+  }
+
+  const onKey = event => heedKey(event, parts.body, filters);
+  document.addEventListener('keydown', onKey);
+  filters.set(query);
+  const polling = poll(refresh, 2000);
+  return {
+    update,
+    destroy() {
+      document.removeEventListener('keydown', onKey);
+      filters.cancel();
+      polling.stop();
+    }
+  };
+}
+
+/* / to filter, j and k or the arrows to move, x to choose; Enter opens, as for any link. */
+function heedKey(event, body, filters) {
+  const {key, target} = event;
+  const isTyping =
+    /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && target.type !== 'checkbox';
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  }
+  const step = {j: 1, ArrowDown: 1, k: -1, ArrowUp: -1}[key];
+  const rows = [...body.rows];
+  const at = rows.findIndex(row => row.contains(document.activeElement));
+  if (key === '/') {
+    filters.focus();
+  } else if (key === 'x' && at >= 0) {
+    rows[at].querySelector('input').click();
+  } else if (step && rows.length) {
+    const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step;
+    rows[Math.min(rows.length - 1, Math.max(0, next))].querySelector('a').focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
 }
 
 function buildParts() {
-    const body = h('tbody');
-    const older = h('a', {class: 'button quiet', href: '/', hidden: true}, 'Older runs');
-    const newest =
-        h('a', {class: 'button quiet', href: '/', hidden: true}, 'Newest runs');
-    return {
-        body,
-        older,
-        newest,
-        nodes: h('section', {'class': 'node-strip', 'aria-label': 'Nodes'}),
-        note: h('p', {class: 'muted', role: 'status'}, 'Asking the server…'),
-        list: h('div', {
-            'class': 'scroll card',
-            'tabindex': '0',
-            'role': 'region',
-            'aria-label': 'Runs',
-            'hidden': true
-        },
-            h('table', {class: 'list runs'},
-                h('thead', {}, h('tr', {}, COLUMNS.map(columnHead))), body)),
-        pages: h('p', {class: 'actions'}, newest, older),
-        empty: emptyState()
-    };
-}
-
-function columnHead(text) {
-    const content = text || h('span', {class: 'visually-hidden'}, 'Choose');
-    return h('th', {scope: 'col', class: NUMBERS.has(text) ? 'number' : null}, content);
+  const body = h('tbody');
+  const older = h('a', {class: 'button quiet', href: '/', hidden: true}, 'Older runs');
+  const newest = h('a', {class: 'button quiet', href: '/', hidden: true}, 'Newest runs');
+  return {
+    body,
+    older,
+    newest,
+    nodes: h('section', {'class': 'node-strip', 'aria-label': 'Nodes'}),
+    note: h('p', {class: 'muted', role: 'status'}, 'Asking the server…'),
+    list: region('Runs', 'scroll card',
+      h('table', {class: 'list runs'}, head(COLUMNS, i => NUMBERS.has(COLUMNS[i])),
+        body)),
+    pages: h('p', {class: 'actions'}, newest, older),
+    keys: h('p', {class: 'muted keys'},
+      ...['/', ' filter', '↑', '↓', ' move', 'x', ' choose', 'Enter', ' open'].map(
+        text => (text.startsWith(' ') ? text : h('kbd', {}, text)))),
+    empty: emptyState()
+  };
 }
 
 function filterBar(change) {
-    const text = h('input', {
-        'type': 'search',
-        'placeholder': 'name or id',
-        'aria-label': 'Filter by name or id'
-    });
-    const label = h('input', {
-        'type': 'search',
-        'placeholder': 'label KEY=VALUE',
-        'aria-label': 'Filter by label'
-    });
-    const state = h('select', {'aria-label': 'Filter by state'},
-        h('option', {value: ''}, 'every state'),
-        STATES.map(name => h('option', {value: name}, stateWord(name))));
-    const later = debounce(() => change({
-        q: text.value.trim(),
-        labels: label.value.trim() ? [label.value.trim()] : []
-    }),
-        250);
-    text.addEventListener('input', later);
-    label.addEventListener('input', later);
-    state.addEventListener(
-        'change', () => change({states: state.value ? [state.value] : []}));
-    const put = (input, value) => {
-        if (document.activeElement !== input) {
-            input.value = value;
-        }
-    };
-    return {
-        bar: h('form', {
-            class: 'filters',
-            role: 'search',
-            on: {submit: event => event.preventDefault()}
-        },
-            text, label, state),
-        cancel: later.cancel,
-        set(query) {
-            put(text, query.q);
-            put(label, query.labels[0] ?? '');
-            state.value = query.states[0] ?? '';
-        }
-    };
+  const text = h('input', {
+    'type': 'search',
+    'placeholder': 'name or id',
+    'aria-label': 'Filter by name or id'
+  });
+  const label = h('input', {
+    'type': 'search',
+    'placeholder': 'label KEY=VALUE',
+    'aria-label': 'Filter by label'
+  });
+  const state = h('select', {'aria-label': 'Filter by state'},
+    h('option', {value: ''}, 'every state'),
+    STATES.map(name => h('option', {value: name}, stateWord(name))));
+  const later = debounce(
+    () => change(
+      {q: text.value.trim(), labels: label.value.trim() ? [label.value.trim()] : []}),
+    250);
+  text.addEventListener('input', later);
+  label.addEventListener('input', later);
+  state.addEventListener(
+    'change', () => change({states: state.value ? [state.value] : []}));
+  const put = (input, value) => {
+    if (document.activeElement !== input) {
+      input.value = value;
+    }
+  };
+  return {
+    bar: h('form',
+      {class: 'filters', role: 'search', on: {submit: event => event.preventDefault()}},
+      text, label, state),
+    cancel: later.cancel,
+    focus: () => text.focus(),
+    set(query) {
+      put(text, query.q);
+      put(label, query.labels[0] ?? '');
+      state.value = query.states[0] ?? '';
+    }
+  };
 }
 
 /* Two to six chosen runs on one chart. */
 function overlayButton(chosen, app) {
-    const button = h('button', {type: 'button', class: 'primary', hidden: true});
-    button.addEventListener('click', () => {
-        const [id, ...others] = chosen;
-        app.go({view: 'run', id, query: {with: others}});
-    });
-    const show = () => {
-        setHidden(button, chosen.size < 2);
-        setText(button,
-            chosen.size > OVERLAY_MAX ? `Choose at most ${OVERLAY_MAX}`
-                                      : `Lay ${chosen.size} runs over one another`);
-        button.disabled = chosen.size > OVERLAY_MAX;
-    };
-    return {button, show};
+  const button = h('button', {class: 'primary', hidden: true});
+  button.addEventListener('click', () => {
+    const [id, ...others] = chosen;
+    app.go({view: 'run', id, query: {with: others}});
+  });
+  const show = () => {
+    setHidden(button, chosen.size < 2);
+    setText(button,
+      chosen.size > OVERLAY_MAX ? `Choose at most ${OVERLAY_MAX}`
+                                : `Lay ${chosen.size} runs over one another`);
+    button.disabled = chosen.size > OVERLAY_MAX;
+  };
+  return {button, show};
 }
 
 function runRow(run, chosen, onChoose) {
-    const name = run.name || run.id;
-    const choose = h('input', {
-        'type': 'checkbox',
-        'checked': chosen.has(run.id),
-        'aria-label': `Choose ${shorten(name, 80)}`,
-        'on': {
-            change: event => {
-                chosen[event.target.checked ? 'add' : 'delete'](run.id);
-                onChoose();
-            }
-        }
-    });
-    const wrong = run.summary?.wrong;
-    return h('tr', {}, h('td', {}, choose), h('td', {}, statePill(run.state)),
-        h('th', {scope: 'row'},
-            h('a', {href: `/runs/${encodeURIComponent(run.id)}`}, shorten(name, 120)),
-            h('div', {class: 'chips'},
-                run.name ? h('span', {class: 'muted'}, run.id) : null,
-                labelChips(run.labels).slice(0, 8)),
-            run.reason ? h('div', {class: 'muted reason'}, shorten(run.reason, 200))
-                       : null),
-        h('td', {}, timeOf(run.started ?? run.created)),
-        h('td', {class: 'number'},
-            run.ended && run.started
-                ? formatDuration(secondsBetween(run.started, run.ended))
-                : '–'),
-        h('td', {}, collectivesInWords(run.collectives),
-            h('div', {class: 'muted where'}, whereInWords(run))),
-        h('td', {class: 'number'},
-            run.rows_total ? `${run.rows_done} / ${run.rows_total}` : '–'),
-        h('td', {class: 'number'}, peak(run),
-            wrong ? h('div', {class: 'bad'}, `${wrong} wrong`) : null),
-        h('td', {}, sparkline(run.summary?.curve)));
+  const name = run.name || run.id;
+  const choose = h('input', {
+    'type': 'checkbox',
+    'checked': chosen.has(run.id),
+    'aria-label': `Choose ${shorten(name, 80)}`,
+    'on': {
+      change: event => {
+        chosen[event.target.checked ? 'add' : 'delete'](run.id);
+        onChoose();
+      }
+    }
+  });
+  const wrong = run.summary?.wrong;
+  return h('tr', {}, h('td', {}, choose), h('td', {}, statePill(run.state)),
+    h('th', {scope: 'row'},
+      h('a', {href: `/runs/${encodeURIComponent(run.id)}`}, shorten(name, 120)),
+      h('div', {class: 'chips'}, run.name ? h('span', {class: 'muted'}, run.id) : null,
+        labelChips(run.labels).slice(0, 8)),
+      run.reason ? h('div', {class: 'muted reason'}, shorten(run.reason, 200)) : null),
+    h('td', {}, timeOf(run.started ?? run.created)),
+    h('td', {class: 'number'}, tookInWords(run)),
+    h('td', {}, run.program ?? collectivesInWords(run.collectives),
+      h('div', {class: 'muted where'}, whereInWords(run))),
+    h('td', {class: 'number'}, run.rows_total ? rowsCell(run) : '–'),
+    h('td', {class: 'number'}, peak(run),
+      wrong ? h('div', {class: 'bad'}, `${wrong} wrong`) : null),
+    h('td', {}, sparkline(run.summary?.curve)));
+}
+
+function tookInWords(run) {
+  if (run.started && run.ended) {
+    return formatDuration(secondsBetween(run.started, run.ended));
+  }
+  return Number.isFinite(run.eta_s) ? `${formatDuration(Math.round(run.eta_s))} left`
+                                    : '–';
+}
+
+function rowsCell({rows_done: done, rows_total: total, state}) {
+  const text = `${done} / ${total}`;
+  return state === 'running'
+        ? [text, h('progress', {'max': String(total), 'value': done, 'aria-label': 'Rows measured'})]
+        : text;
 }
 
 function peak(run) {
-    const value = run.summary?.peak_busbw_gbs;
-    return value > 0 ? [h('strong', {}, formatBandwidth(value)), ' GB/s'] : '–';
+  const value = run.summary?.peak_busbw_gbs;
+  return value > 0 ? [h('strong', {}, formatBandwidth(value)), ' GB/s'] : '–';
 }
 
 /* The collectives of a run; a run that has many says how many more. */
 function collectivesInWords(names) {
-    const shown = (names ?? []).slice(0, 2).join(', ');
-    const more = (names ?? []).length - 2;
-    return more > 0 ? `${shown} and ${more} more` : shown;
-}
-
-/* "host · 2 nodes × 4 ranks" */
-export function whereInWords(run) {
-    const backend = run.backend === 'sim' ? 'simulated' : run.backend;
-    if (!run.nodes?.length) {
-        return backend ?? '–';
-    }
-    const ranks = new Set(run.nodes.map(node => node.ranks));
-    const each = ranks.size === 1 ? ` × ${plural([...ranks][0], 'rank')}`
-                                  : `, ${plural(run.world_size, 'rank')}`;
-    return `${backend} · ${plural(run.nodes.length, 'node')}${each}`;
+  const shown = (names ?? []).slice(0, 2).join(', ');
+  const more = (names ?? []).length - 2;
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 function drawNodes(parts, nodes) {
-    const sign = JSON.stringify(nodes.map(node => [node.name, node.state]));
-    if (sign === parts.nodesDrawn) {
-        return;
-    }
-    parts.nodesDrawn = sign;
-    const here = byName(nodes.filter(node => node.state !== 'left'));
-    parts.nodes.replaceChildren(
-        h('a', {class: 'node-count', href: '/nodes'}, nodesInWords(nodes)),
-        h('ul', {},
-            here.slice(0, NODES_SHOWN)
-                .map(node => h('li', {},
-                         h('a', {
-                             class: `node-chip ${node.state}`,
-                             href: nodeAddress(node.name)
-                         },
-                             h('span', {'class': 'sign', 'aria-hidden': 'true'}),
-                             h('span', {}, shorten(node.name, 32)),
-                             h('span', {class: 'muted'}, node.state))))),
-        here.length > NODES_SHOWN
-            ? h('a', {href: '/nodes'}, `and ${here.length - NODES_SHOWN} more`)
-            : '');
+  const sign = JSON.stringify(nodes.map(node => [node.name, node.state]));
+  if (sign === parts.nodesDrawn) {
+    return;
+  }
+  parts.nodesDrawn = sign;
+  const here = byName(nodes.filter(node => node.state !== 'left'));
+  parts.nodes.replaceChildren(
+    h('a', {class: 'node-count', href: '/nodes'}, nodesInWords(nodes)),
+    h('ul', {},
+      here.slice(0, NODES_SHOWN)
+        .map(node => h('li', {},
+               h('a', {class: `node-chip ${node.state}`, href: nodeAddress(node.name)},
+                 h('span', {'class': 'sign', 'aria-hidden': 'true'}),
+                 h('span', {}, shorten(node.name, 32)),
+                 h('span', {class: 'muted'}, node.state))))),
+    here.length > NODES_SHOWN
+      ? h('a', {href: '/nodes'}, `and ${here.length - NODES_SHOWN} more`)
+      : '');
 }
 
 /* The three lines that lead to a first result. */
 function emptyState() {
-    const origin = location.origin;
-    const steps = [
-        [
-            'Start the server', `ringbench-server --listen ${location.host}`,
-            'It runs: this page comes from it.'
-        ],
-        [
-            'Start an agent on each node', `ringbench-agent --server ${origin}`,
-            'It dials out to the server: no SSH, no MPI, no hostfile.'
-        ],
-        [
-            'Start a run',
-            `curl -N -H 'Accept: text/plain' -d '{}' ${origin}/api/v1/runs`,
-            'Or with “New run” above. The results show here and in the terminal.'
-        ]
-    ];
-    return h('section', {class: 'empty', hidden: true}, h('h2', {}, 'No runs yet'),
-        h('ol', {class: 'steps'},
-            steps.map(
-                ([title, line, note]) => h('li', {}, h('h3', {}, title),
-                    copyBlock(line, title).block, h('p', {class: 'muted'}, note)))));
+  const origin = location.origin;
+  const steps = [
+    [
+      'Start the server', `ringbench-server --listen ${location.host}`,
+      'It runs: this page comes from it.'
+    ],
+    [
+      'Start an agent on each node', `ringbench-agent --server ${origin}`,
+      'It dials out to the server: no SSH, no MPI, no hostfile.'
+    ],
+    [
+      'Start a run', `curl -N -H 'Accept: text/plain' -d '{}' ${origin}/api/v1/runs`,
+      'Or with “New run” above. The results show here and in the terminal.'
+    ]
+  ];
+  return h('section', {class: 'empty', hidden: true}, h('h2', {}, 'No runs yet'),
+    h('ol', {class: 'steps'},
+      steps.map(([title, line, note]) => h('li', {}, h('h3', {}, title),
+                  copyBlock(line, title).block, h('p', {class: 'muted'}, note)))));
 }
