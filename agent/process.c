@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 struct process_table {
     uv_loop_t *loop;
     uv_signal_t on_child;
+    struct rlimit files; /* as it was for this program: what children get */
     struct process *first;
     char chunk[READ_CHUNK]; /* what any pipe is read into */
 };
@@ -82,7 +84,8 @@ static _Noreturn void fail_child(int report)
 
 /* Become the program; fds are its stdin, stdout, stderr, events and the report pipe, all
  * of them at FIRST_FREE_FD or above. */
-static _Noreturn void run_child(const struct process_params *params, const int fds[5],
+static _Noreturn void run_child(const struct process_params *params,
+                                const struct rlimit *files, const int fds[5],
                                 pid_t parent)
 {
     int report = 4;
@@ -96,6 +99,7 @@ static _Noreturn void run_child(const struct process_params *params, const int f
     }
     fcntl(report, F_SETFD, FD_CLOEXEC);
     close_from(report + 1);
+    setrlimit(RLIMIT_NOFILE, files);
     if (params->cwd && chdir(params->cwd))
         fail_child(report);
     execve(params->path, params->argv, params->env);
@@ -166,15 +170,15 @@ static int read_report(int fd, int *code)
     return n == (ssize_t)sizeof(*code) ? -1 : 0;
 }
 
-static pid_t fork_program(const struct process_params *params, struct pipe_ends *ends,
-                          struct error *err)
+static pid_t fork_program(const struct process_params *params, const struct rlimit *files,
+                          struct pipe_ends *ends, struct error *err)
 {
     pid_t parent = getpid();
     pid_t pid = fork();
     int code = 0;
 
     if (pid == 0)
-        run_child(params, ends->child, parent);
+        run_child(params, files, ends->child, parent);
     if (pid < 0)
         return error_set_errno(err, ERROR_IO, errno, "can't fork");
     /* Here too, so that a signal to the group can't come before the child's own call. */
@@ -308,7 +312,7 @@ struct process *process_spawn(struct process_table *table,
         error_set_errno(err, ERROR_IO, errno, "can't make pipes");
         goto fail;
     }
-    process->pid = fork_program(params, &ends, err);
+    process->pid = fork_program(params, &table->files, &ends, err);
     if (process->pid < 0)
         goto fail;
     process->table = table;
@@ -421,6 +425,18 @@ static void on_table_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
+/* Each rank has three pipes, and the usual limit is 1024. Programs that run here may
+ * count on the limit that they know, so it is this process's alone. */
+static void raise_file_limit(struct process_table *table)
+{
+    struct rlimit raised;
+
+    getrlimit(RLIMIT_NOFILE, &table->files);
+    raised = table->files;
+    raised.rlim_cur = raised.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &raised);
+}
+
 struct process_table *process_table_create(uv_loop_t *loop, struct error *err)
 {
     struct process_table *table = calloc(1, sizeof(*table));
@@ -431,6 +447,7 @@ struct process_table *process_table_create(uv_loop_t *loop, struct error *err)
         return NULL;
     }
     table->loop = loop;
+    raise_file_limit(table);
     result = uv_signal_init(loop, &table->on_child);
     if (result == 0) {
         table->on_child.data = table;
