@@ -19,6 +19,9 @@
 
 #define LOST_NAMES_BYTES 300
 
+/* A second more to join for so many ranks. */
+#define JOIN_RANKS_PER_S 20
+
 /* The agent kills 5 s after SIGTERM; then the news has to come back. */
 #define STOP_NS INT64_C(12000000000)
 
@@ -79,6 +82,12 @@ static void finish_well(struct live_case *live)
     finish(live, CASE_FAILED, reason);
 }
 
+/* Many processes take longer to start, and their library to connect them. */
+static long join_s(const struct active_run *active)
+{
+    return active->scheduler->config.join_s + active->run->world_size / JOIN_RANKS_PER_S;
+}
+
 static void on_start_stored(struct active_run *active)
 {
     struct live_case *live = active->live;
@@ -87,8 +96,7 @@ static void on_start_stored(struct active_run *active)
     if (!live || live->stage != STAGE_STARTING || active->scheduler->is_closing)
         return;
     live->stage = STAGE_JOINING;
-    live->join_until_ns =
-        clock_monotonic_ns() + active->scheduler->config.join_s * INT64_C(1000000000);
+    live->join_until_ns = clock_monotonic_ns() + join_s(active) * INT64_C(1000000000);
     if (case_start_send(live, &err))
         live_case_stop(live, CASE_FAILED, err.text);
 }
@@ -499,8 +507,8 @@ static void tick_joining(struct live_case *live, int64_t now_ns)
 
     if (now_ns < live->join_until_ns)
         return;
-    case_blame_missing(live, model_of(live), live->active->scheduler->config.join_s,
-                       reason, sizeof(reason));
+    case_blame_missing(live, model_of(live), join_s(live->active), reason,
+                       sizeof(reason));
     live_case_stop(live, CASE_FAILED, reason);
 }
 
