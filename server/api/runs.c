@@ -11,6 +11,7 @@
 #define LIST_LIMIT_DEFAULT 50
 #define LIST_LIMIT_MAX 500
 #define LIST_LABELS_MAX 16
+#define LIST_CURVE_MAX ((size_t)64)
 
 static const char *const states[] = {
     "queued", "waiting_for_nodes", "rendezvous", "running", "completed",
@@ -67,6 +68,25 @@ static void release_filters(struct filters *filters)
         free(filters->labels[i]);
 }
 
+/* A list draws the curve with a few dozen pixels; a run may have thousands of sizes. Its
+ * first and last point stay, and every n-th between. The old array may be the
+ * scheduler's own, so another takes its place. */
+static void thin_curve(json_t *run)
+{
+    json_t *summary = json_object_get(run, "summary");
+    const json_t *curve = json_object_get(summary, "curve");
+    size_t n = json_array_size(curve);
+    json_t *thin;
+
+    if (n <= LIST_CURVE_MAX)
+        return;
+    thin = json_array();
+    for (size_t i = 0; i < LIST_CURVE_MAX; i++)
+        json_array_append(thin,
+                          json_array_get(curve, i * (n - 1) / (LIST_CURVE_MAX - 1)));
+    json_object_set_new(summary, "curve", thin);
+}
+
 /* Stored documents show more than a list does, and a run that goes on has moved since. */
 static void finish_item(struct api *api, json_t *runs, size_t index)
 {
@@ -75,9 +95,11 @@ static void finish_item(struct api *api, json_t *runs, size_t index)
     json_t *live = scheduler_run_json(api->scheduler, id, true);
 
     if (live) {
+        thin_curve(live);
         json_array_set_new(runs, index, live);
         return;
     }
+    thin_curve(run);
     json_object_del(run, "spec");
     json_object_del(run, "cases");
 }

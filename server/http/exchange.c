@@ -130,15 +130,38 @@ static void refuse_method(struct http_request *request, const char *allow)
         reply_refuse(request, 405, "this resource allows %s", allow);
 }
 
+/* Whether a slash at the end is all that keeps a path from a route. Such a path must not
+ * be taken for a view of the UI: who watches "/healthz/" would be told that all is well.
+ */
+static bool is_route_with_slash(const struct http_request *request)
+{
+    struct target target = request->target;
+    struct router_match match;
+
+    if (target.n_segments < 2 || *target.segments[target.n_segments - 1])
+        return false;
+    target.n_segments--;
+    return router_match(request->server->routes, "GET", &target, &match) !=
+           ROUTER_NO_PATH;
+}
+
 static void find_file(struct http_request *request)
 {
     const struct target *target = &request->target;
     struct http_server *server = request->server;
+    bool is_api = target->n_segments && !strcmp(target->segments[0], "api");
 
-    if (server->files && target->n_segments && strcmp(target->segments[0], "api") != 0)
+    if (is_route_with_slash(request)) {
+        reply_refuse(request, 404,
+                     "no such page; without the slash at its end there is "
+                     "one");
+        return;
+    }
+    if (server->files && target->n_segments && !is_api)
         request->file = static_files_find(server->files, target->path);
     if (!request->file)
-        reply_refuse(request, 404, "no such page");
+        reply_refuse(request, 404, "no such page%s",
+                     is_api ? "; /openapi.json says which there are" : "");
     else if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
         refuse_method(request, "GET, HEAD, OPTIONS");
 }
@@ -211,6 +234,14 @@ static void refuse_body(struct http_request *request)
                      max_body(request));
 }
 
+/* No body is unpacked here: a small one could become huge. */
+static bool is_encoded(const struct http_request *request)
+{
+    const char *encoding = header(request, "Content-Encoding");
+
+    return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
+}
+
 /* Everything that can be said before the body is read. */
 static void check(struct http_request *request)
 {
@@ -231,6 +262,12 @@ static void check(struct http_request *request)
     if (!request->response && announced_body(request) != UINT64_MAX &&
         announced_body(request) > max_body(request))
         refuse_body(request);
+    if (!request->response && announced_body(request) > 0 && is_encoded(request)) {
+        http_reply_header(request, "Accept-Encoding", "identity");
+        reply_refuse(request, 415,
+                     "the body must be sent as it is, with no "
+                     "Content-Encoding");
+    }
 }
 
 static void count_response(struct http_server *server, unsigned status)

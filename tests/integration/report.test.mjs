@@ -114,6 +114,23 @@ test('what is simulated or not finished says so', limit, async (t) => {
   assert.match(nothing.type, /^application\/problem\+json/);
 });
 
+test('a run of very many rows is drawn whole and listed in part', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const run = await ended(server, {
+    backend: 'sim', sizes: { min: 1, max: 4000, step: 1 }, dtypes: ['int8'], iters: 1, warmup: 1,
+    check: 0, in_place: false, repeats: 3, env: { SIM_SLEEP_FRACTION: '0' },
+  });
+  assert.equal(run.rows_total, 12000);
+  const html = await page(server, run.id);
+  const data = dataOf(html);
+  assert.equal(data.rows.length, 10000);
+  assert.equal(data.rows_left_out, 2000);
+  assert.ok(html.includes('The first 10000 rows of 12000: 2000 are left out'));
+  assert.ok(html.includes('They stand for every row'));
+  // Medians of all three repeats, though the third is not among the rows.
+  assert.match(html, /<td class="n">4000<\/td>(<td class="n">[\d.]+<\/td>){5}<td class="n">3<\/td>/);
+});
+
 test('many readers at once get their reports or are told to come again', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   const { id } = await ended(server, quick);

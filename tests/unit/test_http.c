@@ -243,6 +243,14 @@ static void refuses_a_large_body_before_reading_it(void **state)
     problem("POST /api/wake", "", "{}", 413);
 }
 
+static void takes_bodies_only_as_they_are(void **state)
+{
+    (void)state;
+    problem("POST /api/echo", "Content-Encoding: gzip\r\n", "x", 415);
+    client_expect(fixture, "POST /api/echo", "Content-Encoding: identity\r\n", "x", 201);
+    client_expect(fixture, "GET /api/ok", "Content-Encoding: gzip\r\n", NULL, 200);
+}
+
 static void gives_the_refusal_to_a_client_that_keeps_sending(void **state)
 {
     size_t len = (size_t)8 << 20;
@@ -535,6 +543,7 @@ int main(void)
         OPEN(reads_bodies_of_any_type),
         OPEN(answers_expect_continue),
         OPEN(refuses_a_large_body_before_reading_it),
+        OPEN(takes_bodies_only_as_they_are),
         OPEN(gives_the_refusal_to_a_client_that_keeps_sending),
         OPEN(refuses_a_chunked_body_once_it_is_too_large),
         OPEN(takes_a_body_up_to_its_limit),

@@ -68,9 +68,18 @@ static void serves_files_and_views(void **state)
 static void refuses_the_rest(void **state)
 {
     static const char *const missing[] = {
-        "GET /missing.js", "GET /api/nope",          "GET /api",
-        "GET /api/",       "GET /../etc/passwd.txt", "GET /%2e%2e/%2e%2e/etc/hosts.txt",
-        "GET //app.mjs",   "POST /api/nope",
+        "GET /missing.js",
+        "GET /api/nope",
+        "GET /api",
+        "GET /api/",
+        "GET /../etc/passwd.txt",
+        "GET /%2e%2e/%2e%2e/etc/hosts.txt",
+        "GET //app.mjs",
+        "POST /api/nope",
+        /* Routes but for the slash, no views. */
+        "GET /healthz/",
+        "HEAD /healthz/",
+        "GET /api/ok/",
     };
 
     (void)state;
