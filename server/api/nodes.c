@@ -3,14 +3,28 @@
 
 #include "common/json_util.h"
 #include "server/api/handlers.h"
+#include "server/api/params.h"
 #include "server/api/parked.h"
+
+/* Most of a node is its inventory, and most of it is the same everywhere. */
+static void leave_out_inventories(json_t *nodes)
+{
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        json_object_del(json_array_get(nodes, i), "inventory");
+}
 
 void api_node_list(struct http_request *request, void *arg)
 {
     struct api *api = arg;
+    bool has_inventory = true;
+    json_t *nodes;
 
-    http_reply_json(request, 200,
-                    json_pack("{s:o}", "nodes", scheduler_nodes_json(api->scheduler)));
+    if (!params_flag(request, "inventory", &has_inventory))
+        return;
+    nodes = scheduler_nodes_json(api->scheduler);
+    if (!has_inventory)
+        leave_out_inventories(nodes);
+    http_reply_json(request, 200, json_pack("{s:o}", "nodes", nodes));
 }
 
 /* A node that waits for its history. */

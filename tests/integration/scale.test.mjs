@@ -32,6 +32,11 @@ test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
   const first = await server.runEnds((await server.run(sim)).id);
   assert.equal(first.state, 'completed', first.reason);
   assert.equal(first.rows_done, 3);
+  const list = await server.get('/api/v1/nodes?inventory=0');
+  const whole = await server.get('/api/v1/nodes');
+  assert.deepEqual(list.nodes.map(({ last_seen: _, ...node }) => node),
+    whole.nodes.map(({ last_seen: _, inventory, ...node }) => node));
+  assert.ok(whole.nodes.every((node) => node.inventory.backends.sim));
 
   const { id } = await server.run(slow);
   await server.event(id, (event) => event.type === 'result');
