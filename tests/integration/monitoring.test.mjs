@@ -1,0 +1,99 @@
+// monitoring.test.mjs - the dashboard and the alerts ask only for what /metrics has
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+
+import { quick, startCluster } from './lib/cluster.mjs';
+
+const limit = { timeout: 60000 };
+const read = (file) => fs.readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8');
+
+// What Prometheus adds itself.
+const own = { up: new Set(), labels: new Set(['job', 'instance']) };
+
+// {name: Map of label name to the set of its values}, and the types by name.
+function parseMetrics(text) {
+  const metrics = new Map(), types = new Map();
+  for (const line of text.split('\n').filter(Boolean)) {
+    const type = line.match(/^# TYPE (\w+) (\w+)$/);
+    if (type) types.set(type[1], type[2]);
+    if (line.startsWith('#')) continue;
+    const [, name, labels = ''] = line.match(/^(\w+)(?:\{(.*)\})? \S+$/);
+    const known = metrics.get(name) ?? new Map();
+    metrics.set(name, known);
+    for (const [, key, value] of labels.matchAll(/(\w+)="([^"]*)"/g)) {
+      known.set(key, (known.get(key) ?? new Set()).add(value));
+    }
+  }
+  return { metrics, types };
+}
+
+// Each metric of an expression, with its matchers.
+function selectors(expression) {
+  return [...expression.matchAll(/\b(up|(?:ringbench|process)_\w+)(?:\{([^}]*)\})?/g)]
+    .map(([, name, matchers = '']) => ({ name, matchers: [...matchers.matchAll(/(\w+)(=~?)"([^"]*)"/g)] }));
+}
+
+function assertKnown(expression, { metrics, types }) {
+  const found = selectors(expression);
+  assert.ok(found.length > 0, expression);
+  for (const { name, matchers } of found) {
+    assert.ok(name === 'up' || metrics.has(name), `${name} of ${expression} is no metric of the server`);
+    for (const [, key, , value] of matchers) {
+      if (own.labels.has(key)) continue;
+      assert.ok(metrics.get(name)?.get(key)?.has(value), `${name}{${key}="${value}"} is not there`);
+    }
+  }
+  for (const [, name] of expression.matchAll(/(?:rate|increase)\((\w+)/g)) {
+    assert.equal(types.get(name), 'counter', `${name} in ${expression}`);
+  }
+  for (const [, labels] of expression.matchAll(/\bby \(([^)]*)\)/g)) {
+    for (const label of labels.split(/,\s*/)) {
+      assert.ok(found.every(({ name }) => metrics.get(name).has(label)), `${label} of ${expression}`);
+    }
+  }
+}
+
+async function metricsOf(t) {
+  const { server } = await startCluster(t, 1);
+  const { id } = await server.run(quick);
+  await server.runEnds(id);
+  return parseMetrics(await server.get('/metrics'));
+}
+
+test('the dashboard draws what there is', limit, async (t) => {
+  const known = await metricsOf(t);
+  const board = JSON.parse(read('grafana/ringbench.json'));
+  const variables = new Set(board.templating.list.map(({ name }) => name));
+  const expressions = [
+    ...board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+    ...board.annotations.list.map(({ expr }) => expr),
+  ];
+  assert.ok(expressions.length >= 20);
+  for (const expression of expressions) {
+    assertKnown(expression, known);
+    for (const [, name] of expression.matchAll(/\$\{?(\w+)/g)) assert.ok(variables.has(name), name);
+  }
+  assert.equal(new Set(board.panels.map(({ id }) => id)).size, board.panels.length);
+  for (const { gridPos: { x, w } } of board.panels) assert.ok(x + w <= 24);
+  // No data source of somebody's own installation.
+  for (const [, uid] of JSON.stringify(board).matchAll(/"uid":"([^"]*)"/g)) {
+    assert.ok(['${datasource}', 'ringbench'].includes(uid), uid);
+  }
+});
+
+test('the alerts watch what there is', limit, async (t) => {
+  const known = await metricsOf(t);
+  const lines = read('prometheus/ringbench.rules.yml').split('\n');
+  const expressions = [];
+  lines.forEach((line, i) => {
+    const [, text] = line.match(/^ +expr: (.*)$/) ?? [];
+    if (text && text !== '>-') expressions.push(text);
+    if (text === '>-') {
+      const end = lines.findIndex((next, j) => j > i && /^ {8}\S/.test(next));
+      expressions.push(lines.slice(i + 1, end).map((part) => part.trim()).join(' '));
+    }
+  });
+  assert.equal(expressions.length, lines.filter((line) => line.includes('- alert: ')).length);
+  for (const expression of expressions) assertKnown(expression, known);
+});
