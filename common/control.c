@@ -4,6 +4,8 @@
 #include <string.h>
 
 #define BYTES_MAX (INT64_C(1) << 40)
+/* JSON around the text of an object: names, the rank's digits, the flag. */
+#define AROUND 64
 
 static const struct {
     const char *name, *figures[CONTROL_FIGURES_MAX + 1];
@@ -48,6 +50,56 @@ void control_plan_init(struct control_plan *plan)
 {
     *plan = (struct control_plan){
         .bytes = UINT64_C(64) << 20, .pieces = 1000, .object_bytes = 64, .iters = 200};
+}
+
+uint64_t control_chunk_bytes(const struct control_plan *plan)
+{
+    uint64_t pieces = (uint64_t)plan->pieces;
+
+    return plan->bytes / sizeof(float) / pieces * pieces * sizeof(float);
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+    return (bytes + CONTROL_ALIGNMENT - 1) / CONTROL_ALIGNMENT * CONTROL_ALIGNMENT;
+}
+
+uint64_t control_object_most(const struct control_plan *plan)
+{
+    return round_up((uint64_t)plan->object_bytes + AROUND);
+}
+
+uint64_t control_lengths_bytes(int n)
+{
+    return round_up((uint64_t)n * sizeof(int64_t));
+}
+
+uint64_t control_bytes(const struct control_plan *plan, enum control_kind kind, int n)
+{
+    switch (kind) {
+    case CONTROL_GATHER_OBJECT:
+        return 2 * (control_lengths_bytes(n) + (uint64_t)n * control_object_most(plan));
+    case CONTROL_CHUNKS:
+        return control_chunk_bytes(plan);
+    case CONTROL_BARRIER:
+    case CONTROL_COUNT:
+        break;
+    }
+    return 2 * CONTROL_ALIGNMENT;
+}
+
+uint64_t control_bytes_most(const struct control_plan *plan, int n, uint64_t limit)
+{
+    uint64_t most = 0;
+
+    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
+        uint64_t bytes = plan->kinds & (1u << kind)
+                             ? control_bytes(plan, (enum control_kind)kind, n)
+                             : 0;
+
+        most = bytes <= limit && bytes > most ? bytes : most;
+    }
+    return most;
 }
 
 json_t *control_plan_json(const struct control_plan *plan)

@@ -21,6 +21,7 @@ enum control_kind {
 };
 
 #define CONTROL_FIGURES_MAX 3 /* of one kind */
+#define CONTROL_ALIGNMENT 256 /* of what lies in one buffer, side by side */
 #define CONTROL_ITERS_MAX 100000
 #define CONTROL_PIECES_MAX 100000
 #define CONTROL_OBJECT_BYTES_MAX 1048576
@@ -44,6 +45,19 @@ size_t control_figures(const struct control_plan *plan);
 
 /* Nothing chosen, and the default of everything else. */
 void control_plan_init(struct control_plan *plan);
+
+/* Bytes of the one large reduction and of the pieces together: what was asked, rounded
+ * down to whole float32s in each piece. */
+uint64_t control_chunk_bytes(const struct control_plan *plan);
+/* What an object has at most as text. */
+uint64_t control_object_most(const struct control_plan *plan);
+/* Of the lengths of all n ranks' objects, up to where the objects begin. */
+uint64_t control_lengths_bytes(int n);
+/* What a worker's send and receive buffer must each hold for a series of n ranks. */
+uint64_t control_bytes(const struct control_plan *plan, enum control_kind kind, int n);
+/* The most that any series of the plan needs which fits into `limit`; 0: there is none.
+ */
+uint64_t control_bytes_most(const struct control_plan *plan, int n, uint64_t limit);
 
 /* {"series","bytes","pieces","object_bytes","iters"}: as it stands in the effective spec
  * and in the case file. A new reference; NULL when memory is out. */

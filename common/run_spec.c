@@ -383,8 +383,7 @@ static void refuse_both(json_t *body, struct problems *problems)
     }
 }
 
-/* No collectives are enough where the control series are to be measured, and those are of
- * all ranks together. */
+/* No collectives are enough where the control series are to be measured. */
 static void check_control(const struct run_spec *spec, json_t *body,
                           struct problems *problems)
 {
@@ -395,9 +394,6 @@ static void check_control(const struct run_spec *spec, json_t *body,
         problems_add(problems, "/collectives",
                      "must be an array of at least one name, unless control asks for "
                      "something");
-    if (spec->control.kinds && spec->split.kind != SPLIT_NONE)
-        problems_add(problems, "/control",
-                     "is measured over all ranks together: not in a run with a split");
 }
 
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems)

@@ -206,7 +206,8 @@ static int allocate(struct bench *bench, struct error *err)
             bench->buffer_bytes = row.layout.size_bytes;
         }
     }
-    uint64_t control = control_buffer_bytes(bench->file, bench->share_bytes / 2);
+    uint64_t control = control_bytes_most(&bench->file->control, bench->file->world_size,
+                                          bench->share_bytes / 2);
     bench->buffer_bytes = control > bench->buffer_bytes ? control : bench->buffer_bytes;
     if (bench->buffer_bytes == 0) {
         return 0;

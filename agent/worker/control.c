@@ -32,20 +32,9 @@ struct control {
 
 static uint64_t bytes_of(const struct control *control)
 {
-    return control_ops_bytes(control->bench->file, control->kind);
-}
+    const struct case_file *file = control->bench->file;
 
-uint64_t control_buffer_bytes(const struct case_file *file, uint64_t most)
-{
-    uint64_t largest = 0;
-
-    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
-        uint64_t bytes = file->control.kinds & (1u << kind)
-                             ? control_ops_bytes(file, (enum control_kind)kind)
-                             : 0;
-        largest = bytes <= most && bytes > largest ? bytes : largest;
-    }
-    return largest;
+    return control_bytes(&file->control, control->kind, file->world_size);
 }
 
 /* ---- time ---- */
@@ -114,7 +103,7 @@ static json_t *labels_of(const struct control *control)
     case CONTROL_GATHER_OBJECT:
         return json_pack("{s:I}", "object_bytes", (json_int_t)plan->object_bytes);
     case CONTROL_CHUNKS:
-        return json_pack("{s:I, s:I}", "bytes", (json_int_t)control_ops_chunk_bytes(plan),
+        return json_pack("{s:I, s:I}", "bytes", (json_int_t)control_chunk_bytes(plan),
                          "pieces", (json_int_t)plan->pieces);
     case CONTROL_BARRIER:
     case CONTROL_COUNT:

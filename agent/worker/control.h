@@ -8,10 +8,6 @@
 
 #include "agent/worker/bench.h"
 
-/* What one of bench's buffers must hold for all that the case's plan asks for, as far as
- * it fits into `most` bytes; 0: nothing. */
-uint64_t control_buffer_bytes(const struct case_file *file, uint64_t most);
-
 /* Measure and report all that the plan has. A collective call. */
 int control_run(struct bench *bench, struct error *err);
 

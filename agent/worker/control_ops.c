@@ -6,43 +6,6 @@
 
 #include "common/json_util.h"
 
-#define ALIGNMENT 256
-/* JSON around the text of an object: names, the rank's digits, the flag. */
-#define AROUND 64
-
-static uint64_t round_up(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-static uint64_t object_most(const struct case_file *file)
-{
-    return round_up((uint64_t)file->control.object_bytes + AROUND);
-}
-
-uint64_t control_ops_chunk_bytes(const struct control_plan *plan)
-{
-    uint64_t pieces = (uint64_t)plan->pieces;
-
-    return plan->bytes / sizeof(float) / pieces * pieces * sizeof(float);
-}
-
-uint64_t control_ops_bytes(const struct case_file *file, enum control_kind kind)
-{
-    uint64_t n = (uint64_t)file->world_size;
-
-    switch (kind) {
-    case CONTROL_GATHER_OBJECT:
-        return 2 * (round_up(n * sizeof(int64_t)) + n * object_most(file));
-    case CONTROL_CHUNKS:
-        return control_ops_chunk_bytes(&file->control);
-    case CONTROL_BARRIER:
-    case CONTROL_COUNT:
-        break;
-    }
-    return 2 * ALIGNMENT;
-}
-
 int control_ops_init(struct control_ops *ops, struct bench *bench, enum control_kind kind,
                      struct error *err)
 {
@@ -54,7 +17,7 @@ int control_ops_init(struct control_ops *ops, struct bench *bench, enum control_
     if (kind != CONTROL_GATHER_OBJECT) {
         return 0;
     }
-    ops->object_most = object_most(bench->file);
+    ops->object_most = control_object_most(&bench->file->control);
     ops->filler = calloc(text + 1, 1);
     ops->lengths = calloc(n, sizeof(*ops->lengths));
     ops->texts = calloc(n, ops->object_most);
@@ -126,7 +89,7 @@ int control_ops_reduce_flag(struct control_ops *ops, struct error *err)
                                              .dtype = DTYPE_FLOAT32,
                                              .redop = REDOP_MAX,
                                              .count = 1};
-    uint64_t at = ops->turn++ % 2 * ALIGNMENT;
+    uint64_t at = ops->turn++ % 2 * CONTROL_ALIGNMENT;
     float flag = ops->bench->rank == ops->bench->file->world_size - 1 ? 1 : 0;
     float any = 1;
 
@@ -146,7 +109,7 @@ int control_ops_barrier(struct control_ops *ops, struct error *err)
                                              .dtype = DTYPE_FLOAT32,
                                              .redop = REDOP_MAX,
                                              .count = 1};
-    uint64_t at = ops->turn++ % 2 * ALIGNMENT;
+    uint64_t at = ops->turn++ % 2 * CONTROL_ALIGNMENT;
 
     if (!bench->backend->has_own_barrier) {
         return begin(ops, &call, at, at, err) || end(ops, err) ? -1 : 0;
@@ -244,9 +207,9 @@ static int exchange_bytes(struct control_ops *ops, uint64_t at, const char *text
 
 int control_ops_gather_object(struct control_ops *ops, struct error *err)
 {
-    uint64_t n = (uint64_t)ops->bench->file->world_size;
-    uint64_t lengths_bytes = round_up(n * sizeof(int64_t));
-    uint64_t at = ops->turn++ % 2 * (lengths_bytes + n * ops->object_most);
+    int n = ops->bench->file->world_size;
+    uint64_t lengths_bytes = control_lengths_bytes(n);
+    uint64_t at = ops->turn++ % 2 * (lengths_bytes + (uint64_t)n * ops->object_most);
     bool any = ops->bench->backend->is_simulated;
     size_t len, longest;
 
@@ -271,7 +234,7 @@ int control_ops_gather_object(struct control_ops *ops, struct error *err)
 
 static int reduce_pieces(struct control_ops *ops, uint64_t pieces, struct error *err)
 {
-    uint64_t bytes = control_ops_chunk_bytes(&ops->bench->file->control) / pieces;
+    uint64_t bytes = control_chunk_bytes(&ops->bench->file->control) / pieces;
     struct backend_call call = {.kind = COLLECTIVE_ALL_REDUCE,
                                 .dtype = DTYPE_FLOAT32,
                                 .redop = REDOP_SUM,

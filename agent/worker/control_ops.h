@@ -17,9 +17,6 @@ struct control_ops {
     char *texts;        /* of all objects, object_most each */
 };
 
-/* What one buffer must hold for the series: bytes. */
-uint64_t control_ops_bytes(const struct case_file *file, enum control_kind kind);
-
 int control_ops_init(struct control_ops *ops, struct bench *bench, enum control_kind kind,
                      struct error *err);
 void control_ops_release(struct control_ops *ops);
@@ -37,9 +34,5 @@ control_op control_ops_reduce_flag;
 /* One all-reduce, and as many bytes in pieces. */
 control_op control_ops_one_large;
 control_op control_ops_many_small;
-
-/* Bytes of one_large and of many_small together: what was asked, rounded down to whole
- * elements in each piece. */
-uint64_t control_ops_chunk_bytes(const struct control_plan *plan);
 
 #endif

@@ -70,6 +70,25 @@ static double call_us(const struct curve *curve, double bytes)
     return curve->us[i] + share * (curve->us[i + 1] - curve->us[i]);
 }
 
+/* The control series of a case. */
+static double control_us(const struct run_spec *spec, const struct curve *curve)
+{
+    const struct control_plan *plan = &spec->control;
+    double few = (double)(spec->warmup + spec->iters), pieces = (double)plan->pieces;
+    double many = (double)(spec->warmup + plan->iters), us = 0.0;
+
+    if (plan->kinds & (1u << CONTROL_BARRIER))
+        us += many * call_us(curve, sizeof(float));
+    /* Two exchanges, and the reduction beside it. */
+    if (plan->kinds & (1u << CONTROL_GATHER_OBJECT))
+        us += many * (3 * call_us(curve, sizeof(float)) +
+                      call_us(curve, (double)plan->object_bytes));
+    if (plan->kinds & (1u << CONTROL_CHUNKS))
+        us += few * (call_us(curve, (double)plan->bytes) +
+                     pieces * call_us(curve, (double)plan->bytes / pieces));
+    return us;
+}
+
 /* The timed and untimed calls of all rows of a case. */
 static double calls_seconds(const struct run_spec *spec, const struct series_plan *plan,
                             const struct curve *curve)
@@ -91,7 +110,10 @@ static double calls_seconds(const struct run_spec *spec, const struct series_pla
                    collective_bus_factor(plan->collectives[i], plan->world_size) /
                    curve->factor;
     }
-    return sizes_us * 1e-6 * calls * factors * (double)both;
+    return sizes_us * 1e-6 * calls * factors * (double)both +
+           control_us(spec, curve) * 1e-6 *
+               collective_bus_factor(COLLECTIVE_ALL_REDUCE, plan->world_size) /
+               curve->factor;
 }
 
 /* ---- Taking runs in ---- */

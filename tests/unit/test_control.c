@@ -9,8 +9,6 @@
 #include <cmocka.h>
 
 #include "agent/worker/case_file.h"
-#include "agent/worker/control.h"
-#include "agent/worker/control_ops.h"
 #include "agent/worker/control_stats.h"
 #include "common/json_util.h"
 #include "common/run_spec.h"
@@ -163,9 +161,9 @@ static void a_worker_reads_what_the_run_asked(void **state)
     assert_int_equal(file->plan.n_collectives, 0);
     assert_int_equal(file->control.kinds, 4);
     /* 250 elements in 7 equal pieces: 35 each. */
-    assert_int_equal(control_ops_chunk_bytes(&file->control), 980);
-    assert_int_equal(control_buffer_bytes(file, 4096), 980);
-    assert_int_equal(control_buffer_bytes(file, 979), 0);
+    assert_int_equal(control_chunk_bytes(&file->control), 980);
+    assert_int_equal(control_bytes_most(&file->control, 3, 4096), 980);
+    assert_int_equal(control_bytes_most(&file->control, 3, 979), 0);
     case_file_destroy(file);
     json_decref(json);
 }
@@ -209,11 +207,11 @@ static void memory_is_that_of_the_largest_that_fits(void **state)
     struct case_file *file = case_file_parse(json, false, NULL);
 
     (void)state;
-    assert_int_equal(control_buffer_bytes(file, UINT64_MAX), 1 << 20);
-    uint64_t objects = control_ops_bytes(file, CONTROL_GATHER_OBJECT);
-    assert_int_equal(control_buffer_bytes(file, (1 << 20) - 1), objects);
-    assert_true(control_buffer_bytes(file, objects - 1) < objects);
-    assert_int_equal(control_buffer_bytes(file, 0), 0);
+    assert_int_equal(control_bytes_most(&file->control, 3, UINT64_MAX), 1 << 20);
+    uint64_t objects = control_bytes(&file->control, CONTROL_GATHER_OBJECT, 3);
+    assert_int_equal(control_bytes_most(&file->control, 3, (1 << 20) - 1), objects);
+    assert_true(control_bytes_most(&file->control, 3, objects - 1) < objects);
+    assert_int_equal(control_bytes_most(&file->control, 3, 0), 0);
     case_file_destroy(file);
     json_decref(json);
 }
