@@ -25,7 +25,7 @@ static const char case_format[] =
     "\"sizes\":%s,"
     "\"root\":%d,\"in_place\":[false,true],\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
     "\"check\":1,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
-    "\"traffic\":{\"spread\":%g}}";
+    "\"traffic\":{\"spread\":%g},\"unalign\":%d}";
 
 static const char all_collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
                                       "\"broadcast\",\"reduce\",\"alltoall\","
@@ -42,6 +42,7 @@ struct setup {
     int root;
     const char *split; /* JSON; NULL: none */
     double spread;
+    int unalign;
 };
 
 static struct case_file *make_case(const struct setup *setup)
@@ -51,7 +52,7 @@ static struct case_file *make_case(const struct setup *setup)
 
     snprintf(text, sizeof(text), case_format, setup->n, all_collectives, setup->dtypes,
              setup->sizes, setup->root, setup->timing,
-             setup->split ? setup->split : "\"none\"", setup->spread);
+             setup->split ? setup->split : "\"none\"", setup->spread, setup->unalign);
     json_t *json = json_parse(text, strlen(text), &err);
     struct case_file *file = json ? case_file_parse(json, false, &err) : NULL;
     json_decref(json);
@@ -188,8 +189,8 @@ static struct tally run_setup(const struct setup *setup)
 /* Sizes on both sides of every change of algorithm, and odd ones. */
 static void run_types(int n, int per_host, const char *dtypes)
 {
-    struct setup setup = {n,     per_host, dtypes, "[1000,200008]", "throughput",
-                          n - 1, NULL,     1};
+    struct setup setup = {n,    per_host, dtypes, "[1000,200008]", "throughput", n - 1,
+                          NULL, 1,        0};
     struct tally tally = run_setup(&setup);
 
     assert_true(tally.checked > tally.rows / 2);
@@ -243,7 +244,7 @@ static void hosts_of_unequal_size(void **state)
 static void every_root_in_turn(void **state)
 {
     struct setup setup = {
-        5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1};
+        5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1, 0};
 
     (void)state;
     run_setup(&setup);
@@ -253,8 +254,8 @@ static void every_root_in_turn(void **state)
 
 static void large_buffers_go_past_the_caches(void **state)
 {
-    struct setup setup = {4,    0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1,
-                          NULL, 1};
+    struct setup setup = {
+        4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1, NULL, 1, 0};
 
     (void)state;
     run_setup(&setup);
@@ -264,16 +265,36 @@ static void large_buffers_go_past_the_caches(void **state)
 
 static void isolated_timing_keeps_every_sample(void **state)
 {
-    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1};
+    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1, 0};
 
     (void)state;
     struct tally tally = run_setup(&setup);
     assert_int_equal(tally.samples, 2 * (tally.rows - tally.skipped));
 }
 
+/* Through shared memory, over sockets, and both. */
+static void unaligned_buffers_are_right(void **state)
+{
+    static const int per_host[] = {0, 1, 2};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(per_host) / sizeof(per_host[0]); i++) {
+        struct setup setup = {.n = 4,
+                              .per_host = per_host[i],
+                              .dtypes = "[\"int8\",\"float32\",\"float64\"]",
+                              .sizes = "[1000,200008]",
+                              .timing = "throughput",
+                              .spread = 1,
+                              .unalign = 3};
+        struct tally tally = run_setup(&setup);
+        assert_int_equal(tally.skipped, 0);
+        assert_true(tally.checked > tally.rows / 2);
+    }
+}
+
 static void what_rounds_to_nothing_is_skipped(void **state)
 {
-    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1};
+    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1, 0};
 
     (void)state;
     struct tally tally = run_setup(&setup);
@@ -285,8 +306,8 @@ static void what_rounds_to_nothing_is_skipped(void **state)
 /* Times of each group's own ranks, data of each group's own. */
 static void run_split(int n, int per_host, const char *split, const int *sizes)
 {
-    struct setup setup = {n,          per_host, "[\"float32\"]", "[64,4096,200008]",
-                          "isolated", 0,        split,           0.25};
+    struct setup setup = {
+        n, per_host, "[\"float32\"]", "[64,4096,200008]", "isolated", 0, split, 0.25, 0};
     struct tally tally = run_setup(&setup);
     size_t groups = 0;
 
@@ -310,7 +331,7 @@ static void groups_of_ranks_work_at_once(void **state)
 static void traffic_is_as_spread(void **state)
 {
     struct setup setup = {
-        3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7};
+        3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7, 0};
 
     (void)state;
     run_setup(&setup);
@@ -329,6 +350,7 @@ int main(void)
         cmocka_unit_test(every_root_in_turn),
         cmocka_unit_test(large_buffers_go_past_the_caches),
         cmocka_unit_test(isolated_timing_keeps_every_sample),
+        cmocka_unit_test(unaligned_buffers_are_right),
         cmocka_unit_test(what_rounds_to_nothing_is_skipped),
         cmocka_unit_test(groups_of_ranks_work_at_once),
         cmocka_unit_test(traffic_is_as_spread),
