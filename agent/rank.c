@@ -10,6 +10,7 @@
 #include "agent/clean_text.h"
 #include "agent/event_line.h"
 #include "agent/lines.h"
+#include "agent/ncclog/ncclog.h"
 #include "agent/program_watch.h"
 #include "common/json_util.h"
 
@@ -29,6 +30,7 @@ struct rank {
     size_t tail_next;
     size_t n_bad_lines;
     struct program_watch watch; /* of a program */
+    struct ncclog ncclog;
 };
 
 static const char *const stream_names[] = {"stdout", "stderr"};
@@ -83,6 +85,7 @@ static void on_output_line(struct rank *rank, int stream, const char *line, size
         program_watch_line(&rank->watch,
                            stream == PROCESS_STDERR ? METRIC_STDERR : METRIC_STDOUT, line,
                            len);
+    ncclog_line(&rank->ncclog, line, len);
     capture_add(capture, line, len);
     if (capture->pending.len >= OUTPUT_EVENT_BYTES)
         flush_capture(rank, stream);
@@ -180,19 +183,34 @@ static void end_output(struct rank *rank)
     emit_log(rank, "error", text);
 }
 
+/* What NCCL's log, where there was one, said of this rank. */
+static void tell_ncclog(struct rank *rank)
+{
+    json_t *log = ncclog_json(&rank->ncclog);
+
+    if (log)
+        emit_steal(rank, json_pack("{s:s, s:o}", "type", "nccl", "log", log));
+}
+
 static void on_end(void *arg, bool is_signal, int number)
 {
     struct rank *rank = arg;
     const struct rank_params *params = &rank->params;
+    json_t *end;
 
     rank->has_ended = true;
     end_output(rank);
+    tell_ncclog(rank);
     outbox_drop_progress(params->outbox, params->id, params->number);
     if (is_program(rank))
         program_watch_end(&rank->watch, is_signal, number);
-    emit_steal(rank,
-               json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
-                         number, "tail", tail_json(rank)));
+    end = json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
+                    number, "tail", tail_json(rank));
+    if (end && rank->ncclog.warning[0])
+        json_object_set_new(
+            end, "warning",
+            clean_text_json(rank->ncclog.warning, strlen(rank->ncclog.warning)));
+    emit_steal(rank, end);
     params->on_end(params->arg, rank);
 }
 
@@ -211,6 +229,7 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
     lines_init(&rank->lines[PROCESS_EVENTS], EVENT_LINE_MAX, LINES_DROP);
     capture_init(&rank->captures[0]);
     capture_init(&rank->captures[1]);
+    ncclog_init(&rank->ncclog);
     rank->process = process_spawn(params->processes, &params->program, &handlers, err);
     if (!rank->process) {
         rank_destroy(rank);

@@ -122,6 +122,7 @@ static void put_last_lines(const json_t *tail, size_t most, char *out, size_t si
 static void describe_exit(const json_t *line, bool is_program, char *out, size_t size)
 {
     const char *what = is_program ? "program" : "worker";
+    const char *warning = json_get_str(line, "warning", NULL);
     int64_t signal = json_get_int(line, "signal", 0);
     char last[1000] = "";
     int n;
@@ -135,8 +136,10 @@ static void describe_exit(const json_t *line, bool is_program, char *out, size_t
     put_last_lines(json_object_get(line, "tail"), is_program ? PROGRAM_LINES : 1, last,
                    sizeof(last));
     if (*last && n > 0 && (size_t)n < size)
-        snprintf(out + n, size - (size_t)n, "; its last line%s: %s",
-                 is_program ? "s" : "", last);
+        n += snprintf(out + n, size - (size_t)n, "; its last line%s: %s",
+                      is_program ? "s" : "", last);
+    if (warning && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; NCCL's last warning: %.300s", warning);
 }
 
 static int parse_exit(struct action *action, const struct node *node, json_t *line,
@@ -259,6 +262,23 @@ static int parse_gone(struct action *action, const struct node *node, json_t *li
     return 0;
 }
 
+/* What NCCL's log said of a rank: passed on as it is. */
+static int parse_nccl(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    json_t *log = json_object_get(line, "log");
+
+    (void)write;
+    if (!json_is_object(log))
+        return 0;
+    action->kind = ACTION_MESSAGE;
+    action->type = "nccl";
+    action->body =
+        json_pack("{s:i, s:i, s:i, s:s, s:O}", "case", action->case_no, "attempt",
+                  action->attempt, "rank", action->rank, "node", node->name, "log", log);
+    return action->body ? 0 : -1;
+}
+
 static int parse_progress(struct action *action, const struct node *node, json_t *line,
                           struct store_write *write)
 {
@@ -281,7 +301,7 @@ static const struct {
     {"result", parse_result, true},     {"metric", parse_metric, true},
     {"output", parse_output, false},    {"log", parse_log, false},
     {"refused", parse_refused, false},  {"gone", parse_gone, false},
-    {"progress", parse_progress, true},
+    {"progress", parse_progress, true}, {"nccl", parse_nccl, true},
 };
 
 /* The run that a line speaks of, if it is one that is alive here and now. */

@@ -175,6 +175,20 @@ test('two versions of NCCL are two cases of a run', nccl, async (t) => {
   }
 });
 
+test("what NCCL's own log says is in the run's events", nccl, async (t) => {
+  const server = await startServer(t);
+  await startAgents(t, server, 1, emulated('devices=2'));
+  const logs = async (spec) => (await server.events((await completes(server, { backend: 'nccl', ...spec })).run.id))
+    .filter((event) => event.type === 'nccl');
+  assert.deepEqual(await logs({}), []);
+  const said = await logs({ env: { NCCL_DEBUG: 'INFO' } });
+  assert.deepEqual(said.map((event) => event.rank).sort(), [0, 1]);
+  assert.equal(said[0].node, 'node-1');
+  assert.equal(said[0].log.network, 'Emulated');
+  assert.equal(said[0].log.ranks, 2);
+  assert.deepEqual(said[0].log.transports, { EMULATED: { send: 1, receive: 0 } });
+});
+
 test('workers of another build are refused', limit, async (t) => {
   const server = await startServer(t);
   const other = tempDir(t);

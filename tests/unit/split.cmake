@@ -1,5 +1,6 @@
 unit_test(split rb_common)
 unit_test(traffic rb_common)
+unit_test(ncclog rb_agent)
 if(NOT TARGET rb_worker_fixture)
     add_library(rb_worker_fixture STATIC
         ${CMAKE_CURRENT_LIST_DIR}/../bench/store_stub.c

@@ -1,0 +1,1 @@
+fuzz_test(ncclog rb_agent)
