@@ -144,13 +144,16 @@ function newPanel(metric, sources) {
   const once = places.size === 1;
   const better = metric.higherIsBetter ? 'higher is better' : 'lower is better';
   const where = once && metric.place ? `${inWords(metric.place)} ${[...places][0]}` : '';
+  const place = once ? 'repeat' : inWords(metric.place ?? 'figure');
   return {
     collective: metric.metric,
     kind: 'figure',
-    place: once ? 'repeat' : inWords(metric.place ?? 'figure'),
+    place,
     isSize: !once && isSize(metric.place),
-    axis: [metric.unit === 'us' ? 'µs' : metric.unit, better, where].filter(Boolean).join(
-      ', '),
+    axis:
+      [`${metric.unit === 'us' ? 'µs' : metric.unit} by ${place}`.trim(), better, where]
+        .filter(Boolean)
+        .join(', '),
     unit: metric.unit,
     lines: []
   };

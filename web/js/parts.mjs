@@ -2,28 +2,28 @@
 import {copyText, h, svg} from './dom.mjs';
 
 const STATES = {
-  queued: ['queued', '○', 'calm'],
-  waiting_for_nodes: ['waiting for nodes', '◔', 'calm'],
-  rendezvous: ['rendezvous', '◑', 'busy'],
-  running: ['running', '▶', 'busy'],
-  completed: ['completed', '✓', 'good'],
-  failed: ['failed', '✕', 'bad'],
-  cancelled: ['cancelled', '⊘', 'warn'],
-  skipped: ['skipped', '↷', 'warn'],
-  idle: ['idle', '○', 'good'],
-  busy: ['busy', '▶', 'busy'],
-  lost: ['lost', '✕', 'bad'],
-  left: ['left', '⊘', 'calm']
+  queued: '○ calm',
+  waiting_for_nodes: '◔ calm',
+  rendezvous: '◑ busy',
+  running: '▶ busy',
+  completed: '✓ good',
+  failed: '✕ bad',
+  cancelled: '⊘ warn',
+  skipped: '↷ warn',
+  idle: '○ good',
+  busy: '▶ busy',
+  lost: '✕ bad',
+  left: '⊘ calm'
 };
+
+export const stateWord = state => String(state).replaceAll('_', ' ');
 
 /* A state as a word with a sign, so that its colour is never all there is. */
 export function statePill(state) {
-  const [word, sign, tone] = STATES[state] ?? [String(state), '·', 'calm'];
+  const [sign, tone] = (STATES[state] ?? '· calm').split(' ');
   return h('span', {class: `pill ${tone}`},
-    h('span', {'class': 'sign', 'aria-hidden': 'true'}, sign), word);
+    h('span', {'class': 'sign', 'aria-hidden': 'true'}, sign), stateWord(state));
 }
-
-export const stateWord = state => STATES[state]?.[0] ?? String(state);
 
 /* A run's or node's labels. */
 export function labelChips(labels) {

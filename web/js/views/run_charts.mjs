@@ -140,20 +140,11 @@ function exportButtons(shown) {
   };
   const name = () =>
     `ringbench-${shown().title.replace(/[^A-Za-z0-9._-]+/g, '-')}`.slice(0, 80);
+  const button = (text, title, click) =>
+    h('button', {class: 'quiet', title, on: {click}}, text);
   return h('div', {class: 'exports'},
-    h('button', {
-      class: 'quiet',
-      title: 'The chart as a vector drawing',
-      on: {
-        click: () =>
-          download(new Blob([image().text], {type: 'image/svg+xml'}), `${name()}.svg`)
-      }
-    },
-      'SVG'),
-    h('button', {
-      class: 'quiet',
-      title: 'The chart as a picture',
-      on: {click: async () => download(await svgToPng(image()), `${name()}.png`)}
-    },
-      'PNG'));
+    button('SVG', 'The chart as a vector drawing',
+      () => download(new Blob([image().text], {type: 'image/svg+xml'}), `${name()}.svg`)),
+    button('PNG', 'The chart as a picture',
+      async () => download(await svgToPng(image()), `${name()}.png`)));
 }
