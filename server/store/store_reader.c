@@ -39,9 +39,9 @@ static const char *const statements[STORE_READ_STATEMENTS] = {
     [STORE_READ_UNFINISHED] = "SELECT doc FROM runs"
                               " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
                               " ORDER BY created_ms, id",
-    [STORE_READ_COMPLETED] = "SELECT doc FROM runs WHERE state = 'completed'"
-                             " AND length(doc) < 262144"
-                             " ORDER BY created_ms DESC, id DESC LIMIT ?1",
+    [STORE_READ_COMPLETED] = ("SELECT doc FROM runs WHERE state = 'completed'"
+                              " AND length(doc) < 262144"
+                              " ORDER BY created_ms DESC, id DESC LIMIT ?1"),
     [STORE_READ_NODE] = "SELECT time_ms, state, detail FROM node_events WHERE node = ?1"
                         " ORDER BY id DESC",
 };

@@ -8,6 +8,10 @@
 #include "server/store/summary_index.h"
 #include "server/store/thin.h"
 
+/* Beyond these a summary would take the memory of the whole server. */
+#define LINES_MAX ((size_t)4 << 20)
+#define SAMPLES_MAX ((size_t)32 << 20)
+
 /* One measured row, or one figure, of line number `line`. */
 struct sample {
     uint32_t line;
@@ -114,7 +118,8 @@ static int add_sample(struct lines *lines, struct line *line, double first, doub
 {
     struct sample *sample;
 
-    if (grow((void **)&lines->samples, lines->n_samples, &lines->samples_capacity,
+    if (lines->n_samples == SAMPLES_MAX ||
+        grow((void **)&lines->samples, lines->n_samples, &lines->samples_capacity,
              sizeof(*lines->samples)))
         return -1;
     sample = &lines->samples[lines->n_samples++];

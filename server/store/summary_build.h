@@ -14,8 +14,8 @@ struct summary_builder *summary_builder_create(const struct summary_query *query
                                                json_t *const *keys, size_t n_keys);
 void summary_builder_destroy(struct summary_builder *builder);
 
-/* -1 when memory is out. Records of an earlier attempt, or with a key that is not there,
- * are left out. */
+/* -1 when memory is out, or so many records and points would take too much of it. Records
+ * of an earlier attempt, or with a key that is not there, are left out. */
 int summary_builder_add(struct summary_builder *builder,
                         const struct result_record *record);
 

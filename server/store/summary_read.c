@@ -111,7 +111,7 @@ static int read_keys(struct reading *reading)
 }
 
 /* Call `take` for each record with after < event <= up_to, in order, until it returns
- * other than 0: which is returned, if negative as a failure for want of memory. */
+ * other than 0: which is returned, if negative as a failure. */
 typedef int record_taker(void *arg, const struct result_record *record);
 
 static int each_record(struct reading *reading, int64_t after, int64_t up_to,
@@ -137,7 +137,9 @@ static int each_record(struct reading *reading, int64_t after, int64_t up_to,
     }
     sqlite3_reset(stmt);
     if (taken < 0)
-        return fail_memory(reading);
+        return error_set(reading->err, ERROR_UNAVAILABLE,
+                         "memory is out, or the run has more results than can be "
+                         "summed up");
     return taken || rc == SQLITE_DONE ? taken : fail_sql(reading);
 }
 
