@@ -69,7 +69,7 @@ static void forget_most(struct run_text *text)
 
 static void add_setting(char *out, size_t size, const char *name, json_t *value)
 {
-    char text[32] = "";
+    char text[32] = "on";
     size_t n = strlen(out);
 
     if (json_is_integer(value))
@@ -92,6 +92,8 @@ static void describe_settings(const json_t *spec, char *out, size_t size)
         if (json_get_int(spec, name, numbers[i].usual) != numbers[i].usual)
             add_setting(out, size, name, json_object_get(spec, name));
     }
+    if (json_get_bool(spec, "per_iter", false))
+        add_setting(out, size, "per_iter", json_object_get(spec, "per_iter"));
     json_object_foreach(nccl, name, value)
     {
         add_setting(out, size, name, value);

@@ -166,17 +166,19 @@ static void says_what_a_rank_took_at_most(void **state)
 
 static void says_how_the_loop_is_shaped(void **state)
 {
-    json_t *run = json_pack("{s:s, s:{s:i, s:i, s:i, s:{s:i, s:s}}}", "id", "r", "spec",
-                            "cycles", 3, "blocking", 0, "unalign", 1, "nccl", "graph", 5,
-                            "registration", "local");
+    json_t *run = json_pack("{s:s, s:{s:i, s:i, s:i, s:b, s:{s:i, s:s}}}", "id", "r",
+                            "spec", "cycles", 3, "blocking", 0, "unalign", 1, "per_iter",
+                            1, "nccl", "graph", 5, "registration", "local");
     struct run_text *text = run_text_create(run, "http://h");
     struct buf out;
 
     (void)state;
     buf_init(&out, 4096);
     run_text_begin(text, &out);
-    assert_string_equal(out.data, "# run r  http://h\n"
-                                  "# cycles 3, unalign 1, graph 5, registration local\n");
+    assert_string_equal(out.data,
+                        "# run r  http://h\n"
+                        "# cycles 3, unalign 1, per_iter on, graph 5, registration "
+                        "local\n");
     run_text_destroy(text);
     buf_release(&out);
     json_decref(run);
