@@ -16,8 +16,9 @@
 
 enum { SQL_KEYS, SQL_CHUNKS, SQL_EVENT, SQL_HEAD, SQL_MESSAGES, SQL_RECENT, SQL_COUNT };
 
-/* The records of an event are in the last chunk that begins at or before it. The terms on
- * type are those of the partial index. */
+/* The records of an event are in the last chunk that begins at or before it. The planner,
+ * which knows nothing of how the types are distributed, would rather walk through all
+ * events of the run than through the index of those that are no results. */
 static const char *const statements[SQL_COUNT] = {
     [SQL_KEYS] = "SELECT key, text FROM result_keys WHERE run = ?1 ORDER BY key",
     [SQL_CHUNKS] = "SELECT records FROM result_chunks WHERE run = ?1 AND first_id >="
@@ -26,11 +27,13 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_EVENT] = "SELECT id, time_ms, body FROM events WHERE run = ?1 AND id = ?2",
     [SQL_HEAD] = "SELECT coalesce(max(id), 0) FROM events WHERE run = ?1",
     [SQL_MESSAGES] = "SELECT id, time_ms, body FROM events WHERE rowid IN (SELECT rowid"
-                     " FROM events WHERE run = ?1 AND type <> 'result'"
+                     " FROM events INDEXED BY events_but_results"
+                     " WHERE run = ?1 AND type <> 'result'"
                      " AND type = 'message' AND id <= ?2 ORDER BY id DESC LIMIT ?3)"
                      " ORDER BY id",
     [SQL_RECENT] = "SELECT id, time_ms, body FROM events WHERE rowid IN (SELECT rowid"
-                   " FROM events WHERE run = ?1 AND type <> 'result'"
+                   " FROM events INDEXED BY events_but_results"
+                   " WHERE run = ?1 AND type <> 'result'"
                    " AND type IN ('state', 'placed', 'case', 'rank') AND id <= ?2"
                    " ORDER BY id DESC LIMIT ?3) ORDER BY id",
 };
