@@ -204,7 +204,7 @@ static const char *label_of_case(const struct gathering *g, const json_t *row)
 static void take_row(struct gathering *g, const json_t *row)
 {
     const json_t *wrong = json_object_get(row, "wrong");
-    double time = json_get_num(row, "time_us", NAN);
+    double time = json_get_num(row, "time_us", nan(""));
 
     if (json_object_get(row, "skipped") || !isfinite(time))
         return;
@@ -215,8 +215,8 @@ static void take_row(struct gathering *g, const json_t *row)
         .value = time,
         .min_us = json_get_num(row, "time_min_us", time),
         .max_us = json_get_num(row, "time_max_us", time),
-        .algbw_gbs = json_get_num(row, "algbw_gbs", NAN),
-        .busbw_gbs = json_get_num(row, "busbw_gbs", NAN),
+        .algbw_gbs = json_get_num(row, "algbw_gbs", nan("")),
+        .busbw_gbs = json_get_num(row, "busbw_gbs", nan("")),
         .wrong = json_is_integer(wrong) ? json_integer_value(wrong) : -1,
         .order = g->n_rows,
     };
@@ -287,7 +287,7 @@ static size_t metric_of(struct gathering *g, const json_t *row)
 
 static void take_value(struct gathering *g, const json_t *row)
 {
-    double value = json_get_num(row, "value", NAN);
+    double value = json_get_num(row, "value", nan(""));
     double size = json_get_num(json_object_get(row, "labels"), "size", 0.0);
 
     if (!isfinite(value))
@@ -348,7 +348,7 @@ static struct figure_point point_of(const struct observation *at, size_t n)
         .time_max_us = at->max_us,
         .algbw_gbs = middle(at, n, offsetof(struct observation, algbw_gbs)),
         .busbw_gbs = middle(at, n, offsetof(struct observation, busbw_gbs)),
-        .busbw_min_gbs = INFINITY,
+        .busbw_min_gbs = HUGE_VAL,
         .repeats = n,
         .wrong = -1,
     };
@@ -374,9 +374,9 @@ static void reduce_rows(struct gathering *g)
 {
     size_t end;
 
-    if (g->n_rows)
+    if (g->n_rows && g->figures->series)
         qsort(g->rows, g->n_rows, sizeof(*g->rows), compare_rows);
-    for (size_t i = 0; i < g->n_rows; i = end) {
+    for (size_t i = 0; i < g->n_rows && g->figures->series; i = end) {
         const struct observation *first = &g->rows[i];
         struct figure_series *series = &g->figures->series[first->owner];
         struct figure_point *grown =
@@ -420,9 +420,9 @@ static void reduce_values(struct gathering *g)
 {
     size_t end;
 
-    if (g->n_values)
+    if (g->n_values && g->figures->metrics)
         qsort(g->values, g->n_values, sizeof(*g->values), compare_values);
-    for (size_t i = 0; i < g->n_values; i = end) {
+    for (size_t i = 0; i < g->n_values && g->figures->metrics; i = end) {
         const struct observation *first = &g->values[i];
         struct figure_metric *metric = &g->figures->metrics[first->owner];
         struct metric_case *grown =
@@ -523,11 +523,11 @@ static double busbw_at(const struct summary_point *from, double rank_us)
 static int point_from_summary(const struct summary_point *from, struct figure_point *to)
 {
     *to = (struct figure_point){.size = (double)from->size,
-                                .time_us = (double)NAN,
-                                .time_min_us = (double)NAN,
-                                .time_max_us = (double)NAN,
-                                .algbw_gbs = (double)NAN,
-                                .busbw_gbs = (double)NAN,
+                                .time_us = nan(""),
+                                .time_min_us = nan(""),
+                                .time_max_us = nan(""),
+                                .algbw_gbs = nan(""),
+                                .busbw_gbs = nan(""),
                                 .repeats = from->rows,
                                 .wrong = from->wrong};
     if (from->rows > 0) {
@@ -552,7 +552,7 @@ static void take_summary_series(struct gathering *g, const struct summary_series
     size_t owner = series_of(g, from->key, case_label);
     struct figure_series *series;
 
-    if (g->is_failed || owner != before)
+    if (g->is_failed || owner != before || !g->figures->series)
         return;
     series = &g->figures->series[owner];
     series->points = calloc(from->n_points ? from->n_points : 1, sizeof(*series->points));

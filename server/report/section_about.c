@@ -334,7 +334,16 @@ static void put_factors(const struct report *report)
         [COLLECTIVE_SCATTER] = "(n - 1) / n",
         [COLLECTIVE_SENDRECV] = "1",
     };
+    const json_t *spec = json_object_get(report->facts->run, "spec");
+    const json_t *split = json_object_get(spec, "split");
     int n = (int)json_get_int(report->facts->run, "world_size", 0);
+
+    /* Rows of groups have the factor of their own group's size. */
+    if (split && strcmp(json_get_str(spec, "split", ""), "none") != 0) {
+        html_raw(report->html, "<p>The ranks were split into groups: n is the number of "
+                               "ranks of a row's own group.</p>\n");
+        n = 0;
+    }
 
     put_table(report->html, "Bus factors", NULL, names);
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {

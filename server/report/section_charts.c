@@ -19,7 +19,7 @@ struct range {
 
 static void range_init(struct range *range)
 {
-    *range = (struct range){INFINITY, -INFINITY, 0.0, 0.0};
+    *range = (struct range){HUGE_VAL, -HUGE_VAL, 0.0, 0.0};
 }
 
 static void range_add(struct range *range, double x, double y)

@@ -114,12 +114,12 @@ static void put_figures(struct html *html, const json_t *row)
 {
     put_integer(html, json_get_int(row, "count", 0));
     put_integer(html, json_get_int(row, "iters", 0));
-    put_figure(html, json_get_num(row, "time_us", NAN), 5);
-    put_figure(html, json_get_num(row, "time_min_us", NAN), 5);
-    put_figure(html, json_get_num(row, "time_max_us", NAN), 5);
-    put_figure(html, json_get_num(row, "first_us", NAN), 5);
-    put_figure(html, json_get_num(row, "algbw_gbs", NAN), 4);
-    put_figure(html, json_get_num(row, "busbw_gbs", NAN), 4);
+    put_figure(html, json_get_num(row, "time_us", nan("")), 5);
+    put_figure(html, json_get_num(row, "time_min_us", nan("")), 5);
+    put_figure(html, json_get_num(row, "time_max_us", nan("")), 5);
+    put_figure(html, json_get_num(row, "first_us", nan("")), 5);
+    put_figure(html, json_get_num(row, "algbw_gbs", nan("")), 4);
+    put_figure(html, json_get_num(row, "busbw_gbs", nan("")), 4);
     put_wrong_cell(html, row);
 }
 
@@ -175,7 +175,7 @@ static void put_intro(const struct report *report)
             "<p class=\"banner warn\"><strong>shortened</strong> The first %zu "
             "rows of %llu: %llu are left out, here and in the data of this file, not "
             "in the charts. The server gives all of them as CSV or JSON.</p>\n",
-            have, (unsigned long long)(left_out + have), (unsigned long long)left_out);
+            have, (unsigned long long)left_out + have, (unsigned long long)left_out);
 }
 
 void section_rows(const struct report *report)

@@ -92,6 +92,26 @@ static void put_grid_line(struct html *out, double x1, double y1, double x2, dou
               x1, y1, x2, y2);
 }
 
+/* Large values in thousands, millions and so on, since there is little room. */
+static void put_value(struct html *out, double value)
+{
+    static const char suffixes[] = {'k', 'M', 'G', 'T', 'P'};
+    double magnitude = fabs(value);
+
+    if (magnitude < 1e4) {
+        html_rawf(out, "%.6g", value);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(suffixes); i++) {
+        value /= 1e3;
+        magnitude /= 1e3;
+        if (magnitude < 1e3 || i + 1 == sizeof(suffixes)) {
+            html_rawf(out, "%.4g%c", value, suffixes[i]);
+            return;
+        }
+    }
+}
+
 static void put_rows(const struct scales *scales, struct html *out)
 {
     const struct chart *chart = scales->chart;
@@ -100,8 +120,10 @@ static void put_rows(const struct scales *scales, struct html *out)
         double y = y_of(scales, value);
 
         put_grid_line(out, LEFT, y, WIDTH - RIGHT, y);
-        html_rawf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.7g</text>",
-                  LEFT - 7, y + 4.0, value);
+        html_rawf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 7,
+                  y + 4.0);
+        put_value(out, value);
+        html_raw(out, "</text>");
     }
 }
 

@@ -77,8 +77,8 @@ static void draws_bars_of_cases(void **state)
 static void leaves_out_what_has_no_place(void **state)
 {
     const struct chart_point points[] = {{0, 1, 1, 1, false},
-                                         {8, NAN, 1, 1, false},
-                                         {16, INFINITY, 1, 1, false},
+                                         {8, nan(""), 1, 1, false},
+                                         {16, HUGE_VAL, 1, 1, false},
                                          {32, 1, 1, 1, false}};
     const struct chart_line lines[] = {{.points = points, .n_points = 4}};
     const struct chart chart = {.kind = CHART_SIZES,
@@ -96,6 +96,19 @@ static void leaves_out_what_has_no_place(void **state)
     assert_int_equal(count(svg, "<polyline"), 0);
     assert_null(strstr(svg, "nan"));
     assert_null(strstr(svg, "inf"));
+    free(svg);
+}
+
+static void large_values_fit_beside_the_axis(void **state)
+{
+    const struct chart chart = {
+        .kind = CHART_CASES, .title = "", .y_name = "", .x_max = 1, .y_max = 1000000};
+    char *svg = draw(&chart);
+
+    (void)state;
+    assert_non_null(strstr(svg, ">200k</text>"));
+    assert_non_null(strstr(svg, ">1M</text>"));
+    assert_null(strstr(svg, "1000000"));
     free(svg);
 }
 
@@ -156,7 +169,7 @@ static void axes_end_at_round_numbers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_true(fabs(chart_ceiling(cases[i][0]) / cases[i][1] - 1.0) < 1e-9);
-    assert_true(fabs(chart_ceiling(NAN) - 1.0) < 1e-9);
+    assert_true(fabs(chart_ceiling(nan("")) - 1.0) < 1e-9);
 }
 
 int main(void)
@@ -165,6 +178,7 @@ int main(void)
         cmocka_unit_test(draws_series_over_sizes),
         cmocka_unit_test(draws_bars_of_cases),
         cmocka_unit_test(leaves_out_what_has_no_place),
+        cmocka_unit_test(large_values_fit_beside_the_axis),
         cmocka_unit_test(thins_long_lines_but_keeps_their_peaks),
         cmocka_unit_test(every_look_differs),
         cmocka_unit_test(axes_end_at_round_numbers),
