@@ -79,13 +79,28 @@ int ncclGetUniqueId(struct nccl_id *id)
                                                    : NCCL_RESULT_SUCCESS;
 }
 
-/* NCCL's words, as far as ringbench reads them. */
-static void say_info(const struct ncclComm *comm)
+static bool is_talkative(void)
 {
     const char *level = getenv("NCCL_DEBUG");
+
+    return level && strcmp(level, "INFO") == 0;
+}
+
+/* NCCL's words, as far as ringbench reads them. */
+static void say_start(int rank, int n)
+{
+    if (is_talkative()) {
+        printf("emulated:%d:%d [0] NCCL INFO rank %d nranks %d - Init START\n",
+               (int)getpid(), (int)getpid(), rank, n);
+        fflush(stdout);
+    }
+}
+
+static void say_info(const struct ncclComm *comm)
+{
     int pid = (int)getpid(), rank = comm->rank, next = (rank + 1) % comm->n;
 
-    if (!level || strcmp(level, "INFO") != 0) {
+    if (!is_talkative()) {
         return;
     }
     printf(
@@ -114,6 +129,7 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     if (emulation_setting("init_fails", 0)) {
         return fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
     }
+    say_start(rank, n);
     while (emulation_setting("init_hangs", 0)) {
         pause();
     }
