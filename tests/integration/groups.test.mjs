@@ -240,3 +240,16 @@ test('nodes that do not reach each other where NCCL will try are named', {
   assert.equal(await reason({ NCCL_SOCKET_IFNAME: 'eth' }), null);
   assert.match(await reason({ NCCL_SOCKET_IFNAME: 'mlx' }), /NCCL_SOCKET_IFNAME=mlx/);
 });
+
+test('an agent that starts hundreds of ranks keeps its lease', limit, async (t) => {
+  const server = await startServer(t, { args: ['--lease-s', '2'] });
+  const agent = await startAgent(t, server, 'node-1', { ranks: 400 });
+  const { run } = await completes(server, {
+    backend: 'sim', env: { SIM_SLEEP_FRACTION: '0' }, sizes: [64], iters: 1, timeout_s: 100,
+  });
+  assert.equal(run.world_size, 400);
+  assert.ok(!agent.errors.some((line) => /lost the server|again/.test(line)), agent.errors.join('\n'));
+  assert.equal(run.cases[0].attempt, 1);
+  const { history } = await server.node('node-1');
+  if (history) assert.deepEqual(history.filter((entry) => entry.state === 'lost'), []);
+});
