@@ -304,8 +304,11 @@ static json_t *estimate_assumed(const struct history_question *question)
     double latency_us = is_gpu ? 10.0 : 20.0, gbs = is_gpu ? 20.0 : 1.0;
 
     entry.curve.factor = 1.0;
-    for (double bytes = 1.0; bytes < 4e12; bytes *= 4.0)
+    for (int power = 0; power <= 42; power += 2) {
+        double bytes = (double)(UINT64_C(1) << power);
+
         add_point(&entry.curve, bytes, latency_us + bytes / gbs * 1e-3);
+    }
     return json_pack("{s:f, s:s, s:[], s:s}", "seconds",
                      entry_estimate(&entry, question) + 1.0 * (double)question->n_cases,
                      "basis", "assumed", "runs", "detail",

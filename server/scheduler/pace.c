@@ -189,7 +189,7 @@ static double lines_seconds(const struct outlook *outlook, size_t from, size_t e
 /* All rows of a case from number `from` on. */
 static double rows_seconds(struct outlook *outlook, size_t from)
 {
-    size_t cycle_end, line_end;
+    size_t cycle_end, line_end, cycles_left;
     struct series_row row;
     double sum = 0.0;
 
@@ -203,9 +203,9 @@ static double rows_seconds(struct outlook *outlook, size_t from)
         sum += row_seconds(&outlook->curves[row.collective], (double)row.size,
                            &outlook->is_beyond);
     sum += lines_seconds(outlook, from, cycle_end);
-    if (cycle_end < outlook->rows)
-        sum += lines_seconds(outlook, 0, outlook->per_cycle) *
-               (double)((outlook->rows - cycle_end) / outlook->per_cycle);
+    cycles_left = (outlook->rows - cycle_end) / outlook->per_cycle;
+    if (cycles_left > 0)
+        sum += lines_seconds(outlook, 0, outlook->per_cycle) * (double)cycles_left;
     return sum;
 }
 

@@ -91,7 +91,7 @@ static json_t *memory_json(const struct run_spec *spec, const struct series_plan
             most = layout.size_bytes > most ? layout.size_bytes : most;
         }
     }
-    return json_pack("{s:I, s:s}", "per_rank_bytes", (json_int_t)(2 * most), "where",
+    return json_pack("{s:I, s:s}", "per_rank_bytes", 2 * (json_int_t)most, "where",
                      strcmp(backend, "nccl") == 0  ? "gpu"
                      : strcmp(backend, "sim") == 0 ? "none"
                                                    : "host");
@@ -118,8 +118,8 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
         run_groups_plan(spec, &groups, &plan);
         question.plan = &plan;
         json_object_set_new(answer, "rows",
-                            json_integer((json_int_t)(run_groups_rows(spec, &groups) *
-                                                      question.n_cases)));
+                            json_integer((json_int_t)run_groups_rows(spec, &groups) *
+                                         (json_int_t)question.n_cases));
         json_object_set_new(answer, "memory",
                             memory_json(spec, &plan, placement->backend));
         if (plan.n_sizes > 0)

@@ -192,7 +192,7 @@ static struct run_chunks *open_run(struct store_chunks *chunks, const char *name
             *rc = SQLITE_NOMEM;
             return NULL;
         }
-        strcpy(run->run, name);
+        memcpy(run->run, name, strlen(name));
         *rc = load_keys(chunks, run);
         if (*rc == SQLITE_OK)
             *rc = load_last(chunks, run);
