@@ -7,9 +7,14 @@ import {after} from 'node:test';
 import {pathToFileURL} from 'node:url';
 import {faulty, startCluster} from '../../integration/lib/cluster.mjs';
 import {axe} from '../lib/browser.mjs';
-import {closeBrowser, LIMIT, openPage, pageTest as test} from '../lib/page.mjs';
+import {closeBrowser, openPage, pageTest as test, patience, skip} from '../lib/page.mjs';
 
 after(closeBrowser);
+
+const LIMIT = {
+    timeout: 240000 * patience,
+    skip
+};
 
 const EVIL = '<script>document.title="bad"</script><img src=x onerror=alert(1)>';
 const SPECS = {
@@ -17,7 +22,7 @@ const SPECS = {
     name: EVIL,
     labels: {long: 'W'.repeat(200)},
     collectives: ['all_reduce', 'broadcast'],
-    sizes: {min: 8, max: '1M'},
+    sizes: {min: 8, max: '1M', factor: 16},
     iters: 3,
     repeats: 2,
     matrix: {NCCL_ALGO: ['Ring', null]}
