@@ -298,7 +298,8 @@ static void go_on_starting(struct live_case *c)
         refuse(c->supervisor, &c->id, err.text);
         stop_case(c, false);
     } else if (launch_left(c->launch) > 0) {
-        uv_timer_start(&c->start_timer, on_start, 0, 0);
+        /* Due at once it would run before any I/O, again and again. */
+        uv_timer_start(&c->start_timer, on_start, 1, 0);
     } else {
         on_all_started(c);
     }
