@@ -23,6 +23,7 @@
  * parked agent. Headers may have some 7.9 KB; beyond that the library answers 431. */
 #define CONNECTION_MEMORY 8192u
 #define IDLE_TIMEOUT_S 60u
+#define BACKLOG 4096 /* after a restart every agent comes at once, with two */
 #define SEND_BUFFER_BYTES (128 * 1024)
 #define RESUMES_PER_TURN 256
 #define DESCRIPTORS_KEPT 64 /* for everything else in the process */
@@ -210,7 +211,7 @@ static int open_listener(const struct sockaddr_storage *address,
     set_listener_options(fd, address->ss_family);
     if (bind(fd, (const struct sockaddr *)address, len))
         error_set_errno(err, ERROR_IO, errno, "cannot bind");
-    else if (listen(fd, 1024))
+    else if (listen(fd, BACKLOG))
         error_set_errno(err, ERROR_IO, errno, "cannot listen");
     else if (len = sizeof(*bound), getsockname(fd, (struct sockaddr *)bound, &len))
         error_set_errno(err, ERROR_IO, errno, "cannot read the bound address");
