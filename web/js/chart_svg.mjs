@@ -14,17 +14,10 @@ const PLOT = {
 };
 const LEGEND_LINE = 20;
 
-const ENTITIES = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;'
-};
 /* Characters that no XML document may hold are left out. */
 export const escapeXml = text => String(
   text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g,
-         '').replace(/[&<>"']/g, c => ENTITIES[c]);
+         '').replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
 
 function tag(name, attributes, content = '') {
   const list = Object.entries(attributes)

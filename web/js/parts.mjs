@@ -41,18 +41,24 @@ export const head = (columns, isNumber = () => false) => h('thead', {},
 export const fold = (title, note, ...children) => h('details', {class: 'card fold'},
   h('summary', {}, h('h2', {}, title), note), ...children);
 
-/* Text to copy, with its button. */
-export function copyBlock(text, label) {
-  const code = h('code', {}, text);
-  const button = h('button', {class: 'quiet copy'}, 'Copy');
-  button.setAttribute('aria-label', `Copy ${label}`);
+/* A button that copies what `text()` gives. */
+export function copyButton(label, text) {
+  const button =
+    h('button', {'class': 'quiet copy', 'aria-label': `Copy ${label}`}, 'Copy');
   button.addEventListener('click', async () => {
-    await copyText(code.textContent);
+    await copyText(text());
     button.textContent = 'Copied';
     setTimeout(() => { button.textContent = 'Copy'; }, 1500);
   });
+  return button;
+}
+
+/* Text to copy, with its button. */
+export function copyBlock(text, label) {
+  const code = h('code', {}, text);
   const block = h('div', {class: 'copy-block'},
-    h('pre', {'tabindex': '0', 'role': 'region', 'aria-label': label}, code), button);
+    h('pre', {'tabindex': '0', 'role': 'region', 'aria-label': label}, code),
+    copyButton(label, () => code.textContent));
   return {block, set: value => { code.textContent = value; }};
 }
 
@@ -98,13 +104,10 @@ export function timeOf(text) {
   }
   const today = new Date().toDateString() === time.toDateString();
   const clock = time.toLocaleTimeString([], {hour12: false});
-  const day = today ? ''
-                    : `${time.getFullYear()}-${two(time.getMonth() + 1)}-` +
-      `${two(time.getDate())} `;
+  /* Swedes write dates as ISO 8601 does. */
+  const day = today ? '' : `${time.toLocaleDateString('sv')} `;
   return h('time', {datetime: text, title: text}, `${day}${clock}`);
 }
-
-const two = number => String(number).padStart(2, '0');
 
 /* A problem to be read at once. */
 export function alertBox(tone, title, ...content) {

@@ -9,55 +9,55 @@ const bytes = {
 
 /* clang-format off */
 const TITLES = [
-    ['What to measure', [
-        ['/collectives', 'Collectives'],
-        ['/sizes', 'Sizes', {id: 'sizes_mode', kind: 'choice', options: [
-            ['factor', 'from … to, times a factor'], ['step', 'from … to, plus a step'],
-            ['list', 'a list']]}],
-        ['/sizes/min', 'Smallest', {...bytes, when: ['sizes_mode', ['factor', 'step']],
-            help: 'K, M, G and T are powers of 1024: 64K, 1G.'}],
-        ['/sizes/max', 'Largest', {...bytes, help: '', when: ['sizes_mode', ['factor', 'step']]}],
-        ['/sizes/factor', 'Factor', {when: ['sizes_mode', ['factor']], help: ''}],
-        ['/sizes/step', 'Step', {...bytes, hint: '1M', help: '', when: ['sizes_mode', ['step']]}],
-        ['/sizes', 'Sizes', {...bytes, id: 'sizes_list', kind: 'list',
-            help: '', hint: '8, 64K, 1M, 1G', when: ['sizes_mode', ['list']]}],
-        ['/in_place', 'Placement', {words: {true: 'in place', false: 'out of place'}}]]],
-    ['Program', [['/program', 'Program', {kind: 'program'}]]],
-    ['Where', [
-        ['/backend', 'Backend', {words: {auto: 'auto: nccl where there are GPUs, else host',
-            nccl: 'nccl: GPU memory', host: 'host: CPU memory',
-            sim: 'sim: a model, no bytes move'}}],
-        ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
-            ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
-            ['group', 'a group'], ['labels', 'by label']]}],
-        ['/nodes/count', 'How many', {unit: 'nodes', hint: '4',
-            when: ['nodes_mode', ['count', 'group', 'labels']]}],
-        ['/nodes/names', 'Which', {kind: 'nodes', when: ['nodes_mode', ['names']]}],
-        ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
-        ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
-        ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
-        ['/ranks_per_node', 'Ranks per node', {unit: 'ranks'}]]],
-    ['What to compare', [
-        ['/matrix', 'Variables', {help: 'A case for each combination: new processes, since ' +
-            'libraries read their environment once.'}],
-        ['/order', 'Order of the cases'],
-        ['/repeats', 'Repeats', {help: 'New processes each time; the spread shows in the chart.'}]]],
-    ['Name it', [
-        ['/name', 'Name', {hint: 'after the switch update'}],
-        ['/labels', 'Labels', {hint: 'ticket=NET-12', help: 'One KEY=VALUE a line, to find the run by.'}]]],
-    ['How to measure', [
-        ['/dtypes', 'Data types'], ['/redops', 'Reductions'],
-        ['/root', 'Root', {help: 'Of broadcast, reduce, gather, scatter. -1: every rank in turn.'}],
-        ['/timing', 'Timing', {words: {throughput: 'throughput: calls back to back',
-            isolated: 'isolated: each call by itself'}}],
-        ['/iters', 'Timed calls', {unit: 'per size'}], ['/warmup', 'Warm-up calls', {unit: 'per size'}],
-        ['/agg_iters', 'Calls per group'], ['/cycles', 'Cycles'],
-        ['/check', 'Check the data', {help: '1: every element of every rank. 0: not at all.'}]], 'closed'],
-    ['Environment and limits', [
-        ['/env', 'Environment', {hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.'}],
-        ['/timeout_s', 'Time limit', {unit: 'seconds'}],
-        ['/stall_s', 'Stall limit', {unit: 'seconds', help: 'No progress of a rank for so long ends the case.'}]],
-        'closed']
+  ['What to measure', [
+    ['/collectives', 'Collectives'],
+    ['/sizes', 'Sizes', {id: 'sizes_mode', kind: 'choice', options: [
+      ['factor', 'from … to, times a factor'], ['step', 'from … to, plus a step'],
+      ['list', 'a list']]}],
+    ['/sizes/min', 'Smallest', {...bytes, when: ['sizes_mode', ['factor', 'step']],
+      help: 'K, M, G and T are powers of 1024: 64K, 1G.'}],
+    ['/sizes/max', 'Largest', {...bytes, help: '', when: ['sizes_mode', ['factor', 'step']]}],
+    ['/sizes/factor', 'Factor', {when: ['sizes_mode', ['factor']], help: ''}],
+    ['/sizes/step', 'Step', {...bytes, hint: '1M', help: '', when: ['sizes_mode', ['step']]}],
+    ['/sizes', 'Sizes', {...bytes, id: 'sizes_list', kind: 'list',
+      help: '', hint: '8, 64K, 1M, 1G', when: ['sizes_mode', ['list']]}],
+    ['/in_place', 'Placement', {words: {true: 'in place', false: 'out of place'}}]]],
+  ['Program', [['/program', 'Program', {kind: 'program'}]]],
+  ['Where', [
+    ['/backend', 'Backend', {words: {auto: 'auto: nccl where there are GPUs, else host',
+      nccl: 'nccl: GPU memory', host: 'host: CPU memory',
+      sim: 'sim: a model, no bytes move'}}],
+    ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
+      ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
+      ['group', 'a group'], ['labels', 'by label']]}],
+    ['/nodes/count', 'How many', {unit: 'nodes', hint: '4',
+      when: ['nodes_mode', ['count', 'group', 'labels']]}],
+    ['/nodes/names', 'Which', {kind: 'nodes', when: ['nodes_mode', ['names']]}],
+    ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
+    ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
+    ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
+    ['/ranks_per_node', 'Ranks per node', {unit: 'ranks'}]]],
+  ['What to compare', [
+    ['/matrix', 'Variables', {help: 'A case for each combination: new processes, since ' +
+      'libraries read their environment once.'}],
+    ['/order', 'Order of the cases'],
+    ['/repeats', 'Repeats', {help: 'New processes each time; the spread shows in the chart.'}]]],
+  ['Name it', [
+    ['/name', 'Name', {hint: 'after the switch update'}],
+    ['/labels', 'Labels', {hint: 'ticket=NET-12', help: 'One KEY=VALUE a line, to find the run by.'}]]],
+  ['How to measure', [
+    ['/dtypes', 'Data types'], ['/redops', 'Reductions'],
+    ['/root', 'Root', {help: 'Of broadcast, reduce, gather, scatter. -1: every rank in turn.'}],
+    ['/timing', 'Timing', {words: {throughput: 'throughput: calls back to back',
+      isolated: 'isolated: each call by itself'}}],
+    ['/iters', 'Timed calls', {unit: 'per size'}], ['/warmup', 'Warm-up calls', {unit: 'per size'}],
+    ['/agg_iters', 'Calls per group'], ['/cycles', 'Cycles'],
+    ['/check', 'Check the data', {help: '1: every element of every rank. 0: not at all.'}]], 'closed'],
+  ['Environment and limits', [
+    ['/env', 'Environment', {hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.'}],
+    ['/timeout_s', 'Time limit', {unit: 'seconds'}],
+    ['/stall_s', 'Stall limit', {unit: 'seconds', help: 'No progress of a rank for so long ends the case.'}]],
+    'closed']
 ];
 /* clang-format on */
 const LEFT_OUT = new Set(['fault']);

@@ -98,19 +98,11 @@ export function formatDuration(seconds) {
 
 /* How long ago, coarsely, so that it need not be redrawn each second. */
 export function formatAgo(seconds) {
-  if (seconds < 5) {
-    return 'just now';
-  }
-  if (seconds < 60) {
-    return `${Math.floor(seconds / 5) * 5} s ago`;
-  }
-  if (seconds < 3600) {
-    return `${Math.floor(seconds / 60)} min ago`;
-  }
-  if (seconds < 86400) {
-    return `${Math.floor(seconds / 3600)} h ago`;
-  }
-  return `${Math.floor(seconds / 86400)} d ago`;
+  const [unit, word] = [[86400, 'd'], [3600, 'h'], [60, 'min'], [5, 's']].find(
+                         ([length]) => seconds >= length) ??
+    [1, ''];
+  const count = Math.floor(seconds / unit) * (word === 's' ? unit : 1);
+  return word ? `${count} ${word} ago` : 'just now';
 }
 
 /* Seconds between two RFC 3339 times, or null when one is missing. */

@@ -12,8 +12,8 @@ import {closeBrowser, openPage, pageTest as test, patience, skip} from '../lib/p
 after(closeBrowser);
 
 const LIMIT = {
-    timeout: 240000 * patience,
-    skip
+  timeout: 240000 * patience,
+  skip
 };
 
 const EVIL = '<script>document.title="bad"</script><img src=x onerror=alert(1)>';

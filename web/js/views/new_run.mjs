@@ -3,7 +3,7 @@
 import {ApiError} from '../api.mjs';
 import {debounce, h, setHidden, setText} from '../dom.mjs';
 import {buildField} from '../fields.mjs';
-import {alertBox, copyBlock, fold, switcher} from '../parts.mjs';
+import {alertBox, copyBlock, copyButton, fold, switcher} from '../parts.mjs';
 import {buildGroups} from '../spec_fields.mjs';
 import {
   curlLine,
@@ -65,8 +65,9 @@ class NewRunPage {
         this.go, this.cost,
         h('p', {class: 'help'},
           'Blank fields take the server’s defaults, which the run then shows.'),
-        h('h2', {}, 'The request'), this.json, this.jsonError,
-        h('h2', {}, 'The same from a shell'), this.curl.block));
+        h('h2', {}, 'The request ', copyButton('the request', () => this.json.value)),
+        this.json, this.jsonError, h('h2', {}, 'The same from a shell'),
+        this.curl.block));
     this.form.addEventListener('submit', event => this.submit(event));
   }
 

@@ -56,7 +56,7 @@ export default function view(root, app, {id}) {
     const probes = Object.entries(node.inventory?.backends ?? {});
     backends.replaceChildren(...probes.map(([name, probe]) => backendCard(name, probe)));
     history.replaceChildren(
-      runs.length ? runTable(runs) : h('p', {class: 'none'}, 'None.'));
+      runs.length ? runTable(runs) : h('p', {class: 'muted'}, 'None.'));
     setHidden(past, !node.history?.length);
     changes.replaceChildren(...(node.history ?? []).map(changeLine));
   }

@@ -38,37 +38,37 @@ export function runSpec(app) {
 const MEANINGS = [
   [
     'time', `How long one call takes: the wall time of the timed calls over their number,
-        averaged over the ranks. The spread in the chart runs from the fastest to the
-        slowest rank, over all repeats.`
+    averaged over the ranks. The spread in the chart runs from the fastest to the
+    slowest rank, over all repeats.`
   ],
   [
     'algbw', `Algorithm bandwidth: the size over the time. It says how long your data
-        takes, and falls as ranks are added.`
+    takes, and falls as ranks are added.`
   ],
   [
     'busbw', `Bus bandwidth: algbw times the factor below, as nccl-tests defines it. It
-        estimates what the busiest link carries, so it can be held against the hardware’s
-        rate and compared between collectives and numbers of ranks.`
+    estimates what the busiest link carries, so it can be held against the hardware’s
+    rate and compared between collectives and numbers of ranks.`
   ],
   [
     'size', `Bytes of the larger of the send and the receive buffer of a rank, after
-        rounding to whole elements for each rank.`
+    rounding to whole elements for each rank.`
   ],
   [
     'in place', `The result overwrites the input. Out of place, it goes to a buffer of
-        its own.`
+    its own.`
   ],
   [
     'wrong', `Elements that differ from what they must be, over all ranks, checked
-        outside of the timed calls. A dash: not checked.`
+    outside of the timed calls. A dash: not checked.`
   ],
   [
     'skipped', `Not run, and why: too large for the memory, or too small for one element
-        for each rank. Never timed and never counted as zero.`
+    for each rank. Never timed and never counted as zero.`
   ],
   [
     'GB/s', `1,000,000,000 bytes in a second. Sizes are in powers of 1024: 1M is
-        1,048,576 bytes.`
+    1,048,576 bytes.`
   ]
 ];
 

@@ -138,9 +138,8 @@ function buildParts() {
       h('table', {class: 'list runs'}, head(COLUMNS, i => NUMBERS.has(COLUMNS[i])),
         body)),
     pages: h('p', {class: 'actions'}, newest, older),
-    keys: h('p', {class: 'muted keys'},
-      ...['/', ' filter', '↑', '↓', ' move', 'x', ' choose', 'Enter', ' open'].map(
-        text => (text.startsWith(' ') ? text : h('kbd', {}, text)))),
+    keys:
+      h('p', {class: 'muted keys'}, 'Keys: / filters, ↑ ↓ move, x chooses, Enter opens.'),
     empty: emptyState()
   };
 }
