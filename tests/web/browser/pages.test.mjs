@@ -5,7 +5,7 @@ import {after} from 'node:test';
 import {axe} from '../lib/browser.mjs';
 import {problemDocument} from '../lib/fake_server.mjs';
 import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
-import {sampleNode, sampleRun} from '../lib/sample.mjs';
+import {sampleNode, sampleProgram, sampleRun} from '../lib/sample.mjs';
 
 after(closeBrowser);
 
@@ -17,6 +17,7 @@ const VIEWS = {
   runs: ['/', 'Peak busbw'],
   run: [`/runs/${RUN}`, 'Figures'],
   overlay: [`/runs/${RUN}?with=r2&metric=time`, 'On one chart'],
+  figures: ['/runs/prog', 'Figures of the program'],
   new: [`/new?from=${RUN}`, 'change what should differ'],
   nodes: ['/nodes', 'Last seen'],
   node: ['/nodes/node-1', 'Host identity'],
@@ -34,6 +35,7 @@ function fill(server, {name = 'nightly', label = 'NET-12', node = 'node-1'} = {}
     repeats: 2,
     mutate: row => (row.row === 0 ? {...row, ...wrong} : row)
   }));
+  server.add(sampleProgram());
   server.add(sampleRun({id: 'r2', state: 'failed', reason: 'why', sizes: [8]}));
 }
 
@@ -335,4 +337,37 @@ test('a program is chosen with its arguments', LIMIT, async t => {
   await sees(page, 'Figures');
   assert.deepEqual(
     server.posts[0].spec, {program: {name: 'train', args: {steps: 20, mode: 'slow'}}});
+});
+
+test(
+  'what a program printed is charted by step, a line per environment', LIMIT, async t => {
+    const {server, page, open} = await setUp(t);
+    fill(server);
+    await open('/runs/prog');
+    await page.locator('.legend-item', {hasText: 'NCCL_P2P_DISABLE=1'}).waitFor();
+    await sees(page, 'samples/s by step, higher is better');
+    await page.locator('.chart-box').first().focus();
+    await page.keyboard.press('ArrowRight');
+    await sees(page, 'step 1');
+    assert.match(await page.locator('.readout').first().innerText(), /2\.00 samples\/s/);
+    await sees(page, 'NCCL_P2P_DISABLE=0, repeat 2');
+  });
+
+test('keys move through the runs, choose and filter', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fill(server);
+  await open('/');
+  await sees(page, 'nightly');
+  await page.keyboard.press('j');
+  await page.keyboard.press('ArrowDown');
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  assert.equal(await focused(), 'train');
+  await page.keyboard.press('x');
+  assert.equal(
+    await page.getByRole('checkbox', {name: 'Choose train'}).isChecked(), true);
+  await page.keyboard.press('/');
+  await page.keyboard.type('night');
+  await until(
+    async () => await page.locator('table.runs tbody tr').count() === 1, 'one run');
+  assert.match(page.url(), /q=night$/);
 });

@@ -238,3 +238,26 @@ export function stateWith(rows) {
     state, rows.map((row, i) => ({case: 0, ...row, id: i + 1, type: 'result'})));
   return state;
 }
+
+/* A run of a program that prints two figures at each step, in two environments. */
+export function sampleProgram(id = 'prog') {
+  const log = new EventLog();
+  log.add('state', {state: 'running', reason: null}, 0);
+  log.add('placed', {backend: 'program', world_size: 2, nodes: NODES, rows_total: 0});
+  [0, 1, 2, 3].forEach(number => {
+    const at = {case: number, attempt: 1};
+    const env = {NCCL_P2P_DISABLE: String(number % 2)};
+    log.add('case', {...at, state: 'running', reason: null, repeat: number >> 1, env});
+    for (let step = 1; step <= 12; step += 1) {
+      const figure = {...at, rank: 0, labels: {step}, higher_is_better: true};
+      log.add(
+        'result', {...figure, metric: 'speed', unit: 'samples/s', value: step + number});
+      log.add(
+        'result', {...figure, metric: 'loss', unit: '', value: 9 / (step + number)});
+    }
+    log.add('case', {...at, state: 'completed', reason: null, repeat: number >> 1});
+  });
+  log.add('state', {state: 'completed', reason: null});
+  const spec = {program: {name: 'train', args: {}}, repeats: 2};
+  return {id, name: 'train', labels: {}, created: iso(log.t0), spec, events: log.events};
+}
