@@ -149,11 +149,13 @@ int nccl_interface_find(struct nccl_interface *out, struct error *err)
     }
     freeifaddrs(list);
     int found = nccl_interface_choose(all, n, ifname, family);
+    if (found < 0 && !(ifname && *ifname)) {
+        return 1;
+    }
     if (found < 0) {
         return error_set(
             err, ERROR_INVALID,
-            "no network interface that is up is one of NCCL_SOCKET_IFNAME=%s",
-            ifname ? ifname : "");
+            "no network interface that is up is one of NCCL_SOCKET_IFNAME=%s", ifname);
     }
     *out = all[found];
     return 0;

@@ -26,7 +26,8 @@ struct nccl_interface {
 int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
                           const char *family);
 
-/* The same of this machine, by this process's environment. */
+/* The same of this machine, by this process's environment. 1: none, though no wish of the
+ * environment is in the way; what NCCL will do then is not known. */
 int nccl_interface_find(struct nccl_interface *out, struct error *err);
 
 #endif

@@ -18,7 +18,7 @@
 struct place {
     char node[64];
     char interface[NCCL_INTERFACE_NAME_MAX], address[INET6_ADDRSTRLEN];
-    int port;          /* 0: it can't listen */
+    int port;          /* 0: it can't listen, or no one knows where NCCL will */
     char failure[200]; /* why */
 };
 
@@ -35,17 +35,19 @@ static void describe_place(const char *node, int *listener, struct place *own)
 {
     struct nccl_interface interface;
     struct error why = {0};
+    int status = nccl_interface_find(&interface, &why);
 
     snprintf(own->node, sizeof(own->node), "%s", node);
     *listener = -1;
-    if (!nccl_interface_find(&interface, &why)) {
+    if (status == 0) {
         snprintf(own->interface, sizeof(own->interface), "%s", interface.name);
         snprintf(own->address, sizeof(own->address), "%s", interface.address);
         *listener = listen_on(interface.address, &own->port, &why);
     }
     if (*listener < 0) {
         own->port = 0;
-        snprintf(own->failure, sizeof(own->failure), "%.190s", why.text);
+        snprintf(own->failure, sizeof(own->failure), "%.190s",
+                 status > 0 ? "" : why.text);
     }
 }
 
@@ -129,7 +131,8 @@ static int try_all(struct mesh *mesh, const struct place *all, struct finding *o
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
     }
     for (int rank = 0; rank < mesh->world_size; rank++) {
-        if (strcmp(all[rank].node, all[mesh->rank].node) != 0 && is_first(all, rank)) {
+        if (all[rank].port > 0 && strcmp(all[rank].node, all[mesh->rank].node) != 0 &&
+            is_first(all, rank)) {
             attempts[n] = (struct attempt){.rank = rank, .fd = -1};
             begin(&all[rank], &attempts[n++]);
         }
