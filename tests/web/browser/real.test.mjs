@@ -107,6 +107,24 @@ test('points arrive while they are measured', LIMIT, async t => {
   await assertSameRows(page, server, id);
 });
 
+test('three tabs that watch a run are one stream to the server', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const {id} = await server.run(WATCHED);
+  const others = [await openPage(t), await openPage(t)].map(opened => opened.page);
+  await open(`/runs/${id}`);
+  await Promise.all(others.map(other => other.goto(`${server.url}/runs/${id}`)));
+  for (const tab of [page, ...others]) {
+    await until(async () => (await figureRows(tab)).length >= 2, 'the first rows', 30000);
+  }
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  assert.match(metrics, /^ringbench_http_streams 1$/m);
+  await server.runEnds(id);
+  for (const tab of [page, ...others]) {
+    await until(async () => /completed/.test(await state(tab)), 'the end on the page');
+    await assertSameRows(tab, server, id);
+  }
+});
+
 test('the server is killed and comes back under the page: no gap, no duplicate', LIMIT,
   async t => {
     const {server, page, open} = await setUp(t, {expected: /net::ERR|Failed to load/});
