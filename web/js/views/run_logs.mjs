@@ -1,4 +1,5 @@
 /* run_logs.mjs - what the ranks wrote, by rank and with a search */
+import {caseLabel} from '../case_name.mjs';
 import {isEnded} from '../events.mjs';
 import {debounce, h, region, setHidden, setText} from '../dom.mjs';
 import {LogReader} from '../log_reader.mjs';
@@ -43,6 +44,7 @@ class LogPanel {
     const before = this.view;
     this.view = view;
     this.isOver = isEnded(state);
+    this.cases = state.cases;
     fillRanks(this.rank, state.worldSize, view.rank);
     if (document.activeElement !== this.find) {
       this.find.value = view.log;
@@ -91,7 +93,8 @@ class LogPanel {
     const lines = this.log.find(this.view.log);
     const none = this.view.log ? 'No line has that.' : 'The ranks wrote nothing.';
     this.list.replaceChildren(
-      ...(lines.length ? lines.map(logLine) : [h('li', {class: 'muted'}, none)]));
+      ...(lines.length ? lines.map(line => logLine(line, this.cases))
+                       : [h('li', {class: 'muted'}, none)]));
   }
 
   destroy() {
@@ -107,10 +110,11 @@ function fillRanks(select, worldSize, rank) {
   select.value = rank === null ? '' : String(rank);
 }
 
-function logLine(line) {
-  const place =
-    line.case > 0 ? `case ${line.case} rank ${line.rank}` : `rank ${line.rank}`;
+function logLine(line, cases) {
+  const found = cases.get(line.case);
+  const place = caseLabel(found) || (line.case > 0 ? `case ${line.case}` : '');
   return h('li', {class: line.stream === 'stderr' ? 'stderr' : null},
-    h('span', {class: 'muted'}, `${String(line.time ?? '').slice(11, 23)} ${place} `),
+    h('span', {class: 'muted'},
+      `${String(line.time ?? '').slice(11, 23)} ${place} rank ${line.rank} `),
     line.text);
 }
