@@ -425,6 +425,14 @@ static void the_effective_spec_is_a_fixed_point(void **state)
     parse_gives_its_own_json_back(full);
     parse_gives_its_own_json_back("{\"in_place\":false,\"nodes\":{\"min\":2,\"max\":9}}");
     parse_gives_its_own_json_back("{\"sizes\":{\"min\":1,\"max\":4096,\"step\":1}}");
+    parse_gives_its_own_json_back(
+        "{\"backend\":\"nccl\",\"split\":{\"by\":\"mod\",\"value\":2},"
+        "\"collectives\":[\"alltoallv\"],\"traffic\":{\"spread\":0.25},"
+        "\"devices\":[3,1],\"nccl_lib\":\"/opt/libnccl.so.2\"}");
+    parse_gives_its_own_json_back(
+        "{\"collectives\":[\"alltoallv\"],\"sizes\":[64],\"split\":\"local_rank\","
+        "\"traffic\":{\"matrix\":[[0,16],[32,0]]},\"devices\":{\"n\":[0]},"
+        "\"matrix\":{\"nccl_lib\":[\"/a/libnccl.so.2\",null]}}");
 }
 
 static void the_case_file_has_what_a_worker_needs(void **state)

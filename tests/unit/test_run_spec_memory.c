@@ -60,10 +60,13 @@ char *__wrap_strdup(const char *text)
 }
 
 static const char full[] =
-    "{\"name\":\"n\",\"labels\":{\"ticket\":\"NET-12\"},\"backend\":\"host\","
-    "\"collectives\":[\"sendrecv\",\"all_gather\"],\"sizes\":[8,\"1K\",\"1.5M\"],"
+    "{\"name\":\"n\",\"labels\":{\"ticket\":\"NET-12\"},\"backend\":\"nccl\","
+    "\"collectives\":[\"sendrecv\",\"alltoallv\"],\"split\":\"node\",\"sizes\":[8,\"1K\","
+    "\"1.5M\"],"
     "\"dtypes\":[\"int8\"],\"redops\":[\"avg\",\"min\"],\"in_place\":\"both\","
     "\"nodes\":{\"names\":[\"a\",\"b\"],\"group\":\"g\",\"labels\":{\"k\":\"v\"}},"
+    "\"traffic\":{\"spread\":0.5},\"devices\":{\"a\":[0,1]},"
+    "\"nccl_lib\":\"/opt/libnccl.so.2\","
     "\"env\":{\"NCCL_DEBUG\":\"INFO\"},\"fault\":{\"rank\":1}}";
 
 static const char wrong[] =
