@@ -39,6 +39,7 @@ const HANDLERS = {
   placed: applyPlaced,
   case: applyCase,
   rank: applyRank,
+  nccl: applyLog,
   result: applyResult,
   message: applyMessage
 };
@@ -146,6 +147,15 @@ function applyRank(run, event) {
   rank.reason = event.reason ?? null;
   rank.times[event.state] ??= event.time;
   rank.transport = event.transport ?? rank.transport;
+}
+
+/* What NCCL's own log says of the channels. */
+function applyLog(run, {case: at, rank, log}) {
+  const said = Object.keys(log.transports ?? {}).join(', ');
+  const found = run.cases.get(at)?.ranks.get(rank);
+  if (said && found) {
+    found.transport = said;
+  }
 }
 
 function newRank(event) {

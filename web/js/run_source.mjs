@@ -1,6 +1,5 @@
-/* run_source.mjs - one run as the page knows it: what was asked for, and its events as
- * they come. The stream is open only while the run lives and the page is looked at. Of a
- * run of very many events the server's summary is read in their place. */
+/* run_source.mjs - one run as the page knows it: its events as they come, while the page
+ * is looked at; of a run of very many, the server's summary in their place. */
 import {applyEvents, isEnded, newRunState} from './events.mjs';
 import {seriesOf, stateOfSummary} from './summary.mjs';
 

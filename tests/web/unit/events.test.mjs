@@ -130,3 +130,14 @@ test('what carries the bytes is said in a word or by peer', () => {
   const run = replay(sampleRun({sizes: [8]}).events);
   assert.equal(transports([...run.cases.get(0).ranks.values()]), 'shm');
 });
+
+test('what NCCL itself says of its channels stands in place of a guess', () => {
+  const log = new EventLog();
+  const at = {case: 0, attempt: 1, rank: 0, node: 'a'};
+  log.add('rank', {...at, state: 'connected', transport: 'nccl'});
+  log.add(
+    'nccl', {...at, log: {transports: {'NET/IB/0/GDRDMA': {send: 2}, 'P2P/IPC': {}}}});
+  log.add('nccl', {...at, rank: 7, log: {}});
+  assert.equal(transports([...replay(log.events).cases.get(0).ranks.values()]),
+    'NET/IB/0/GDRDMA, P2P/IPC');
+});

@@ -1,5 +1,4 @@
-/* new_run.mjs - the form that starts a run, checked by the server while it is filled in, and
- * the same request as JSON and for a shell */
+/* new_run.mjs - the form that starts a run, checked by the server as it is filled in */
 import {ApiError} from '../api.mjs';
 import {debounce, h, setHidden, setText} from '../dom.mjs';
 import {buildField} from '../fields.mjs';
@@ -63,8 +62,7 @@ class NewRunPage {
       h('div', {class: 'stack'}, this.whatSwitch.group, this.groups),
       h('aside', {class: 'card preview', 'aria-label': 'The request'}, this.errors,
         this.go, this.cost,
-        h('p', {class: 'help'},
-          'Blank fields take the server’s defaults, which the run then shows.'),
+        h('p', {class: 'help'}, 'Blank fields take the server’s defaults.'),
         h('h2', {}, 'The request ', copyButton('the request', () => this.json.value)),
         this.json, this.jsonError, h('h2', {}, 'The same from a shell'),
         this.curl.block));

@@ -1,5 +1,4 @@
-/* row_detail.mjs - all that is known of one size: each repeat, each rank, each wrong
- * element that was named */
+/* row_detail.mjs - all that is known of one size: repeats, ranks, wrong elements */
 import {h} from '../dom.mjs';
 import {head} from '../parts.mjs';
 import {placement} from '../stats.mjs';

@@ -35,8 +35,8 @@ export default function view(root, app, {id, query}) {
   };
   const source = new RunSource(app.api, id, ask);
   const parts = buildParts(app, id, {ask, change, seek, source});
-  const rest =
-    h('div', {class: 'stack'}, PARTS_IN_ORDER.map(name => parts[name].element));
+  const rest = h('div', {class: 'stack', hidden: true},
+    PARTS_IN_ORDER.map(name => parts[name].element));
   root.append(parts.head.element, rest);
   const clock = setInterval(() => {
     if (!isEnded(source.state) && !document.hidden) {

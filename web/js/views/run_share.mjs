@@ -2,7 +2,7 @@
 import {copyText, download, h, setText} from '../dom.mjs';
 
 const FILES = [
-  ['report', 'Report', 'one page, with charts and all figures, that opens offline'],
+  ['report', 'Report', 'a page of its own that opens offline'],
   ['csv', 'CSV', 'for a spreadsheet or pandas'],
   ['json', 'JSON', 'all rows in one document'],
   ['ndjson', 'NDJSON', 'a row in each line'],
@@ -34,7 +34,7 @@ export function runShare(app, id) {
       h('span', {class: 'muted'}, hint)));
   const menu = h('details', {class: 'menu'}, h('summary', {class: 'button'}, 'Share'),
     h('div', {class: 'menu-box'},
-      h('ul', {}, item('Link', 'to this view, as it is now', copy),
+      h('ul', {}, item('Link', 'to this view', copy),
         FILES.map(([kind, name, hint]) => item(name, hint, () => save(kind)))),
       note));
   const close = event => {

@@ -290,7 +290,7 @@ function emptyState() {
     ],
     [
       'Start an agent on each node', `ringbench-agent --server ${origin}`,
-      'It dials out to the server: no SSH, no MPI, no hostfile.'
+      'It dials out to the server: no SSH, no MPI.'
     ],
     [
       'Start a run', `curl -N -H 'Accept: text/plain' -d '{}' ${origin}/api/v1/runs`,
