@@ -100,6 +100,9 @@ static double calls_seconds(const struct run_spec *spec, const struct series_pla
 
     if (curve->n == 0)
         return 0.0;
+    /* Groups call at the same time, so that their rows take no longer than those of one.
+     */
+    one.n_groups = 1;
     for (size_t i = 0; i < plan->n_sizes; i++)
         sizes_us += call_us(curve, (double)plan->sizes[i]);
     for (size_t i = 0; i < plan->n_collectives; i++) {

@@ -10,8 +10,8 @@ int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nod
 
     for (size_t i = 0; i < n_nodes; i++)
         n += (int)ranks[i];
-    node_of = calloc((size_t)n, sizeof(*node_of));
-    local_rank = calloc((size_t)n, sizeof(*local_rank));
+    node_of = calloc((size_t)n + 1, sizeof(*node_of));
+    local_rank = calloc((size_t)n + 1, sizeof(*local_rank));
     if (!node_of || !local_rank) {
         free(node_of);
         free(local_rank);

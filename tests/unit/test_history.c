@@ -122,6 +122,40 @@ static void run_like_an_earlier_one_takes_as_long(void **state)
     history_destroy(history);
 }
 
+/* Two groups of two ranks call at once: only what is beside the calls is there twice. */
+static void groups_call_at_the_same_time(void **state)
+{
+    struct history *history = history_create();
+    struct run_spec *spec = spec_of("{" TWO ",\"iters\":100}");
+    json_t *nodes = json_pack("[{s:s, s:i}]", "name", "n1", "ranks", 2), *time;
+    struct series_plan plan = {.collectives = spec->collectives,
+                               .n_collectives = spec->n_collectives,
+                               .dtypes = spec->dtypes,
+                               .n_dtypes = spec->n_dtypes,
+                               .redops = spec->redops,
+                               .n_redops = spec->n_redops,
+                               .sizes = spec->sizes,
+                               .n_sizes = spec->n_sizes,
+                               .out_of_place = true,
+                               .n_groups = 2,
+                               .world_size = 2};
+    const struct history_question question = {.spec = spec,
+                                              .plan = &plan,
+                                              .n_cases = 1,
+                                              .backend = "host",
+                                              .world_size = 2,
+                                              .nodes = nodes};
+
+    (void)state;
+    add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
+    time = history_estimate(history, &question);
+    assert_int_equal((int)(json_get_num(time, "seconds", -1.0) * 1e3 + 0.5), 3700);
+    json_decref(time);
+    json_decref(nodes);
+    run_spec_destroy(spec);
+    history_destroy(history);
+}
+
 static void nodes_that_were_measured_come_first(void **state)
 {
     struct history *history = history_create();
@@ -186,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_like_an_earlier_one_takes_as_long),
+        cmocka_unit_test(groups_call_at_the_same_time),
         cmocka_unit_test(nodes_that_were_measured_come_first),
         cmocka_unit_test(odd_run_out_of_three_does_not_count),
         cmocka_unit_test(programs_need_the_same_arguments),
