@@ -182,9 +182,9 @@ struct backend {
      * stop waits for completion. */
     int (*timer_start)(struct backend_comm *comm, struct error *err);
     int (*timer_stop)(struct backend_comm *comm, double *us, struct error *err);
-    /* Optional, all or none: note when the device is here, as number i of 0 .. n; after the
-     * wait, the time between number i and the next. NULL: the host's clock will do, since
-     * calls are done when they return. */
+    /* Optional, all or none: note when the device is here, as number i of 0 .. n; after
+     * the wait, the time between number i and the next. NULL: the host's clock will do,
+     * since calls are done when they return. */
     int (*laps_begin)(struct backend_comm *comm, long n, struct error *err);
     int (*lap)(struct backend_comm *comm, long i, struct error *err);
     int (*lap_us)(struct backend_comm *comm, long i, double *us, struct error *err);

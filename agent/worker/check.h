@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "agent/worker/bench.h"
+#include "agent/worker/bench_state.h"
 
 #define CHECK_ERRORS_MAX 8
 

@@ -6,7 +6,7 @@
 #ifndef RINGBENCH_WORKER_CONTROL_H
 #define RINGBENCH_WORKER_CONTROL_H
 
-#include "agent/worker/bench.h"
+#include "agent/worker/bench_state.h"
 
 /* Measure and report all that the plan has. A collective call. */
 int control_run(struct bench *bench, struct error *err);

@@ -90,16 +90,18 @@ int control_ops_reduce_flag(struct control_ops *ops, struct error *err)
                                              .redop = REDOP_MAX,
                                              .count = 1};
     uint64_t at = ops->turn++ % 2 * CONTROL_ALIGNMENT;
-    float flag = ops->bench->rank == ops->bench->file->world_size - 1 ? 1 : 0;
-    float any = 1;
+    /* Another number each time, and none that lies in the buffers before. */
+    float raised = (float)(2 + ops->turn % 1024);
+    float flag = ops->bench->rank == ops->bench->file->world_size - 1 ? raised : 0;
+    float any = raised;
 
     if (put(ops, at, &flag, sizeof(flag), err) || begin(ops, &call, at, at, err) ||
         end(ops, err) || get(ops, &any, at, sizeof(any), err)) {
         return -1;
     }
-    return any > 0 ? 0
-                   : error_set(err, ERROR_INTERNAL,
-                               "control: the flag of the last rank did not arrive");
+    return any == raised ? 0
+                         : error_set(err, ERROR_INTERNAL,
+                                     "control: the flag of the last rank did not arrive");
 }
 
 int control_ops_barrier(struct control_ops *ops, struct error *err)

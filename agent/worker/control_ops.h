@@ -5,7 +5,7 @@
 #ifndef RINGBENCH_WORKER_CONTROL_OPS_H
 #define RINGBENCH_WORKER_CONTROL_OPS_H
 
-#include "agent/worker/bench.h"
+#include "agent/worker/bench_state.h"
 
 struct control_ops {
     struct bench *bench;

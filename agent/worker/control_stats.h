@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_WORKER_CONTROL_STATS_H
 #define RINGBENCH_WORKER_CONTROL_STATS_H
 
-#include "agent/worker/bench.h"
+#include "agent/worker/bench_state.h"
 
 struct control_stats {
     long iters;

@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_WORKER_FAULT_H
 #define RINGBENCH_WORKER_FAULT_H
 
-#include "agent/worker/bench.h"
+#include "agent/worker/bench_state.h"
 
 /* What this rank is to do wrong in this row (of the whole case). Lateness is for every
  * row. */

@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_WORKER_MEASURE_H
 #define RINGBENCH_WORKER_MEASURE_H
 
-#include "agent/worker/bench.h"
+#include "agent/worker/bench_state.h"
 
 struct measurement {
     long iters;                     /* timed calls behind the figures */

@@ -14,29 +14,6 @@
 #define STREAM_BYTES 32768
 #define CACHE_BYTES (32u << 20) /* of all send and receive buffers of the host */
 
-size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call)
-{
-    size_t bytes = call->count * dtype_size(call->dtype);
-
-    /* The same on all ranks: it decides how they do it. */
-    if (call->traffic) {
-        return call->traffic->most * dtype_size(call->dtype);
-    }
-    bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||
-                   call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_SCATTER;
-
-    return is_wide ? bytes * (size_t)comm->mesh->world_size : bytes;
-}
-
-void host_scale(const struct backend_comm *comm, enum dtype type, int rank, void *out,
-                const void *in, size_t count)
-{
-    unsigned char scalar[8];
-
-    pattern_scalar(type, rank, scalar);
-    comm->kernels->scale[type](out, in, count, scalar);
-}
-
 static void cpu_model(char *text, size_t size)
 {
     char line[512];

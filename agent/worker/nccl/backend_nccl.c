@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
@@ -12,47 +11,12 @@
 #include "agent/worker/nccl/nccl_init.h"
 #include "agent/worker/nccl/probe.h"
 #include "agent/worker/nccl/reach.h"
-#include "common/clock.h"
 #include "common/log.h"
 
-#define END_MS 5000        /* for NCCL to destroy or abort a communicator */
-#define LOSS_NS 1000000000 /* for news of the peer that made NCCL fail */
+#define END_MS 5000 /* for NCCL to destroy or abort a communicator */
 
 /* 1/n is rounded, each of two terms times it, and their sum. */
 #define AVG_ULPS 3
-
-int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err)
-{
-    return code ? cuda_failed(&comm->cuda, code, what, err) : 0;
-}
-
-static void nap(void)
-{
-    struct timespec time = {.tv_nsec = 1000000};
-
-    nanosleep(&time, NULL);
-}
-
-int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err)
-{
-    int64_t deadline = clock_monotonic_ns() + LOSS_NS;
-    struct error words = {0};
-
-    if (result == NCCL_RESULT_SUCCESS) {
-        return 0;
-    }
-    nccl_failed(&comm->nccl, comm->comm, result, what, &words);
-    bool is_ours = result == NCCL_RESULT_ARGUMENT || result == NCCL_RESULT_USAGE ||
-                   result == NCCL_RESULT_CUDA;
-    while (!is_ours && clock_monotonic_ns() < deadline) {
-        if (watch_check(&comm->mesh->watch)) {
-            const struct error *cause = &comm->mesh->watch.error;
-            return error_set(err, cause->code, "%s; NCCL: %s", cause->text, words.text);
-        }
-        nap();
-    }
-    return error_set(err, words.code, "%s", words.text);
-}
 
 static void release(struct backend_comm *comm)
 {
@@ -224,12 +188,15 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
                                  .hostid = env->hostid,
                                  .stop = env->stop,
                                  .timeout_ms = env->timeout_ms};
-    struct backend_comm *comm = calloc(1, sizeof(*comm));
+    /* calloc's memory is not aligned as the guard's counters are to be. */
+    struct backend_comm *comm =
+        aligned_alloc(_Alignof(struct backend_comm), sizeof(*comm));
 
     if (!comm) {
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
         return NULL;
     }
+    memset(comm, 0, sizeof(*comm));
     comm->rank = backend_env_rank(env);
     comm->world_size = backend_env_size(env);
     /* The server notices a stall first, and says who; this is for when it is gone. */

@@ -1,0 +1,25 @@
+/* host_comm.c - what all host collectives need to know of a call */
+#include "agent/worker/host/host_comm.h"
+
+size_t host_send_bytes(const struct backend_comm *comm, const struct backend_call *call)
+{
+    size_t bytes = call->count * dtype_size(call->dtype);
+
+    /* The same on all ranks: it decides how they do it. */
+    if (call->traffic) {
+        return call->traffic->most * dtype_size(call->dtype);
+    }
+    bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||
+                   call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_SCATTER;
+
+    return is_wide ? bytes * (size_t)comm->mesh->world_size : bytes;
+}
+
+void host_scale(const struct backend_comm *comm, enum dtype type, int rank, void *out,
+                const void *in, size_t count)
+{
+    unsigned char scalar[8];
+
+    pattern_scalar(type, rank, scalar);
+    comm->kernels->scale[type](out, in, count, scalar);
+}

@@ -1,0 +1,41 @@
+/* nccl_comm.c - what CUDA and NCCL say of a failure, as ours, with the peer behind it */
+#include "agent/worker/nccl/nccl_comm.h"
+
+#include <time.h>
+
+#include "common/clock.h"
+
+#define LOSS_NS 1000000000 /* for news of the peer that made NCCL fail */
+
+int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err)
+{
+    return code ? cuda_failed(&comm->cuda, code, what, err) : 0;
+}
+
+static void nap(void)
+{
+    struct timespec time = {.tv_nsec = 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err)
+{
+    int64_t deadline = clock_monotonic_ns() + LOSS_NS;
+    struct error words = {0};
+
+    if (result == NCCL_RESULT_SUCCESS) {
+        return 0;
+    }
+    nccl_failed(&comm->nccl, comm->comm, result, what, &words);
+    bool is_ours = result == NCCL_RESULT_ARGUMENT || result == NCCL_RESULT_USAGE ||
+                   result == NCCL_RESULT_CUDA;
+    while (!is_ours && clock_monotonic_ns() < deadline) {
+        if (watch_check(&comm->mesh->watch)) {
+            const struct error *cause = &comm->mesh->watch.error;
+            return error_set(err, cause->code, "%s; NCCL: %s", cause->text, words.text);
+        }
+        nap();
+    }
+    return error_set(err, words.code, "%s", words.text);
+}

@@ -1,0 +1,165 @@
+/* test_bench_state.c - parts of the bench loop over a backend that moves nothing */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/check.h"
+#include "agent/worker/control_ops.h"
+
+#define BUFFER_BYTES 4096
+
+struct backend_comm {
+    char send[BUFFER_BYTES], recv[BUFFER_BYTES];
+    size_t filled; /* the most bytes that one fill was asked for */
+    bool is_moving;
+};
+
+static int no_wait(struct backend_comm *comm, struct error *err)
+{
+    (void)comm;
+    (void)err;
+    return 0;
+}
+
+static int run(struct backend_comm *comm, const struct backend_call *call,
+               struct error *err)
+{
+    (void)err;
+    if (comm->is_moving) {
+        memcpy(call->recv, call->send, call->count * dtype_size(call->dtype));
+    }
+    return 0;
+}
+
+static int put(struct backend_comm *comm, void *to, const void *host, size_t len,
+               struct error *err)
+{
+    (void)comm;
+    (void)err;
+    memcpy(to, host, len);
+    return 0;
+}
+
+static int get(struct backend_comm *comm, void *host, const void *from, size_t len,
+               struct error *err)
+{
+    (void)comm;
+    (void)err;
+    memcpy(host, from, len);
+    return 0;
+}
+
+static int fill(struct backend_comm *comm, void *to, const void *element, size_t size,
+                size_t len, struct error *err)
+{
+    (void)to;
+    (void)element;
+    (void)size;
+    (void)err;
+    comm->filled = len > comm->filled ? len : comm->filled;
+    return 0;
+}
+
+static int allgather(struct backend_comm *comm, const void *mine, size_t len, void *all,
+                     struct error *err)
+{
+    (void)comm;
+    (void)err;
+    memcpy(all, mine, len);
+    memset((char *)all + len, 0, 2 * len);
+    return 0;
+}
+
+static const struct backend silent = {.name = "silent",
+                                      .run = run,
+                                      .wait = no_wait,
+                                      .write = put,
+                                      .read = get,
+                                      .fill = fill,
+                                      .barrier = no_wait,
+                                      .allgather = allgather};
+
+/* Rank 0 of three in groups of two and one. */
+static struct bench bench_of(struct backend_comm *comm, struct case_file *file,
+                             struct progress *progress)
+{
+    static int of[] = {0, 0, 1}, place[] = {0, 1, 0}, sizes[] = {2, 1};
+    static const atomic_int stop;
+
+    memset(comm, 0, sizeof(*comm));
+    memset(file, 0, sizeof(*file));
+    memset(progress, 0, sizeof(*progress));
+    file->groups = (struct split_groups){
+        .n = 2, .n_ranks = 3, .of = of, .place = place, .sizes = sizes};
+    return (struct bench){.backend = &silent,
+                          .comm = comm,
+                          .file = file,
+                          .progress = progress,
+                          .stop = &stop,
+                          .send = comm->send,
+                          .recv = comm->recv,
+                          .buffer_bytes = BUFFER_BYTES};
+}
+
+/* The other group's row fits, this one's does not. */
+static void an_idle_row_leaves_the_buffers_alone(void **state)
+{
+    struct backend_comm comm;
+    struct case_file file;
+    struct progress progress;
+    struct bench bench = bench_of(&comm, &file, &progress);
+    struct bench_row row = {.call = {.kind = COLLECTIVE_ALL_REDUCE,
+                                     .dtype = DTYPE_FLOAT32,
+                                     .redop = REDOP_SUM},
+                            .is_idle = true};
+    uint64_t wrong[2] = {0};
+    json_t *errors[2] = {NULL, NULL};
+    struct error err = {0};
+
+    (void)state;
+    file.world_size = 3;
+    row.layout.size_bytes = BUFFER_BYTES + 48;
+    assert_int_equal(check_row(&bench, &row, 1, wrong, errors, &err), 0);
+    assert_int_equal(comm.filled, 0);
+    json_decref(errors[0]);
+    json_decref(errors[1]);
+}
+
+static void a_flag_that_does_not_arrive_is_noticed(void **state)
+{
+    struct backend_comm comm;
+    struct case_file file;
+    struct progress progress;
+    struct bench bench = bench_of(&comm, &file, &progress);
+    struct control_ops ops = {.bench = &bench};
+    float ones[BUFFER_BYTES / sizeof(float)];
+    struct error err = {0};
+
+    (void)state;
+    file.world_size = 1;
+    for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++) {
+        ones[i] = 1;
+    }
+    memcpy(comm.recv, ones, sizeof(ones)); /* as the buffers are before */
+    assert_int_equal(control_ops_reduce_flag(&ops, &err), -1);
+    comm.is_moving = true;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(control_ops_reduce_flag(&ops, &err), 0);
+    }
+    comm.is_moving = false;
+    assert_int_equal(control_ops_reduce_flag(&ops, &err), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_idle_row_leaves_the_buffers_alone),
+        cmocka_unit_test(a_flag_that_does_not_arrive_is_noticed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
