@@ -13,6 +13,7 @@
 #define LIMIT_DEFAULT 500
 #define LIMIT_MAX 2000
 #define TEXT_MAX ((size_t)256 << 20)
+#define LINK_MAX ((size_t)65536) /* any query, even with each byte as %XX */
 
 /* The parameters that are numbers, and where they go. */
 static const struct {
@@ -63,7 +64,7 @@ static void link_next(struct http_request *request, int64_t next)
     static const char *const others[] = {"limit", "metric", "format"};
     struct buf out;
 
-    buf_init(&out, 8192);
+    buf_init(&out, LINK_MAX);
     buf_printf(&out, "<?after=%" PRId64, next);
     for (size_t i = 1; i < NUMBERS + 3; i++) {
         const char *name = i < NUMBERS ? numbers[i].name : others[i - NUMBERS];

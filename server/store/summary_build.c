@@ -103,7 +103,7 @@ static struct line *line_of(struct lines *lines, const struct summary_line_key *
 
     if (number < lines->n)
         return &lines->items[number];
-    if (number == SIZE_MAX ||
+    if (number == SIZE_MAX || number == LINES_MAX ||
         grow((void **)&lines->items, lines->n, &lines->capacity, sizeof(*lines->items)))
         return NULL;
     line = &lines->items[lines->n++];

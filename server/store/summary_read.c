@@ -12,6 +12,7 @@
 #include "server/store/summary_json.h"
 
 #define TEXT_MAX ((size_t)256 << 20)
+#define PAGE_TEXT_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
 #define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
 
 enum { SQL_KEYS, SQL_CHUNKS, SQL_EVENT, SQL_HEAD, SQL_MESSAGES, SQL_RECENT, SQL_COUNT };
@@ -34,7 +35,8 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_RECENT] = "SELECT id, time_ms, body FROM events WHERE rowid IN (SELECT rowid"
                    " FROM events INDEXED BY events_but_results"
                    " WHERE run = ?1 AND type <> 'result'"
-                   " AND type IN ('state', 'placed', 'case', 'rank') AND id <= ?2"
+                   " AND type IN ('state', 'placed', 'case', 'rank', 'nccl')"
+                   " AND id <= ?2"
                    " ORDER BY id DESC LIMIT ?3) ORDER BY id",
 };
 
@@ -114,7 +116,7 @@ static int read_keys(struct reading *reading)
 }
 
 /* Call `take` for each record with after < event <= up_to, in order, until it returns
- * other than 0: which is returned, if negative as a failure. */
+ * other than 0: which is returned; if negative, it has said why. */
 typedef int record_taker(void *arg, const struct result_record *record);
 
 static int each_record(struct reading *reading, int64_t after, int64_t up_to,
@@ -139,18 +141,24 @@ static int each_record(struct reading *reading, int64_t after, int64_t up_to,
         }
     }
     sqlite3_reset(stmt);
-    if (taken < 0)
-        return error_set(reading->err, ERROR_UNAVAILABLE,
-                         "memory is out, or the run has more results than can be "
-                         "summed up");
     return taken || rc == SQLITE_DONE ? taken : fail_sql(reading);
 }
 
 /* ---- Summaries ---- */
 
+struct sum {
+    struct reading *reading;
+    struct summary_builder *builder;
+};
+
 static int take_in(void *arg, const struct result_record *record)
 {
-    return summary_builder_add(arg, record);
+    const struct sum *sum = arg;
+
+    if (!summary_builder_add(sum->builder, record))
+        return 0;
+    return error_set(sum->reading->err, ERROR_UNAVAILABLE,
+                     "memory is out, or the run has more results than can be summed up");
 }
 
 static int read_head(struct reading *reading, int64_t up_to, int64_t *head)
@@ -232,18 +240,18 @@ static void add_reasons(struct reading *reading, struct summary *summary)
 static struct summary *build(struct reading *reading, const struct summary_query *query,
                              int64_t head)
 {
-    struct summary_builder *builder =
-        summary_builder_create(query, reading->keys, reading->n_keys);
+    struct sum sum = {reading,
+                      summary_builder_create(query, reading->keys, reading->n_keys)};
     struct summary *summary = NULL;
 
-    if (!builder) {
+    if (!sum.builder) {
         fail_memory(reading);
-    } else if (!each_record(reading, 0, head, take_in, builder)) {
-        summary = summary_builder_finish(builder);
+    } else if (!each_record(reading, 0, head, take_in, &sum)) {
+        summary = summary_builder_finish(sum.builder);
         if (!summary)
             fail_memory(reading);
     }
-    summary_builder_destroy(builder);
+    summary_builder_destroy(sum.builder);
     return summary;
 }
 
@@ -318,28 +326,37 @@ static bool matches(const struct page *page, const struct result_record *record)
            (query->size < 0 || record->size == query->size);
 }
 
+/* A row of the record's event. */
+static int put_row(struct page *page, int64_t event)
+{
+    sqlite3_stmt *stmt = page->reading->stmts[SQL_EVENT];
+    int rc, result = 0;
+
+    store_sql_bind_text(stmt, 1, page->reading->run);
+    sqlite3_bind_int64(stmt, 2, event);
+    rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW &&
+        (event_text_append(stmt, page->out) || buf_append_str(page->out, "\n")))
+        result = fail_memory(page->reading);
+    else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        result = fail_sql(page->reading);
+    sqlite3_reset(stmt);
+    return result;
+}
+
 static int take_row(void *arg, const struct result_record *record)
 {
     struct page *page = arg;
-    sqlite3_stmt *stmt = page->reading->stmts[SQL_EVENT];
-    int result = 0;
 
     if (!matches(page, record))
         return 0;
-    if (page->count == page->query->limit) {
+    if (page->count == page->query->limit || page->out->len >= PAGE_TEXT_MAX) {
         page->has_more = true;
         return 1;
     }
-    store_sql_bind_text(stmt, 1, page->reading->run);
-    sqlite3_bind_int64(stmt, 2, record->event);
-    if (sqlite3_step(stmt) == SQLITE_ROW)
-        result = event_text_append(stmt, page->out) || buf_append_str(page->out, "\n")
-                     ? -1
-                     : 0;
-    sqlite3_reset(stmt);
     page->count++;
     page->last_id = record->event;
-    return result;
+    return put_row(page, record->event);
 }
 
 int rows_read(sqlite3 *db, const struct store_rows_query *query, struct buf *out,

@@ -90,6 +90,30 @@ static void pages_hold_every_row_once(void **state)
     assert_int_equal(pages, 1);
 }
 
+/* Rows may have a time of each of very many calls. */
+static void page_of_long_rows_has_fewer(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    char *text = malloc((size_t)1 << 20);
+    size_t pages;
+
+    memset(text, 'x', ((size_t)1 << 20) - 1);
+    text[((size_t)1 << 20) - 1] = '\0';
+    for (int i = 0; i < 20; i++) {
+        json_t *row = json_pack("{s:i, s:i, s:s}", "case", 0, "row", i, "samples", text);
+
+        store_write_event(write, "run1", i, "result", row);
+        json_decref(row);
+    }
+    free(text);
+    store_it(fixture, write);
+    assert_int_equal(
+        read_all(fixture, (struct store_rows_query){ANY, .limit = 2000}, &pages, NULL),
+        20);
+    assert_in_range(pages, 2, 5);
+}
+
 static void pages_are_filtered(void **state)
 {
     struct fixture *fixture = *state;
@@ -172,6 +196,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pages_hold_every_row_once, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(page_of_long_rows_has_fewer, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(pages_are_filtered, fixture_setup,
                                         fixture_teardown),

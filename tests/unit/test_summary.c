@@ -216,6 +216,27 @@ static void summary_ends_where_it_is_asked_to(void **state)
     }
 }
 
+/* A page that goes on behind the summary must have heard of all that is no result. */
+static void events_that_are_no_results_are_recent(void **state)
+{
+    static const char *const types[] = {"state", "placed", "case", "rank", "nccl"};
+    const size_t n = sizeof(types) / sizeof(types[0]);
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 5);
+    json_t *body = json_pack("{s:i}", "case", 0), *recent;
+    struct summary *summary;
+
+    for (size_t i = 0; i < n; i++)
+        store_write_event(write, "run1", 1000, types[i], body);
+    json_decref(body);
+    store_it(fixture, write);
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
+    recent = json_loads(summary->recent, 0, NULL);
+    assert_int_equal(json_array_size(recent), n);
+    json_decref(recent);
+    summary_destroy(summary);
+}
+
 static void long_series_are_thinned(void **state)
 {
     enum { SIZES = 3000 };
@@ -398,6 +419,8 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(summary_ends_where_it_is_asked_to, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(events_that_are_no_results_are_recent,
+                                        fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(long_series_are_thinned, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(figures_are_per_rank_and_case, fixture_setup,
