@@ -88,6 +88,18 @@ static int add_message(struct facts *facts, json_t *event)
     return json_array_append(facts->messages, event);
 }
 
+static int add_connected(struct facts *facts, json_t *event)
+{
+    size_t links = 1 + json_object_size(json_object_get(event, "transport"));
+
+    if (facts->connected_left_out > 0 || facts->links + links > FACTS_LINKS_MAX) {
+        facts->connected_left_out++;
+        return 0;
+    }
+    facts->links += links;
+    return json_array_append(facts->connected, event);
+}
+
 static int add_event(struct facts *facts, json_t *event)
 {
     const char *type = json_get_str(event, "type", "");
@@ -97,7 +109,7 @@ static int add_event(struct facts *facts, json_t *event)
     if (strcmp(type, "message") == 0)
         return add_message(facts, event);
     if (strcmp(type, "rank") == 0 && json_object_get(event, "transport"))
-        return json_array_append(facts->connected, event);
+        return add_connected(facts, event);
     return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #define FACTS_ROWS_MAX ((size_t)10000)
 #define FACTS_MESSAGES_MAX ((size_t)500)
+#define FACTS_LINKS_MAX ((size_t)200000)
 
 struct figures;
 
@@ -19,9 +20,12 @@ struct facts {
     json_t *nodes;     /* array: nodes of the run that the server knows now, likewise */
     json_t *rows;      /* array: result rows, the first FACTS_ROWS_MAX */
     json_t *messages;  /* array: `message` events, the last FACTS_MESSAGES_MAX */
-    json_t *connected; /* array: `rank` events that say what carries the bytes */
+    json_t *connected; /* array: `rank` events that say what carries the bytes, the first
+                          that name up to FACTS_LINKS_MAX peers in all: each rank may
+                          name all others */
     struct figures *figures; /* of all rows, when it holds only some; or NULL */
-    uint64_t messages_left_out;
+    uint64_t messages_left_out, connected_left_out;
+    size_t links; /* peers that `connected` names */
     int64_t generated_ms;
     char *address; /* of the run's page, or NULL */
 };

@@ -98,13 +98,14 @@ void section_data(const struct report *report)
     const struct facts *facts = report->facts;
     char time[CLOCK_TEXT_MAX];
     json_t *data = json_pack(
-        "{s:s, s:i, s:s, s:s, s:O, s:O, s:I, s:O, s:I, s:O, s:O}", "format",
+        "{s:s, s:i, s:s, s:s, s:O, s:O, s:I, s:O, s:I, s:O, s:I, s:O}", "format",
         "ringbench-report", "version", FORMAT_VERSION, "generated",
         clock_format_ms(facts->generated_ms, time), "generator",
         "ringbench " RINGBENCH_VERSION, "run", facts->run, "rows", facts->rows,
         "rows_left_out", (json_int_t)facts_rows_left_out(facts), "messages",
         facts->messages, "messages_left_out", (json_int_t)facts->messages_left_out,
-        "connected", facts->connected, "nodes", facts->nodes);
+        "connected", facts->connected, "connected_left_out",
+        (json_int_t)facts->connected_left_out, "nodes", facts->nodes);
 
     html_raw(report->html, "<script type=\"application/json\" id=\"ringbench-data\">");
     html_json(report->html, data);

@@ -236,6 +236,9 @@ static void put_transports(const struct report *report)
         }
         html_raw(html, "</ul>\n");
     }
+    if (report->facts->connected_left_out > 0)
+        html_rawf(html, "<p>%llu more ranks are left out.</p>\n",
+                  (unsigned long long)report->facts->connected_left_out);
     json_decref(counts);
 }
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/json_util.h"
 #include "server/report/sections.h"
 
@@ -155,27 +155,13 @@ static void put_labels(struct html *html, json_t *labels)
     html_raw(html, "</dd></div>");
 }
 
-/* Milliseconds since 1970 of "2026-01-31T23:59:59.123Z"; -1 when it is none. */
-static int64_t time_ms(const char *text)
-{
-    struct tm tm = {0};
-    int ms = 0;
-
-    if (!text || sscanf(text, "%d-%d-%dT%d:%d:%d.%dZ", &tm.tm_year, &tm.tm_mon,
-                        &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms) != 7)
-        return -1;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    return (int64_t)timegm(&tm) * 1000 + ms;
-}
-
 static void put_duration(struct html *html, const json_t *run)
 {
-    int64_t from = time_ms(json_get_str(run, "started", NULL));
-    int64_t to = time_ms(json_get_str(run, "ended", NULL));
+    int64_t from = clock_parse_ms(json_get_str(run, "started", NULL));
+    int64_t to = clock_parse_ms(json_get_str(run, "ended", NULL));
     double seconds = (double)(to - from) / 1e3;
 
-    if (from < 0 || to < from)
+    if (from == 0 || to < from)
         return;
     html_raw(html, "<div><dt>took</dt><dd>");
     if (seconds < 60.0)

@@ -247,6 +247,30 @@ static void keeps_the_last_messages(void **state)
     facts_destroy(facts);
 }
 
+/* Each rank may name all others: of very many, the first ones are kept. */
+static void keeps_the_first_connections(void **state)
+{
+    struct facts *facts = facts_of(run_text, nodes_text, events_text);
+    size_t peers = FACTS_LINKS_MAX / 2;
+    json_t *event = json_pack("{s:s, s:{}}", "type", "rank", "transport");
+    char *line, name[24];
+
+    (void)state;
+    for (size_t i = 0; i < peers; i++) {
+        snprintf(name, sizeof(name), "%zu", i);
+        json_object_set_new(json_object_get(event, "transport"), name,
+                            json_string("tcp"));
+    }
+    line = json_dumps(event, JSON_COMPACT);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(facts_add_events(facts, line, strlen(line)), 0);
+    assert_int_equal(json_array_size(facts->connected), 2);
+    assert_int_equal(facts->connected_left_out, 3);
+    free(line);
+    json_decref(event);
+    facts_destroy(facts);
+}
+
 static void refuses_what_is_no_event(void **state)
 {
     struct facts *facts = facts_create(parse("{}"), json_array(), NULL, AT);
@@ -267,6 +291,7 @@ int main(void)
         cmocka_unit_test(says_simulated_everywhere),
         cmocka_unit_test(says_what_it_leaves_out),
         cmocka_unit_test(keeps_the_last_messages),
+        cmocka_unit_test(keeps_the_first_connections),
         cmocka_unit_test(refuses_what_is_no_event),
     };
 
