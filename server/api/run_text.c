@@ -289,6 +289,11 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
     put_groups(json_object_get(event, "groups"), out);
 }
 
+static const char *bytes_text(int64_t bytes, char text[UNITS_TEXT_MAX])
+{
+    return units_format_human(bytes > 0 ? (uint64_t)bytes : 0, text);
+}
+
 static void keep_most(int64_t *most, int64_t value)
 {
     *most = value > *most ? value : *most;
@@ -315,9 +320,9 @@ static void put_most(struct run_text *text, struct buf *out)
                    "# most of any rank: communicator formed in %.3f s; GPU memory: %s by "
                    "forming it, %s of buffers, %s in the end\n",
                    text->most.init_s > 0.0 ? text->most.init_s : 0.0,
-                   units_format_human((uint64_t)text->most.init_bytes, init),
-                   units_format_human((uint64_t)text->most.buffer_bytes, buffers),
-                   units_format_human((uint64_t)text->most.end_bytes, end));
+                   bytes_text(text->most.init_bytes, init),
+                   bytes_text(text->most.buffer_bytes, buffers),
+                   bytes_text(text->most.end_bytes, end));
     forget_most(text);
 }
 
@@ -462,6 +467,8 @@ void run_text_stop(struct run_text *text, struct buf *out)
 
 void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out)
 {
+    uint64_t all = text->rows + text->figures;
+
     if (text->has_ended)
         return;
     run_text_flush(text, out);
@@ -470,8 +477,7 @@ void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out)
                    (unsigned long long)text->figures,
                    (double)(now_ms - text->started_ms) / 1e3);
     else if (text->started_ms > 0)
-        buf_printf(out, "# %llu of %lld rows after %.0f s\n",
-                   (unsigned long long)(text->rows + text->figures),
+        buf_printf(out, "# %llu of %lld rows after %.0f s\n", (unsigned long long)all,
                    (long long)text->rows_total,
                    (double)(now_ms - text->started_ms) / 1e3);
     else

@@ -16,8 +16,8 @@ struct http_stream {
     void (*gone)(void *data);
     void (*drained)(void *data);
     void *data;
-    bool is_ended; /* the writer is done, or was told that it is over */
-    bool is_cut;   /* send nothing more */
+    bool is_ended;   /* the writer is done, or was told that it is over */
+    bool is_cut;     /* send nothing more */
     bool is_partial; /* once ended: the client must not take it for whole */
     bool is_noticed;
     TAILQ_ENTRY(http_stream) notices;
