@@ -3,7 +3,7 @@
 #ifndef RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ACCOUNT_H
 #define RINGBENCH_SERVER_RENDEZVOUS_TCPSTORE_ACCOUNT_H
 
-#include "server/rendezvous/tcpstore_entry.h"
+#include "server/rendezvous/tcpstore_state.h"
 
 /* Lives while it has a client or a key. */
 struct tcpstore_account {

@@ -21,23 +21,6 @@ struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
     return kv;
 }
 
-unsigned tcpstore_hash(const struct tcpstore_kv *kv, const unsigned char *key, size_t len)
-{
-    const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t hash = kv->seed ^ (len * factor), word;
-
-    for (; len >= sizeof(word); key += sizeof(word), len -= sizeof(word)) {
-        memcpy(&word, key, sizeof(word));
-        hash = (hash ^ word) * factor;
-        hash ^= hash >> 29;
-    }
-    word = 0;
-    memcpy(&word, key, len);
-    hash = (hash ^ word) * factor;
-    hash ^= hash >> 32;
-    return (unsigned)(hash * factor >> 32);
-}
-
 void tcpstore_entry_use(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
     if (!kv->limits.ttl_ms || entry->used_ms == kv->now_ms)
@@ -66,17 +49,6 @@ struct tcpstore_entry *tcpstore_find(struct tcpstore_kv *kv, struct tcpstore_sli
 bool tcpstore_entry_exists(const struct tcpstore_entry *entry)
 {
     return entry && (entry->has_value || entry->queue_len);
-}
-
-size_t tcpstore_entry_cost(size_t key_len)
-{
-    return sizeof(struct tcpstore_entry) + key_len;
-}
-
-size_t tcpstore_entry_bytes(const struct tcpstore_entry *entry)
-{
-    return tcpstore_entry_cost(entry->hh.keylen) + entry->capacity + entry->queue_bytes +
-           entry->queue_len * sizeof(struct queue_item);
 }
 
 static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)

@@ -1,10 +1,11 @@
 /* tcpstore_kv.c - what each query of a TCPStore does, and who is woken by it */
-#include "server/rendezvous/tcpstore_account.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "server/rendezvous/tcpstore_account.h"
+#include "server/rendezvous/tcpstore_entry.h"
 
 #define NOT_READY 1
 #define WAIT_CANCELED 1
