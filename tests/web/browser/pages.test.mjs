@@ -81,6 +81,31 @@ for (const width of [400, 1600]) {
     });
 }
 
+test('ids and names keep their letters, and a short one its line', LIMIT, async t => {
+  const {server, page, open} = await setUp(t, {width: 400, height: 900});
+  fill(server, {name: 'x', node: 'node-1'});
+  await open('/nodes');
+  await sees(page, 'Last seen');
+  const [lines, ligatures] = await page.evaluate(() => {
+    const link = document.querySelector('tbody th a');
+    return [link.getClientRects().length, getComputedStyle(link).fontVariantLigatures];
+  });
+  assert.equal(lines, 1, 'node-1 is broken');
+  assert.equal(ligatures, 'no-contextual');
+});
+
+test('a run of control series alone says which they are', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.nodes = [sampleNode('node-1')];
+  const sample = sampleRun({sizes: [8]});
+  Object.assign(sample.spec, {collectives: [], control: ['barrier', 'chunks']});
+  server.add(sample);
+  for (const path of ['/', '/nodes/node-1']) {
+    await open(path);
+    await sees(page, 'barrier, chunks');
+  }
+});
+
 test('names that are markup stay text on every view', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   fill(server, {name: EVIL, label: EVIL, node: EVIL});

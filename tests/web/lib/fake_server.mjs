@@ -111,6 +111,7 @@ export class FakeServer {
       backend: state.backend,
       world_size: state.worldSize,
       collectives: run.spec.collectives,
+      ...(run.spec.control ? {control: run.spec.control} : {}),
       nodes: state.nodes,
       rows_done: rows.length,
       rows_total: state.rowsTotal,

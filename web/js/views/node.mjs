@@ -127,7 +127,10 @@ function runRow(run) {
     h('th', {scope: 'row'},
       h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80))),
     h('td', {}, timeOf(run.started ?? run.created)),
-    h('td', {}, [run.program, ...(run.collectives ?? [])].filter(Boolean).join(', '),
+    h('td', {},
+      [run.program, ...(run.collectives ?? []), ...(run.control ?? [])]
+        .filter(Boolean)
+        .join(', '),
       h('div', {class: 'muted where'}, whereInWords(run))),
     h('td', {class: 'number'}, peak > 0 ? `${formatBandwidth(peak)} GB/s` : '–'));
 }

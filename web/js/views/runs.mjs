@@ -224,7 +224,7 @@ function runRow(run, chosen, onChoose) {
       run.reason ? h('div', {class: 'muted reason'}, shorten(run.reason, 200)) : null),
     h('td', {}, timeOf(run.started ?? run.created)),
     h('td', {class: 'number'}, tookInWords(run)),
-    h('td', {}, run.program ?? collectivesInWords(run.collectives),
+    h('td', {}, run.program ?? seriesInWords(run),
       h('div', {class: 'muted where'}, whereInWords(run))),
     h('td', {class: 'number'}, run.rows_total ? rowsCell(run) : '–'),
     h('td', {class: 'number'}, peak(run),
@@ -252,10 +252,11 @@ function peak(run) {
   return value > 0 ? [h('strong', {}, formatBandwidth(value)), ' GB/s'] : '–';
 }
 
-/* The collectives of a run; a run that has many says how many more. */
-function collectivesInWords(names) {
-  const shown = (names ?? []).slice(0, 2).join(', ');
-  const more = (names ?? []).length - 2;
+/* The collectives and control series of a run; one that has many says how many more. */
+function seriesInWords({collectives, control}) {
+  const names = [...(collectives ?? []), ...(control ?? [])];
+  const shown = names.slice(0, 2).join(', ');
+  const more = names.length - 2;
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
