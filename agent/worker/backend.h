@@ -105,8 +105,8 @@ struct backend {
     /* How far the average of floating point numbers may be off, in units in the last
      * place: 0 where sums are divided, more where inputs are scaled beforehand. */
     unsigned avg_ulps;
-    /* Nothing real is measured: probe, hello and every row say so. */
     bool is_async; /* run returns early; work has ended when wait or timer_stop returns */
+    /* Nothing real is measured: probe, hello and every row say so. */
     bool is_emulated;  /* stand-ins for libraries move the bytes */
     bool is_simulated; /* no bytes are moved at all */
     /* `barrier` goes the way of the data, not beside it. */

@@ -201,6 +201,7 @@ int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
                   struct flow *recvs, size_t n_recvs)
 {
     struct watch_idle idle = {0};
+    bool is_last = false;
 
     for (;;) {
         size_t to_send, to_recv;
@@ -221,9 +222,11 @@ int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
             !add_sockets(mesh, recvs, n_recvs, POLLIN, &n)) {
             n = 0;
         }
-        if (rest(mesh, &idle, mesh->fds, n)) {
+        /* What is missing may have come just before its sender left. */
+        if (is_last) {
             return -1;
         }
+        is_last = rest(mesh, &idle, mesh->fds, n) != 0;
     }
 }
 

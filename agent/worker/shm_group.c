@@ -194,8 +194,11 @@ static int wait_for(struct shm_group *group, _Atomic uint64_t *theirs)
     struct watch_idle idle = {0};
 
     while (atomic_load_explicit(theirs, memory_order_acquire) < group->sequence) {
+        /* A peer may have come here, and have left since. */
         if (watch_idle(group->watch, &idle)) {
-            return -1;
+            bool has_come =
+                atomic_load_explicit(theirs, memory_order_acquire) >= group->sequence;
+            return has_come ? 0 : -1;
         }
     }
     return 0;

@@ -374,7 +374,10 @@ static const char *code_of(const struct worker *worker, const struct error *erro
 static void fail(struct worker *worker, const struct error *error)
 {
     int self = worker->env.rank;
-    int lost = worker->comm ? worker->backend->lost_peer(worker->comm) : -1;
+    /* A peer that is gone is to blame only for what failed by that. */
+    int lost = worker->comm && error->code == ERROR_PEER
+                   ? worker->backend->lost_peer(worker->comm)
+                   : -1;
     bool was_stopped = error->code == ERROR_UNAVAILABLE && is_stopping();
     struct blame blame = {lost >= 0 && !was_stopped ? lost : self, was_stopped, *error};
 
