@@ -51,8 +51,8 @@ void event_writer_end_page(struct event_writer *writer, int64_t next, struct buf
 bool event_writer_has_pending(const struct event_writer *writer);
 void event_writer_flush(struct event_writer *writer, struct buf *out);
 
-/* The server stops before all was sent. Whether the form has a last word for that, perhaps
- * an empty one; where it has none, its end must not look like one. */
+/* The server stops before all was sent. Whether the form has a last word for that,
+ * perhaps an empty one; where it has none, its end must not look like one. */
 bool event_writer_stop(struct event_writer *writer, struct buf *out);
 
 /* Nothing was sent for a while. */

@@ -63,8 +63,8 @@ void http_server_counters(const struct http_server *server, struct http_counters
 
 /* Stop: unanswered requests get 503, streams end; the `gone` of both runs before this
  * returns, and may write a last word to its stream or abort it. Clients have a second to
- * take what is queued. `closed` (may be NULL) runs on the loop when every handle is closed
- * and the server is freed. */
+ * take what is queued. `closed` (may be NULL) runs on the loop when every handle is
+ * closed and the server is freed. */
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg);
 
 /* The request. Strings are borrowed and live until the answer is given; headers are NULL
