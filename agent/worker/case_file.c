@@ -250,6 +250,13 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
     return 0;
 }
 
+static bool is_same_node(const struct case_file *file, int a, int b)
+{
+    const char *left = file->nodes[a], *right = file->nodes[b];
+
+    return left && right && strcmp(left, right) == 0;
+}
+
 /* By rank: the number of its node, in the order of first ranks. */
 static void number_nodes(const struct case_file *file, int *node_of)
 {
@@ -259,7 +266,7 @@ static void number_nodes(const struct case_file *file, int *node_of)
         for (int i = 0; i < rank; i++) {
             next = node_of[i] >= next ? node_of[i] + 1 : next;
         }
-        while (first < rank && strcmp(file->nodes[first], file->nodes[rank]) != 0) {
+        while (first < rank && !is_same_node(file, first, rank)) {
             first++;
         }
         node_of[rank] = first < rank ? node_of[first] : next;
