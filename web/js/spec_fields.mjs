@@ -10,7 +10,7 @@ const bytes = {
 /* clang-format off */
 const TITLES = [
   ['What to measure', [
-    ['/collectives', 'Collectives'],
+    ['/collectives', 'Collectives', {help: 'None chosen: all_reduce.'}],
     ['/sizes', 'Sizes', {id: 'sizes_mode', kind: 'choice', options: [
       ['factor', 'from … to, times a factor'], ['step', 'from … to, plus a step'],
       ['list', 'a list']]}],
