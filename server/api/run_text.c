@@ -209,7 +209,8 @@ static void put_end(struct run_text *text, const char *state, const char *reason
     if (text->unreal)
         buf_printf(out, ", %s", text->unreal);
     if (text->wrong)
-        buf_printf(out, ", %llu wrong elements", (unsigned long long)text->wrong);
+        buf_printf(out, ", %llu wrong element%s", (unsigned long long)text->wrong,
+                   text->wrong == 1 ? "" : "s");
     if (reason)
         buf_printf(out, " (%s)", reason);
     buf_append_str(out, "\n");

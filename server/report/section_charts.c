@@ -64,7 +64,8 @@ static void tip_of_point(const void *data, size_t i, struct html *out)
     if (point->repeats > 1)
         html_textf(out, "\nmedian of %zu repeats", point->repeats);
     if (point->wrong > 0)
-        html_textf(out, "\n%lld wrong elements", (long long)point->wrong);
+        html_textf(out, "\n%lld wrong element%s", (long long)point->wrong,
+                   point->wrong == 1 ? "" : "s");
 }
 
 static void put_chart_table(const struct report *report, const char *collective)

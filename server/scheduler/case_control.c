@@ -76,8 +76,8 @@ static void finish_well(struct live_case *live)
         finish(live, CASE_COMPLETED, NULL);
         return;
     }
-    snprintf(reason, sizeof(reason), "wrong data: %llu wrong elements, the first in %s",
-             (unsigned long long)model->wrong,
+    snprintf(reason, sizeof(reason), "wrong data: %llu wrong element%s, the first in %s",
+             (unsigned long long)model->wrong, model->wrong == 1 ? "" : "s",
              model->first_wrong ? model->first_wrong : "an unnamed row");
     finish(live, CASE_FAILED, reason);
 }

@@ -152,7 +152,7 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
         outcomes[placement.outcome], "reason", is_ready ? NULL : placement.reason,
         "backend", is_ready ? placement.backend : NULL, "world_size", world_size, "nodes",
         nodes, "memory", "time", "seconds", "basis", "none", "runs", "detail",
-        "the run has no nodes yet");
+        "nothing is known of a run without nodes");
     if (answer && is_ready)
         add_cost(scheduler, spec, &placement, answer);
     placement_release(&placement);

@@ -415,7 +415,7 @@ static void wrong_data_fails_the_run(void **state)
         "\"errors\":[{\"rank\":0,\"index\":1,\"expected\":\"2\",\"got\":\"3\"}]");
     agent_finish(&a, run, 1, 0);
     assert_ended(world, run, "failed",
-                 "1 wrong elements, the first in all_reduce of 8 bytes: rank 0, index 1: "
+                 "1 wrong element, the first in all_reduce of 8 bytes: rank 0, index 1: "
                  "expected 2, got 3");
     release_agent(&a);
 }
