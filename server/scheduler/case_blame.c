@@ -45,6 +45,24 @@ static int own_failure(const struct live_case *live, const struct run_case *mode
     return -1;
 }
 
+/* Whom a failed rank's loss goes back to: who blames another was its victim, so a rank
+ * that saw only the victim leave means the same one. -1: nobody. */
+static int blamed_by(const struct live_case *live, const struct run_case *model, int rank)
+{
+    int world = live->active->run->world_size;
+    int peer = live->ranks[rank].peer;
+
+    /* Bounded: the two halves of a cut network blame each other. */
+    for (int steps = 0; steps < world && peer >= 0 && peer < world; steps++) {
+        int next = live->ranks[peer].peer;
+
+        if (!is_failed(model, peer) || next < 0 || next >= world || next == rank)
+            return peer;
+        peer = next;
+    }
+    return peer < world ? peer : -1;
+}
+
 /* The rank that most failed ranks blame, and how many do; -1 if none is blamed. */
 static int most_blamed(const struct live_case *live, const struct run_case *model,
                        int *votes)
@@ -54,9 +72,9 @@ static int most_blamed(const struct live_case *live, const struct run_case *mode
     int best = -1;
 
     for (int i = 0; count && i < world; i++) {
-        int peer = live->ranks[i].peer;
+        int peer = is_failed(model, i) ? blamed_by(live, model, i) : -1;
 
-        if (!is_failed(model, i) || peer < 0 || peer >= world)
+        if (peer < 0)
             continue;
         count[peer]++;
         if (best < 0 || count[peer] > count[best])

@@ -399,6 +399,45 @@ static void the_rank_that_died_is_named_not_its_witness(void **state)
     release_agent(&b);
 }
 
+static void say_lost(struct agent *agent, const char *run, int rank, int peer)
+{
+    char rest[200];
+
+    snprintf(rest, sizeof(rest),
+             ",\"rank\":%d,\"ok\":false,\"error\":{\"code\":\"peer_lost\",\"peer\":%d,"
+             "\"text\":\"lost rank %d: connection closed\"}",
+             rank, peer, peer);
+    agent_say(agent, run, 1, "done", rest);
+}
+
+/* The link of rank 2 is cut. Rank 1 notices and leaves, and the others see no more than
+ * that. */
+static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
+{
+    const char *names[] = {"a", "b", "c", "d"};
+    struct world *world = *state;
+    struct agent agents[4];
+    char run[16];
+
+    for (int i = 0; i < 4; i++)
+        agent_start(&agents[i], world, names[i]);
+    submit(world, "{}", run);
+    for (int i = 0; i < 4; i++)
+        agent_await(&agents[i], "start");
+    for (int i = 0; i < 4; i++)
+        agent_join(&agents[i], run, 1, i);
+    say_lost(&agents[3], run, 3, 1);
+    say_lost(&agents[0], run, 0, 1);
+    say_lost(&agents[1], run, 1, 2);
+    for (int i = 0; i < 4; i++)
+        agent_await(&agents[i], "stop");
+    for (int i = 0; i < 4; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+    assert_ended(world, run, "failed", "rank 2 on c was lost, say 3 of its peers");
+    for (int i = 0; i < 4; i++)
+        release_agent(&agents[i]);
+}
+
 static void wrong_data_fails_the_run(void **state)
 {
     struct world *world = *state;
@@ -677,6 +716,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_WORLD(a_run_completes_when_all_ranks_are_done_and_gone),
         WITH_WORLD(the_rank_that_died_is_named_not_its_witness),
+        WITH_WORLD(a_victim_is_not_named_by_those_who_saw_it_leave),
         WITH_WORLD(wrong_data_fails_the_run),
         WITH_WORLD(a_late_rank_is_named),
         WITH_WORLD(a_stall_names_who_is_behind),
