@@ -109,7 +109,7 @@ test('points arrive while they are measured', LIMIT, async t => {
 
 test('three tabs that watch a run are one stream to the server', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
-  const {id} = await server.run(WATCHED);
+  const {id} = await server.run({...WATCHED, iters: 40});
   const others = [await openPage(t), await openPage(t)].map(opened => opened.page);
   await open(`/runs/${id}`);
   await Promise.all(others.map(other => other.goto(`${server.url}/runs/${id}`)));
