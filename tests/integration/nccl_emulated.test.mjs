@@ -199,3 +199,15 @@ test('a death that finds a rank inside of NCCL ends the case before it is a stal
   assert.ok(Date.now() - begin < 20000 * patience);
   await noWorkersLeft(agents);
 });
+
+test("a failure comes with the last warning of NCCL's log, asked for or not", limit, async (t) => {
+  const { server } = await startGpus(t, 'devices=2,init_fails=1');
+  const run = await end(server, {});
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /emulated: no socket interface found/);
+  const logs = (await server.events(run.id)).filter((event) => event.type === 'nccl');
+  assert.equal(logs.length, 2);
+  for (const { log } of logs) {
+    assert.equal(log.warning, 'emulated: no socket interface found');
+  }
+});

@@ -1,10 +1,12 @@
 /* main.c - ringbench-worker-nccl: one rank of a benchmark over GPU memory */
 #include "agent/worker/nccl/backend_nccl.h"
+#include "agent/worker/nccl/nccl_setting.h"
 #include "agent/worker/worker.h"
 
 int main(int argc, char **argv)
 {
     const struct backend backend = backend_nccl();
 
+    nccl_setting_warn(); /* without it a failure tells less, no more */
     return worker_main(argc, argv, &backend);
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "agent/worker/nccl/nccl_setting.h"
+
 /* Whether one of the comma separated items names the interface. */
 static bool is_listed(const char *list, bool is_exact, const char *name)
 {
@@ -90,53 +92,11 @@ static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
            inet_ntop(AF_INET6, &at.v6->sin6_addr, out->address, sizeof(out->address));
 }
 
-/* A line NAME=VALUE of one of NCCL's own configuration files; "" if it has none. */
-static bool read_setting(const char *path, const char *name, char *value, size_t size)
-{
-    char line[512];
-    size_t len = strlen(name);
-    bool is_found = false;
-    FILE *file = fopen(path, "re");
-
-    while (file && !is_found && fgets(line, sizeof(line), file)) {
-        is_found = strncmp(line, name, len) == 0 && line[len] == '=';
-        if (is_found) {
-            line[strcspn(line, "\r\n")] = '\0';
-            snprintf(value, size, "%s", line + len + 1);
-        }
-    }
-    if (file) {
-        fclose(file);
-    }
-    return is_found;
-}
-
-/* As NCCL looks it up: the environment, the user's file, the machine's. NULL: nowhere. */
-static const char *setting(const char *name, char *value, size_t size)
-{
-    const char *text = getenv(name), *own = getenv("NCCL_CONF_FILE");
-    const char *home = getenv("HOME");
-    char path[512];
-
-    if (text) {
-        return text;
-    }
-    snprintf(path, sizeof(path), "%s%s",
-             own    ? own
-             : home ? home
-                    : "",
-             own ? "" : "/.nccl.conf");
-    return read_setting(path, name, value, size) ||
-                   read_setting("/etc/nccl.conf", name, value, size)
-               ? value
-               : NULL;
-}
-
 int nccl_interface_find(struct nccl_interface *out, struct error *err)
 {
     char names[256], families[32];
-    const char *ifname = setting("NCCL_SOCKET_IFNAME", names, sizeof(names));
-    const char *family = setting("NCCL_SOCKET_FAMILY", families, sizeof(families));
+    const char *ifname = nccl_setting("NCCL_SOCKET_IFNAME", names, sizeof(names));
+    const char *family = nccl_setting("NCCL_SOCKET_FAMILY", families, sizeof(families));
     struct nccl_interface all[NCCL_INTERFACES_MAX];
     struct ifaddrs *list;
     int n = 0;

@@ -1,0 +1,17 @@
+/* nccl_setting.h - what NCCL will find when it looks up one of its variables
+ *
+ * Source of the order: NCCL 2.28, src/misc/param.cc. The environment, the user's file
+ * (NCCL_CONF_FILE, else ~/.nccl.conf), then /etc/nccl.conf. */
+#ifndef RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
+#define RINGBENCH_WORKER_NCCL_NCCL_SETTING_H
+
+#include <stddef.h>
+
+/* The value, in the environment or copied to `value`; NULL: nowhere. */
+const char *nccl_setting(const char *name, char *value, size_t size);
+
+/* Where nobody chose what NCCL logs, have it log warnings, so that a failure can say what
+ * NCCL knew. Before NCCL is used, and before there are threads. -1: memory is out. */
+int nccl_setting_warn(void);
+
+#endif
