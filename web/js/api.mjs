@@ -204,9 +204,9 @@ export class Api extends EventTarget {
   }
 
   /* Follow a run's events from after `after` until it ended or `signal` aborts. Calls
-     * `onEvents` with arrays of events, in order, each event once; reconnects by the last
-     * event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
-     * of a browser share a stream where they can. */
+   * `onEvents` with arrays of events, in order, each event once; reconnects by the last
+   * event's id. Resolves to 'ended', 'stopped', or the ApiError that ended it. All tabs
+   * of a browser share a stream where they can. */
   async follow(id, {after, onEvents, signal}) {
     const position = {after};
     const take = events => {

@@ -32,7 +32,7 @@ export class Book {
   }
 
   /* Read what the state has got since. When a case began afresh, or a new summary came,
-     * all is read anew. */
+   * all is read anew. */
   take(state) {
     if (state.epoch !== this.epoch) {
       this.reset();
@@ -120,7 +120,7 @@ export class Book {
   }
 
   /* The row of the table, with both placements side by side. Two asked sizes may round
-     * to the same one: they keep a row each. */
+   * to the same one: they keep a row each. */
   entryFor(row, lineKeyOfRow, variant) {
     const base = `${lineKeyOfRow}/${row.size}`;
     const side = row.in_place ? 'in' : 'out';
@@ -160,10 +160,8 @@ export class Book {
   }
 }
 
-const unrealWord = row => (row.simulated ? 'simulated'
-    : row.emulated                       ? 'emulated'
-    : row.imported                       ? 'imported'
-                                         : '');
+const unrealWord = row =>
+  ['simulated', 'emulated', 'imported'].find(word => row[word]) ?? '';
 
 /* The book of a state, all cases or one: kept with the state. */
 const books = new WeakMap();
@@ -196,24 +194,24 @@ function pointFor(line, size) {
 
 function newEntry(key, row, variant) {
   return {
-        key,
-        order: row.row,
-        variant,
-        collective: row.collective,
-        dtype: row.dtype,
-        redop: row.redop,
-        root: row.root,
-        group: row.group,
-        size: row.size,
-        count: row.count,
-        index: {},
-        rows: {},
-        base: {},
-        series: {},
-        out: null,
-        in: null,
-        type: lineLabel(row, variant)
-    };
+    key,
+    order: row.row,
+    variant,
+    collective: row.collective,
+    dtype: row.dtype,
+    redop: row.redop,
+    root: row.root,
+    group: row.group,
+    size: row.size,
+    count: row.count,
+    index: {},
+    rows: {},
+    base: {},
+    series: {},
+    out: null,
+    in: null,
+    type: lineLabel(row, variant)
+  };
 }
 
 /* The figures of a point or of a table row, after rows were added. */

@@ -85,8 +85,8 @@ function argument(id, name, parameter, onInput) {
         listed.map(value => h('option', {value}, value)))
     : h('input',
         {id: own, type: 'text', placeholder: usual ?? 'needed', on: {input: onInput}});
-  const bounds = parameter.min === undefined ? parameter.pattern
-                                             : `${parameter.min} to ${parameter.max}`;
+  const bounds = parameter.min === undefined
+    ? parameter.pattern : `${parameter.min} to ${parameter.max}`;
   const isNumber = parameter.type === 'integer' || parameter.type === 'number';
   const parse = text => {
     const isPlain =

@@ -34,7 +34,7 @@ export class RunSource {
   }
 
   /* The state after the first `count` events; null: as it is now. Going on from where
-     * the last question was is cheap. */
+   * the last question was is cheap. */
   stateAt(count) {
     if (count === null || !this.isWhole() || count >= this.log.length) {
       return this.state;
@@ -121,7 +121,7 @@ export class RunSource {
   }
 
   /* What the events do not say: name, labels, spec; and where there are many events,
-     * what they come to. */
+   * what they come to. */
   async load(signal) {
     this.meta = await this.api.run(this.id, signal);
     const figures = this.meta.summary?.metrics ?? [];

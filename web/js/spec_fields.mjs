@@ -128,8 +128,8 @@ function fromSchema(schema, pointer, top) {
   const items = variants(schema).find(one => one.items?.enum)?.items.enum;
   const usual = defaultOf(schema, pointer, top);
   return {
-    kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice' ? 'any'
-                                                                              : kind,
+    kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice'
+      ? 'any' : kind,
     options: items ?? worded(schema, {}),
     hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
     help: schema.description ?? (items && usual ? `None chosen: ${usual}.` : undefined)

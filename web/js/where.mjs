@@ -9,6 +9,6 @@ export function whereInWords(run) {
   }
   const ranks = new Set(run.nodes.map(node => node.ranks));
   const each = ranks.size === 1 ? ` × ${plural([...ranks][0], 'rank')}`
-                                : `, ${plural(run.world_size, 'rank')}`;
+    : `, ${plural(run.world_size, 'rank')}`;
   return `${backend} · ${plural(run.nodes.length, 'node')}${each}`;
 }

@@ -70,6 +70,6 @@ function render({metric, label, sum, rank0}, withTail, withRank0) {
 
 /* Six digits tell repeated measurements apart. */
 function number(value) {
-  return value === null || value === undefined ? '–'
-                                               : String(Number(value.toPrecision(6)));
+  return value === null || value === undefined
+    ? '–' : String(Number(value.toPrecision(6)));
 }

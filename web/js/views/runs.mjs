@@ -196,7 +196,7 @@ function overlayButton(chosen, app) {
     setHidden(button, chosen.size < 2);
     setText(button,
       chosen.size > OVERLAY_MAX ? `Choose at most ${OVERLAY_MAX}`
-                                : `Lay ${chosen.size} runs over one another`);
+        : `Lay ${chosen.size} runs over one another`);
     button.disabled = chosen.size > OVERLAY_MAX;
   };
   return {button, show};
@@ -236,8 +236,7 @@ function tookInWords(run) {
   if (run.started && run.ended) {
     return formatDuration(secondsBetween(run.started, run.ended));
   }
-  return Number.isFinite(run.eta_s) ? `${formatDuration(Math.round(run.eta_s))} left`
-                                    : '–';
+  return Number.isFinite(run.eta_s) ? `${formatDuration(Math.round(run.eta_s))} left` : '–';
 }
 
 function rowsCell({rows_done: done, rows_total: total, state}) {
