@@ -20,6 +20,7 @@ static const char *const code_names[] = {
     [ERROR_IO] = "io",
     [ERROR_TIMEOUT] = "timeout",
     [ERROR_PEER] = "peer",
+    [ERROR_UNREACHABLE] = "unreachable",
     [ERROR_UNAVAILABLE] = "unavailable",
     [ERROR_INTERNAL] = "internal",
 };

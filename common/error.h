@@ -13,6 +13,7 @@ enum error_code {
     ERROR_IO,          /* the system or the network refused */
     ERROR_TIMEOUT,     /* a deadline passed */
     ERROR_PEER,        /* a peer died, closed or sent nonsense */
+    ERROR_UNREACHABLE, /* a peer gives no sign of life any more */
     ERROR_UNAVAILABLE, /* not now: try again later */
     ERROR_INTERNAL     /* our own fault */
 };

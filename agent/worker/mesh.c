@@ -80,17 +80,6 @@ int mesh_failed(const struct mesh *mesh, struct error *err)
     return -1;
 }
 
-static int lose(struct mesh *mesh, const struct link *link)
-{
-    int failure = errno;
-
-    /* Another peer may be the cause: one that is dead is dead for all. */
-    if (watch_check(&mesh->watch) == 0) {
-        watch_lose(&mesh->watch, link->rank, strerror(failure));
-    }
-    return -1;
-}
-
 int mesh_push(struct mesh *mesh, struct flow *flow)
 {
     struct link *link = flow->link;
@@ -98,7 +87,7 @@ int mesh_push(struct mesh *mesh, struct flow *flow)
         link->transport->send(link, flow->data + flow->done, flow->len - flow->done);
 
     if (n < 0) {
-        return lose(mesh, link);
+        return watch_lose(&mesh->watch, link->rank, errno);
     }
     flow->done += (size_t)n;
     return n > 0;
@@ -111,7 +100,7 @@ int mesh_pull(struct mesh *mesh, struct flow *flow)
         link->transport->recv(link, flow->data + flow->done, flow->len - flow->done);
 
     if (n < 0) {
-        return lose(mesh, link);
+        return watch_lose(&mesh->watch, link->rank, errno);
     }
     flow->done += (size_t)n;
     return n > 0;

@@ -24,6 +24,28 @@
 #define SPINS_ALONE 2000
 #define SPINS_CROWDED 2 /* whoever is awaited is likely waiting for this core */
 
+static int lose(struct watch *watch, int rank, enum error_code code, const char *how)
+{
+    if (watch->error.code == ERROR_NONE) {
+        watch->lost = watch_name(watch, rank);
+        error_set(&watch->error, code, "lost rank %d: %s", watch->lost, how);
+    }
+    return -1;
+}
+
+/* A process that leaves, or dies, closes its connections; one that cannot be reached
+ * leaves them to time out. */
+static bool is_silence(int errnum)
+{
+    return errnum == ETIMEDOUT || errnum == EHOSTUNREACH || errnum == ENETUNREACH;
+}
+
+static int lose_socket(struct watch *watch, int rank, int errnum)
+{
+    return lose(watch, rank, is_silence(errnum) ? ERROR_UNREACHABLE : ERROR_PEER,
+                errnum ? strerror(errnum) : "connection closed");
+}
+
 int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
                struct error *err)
 {
@@ -80,7 +102,7 @@ int watch_add_process(struct watch *watch, int rank, pid_t pid, struct error *er
 
     peer.fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (peer.fd < 0 && errno == ESRCH) {
-        watch_lose(watch, rank, "its process has ended");
+        lose(watch, rank, ERROR_PEER, "its process has ended");
         return error_set(err, ERROR_PEER, "rank %d: its process has ended",
                          watch_name(watch, rank));
     }
@@ -122,15 +144,6 @@ void watch_set_sharers(struct watch *watch, int processes)
     watch->spins = watch->is_crowded ? SPINS_CROWDED : SPINS_ALONE;
 }
 
-int watch_lose(struct watch *watch, int rank, const char *how)
-{
-    if (watch->error.code == ERROR_NONE) {
-        watch->lost = watch_name(watch, rank);
-        error_set(&watch->error, ERROR_PEER, "lost rank %d: %s", watch->lost, how);
-    }
-    return -1;
-}
-
 /* TCP_USER_TIMEOUT would also end the connection to a peer that lives but does not read
  * for a while (stopped in a debugger, or a benchmark's slow rank): that is a stall, not a
  * loss. A dead link shows as sent data that nothing acknowledges. */
@@ -151,16 +164,17 @@ static int probe_peers(struct watch *watch)
     for (int i = 0; i < watch->n_peers; i++) {
         const struct watch_peer *peer = &watch->peers[i];
         if (peer->is_socket && is_silent(peer->fd)) {
-            return watch_lose(watch, peer->rank, "no acknowledgement for 2 s");
+            return lose(watch, peer->rank, ERROR_UNREACHABLE,
+                        "no acknowledgement for 2 s");
         }
         if (!peer->is_socket && peer->fd < 0 && kill(peer->pid, 0) && errno == ESRCH) {
-            return watch_lose(watch, peer->rank, "its process has ended");
+            return lose(watch, peer->rank, ERROR_PEER, "its process has ended");
         }
     }
     return 0;
 }
 
-static const char *why_closed(const struct watch *watch, int rank)
+static int lose_ended(struct watch *watch, int rank)
 {
     for (int i = 0; i < watch->n_peers; i++) {
         const struct watch_peer *peer = &watch->peers[i];
@@ -170,9 +184,9 @@ static const char *why_closed(const struct watch *watch, int rank)
         int failure = 0;
         socklen_t len = sizeof(failure);
         getsockopt(peer->fd, SOL_SOCKET, SO_ERROR, &failure, &len);
-        return failure ? strerror(failure) : "connection closed";
+        return lose_socket(watch, rank, failure);
     }
-    return "its process has ended";
+    return lose(watch, rank, ERROR_PEER, "its process has ended");
 }
 
 /* A loss that the other watch sees is one here, too. */
@@ -204,8 +218,7 @@ int watch_check(struct watch *watch)
                    : error_set(&watch->error, ERROR_TIMEOUT, "peers did not leave");
     }
     if (epoll_wait(watch->epoll_fd, &event, 1, 0) > 0) {
-        int rank = (int)event.data.u32;
-        return watch_lose(watch, rank, why_closed(watch, rank));
+        return lose_ended(watch, (int)event.data.u32);
     }
     if (check_also(watch)) {
         return -1;
@@ -215,6 +228,15 @@ int watch_check(struct watch *watch)
         return probe_peers(watch);
     }
     return 0;
+}
+
+int watch_lose(struct watch *watch, int rank, int errnum)
+{
+    /* The failed call has taken the socket's error: another look would find it closed. */
+    if (is_silence(errnum) || watch_check(watch) == 0) {
+        lose_socket(watch, rank, errnum);
+    }
+    return -1;
 }
 
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle)

@@ -61,8 +61,10 @@ int watch_follow(struct watch *watch, const struct watch *from, struct error *er
 /* Spin or yield depending on how many processes share this host's cores. */
 void watch_set_sharers(struct watch *watch, int processes);
 
-/* Record a loss noticed elsewhere (a failed read, say); the first one stands. -1. */
-int watch_lose(struct watch *watch, int rank, const char *how);
+/* Record that a call on the socket of `rank` failed with this errno value, unless another
+ * loss is the likely cause; the first one recorded stands. -1. The code is
+ * ERROR_UNREACHABLE where the peer fell silent, and ERROR_PEER where it left. */
+int watch_lose(struct watch *watch, int rank, int errnum);
 
 /* The number that a rank goes by. */
 static inline int watch_name(const struct watch *watch, int rank)

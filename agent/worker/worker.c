@@ -374,8 +374,9 @@ static const char *code_of(const struct worker *worker, const struct error *erro
 static void fail(struct worker *worker, const struct error *error)
 {
     int self = worker->env.rank;
+    bool is_silence = error->code == ERROR_UNREACHABLE;
     /* A peer that is gone is to blame only for what failed by that. */
-    int lost = worker->comm && error->code == ERROR_PEER
+    int lost = worker->comm && (error->code == ERROR_PEER || is_silence)
                    ? worker->backend->lost_peer(worker->comm)
                    : -1;
     bool was_stopped = error->code == ERROR_UNAVAILABLE && is_stopping();
@@ -391,7 +392,7 @@ static void fail(struct worker *worker, const struct error *error)
     }
     if (is_stopping()) {
         emit_failure(worker, "cancelled", "told to stop", -1);
-    } else if (lost >= 0 && blame.rank != self) {
+    } else if (lost >= 0 && blame.rank != self && !is_silence) {
         emit_failure(worker, "peer_lost", blame.error.text, blame.rank);
     } else if (lost >= 0) {
         emit_failure(worker, "peer_lost", error->text, lost);

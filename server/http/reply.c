@@ -203,6 +203,7 @@ static int status_of(enum error_code code)
     case ERROR_IO:
     case ERROR_UNAVAILABLE:
         return 503;
+    case ERROR_UNREACHABLE:
     case ERROR_TIMEOUT:
         return 504;
     case ERROR_NONE:

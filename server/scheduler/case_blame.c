@@ -85,6 +85,17 @@ static int most_blamed(const struct live_case *live, const struct run_case *mode
     return best;
 }
 
+/* What a rank said that saw it itself; of those that did not, the first to be heard. */
+static int witness_of(const struct live_case *live, const struct run_case *model,
+                      int rank)
+{
+    for (int i = 0; i < live->active->run->world_size; i++) {
+        if (is_failed(model, i) && live->ranks[i].peer == rank)
+            return i;
+    }
+    return live->failed_first;
+}
+
 static const char *node_of(const struct live_case *live, int rank)
 {
     const struct run_node *node = run_rank_node(live->active->run, rank);
@@ -110,15 +121,17 @@ void case_blame(const struct live_case *live, const struct run_case *model, char
         return;
     }
     rank = most_blamed(live, model, &votes);
-    if (rank >= 0)
+    if (rank >= 0) {
+        int witness = witness_of(live, model, rank);
+        const char *reason = witness >= 0 ? live->ranks[witness].reason : NULL;
+
         snprintf(out, size,
                  "rank %d on %s was lost, say %d of its peers (rank %d: %.400s)", rank,
-                 node_of(live, rank), votes, live->failed_first,
-                 live->failed_first >= 0 && live->ranks[live->failed_first].reason
-                     ? live->ranks[live->failed_first].reason
-                     : "no reason given");
-    else
+                 node_of(live, rank), votes, witness,
+                 reason ? reason : "no reason given");
+    } else {
         snprintf(out, size, "a rank failed");
+    }
 }
 
 bool case_blame_is_clear(const struct live_case *live, const struct run_case *model)
@@ -132,7 +145,7 @@ bool case_blame_is_clear(const struct live_case *live, const struct run_case *mo
     return true;
 }
 
-bool case_blame_is_on_node(const struct live_case *live, size_t i)
+bool case_blame_is_explained(const struct live_case *live, size_t i)
 {
     const struct run *run = live->active->run;
     const struct run_case *model = &run->cases[live->index];
@@ -141,6 +154,11 @@ bool case_blame_is_on_node(const struct live_case *live, size_t i)
     if (rank >= 0)
         return false;
     rank = most_blamed(live, model, &votes);
+    if (rank < 0)
+        return false;
+    /* Ranks that blame each other in a circle leave it open which of them is cut off. */
+    if (is_failed(model, rank) && live->ranks[rank].peer >= 0)
+        return true;
     return rank >= run->nodes[i].first_rank &&
            rank < run->nodes[i].first_rank + run->nodes[i].ranks;
 }

@@ -17,8 +17,9 @@ void case_blame(const struct live_case *live, const struct run_case *model, char
  * reported. */
 bool case_blame_is_clear(const struct live_case *live, const struct run_case *model);
 
-/* Whether the ranks that are blamed live on run node `i`. */
-bool case_blame_is_on_node(const struct live_case *live, size_t i);
+/* Whether the loss of run node `i` explains what its peers say: the rank that they blame
+ * lives there, or they blame each other. */
+bool case_blame_is_explained(const struct live_case *live, size_t i);
 
 /* "rendezvous: 3 of 4 ranks joined in 30 s; missing rank 2 on node-7 (...)". */
 void case_blame_missing(const struct live_case *live, const struct run_case *model,

@@ -400,7 +400,7 @@ static void note_lost(struct live_case *live, size_t i, const char *how)
 {
     const struct run_node *node = &live->active->run->nodes[i];
 
-    live->is_blamed_lost = live->is_blamed_lost || case_blame_is_on_node(live, i);
+    live->is_blamed_lost = live->is_blamed_lost || case_blame_is_explained(live, i);
     live->nodes[i].is_lost = true;
     live->has_lost_node = true;
     for (int k = node->first_rank; k < node->first_rank + node->ranks; k++)

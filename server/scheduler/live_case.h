@@ -39,7 +39,7 @@ struct live_case {
     int64_t changed_ns; /* when any rank last got on */
     int failed_first;   /* the rank that failed first, or -1 */
     bool has_lost_node;
-    bool is_blamed_lost; /* what the ranks blame was on a node that is lost */
+    bool is_blamed_lost; /* a lost node explains what the ranks say */
     char lost_how[400];
     bool wants_stacks;
     enum case_state end_state;

@@ -4,6 +4,9 @@
 // Root only. Names carry this process's id; teardown() removes all, also after a failed setup.
 import { execFileSync } from 'node:child_process';
 
+// Else the bridge takes that of one of its ports.
+const bridgeAddress = '02:00:00:00:00:fe';
+
 const run = (...argv) => execFileSync(argv[0], argv.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
 
 /** Why namespaces cannot be made here, or null. */
@@ -35,9 +38,10 @@ export function whyNot() {
  * example "1gbit"; null: unlimited) in the direction away from the host.
  *
  * Gives {hosts: [{namespace, address, exec}], hub: {namespace, address, exec}, setRate(i, rate),
- * cut(i), teardown()}; exec is what to put before a command to run it there. The hub is the switch's
- * own namespace, reachable from all hosts: the place for a server. cut(i) takes a host off the switch,
- * whose packets then vanish in silence.
+ * cut(i), deafen(i), strand(i), teardown()}; exec is what to put before a command to run it there. The hub is
+ * the switch's own namespace, reachable from all hosts: the place for a server. After cut(i) a host's
+ * packets vanish in silence, both ways; after deafen(i) those that go to it do; after strand(i) all
+ * but those that it sends to the hub.
  */
 export function setup(n, rate) {
     const prefix = `rb${process.pid}`;
@@ -66,7 +70,8 @@ export function setup(n, rate) {
     try {
         run('ip', 'netns', 'add', hub.namespace);
         run('ip', '-n', hub.namespace, 'link', 'set', 'lo', 'up');
-        run('ip', '-n', hub.namespace, 'link', 'add', 'br0', 'type', 'bridge');
+        run('ip', '-n', hub.namespace, 'link', 'add', 'br0', 'address', bridgeAddress,
+            'type', 'bridge');
         run('ip', '-n', hub.namespace, 'addr', 'add', `${hub.address}/24`, 'dev', 'br0');
         run('ip', '-n', hub.namespace, 'link', 'set', 'br0', 'up');
         hosts.forEach(({ namespace, address }, i) => {
@@ -88,5 +93,15 @@ export function setup(n, rate) {
     const cut = (i) => {
         run('ip', '-n', hub.namespace, 'link', 'set', `p${i}`, 'nomaster');
     };
-    return { hosts, hub, setRate, cut, teardown };
+    // A port outside the bridge brings the hub what is sent to the port's own address.
+    const strand = (i) => {
+        cut(i);
+        run('ip', '-n', hub.namespace, 'link', 'set', `p${i}`, 'address', bridgeAddress);
+    };
+    // No packet is as small as what this lets through.
+    const deafen = (i) => {
+        run('tc', '-n', hub.namespace, 'qdisc', 'replace', 'dev', `p${i}`, 'root', 'tbf',
+            'rate', '8bit', 'burst', '1', 'limit', '1');
+    };
+    return { hosts, hub, setRate, cut, deafen, strand, teardown };
 }

@@ -433,8 +433,39 @@ static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
         agent_await(&agents[i], "stop");
     for (int i = 0; i < 4; i++)
         agent_say(&agents[i], run, 1, "gone", "");
-    assert_ended(world, run, "failed", "rank 2 on c was lost, say 3 of its peers");
+    assert_ended(
+        world, run, "failed",
+        "rank 2 on c was lost, say 3 of its peers (rank 1: peer_lost: lost rank 2: ");
     for (int i = 0; i < 4; i++)
+        release_agent(&agents[i]);
+}
+
+/* Ranks 0 and 1 go by what the third, which is cut off, told the store. */
+static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
+{
+    const char *names[] = {"a", "b", "c"};
+    struct world *world = *state;
+    struct agent agents[3];
+    char run[16];
+
+    close_world(world);
+    world->lease_s = 2;
+    open_world(world);
+    for (int i = 0; i < 3; i++)
+        agent_start(&agents[i], world, names[i]);
+    submit(world, "{}", run);
+    for (int i = 0; i < 3; i++)
+        agent_await(&agents[i], "start");
+    for (int i = 0; i < 3; i++)
+        agent_join(&agents[i], run, 1, i);
+    say_lost(&agents[0], run, 0, 1);
+    say_lost(&agents[1], run, 1, 0);
+    for (int i = 0; i < 2; i++)
+        agent_await(&agents[i], "stop");
+    for (int i = 0; i < 2; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+    assert_ended(world, run, "failed", "c: agent lost (silent for 2 s)");
+    for (int i = 0; i < 3; i++)
         release_agent(&agents[i]);
 }
 
@@ -717,6 +748,7 @@ int main(void)
         WITH_WORLD(a_run_completes_when_all_ranks_are_done_and_gone),
         WITH_WORLD(the_rank_that_died_is_named_not_its_witness),
         WITH_WORLD(a_victim_is_not_named_by_those_who_saw_it_leave),
+        WITH_WORLD(a_lost_node_settles_whom_a_circle_of_blame_leaves_open),
         WITH_WORLD(wrong_data_fails_the_run),
         WITH_WORLD(a_late_rank_is_named),
         WITH_WORLD(a_stall_names_who_is_behind),
