@@ -1,4 +1,4 @@
-// scale_fleet.js - one server and many agents for run_scale, and what they cost
+// scale_fleet.js - one server and its agents for run_scale and run_control, and what they cost
 'use strict';
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
@@ -37,9 +37,12 @@ function usage(pid) {
 }
 
 class Fleet {
-    constructor(bin, scratch) {
+    // The agents' programs.d is in configDir, env is added to their environment.
+    constructor(bin, scratch, { configDir = scratch, env = {} } = {}) {
         this.bin = bin;
         this.scratch = scratch;
+        this.configDir = configDir;
+        this.env = env;
         this.agents = new Map();
         this.port = 0;
     }
@@ -64,8 +67,8 @@ class Fleet {
     startAgent(name, ranks) {
         const log = fs.openSync(path.join(this.scratch, 'agents.log'), 'a');
         const agent = this.spawn('ringbench-agent', ['--server', this.url, '--name', name,
-            '--ranks', String(ranks), '--config-dir', this.scratch,
-            '--spool-dir', path.join(this.scratch, 'spool', name)], ['ignore', log, log]);
+            '--ranks', String(ranks), '--config-dir', this.configDir,
+            '--spool-dir', path.join(this.scratch, 'spool', name)], ['ignore', log, log], this.env);
         fs.closeSync(log);
         this.agents.set(name, agent);
     }
