@@ -111,7 +111,8 @@ static size_t collect(const struct run_spec *spec, const struct node_registry *r
         if (ranks > 0) {
             out[n].node = node;
             out[n].ranks = ranks;
-            out[n].is_free = !reserved[i] && node_is_free(node, spec->share);
+            out[n].is_free =
+                !reserved || (!reserved[i] && node_is_free(node, spec->share));
             out[n++].wish = wish;
         }
     }

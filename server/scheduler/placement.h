@@ -25,7 +25,8 @@ struct placement {
 };
 
 /* Choose for `spec`. reserved[i] tells whether registry->nodes[i] is kept for an older
- * run. Fills *placement; release it after use. -1 when memory is out. */
+ * run; NULL: as if nobody used or kept any node. Fills *placement; release it after use.
+ * -1 when memory is out. */
 int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
                      const bool *reserved, struct placement *placement);
 

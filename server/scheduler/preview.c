@@ -46,13 +46,13 @@ static int choose(const struct scheduler *scheduler, const struct run_spec *spec
     return result;
 }
 
-static json_t *nodes_json(const struct placement *placement, int *world_size)
+static json_t *nodes_json(const struct placement *placement, bool has_nodes,
+                          int *world_size)
 {
     json_t *nodes = json_array();
 
     *world_size = 0;
-    for (size_t i = 0; placement->outcome == PLACEMENT_READY && i < placement->n_nodes;
-         i++) {
+    for (size_t i = 0; has_nodes && i < placement->n_nodes; i++) {
         json_array_append_new(nodes,
                               json_pack("{s:s, s:i}", "name", placement->nodes[i]->name,
                                         "ranks", (int)placement->ranks[i]));
@@ -132,17 +132,41 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
     split_release(&groups);
 }
 
+/* A run that would queue gets the nodes that are its own once nobody else uses them, as
+ * far as that can be said; *placement becomes that, or why it could not be. */
+static int look_behind_queue(const struct scheduler *scheduler,
+                             const struct run_spec *spec, struct placement *placement)
+{
+    struct placement later;
+
+    if (placement_choose(spec, &scheduler->nodes, NULL, &later))
+        return -1;
+    if (later.outcome == PLACEMENT_READY) {
+        later.outcome = PLACEMENT_BUSY;
+        memcpy(later.reason, placement->reason, sizeof(later.reason));
+    }
+    placement_release(placement);
+    *placement = later;
+    return 0;
+}
+
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec)
 {
     struct placement placement;
     json_t *answer, *nodes;
-    bool is_ready;
+    bool is_ready, has_nodes;
     int world_size;
 
     if (choose(scheduler, spec, &placement))
         return NULL;
+    if (placement.outcome == PLACEMENT_BUSY &&
+        look_behind_queue(scheduler, spec, &placement)) {
+        placement_release(&placement);
+        return NULL;
+    }
     is_ready = placement.outcome == PLACEMENT_READY;
-    nodes = nodes_json(&placement, &world_size);
+    has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
+    nodes = nodes_json(&placement, has_nodes, &world_size);
     answer = json_pack(
         "{s:o, s:I, s:n, s:n, s:o, s:{s:s, s:s?, s:s?, s:i, s:o}, s:n, s:{s:n, s:s, "
         "s:[], "
@@ -150,10 +174,10 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
         "spec", run_spec_to_json(spec), "cases", (json_int_t)run_matrix_cases(spec),
         "rows", "series", "sizes", sizes_json(spec), "placement", "outcome",
         outcomes[placement.outcome], "reason", is_ready ? NULL : placement.reason,
-        "backend", is_ready ? placement.backend : NULL, "world_size", world_size, "nodes",
-        nodes, "memory", "time", "seconds", "basis", "none", "runs", "detail",
+        "backend", has_nodes ? placement.backend : NULL, "world_size", world_size,
+        "nodes", nodes, "memory", "time", "seconds", "basis", "none", "runs", "detail",
         "nothing is known of a run without nodes");
-    if (answer && is_ready)
+    if (answer && has_nodes)
         add_cost(scheduler, spec, &placement, answer);
     placement_release(&placement);
     return answer;

@@ -124,7 +124,12 @@ test('a spec is validated without a trace, and its cost told', limit, async (t) 
   assert.deepEqual([missing.rows, missing.memory, missing.time.seconds], [null, null, null]);
   const { id } = await server.run({ ...long, nodes: { count: 1 } });
   await server.event(id, ({ type }) => type === 'result');
-  assert.equal((await validate(spec)).placement.outcome, 'busy');
+  const queued = await validate(spec);
+  assert.equal(queued.placement.outcome, 'busy');
+  assert.match(queued.placement.reason, /0 of 1 nodes are free/);
+  // What it costs is known all the same: the node is the one it would wait for.
+  assert.deepEqual(queued.placement.nodes, before.placement.nodes);
+  assert.deepEqual([queued.rows, queued.memory, queued.time], [before.rows, before.memory, after.time]);
   const timed = await waitFor(async () => {
     const now = await server.getRun(id);
     return now.eta_s !== null && now;
