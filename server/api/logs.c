@@ -96,12 +96,32 @@ static void on_logs(void *arg, const struct error *err, json_t *lines)
                               next >= 0 ? json_integer((json_int_t)next) : json_null()));
 }
 
+/* Whether the run has, or may come to have, the rank and the case that were asked for. */
+static bool check_exists(struct http_request *request, const json_t *run,
+                         const struct logs_query *query)
+{
+    int64_t ranks = json_get_int(run, "world_size", 0);
+    int64_t cases = (int64_t)json_array_size(json_object_get(run, "cases"));
+
+    if (ranks > 0 && query->rank >= ranks)
+        http_reply_problem(request, 400, NULL,
+                           "the run has no rank %lld: the last is %lld",
+                           (long long)query->rank, (long long)ranks - 1);
+    else if (cases > 0 && query->case_no >= cases)
+        http_reply_problem(request, 400, NULL,
+                           "the run has no case %lld: the last is %lld",
+                           (long long)query->case_no, (long long)cases - 1);
+    else
+        return true;
+    return false;
+}
+
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
     struct logs_query query;
     struct parked *parked;
 
-    if (!read_query(request, &query))
+    if (!read_query(request, &query) || !check_exists(request, run, &query))
         return;
     parked = parked_create(api, request);
     if (parked)

@@ -145,6 +145,12 @@ static bool is_route_with_slash(const struct http_request *request)
            ROUTER_NO_PATH;
 }
 
+/* Whether a file stands for a path that has none of its own: a view of the UI. */
+static bool is_view(const struct static_file *file, const char *path)
+{
+    return strcmp(path, "/") != 0 && strcmp(path, file->path) != 0;
+}
+
 static void find_file(struct http_request *request)
 {
     const struct target *target = &request->target;
@@ -159,9 +165,14 @@ static void find_file(struct http_request *request)
     }
     if (server->files && target->n_segments && !is_api)
         request->file = static_files_find(server->files, target->path);
+    if (request->file && !is_safe_method(request->method) &&
+        is_view(request->file, target->path))
+        request->file = NULL;
     if (!request->file)
         reply_refuse(request, 404, "no such page%s",
-                     is_api ? "; /openapi.json says which there are" : "");
+                     is_api || !is_safe_method(request->method)
+                         ? "; /openapi.json says which there are"
+                         : "");
     else if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
         refuse_method(request, "GET, HEAD, OPTIONS");
 }

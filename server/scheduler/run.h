@@ -85,6 +85,7 @@ struct run {
     size_t rows_done, rows_total, rows_skipped;
     double peak_busbw_gbs;
     uint64_t wrong;
+    bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
     json_t *curve; /* [[size, busbw], ...] of the first out-of-place series */
     struct pace pace;

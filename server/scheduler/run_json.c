@@ -111,6 +111,8 @@ json_t *run_to_json(const struct run *run, bool brief)
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));
+    if (run->is_emulated)
+        json_object_set_new(out, "emulated", json_true());
     if (run->groups.n > 1)
         json_object_set_new(out, "groups", split_groups_json(&run->groups));
     if (run->spec->control.kinds)

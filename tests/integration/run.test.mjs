@@ -6,9 +6,9 @@ import {
   Lines, assertNumbered, assertProblem, assertWholeRows, isFinal, long, noWorkersLeft, parseSse,
   quick, startAgent, startAgents, startCluster, startServer,
 } from './lib/cluster.mjs';
-import { waitFor } from './lib/fixture.mjs';
+import { patience, waitFor } from './lib/fixture.mjs';
 
-const limit = { timeout: 120000 };
+const limit = { timeout: 120000 * patience };
 
 test('one POST is followed as text to its last line', limit, async (t) => {
   const { server, agents } = await startCluster(t, 4);
@@ -301,6 +301,9 @@ test('workers get the run\'s environment, and their output is kept by rank', lim
   const logs = await server.get(`/api/v1/runs/${id}/logs?rank=1`);
   assert.ok(Array.isArray(logs.lines));
   assert.ok(logs.lines.every((line) => line.rank === 1));
+  for (const none of ['rank=99', 'case=1']) {
+    assertProblem(await server.request('GET', `/api/v1/runs/${id}/logs?${none}`), 400, /has no (rank|case)/);
+  }
   const text = await server.request('GET', `/api/v1/runs/${id}/logs?format=text`);
   assert.match(text.type, /^text\/plain/);
 });
@@ -436,7 +439,7 @@ test('an agent told to stay for one run leaves after it', limit, async (t) => {
 
 test('an idle agent leaves after its time', limit, async (t) => {
   const server = await startServer(t);
-  const agent = await startAgent(t, server, 'node-1', { args: ['--idle-exit', '1'] });
+  const agent = await startAgent(t, server, 'node-1', { args: ['--idle-exit', '1'], ready: false });
   assert.deepEqual(await agent.ended(20000), { code: 0, signal: null });
   await server.nodeIs('node-1', 'left');
 });

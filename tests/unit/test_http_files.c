@@ -76,6 +76,9 @@ static void refuses_the_rest(void **state)
         "GET /%2e%2e/%2e%2e/etc/hosts.txt",
         "GET //app.mjs",
         "POST /api/nope",
+        /* A view to look at, and nothing to write to. */
+        "POST /runs",
+        "DELETE /unknown",
         /* Routes but for the slash, no views. */
         "GET /healthz/",
         "HEAD /healthz/",

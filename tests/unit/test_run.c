@@ -82,9 +82,13 @@ static void results_add_up(void **state)
     apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
     apply(run, 3, "result",
           "{\"case\":0,\"series\":0,\"size\":8,\"busbw_gbs\":1.5,\"wrong\":0}");
+    json = run_to_json(run, true);
+    assert_null(json_object_get(json, "emulated"));
+    json_decref(json);
     apply(run, 4, "result",
           "{\"case\":0,\"series\":1,\"size\":8,\"busbw_gbs\":2.5,\"wrong\":3,"
-          "\"collective\":\"all_reduce\",\"errors\":[{\"rank\":2,\"index\":5,"
+          "\"emulated\":true,\"collective\":\"all_reduce\","
+          "\"errors\":[{\"rank\":2,\"index\":5,"
           "\"expected\":\"6\",\"got\":\"7\"}]}");
     apply(run, 5, "result",
           "{\"case\":0,\"series\":0,\"size\":0,\"skipped\":\"too big\"}");
@@ -95,6 +99,7 @@ static void results_add_up(void **state)
     assert_string_equal(run->cases[0].first_wrong,
                         "all_reduce of 8 bytes: rank 2, index 5: expected 6, got 7");
     json = run_to_json(run, false);
+    assert_true(json_is_true(json_object_get(json, "emulated")));
     assert_int_equal(
         json_array_size(json_object_get(json_object_get(json, "summary"), "curve")), 1);
     assert_int_equal(json_array_size(json_object_get(
