@@ -505,7 +505,7 @@ int client_connect(const struct fixture *fixture)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)fixture->port)};
-    struct timeval limit = {.tv_sec = 10};
+    struct timeval limit = {.tv_sec = WAIT_S};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

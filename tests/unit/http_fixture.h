@@ -12,6 +12,10 @@
 
 #define FIXTURE_PACED_LIMIT ((size_t)256 << 10)
 
+/* For what comes at once, unless the machine is busy; the server itself gives an idle
+ * client a minute, and a silent one half of it. */
+#define WAIT_S 20
+
 struct parked {
     struct fixture *fixture;
     struct http_request *request;
@@ -51,7 +55,7 @@ void fixture_stop(struct fixture *fixture);
 /* Wait up to `seconds` for n posts; false when they do not come. */
 bool fixture_wait(sem_t *sem, int n, double seconds);
 
-/* A blocking connection with a receive timeout of 10 s. */
+/* A blocking connection with a receive timeout of WAIT_S. */
 int client_connect(const struct fixture *fixture);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const void *data, size_t len);

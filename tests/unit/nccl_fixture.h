@@ -10,7 +10,11 @@
 #include "tests/bench/worker_group.h"
 
 #define RANKS 4
-#define QUIET_MS 20000
+#define QUIET_MS 60000
+
+/* Far below what NCCL would wait; the usual time is some milliseconds, but a busy machine
+ * may be late. */
+#define NOTICE_NS (30 * INT64_C(1000000000))
 
 /* What the workers have said. */
 struct nccl_seen {

@@ -15,5 +15,5 @@ if(PYTHON3)
     endif()
     add_test(NAME torch_store COMMAND ${PYTHON3}
         ${CMAKE_SOURCE_DIR}/tests/integration/torch_store.py $<TARGET_FILE:tcpstore_serve>)
-    set_tests_properties(torch_store PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+    set_tests_properties(torch_store PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
 endif()

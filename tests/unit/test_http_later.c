@@ -69,7 +69,7 @@ static void keeps_order_behind_a_parked_request(void **state)
     int fd = ask(GET("/api/park") GET("/api/ok"));
 
     (void)state;
-    assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+    assert_true(fixture_wait(&fixture->on_parked, 1, WAIT_S));
     client_expect(fixture, "POST /api/wake", "", NULL, 200);
     expect(fd, 200, "woken\n");
     expect(fd, 200, "ok\n");
@@ -81,14 +81,14 @@ static void notices_a_parked_client_that_leaves(void **state)
     int fd = ask(GET("/api/park"));
 
     (void)state;
-    assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+    assert_true(fixture_wait(&fixture->on_parked, 1, WAIT_S));
     assert_int_equal(fixture_counter(fixture, "connections"), 2);
     close(fd);
-    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
     fd = ask(GET("/api/park"));
-    assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+    assert_true(fixture_wait(&fixture->on_parked, 1, WAIT_S));
     shutdown(fd, SHUT_WR);
-    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
     close(fd);
     client_expect(fixture, "POST /api/wake", "", NULL, 200);
 }
@@ -100,7 +100,7 @@ static void parks_the_same_connection_again_and_again(void **state)
     (void)state;
     for (int i = 0; i < 50; i++) {
         client_send(fd, GET("/api/park"));
-        assert_true(fixture_wait(&fixture->on_parked, 1, 5));
+        assert_true(fixture_wait(&fixture->on_parked, 1, WAIT_S));
         client_expect(fixture, "POST /api/wake", "", NULL, 200);
         expect(fd, 200, "woken\n");
     }
@@ -115,7 +115,7 @@ static void wakes_many(void **state)
     (void)state;
     for (int i = 0; i < PARKED_MANY; i++)
         fds[i] = ask(GET("/api/park"));
-    assert_true(fixture_wait(&fixture->on_parked, PARKED_MANY, 20));
+    assert_true(fixture_wait(&fixture->on_parked, PARKED_MANY, WAIT_S));
     client_ask(fixture, "POST /api/wake", "", NULL, &reply);
     assert_string_equal(reply.body, "{\"woken\":1000}\n");
     reply_release(&reply);
@@ -123,10 +123,10 @@ static void wakes_many(void **state)
         expect(fds[i], 200, "woken\n");
         client_send(fds[i], GET("/api/park"));
     }
-    assert_true(fixture_wait(&fixture->on_parked, PARKED_MANY, 20));
+    assert_true(fixture_wait(&fixture->on_parked, PARKED_MANY, WAIT_S));
     for (int i = 0; i < PARKED_MANY; i++)
         close(fds[i]);
-    assert_true(fixture_wait(&fixture->on_gone, PARKED_MANY, 5));
+    assert_true(fixture_wait(&fixture->on_gone, PARKED_MANY, WAIT_S));
 }
 
 static void streams_every_write_in_order(void **state)
@@ -193,7 +193,7 @@ static void lets_a_writer_wait_for_a_slow_reader(void **state)
     int fd = ask(GET("/api/paced"));
 
     (void)state;
-    assert_true(fixture_wait(&fixture->on_stalled, 1, 5));
+    assert_true(fixture_wait(&fixture->on_stalled, 1, WAIT_S));
     /* The server serves others while this client reads nothing. */
     for (int i = 0; i < 20; i++)
         client_expect(fixture, "GET /api/slow", "", NULL, 200);
@@ -210,9 +210,9 @@ static void notices_a_client_that_leaves_a_full_stream(void **state)
     int fd = ask(GET("/api/paced"));
 
     (void)state;
-    assert_true(fixture_wait(&fixture->on_stalled, 1, 5));
+    assert_true(fixture_wait(&fixture->on_stalled, 1, WAIT_S));
     close(fd);
-    assert_true(fixture_wait(&fixture->on_gone, 1, 5));
+    assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
 }
 
 static void drops_a_client_for_which_too_much_piles_up(void **state)
@@ -221,7 +221,7 @@ static void drops_a_client_for_which_too_much_piles_up(void **state)
     int fd = ask(GET("/api/flood"));
 
     (void)state;
-    assert_true(fixture_wait(&fixture->on_gone, 1, 5));
+    assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
     client_read(fd, false, &reply);
     assert_true(reply.is_truncated);
     reply_release(&reply);
@@ -255,7 +255,7 @@ static void notices_an_idle_stream_client_that_leaves(void **state)
         read_until(fd, "data: x");
     }
     close(fd);
-    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
     client_expect(fixture, "POST /api/publish", "", NULL, 409);
     assert_int_equal(fixture_counter(fixture, "streams"), 0);
 }
@@ -270,13 +270,13 @@ static void limits_streams(void **state)
     c = ask(GET("/api/open"));
     expect(c, 503, NULL);
     close(a);
-    assert_true(fixture_wait(&fixture->on_gone, 1, 1));
+    assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
     /* The count falls when the connection is done, which is before gone runs. */
     client_send(c, GET("/api/open"));
     read_until(c, ": hello");
     close(b);
     close(c);
-    assert_true(fixture_wait(&fixture->on_gone, 2, 1));
+    assert_true(fixture_wait(&fixture->on_gone, 2, WAIT_S));
 }
 
 static void closes_with_everything_open(void **state)
@@ -290,12 +290,12 @@ static void closes_with_everything_open(void **state)
     (void)state;
     for (int i = 0; i < 10; i++)
         parked[i] = ask(GET("/api/park"));
-    assert_true(fixture_wait(&fixture->on_parked, 11, 5));
-    assert_true(fixture_wait(&fixture->on_stream, 1, 5));
-    assert_true(fixture_wait(&fixture->on_stalled, 1, 5));
+    assert_true(fixture_wait(&fixture->on_parked, 11, WAIT_S));
+    assert_true(fixture_wait(&fixture->on_stream, 1, WAIT_S));
+    assert_true(fixture_wait(&fixture->on_stalled, 1, WAIT_S));
     fixture_begin_stop(fixture);
     /* Ten parked ones, two streams. */
-    assert_true(fixture_wait(&fixture->on_gone, 12, 5));
+    assert_true(fixture_wait(&fixture->on_gone, 12, WAIT_S));
     for (int i = 0; i < 10; i++) {
         expect(parked[i], 503, NULL);
         close(parked[i]);
@@ -306,7 +306,7 @@ static void closes_with_everything_open(void **state)
     assert_string_equal(reply.body, ": hello\n\n");
     assert_false(reply.is_truncated);
     reply_release(&reply);
-    assert_true(fixture_wait(&fixture->on_closed, 1, 5));
+    assert_true(fixture_wait(&fixture->on_closed, 1, WAIT_S));
     assert_int_equal(recv(idle, &(char){0}, 1, 0), 0);
     close(stream);
     close(slow);
@@ -315,11 +315,20 @@ static void closes_with_everything_open(void **state)
     close(half);
 }
 
+/* The grace for what is open would be a second, every time. */
 static void closes_at_once_when_nothing_is_open(void **state)
 {
-    (void)state;
-    fixture_begin_stop(fixture);
-    assert_true(fixture_wait(&fixture->on_closed, 1, 0.5));
+    bool is_closed = false;
+
+    for (int i = 0; i < 10 && !is_closed; i++) {
+        if (i > 0) {
+            stop(state);
+            start(state);
+        }
+        fixture_begin_stop(fixture);
+        is_closed = fixture_wait(&fixture->on_closed, 1, 0.5);
+    }
+    assert_true(is_closed);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)

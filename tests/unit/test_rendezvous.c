@@ -105,21 +105,26 @@ static void appends_may_make_what_no_set_could(void **state)
     close(fd);
 }
 
-/* PyTorch's old servers wait 200 ms for more to send after a zero length. */
+/* PyTorch's old servers wait 200 ms for more to send after a zero length, every time: the
+ * quickest answer tells, however busy the machine is. */
 static void empty_values_are_sent_at_once(void **state)
 {
     struct fixture *fixture = *state;
     int v2 = connect_v2(fixture), v1 = connect_to("127.0.0.1", fixture->port);
-    uint64_t began_ns = uv_hrtime();
+    uint64_t quickest_ns = UINT64_MAX;
 
     SEND(v1, 0, "ss", "/k", "");
     for (int i = 0; i < 20; i++) {
+        uint64_t began_ns = uv_hrtime(), took_ns;
+
         SEND(v1, 2, "s", "/k");
         EXPECT(v1, "s", "");
         SEND(v2, 3, "s", "/k");
         EXPECT(v2, "s", "");
+        took_ns = uv_hrtime() - began_ns;
+        quickest_ns = took_ns < quickest_ns ? took_ns : quickest_ns;
     }
-    assert_true(uv_hrtime() - began_ns < UINT64_C(20) * 200 * 1000000);
+    assert_true(quickest_ns < UINT64_C(200) * 1000000);
     close(v1);
     close(v2);
 }

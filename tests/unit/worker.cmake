@@ -17,4 +17,4 @@ unit_test(worker_process rb_worker_fixture rb_common)
 target_compile_definitions(test_worker_process
     PRIVATE WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
 add_dependencies(test_worker_process ringbench-worker-host)
-set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 300)
+set_tests_properties(unit_host_collectives unit_worker_process PROPERTIES TIMEOUT 900)
