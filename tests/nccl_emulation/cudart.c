@@ -22,6 +22,12 @@ struct CUevent_st {
 
 const int ringbench_emulated = 1;
 
+#define MAY_HANG(function)                                                               \
+    do {                                                                                 \
+        static struct emulation_calls calls;                                             \
+        emulation_may_hang("hang_" #function, &calls);                                   \
+    } while (0)
+
 static atomic_size_t used_bytes; /* the process has one device, in effect */
 static _Thread_local int last_error;
 
@@ -101,6 +107,7 @@ static bool is_device(int device)
 
 int cudaSetDevice(int device)
 {
+    MAY_HANG(cudaSetDevice);
     return is_device(device) ? CUDA_SUCCESS_CODE : keep(CUDA_ERROR_INVALID_DEVICE_CODE);
 }
 
@@ -159,6 +166,7 @@ int cudaMalloc(void **out, size_t bytes)
     long limit = emulation_setting("oom", 0);
     char *memory;
 
+    MAY_HANG(cudaMalloc);
     if (emulated_capture_forbids()) {
         return keep(CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE);
     }
@@ -180,6 +188,7 @@ int cudaFree(void *memory)
 {
     size_t whole;
 
+    MAY_HANG(cudaFree);
     if (emulated_capture_forbids()) {
         return keep(CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE);
     }
@@ -235,6 +244,7 @@ static int enqueue_copy(struct copy copy, cuda_stream stream)
 
 int cudaMemcpyAsync(void *to, const void *from, size_t len, int kind, cuda_stream stream)
 {
+    MAY_HANG(cudaMemcpyAsync);
     if (kind != CUDA_MEMCPY_DEFAULT_KIND || !from) {
         return keep(CUDA_ERROR_INVALID_VALUE_CODE);
     }
@@ -254,12 +264,14 @@ int cudaStreamCreateWithFlags(cuda_stream *out, unsigned flags)
 
 int cudaStreamDestroy(cuda_stream stream)
 {
+    MAY_HANG(cudaStreamDestroy);
     emulated_stream_destroy(stream);
     return CUDA_SUCCESS_CODE;
 }
 
 int cudaStreamQuery(cuda_stream stream)
 {
+    MAY_HANG(cudaStreamQuery);
     return emulated_stream_state(stream);
 }
 
@@ -299,6 +311,7 @@ int cudaEventRecord(cuda_event event, cuda_stream stream)
 {
     cuda_event *own = malloc(sizeof(event));
 
+    MAY_HANG(cudaEventRecord);
     if (!own) {
         return keep(CUDA_ERROR_MEMORY_CODE);
     }

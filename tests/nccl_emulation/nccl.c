@@ -27,7 +27,7 @@ struct group {
 };
 
 static _Thread_local struct group group;
-static _Thread_local long group_ends;
+static _Thread_local long group_ends, submitted;
 static char last_error[256]; /* as NCCL's, of the whole process */
 
 static int fail(int result, const char *text)
@@ -38,13 +38,6 @@ static int fail(int result, const char *text)
     if (level && *level)
         printf("emulated:%d:%d [0] nccl.c:1 NCCL WARN %s\n", getpid(), getpid(), text);
     return result;
-}
-
-static void hang(void)
-{
-    for (;;) {
-        pause();
-    }
 }
 
 int ncclGetVersion(int *version)
@@ -247,7 +240,7 @@ int ncclGroupEnd(void)
         return NCCL_RESULT_SUCCESS;
     }
     if (++group_ends == emulation_setting("group_hangs", 0)) {
-        hang();
+        emulation_hang();
     }
     for (size_t i = 0; !result && i < group.n; i++) {
         if (group.first[i].kind != OPERATION_POINT_TO_POINT) {
@@ -318,6 +311,9 @@ static int submit(const struct operation *operation, cuda_stream stream)
         return NCCL_RESULT_SUCCESS;
     }
     ncclGroupStart();
+    if (++submitted == emulation_setting("warn", 0)) {
+        fail(NCCL_RESULT_REMOTE, "emulated: connection reset by peer");
+    }
     group.first = realloc(group.first, (group.n + 1) * sizeof(*group.first));
     group.streams = realloc(group.streams, (group.n + 1) * sizeof(cuda_stream));
     group.first[group.n] = *operation;
@@ -447,7 +443,7 @@ static void note_registered(nccl_comm comm, const void *memory, size_t bytes)
 int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle)
 {
     if (emulation_setting("register_hangs", 0)) {
-        hang();
+        emulation_hang();
     }
     note_registered(comm, memory, bytes);
     *handle = memory;
@@ -469,7 +465,7 @@ int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad window");
     }
     if (emulation_setting("register_hangs", 0)) {
-        hang();
+        emulation_hang();
     }
     if (!emulation_setting("no_windows", 0)) {
         note_registered(comm, memory, bytes);

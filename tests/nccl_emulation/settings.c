@@ -1,9 +1,12 @@
 /* settings.c - what the emulated libraries are told to be, and to do wrong */
 #include "tests/nccl_emulation/settings.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "@R" of this process, or none. */
 static bool is_for_us(const char **at)
@@ -42,4 +45,32 @@ long emulation_setting(const char *name, long absent)
         item = item ? item + 1 : NULL;
     }
     return value;
+}
+
+_Noreturn void emulation_hang(void)
+{
+    const char *mark = getenv("RINGBENCH_EMULATION_MARK"), *rank = getenv("RANK");
+    char path[4096];
+
+    if (mark) {
+        snprintf(path, sizeof(path), "%s.%s", mark, rank ? rank : "");
+        close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    }
+    for (;;) {
+        pause();
+    }
+}
+
+void emulation_may_hang(const char *name, struct emulation_calls *calls)
+{
+    long number = atomic_fetch_add(&calls->n, 1) + 1;
+    long hangs = atomic_load(&calls->hangs);
+
+    if (hangs == 0) {
+        hangs = emulation_setting(name, 0) + 1;
+        atomic_store(&calls->hangs, hangs);
+    }
+    if (number == hangs - 1) {
+        emulation_hang();
+    }
 }

@@ -12,11 +12,15 @@
  *   no_kernels        the library can't be loaded
  *   gpu_fault=K       the K-th operation on a stream (from 1) ends in a CUDA error
  *   init_hangs init_fails abort_hangs
+ *   hang_cudaFree=K   the K-th call of it never returns; so do hang_cudaSetDevice,
+ *                     hang_cudaMalloc, hang_cudaMemcpyAsync, hang_cudaEventRecord,
+ *                     hang_cudaStreamQuery, hang_cudaStreamDestroy
  *   register_hangs    registering a buffer or window never returns
  *   group_hangs=K     the K-th end of a group, a single call's too, never returns
  *   async_error=K     the K-th collective never ends, and NCCL reports a remote error
  *   stall=K           the same without a report
  *   die=K             the process is killed at the K-th collective
+ *   warn=K            NCCL warns at the K-th collective, and goes on
  *   slow_us=N         before each collective
  *   slow_once=K       before the K-th collective, 100 ms
  *   wrong=INDEX       that element of each result is spoiled
@@ -29,7 +33,21 @@
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_SETTINGS_H
 
+#include <stdatomic.h>
+
 /* The item's value, 1 if it has none; `absent` if there is no such item. */
 long emulation_setting(const char *name, long absent);
+
+/* Calls of one function, in this process. */
+struct emulation_calls {
+    atomic_long n, hangs; /* hangs: the setting, and 1 more; 0: not read yet */
+};
+
+/* Count a call; never return from the one that the setting names. */
+void emulation_may_hang(const char *name, struct emulation_calls *calls);
+
+/* Never returns. Where RINGBENCH_EMULATION_MARK names a file, that with ".RANK" behind it
+ * is made first. */
+_Noreturn void emulation_hang(void);
 
 #endif

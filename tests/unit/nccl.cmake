@@ -15,9 +15,9 @@ if(TARGET rb_worker_nccl)
         EMULATED_NCCL_OLD="$<TARGET_FILE:emulated_nccl_old>")
     add_dependencies(rb_nccl_fixture ringbench-worker-nccl emulated_cudart emulated_nccl
         emulated_nccl_old)
-    foreach(noun nccl_worker nccl_options)
+    foreach(noun nccl_worker nccl_options nccl_guard)
         unit_test(${noun} rb_nccl_fixture)
-        set_tests_properties(unit_${noun} PROPERTIES TIMEOUT 300)
+        set_tests_properties(unit_${noun} PROPERTIES TIMEOUT 900)
     endforeach()
     unit_test(emulated_graph emulated_cudart)
 

@@ -18,10 +18,11 @@
 /* 1/n is rounded, each of two terms times it, and their sum. */
 #define AVG_ULPS 3
 
-static void release(struct backend_comm *comm)
+static void release_device(struct backend_comm *comm)
 {
     if (comm->stream) {
-        comm->cuda.call.stream_destroy(comm->stream);
+        GUARDED(&comm->guard, "cudaStreamDestroy",
+                comm->cuda.call.stream_destroy(comm->stream));
     }
     if (comm->timer_start) {
         comm->cuda.call.event_destroy(comm->timer_start);
@@ -31,7 +32,6 @@ static void release(struct backend_comm *comm)
     }
     backlog_release(comm);
     comm_laps_release(comm);
-    free(comm);
 }
 
 /* The run's choice, or the local rank's own. */
@@ -40,7 +40,8 @@ static int choose_device(struct backend_comm *comm, int local_rank, struct error
     const char *chosen = getenv("RINGBENCH_DEVICE");
     int count;
 
-    if (probe_devices(&comm->cuda, &count, err)) {
+    if (GUARDED(&comm->guard, "cudaGetDeviceCount",
+                probe_devices(&comm->cuda, &count, err))) {
         return -1;
     }
     if (chosen && atoi(chosen) >= count) {
@@ -55,7 +56,9 @@ static int choose_device(struct backend_comm *comm, int local_rank, struct error
                          count, count == 1 ? " is" : "s are");
     }
     comm->device = local_rank;
-    return comm_cuda(comm, comm->cuda.call.set_device(local_rank), "cudaSetDevice", err);
+    int code =
+        GUARDED(&comm->guard, "cudaSetDevice", comm->cuda.call.set_device(local_rank));
+    return comm_cuda(comm, code, "cudaSetDevice", err);
 }
 
 static int describe_device(struct backend_comm *comm, struct error *err)
@@ -84,7 +87,8 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
     }
     int code = CUDA_SUCCESS_CODE;
     if (!comm->options.is_null_stream) {
-        code = call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG);
+        code = GUARDED(&comm->guard, "cudaStreamCreate",
+                       call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG));
     }
     if (!code) {
         code = call->event_create(&comm->timer_start);
@@ -176,7 +180,8 @@ static void nccl_abort(struct backend_comm *comm)
     }
     kernels_unload(comm);
     mesh_abort(comm->mesh);
-    release(comm);
+    release_device(comm);
+    free(comm);
 }
 
 static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
@@ -206,7 +211,7 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
         comm->mesh = mesh_create(&config, err);
     }
     if (!comm->mesh) {
-        release(comm);
+        free(comm);
         return NULL;
     }
     return comm;
@@ -215,6 +220,11 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
 static int nccl_connect(struct backend_comm *comm, const struct backend_env *env,
                         struct error *err)
 {
+    /* Reaching a GPU is the first that may take for ever. */
+    if (nccl_guard_start(&comm->guard, &comm->mesh->watch, &comm->nccl, env,
+                         comm->give_up_ns, err)) {
+        return -1;
+    }
     identify(comm, env);
     if (compare_identities(comm, err) ||
         reach_check(comm->mesh, comm->identity.node, err)) {
@@ -225,8 +235,7 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
         return -1;
     }
     comm->memory.after_init = comm_free_bytes(comm);
-    return nccl_guard_start(&comm->guard, &comm->mesh->watch, &comm->nccl, env,
-                            comm->give_up_ns, err);
+    return 0;
 }
 
 static void nccl_destroy(struct backend_comm *comm)
@@ -234,6 +243,7 @@ static void nccl_destroy(struct backend_comm *comm)
     if (!comm) {
         return;
     }
+    nccl_guard_set_leaving(&comm->guard);
     comm_capture_drop(comm);
     comm_deregister(comm);
     comm_drop_operations(comm);
@@ -242,9 +252,10 @@ static void nccl_destroy(struct backend_comm *comm)
     }
     comm_free(comm);
     kernels_unload(comm);
+    release_device(comm);
     nccl_guard_stop(&comm->guard);
     mesh_destroy(comm->mesh);
-    release(comm);
+    free(comm);
 }
 
 static json_t *nccl_transport(struct backend_comm *comm)
@@ -313,7 +324,8 @@ static long nccl_replays(const struct backend_comm *comm)
 
 static int nccl_timer_start(struct backend_comm *comm, struct error *err)
 {
-    int code = comm->cuda.call.event_record(comm->timer_start, comm->stream);
+    int code = GUARDED(&comm->guard, "cudaEventRecord",
+                       comm->cuda.call.event_record(comm->timer_start, comm->stream));
 
     return comm_cuda(comm, code, "cudaEventRecord", err);
 }
@@ -322,7 +334,8 @@ static int nccl_timer_stop(struct backend_comm *comm, double *us, struct error *
 {
     float ms = 0;
 
-    int code = comm->cuda.call.event_record(comm->timer_end, comm->stream);
+    int code = GUARDED(&comm->guard, "cudaEventRecord",
+                       comm->cuda.call.event_record(comm->timer_end, comm->stream));
     if (comm_cuda(comm, code, "cudaEventRecord", err) || comm_wait(comm, err)) {
         return -1;
     }

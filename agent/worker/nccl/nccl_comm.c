@@ -19,6 +19,15 @@ static void nap(void)
     nanosleep(&time, NULL);
 }
 
+int comm_lost(struct backend_comm *comm, struct error *err)
+{
+    const struct error *cause = &comm->mesh->watch.error;
+    char last[NCCL_LAST_ERROR_MAX];
+
+    return error_set(err, cause->code, "%s%s", cause->text,
+                     nccl_last_error(&comm->nccl, comm->comm, last));
+}
+
 int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err)
 {
     int64_t deadline = clock_monotonic_ns() + LOSS_NS;

@@ -95,6 +95,8 @@ struct backend_comm {
 int comm_cuda(struct backend_comm *comm, int code, const char *what, struct error *err);
 /* The same of NCCL; when a peer is gone, that is the reason, and NCCL's words follow. */
 int comm_nccl(struct backend_comm *comm, int result, const char *what, struct error *err);
+/* -1: the peers' watch has failed; its reason, with NCCL's last error. */
+int comm_lost(struct backend_comm *comm, struct error *err);
 
 /* Until the stream is idle; gives up when NCCL reports an error, a peer dies, the process
  * is told to stop, or time is up. */
@@ -126,6 +128,8 @@ void comm_laps_release(struct backend_comm *comm);
 /* nccl_memory.c */
 int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct error *err);
 size_t comm_free_bytes(struct backend_comm *comm); /* 0: CUDA does not say */
+int comm_malloc(struct backend_comm *comm, void **out, size_t bytes); /* CUDA's code */
+void comm_mem_free(struct backend_comm *comm, void *memory);
 /* {"init_bytes","buffer_bytes"...}: what has been taken by now; a new object. */
 json_t *comm_describe_memory(struct backend_comm *comm, bool is_end);
 int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv,

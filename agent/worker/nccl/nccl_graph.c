@@ -23,13 +23,15 @@ int comm_capture_end(struct backend_comm *comm, struct error *err)
     if (code) {
         return comm_cuda(comm, code, "cudaStreamEndCapture", err);
     }
-    code = comm->cuda.call.graph_instantiate(&graph->exec, graph->graph, 0);
+    code = GUARDED(&comm->guard, "cudaGraphInstantiate",
+                   comm->cuda.call.graph_instantiate(&graph->exec, graph->graph, 0));
     return comm_cuda(comm, code, "cudaGraphInstantiate", err);
 }
 
 int comm_replay(struct backend_comm *comm, struct error *err)
 {
-    int code = comm->cuda.call.graph_launch(comm->graph.exec, comm->stream);
+    int code = GUARDED(&comm->guard, "cudaGraphLaunch",
+                       comm->cuda.call.graph_launch(comm->graph.exec, comm->stream));
 
     if (code) {
         return comm_cuda(comm, code, "cudaGraphLaunch", err);
@@ -42,7 +44,8 @@ void comm_capture_drop(struct backend_comm *comm)
     struct nccl_graph *graph = &comm->graph;
 
     if (graph->exec) {
-        comm->cuda.call.graph_exec_destroy(graph->exec);
+        GUARDED(&comm->guard, "cudaGraphExecDestroy",
+                comm->cuda.call.graph_exec_destroy(graph->exec));
     }
     if (graph->graph) {
         comm->cuda.call.graph_destroy(graph->graph);

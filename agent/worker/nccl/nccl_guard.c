@@ -1,13 +1,15 @@
-/* nccl_guard.c - notices what the worker's own thread cannot while it is inside NCCL */
+/* nccl_guard.c - notices what the worker's own thread cannot while it is inside NCCL or
+ * CUDA */
 #include "agent/worker/nccl/nccl_guard.h"
 
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/clock.h"
 
 #define LOOK_MS 50
-#define GRACE_NS 300000000 /* for NCCL to notice the loss itself */
+#define GRACE_NS 300000000 /* for the call to return by itself */
 
 static void sleep_a_look(struct nccl_guard *guard)
 {
@@ -22,35 +24,68 @@ static void sleep_a_look(struct nccl_guard *guard)
     pthread_cond_timedwait(&guard->wake, &guard->lock, &until);
 }
 
-static void report_loss(struct nccl_guard *guard, const char *what)
+static const char *library_of(const char *what)
 {
-    const char *last = guard->nccl->call.last_error(NULL);
+    return strncmp(what, "cuda", 4) == 0 ? "CUDA" : "NCCL";
+}
+
+static void report_stop(struct nccl_guard *guard, const char *what)
+{
     struct error error = {0};
 
-    error_set(&error, ERROR_PEER, "%s, and NCCL (%s) waits for it%s%s",
-              guard->watch.error.text, what, last && *last ? ", its last error: " : "",
-              last ? last : "");
+    error_set(&error, ERROR_UNAVAILABLE, "told to stop, inside of %s (%s)",
+              library_of(what), what);
+    guard->give_up(guard->give_up_arg, &error, -1);
+}
+
+static void report_loss(struct nccl_guard *guard, const char *what)
+{
+    char last[NCCL_LAST_ERROR_MAX];
+    struct error error = {0};
+
+    error_set(&error, ERROR_PEER, "%s, and %s (%s) waits for it%s",
+              guard->watch.error.text, library_of(what), what,
+              nccl_last_error(guard->nccl, NULL, last));
     guard->give_up(guard->give_up_arg, &error, guard->watch.lost);
 }
 
 static void report_timeout(struct nccl_guard *guard, const char *what)
 {
+    char last[NCCL_LAST_ERROR_MAX];
     struct error error = {0};
 
-    error_set(&error, ERROR_TIMEOUT, "NCCL (%s) has not returned in %.0f s", what,
-              (double)guard->limit_ns / 1e9);
+    error_set(&error, ERROR_TIMEOUT, "%s (%s) has not returned in %.0f s%s",
+              library_of(what), what, (double)guard->limit_ns / 1e9,
+              nccl_last_error(guard->nccl, NULL, last));
     guard->give_up(guard->give_up_arg, &error, -1);
 }
 
-/* The worker's thread is in one call to NCCL since begun_ns at least. */
-static void look(struct nccl_guard *guard, int64_t begun_ns, int64_t *lost_ns)
+static bool is_stopped(const struct nccl_guard *guard)
+{
+    return guard->stop && atomic_load_explicit(guard->stop, memory_order_relaxed) != 0;
+}
+
+static bool has_lost(struct nccl_guard *guard)
+{
+    return !atomic_load_explicit(&guard->is_leaving, memory_order_relaxed) &&
+           watch_check(&guard->watch) && guard->watch.lost >= 0;
+}
+
+/* The worker's thread is in one call since begun_ns at least. */
+static void look(struct nccl_guard *guard, int64_t begun_ns, int64_t *noticed_ns)
 {
     const char *what = atomic_load_explicit(&guard->what, memory_order_relaxed);
     int64_t now = clock_monotonic_ns();
+    bool has_stopped = is_stopped(guard);
 
-    if (watch_check(&guard->watch)) {
-        *lost_ns = *lost_ns ? *lost_ns : now;
-        if (now - *lost_ns > GRACE_NS) {
+    if (has_stopped || has_lost(guard)) {
+        *noticed_ns = *noticed_ns ? *noticed_ns : now;
+        if (now - *noticed_ns <= GRACE_NS) {
+            return;
+        }
+        if (has_stopped) {
+            report_stop(guard, what);
+        } else {
             report_loss(guard, what);
         }
     } else if (guard->limit_ns && now - begun_ns > guard->limit_ns) {
@@ -62,7 +97,7 @@ static void *run(void *arg)
 {
     struct nccl_guard *guard = arg;
     uint64_t seen = 0;
-    int64_t begun_ns = 0, lost_ns = 0;
+    int64_t begun_ns = 0, noticed_ns = 0;
 
     pthread_mutex_lock(&guard->lock);
     while (!guard->is_ending) {
@@ -74,9 +109,9 @@ static void *run(void *arg)
         if (passes % 2 == 0 || passes != seen) {
             seen = passes;
             begun_ns = clock_monotonic_ns();
-            lost_ns = 0;
+            noticed_ns = 0;
         } else {
-            look(guard, begun_ns, &lost_ns);
+            look(guard, begun_ns, &noticed_ns);
         }
     }
     pthread_mutex_unlock(&guard->lock);
@@ -108,6 +143,7 @@ int nccl_guard_start(struct nccl_guard *guard, const struct watch *peers,
         return 0;
     }
     guard->nccl = nccl;
+    guard->stop = env->stop;
     guard->give_up = env->give_up;
     guard->give_up_arg = env->give_up_arg;
     guard->limit_ns = limit_ns;
@@ -121,6 +157,11 @@ int nccl_guard_start(struct nccl_guard *guard, const struct watch *peers,
     }
     guard->is_started = true;
     return 0;
+}
+
+void nccl_guard_set_leaving(struct nccl_guard *guard)
+{
+    atomic_store_explicit(&guard->is_leaving, true, memory_order_relaxed);
 }
 
 void nccl_guard_stop(struct nccl_guard *guard)

@@ -93,11 +93,11 @@ static bool is_done(atomic_bool *flag)
 /* The log is where a slow init is looked for. */
 static void remark(const struct backend_comm *comm)
 {
-    const char *last = comm->nccl.call.last_error(NULL);
+    char last[NCCL_LAST_ERROR_MAX];
 
-    log_warn("NCCL has not formed its communicator in %lld s%s%s",
+    log_warn("NCCL has not formed its communicator in %lld s%s",
              (long long)(REMARK_NS / 1000000000),
-             last && *last ? ", its last error: " : "", last ? last : "");
+             nccl_last_error(&comm->nccl, NULL, last));
 }
 
 static int wait_for_init(struct backend_comm *comm, int64_t deadline_ns,
@@ -107,7 +107,7 @@ static int wait_for_init(struct backend_comm *comm, int64_t deadline_ns,
 
     while (!is_done(&comm->init->is_done)) {
         if (watch_check(&comm->mesh->watch)) {
-            return mesh_failed(comm->mesh, err);
+            return comm_lost(comm, err);
         }
         int64_t now = clock_monotonic_ns();
         if (now > remark_ns) {
@@ -115,10 +115,10 @@ static int wait_for_init(struct backend_comm *comm, int64_t deadline_ns,
             remark(comm);
         }
         if (now > deadline_ns) {
-            const char *last = comm->nccl.call.last_error(NULL);
+            char last[NCCL_LAST_ERROR_MAX];
             return error_set(err, ERROR_TIMEOUT,
-                             "NCCL did not form its communicator in time%s%s",
-                             last && *last ? ", its last error: " : "", last ? last : "");
+                             "NCCL did not form its communicator in time%s",
+                             nccl_last_error(&comm->nccl, NULL, last));
         }
         nap();
     }

@@ -29,8 +29,9 @@ static int load_library(struct backend_comm *comm)
     struct nccl_kernels *kernels = &comm->kernels;
     cuda_library library;
 
-    int code = call->library_load_data(&library, nccl_kernels_image, NULL, NULL, 0, NULL,
-                                       NULL, 0);
+    int code = GUARDED(&comm->guard, "cudaLibraryLoadData",
+                       call->library_load_data(&library, nccl_kernels_image, NULL, NULL,
+                                               0, NULL, NULL, 0));
     if (!code) {
         code = call->library_get_kernel(&kernels->put_input, library, DATA_PUT_INPUT);
     }
@@ -55,10 +56,10 @@ int kernels_load(struct backend_comm *comm, struct error *err)
         kernels->put_input = kernels->find_wrong = NULL;
         return 0;
     }
-    code = comm->cuda.call.malloc(&findings, sizeof(*kernels->findings));
+    code = comm_malloc(comm, &findings, sizeof(*kernels->findings));
     kernels->findings = findings;
     if (!code) {
-        code = comm->cuda.call.malloc(&kernels->tables, 2 * table_bytes(comm));
+        code = comm_malloc(comm, &kernels->tables, 2 * table_bytes(comm));
     }
     return comm_cuda(comm, code, "cudaMalloc for the check", err);
 }
@@ -66,10 +67,10 @@ int kernels_load(struct backend_comm *comm, struct error *err)
 void kernels_unload(struct backend_comm *comm)
 {
     if (comm->kernels.findings) {
-        comm->cuda.call.free(comm->kernels.findings);
+        comm_mem_free(comm, comm->kernels.findings);
     }
     if (comm->kernels.tables) {
-        comm->cuda.call.free(comm->kernels.tables);
+        comm_mem_free(comm, comm->kernels.tables);
     }
     comm->kernels = (struct nccl_kernels){0};
 }
@@ -98,8 +99,9 @@ static int launch(struct backend_comm *comm, cuda_kernel kernel, struct data_job
     struct cuda_dim3 block = {THREADS, 1, 1};
     void *arguments[] = {job};
 
-    int code = comm->cuda.call.launch_kernel((const void *)kernel, grid, block, arguments,
-                                             0, comm->stream);
+    int code = GUARDED(&comm->guard, "cudaLaunchKernel",
+                       comm->cuda.call.launch_kernel((const void *)kernel, grid, block,
+                                                     arguments, 0, comm->stream));
     return comm_cuda(comm, code, what, err) || comm_wait(comm, err) ? -1 : 0;
 }
 

@@ -26,7 +26,8 @@ int comm_laps_begin(struct backend_comm *comm, long n, struct error *err)
 
 int comm_lap(struct backend_comm *comm, long i, struct error *err)
 {
-    int code = comm->cuda.call.event_record(comm->laps.events[i], comm->stream);
+    int code = GUARDED(&comm->guard, "cudaEventRecord",
+                       comm->cuda.call.event_record(comm->laps.events[i], comm->stream));
 
     return comm_cuda(comm, code, "cudaEventRecord", err);
 }

@@ -111,6 +111,18 @@ int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const c
                      last && *last ? ", its last error: " : "", last ? last : "");
 }
 
+const char *nccl_last_error(const struct nccl_lib *nccl, nccl_comm comm,
+                            char text[NCCL_LAST_ERROR_MAX])
+{
+    const char *last = nccl->call.last_error ? nccl->call.last_error(comm) : NULL;
+
+    text[0] = '\0';
+    if (last && *last) {
+        snprintf(text, NCCL_LAST_ERROR_MAX, ", NCCL's last error: %s", last);
+    }
+    return text;
+}
+
 const char *nccl_version_text(int version, char text[NCCL_VERSION_TEXT_MAX])
 {
     /* Up to 2.8 a version was 1000 * major + 100 * minor + patch. */

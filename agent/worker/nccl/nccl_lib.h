@@ -59,6 +59,12 @@ int nccl_lib_load(struct nccl_lib *nccl, struct error *err);
 int nccl_failed(const struct nccl_lib *nccl, nccl_comm comm, int result, const char *what,
                 struct error *err);
 
+/* ", NCCL's last error: ...", or "" where it has none to tell or is not loaded; comm may
+ * be NULL. */
+#define NCCL_LAST_ERROR_MAX 400
+const char *nccl_last_error(const struct nccl_lib *nccl, nccl_comm comm,
+                            char text[NCCL_LAST_ERROR_MAX]);
+
 /* "2.28.9" of 22809. */
 #define NCCL_VERSION_TEXT_MAX 24
 const char *nccl_version_text(int version, char text[NCCL_VERSION_TEXT_MAX]);

@@ -24,7 +24,8 @@ int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct er
     char left[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX], kept[UNITS_TEXT_MAX];
     size_t free_bytes = 0, total = 0;
 
-    int code = comm->cuda.call.mem_info(&free_bytes, &total);
+    int code = GUARDED(&comm->guard, "cudaMemGetInfo",
+                       comm->cuda.call.mem_info(&free_bytes, &total));
     if (code) {
         return comm_cuda(comm, code, "cudaMemGetInfo", err);
     }
@@ -43,7 +44,9 @@ size_t comm_free_bytes(struct backend_comm *comm)
 {
     size_t free_bytes = 0, total = 0;
 
-    return comm->cuda.call.mem_info(&free_bytes, &total) ? 0 : free_bytes;
+    int code = GUARDED(&comm->guard, "cudaMemGetInfo",
+                       comm->cuda.call.mem_info(&free_bytes, &total));
+    return code ? 0 : free_bytes;
 }
 
 /* Others may have freed some meanwhile. */
@@ -69,14 +72,29 @@ json_t *comm_describe_memory(struct backend_comm *comm, bool is_end)
     return out;
 }
 
+int comm_malloc(struct backend_comm *comm, void **out, size_t bytes)
+{
+    return GUARDED(&comm->guard, "cudaMalloc", comm->cuda.call.malloc(out, bytes));
+}
+
+void comm_mem_free(struct backend_comm *comm, void *memory)
+{
+    GUARDED(&comm->guard, "cudaFree", comm->cuda.call.free(memory));
+}
+
 static int alloc_cuda(struct backend_comm *comm, size_t bytes, struct error *err)
 {
-    int code = comm->cuda.call.malloc(&comm->send, bytes);
+    int code = comm_malloc(comm, &comm->send, bytes);
 
     if (!code) {
-        code = comm->cuda.call.malloc(&comm->recv, bytes);
+        code = comm_malloc(comm, &comm->recv, bytes);
     }
     return comm_cuda(comm, code, "cudaMalloc of a buffer", err);
+}
+
+static int nccl_malloc(struct backend_comm *comm, void **out, size_t bytes)
+{
+    return GUARDED(&comm->guard, "ncclMemAlloc", comm->nccl.call.mem_alloc(out, bytes));
 }
 
 static int alloc_nccl(struct backend_comm *comm, size_t bytes)
@@ -85,8 +103,8 @@ static int alloc_nccl(struct backend_comm *comm, size_t bytes)
         return -1;
     }
     comm->is_nccl_memory = true;
-    if (!comm->nccl.call.mem_alloc(&comm->send, bytes) &&
-        !comm->nccl.call.mem_alloc(&comm->recv, bytes)) {
+    if (!nccl_malloc(comm, &comm->send, bytes) &&
+        !nccl_malloc(comm, &comm->recv, bytes)) {
         return 0;
     }
     comm_free(comm);
@@ -143,10 +161,12 @@ void comm_deregister(struct backend_comm *comm)
 {
     for (int i = 0; i < 2; i++) {
         if (comm->handles[i]) {
-            comm->nccl.call.deregister_buffer(comm->comm, comm->handles[i]);
+            GUARDED(&comm->guard, "ncclCommDeregister",
+                    comm->nccl.call.deregister_buffer(comm->comm, comm->handles[i]));
         }
         if (comm->windows[i]) {
-            comm->nccl.call.deregister_window(comm->comm, comm->windows[i]);
+            GUARDED(&comm->guard, "ncclCommWindowDeregister",
+                    comm->nccl.call.deregister_window(comm->comm, comm->windows[i]));
         }
         comm->handles[i] = NULL;
         comm->windows[i] = NULL;
@@ -185,17 +205,22 @@ int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv
     return 0;
 }
 
+static void give_back(struct backend_comm *comm, void *memory)
+{
+    if (!memory) {
+        return;
+    }
+    if (comm->is_nccl_memory) {
+        GUARDED(&comm->guard, "ncclMemFree", comm->nccl.call.mem_free(memory));
+    } else {
+        comm_mem_free(comm, memory);
+    }
+}
+
 void comm_free(struct backend_comm *comm)
 {
-    int (*give_back)(void *) =
-        comm->is_nccl_memory ? comm->nccl.call.mem_free : comm->cuda.call.free;
-
-    if (comm->send) {
-        give_back(comm->send);
-    }
-    if (comm->recv) {
-        give_back(comm->recv);
-    }
+    give_back(comm, comm->send);
+    give_back(comm, comm->recv);
     comm->send = comm->recv = NULL;
     comm->is_nccl_memory = false;
 }
@@ -203,8 +228,9 @@ void comm_free(struct backend_comm *comm)
 static int copy(struct backend_comm *comm, void *to, const void *from, size_t len,
                 struct error *err)
 {
-    int code = comm->cuda.call.memcpy_async(to, from, len, CUDA_MEMCPY_DEFAULT_KIND,
-                                            comm->stream);
+    int code = GUARDED(&comm->guard, "cudaMemcpyAsync",
+                       comm->cuda.call.memcpy_async(
+                           to, from, len, CUDA_MEMCPY_DEFAULT_KIND, comm->stream));
 
     return comm_cuda(comm, code, "cudaMemcpyAsync", err);
 }
@@ -242,8 +268,9 @@ int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t s
     size_t first = len < sizeof(seed) ? len : sizeof(seed);
 
     if (size == 1) {
-        int code = comm->cuda.call.memset_async(to, *(const unsigned char *)element, len,
-                                                comm->stream);
+        int code = GUARDED(&comm->guard, "cudaMemsetAsync",
+                           comm->cuda.call.memset_async(
+                               to, *(const unsigned char *)element, len, comm->stream));
         return comm_cuda(comm, code, "cudaMemsetAsync", err) || comm_wait(comm, err) ? -1
                                                                                      : 0;
     }

@@ -12,12 +12,15 @@ static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_
                        struct error *err)
 {
     if (watch_check(&comm->mesh->watch)) {
-        return mesh_failed(comm->mesh, err);
+        return comm_lost(comm, err);
     }
     if (comm->give_up_ns && now_ns - begun_ns > comm->give_up_ns) {
-        return error_set(err, ERROR_TIMEOUT,
-                         "the GPU has not finished in %.0f s, and NCCL reports no error",
-                         (double)comm->give_up_ns / 1e9);
+        char last[NCCL_LAST_ERROR_MAX];
+        return error_set(
+            err, ERROR_TIMEOUT,
+            "the GPU has not finished in %.0f s, and NCCL reports no error%s",
+            (double)comm->give_up_ns / 1e9,
+            nccl_last_error(&comm->nccl, comm->comm, last));
     }
     return 0;
 }
@@ -65,7 +68,8 @@ static int wait_loop(struct backend_comm *comm, bool until_room, struct error *e
     int64_t begun = 0, checked = 0;
 
     for (unsigned polls = 1;; polls++) {
-        int code = comm->cuda.call.stream_query(comm->stream);
+        int code = GUARDED(&comm->guard, "cudaStreamQuery",
+                           comm->cuda.call.stream_query(comm->stream));
         if (code == CUDA_SUCCESS_CODE) {
             return 0;
         }
@@ -130,7 +134,8 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
     int code =
         mark->event ? CUDA_SUCCESS_CODE : comm->cuda.call.event_create(&mark->event);
     if (!code) {
-        code = comm->cuda.call.event_record(mark->event, comm->stream);
+        code = GUARDED(&comm->guard, "cudaEventRecord",
+                       comm->cuda.call.event_record(mark->event, comm->stream));
     }
     mark->calls = backlog->unmarked;
     backlog->unmarked = 0;

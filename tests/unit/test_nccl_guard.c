@@ -1,0 +1,181 @@
+/* test_nccl_guard.c - calls that do not return, over the NCCL worker's processes and
+ * emulated libraries */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "tests/unit/nccl_fixture.h"
+
+/* Settings for all ranks but rank 1. */
+#define BUT_ONE(setting) setting "@0," setting "@2," setting "@3"
+
+static char mark_path[] = "/tmp/ringbench-hang-XXXXXX";
+
+static int drop_mark(int rank)
+{
+    char mark[sizeof(mark_path) + 8];
+
+    snprintf(mark, sizeof(mark), "%s.%d", mark_path, rank);
+    return unlink(mark);
+}
+
+static void drop_marks(void)
+{
+    for (int rank = 0; rank < RANKS; rank++) {
+        drop_mark(rank);
+    }
+}
+
+/* Start the workers, and read until that one hangs. */
+static void start_until_hang(struct worker_group *group, struct nccl_seen *seen,
+                             const char *emulation, int rank)
+{
+    drop_marks();
+    nccl_write_case(nccl_endless, "");
+    nccl_start(group, seen, emulation);
+    while (drop_mark(rank)) {
+        bool stop = false;
+        assert_int_equal(worker_group_read(group, 20, &stop, nccl_note, seen), 1);
+    }
+}
+
+static void read_to_end(struct worker_group *group, struct nccl_seen *seen)
+{
+    assert_int_equal(worker_group_read(group, QUIET_MS, NULL, nccl_note, seen), 0);
+}
+
+static void check_death(const char *emulation, const char *words)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    start_until_hang(&group, &seen, emulation, 0);
+    kill(group.workers[1].pid, SIGKILL);
+    read_to_end(&group, &seen);
+    for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1) {
+        const json_t *error = json_object_get(seen.done[rank], "error");
+        assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
+        assert_int_equal(json_get_int(error, "peer", -1), 1);
+        assert_int_equal(WEXITSTATUS(group.workers[rank].status), 1);
+    }
+    assert_non_null(strstr(nccl_error_of(&seen, 0, "text"), words));
+    nccl_end(&group, &seen);
+}
+
+static void a_death_is_noticed_inside_of_cuda(void **state)
+{
+    (void)state;
+    check_death("devices=4," BUT_ONE("hang_cudaMemcpyAsync"),
+                "its process has ended, and CUDA (cudaMemcpyAsync) waits for it");
+    check_death("devices=4," BUT_ONE("hang_cudaMalloc"),
+                "its process has ended, and CUDA (cudaMalloc) waits for it");
+    check_death("devices=4," BUT_ONE("hang_cudaStreamQuery"),
+                "its process has ended, and CUDA (cudaStreamQuery) waits for it");
+    check_death("devices=4,hang_cudaSetDevice@0",
+                "its process has ended, and CUDA (cudaSetDevice) waits for it");
+}
+
+static void a_stop_ends_a_call_that_hangs(void **state)
+{
+    static const struct {
+        const char *emulation, *text; /* rank 2's */
+    } cases[] = {
+        {"devices=4,group_hangs@2=3", "told to stop, inside of NCCL (all_reduce)"},
+        {"devices=4,hang_cudaMemcpyAsync@2",
+         "told to stop, inside of CUDA (cudaMemcpyAsync)"},
+        {"devices=4,hang_cudaSetDevice@2",
+         "told to stop, inside of CUDA (cudaSetDevice)"},
+        {"devices=4,hang_cudaStreamQuery",
+         "told to stop, inside of CUDA (cudaStreamQuery)"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct worker_group group;
+        struct nccl_seen seen;
+        start_until_hang(&group, &seen, cases[i].emulation, 2);
+        for (int rank = 0; rank < RANKS; rank++) {
+            kill(group.workers[rank].pid, SIGTERM);
+        }
+        read_to_end(&group, &seen);
+        for (int rank = 0; rank < RANKS; rank++) {
+            assert_string_equal(nccl_error_of(&seen, rank, "code"), "cancelled");
+        }
+        assert_string_equal(nccl_error_of(&seen, 2, "text"), cases[i].text);
+        nccl_end(&group, &seen);
+    }
+}
+
+/* What a rank still has to free when the others are through is its own matter. */
+static void a_call_that_never_returns_is_named_at_the_end_too(void **state)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+    char how[256];
+
+    (void)state;
+    snprintf(how, sizeof(how), "%s,\"stall_s\":1", nccl_plain);
+    nccl_write_case(nccl_quick, how);
+    nccl_run(&group, &seen, "devices=4,hang_cudaFree@2=4");
+    assert_string_equal(nccl_error_of(&seen, 2, "code"), "internal");
+    assert_string_equal(nccl_error_of(&seen, 2, "text"),
+                        "CUDA (cudaFree) has not returned in 7 s");
+    for (int rank = 0; rank < RANKS; rank++) {
+        assert_int_equal(json_get_bool(seen.done[rank], "ok", false), rank != 2);
+    }
+    nccl_end(&group, &seen);
+}
+
+/* Rank 0 notices the death in its wait, and inside of a call. */
+static void what_nccl_said_last_is_told_with_every_loss(void **state)
+{
+    static const char *const cases[] = {"devices=4,warn=2,die@1=3",
+                                        "devices=4,warn=2,die@1=3,group_hangs@0=4"};
+
+    (void)state;
+    nccl_write_case(nccl_endless, "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct worker_group group;
+        struct nccl_seen seen;
+        nccl_run(&group, &seen, cases[i]);
+        assert_string_equal(nccl_error_of(&seen, 0, "code"), "peer_lost");
+        assert_non_null(strstr(nccl_error_of(&seen, 0, "text"),
+                               "NCCL's last error: emulated: connection reset by peer"));
+        nccl_end(&group, &seen);
+    }
+}
+
+static int set_up(void **state)
+{
+    int file = mkstemp(mark_path);
+
+    close(file);
+    setenv("RINGBENCH_EMULATION_MARK", mark_path, 1);
+    return file < 0 ? -1 : nccl_set_up(state);
+}
+
+static int tear_down(void **state)
+{
+    drop_marks();
+    unlink(mark_path);
+    return nccl_tear_down(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_death_is_noticed_inside_of_cuda),
+        cmocka_unit_test(a_stop_ends_a_call_that_hangs),
+        cmocka_unit_test(a_call_that_never_returns_is_named_at_the_end_too),
+        cmocka_unit_test(what_nccl_said_last_is_told_with_every_loss),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
