@@ -27,10 +27,12 @@ if(TARGET rb_worker_nccl)
     find_path(RINGBENCH_NCCL_INCLUDE nccl.h HINTS ENV NCCL_HOME ENV CUDA_HOME
         PATHS /usr/local/cuda PATH_SUFFIXES include)
     if(RINGBENCH_CUDA_INCLUDE AND RINGBENCH_NCCL_INCLUDE)
-        unit_test(nccl_abi rb_common)
-        target_include_directories(test_nccl_abi SYSTEM PRIVATE
-            ${RINGBENCH_CUDA_INCLUDE} ${RINGBENCH_NCCL_INCLUDE})
+        foreach(noun nccl_abi nccl_calls)
+            unit_test(${noun} rb_common)
+            target_include_directories(test_${noun} SYSTEM PRIVATE
+                ${RINGBENCH_CUDA_INCLUDE} ${RINGBENCH_NCCL_INCLUDE})
+        endforeach()
     else()
-        message(STATUS "Tests: no headers of CUDA and NCCL, nccl_abi is left out")
+        message(STATUS "Tests: no headers of CUDA and NCCL, nccl_abi and nccl_calls are left out")
     endif()
 endif()

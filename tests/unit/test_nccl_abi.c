@@ -99,14 +99,44 @@ static void nccl_layouts_are_those_of_the_header(void **state)
                      offsetof(ncclConfig_t, blocking));
     assert_int_equal(offsetof(struct nccl_config, net_name),
                      offsetof(ncclConfig_t, netName));
+    assert_int_equal(offsetof(struct nccl_config, size), offsetof(ncclConfig_t, size));
+    assert_int_equal(offsetof(struct nccl_config, magic), offsetof(ncclConfig_t, magic));
+    assert_int_equal(offsetof(struct nccl_config, version),
+                     offsetof(ncclConfig_t, version));
+    assert_int_equal(offsetof(struct nccl_config, cga_cluster_size),
+                     offsetof(ncclConfig_t, cgaClusterSize));
+    assert_int_equal(offsetof(struct nccl_config, min_ctas),
+                     offsetof(ncclConfig_t, minCTAs));
+    assert_int_equal(offsetof(struct nccl_config, max_ctas),
+                     offsetof(ncclConfig_t, maxCTAs));
     assert_int_equal(offsetof(struct nccl_config, split_share),
                      offsetof(ncclConfig_t, splitShare));
+}
+
+/* Members that came after 2.18. */
+static void the_newer_config_is_that_of_the_header(void **state)
+{
+    (void)state;
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
+    ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
+
     assert_int_equal(NCCL_WINDOW_SYMMETRIC, NCCL_WIN_COLL_SYMMETRIC);
+    assert_true(NCCL_CONFIG_VERSION <= theirs.version);
+    assert_true(sizeof(struct nccl_config) <= theirs.size);
+    assert_int_equal(offsetof(struct nccl_config, traffic_class),
+                     offsetof(ncclConfig_t, trafficClass));
     assert_int_equal(offsetof(struct nccl_config, comm_name),
                      offsetof(ncclConfig_t, commName));
+    assert_int_equal(offsetof(struct nccl_config, collnet_enable),
+                     offsetof(ncclConfig_t, collnetEnable));
     assert_int_equal(offsetof(struct nccl_config, cta_policy),
                      offsetof(ncclConfig_t, CTAPolicy));
+    assert_int_equal(offsetof(struct nccl_config, shrink_share),
+                     offsetof(ncclConfig_t, shrinkShare));
+    assert_int_equal(offsetof(struct nccl_config, nvls_ctas),
+                     offsetof(ncclConfig_t, nvlsCTAs));
+    assert_int_equal(offsetof(struct nccl_config, n_channels_per_net_peer),
+                     offsetof(ncclConfig_t, nChannelsPerNetPeer));
     assert_int_equal(offsetof(struct nccl_config, nvlink_centric_sched),
                      offsetof(ncclConfig_t, nvlinkCentricSched));
 #endif
@@ -120,6 +150,7 @@ int main(void)
         cmocka_unit_test(nccl_numbers_are_those_of_the_header),
         cmocka_unit_test(nccl_types_are_those_of_the_header),
         cmocka_unit_test(nccl_layouts_are_those_of_the_header),
+        cmocka_unit_test(the_newer_config_is_that_of_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
