@@ -1,0 +1,75 @@
+// nccl_losses.test.mjs - who is named when one of several communicators on "GPUs" breaks,
+// and when a GPU does not answer
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { noWorkersLeft, quick, startAgent, startServer } from './lib/cluster.mjs';
+import { binDir, buildDir } from './lib/fixture.mjs';
+
+const dir = path.join(buildDir, 'tests/emulation');
+const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
+  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const limit = { timeout: 180000, skip: !isBuilt && 'built without the NCCL worker' };
+
+// A run of two ranks on each of two nodes, under settings for all of them.
+async function endOf(t, settings, spec) {
+  const server = await startServer(t);
+  const agents = await Promise.all([1, 2].map((i) => startAgent(t, server, `node-${i}`, {
+    env: {
+      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
+      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
+      RINGBENCH_EMULATION: `devices=2,${settings}`,
+    },
+  })));
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, ...spec });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  await noWorkersLeft(agents);
+  return { reason: run.cases[0].reason, events: await server.events(id) };
+}
+
+for (const [split, groups] of [['node', '[0, 1], [2, 3]'], ['local_rank', '[0, 2], [1, 3]']]) {
+  test(`with groups ${groups} a dead rank is named, by the other group too`, limit, async (t) => {
+    const { reason } = await endOf(t, 'die@3=2', { split, stall_s: 60, iters: 50 });
+    assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
+  });
+}
+
+test('a death is named when it finds the other group inside of NCCL', limit, async (t) => {
+  const { reason } = await endOf(t, 'die@3=2,group_hangs@0=3,group_hangs@1=3', { split: 'node', stall_s: 60 });
+  assert.match(reason, /^rank 3 on node-2: worker killed by signal 9/);
+});
+
+test("an error that NCCL reports in one group ends the other, with the rank's words", limit, async (t) => {
+  const { reason } = await endOf(t, 'async_error@2=4', { split: 'node', stall_s: 60 });
+  assert.match(reason, /^rank 2 on node-2: .*NCCL result 6.*connection closed by remote peer/s);
+});
+
+test('a stall in one group says who is inside of the collective, and who waits', limit, async (t) => {
+  const { reason } = await endOf(t, 'stall@1=4', { split: 'node', stall_s: 8 });
+  assert.match(reason, /^stalled: /);
+  for (const rank of [0, 1]) assert.match(reason, new RegExp(`rank ${rank} on node-1 \\([^)]*enqueued`));
+  for (const rank of [2, 3]) assert.match(reason, new RegExp(`rank ${rank} on node-2 \\([^)]*waiting`));
+});
+
+test('a rank whose group never forms is named with its group, and the other is not', limit, async (t) => {
+  const { reason } = await endOf(t, 'init_hangs@2', { split: 'node', stall_s: 3 });
+  assert.match(reason, /rank 2 on node-2/);
+  assert.doesNotMatch(reason, /rank [01] on node-1/);
+});
+
+test('a GPU that does not answer is named, with the call', limit, async (t) => {
+  const { reason } = await endOf(t, 'hang_cudaSetDevice@2', { stall_s: 3 });
+  assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaSetDevice\) has not returned in 11 s/);
+});
+
+test('a rank stuck inside of CUDA is told from those that wait for it, and says where', limit, async (t) => {
+  const { reason, events } = await endOf(t, 'hang_cudaMemcpyAsync@2=5', { stall_s: 8 });
+  assert.match(reason, /^stalled: /);
+  assert.doesNotMatch(reason, /rank 2 on node-2 \([^)]*waiting/);
+  for (const rank of [0, 1, 3]) assert.match(reason, new RegExp(`rank ${rank} on node-\\d \\([^)]*waiting`));
+  const last = events.find((event) => event.type === 'rank' && event.rank === 2 && event.state === 'failed');
+  assert.match(last.reason, /CUDA \(cudaMemcpyAsync\)/);
+});
