@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { long, quick, startAgent, startCluster } from './lib/cluster.mjs';
-import { waitFor } from './lib/fixture.mjs';
+import { patience, waitFor } from './lib/fixture.mjs';
 
-const limit = { timeout: 120000 };
+const limit = { timeout: 120000 * patience };
 
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { Program, binDir, processesWithEnv, waitFor } from './lib/fixture.mjs';
+import { Program, binDir, patience, processesWithEnv, waitFor } from './lib/fixture.mjs';
 
 const script = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../scripts/demo');
-const limit = { timeout: 180000 };
+const limit = { timeout: 180000 * patience };
 
 let serial = 0;
 

@@ -12,10 +12,14 @@ import {
 } from './lib/cluster.mjs';
 import { isAlive, patience, waitFor } from './lib/fixture.mjs';
 
-const limit = { timeout: 180000 };
+const limit = { timeout: 180000 * patience };
 
-// Some hundred rows that take seconds: long enough to be interrupted, short enough to end.
-const some = { sizes: { min: 4096, max: 4096 * 150, step: 4096 }, iters: 150 };
+// Some hundred rows that take seconds, whatever else the machine has to do: long enough to be
+// interrupted, short enough to end.
+const some = {
+  backend: 'sim', sizes: { min: 4096, max: 4096 * 150, step: 4096 }, iters: 2, warmup: 0,
+  env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '10000' },
+};
 
 async function started(server, spec) {
   const { id } = await server.run(spec);
@@ -64,7 +68,7 @@ test('a rank that dies is noticed over TCP too', limit, async (t) => {
 });
 
 test('kill -9 of an agent loses its node, not the others', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 3, { server: { args: ['--lease-s', '2'] } });
+  const { server, agents } = await startCluster(t, 3, { server: { args: ['--lease-s', '4'] } });
   const id = await started(server, long);
   const orphans = agents[1].workers();
   assert.equal(orphans.length, 1);
@@ -82,7 +86,7 @@ test('kill -9 of an agent loses its node, not the others', limit, async (t) => {
 });
 
 test('an agent that falls silent for less than its lease loses nothing', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '10'] } });
+  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '30'] } });
   const id = await started(server, some);
   agents[0].signal('SIGSTOP');
   await waitFor(async () =>
@@ -95,7 +99,7 @@ test('an agent that falls silent for less than its lease loses nothing', limit, 
 });
 
 test('an agent that comes back too late has its workers stopped', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '2'] } });
+  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '4'] } });
   const id = await started(server, long);
   agents[1].signal('SIGSTOP');
   const run = await server.runEnds(id);
@@ -146,7 +150,7 @@ test('kill -9 of the server: the run goes on where it was', limit, async (t) => 
 
 test('kill -9 of the server while ranks join: the case is tried again', limit, async (t) => {
   const { server, agents } = await startCluster(t, 2, {
-    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '5'] },
+    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '8'] },
   });
   const { id } = await server.run({ ...quick, fault: { kind: 'no_join', rank: 1 } });
   await server.event(id, (event) => event.type === 'rank' && event.state === 'joined');
@@ -155,7 +159,7 @@ test('kill -9 of the server while ranks join: the case is tried again', limit, a
   const run = await again.runEnds(id);
   assert.equal(run.state, 'failed');
   assert.equal(run.cases[0].attempt, 2);
-  assert.match(run.reason, /1 of 2 ranks joined in 5 s; missing rank 1 on node-2/);
+  assert.match(run.reason, /1 of 2 ranks joined in 8 s; missing rank 1 on node-2/);
   await noWorkersLeft(agents, 20000);
   await nextRunWorks(again);
 });
@@ -173,7 +177,7 @@ test('kill -9 of the server: what waits goes on waiting', limit, async (t) => {
 });
 
 test('kill -9 of server and agents: the run fails, the next one works', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '2'] } });
+  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '4'] } });
   const id = await started(server, long);
   const workers = agents.flatMap((agent) => agent.workers());
   await server.killHard();
@@ -191,11 +195,11 @@ test('kill -9 of server and agents: the run fails, the next one works', limit, a
 test('a rank that hangs is named when the case stalls', limit, async (t) => {
   const { server, agents } = await startCluster(t, 3, faulty);
   const { id } = await server.run({
-    ...quick, stall_s: 3, fault: { kind: 'hang', rank: 1, row: 2 },
+    ...quick, stall_s: 5, fault: { kind: 'hang', rank: 1, row: 2 },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /stalled: no rank made progress for 3 s; .*rank 1 on node-2/);
+  assert.match(run.reason, /stalled: no rank made progress for 5 s; .*rank 1 on node-2/);
   assert.doesNotMatch(run.reason, /rank 0 on node-1 \(operation/);
   await noWorkersLeft(agents);
   await nextRunWorks(server);
@@ -224,7 +228,7 @@ test('a failed case does not end the run', limit, async (t) => {
 
 test('a reader who goes away does not end the run', limit, async (t) => {
   const { server } = await startCluster(t, 2);
-  const text = await server.followText({ ...some, iters: 20 });
+  const text = await server.followText({ ...some, sizes: { min: 4096, max: 4096 * 20, step: 4096 } });
   await text.line(/^ +4096 /);
   text.stop();
   const run = await server.runEnds(text.headers.location.split('/').pop());

@@ -4,8 +4,9 @@ import fs from 'node:fs';
 import test from 'node:test';
 
 import { quick, startCluster } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 
-const limit = { timeout: 60000 };
+const limit = { timeout: 60000 * patience };
 const read = (file) => fs.readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8');
 
 // What Prometheus adds itself.

@@ -11,7 +11,7 @@ import { binDir, buildDir, patience } from './lib/fixture.mjs';
 const dir = path.join(buildDir, 'tests/emulation');
 const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
   fs.existsSync(path.join(dir, 'libnccl.so.2'));
-const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
+const limit = { timeout: 120000 * patience, skip: !isBuilt && 'built without the NCCL worker' };
 
 const emulated = (settings = 'devices=2') => ({
   env: {
@@ -46,6 +46,7 @@ test('a run on GPUs completes, and every row says that they are emulated', limit
   const rows = await server.rows(run.id);
   assertWholeRows(run, rows);
   assert.ok(rows.every((row) => row.emulated === true));
+  assert.equal((await server.get('/api/v1/runs')).runs[0].emulated, true);
   assert.ok(rows.filter((row) => row.wrong !== null && !row.skipped).length > 10);
   assert.ok(rows.every((row) => row.wrong === null || row.skipped || row.wrong === 0));
   await noWorkersLeft(agents);
@@ -80,11 +81,9 @@ test('a node without a driver says so, and auto takes its CPU', limit, async (t)
 
 test('unequal versions of NCCL end the case with the ranks and nodes', limit, async (t) => {
   const { server } = await startGpus(t, 'devices=2', 'devices=2,nccl=22803');
-  const begin = Date.now();
   const run = await end(server, {});
   assert.equal(run.state, 'failed');
   assert.match(run.cases[0].reason, /NCCL versions differ: 2\.28\.9 on ranks 0, 1 \(node-1\); 2\.28\.3 on ranks 2, 3 \(node-2\)/);
-  assert.ok(Date.now() - begin < 10000 * patience);
 });
 
 test('a wrong element is shown with rank, index and values', limit, async (t) => {
@@ -192,11 +191,10 @@ test('what does not go together is refused', limit, async (t) => {
 
 test('a death that finds a rank inside of NCCL ends the case before it is a stall', limit, async (t) => {
   const { server, agents } = await startGpus(t, 'devices=2,group_hangs@0=3', 'devices=2,die@3=2');
-  const begin = Date.now();
   const run = await end(server, { stall_s: 60 });
   assert.equal(run.state, 'failed');
   assert.match(run.cases[0].reason, /rank 3 on node-2/);
-  assert.ok(Date.now() - begin < 20000 * patience);
+  assert.doesNotMatch(run.cases[0].reason, /stalled/);
   await noWorkersLeft(agents);
 });
 

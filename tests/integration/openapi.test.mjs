@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { quick, startCluster } from './lib/cluster.mjs';
+import { long, quick, startCluster } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
-const limit = { timeout: 120000 };
+const limit = { timeout: 120000 * patience };
 
 // Requests whose answers are checked against the document.
 class Contract {
@@ -133,7 +134,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   assert.equal((await api.call('POST', '/api/v1/runs/validate', { body: '{' })).status, 400);
   assert.equal((await api.post({}, { Accept: 'image/png' })).status, 406);
   assert.equal((await api.post({}, { 'Idempotency-Key': 'x'.repeat(201) })).status, 400);
-  const { id } = (await api.post({ iters: 100000, nodes: { count: 1 }, sizes: ['1M'] })).json;
+  const { id } = (await api.post({ ...long, nodes: { count: 1 } })).json;
   const at = `/api/v1/runs/${id}`;
   for (const [status, target, headers] of [
     [400, '/events?after=x'], [400, '/events?follow=2'], [422, '/events?format=csv'],

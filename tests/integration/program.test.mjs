@@ -8,10 +8,10 @@ import { test } from 'node:test';
 import {
   assertProblem, noWorkersLeft, startAgent, startCluster, startServer,
 } from './lib/cluster.mjs';
-import { tempDir, waitFor } from './lib/fixture.mjs';
+import { patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
-const limit = { timeout: 120000 };
+const limit = { timeout: 120000 * patience };
 
 // A config directory with programs: {NAME: content}. Text of JavaScript under `script`
 // becomes a file that argv begins with.
@@ -201,14 +201,14 @@ test('a program is stopped at its time limit and when it stalls', limit, async (
   const { server, agents } = await clusterWith(t, {
     slow: { script: 'setInterval(() => console.log("on"), 100);', timeout_s: 1 },
     stuck: { script: 'console.log("begun"); setInterval(() => {}, 1000);' },
-    chatty: { script: 'const line = "x".repeat(100000); let n = 0; setInterval(() => { console.log(line); if (++n == 50) process.exit(); }, 100);' },
+    chatty: { script: 'const line = "x".repeat(100000); let n = 0; setInterval(() => { console.log(line); if (++n == 80) process.exit(); }, 100);' },
   });
   const slow = await server.runEnds((await server.run({ program: { name: 'slow' } })).id);
   assert.match(slow.reason, /^rank 0 on node-1: timeout: the program's time limit of 1 s is over$/);
   const stuck = await server.runEnds((await server.run({ program: { name: 'stuck' }, stall_s: 3 })).id);
   assert.match(stuck.reason, /^stalled: no rank printed anything for 3 s$/);
   // Output beyond what is kept is a sign of life all the same.
-  const chatty = await server.runEnds((await server.run({ program: { name: 'chatty' }, stall_s: 3 })).id);
+  const chatty = await server.runEnds((await server.run({ program: { name: 'chatty' }, stall_s: 5 })).id);
   assert.equal(chatty.state, 'completed', chatty.reason);
   await noWorkersLeft(agents);
 });

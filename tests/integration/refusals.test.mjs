@@ -10,9 +10,9 @@ import {
   assertProblem, faulty, noWorkersLeft, quick, request, startAgent, startAgents, startCluster,
   startServer,
 } from './lib/cluster.mjs';
-import { Program, binDir, tempDir, waitFor } from './lib/fixture.mjs';
+import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
-const limit = { timeout: 60000 };
+const limit = { timeout: 60000 * patience };
 
 test('what is not JSON is refused with its place', limit, async (t) => {
   const server = await startServer(t);
@@ -143,12 +143,12 @@ test('an unknown node is named, beside the known ones', limit, async (t) => {
 
 test('a node that never joins is named with its rank', limit, async (t) => {
   const { server, agents } = await startCluster(t, 3, {
-    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '2'] },
+    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '6'] },
   });
   const text = await server.followText({ ...quick, fault: { kind: 'no_join', rank: 1 } });
   await text.line(/^# 2 of 3 ranks joined$/);
   assert.match((await text.ended()).at(-1),
-    /^failed: .*rendezvous: 2 of 3 ranks joined in 2 s; missing rank 1 on node-2 \(its worker started but has not joined\)/);
+    /^failed: .*rendezvous: 2 of 3 ranks joined in 6 s; missing rank 1 on node-2 \(its worker started but has not joined\)/);
   await noWorkersLeft(agents);
   const next = await server.runEnds((await server.run(quick)).id);
   assert.equal(next.state, 'completed', next.reason);

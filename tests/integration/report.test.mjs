@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 import test from 'node:test';
 
 import { faulty, quick, startCluster } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 
-const limit = { timeout: 120000 };
+const limit = { timeout: 120000 * patience };
 
 const reportOf = (server, id, method = 'GET') =>
   server.request(method, `/api/v1/runs/${id}/report.html`);

@@ -9,8 +9,9 @@ import {
 } from './lib/cluster.mjs';
 import { Program, binDir, patience, processesWithEnv, tempDir, waitFor } from './lib/fixture.mjs';
 
-const limit = { timeout: 120000 };
+const limit = { timeout: 120000 * patience };
 const nodes = 48;
+const lease = 30;
 
 const sim = {
   backend: 'sim', sizes: [8, '4K', '1M'], iters: 2, warmup: 0, in_place: false,
@@ -28,7 +29,7 @@ const agentsThere = async (server) =>
   (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length;
 
 test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
-  const { server, agents } = await startCluster(t, nodes);
+  const { server, agents } = await startCluster(t, nodes, { server: { args: ['--lease-s', String(lease)] } });
   const first = await server.runEnds((await server.run(sim)).id);
   assert.equal(first.state, 'completed', first.reason);
   assert.equal(first.rows_done, 3);
@@ -42,14 +43,13 @@ test('of 48 nodes ten die at once, and all ten are named', limit, async (t) => {
   await server.event(id, (event) => event.type === 'result');
   const dead = agents.filter((_, i) => i % 4 === 3).slice(0, 10);
   dead.forEach((agent) => agent.signal('SIGKILL'));
-  const begin = Date.now();
   const run = await server.runEnds(id);
 
   assert.equal(run.state, 'failed');
-  assert.ok(Date.now() - begin < 9000 * patience, `${Date.now() - begin} ms`);
-  const [, count, names] = run.reason.match(/^(\d+) nodes: agent lost \(silent for \d+ s\): (.*)$/) ??
+  const [, count, silent, names] = run.reason.match(/^(\d+) nodes: agent lost \(silent for (\d+) s\): (.*)$/) ??
     assert.fail(run.reason);
   assert.equal(Number(count), 10, run.reason);
+  assert.ok(Number(silent) < lease, 'nobody waits for leases to pass');
   assert.deepEqual(names.split(', '), dead.map((agent) => agent.nodeName));
   const events = await server.events(id);
   assertNumbered(events);
@@ -73,11 +73,11 @@ test('a server that is killed finds every agent and the run again', limit, async
 });
 
 test('a server that was kept from running blames no agent for it', limit, async (t) => {
-  const { server } = await startCluster(t, 4, { server: { args: ['--lease-s', '2'] } });
+  const { server } = await startCluster(t, 4, { server: { args: ['--lease-s', '4'] } });
   const { id } = await server.run({ ...brief, nodes: { count: 4 } });
   await server.event(id, (event) => event.type === 'result');
   server.signal('SIGSTOP');
-  await new Promise((resolve) => setTimeout(resolve, 4000));
+  await new Promise((resolve) => setTimeout(resolve, 6000));
   server.signal('SIGCONT');
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
@@ -91,13 +91,14 @@ test('an agent has more ranks than files are usually allowed for', limit, async 
     '--server', server.url, '--name', 'node-1', '--ranks', '40', '--spool-dir', tempDir(t)],
   { env: { ...process.env, TEST_MARK: mark } });
   await server.nodeIs('node-1', 'idle');
-  const { id } = await server.run({ ...brief, nodes: {} });
+  const { id } = await server.run({ ...slow, nodes: {} });
   await server.event(id, (event) => event.type === 'result');
   // What a program is allowed is none of the agent's business.
   const limits = processesWithEnv('TEST_MARK', mark)
     .map((pid) => fs.readFileSync(`/proc/${pid}/limits`, 'utf8').match(/Max open files\s+(\d+)/)[1]);
   assert.ok(limits.filter((soft) => soft === '64').length >= 39, limits.join(' '));
-  const run = await server.runEnds(id);
+  await server.request('POST', `/api/v1/runs/${id}/cancel`);
+  const run = await server.runEnds((await server.run({ ...sim, nodes: {} })).id);
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.world_size, 40);
 });

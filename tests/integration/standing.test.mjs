@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { startServer } from './lib/cluster.mjs';
-import { Program, binDir, freePort, tempDir, waitFor } from './lib/fixture.mjs';
+import { Program, binDir, freePort, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 import { TcpStoreClient } from './lib/tcpstore_client.mjs';
 
-const limit = { timeout: 60000 };
+const limit = { timeout: 60000 * patience };
 
 async function startStanding(t, { args = [], ...options } = {}) {
   const server = await startServer(t, { args: ['--rendezvous-listen', '127.0.0.1:0', ...args], ...options });
@@ -70,7 +70,6 @@ test('keys expire, and metrics tell', limit, async (t) => {
   const { server, port } = await startStanding(t, { args: ['--rendezvous-ttl-s', '1'] });
   const client = await TcpStoreClient.connect(t, port);
   await client.set('left', 'behind');
-  assert.equal(await client.numKeys(), 1);
   await waitFor(async () => (await standing(server)).key_count === 0, 'the key stays');
   assert.equal(await metric(server, 'ringbench_rendezvous_expired_keys_total'), 1);
   assert.equal(await metric(server, 'ringbench_rendezvous_bytes{store="standing"}'), 0);

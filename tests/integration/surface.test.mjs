@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { assertProblem, quick, startCluster } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 
-const limit = { timeout: 60000 };
+const limit = { timeout: 60000 * patience };
 
 test('a list stays small however many sizes its runs have', limit, async (t) => {
   const { server } = await startCluster(t, 2);

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { noWorkersLeft, startCluster } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
 
 const deploy = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../deploy');
 
@@ -20,7 +21,7 @@ function whyNot() {
   return python.status === 0 ? false : `no PyTorch: ${python.stderr.trim().split('\n').at(-1)}`;
 }
 
-const options = { timeout: 300000, skip: whyNot() };
+const options = { timeout: 300000 * patience, skip: whyNot() };
 
 async function runProgram(t, name, args, ranks = 2) {
   const { server, agents } = await startCluster(t, 2, {

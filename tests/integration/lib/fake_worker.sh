@@ -42,10 +42,11 @@ flood)
     ;;
 stacks)
     # A shell can't trap a signal that it was started with ignored.
-    exec node -e '
-        process.on("SIGUSR2", () => process.stderr.write("where I am\n"));
-        setInterval(() => {}, 1000);
-        require("fs").writeSync(3, "{\"type\":\"phase\",\"phase\":\"running\"}\n");'
+    exec perl -e '
+        $SIG{USR2} = sub { syswrite(STDERR, "where I am\n") };
+        open(my $events, ">&=", 3);
+        syswrite($events, "{\"type\":\"phase\",\"phase\":\"running\"}\n");
+        sleep(1) while 1;'
     ;;
 stubborn)
     trap '' TERM
@@ -62,8 +63,11 @@ child)
     event '{"type":"phase","phase":"running"}'
     ;;
 escape)
-    setsid sleep 3 &
     event '{"type":"phase","phase":"running"}'
+    # Not before it has left the group, with which it would be killed.
+    trap 'exit 0' USR1
+    setsid sh -c "kill -USR1 $$; exec sleep 1000" &
+    wait
     ;;
 bad)
     event 'this is no JSON'
