@@ -1,7 +1,8 @@
 /* shared_streams.mjs - a tab's side of hub.mjs. Where a browser has no shared workers, or
  * the worker does not start, nothing is shared. */
 
-const HELLO_MS = 3000;
+/* Where there can be none it is said at once; a busy machine takes seconds to start one. */
+const HELLO_MS = 10000;
 const ALIVE_MS = 20000;
 
 export class SharedStreams {
