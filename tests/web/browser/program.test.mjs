@@ -5,7 +5,7 @@ import path from 'node:path';
 import {after} from 'node:test';
 import {startCluster} from '../../integration/lib/cluster.mjs';
 import {binDir, buildDir, tempDir} from '../../integration/lib/fixture.mjs';
-import {closeBrowser, openPage, pageTest as test, sees, skip} from '../lib/page.mjs';
+import {closeBrowser, openPage, pageTest as test, patience, sees, skip} from '../lib/page.mjs';
 
 after(closeBrowser);
 
@@ -14,7 +14,7 @@ const needed = [
   path.join(buildDir, 'share/ringbench/web/index.html')
 ].find(file => !fs.existsSync(file));
 const LIMIT = {
-  timeout: 120000,
+  timeout: 120000 * patience,
   skip: skip || (needed && `${needed} is not built`)
 };
 

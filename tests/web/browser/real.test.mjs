@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import {after} from 'node:test';
-import {assertNumbered, faulty, startCluster} from '../../integration/lib/cluster.mjs';
+import {assertNumbered, faulty, Server, startCluster} from '../../integration/lib/cluster.mjs';
 import {binDir, buildDir} from '../../integration/lib/fixture.mjs';
 import {axe} from '../lib/browser.mjs';
 import {
@@ -35,7 +35,7 @@ const LIMIT = {
   timeout: 180000 * patience,
   skip: whyNotReal()
 };
-/* Each operation of rank 0 takes a while: a run that can be watched. */
+/* Each operation of rank 0 takes a while: a run that can be watched, for seconds. */
 const SLOW = {
   kind: 'slow',
   rank: 0,
@@ -43,7 +43,7 @@ const SLOW = {
 };
 const WATCHED = {
   sizes: {min: '4K', max: '64K', step: '4K'},
-  iters: 5,
+  iters: 20,
   fault: SLOW
 };
 
@@ -55,6 +55,15 @@ async function setUp(t, {nodes = 2, expected} = {}) {
   const cluster = await startCluster(t, nodes, faulty);
   const {page, errors} = await openPage(t, {expected});
   return {...cluster, page, errors, open: to => page.goto(cluster.server.url + to)};
+}
+
+/* The run once it has `rows` rows out of place; it stands still until it is let go on, so
+ * that a slow page sees it under way. */
+async function hold({server, agents}, id, rows) {
+  await server.event(id, event => event.type === 'result' && event.row >= 2 * rows - 2);
+  const workers = Server.workersOf(agents);
+  workers.forEach(pid => process.kill(pid, 'SIGSTOP'));
+  return () => workers.forEach(pid => process.kill(pid, 'SIGCONT'));
 }
 
 /* The page's table holds what the server has, each row once. */
@@ -94,13 +103,15 @@ test('a run is started from the form and watched to its end', LIMIT, async t => 
 });
 
 test('points arrive while they are measured', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
+  const {server, agents, page, open} = await setUp(t);
   const {id} = await server.run(WATCHED);
+  const goOn = await hold({server, agents}, id, 2);
   await open(`/runs/${id}`);
   await sees(page, 'all 2 running');
   await until(async () => (await figureRows(page)).length >= 2, 'the first rows', 30000);
   assert.match(await state(page), /running/);
   assert.ok((await figureRows(page)).length < 16);
+  goOn();
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed');
   await until(async () => /completed/.test(await state(page)), 'the end on the page');
@@ -108,8 +119,9 @@ test('points arrive while they are measured', LIMIT, async t => {
 });
 
 test('three tabs that watch a run are one stream to the server', LIMIT, async t => {
-  const {server, page, open} = await setUp(t);
-  const {id} = await server.run({...WATCHED, iters: 40});
+  const {server, agents, page, open} = await setUp(t);
+  const {id} = await server.run(WATCHED);
+  const goOn = await hold({server, agents}, id, 2);
   const others = [await openPage(t), await openPage(t)].map(opened => opened.page);
   await open(`/runs/${id}`);
   await Promise.all(others.map(other => other.goto(`${server.url}/runs/${id}`)));
@@ -118,6 +130,7 @@ test('three tabs that watch a run are one stream to the server', LIMIT, async t 
   }
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   assert.match(metrics, /^ringbench_http_streams 1$/m);
+  goOn();
   await server.runEnds(id);
   for (const tab of [page, ...others]) {
     await until(async () => /completed/.test(await state(tab)), 'the end on the page');
@@ -127,8 +140,10 @@ test('three tabs that watch a run are one stream to the server', LIMIT, async t 
 
 test('the server is killed and comes back under the page: no gap, no duplicate', LIMIT,
   async t => {
-    const {server, page, open} = await setUp(t, {expected: /net::ERR|Failed to load/});
+    const {server, agents, page, open} =
+      await setUp(t, {expected: /net::ERR|Failed to load/});
     const {id} = await server.run(WATCHED);
+    const goOn = await hold({server, agents}, id, 3);
     await open(`/runs/${id}`);
     await until(async () => (await figureRows(page)).length >= 3, 'three rows', 30000);
     await server.killHard();
@@ -136,6 +151,7 @@ test('the server is killed and comes back under the page: no gap, no duplicate',
     const before = await sizes(page);
     const again = await server.startAgain();
     await page.locator('.gone').waitFor({state: 'hidden'});
+    goOn();
     await again.runEnds(id);
     await until(async () => /completed|failed/.test(await state(page)), 'the end', 30000);
     assert.deepEqual((await sizes(page)).slice(0, before.length), before);
@@ -167,7 +183,7 @@ test(
 
 test('Stop ends the run', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
-  const {id} = await server.run(WATCHED);
+  const {id} = await server.run({...WATCHED, iters: 1000});
   await open(`/runs/${id}`);
   await sees(page, 'all 2 running');
   await page.getByRole('button', {name: 'Stop'}).click();
