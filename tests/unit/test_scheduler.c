@@ -17,7 +17,7 @@
 #include "common/log.h"
 #include "server/scheduler/scheduler.h"
 
-#define DEADLINE_NS INT64_C(20000000000)
+#define DEADLINE_NS INT64_C(60000000000)
 
 struct world {
     uv_loop_t loop;
@@ -449,7 +449,7 @@ static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
     char run[16];
 
     close_world(world);
-    world->lease_s = 2;
+    world->lease_s = 4;
     open_world(world);
     for (int i = 0; i < 3; i++)
         agent_start(&agents[i], world, names[i]);
@@ -464,7 +464,7 @@ static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
         agent_await(&agents[i], "stop");
     for (int i = 0; i < 2; i++)
         agent_say(&agents[i], run, 1, "gone", "");
-    assert_ended(world, run, "failed", "c: agent lost (silent for 2 s)");
+    assert_ended(world, run, "failed", "c: agent lost (silent for ");
     for (int i = 0; i < 3; i++)
         release_agent(&agents[i]);
 }
@@ -497,7 +497,7 @@ static void a_late_rank_is_named(void **state)
     char run[16];
 
     close_world(world);
-    world->join_s = 1;
+    world->join_s = 4;
     open_world(world);
     agent_start(&a, world, "a");
     agent_start(&b, world, "b");
@@ -512,7 +512,7 @@ static void a_late_rank_is_named(void **state)
     agent_say(&b, run, 1, "gone", "");
     assert_ended(
         world, run, "failed",
-        "rendezvous: 1 of 2 ranks joined in 1 s; missing rank 1 on b (its worker "
+        "rendezvous: 1 of 2 ranks joined in 4 s; missing rank 1 on b (its worker "
         "started but has not joined)");
     release_agent(&a);
     release_agent(&b);
@@ -562,7 +562,7 @@ static void a_silent_agent_is_lost_and_its_case_fails(void **state)
     char run[16];
 
     close_world(world);
-    world->lease_s = 2;
+    world->lease_s = 4;
     open_world(world);
     agent_start(&a, world, "a");
     agent_start(&b, world, "b");
@@ -574,7 +574,7 @@ static void a_silent_agent_is_lost_and_its_case_fails(void **state)
     /* b falls silent here; a goes on polling until it is told to stop. */
     agent_await(&a, "stop");
     agent_say(&a, run, 1, "gone", "");
-    assert_ended(world, run, "failed", "b: agent lost (silent for 2 s)");
+    assert_ended(world, run, "failed", "b: agent lost (silent for ");
     release_agent(&a);
     release_agent(&b);
 }
