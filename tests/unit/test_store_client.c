@@ -221,7 +221,7 @@ static struct store_client *connect_to_liar(const char *bytes, size_t len,
     }
     close(listener);
     struct store_client *client =
-        store_client_connect("127.0.0.1", port, 30000, NULL, err);
+        store_client_connect("127.0.0.1", port, 3000, NULL, err);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     return client;
