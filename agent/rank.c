@@ -31,6 +31,7 @@ struct rank {
     size_t n_bad_lines;
     struct program_watch watch; /* of a program */
     struct ncclog ncclog;
+    json_t *told; /* what has been passed on of it; NULL: nothing */
 };
 
 static const char *const stream_names[] = {"stdout", "stderr"};
@@ -116,6 +117,30 @@ static void report_bad_line(struct rank *rank, const char *line, size_t len,
     emit_log(rank, "error", text);
 }
 
+/* What NCCL's log, where there was one, said of this rank, if that is news. */
+static void tell_ncclog(struct rank *rank)
+{
+    json_t *log = ncclog_json(&rank->ncclog);
+
+    if (log && !(rank->told && json_equal(rank->told, log))) {
+        json_decref(rank->told);
+        rank->told = json_incref(log);
+        emit_steal(rank, json_pack("{s:s, s:O}", "type", "nccl", "log", log));
+    }
+    json_decref(log);
+}
+
+/* Connections are made by the first call, so all is known when one has ended. It is told
+ * once then, and again only if there is more to tell in the end. */
+static void tell_ncclog_early(struct rank *rank, const char *progress, size_t len)
+{
+    json_t *json = rank->told ? NULL : json_parse(progress, len, NULL);
+
+    if (json_get_int(json, "done", 0) > 0)
+        tell_ncclog(rank);
+    json_decref(json);
+}
+
 static void on_event_line(void *arg, const char *line, size_t len, size_t dropped)
 {
     struct rank *rank = arg;
@@ -132,6 +157,7 @@ static void on_event_line(void *arg, const char *line, size_t len, size_t droppe
         report_bad_line(rank, line, len, err.text);
     } else if (is_progress) {
         outbox_set_progress(params->outbox, params->id, params->number, line, len);
+        tell_ncclog_early(rank, line, len);
     } else {
         outbox_add_line(params->outbox, params->id, params->number, line, len);
     }
@@ -181,15 +207,6 @@ static void end_output(struct rank *rank)
     snprintf(text, sizeof(text), "%zu more lines on the event pipe are left out",
              rank->n_bad_lines - BAD_LINES_MAX);
     emit_log(rank, "error", text);
-}
-
-/* What NCCL's log, where there was one, said of this rank. */
-static void tell_ncclog(struct rank *rank)
-{
-    json_t *log = ncclog_json(&rank->ncclog);
-
-    if (log)
-        emit_steal(rank, json_pack("{s:s, s:o}", "type", "nccl", "log", log));
 }
 
 static void on_end(void *arg, bool is_signal, int number)
@@ -253,6 +270,7 @@ void rank_destroy(struct rank *rank)
     process_destroy(rank->process);
     for (int i = 0; i < PROCESS_STREAMS; i++)
         lines_release(&rank->lines[i]);
+    json_decref(rank->told);
     capture_release(&rank->captures[0]);
     capture_release(&rank->captures[1]);
     for (size_t i = 0; i < TAIL_LINES; i++)

@@ -35,8 +35,10 @@ static int fail(int result, const char *text)
     const char *level = getenv("NCCL_DEBUG");
 
     snprintf(last_error, sizeof(last_error), "%s", text);
-    if (level && *level)
+    if (level && *level) {
         printf("emulated:%d:%d [0] nccl.c:1 NCCL WARN %s\n", getpid(), getpid(), text);
+        fflush(stdout);
+    }
     return result;
 }
 

@@ -1,0 +1,52 @@
+// nccl_log.test.mjs - what NCCL's log says is there while a run goes on
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { isFinal, quick, startAgent, startServer } from './lib/cluster.mjs';
+import { binDir, buildDir } from './lib/fixture.mjs';
+
+const dir = path.join(buildDir, 'tests/emulation');
+const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
+  fs.existsSync(path.join(dir, 'libnccl.so.2'));
+const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
+
+async function startGpus(t, settings) {
+  const server = await startServer(t);
+  await startAgent(t, server, 'node-1', {
+    env: {
+      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
+      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
+      RINGBENCH_EMULATION: `devices=2,${settings}`,
+    },
+  });
+  return server;
+}
+
+const endless = { ...quick, backend: 'nccl', iters: 100000, sizes: [8], env: { NCCL_DEBUG: 'INFO' } };
+const logsOf = async (server, id) => (await server.events(id)).filter((event) => event.type === 'nccl');
+
+test('transports are known while the run goes on, and are told once', limit, async (t) => {
+  const server = await startGpus(t, 'slow_us=20000');
+  const { id } = await server.run(endless);
+  const first = await server.event(id, (event) => event.type === 'nccl');
+  assert.deepEqual(first.log.transports, { EMULATED: { send: 1, receive: 0 } });
+  assert.equal(first.log.network, 'Emulated');
+  assert.ok(!isFinal((await server.getRun(id)).state));
+  await server.event(id, (event) => event.type === 'nccl' && event.rank !== first.rank);
+  await server.request('POST', `/api/v1/runs/${id}/cancel`);
+  await server.runEnds(id);
+  assert.deepEqual((await logsOf(server, id)).map((event) => event.rank).sort(), [0, 1]);
+});
+
+test('a warning that comes later is told in the end, with all the rest', limit, async (t) => {
+  const server = await startGpus(t, 'slow_us=20000,warn@1=200,die@1=200');
+  const { id } = await server.run({ ...endless, timing: 'isolated' });
+  const run = await server.runEnds(id);
+  assert.match(run.reason, /rank 1 on node-1: worker killed by signal 9.*NCCL's last warning: emulated: connection reset/);
+  const logs = (await logsOf(server, id)).filter((event) => event.rank === 1);
+  assert.ok(logs.length === 1 || logs.length === 2);
+  assert.equal(logs.at(-1).log.warning, 'emulated: connection reset by peer');
+  assert.deepEqual(logs.at(-1).log.transports, { EMULATED: { send: 1, receive: 0 } });
+});
