@@ -1,7 +1,8 @@
-# copy_vendor.cmake - the three files of the chart library, from the npm package (which has
+# copy_vendor.cmake - the two files of the chart library, from the npm package (which has
 # them in dist/) or from a plain folder
 file(MAKE_DIRECTORY ${TO})
-foreach(name uPlot.iife.min.js uPlot.min.css LICENSE)
+file(REMOVE ${TO}/uPlot.min.css ${TO}/uPlot.min.css.gz)
+foreach(name uPlot.iife.min.js LICENSE)
     set(found)
     foreach(folder ${FROM}/dist ${FROM} ${FROM}/..)
         if(NOT found AND EXISTS ${folder}/${name})

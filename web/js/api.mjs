@@ -99,8 +99,9 @@ export class Api extends EventTarget {
     });
   }
 
-  nodes() {
-    return this.json('/api/v1/nodes');
+  /* Ten times as much with what the nodes are made of. */
+  nodes(withInventory = false) {
+    return this.json(`/api/v1/nodes${withInventory ? '' : '?inventory=0'}`);
   }
 
   node(name) {
@@ -255,7 +256,7 @@ export class Api extends EventTarget {
     signal.addEventListener('abort', stop);
     try {
       const response = await this.request(`${runPath(id)}/events`, {
-        headers: {'Accept': 'text/event-stream', 'Last-Event-ID': String(position.after)},
+        headers: {Accept: 'text/event-stream', 'Last-Event-ID': String(position.after)},
         cache: 'no-store',
         follow: true,
         signal: silence.signal

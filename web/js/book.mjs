@@ -34,6 +34,7 @@ export class Book {
   /* Read what the state has got since. When a case began afresh, or a new summary came,
    * all is read anew. */
   take(state) {
+    this.groups = state.groups ?? null;
     if (state.epoch !== this.epoch) {
       this.reset();
       this.epoch = state.epoch;
@@ -100,6 +101,11 @@ export class Book {
     this.note(row);
   }
 
+  /* The ranks of a row's group, where the run has several. */
+  membersOf({group}) {
+    return this.groups?.[group] ?? null;
+  }
+
   lineFor(row, key, variant) {
     const own = `${key}/${row.in_place ? 'in' : 'out'}`;
     let line = this.lines.get(own);
@@ -108,7 +114,7 @@ export class Book {
         key: own,
         lineKey: key,
         collective: row.collective,
-        label: lineLabel(row, variant),
+        label: lineLabel(row, variant, this.membersOf(row)),
         inPlace: row.in_place,
         points: [],
         bySize: new Map(),
@@ -128,7 +134,7 @@ export class Book {
       const key = n === 0 ? base : `${base}#${n}`;
       let entry = this.entries.get(key);
       if (!entry) {
-        entry = newEntry(key, row, variant);
+        entry = newEntry(key, row, variant, this.membersOf(row));
         this.entries.set(key, entry);
         this.order.push(entry);
       }
@@ -160,8 +166,8 @@ export class Book {
   }
 }
 
-const unrealWord = row =>
-  ['simulated', 'emulated', 'imported'].find(word => row[word]) ?? '';
+const unrealWord =
+  row => ['simulated', 'emulated', 'imported'].find(word => row[word]) ?? '';
 
 /* The book of a state, all cases or one: kept with the state. */
 const books = new WeakMap();
@@ -192,16 +198,11 @@ function pointFor(line, size) {
   return point;
 }
 
-function newEntry(key, row, variant) {
+function newEntry(key, row, variant, members) {
   return {
     key,
     order: row.row,
-    variant,
-    collective: row.collective,
-    dtype: row.dtype,
-    redop: row.redop,
-    root: row.root,
-    group: row.group,
+    members,
     size: row.size,
     count: row.count,
     index: {},
@@ -210,7 +211,7 @@ function newEntry(key, row, variant) {
     series: {},
     out: null,
     in: null,
-    type: lineLabel(row, variant)
+    type: lineLabel(row, variant, members)
   };
 }
 

@@ -18,9 +18,8 @@ export class Chart {
     this.made = '';
     this.panel = null;
     this.view = null;
-    this.tip = h('div', {class: 'readout', hidden: true, role: 'status'});
-    this.box = h('div', {
-      class: 'chart-box',
+    this.tip = h('div.readout', {hidden: true, role: 'status'});
+    this.box = h('div.chart-box', {
       tabindex: '0',
       role: 'group',
       on: {keydown: event => this.onKey(event), blur: () => this.leave()}
@@ -173,29 +172,30 @@ export function colours() {
   };
 }
 
+const axis = tone => ({
+  stroke: tone.text,
+  font: tone.font,
+  grid: {stroke: tone.grid, width: 1},
+  filter: (u, splits) => splits
+});
+
 function placeAxis(tone, isSize) {
   return {
-    stroke: tone.text,
-    font: tone.font,
-    grid: {stroke: tone.grid, width: 1},
+    ...axis(tone),
     ticks: {stroke: tone.grid, width: 1, size: 4},
     size: 34,
     splits: (u, axis, low, high) =>
       (isSize ? sizeTicks : countTicks)([low, high], u.bbox.width / devicePixelRatio, 44),
-    filter: (u, splits) => splits,
     values: (u, splits) => splits.map(isSize ? formatSize : String)
   };
 }
 
 function valueAxis(tone, logY) {
   return {
-    stroke: tone.text,
-    font: tone.font,
-    grid: {stroke: tone.grid, width: 1},
+    ...axis(tone),
     ticks: {show: false},
     size: 52,
     splits: logY ? (u, axis, low, high) => logTicks([low, high]) : undefined,
-    filter: (u, splits) => splits,
     values: (u, splits) => splits.map(v => (v === 0 ? '0' : trimZeros(significant(v))))
   };
 }

@@ -6,11 +6,11 @@ import {parseSize} from './units.mjs';
 /* Below this a call is bound by latency, not by bandwidth. */
 export const LATENCY_MAX_BYTES = 65536;
 
-export const METRICS = {
-  busbw: {label: 'Bus bandwidth', axis: 'busbw, GB/s', unit: 'GB/s'},
-  algbw: {label: 'Algorithm bandwidth', axis: 'algbw, GB/s', unit: 'GB/s'},
-  time: {label: 'Time', axis: 'time per call, µs', unit: 'µs'},
-  latency: {label: 'Latency', axis: 'time per call, µs (up to 64 KiB)', unit: 'µs'}
+const AXES = {
+  busbw: 'busbw, GB/s',
+  algbw: 'algbw, GB/s',
+  time: 'time per call, µs',
+  latency: 'time per call, µs (up to 64 KiB)'
 };
 
 /* A point's value under a metric, with its bounds over ranks and repeats. */
@@ -43,10 +43,10 @@ export function buildPanels(sources, view, theme) {
   const visible = all.filter(line => !line.hidden);
   const x = sizeRange(sources.map(source => source.spec), all, view);
   const y = valueRange(visible, yScale(view));
-  const {axis} = METRICS[view.metric];
   const common = shortenLabels(all);
   return [...panels.values()].map(
-    panel => ({...panel, x, y, axis: [axis, ...common].join(' · '), isSize: true}));
+    panel =>
+      ({...panel, x, y, axis: [AXES[view.metric], ...common].join(' · '), isSize: true}));
 }
 
 /* What all lines have in common is said once, beside the axis' name; returns it. A lone

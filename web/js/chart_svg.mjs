@@ -31,9 +31,9 @@ function tag(name, attributes, content = '') {
  * surface and theme. */
 export function panelsToSvg(panels, view, tone) {
   let y = 34;
-  const parts = [tag('text',
-    {'x': 20, 'y': 24, 'font-size': 16, 'font-weight': 600, 'fill': tone.text},
-    escapeXml(tone.title.slice(0, 110)))];
+  const parts =
+    [tag('text', {x: 20, y: 24, 'font-size': 16, 'font-weight': 600, fill: tone.text},
+      escapeXml(tone.title.slice(0, 110)))];
   for (const panel of panels) {
     const drawn = panelSvg(panel, view, tone);
     parts.push(tag('g', {transform: `translate(0 ${y})`}, drawn.text));
@@ -41,9 +41,9 @@ export function panelsToSvg(panels, view, tone) {
   }
   const height = Math.max(80, y);
   const text = tag('svg', {
-    'xmlns': 'http://www.w3.org/2000/svg',
-    'viewBox': `0 0 ${WIDTH} ${height}`,
-    'width': WIDTH,
+    xmlns: 'http://www.w3.org/2000/svg',
+    viewBox: `0 0 ${WIDTH} ${height}`,
+    width: WIDTH,
     height,
     'font-family': 'system-ui, sans-serif',
     'font-size': 12
@@ -61,7 +61,7 @@ function panelSvg(panel, view, tone) {
   const lines = panel.lines.filter(line => !line.hidden);
   const bottom = PLOT.top + PLOT.height;
   const content = [
-    tag('text', {'x': PLOT.left, 'y': 24, 'font-weight': 600, 'fill': tone.text},
+    tag('text', {x: PLOT.left, y: 24, 'font-weight': 600, fill: tone.text},
       escapeXml(`${panel.collective}, ${panel.axis}`)),
     axes(scales, panel, view, tone),
     ...lines.map(line => (view.band ? band(line, scales) : '')),
@@ -101,20 +101,20 @@ function axes(scales, panel, view, tone) {
   const rows = scales.yTicks.map(
     value => line(PLOT.left, r(scales.y(value)), right, r(scales.y(value))) +
       tag('text', {
-        'x': PLOT.left - 8,
-        'y': r(scales.y(value) + 4),
+        x: PLOT.left - 8,
+        y: r(scales.y(value) + 4),
         'text-anchor': 'end',
-        'fill': tone.text
+        fill: tone.text
       },
         significant(value)));
   const columns =
     (panel.isSize ? sizeTicks : countTicks)(panel.x, scales.width, 44)
       .map(size => line(r(scales.x(size)), PLOT.top, r(scales.x(size)), bottom) +
           tag('text', {
-            'x': r(scales.x(size)),
-            'y': bottom + 18,
+            x: r(scales.x(size)),
+            y: bottom + 18,
             'text-anchor': 'middle',
-            'fill': tone.text
+            fill: tone.text
           },
             panel.isSize ? formatSize(size) : String(size)));
   return [...rows, ...columns].join('');
@@ -127,15 +127,15 @@ function band(line, scales) {
   const upper = line.points.map(p => [scales.x(p.x), scales.y(p.hi)]);
   const lower = line.points.map(p => [scales.x(p.x), scales.y(p.lo)]).reverse();
   return tag('polygon',
-    {'points': pairs([...upper, ...lower]), 'fill': line.colour, 'fill-opacity': 0.14});
+    {points: pairs([...upper, ...lower]), fill: line.colour, 'fill-opacity': 0.14});
 }
 
 function lineSvg(line, scales, tone) {
   const at = line.points.map(p => [scales.x(p.x), scales.y(p.y)]);
   return (tag('polyline', {
-    'points': pairs(at),
-    'fill': 'none',
-    'stroke': line.colour,
+    points: pairs(at),
+    fill: 'none',
+    stroke: line.colour,
     'stroke-width': 2,
     'stroke-dasharray': line.dash.join(' ') || undefined
   }) +
@@ -144,9 +144,9 @@ function lineSvg(line, scales, tone) {
 
 function mark(line, x, y, tone) {
   const paint = {
-    'stroke': line.colour,
+    stroke: line.colour,
     'stroke-width': 1.6,
-    'fill': line.hollow ? tone.surface : line.colour
+    fill: line.hollow ? tone.surface : line.colour
   };
   const corners = shapeCorners(line.shape, x, y, 3.4);
   return corners ? tag('polygon', {points: pairs(corners), ...paint})
@@ -155,11 +155,11 @@ function mark(line, x, y, tone) {
 
 function legendLine(line, y, tone) {
   return (tag('line', {
-    'x1': PLOT.left,
-    'x2': PLOT.left + 28,
-    'y1': y,
-    'y2': y,
-    'stroke': line.colour,
+    x1: PLOT.left,
+    x2: PLOT.left + 28,
+    y1: y,
+    y2: y,
+    stroke: line.colour,
     'stroke-width': 2,
     'stroke-dasharray': line.dash.join(' ') || undefined
   }) +

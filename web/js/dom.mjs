@@ -2,19 +2,24 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/* h('p', {class: 'x', on: {click: f}, hidden: true}, 'text', child, [more], null). A button
- * without a value submits no form. */
-export function h(tag, props = {}, ...children) {
-  const element = document.createElement(tag);
-  if (tag === 'button' && !('value' in props)) {
+/* h('p.x.y', {on: {click: f}, hidden: true}, 'text', child, [more], null): classes stand by
+ * the name, and what there is nothing of is left out. A button without a value submits no
+ * form. */
+export function h(tag, ...rest) {
+  const [name, ...classes] = tag.split('.');
+  const hasProps = rest[0] && Object.getPrototypeOf(rest[0]) === Object.prototype;
+  const props = hasProps ? rest.shift() : {};
+  const element = document.createElement(name);
+  element.classList.add(...classes);
+  if (name === 'button' && !('value' in props)) {
     element.type = 'button';
   }
-  return build(element, props, children);
+  return build(element, props, rest);
 }
 
 /* A box that scrolls, which keys must be able to reach. */
-export const region = (label, name, ...children) => h('div',
-  {'class': name, 'tabindex': '0', 'role': 'region', 'aria-label': label}, ...children);
+export const region = (label, name, ...children) => h(
+  'div', {class: name, tabindex: '0', role: 'region', 'aria-label': label}, ...children);
 
 export function svg(tag, props = {}, ...children) {
   return build(document.createElementNS(SVG, tag), props, children);
@@ -138,7 +143,7 @@ export async function copyText(text) {
     await navigator.clipboard.writeText(text);
     return;
   }
-  const area = h('textarea', {'class': 'visually-hidden', 'aria-hidden': 'true'});
+  const area = h('textarea.visually-hidden', {'aria-hidden': 'true'});
   area.value = text;
   document.body.append(area);
   area.select();

@@ -21,6 +21,7 @@ export function newRunState() {
     backend: null,
     worldSize: 0,
     nodes: [],
+    groups: null,
     rowsTotal: 0,
     cases: new Map(),
     rowList: [],
@@ -66,12 +67,6 @@ export function applyEvents(run, events) {
   return fresh;
 }
 
-export function replay(events) {
-  const run = newRunState();
-  applyEvents(run, events);
-  return run;
-}
-
 export const isEnded = run => ENDED.has(run.state);
 
 function applyState(run, event) {
@@ -90,6 +85,7 @@ function applyPlaced(run, event) {
   run.backend = event.backend;
   run.worldSize = event.world_size;
   run.nodes = event.nodes ?? [];
+  run.groups = event.groups ?? null;
   run.rowsTotal = event.rows_total ?? 0;
 }
 
@@ -147,24 +143,29 @@ function applyRank(run, event) {
   rank.reason = event.reason ?? null;
   rank.times[event.state] ??= event.time;
   rank.transport = event.transport ?? rank.transport;
+  rank.initSeconds = event.init_s ?? rank.initSeconds;
+  Object.assign(rank.memory, event.gpu_memory);
 }
 
-/* What NCCL's own log says of the channels. */
-function applyLog(run, {case: at, rank, log}) {
-  const said = Object.keys(log.transports ?? {}).join(', ');
-  const found = run.cases.get(at)?.ranks.get(rank);
-  if (said && found) {
-    found.transport = said;
+/* What NCCL's own log says, of the transports above all. */
+function applyLog(run, event) {
+  const rank = caseOf(run, event)?.ranks.get(event.rank);
+  if (rank) {
+    rank.log = event.log;
+    rank.transport = Object.keys(event.log.transports ?? {}).join(', ') || rank.transport;
   }
 }
 
-function newRank(event) {
+export function newRank({rank, node}) {
   return {
-    rank: event.rank,
-    node: event.node,
+    rank,
+    node,
     state: '',
     reason: null,
     transport: null,
+    initSeconds: null,
+    memory: {},
+    log: null,
     times: {}
   };
 }
@@ -212,6 +213,13 @@ export function transports(ranks) {
   }
   return [...words].sort().join(', ');
 }
+
+/* Whether the reason that a case ended for names this rank. */
+export const isBlamed = ({rank, node}, reason) =>
+  Boolean(reason?.includes(`rank ${rank} on ${node}`));
+
+/* Whether a rank ended because the others did. */
+export const isVictim = ({reason}) => /^(cancelled|peer_lost)\b/.test(reason ?? '');
 
 /* How far a rank has come: an index into RANK_STATES; a failed one keeps where it was. */
 export function rankStage(rank) {

@@ -6,15 +6,13 @@ import {programControl} from './program_field.mjs';
  * after every change by hand. */
 export function buildField(field, onInput) {
   const control = CONTROLS[field.kind](field, onInput);
-  const help =
-    field.help ? h('p', {class: 'help', id: `${field.id}-help`}, field.help) : null;
-  const error = h('p', {class: 'field-error', id: `${field.id}-error`, hidden: true});
-  const unit = field.unit ? h('span', {class: 'unit'}, ` ${field.unit}`) : null;
+  const help = field.help ? h('p.help', {id: `${field.id}-help`}, field.help) : null;
+  const error = h('p.field-error', {id: `${field.id}-error`, hidden: true});
+  const unit = field.unit ? h('span.unit', ` ${field.unit}`) : null;
   const grouped = control.grouped;
   const element = h(grouped ? 'fieldset' : 'div', {class: `field kind-${field.kind}`},
-    h(grouped ? 'legend' : 'label', {'for': grouped ? null : field.id}, field.label,
-      unit),
-    control.element, help, error);
+    h(grouped ? 'legend' : 'label', {for: grouped ? null : field.id
+    }, field.label, unit), control.element, help, error);
   const described =
     [help && `${field.id}-help`, `${field.id}-error`].filter(Boolean).join(' ');
   (grouped ? element : control.input).setAttribute('aria-describedby', described);
@@ -89,7 +87,7 @@ function severalControl(field, onInput) {
   return {
     grouped: true,
     focus: () => boxes[0].input.focus(),
-    element: h('div', {class: 'choices'}, boxes.map(box => box.label)),
+    element: h('div.choices', boxes.map(box => box.label)),
     read: () => boxes.filter(box => box.input.checked).map(box => box.value),
     write: values =>
       boxes.forEach(box => { box.input.checked = values.includes(box.value); })
@@ -98,12 +96,19 @@ function severalControl(field, onInput) {
 
 function checkbox(id, value, onInput) {
   const input = h('input', {type: 'checkbox', id, on: {change: onInput}});
-  return {value, input, label: h('label', {'for': id, class: 'choice'}, input, value)};
+  return {
+    value,
+    input,
+    label: h('label.choice',
+      {for: id
+      },
+      input, value)
+  };
 }
 
 /* The nodes that the server knows, and any that the loaded spec named. */
 function nodesControl(field, onInput) {
-  const element = h('div', {class: 'choices'});
+  const element = h('div.choices');
   const state = {known: [], chosen: []};
   const choose = (name, chosen) => {
     const others = state.chosen.filter(other => other !== name);
@@ -117,7 +122,7 @@ function nodesControl(field, onInput) {
   };
   const draw = () => {
     const names = [...new Set([...state.known, ...state.chosen])];
-    const none = h('p', {class: 'help'}, 'No node is registered.');
+    const none = h('p.help', 'No node is registered.');
     element.replaceChildren(...(names.length ? names.map(nodeBox) : [none]));
   };
   draw();
@@ -139,31 +144,31 @@ function nodesControl(field, onInput) {
 
 /* A row per variable: its name, a value a line, and whether it is left unset as well. */
 function matrixControl(field, onInput) {
-  const list = h('div', {class: 'matrix-rows'});
+  const list = h('div.matrix-rows');
   const rows = [];
   const add = ({name, values, unset}) => {
     const row = {
       name: h('input', {
-        'type': 'text',
-        'placeholder': 'NCCL_ALGO',
+        type: 'text',
+        placeholder: 'NCCL_ALGO',
         'aria-label': 'Variable',
-        'spellcheck': 'false',
-        'value': name,
-        'on': {input: onInput}
+        spellcheck: 'false',
+        value: name,
+        on: {input: onInput}
       }),
       values: h('textarea', {
-        'rows': '3',
-        'placeholder': 'Ring\nTree',
+        rows: '3',
+        placeholder: 'Ring\nTree',
         'aria-label': 'Values, one a line',
-        'spellcheck': 'false',
-        'value': values,
-        'on': {input: onInput}
+        spellcheck: 'false',
+        value: values,
+        on: {input: onInput}
       }),
       unset: h('input', {type: 'checkbox', checked: unset, on: {change: onInput}})
     };
-    const remove = h('button', {class: 'quiet'}, 'Remove');
-    row.element = h('div', {class: 'matrix-row'}, row.name, row.values,
-      h('label', {class: 'choice'}, row.unset, 'and unset'), remove);
+    const remove = h('button.quiet', 'Remove');
+    row.element = h('div.matrix-row', row.name, row.values,
+      h('label.choice', row.unset, 'and unset'), remove);
     remove.addEventListener('click', () => {
       rows.splice(rows.indexOf(row), 1);
       row.element.remove();
@@ -173,14 +178,14 @@ function matrixControl(field, onInput) {
     list.append(row.element);
     return row;
   };
-  const more = h('button', {class: 'quiet'}, 'Add a variable');
+  const more = h('button.quiet', 'Add a variable');
   more.addEventListener('click', () => {
     add({name: '', values: '', unset: false}).name.focus();
     onInput();
   });
   return {
     grouped: true,
-    element: h('div', {}, list, more),
+    element: h('div', list, more),
     focus: () => (rows[0]?.name ?? more).focus(),
     read: () =>
       rows.map(({name, values, unset}) =>

@@ -19,7 +19,7 @@ function addTo(sum, value, low = value, high = value) {
 export function newMetric(event) {
   return {
     metric: event.metric,
-    unit: event.unit ?? '',
+    unit: event.unit === 'us' ? 'µs' : event.unit ?? '',
     higherIsBetter: event.higher_is_better === true,
     place: null,
     all: newSum(),
@@ -150,10 +150,7 @@ function newPanel(metric, sources) {
     kind: 'figure',
     place,
     isSize: !once && isSize(metric.place),
-    axis:
-      [`${metric.unit === 'us' ? 'µs' : metric.unit} by ${place}`.trim(), better, where]
-        .filter(Boolean)
-        .join(', '),
+    axis: [`${metric.unit} by ${place}`.trim(), better, where].filter(Boolean).join(', '),
     unit: metric.unit,
     lines: []
   };

@@ -37,11 +37,11 @@ async function show() {
   const route = parseAddress(location.pathname, location.search);
   if (shown && shown.view === route.view && shown.id === route.id) {
     shown.query = route.query;
-    shown.handle?.update(route.query);
+    shown.handle?.update?.(route.query);
     return;
   }
   const first = shown === null;
-  shown?.handle?.destroy();
+  shown?.handle?.destroy?.();
   outlet.replaceChildren();
   app.title('');
   const mine = {...route, handle: null};
@@ -83,8 +83,8 @@ function onClick(event) {
 
 function reachNotice() {
   const text = h('span');
-  const notice = h('div', {class: 'gone', role: 'alert', hidden: true},
-    h('strong', {}, 'The server does not answer'), text);
+  const notice = h('div.gone', {role: 'alert', hidden: true},
+    h('strong', 'The server does not answer'), text);
   api.addEventListener('reach', () => {
     setHidden(notice, api.goneSince === null);
     if (api.goneSince) {
@@ -97,13 +97,11 @@ function reachNotice() {
 }
 
 function header() {
-  return h('header', {class: 'top'},
-    h('a', {class: 'skip', href: '#main'}, 'Skip to the content'),
-    h('a', {class: 'brand', href: '/'},
+  return h('header.top', h('a.skip', {href: '#main'}, 'Skip to the content'),
+    h('a.brand', {href: '/'},
       h('img', {src: '/icon.svg', alt: '', width: '24', height: '24'}), 'ringbench'),
-    h('nav', {'aria-label': 'Main'}, links.map(({link}) => link)),
-    h('span', {class: 'spring'}), themeSwitch(),
-    h('a', {class: 'button primary', href: '/new'}, 'New run'));
+    h('nav', {'aria-label': 'Main'}, links.map(({link}) => link)), h('span.spring'),
+    themeSwitch(), h('a.button.primary', {href: '/new'}, 'New run'));
 }
 
 document.body.append(header(), reachNotice(), outlet);

@@ -1,6 +1,7 @@
 /* parts.mjs - small pieces that several views show */
 import {copyText, h, svg} from './dom.mjs';
 
+/* Those of runs first. */
 const STATES = {
   queued: '○ calm',
   waiting_for_nodes: '◔ calm',
@@ -16,35 +17,36 @@ const STATES = {
   left: '⊘ calm'
 };
 
+export const RUN_STATES = Object.keys(STATES).slice(0, 7);
+
 export const stateWord = state => String(state).replaceAll('_', ' ');
 
 /* A state as a word with a sign, so that its colour is never all there is. */
 export function statePill(state) {
   const [sign, tone] = (STATES[state] ?? '· calm').split(' ');
-  return h('span', {class: `pill ${tone}`},
-    h('span', {'class': 'sign', 'aria-hidden': 'true'}, sign), stateWord(state));
+  return h('span', {class: `pill ${tone}`}, h('span.sign', {'aria-hidden': 'true'}, sign),
+    stateWord(state));
 }
 
 /* A run's or node's labels. */
 export function labelChips(labels) {
   return Object.entries(labels ?? {}).map(([key,
-    value]) => h('span', {class: 'chip'}, value === '' ? key : `${key}=${value}`));
+    value]) => h('span.chip', value === '' ? key : `${key}=${value}`));
 }
 
 /* The names of a table's columns; numbers stand to the right. */
-export const head = (columns, isNumber = () => false) => h('thead', {},
-  h('tr', {},
+export const head = (columns, isNumber = () => false) => h('thead',
+  h('tr',
     columns.map(
       (text, i) => h('th', {scope: 'col', class: isNumber(i) ? 'number' : null}, text))));
 
 /* A card that opens. */
-export const fold = (title, note, ...children) => h('details', {class: 'card fold'},
-  h('summary', {}, h('h2', {}, title), note), ...children);
+export const fold = (title, note, ...children) =>
+  h('details.card.fold', h('summary', h('h2', title), note), ...children);
 
 /* A button that copies what `text()` gives. */
 export function copyButton(label, text) {
-  const button =
-    h('button', {'class': 'quiet copy', 'aria-label': `Copy ${label}`}, 'Copy');
+  const button = h('button.quiet.copy', {'aria-label': `Copy ${label}`}, 'Copy');
   button.addEventListener('click', async () => {
     await copyText(text());
     button.textContent = 'Copied';
@@ -55,9 +57,9 @@ export function copyButton(label, text) {
 
 /* Text to copy, with its button. */
 export function copyBlock(text, label) {
-  const code = h('code', {}, text);
-  const block = h('div', {class: 'copy-block'},
-    h('pre', {'tabindex': '0', 'role': 'region', 'aria-label': label}, code),
+  const code = h('code', text);
+  const block = h('div.copy-block',
+    h('pre', {tabindex: '0', role: 'region', 'aria-label': label}, code),
     copyButton(label, () => code.textContent));
   return {block, set: value => { code.textContent = value; }};
 }
@@ -68,7 +70,7 @@ export function sparkline(curve) {
                    .filter(([size, value]) => size > 0 && value >= 0)
                    .sort((a, b) => a[0] - b[0]);
   if (points.length < 2) {
-    return h('span', {class: 'muted'}, '–');
+    return h('span.muted', '–');
   }
   const xs = points.map(([size]) => Math.log2(size));
   const low = Math.min(...xs);
@@ -77,7 +79,7 @@ export function sparkline(curve) {
   const at =
     points.map(([, value], i) => `${(2 + (84 * (xs[i] - low)) / span).toFixed(1)},${
                  (22 - (19 * value) / top).toFixed(1)}`);
-  return svg('svg', {'class': 'spark', 'viewBox': '0 0 88 24', 'aria-hidden': 'true'},
+  return svg('svg', {class: 'spark', viewBox: '0 0 88 24', 'aria-hidden': 'true'},
     svg('polyline', {points: at.join(' ')}));
 }
 
@@ -85,8 +87,7 @@ export function sparkline(curve) {
 export function switcher(label, options, onChange) {
   const buttons = options.map(([value, text, title]) => h('button',
                                 {title, on: {click: () => onChange(value)}}, text));
-  const group =
-    h('div', {'class': 'switcher', 'role': 'group', 'aria-label': label}, buttons);
+  const group = h('div.switcher', {role: 'group', 'aria-label': label}, buttons);
   return {
     group,
     set(value) {
@@ -100,7 +101,7 @@ export function switcher(label, options, onChange) {
 export function timeOf(text) {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
-    return h('span', {}, '–');
+    return h('span', '–');
   }
   const today = new Date().toDateString() === time.toDateString();
   const clock = time.toLocaleTimeString([], {hour12: false});
@@ -112,20 +113,17 @@ export function timeOf(text) {
 /* A problem to be read at once. */
 export function alertBox(tone, title, ...content) {
   return h('div', {class: `alert ${tone}`, role: tone === 'bad' ? 'alert' : 'status'},
-    h('strong', {}, title), content);
+    h('strong', title), content);
 }
 
-/* Ask before something that cannot be undone; resolves to whether to do it. */
-export function confirmDialog(title, text, verb) {
+/* A question to be answered first; resolves to the value of the button that ended it. */
+export function ask(title, content, ...buttons) {
   return new Promise(resolve => {
-    const dialog = h('dialog', {'aria-labelledby': 'confirm-title'},
-      h('form', {method: 'dialog'}, h('h2', {id: 'confirm-title'}, title),
-        h('p', {}, text),
-        h('div', {class: 'actions'},
-          h('button', {value: 'no', class: 'quiet'}, 'Keep it'),
-          h('button', {value: 'yes', class: 'danger'}, verb))));
+    const dialog = h('dialog', {'aria-labelledby': 'asked'},
+      h('form', {method: 'dialog'}, h('h2', {id: 'asked'}, title), content,
+        h('div.actions', buttons)));
     dialog.addEventListener('close', () => {
-      resolve(dialog.returnValue === 'yes');
+      resolve(dialog.returnValue);
       dialog.remove();
     });
     document.body.append(dialog);

@@ -5,9 +5,9 @@ import {plural} from './units.mjs';
 
 export function programControl(field, onInput) {
   const state = {offered: [], value: null, inputs: new Map()};
-  const select = h('select', {'id': field.id, 'aria-label': field.label});
-  const about = h('p', {class: 'help'});
-  const inputs = h('div', {class: 'field-grid'});
+  const select = h('select', {id: field.id, 'aria-label': field.label});
+  const about = h('p.help');
+  const inputs = h('div.field-grid');
   select.addEventListener('change', () => {
     state.value = {name: select.value, args: {}};
     draw();
@@ -49,7 +49,7 @@ export function programControl(field, onInput) {
   draw();
   return {
     grouped: true,
-    element: h('div', {class: 'stack'}, select, about, inputs),
+    element: h('div.stack', select, about, inputs),
     focus: () => select.focus(),
     read,
     write(value) {
@@ -85,17 +85,19 @@ function argument(id, name, parameter, onInput) {
         listed.map(value => h('option', {value}, value)))
     : h('input',
         {id: own, type: 'text', placeholder: usual ?? 'needed', on: {input: onInput}});
-  const bounds = parameter.min === undefined
-    ? parameter.pattern : `${parameter.min} to ${parameter.max}`;
+  const bounds = parameter.min === undefined ? parameter.pattern
+                                             : `${parameter.min} to ${parameter.max}`;
   const isNumber = parameter.type === 'integer' || parameter.type === 'number';
   const parse = text => {
     const isPlain =
       isNumber ? /^[+-]?\d+(\.\d+)?$/.test(text) : parameter.type === 'boolean';
     return isPlain ? JSON.parse(text) : text;
   };
-  const element = h('div', {class: 'field'},
-    h('label', {'for': own}, name, h('span', {class: 'unit'}, ` ${parameter.type}`)),
-    control,
-    h('p', {class: 'help'}, [parameter.description, bounds].filter(Boolean).join('; ')));
+  const element = h('div.field',
+    h('label',
+      {for: own
+      },
+      name, h('span.unit', ` ${parameter.type}`)),
+    control, h('p.help', [parameter.description, bounds].filter(Boolean).join('; ')));
   return {control, parse, element};
 }

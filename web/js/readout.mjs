@@ -26,10 +26,9 @@ export function readout(panel, x) {
   }
   const kind = panel.kind ?? 'row';
   const render = kind === 'row' ? readoutRow : found => figureRow(found, panel.unit);
-  return h('div', {}, h('p', {class: 'readout-size'}, placeInWords(panel, x)),
-    h('table', {}, head(COLUMNS[kind]),
-      h('tbody', {}, found.slice(0, LINES_MAX).map(render))),
-    found.length > LINES_MAX ? h('p', {}, `and ${found.length - LINES_MAX} more`) : null);
+  return h('div', h('p.readout-size', placeInWords(panel, x)),
+    h('table', head(COLUMNS[kind]), h('tbody', found.slice(0, LINES_MAX).map(render))),
+    found.length > LINES_MAX ? h('p', `and ${found.length - LINES_MAX} more`) : null);
 }
 
 function placeInWords(panel, x) {
@@ -40,35 +39,35 @@ function placeInWords(panel, x) {
 }
 
 function figureRow({line, point}, unit) {
-  return h('tr', {}, h('th', {scope: 'row'}, glyph(line), h('span', {}, line.label)),
-    h('td', {}, `${significant(point.y)} ${unit}`),
-    h('td', {}, `${significant(point.lo)} … ${significant(point.hi)}`),
-    h('td', {}, String(point.point.count)));
+  return h('tr', h('th', {scope: 'row'}, glyph(line), h('span', line.label)),
+    h('td', `${significant(point.y)} ${unit}`),
+    h('td', `${significant(point.lo)} … ${significant(point.hi)}`),
+    h('td', String(point.point.count)));
 }
 
 function readoutRow({line, point}) {
   const p = point.point;
-  return h('tr', {}, h('th', {scope: 'row'}, glyph(line), h('span', {}, line.label)),
-    h('td', {}, formatBandwidth(p.busbw_gbs)), h('td', {}, formatBandwidth(p.algbw_gbs)),
-    h('td', {}, formatTime(p.time_us)),
-    h('td', {}, `${formatTime(p.time_bounds_us[0])} … ${formatTime(p.time_bounds_us[1])}`,
+  return h('tr', h('th', {scope: 'row'}, glyph(line), h('span', line.label)),
+    h('td', formatBandwidth(p.busbw_gbs)), h('td', formatBandwidth(p.algbw_gbs)),
+    h('td', formatTime(p.time_us)),
+    h('td', `${formatTime(p.time_bounds_us[0])} … ${formatTime(p.time_bounds_us[1])}`,
       p.repeats > 1 ? ` of ${p.repeats}` : null,
-      p.wrong ? h('strong', {class: 'bad'}, ` ${p.wrong} wrong`) : null));
+      p.wrong ? h('strong.bad', ` ${p.wrong} wrong`) : null));
 }
 
 /* A short piece of the line with its point, for legends. */
 export function glyph(line) {
   const corners = shapeCorners(line.shape, 14, 7, 3.4);
   const paint = {
-    'class': line.hollow ? 'hollow' : null,
-    'stroke': line.colour,
+    class: line.hollow ? 'hollow' : null,
+    stroke: line.colour,
     'stroke-width': 1.6,
-    'fill': line.colour
+    fill: line.colour
   };
-  return svg('svg', {'class': 'glyph', 'viewBox': '0 0 28 14', 'aria-hidden': 'true'},
+  return svg('svg', {class: 'glyph', viewBox: '0 0 28 14', 'aria-hidden': 'true'},
     svg('path', {
-      'd': 'M0 7H28',
-      'stroke': line.colour,
+      d: 'M0 7H28',
+      stroke: line.colour,
       'stroke-width': 2,
       'stroke-dasharray': line.dash.join(' ') || undefined
     }),

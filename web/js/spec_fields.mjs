@@ -24,7 +24,7 @@ const TITLES = [
     ['/in_place', 'Placement', {words: {true: 'in place', false: 'out of place'}}]]],
   ['Program', [['/program', 'Program', {kind: 'program'}]]],
   ['Where', [
-    ['/backend', 'Backend', {words: {auto: 'auto: nccl where there are GPUs, else host',
+    ['/backend', 'Backend', {words: {auto: 'auto: GPUs if any, else host',
       nccl: 'nccl: GPU memory', host: 'host: CPU memory',
       sim: 'sim: a model, no bytes move'}}],
     ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
@@ -36,7 +36,7 @@ const TITLES = [
     ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
     ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
     ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
-    ['/ranks_per_node', 'Ranks per node', {unit: 'ranks'}]]],
+    ['/ranks_per_node', 'Ranks per node']]],
   ['What to compare', [
     ['/matrix', 'Variables', {help: 'A case for each combination: new processes, since ' +
       'libraries read their environment once.'}],
@@ -128,8 +128,8 @@ function fromSchema(schema, pointer, top) {
   const items = variants(schema).find(one => one.items?.enum)?.items.enum;
   const usual = defaultOf(schema, pointer, top);
   return {
-    kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice'
-      ? 'any' : kind,
+    kind: kinds.filter(one => one !== 'none').length > 1 && kind === 'choice' ? 'any'
+                                                                              : kind,
     options: items ?? worded(schema, {}),
     hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
     help: schema.description ?? (items && usual ? `None chosen: ${usual}.` : undefined)

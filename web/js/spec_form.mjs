@@ -195,15 +195,9 @@ const sizeText = size => (Number.isInteger(size) ? formatSize(size) : String(siz
 /* 8, 16, 32 … 128 is 8 to 128 by 2; null when the list is no such row. */
 export function listAsRange(list) {
   const factor = list.length >= 3 ? list[1] / list[0] : NaN;
-  if (!Number.isInteger(factor) || factor < 2) {
-    return null;
-  }
-  for (let i = 1; i < list.length; i += 1) {
-    if (list[i] !== list[i - 1] * factor) {
-      return null;
-    }
-  }
-  return {min: list[0], max: list[list.length - 1], factor};
+  const isRange = Number.isInteger(factor) && factor > 1 &&
+    list.every((size, i) => i === 0 || size === list[i - 1] * factor);
+  return isRange ? {min: list[0], max: list[list.length - 1], factor} : null;
 }
 
 function nodesMode(nodes) {

@@ -1,4 +1,5 @@
 /* stats.mjs - result rows made into series to plot and table rows to read. No DOM. */
+import {listInWords} from './units.mjs';
 
 export function median(values) {
   if (values.length === 0) {
@@ -23,8 +24,8 @@ export const FACTORS = [
 ];
 
 /* A row's line in a plot, in words and without the placement; `variant` says how its case
- * differs from the others of the run. */
-export function lineLabel(row, variant = '') {
+ * differs from the others of the run, `members` are the ranks of its group. */
+export function lineLabel(row, variant = '', members = null) {
   const parts = [row.collective, row.dtype];
   if (row.redop && row.redop !== 'none') {
     parts.push(row.redop);
@@ -33,7 +34,8 @@ export function lineLabel(row, variant = '') {
     parts.push(`root ${row.root}`);
   }
   if (row.group !== undefined && row.group !== null) {
-    parts.push(`group ${row.group}`);
+    const ranks = members ? ` (ranks ${listInWords(members)})` : '';
+    parts.push(`group ${row.group}${ranks}`);
   }
   if (variant) {
     parts.push(variant);

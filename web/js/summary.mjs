@@ -1,6 +1,6 @@
 /* summary.mjs - a run's state from the server's summary of it (docs/api.md), in place of
  * its events. No DOM. */
-import {applyEvents, newRunState} from './events.mjs';
+import {applyEvents, newRank, newRunState} from './events.mjs';
 import {takeFigures} from './figures.mjs';
 
 export function stateOfSummary(summary) {
@@ -28,6 +28,7 @@ export function stateOfSummary(summary) {
     backend: run.backend,
     worldSize: run.world_size,
     nodes: run.nodes ?? [],
+    groups: run.groups ?? null,
     rowsTotal: run.rows_total,
     summary: {all: seriesOf(summary, envs), cases: null},
     results: run.rows_done,
@@ -55,14 +56,10 @@ export function seriesOf({series, last_event, combinations}, envs = null) {
 }
 
 function caseOf(found, env) {
-  const ranks = (found.ranks ?? []).map(rank => [rank.rank, {
-    rank: rank.rank,
-    node: rank.node,
-    state: rank.state,
-    reason: rank.reason ?? null,
-    transport: rank.transport ?? null,
-    times: {}
-  }]);
+  const ranks =
+    (found.ranks ?? [])
+      .map(rank => [rank.rank,
+             {...newRank(rank), state: rank.state, reason: rank.reason ?? null}]);
   return {
     case: found.case,
     attempt: found.attempt ?? 1,

@@ -41,10 +41,10 @@ function choose(name) {
 }
 
 export function themeSwitch() {
-  const label = h('span', {class: 'theme-name'});
-  const button = h('button',
-    {class: 'quiet', on: {click: () => choose(theme() === 'dark' ? 'light' : 'dark')}},
-    h('span', {'class': 'theme-glyph', 'aria-hidden': 'true'}), label);
+  const label = h('span.theme-name');
+  const button =
+    h('button.quiet', {on: {click: () => choose(theme() === 'dark' ? 'light' : 'dark')}},
+      h('span.theme-glyph', {'aria-hidden': 'true'}), label);
   const name = () => {
     const other = theme() === 'dark' ? 'Light' : 'Dark';
     setText(label, other);

@@ -54,7 +54,7 @@ export const formatBandwidth = gbs => (gbs == null ? '–' : significant(gbs));
 
 /* Microseconds as a table cell: always the same unit, so that columns compare. */
 export function formatMicros(us) {
-  if (us == null || !Number.isFinite(us)) {
+  if (!Number.isFinite(us)) {
     return '–';
   }
   if (us >= 1000) {
@@ -65,7 +65,7 @@ export function formatMicros(us) {
 
 /* Microseconds with the unit that fits. */
 export function formatTime(us) {
-  if (us == null || !Number.isFinite(us)) {
+  if (!Number.isFinite(us)) {
     return '–';
   }
   if (us < 1000) {
@@ -76,7 +76,7 @@ export function formatTime(us) {
 
 /* Seconds of waiting or running: "40 ms", "1.4 s", "12 s", "3 min 20 s", "2 h 5 min". */
 export function formatDuration(seconds) {
-  if (seconds == null || !Number.isFinite(seconds)) {
+  if (!Number.isFinite(seconds)) {
     return '–';
   }
   const s = Math.max(0, seconds);
@@ -113,6 +113,21 @@ export function secondsBetween(from, to) {
 
 export function plural(count, word, several = `${word}s`) {
   return `${count} ${count === 1 ? word : several}`;
+}
+
+/* Numbers in order: "0–3", "0, 2 … 14", "0, 1, 5". */
+export function listInWords(numbers) {
+  const [first, second] = numbers;
+  const last = numbers[numbers.length - 1];
+  const isEven = numbers.every((n, i) => n === first + i * (second - first));
+  if (numbers.length > 2 && isEven && second === first + 1) {
+    return `${first}–${last}`;
+  }
+  if (numbers.length > 4 && isEven) {
+    return `${first}, ${second} … ${last}`;
+  }
+  const more = numbers.length - 8;
+  return numbers.slice(0, 8).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /* A long text cut in the middle: names may be as long as people like. */

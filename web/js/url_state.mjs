@@ -60,11 +60,8 @@ export function formatAddress({view, id = null, query = {}}) {
 /* The query string of GET /runs for what the run list shows. */
 export function runListQuery(query, limit) {
   const params = new URLSearchParams();
-  put(params, 'q', query.q, '');
-  query.states.forEach(state => params.append('state', state));
-  query.labels.forEach(label => params.append('label', label));
-  put(params, 'cursor', query.cursor, '');
-  params.set('limit', String(limit));
+  writeRuns(query, params);
+  params.set('limit', limit);
   return params.toString();
 }
 

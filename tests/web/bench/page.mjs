@@ -20,7 +20,7 @@ function bytesUnder(folder) {
 function uiBytes() {
   const vendor = path.join(WEB, 'node_modules/uplot/dist');
   const single = ['index.html', 'icon.svg'].map(name => path.join(WEB, name));
-  single.push(path.join(vendor, 'uPlot.iife.min.js'), path.join(vendor, 'uPlot.min.css'));
+  single.push(path.join(vendor, 'uPlot.iife.min.js'));
   return bytesUnder(path.join(WEB, 'js')) + bytesUnder(path.join(WEB, 'css')) +
     single.reduce((sum, file) => sum + statSync(file).size, 0);
 }

@@ -157,7 +157,7 @@ test('a failed run says why, and which rank on which node', LIMIT, async t => {
     .filter({hasText: 'rank 2 on node-2 was killed'})
     .first()
     .waitFor();
-  await sees(page, 'rank 2: killed by signal 9');
+  await sees(page, 'rank 2 on node-2: killed by signal 9');
   await page.getByRole('button', {name: 'Delete'}).waitFor();
 });
 

@@ -113,6 +113,7 @@ export class FakeServer {
       collectives: run.spec.collectives,
       ...(run.spec.control ? {control: run.spec.control} : {}),
       nodes: state.nodes,
+      ...(state.groups ? {groups: state.groups} : {}),
       rows_done: rows.length,
       rows_total: state.rowsTotal,
       summary: {
@@ -159,7 +160,7 @@ export class FakeServer {
       const answer = this.onValidate(JSON.parse(body));
       json(response, answer.status, answer.body);
     } else if (kind === 'nodes') {
-      this.answerNodes(response, id);
+      this.answerNodes(response, id, url.searchParams);
     } else if (kind !== 'runs') {
       problem(response, 404, 'no such path');
     } else if (!id && request.method === 'POST') {
@@ -173,12 +174,14 @@ export class FakeServer {
     }
   }
 
-  answerNodes(response, name) {
+  answerNodes(response, name, params) {
     const node = this.nodes.find(n => n.name === name);
     if (name && !node) {
       problem(response, 404, 'no such node');
     } else {
-      json(response, 200, name ? node : {nodes: this.nodes});
+      const brief = ({inventory, ...rest}) => rest;
+      const nodes = params.get('inventory') === '0' ? this.nodes.map(brief) : this.nodes;
+      json(response, 200, name ? node : {nodes});
     }
   }
 

@@ -92,7 +92,7 @@ export const sizesUpTo = (min, max) => {
 };
 
 /* A whole run. `options`: id, name, labels, collectives, sizes, repeats, state, reason,
- * mutate(row): changes rows before they are logged. */
+ * mutate(row): changes rows before they are logged; groups: the ranks of each. */
 export function sampleRun(options = {}) {
   const {
     id = '06cw1x2k3m4n',
@@ -103,15 +103,21 @@ export function sampleRun(options = {}) {
     repeats = 1,
     state = 'completed',
     reason = null,
-    mutate = row => row
+    mutate = row => row,
+    groups = undefined
   } = options;
   const log = new EventLog(options.t0);
   const created = iso(log.t0);
   const rowsEach = collectives.length * sizes.length * 2;
   log.add('state', {state: 'queued', reason: null}, 0);
   log.add('state', {state: 'waiting_for_nodes', reason: null});
-  log.add('placed',
-    {backend: 'host', world_size: 4, nodes: NODES, rows_total: rowsEach * repeats});
+  log.add('placed', {
+    backend: 'host',
+    world_size: 4,
+    nodes: NODES,
+    rows_total: rowsEach * repeats,
+    groups
+  });
   log.add('state', {state: 'rendezvous', reason: null});
   for (let repeat = 0; repeat < repeats; repeat += 1) {
     sampleCase(log, repeat, {collectives, sizes, mutate, failed: state === 'failed'});
@@ -231,12 +237,15 @@ export function sampleNode(name, state = 'idle', extra = {}) {
   };
 }
 
+export function replay(events) {
+  const run = newRunState();
+  applyEvents(run, events);
+  return run;
+}
+
 /* A run's state that has these rows, as far as books look at it. */
 export function stateWith(rows) {
-  const state = newRunState();
-  applyEvents(
-    state, rows.map((row, i) => ({case: 0, ...row, id: i + 1, type: 'result'})));
-  return state;
+  return replay(rows.map((row, i) => ({case: 0, ...row, id: i + 1, type: 'result'})));
 }
 
 /* A run of a program that prints two figures at each step, in two environments. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {Book, bookOf} from '../../../web/js/book.mjs';
-import {applyEvents, newRunState, replay} from '../../../web/js/events.mjs';
-import {sampleRow, sampleRun, stateWith} from '../lib/sample.mjs';
+import {applyEvents, newRunState} from '../../../web/js/events.mjs';
+import {replay, sampleRow, sampleRun, stateWith} from '../lib/sample.mjs';
 
 const row = options =>
   ({case: 0, attempt: 1, ...sampleRow({row: 0, series: 0, ...options})});
@@ -110,10 +110,12 @@ test('one more row in a run of many reads none of those before it', () => {
   for (const row of state.rowList) {
     for (const name of ['size', 'time_us', 'busbw_gbs']) {
       const value = row[name];
-      Object.defineProperty(row, name, {get: () => {
-        reads += 1;
-        return value;
-      }});
+      Object.defineProperty(row, name, {
+        get: () => {
+          reads += 1;
+          return value;
+        }
+      });
     }
   }
   const before = state.rowList.length;
@@ -122,4 +124,14 @@ test('one more row in a run of many reads none of those before it', () => {
   assert.ok(state.rowList.length > before);
   assert.equal(book.rows, state.rowList.length);
   assert.equal(reads, 0);
+});
+
+test('rows of a group name its ranks', () => {
+  const state = stateWith(
+    [row({size: 8}), row({row: 1, size: 16})].map((one, group) => ({...one, group})));
+  state.groups = [[0, 2], [1, 3]];
+  const book = bookOf(state);
+  assert.deepEqual([...book.lines.values()].map(line => line.label.split(' · ').pop()),
+    ['group 0 (ranks 0, 2)', 'group 1 (ranks 1, 3)']);
+  assert.deepEqual(book.table().map(entry => entry.members), state.groups);
 });

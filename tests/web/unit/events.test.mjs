@@ -6,14 +6,15 @@ import {
   applyEvent,
   applyEvents,
   caseToShow,
+  isBlamed,
   isEnded,
+  isVictim,
   lanes,
   newRunState,
   rankStage,
-  replay,
   transports
 } from '../../../web/js/events.mjs';
-import {EventLog, sampleRun, sampleRow} from '../lib/sample.mjs';
+import {EventLog, replay, sampleRun, sampleRow} from '../lib/sample.mjs';
 
 test('a finished run is replayed to its end', () => {
   const run = replay(sampleRun({sizes: [8, 16], repeats: 2}).events);
@@ -137,4 +138,31 @@ test('what NCCL itself says of its channels stands in place of a guess', () => {
   log.add('nccl', {...at, rank: 7, log: {}});
   assert.equal(transports([...replay(log.events).cases.get(0).ranks.values()]),
     'NET/IB/0/GDRDMA, P2P/IPC');
+});
+
+test('a rank keeps what it said of its memory, and what NCCL said', () => {
+  const log = new EventLog();
+  const at = {case: 0, attempt: 1, rank: 0, node: 'a'};
+  log.add(
+    'rank', {...at, state: 'connected', init_s: 0.5, gpu_memory: {init_bytes: 1024}});
+  log.add('nccl', {...at, log: {network: 'IB'}});
+  log.add(
+    'rank', {...at, state: 'done', gpu_memory: {init_bytes: 1024, end_bytes: 4096}});
+  log.add('nccl', {...at, case: 1, log: {network: 'Socket'}});
+  const rank = replay(log.events).cases.get(0).ranks.get(0);
+  assert.deepEqual(rank.memory, {init_bytes: 1024, end_bytes: 4096});
+  assert.deepEqual(rank.log, {network: 'IB'});
+  assert.equal(rank.initSeconds, 0.5);
+});
+
+test('whom the reason names is told from those that went down with it', () => {
+  const reason = 'stalled: behind: rank 1 on node-1 (operation 3); 3 ranks wait for it';
+  assert.equal(isBlamed({rank: 1, node: 'node-1'}, reason), true);
+  assert.equal(isBlamed({rank: 11, node: 'node-1'}, reason), false);
+  assert.equal(isBlamed({rank: 0, node: 'node-1'}, reason), false);
+  assert.equal(isBlamed({rank: 1, node: 'node-1'}, null), false);
+  assert.equal(isVictim({reason: 'cancelled: told to stop'}), true);
+  assert.equal(isVictim({reason: 'peer_lost: lost rank 3: connection closed'}), true);
+  assert.equal(isVictim({reason: 'worker killed by signal 9 (Killed)'}), false);
+  assert.equal(isVictim({reason: null}), false);
 });

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {bookOf} from '../../../web/js/book.mjs';
-import {replay} from '../../../web/js/events.mjs';
 import {metricPanels} from '../../../web/js/figures.mjs';
 import {parseAddress} from '../../../web/js/url_state.mjs';
+import {replay} from '../lib/sample.mjs';
 
 const figure = (id, value, set = {}) => ({
   id,

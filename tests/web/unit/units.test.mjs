@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import * as units from '../../../web/js/units.mjs';
+import {whereInWords} from '../../../web/js/where.mjs';
 
 test('sizes are parsed with suffixes that are powers of 1024', () => {
   const cases = [
@@ -68,4 +69,20 @@ test('a long name is cut in the middle to the limit', () => {
   const cut = units.shorten('a'.repeat(5000) + 'END', 100);
   assert.equal(cut.length, 100);
   assert.match(cut, /^a+…a+END$/);
+});
+
+test('numbers in order are said in short', () => {
+  for (const [numbers, text] of [[[3], '3'], [[0, 1], '0, 1'], [[4, 5, 6, 7], '4–7'],
+         [[0, 2], '0, 2'], [[0, 2, 4, 6, 8], '0, 2 … 8'], [[0, 1, 5], '0, 1, 5'],
+         [[0, 1, 3, 4, 6, 7, 9, 10, 12, 13], '0, 1, 3, 4, 6, 7, 9, 10 and 2 more']]) {
+    assert.equal(units.listInWords(numbers), text);
+  }
+});
+
+test('where a run ran says what it was not measured on', () => {
+  const run = {backend: 'nccl', world_size: 4, nodes: [{ranks: 2}, {ranks: 2}]};
+  assert.equal(whereInWords(run), 'nccl · 2 nodes × 2 ranks');
+  assert.equal(
+    whereInWords({...run, emulated: true}), 'nccl, emulated · 2 nodes × 2 ranks');
+  assert.equal(whereInWords({...run, backend: 'sim'}), 'simulated · 2 nodes × 2 ranks');
 });

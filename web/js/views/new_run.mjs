@@ -21,9 +21,9 @@ const CHECK_AFTER_MS = 200;
 export default function view(root, app, {query}) {
   app.title('New run');
   const page = new NewRunPage(app);
-  root.append(h('h1', {}, 'New run'), page.note, page.form);
+  root.append(h('h1', 'New run'), page.note, page.form);
   page.begin(query.from);
-  return {update() {}, destroy: () => page.destroy()};
+  return {destroy: () => page.destroy()};
 }
 
 class NewRunPage {
@@ -42,30 +42,28 @@ class NewRunPage {
   build() {
     this.curl = copyBlock('', 'the curl line');
     this.json = h('textarea', {
-      'rows': '9',
-      'spellcheck': 'false',
+      rows: '9',
+      spellcheck: 'false',
       'aria-label': 'The request as JSON',
-      'on': {input: () => this.readJson()}
+      on: {input: () => this.readJson()}
     });
-    this.jsonError = h('p', {class: 'field-error', hidden: true, role: 'status'});
-    this.go = h('button', {type: 'submit', class: 'primary big'}, 'Start the run');
-    this.errors = h('div', {class: 'alerts'});
-    this.cost = h('div', {class: 'cost', role: 'status'});
-    this.note = h('p', {class: 'muted', role: 'status'});
-    this.groups = h('div', {class: 'stack'});
+    this.jsonError = h('p.field-error', {hidden: true, role: 'status'});
+    this.go = h('button.primary.big', {type: 'submit'}, 'Start the run');
+    this.errors = h('div.alerts');
+    this.cost = h('div.cost', {role: 'status'});
+    this.note = h('p.muted', {role: 'status'});
+    this.groups = h('div.stack');
     this.whatSwitch = switcher('What to run',
       [['measure', 'Measure collectives'], ['program', 'Run a program']], what => {
         this.what = what;
         this.preview();
       });
-    this.form = h('form', {class: 'new-run', novalidate: true},
-      h('div', {class: 'stack'}, this.whatSwitch.group, this.groups),
-      h('aside', {class: 'card preview', 'aria-label': 'The request'}, this.errors,
-        this.go, this.cost,
-        h('p', {class: 'help'}, 'Blank fields take the server’s defaults.'),
-        h('h2', {}, 'The request ', copyButton('the request', () => this.json.value)),
-        this.json, this.jsonError, h('h2', {}, 'The same from a shell'),
-        this.curl.block));
+    this.form = h('form.new-run', {novalidate: true},
+      h('div.stack', this.whatSwitch.group, this.groups),
+      h('aside.card.preview', {'aria-label': 'The request'}, this.errors, this.go,
+        this.cost, h('p.help', 'Blank fields take the server’s defaults.'),
+        h('h2', 'The request ', copyButton('the request', () => this.json.value)),
+        this.json, this.jsonError, h('h2', 'The same from a shell'), this.curl.block));
     this.form.addEventListener('submit', event => this.submit(event));
   }
 
@@ -91,9 +89,8 @@ class NewRunPage {
       this.controls.set(field.id, control);
       return control.element;
     });
-    const grid = h('div', {class: 'field-grid'}, built);
-    return closed ? fold(title, null, grid)
-                  : h('section', {class: 'card'}, h('h2', {}, title), grid);
+    const grid = h('div.field-grid', built);
+    return closed ? fold(title, null, grid) : h('section.card', h('h2', title), grid);
   }
 
   read() {
@@ -203,7 +200,7 @@ class NewRunPage {
       alertBox('bad', refused ? 'The server refused it. ' : 'The server did not answer. ',
         refused ? error.message
                 : 'Try again: the run is started once, however often you ask.',
-        loose.length ? h('ul', {}, loose.map(text => h('li', {}, text))) : null));
+        loose.length ? h('ul', loose.map(text => h('li', text))) : null));
     const first = this.fields.find(field => byField[field.id]);
     if (first) {
       const control = this.controls.get(first.id);

@@ -2,8 +2,8 @@
 import {h, region, setHidden, setText} from '../dom.mjs';
 import {head, labelChips, statePill, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
-import {formatBandwidth, formatMemory, plural, shorten} from '../units.mjs';
-import {whereInWords} from '../where.mjs';
+import {formatMemory, plural, shorten} from '../units.mjs';
+import {peak, whatCell} from './runs.mjs';
 
 const HISTORY_RUNS = 100;
 const HISTORY_WORDS = {
@@ -17,18 +17,17 @@ const HISTORY_WORDS = {
 export default function view(root, app, {id}) {
   app.title(id);
   const state = h('span');
-  const facts = h('dl', {class: 'facts card'});
-  const backends = h('div', {class: 'cards'});
+  const facts = h('dl.facts.card');
+  const backends = h('div.cards');
   const history = region('Runs here', 'scroll card');
-  const more = h('p', {class: 'muted'});
-  const changes = h('ol', {class: 'timeline'});
-  const past = h('section', {class: 'card'}, h('h2', {}, 'Its past'), changes);
-  const note = h('p', {class: 'muted'}, 'Asking the server…');
-  root.append(h('p', {class: 'crumbs'}, h('a', {href: '/nodes'}, 'Nodes')),
-    h('div', {class: 'title'}, h('h1', {}, shorten(id, 200)), state), note,
-    h('div', {class: 'node-page'}, facts,
-      h('section', {class: 'stack'}, h('h2', {}, 'Backends'), backends)),
-    h('h2', {}, 'Runs here'), history, more, past);
+  const more = h('p.muted');
+  const changes = h('ol.timeline');
+  const past = h('section.card', h('h2', 'Its past'), changes);
+  const note = h('p.muted', 'Asking the server…');
+  root.append(h('p.crumbs', h('a', {href: '/nodes'}, 'Nodes')),
+    h('div.title', h('h1', shorten(id, 200)), state), note,
+    h('div.node-page', facts, h('section.stack', h('h2', 'Backends'), backends)),
+    h('h2', 'Runs here'), history, more, past);
   let drawn = '';
 
   async function refresh() {
@@ -53,16 +52,15 @@ export default function view(root, app, {id}) {
   function draw(node, runs) {
     state.replaceChildren(statePill(node.state));
     facts.replaceChildren(...factRows(node));
-    const probes = Object.entries(node.inventory?.backends ?? {});
+    const probes = Object.entries(node.inventory?.backends ?? {}).sort();
     backends.replaceChildren(...probes.map(([name, probe]) => backendCard(name, probe)));
-    history.replaceChildren(
-      runs.length ? runTable(runs) : h('p', {class: 'muted'}, 'None.'));
+    history.replaceChildren(runs.length ? runTable(runs) : h('p.muted', 'None.'));
     setHidden(past, !node.history?.length);
     changes.replaceChildren(...(node.history ?? []).map(changeLine));
   }
 
   const polling = poll(refresh, 3000);
-  return {update() {}, destroy: polling.stop};
+  return {destroy: polling.stop};
 }
 
 function factRows(node) {
@@ -76,7 +74,7 @@ function factRows(node) {
     ['System', [inventory.os, inventory.kernel].filter(Boolean).join(', ')],
     ['CPU', cpuInWords(cpu)], ['NUMA nodes', inventory.numa_nodes],
     ['Memory', inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : null],
-    ['Interfaces', addresses.map(text => h('div', {}, text))],
+    ['Interfaces', addresses.map(text => h('div', text))],
     ['Host identity', inventory.hostid], ['Ranks offered', node.ranks],
     ['Agent', node.version], ['Registered', timeOf(node.registered)],
     ['Last seen', timeOf(node.last_seen)]
@@ -84,7 +82,7 @@ function factRows(node) {
   return rows
     .filter(([, value]) =>
               value !== null && value !== undefined && value !== '' && value.length !== 0)
-    .flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]);
+    .flatMap(([name, value]) => [h('dt', name), h('dd', value)]);
 }
 
 function cpuInWords({model, ...counts}) {
@@ -96,41 +94,31 @@ function cpuInWords({model, ...counts}) {
 
 function backendCard(name, probe) {
   const devices = probe?.devices ?? [];
-  return h('section', {class: 'card'},
-    h('h3', {}, name, ' ',
+  return h('section.card',
+    h('h3', name, ' ',
       h('span', {class: `pill ${probe?.available ? 'good' : 'calm'}`},
         probe?.available ? 'available' : 'not available')),
-    probe?.reason ? h('p', {}, probe.reason) : null,
+    probe?.reason ? h('p', probe.reason) : null,
     devices.length === 0
       ? null
-      : h('ul', {},
+      : h('ul',
           devices.map(
-            device => h('li', {}, `${device.index}: ${device.name}`,
+            device => h('li', `${device.index}: ${device.name}`,
               device.memory_bytes ? ` (${formatMemory(device.memory_bytes)})` : ''))));
 }
 
 function changeLine({time, state, detail}) {
   return h('li', {class: state === 'lost' ? 'bad' : null},
-    h('span', {class: 'number muted'}, timeOf(time)),
-    h('span', {}, [HISTORY_WORDS[state] ?? state, detail].filter(Boolean).join(', ')));
+    h('span.number.muted', timeOf(time)),
+    h('span', [HISTORY_WORDS[state] ?? state, detail].filter(Boolean).join(', ')));
 }
 
 function runTable(runs) {
   const columns = ['State', 'Run', 'Started', 'What and where', 'Peak busbw'];
-  return h('table', {class: 'list'}, head(columns, i => i === 4),
-    h('tbody', {}, runs.map(runRow)));
+  return h('table.list', head(columns, i => i === 4), h('tbody', runs.map(runRow)));
 }
 
-function runRow(run) {
-  const peak = run.summary?.peak_busbw_gbs;
-  return h('tr', {}, h('td', {}, statePill(run.state)),
-    h('th', {scope: 'row'},
-      h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80))),
-    h('td', {}, timeOf(run.started ?? run.created)),
-    h('td', {},
-      [run.program, ...(run.collectives ?? []), ...(run.control ?? [])]
-        .filter(Boolean)
-        .join(', '),
-      h('div', {class: 'muted where'}, whereInWords(run))),
-    h('td', {class: 'number'}, peak > 0 ? `${formatBandwidth(peak)} GB/s` : '–'));
-}
+const runRow = run => h('tr', h('td', statePill(run.state)),
+  h('th', {scope: 'row'},
+    h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80))),
+  h('td', timeOf(run.started ?? run.created)), whatCell(run), h('td.number', peak(run)));

@@ -9,19 +9,34 @@ const COLUMNS = [
   'Last seen'
 ];
 
+const NUMBERS = new Set(['Ranks', 'Memory']);
+
 export default function view(root, app) {
   app.title('Nodes');
-  const count = h('p', {class: 'muted'}, 'Asking the server…');
+  const count = h('p.muted', 'Asking the server…');
   const body = h('tbody');
-  const table =
-    region('Nodes', 'scroll card', h('table', {class: 'list'}, head(COLUMNS), body));
+  const table = region('Nodes', 'scroll card',
+    h('table.list', head(COLUMNS, i => NUMBERS.has(COLUMNS[i])), body));
   table.hidden = true;
-  root.append(h('h1', {}, 'Nodes'), count, table);
+  root.append(h('h1', 'Nodes'), count, table);
+
+  let inventories = new Map();
+
+  /* What a node is made of is asked for when one registers. */
+  async function load() {
+    const {nodes} = await app.api.nodes();
+    if (nodes.some(node => !inventories.has(registration(node)))) {
+      const whole = await app.api.nodes(true);
+      inventories =
+        new Map(whole.nodes.map(node => [registration(node), node.inventory]));
+    }
+    return nodes.map(node => ({...node, inventory: inventories.get(registration(node))}));
+  }
 
   async function refresh() {
     let nodes;
     try {
-      ({nodes} = await app.api.nodes());
+      nodes = await load();
     } catch (error) {
       setText(count, error.status ? error.message : 'Waiting for the server.');
       return;
@@ -36,8 +51,10 @@ export default function view(root, app) {
   }
 
   const polling = poll(refresh, 2000);
-  return {update() {}, destroy: polling.stop};
+  return {destroy: polling.stop};
 }
+
+const registration = ({name, registered}) => `${name} ${registered}`;
 
 /* By name, node-2 before node-10. */
 export const byName =
@@ -63,24 +80,23 @@ export const nodeAddress = name => `/nodes/${encodeURIComponent(name)}`;
 const age = (app, node) => (app.api.now() - Date.parse(node.last_seen)) / 1000;
 
 /* The backends that a node can run, by the probes' word. */
-export function backendNames(inventory) {
+function backendNames(inventory) {
   return Object.entries(inventory?.backends ?? {})
     .filter(([, probe]) => probe?.available)
-    .map(([name]) => name);
+    .map(([name]) => name)
+    .sort();
 }
 
 function nodeRow(node, app) {
   const inventory = node.inventory ?? {};
-  return h('tr', {},
+  return h('tr',
     h('th', {scope: 'row'}, h('a', {href: nodeAddress(node.name)}, node.name),
       labelChips(node.labels)),
-    h('td', {}, statePill(node.state)),
-    h('td', {}, node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : '–'),
-    h('td', {}, node.group ?? '–'), h('td', {class: 'number'}, node.ranks ?? '–'),
-    h('td', {}, node.address ?? '–'),
-    h('td', {}, backendNames(inventory).join(', ') || '–'),
-    h('td', {}, inventory.cpu?.threads ? plural(inventory.cpu.threads, 'thread') : '–'),
-    h('td', {class: 'number'},
-      inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : '–'),
-    h('td', {}, formatAgo(age(app, node))));
+    h('td', statePill(node.state)),
+    h('td', node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : '–'),
+    h('td', node.group ?? '–'), h('td.number', node.ranks ?? '–'),
+    h('td', node.address ?? '–'), h('td', backendNames(inventory).join(', ') || '–'),
+    h('td', inventory.cpu?.threads ? plural(inventory.cpu.threads, 'thread') : '–'),
+    h('td.number', inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : '–'),
+    h('td', formatAgo(age(app, node))));
 }

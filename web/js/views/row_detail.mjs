@@ -12,7 +12,7 @@ export class RowDetail {
     this.api = api;
     this.id = id;
     this.loaded = [];
-    this.element = h('div', {class: 'row-detail'});
+    this.element = h('div.row-detail');
     this.entry = entry;
     if (entry.base.out || entry.base.in) {
       this.load();
@@ -36,7 +36,7 @@ export class RowDetail {
       }
       this.draw();
     } catch (error) {
-      this.element.replaceChildren(h('p', {class: 'bad'}, error.message));
+      this.element.replaceChildren(h('p.bad', error.message));
     }
   }
 
@@ -47,24 +47,22 @@ export class RowDetail {
     const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
     const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
     this.element.replaceChildren(
-      ...rows.slice(0, BLOCKS_SHOWN * 2).map(row => rowBlock(row, isRepeated)),
-      left > 0
-        ? h('p', {class: 'muted'}, `and ${left} more: the files under Share have all`)
-        : '');
+      ...rows.slice(0, BLOCKS_SHOWN * 2)
+        .map(row => rowBlock(row, isRepeated, this.entry.members)),
+      left > 0 ? h('p.muted', `and ${left} more: the files under Share have all`) : '');
   }
 }
 
-function rowBlock(row, isRepeated) {
+function rowBlock(row, isRepeated, members) {
   const cycle =
     row.cycle === undefined || row.cycle === null ? '' : `, cycle ${row.cycle}`;
   const place = placement(row) + (isRepeated ? `, case ${row.case}` : '') + cycle;
   if (row.skipped !== undefined) {
-    return h('section', {}, h('h3', {}, place), h('p', {}, `Skipped: ${row.skipped}`));
+    return h('section', h('h3', place), h('p', `Skipped: ${row.skipped}`));
   }
-  return h('section', {}, h('h3', {}, place),
-    h('dl', {class: 'facts'},
-      facts(row).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
-    rankBars(row.times_us ?? []), samples(row.samples_us), wrongList(row));
+  return h('section', h('h3', place),
+    h('dl.facts', facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)])),
+    rankBars(row.times_us ?? [], members), samples(row.samples_us), wrongList(row));
 }
 
 function facts(row) {
@@ -86,16 +84,17 @@ function facts(row) {
   ].filter(([, value]) => value !== null);
 }
 
-function rankBars(times) {
+/* `members` are the ranks whose times they are, if not all. */
+function rankBars(times, members) {
   if (times.length === 0) {
     return null;
   }
   const top = Math.max(...times);
-  return h('ul', {'class': 'rank-bars', 'aria-label': 'Time per rank'},
+  return h('ul.rank-bars', {'aria-label': 'Time per rank'},
     times.slice(0, RANKS_SHOWN)
-      .map((time, rank) => h('li', {}, h('span', {class: 'muted'}, `rank ${rank}`),
-             h('span', {class: 'bar', vars: {'--share': String(time / top)}}),
-             h('span', {class: 'number'}, formatTime(time)))));
+      .map((time, i) => h('li', h('span.muted', `rank ${members?.[i] ?? i}`),
+             h('span.bar', {vars: {'--share': String(time / top)}}),
+             h('span.number', formatTime(time)))));
 }
 
 function samples(times) {
@@ -105,7 +104,7 @@ function samples(times) {
   const sorted = [...times].sort((a, b) => a - b);
   const at = share =>
     formatTime(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]);
-  return h('p', {},
+  return h('p',
     `${times.length} calls timed each by itself: median ${at(0.5)}, ` +
       `90 % within ${at(0.9)}, slowest ${formatTime(sorted[sorted.length - 1])}.`);
 }
@@ -114,10 +113,10 @@ function wrongList(row) {
   if (!row.errors?.length) {
     return null;
   }
-  return h('table', {class: 'wrong-list'},
-    h('caption', {}, `The first ${row.errors.length} of ${row.wrong} wrong elements`),
+  return h('table.wrong-list',
+    h('caption', `The first ${row.errors.length} of ${row.wrong} wrong elements`),
     head(['rank', 'index', 'expected', 'got']),
-    h('tbody', {}, row.errors.map(error => h('tr', {}, [
+    h('tbody', row.errors.map(error => h('tr', [
       'rank', 'index', 'expected', 'got'
     ].map(key => h('td', {class: key === 'got' ? 'bad' : null}, String(error[key])))))));
 }

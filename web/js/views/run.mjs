@@ -35,8 +35,8 @@ export default function view(root, app, {id, query}) {
   };
   const source = new RunSource(app.api, id, ask);
   const parts = buildParts(app, id, {ask, change, seek, source});
-  const rest = h('div', {class: 'stack', hidden: true},
-    PARTS_IN_ORDER.map(name => parts[name].element));
+  const rest =
+    h('div.stack', {hidden: true}, PARTS_IN_ORDER.map(name => parts[name].element));
   root.append(parts.head.element, rest);
   const clock = setInterval(() => {
     if (!isEnded(source.state) && !document.hidden) {
@@ -90,7 +90,6 @@ function draw(source, parts, rest, view) {
   }
   const {spec} = source.meta;
   const title = source.name() + (unreal ? ` (${unreal})` : '');
-  const measures = !spec?.program && spec?.collectives?.length !== 0;
   parts.cases.update(state, view.case);
   parts.lanes.update(state, shownCase);
   const others = parts.overlay.update(source, view.with);
@@ -100,6 +99,8 @@ function draw(source, parts, rest, view) {
     metrics: state.metrics,
     spec
   };
+  const isBare = isEnded(state) && all.rows === 0 && others.length === 0;
+  const measures = !isBare && !spec?.program && spec?.collectives?.length !== 0;
   for (const name of ['charts', 'table', 'meaning']) {
     setHidden(parts[name].element, !measures);
   }
@@ -113,5 +114,11 @@ function draw(source, parts, rest, view) {
   parts.logs.update(state, view);
   parts.timeline.update(state);
   parts.spec.update(source.meta);
-  parts.meaning.update(state.worldSize);
+  parts.meaning.update(ranksTogether(state));
+}
+
+/* How many ranks a collective is of; 0 where groups differ. */
+function ranksTogether({groups, worldSize}) {
+  const sizes = new Set(groups?.map(group => group.length) ?? [worldSize]);
+  return sizes.size === 1 ? [...sizes][0] : 0;
 }

@@ -9,9 +9,9 @@ export function runSpec(app) {
   const json = copyBlock('', 'the spec');
   const curl = copyBlock('', 'the curl line');
   const env = h('div');
-  const details = fold('Spec and environment', null,
-    h('h3', {}, 'The same run from a shell'), curl.block, h('h3', {}, 'Effective spec'),
-    json.block, h('h3', {}, 'Environment of the ranks'), env);
+  const details =
+    fold('Spec and environment', null, h('h3', 'The same run from a shell'), curl.block,
+      h('h3', 'Effective spec'), json.block, h('h3', 'Environment of the ranks'), env);
   let drawn = null;
   return {
     element: details,
@@ -25,12 +25,11 @@ export function runSpec(app) {
         curlLine(shortSpec(meta.spec ?? {}), location.origin, app.api.token() !== null));
       const pairs = Object.entries(meta.spec?.env ?? {});
       env.replaceChildren(pairs.length === 0
-          ? h('p', {class: 'muted'},
+          ? h('p.muted',
               'The run sets no variables; each agent’s own ' +
                 'environment applies.')
-          : h('table', {class: 'env'}, h('tbody', {}, pairs.map(([
-              name, value
-            ]) => h('tr', {}, h('th', {scope: 'row'}, name), h('td', {}, value))))));
+          : h('table.env', h('tbody', pairs.map(([name,
+              value]) => h('tr', h('th', {scope: 'row'}, name), h('td', value))))));
     }
   };
 }
@@ -75,10 +74,9 @@ const MEANINGS = [
 export function runMeaning() {
   const body = h('tbody');
   const details = fold('What the numbers mean', null,
-    h('dl', {class: 'meanings'},
-      MEANINGS.flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
-    h('h3', {}, 'Factor from algbw to busbw'),
-    h('table', {class: 'env'}, head(['collective', 'factor', 'here']), body));
+    h('dl.meanings', MEANINGS.flatMap(([name, text]) => [h('dt', name), h('dd', text)])),
+    h('h3', 'Factor from algbw to busbw'),
+    h('table.env', head(['collective', 'factor', 'here']), body));
   let drawn = null;
   return {
     element: details,
@@ -89,8 +87,8 @@ export function runMeaning() {
       drawn = worldSize;
       body.replaceChildren(...FACTORS.map(
         ([names, formula, factor]) =>
-          h('tr', {}, h('th', {scope: 'row'}, names.join(', ')), h('td', {}, formula),
-            h('td', {},
+          h('tr', h('th', {scope: 'row'}, names.join(', ')), h('td', formula),
+            h('td',
               worldSize > 0 ? `${significant(factor(worldSize))} (n = ${worldSize})`
                             : '–'))));
     }

@@ -6,9 +6,9 @@ import {plural} from '../units.mjs';
 
 export function caseBar(change) {
   const all = h('button', {on: {click: () => change({case: null})}}, 'All together');
-  const list = h('ul', {class: 'case-list'});
-  const element = h('nav', {'class': 'card cases', 'aria-label': 'Cases', 'hidden': true},
-    h('h2', {}, 'Cases'), all, list);
+  const list = h('ul.case-list');
+  const element = h(
+    'nav.card.cases', {'aria-label': 'Cases', hidden: true}, h('h2', 'Cases'), all, list);
   return {
     element,
     update(state, wanted) {
@@ -19,11 +19,11 @@ export function caseBar(change) {
         key: item => item.case,
         signature: item => JSON.stringify(
           [item.state, item.reason, item.attempt, item.env, wanted === item.case]),
-        render: item => h('li', {},
+        render: item => h('li',
           h('button', {
             'aria-pressed': String(wanted === item.case),
-            'title': item.reason,
-            'on': {click: () => change({case: item.case})}
+            title: item.reason,
+            on: {click: () => change({case: item.case})}
           },
             nameWithAttempts(item), statePill(item.state)))
       });

@@ -15,18 +15,17 @@ const HEIGHT_OF_SEVERAL = 280;
  * for another address state; `redraw()` for a drawing of the same. */
 export function runCharts(change, redraw, figures = false) {
   const controls = chartControls(change, figures);
-  const legend = h('ul', {'class': 'legend', 'aria-label': 'Series'});
-  const panels = h('div', {class: 'panels'});
-  const empty =
-    h('p', {class: 'chart-empty'}, 'Points appear here as they are measured.');
+  const legend = h('ul.legend', {'aria-label': 'Series'});
+  const panels = h('div.panels');
+  const empty = h('p.chart-empty', 'Points appear here as they are measured.');
   const charts = new Map();
   let shown = {panels: [], view: null, title: 'run'};
   const stopTheme = onTheme(redraw);
   const exports = exportButtons(() => shown);
   const build = figures ? metricPanels : buildPanels;
-  const element = h('section',
-    {'class': 'card chart-card', 'aria-label': figures ? 'Chart of figures' : 'Chart'},
-    h('div', {class: 'chart-top'}, controls.element, exports), panels, empty, legend);
+  const element =
+    h('section.card.chart-card', {'aria-label': figures ? 'Chart of figures' : 'Chart'},
+      h('div.chart-top', controls.element, exports), panels, empty, legend);
 
   return {
     element,
@@ -63,13 +62,14 @@ function chartControls(change, figures) {
   const band = h('input', {type: 'checkbox', id});
   band.addEventListener('change', () => change({band: band.checked}));
   return {
-    element: h('div', {class: 'controls'}, figures ? null : metric.group, scale.group,
+    element: h('div.controls', figures ? null : metric.group, scale.group,
       figures ? null : place.group,
-      h('label', {
-        'for': id,
-        'title': figures ? 'Lowest to highest, over ranks and repeats'
+      h('label',
+        {
+        for: id,
+        title: figures ? 'Lowest to highest, over ranks and repeats'
                          : 'Fastest to slowest rank, over all repeats'
-      },
+        },
         band, ' spread')),
     set(view) {
       metric.set(view.metric);
@@ -92,9 +92,8 @@ function drawPanels(charts, root, panels, view) {
   for (const panel of panels) {
     let entry = charts.get(panel.collective);
     if (!entry) {
-      const box = h('figure', {},
-        h('figcaption', {}, h('strong', {}, panel.collective),
-          h('span', {class: 'muted axis-name'})));
+      const box = h('figure',
+        h('figcaption', h('strong', panel.collective), h('span.muted.axis-name')));
       root.append(box);
       entry = {box, chart: new Chart(box)};
       charts.set(panel.collective, entry);
@@ -112,11 +111,10 @@ function drawLegend(root, panels, view, change) {
   syncChildren(root, lines, {
     key: line => line.key,
     signature: line => JSON.stringify([line.label, line.colour, line.hidden, view.hide]),
-    render: line => h('li', {},
-      h('button', {
-        'class': 'legend-item',
+    render: line => h('li',
+      h('button.legend-item', {
         'aria-pressed': String(!line.hidden),
-        'on': {
+        on: {
           click: () => {
             const hide = view.hide.includes(line.key)
               ? view.hide.filter(key => key !== line.key)
@@ -140,9 +138,8 @@ function exportButtons(shown) {
   };
   const name = () =>
     `ringbench-${shown().title.replace(/[^A-Za-z0-9._-]+/g, '-')}`.slice(0, 80);
-  const button = (text, title, click) =>
-    h('button', {class: 'quiet', title, on: {click}}, text);
-  return h('div', {class: 'exports'},
+  const button = (text, title, click) => h('button.quiet', {title, on: {click}}, text);
+  return h('div.exports',
     button('SVG', 'The chart as a vector drawing',
       () => download(new Blob([image().text], {type: 'image/svg+xml'}), `${name()}.svg`)),
     button('PNG', 'The chart as a picture',

@@ -5,16 +5,15 @@ const COLUMNS = ['metric', 'of', 'unit', 'last', 'mean', 'lowest', 'highest', 'c
 
 export function runFigures() {
   const body = h('tbody');
-  const empty = h('p', {class: 'muted'}, 'No figures yet.');
+  const empty = h('p.muted', 'No figures yet.');
   const title = h('span');
-  const note = h('span', {class: 'muted note'});
+  const note = h('span.muted.note');
   const head = h('tr');
-  const table = h('table', {class: 'list'},
-    h('caption', {class: 'visually-hidden'}, 'Figures: one row per metric and line'),
-    h('thead', {}, head), body);
+  const table =
+    h('table.list', h('caption.visually-hidden', 'Figures: one row per metric and line'),
+      h('thead', head), body);
   const scroll = region('Figures', 'scroll', table);
-  const card =
-    h('section', {class: 'card', hidden: true}, h('h2', {}, title, note), empty, scroll);
+  const card = h('section.card', {hidden: true}, h('h2', title, note), empty, scroll);
   return {
     element: card,
     update(state, program) {
@@ -62,14 +61,13 @@ function render({metric, label, sum, rank0}, withTail, withRank0) {
   const cells = [sum.last, sum.sum / sum.count, sum.min, sum.max].map(number);
   const tail = withTail ? [sum.p99 === undefined ? '–' : number(sum.p99)] : [];
   const first = withRank0 ? [rank0?.count ? number(rank0.sum / rank0.count) : '–'] : [];
-  return h('tr', {}, h('th', {scope: 'row', title: better}, metric.metric),
-    h('td', {}, label || 'all ranks'), h('td', {}, metric.unit),
-    [...cells, String(sum.count), ...tail, ...first].map(
-      text => h('td', {class: 'number'}, text)));
+  return h('tr', h('th', {scope: 'row', title: better}, metric.metric),
+    h('td', label || 'all ranks'), h('td', metric.unit),
+    [...cells, String(sum.count), ...tail, ...first].map(text => h('td.number', text)));
 }
 
 /* Six digits tell repeated measurements apart. */
 function number(value) {
-  return value === null || value === undefined
-    ? '–' : String(Number(value.toPrecision(6)));
+  return value === null || value === undefined ? '–'
+                                               : String(Number(value.toPrecision(6)));
 }

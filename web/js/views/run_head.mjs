@@ -1,7 +1,7 @@
 /* run_head.mjs - the top of a run's page: what it is, how it goes, what can be done */
 import {isEnded} from '../events.mjs';
 import {h, setHidden, setText} from '../dom.mjs';
-import {alertBox, confirmDialog, labelChips, statePill, timeOf} from '../parts.mjs';
+import {alertBox, ask, labelChips, statePill, timeOf} from '../parts.mjs';
 import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
 import {whereInWords} from '../where.mjs';
 import {runShare} from './run_share.mjs';
@@ -18,26 +18,24 @@ export function runHead(app, id) {
   const parts = {
     name: h('h1'),
     pill: h('span'),
-    labels: h('span', {class: 'chips'}),
-    facts: h('p', {class: 'run-facts'}),
+    labels: h('span.chips'),
+    facts: h('p.run-facts'),
     progress: h('progress', {max: '1'}),
-    progressText: h('span', {class: 'muted'}),
-    alerts: h('div', {class: 'alerts'}),
-    stop: h('button', {class: 'danger', hidden: true}, 'Stop'),
-    again:
-      h('a', {class: 'button', href: `/new?from=${encodeURIComponent(id)}`}, 'Run again'),
+    progressText: h('span.muted'),
+    alerts: h('div.alerts'),
+    stop: h('button.danger', {hidden: true}, 'Stop'),
+    again: h('a.button', {href: `/new?from=${encodeURIComponent(id)}`}, 'Run again'),
     share: runShare(app, id),
-    remove: h('button', {class: 'quiet', hidden: true}, 'Delete')
+    remove: h('button.quiet', {hidden: true}, 'Delete')
   };
   parts.progress.setAttribute('aria-label', 'Rows measured');
   wireActions(parts, app, id);
-  const element = h('section', {class: 'run-head'},
-    h('p', {class: 'crumbs'}, h('a', {href: '/'}, 'Runs'), ' / ', id),
-    h('div', {class: 'title'}, parts.name, parts.pill, parts.labels,
-      h('span', {class: 'spring'}), parts.stop, parts.share.element, parts.again,
-      parts.remove),
-    parts.facts, h('div', {class: 'progress-line'}, parts.progress, parts.progressText),
-    parts.alerts);
+  const element =
+    h('section.run-head', h('p.crumbs', h('a', {href: '/'}, 'Runs'), ' / ', id),
+      h('div.title', parts.name, parts.pill, parts.labels, h('span.spring'), parts.stop,
+        parts.share.element, parts.again, parts.remove),
+      parts.facts, h('div.progress-line', parts.progress, parts.progressText),
+      parts.alerts);
   return {
     element,
     update: (source, state, book, unreal) =>
@@ -61,9 +59,11 @@ function wireActions(parts, app, id) {
     }
   });
   parts.remove.addEventListener('click', async () => {
-    const sure = await confirmDialog('Delete this run?',
-      'Its results, events and logs are removed from the server for good.', 'Delete');
-    if (!sure) {
+    const answer = await ask('Delete this run?',
+      h('p', 'Its results, events and logs are removed from the server for good.'),
+      h('button.quiet', {value: 'no'}, 'Keep it'),
+      h('button.danger', {value: 'yes'}, 'Delete'));
+    if (answer !== 'yes') {
       return;
     }
     try {
@@ -117,20 +117,22 @@ function drawFacts(parts, app, source, state) {
   const where = whereInWords(
     {backend: state.backend, nodes: state.nodes, world_size: state.worldSize});
   const left = ended ? '' : leftInWords(source, state);
-  const sign =
-    [where, state.started, state.ended, ended ? '' : formatDuration(took), left].join();
+  const sign = [
+    parts.unreal, where, state.started, state.ended, ended ? '' : formatDuration(took),
+    left
+  ].join();
   if (sign === parts.factsDrawn || state.created === null) {
     return;
   }
   parts.factsDrawn = sign;
-  parts.facts.replaceChildren(state.backend === null ? '' : h('span', {}, where),
-    h('span', {}, state.started ? 'started ' : 'asked for ', timeOf(began)),
-    h('span', {}, `${howLong(state)} ${formatDuration(took)}`),
+  parts.facts.replaceChildren(state.backend === null ? '' : h('span', where),
+    h('span', state.started ? 'started ' : 'asked for ', timeOf(began)),
+    h('span', `${howLong(state)} ${formatDuration(took)}`),
     left
       ? h('span', {title: 'A guess of the server, from what was measured so far'}, left)
       : '');
   if (parts.unreal) {
-    parts.facts.prepend(h('span', {class: 'pill warn'}, UNREAL[parts.unreal]));
+    parts.facts.prepend(h('span.pill.warn', UNREAL[parts.unreal]));
   }
 }
 
@@ -152,7 +154,10 @@ function howLong(state) {
 }
 
 function drawAlerts(parts, source, state, wrong) {
-  const messages = state.messages.filter(m => m.level === 'warn' || m.level === 'error');
+  /* What only says again why the run ended is left to "What happened". */
+  const messages =
+    state.messages.filter(({level, text}) => (level === 'warn' || level === 'error') &&
+        !(state.reason && text.includes(state.reason)));
   const sign = JSON.stringify([
     source.error?.message, state.state, state.reason, wrong.total, messages.length,
     state.messagesDropped
@@ -165,7 +170,7 @@ function drawAlerts(parts, source, state, wrong) {
       ? alertBox('bad', 'This run can’t be shown to its end. ', source.error.message)
       : null,
     state.reason ? alertBox(state.state === 'failed' ? 'bad' : 'warn',
-                     `${state.state.replaceAll('_', ' ')}: `, h('span', {}, state.reason))
+                     `${state.state.replaceAll('_', ' ')}: `, h('span', state.reason))
                  : null,
     wrong.total > 0 ? wrongAlert(wrong) : null,
     messages.length > 0 ? messagesAlert(messages) : null]
@@ -176,18 +181,17 @@ function wrongAlert(wrong) {
   return alertBox('bad',
     `Wrong data: ${plural(wrong.total, 'element')} in ` +
       `${plural(wrong.rows, 'row')}.`,
-    h('ul', {},
+    h('ul',
       wrong.named.map(
-        error => h('li', {},
+        error => h('li',
           `rank ${error.rank}, ${error.row.collective} of ${
             formatSize(error.row.size)} bytes ` +
             `(${error.row.in_place ? 'in place' : 'out of place'}), element ${
               error.index}: ` +
             'expected ',
-          h('code', {}, String(error.expected)), ', got ',
-          h('code', {}, String(error.got))))),
+          h('code', String(error.expected)), ', got ', h('code', String(error.got))))),
     wrong.total > wrong.named.length
-      ? h('p', {},
+      ? h('p',
           `The first ${wrong.named.length} are named here; rows marked ✕ below ` +
             'open to the others that the ranks reported.')
       : null);
@@ -196,10 +200,9 @@ function wrongAlert(wrong) {
 function messagesAlert(messages) {
   const worst = messages.some(m => m.level === 'error') ? 'bad' : 'warn';
   return alertBox(worst, plural(messages.length, 'message'),
-    h('ul', {},
+    h('ul',
       messages.slice(-MESSAGES_SHOWN)
         .reverse()
-        .map(m => h('li', {},
-               h('span', {class: 'muted'}, timeOf(m.time), ` ${messagePlace(m)}`),
-               m.text))));
+        .map(
+          m => h('li', h('span.muted', timeOf(m.time), ` ${messagePlace(m)}`), m.text))));
 }

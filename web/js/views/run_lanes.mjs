@@ -1,9 +1,25 @@
-/* run_lanes.mjs - how far the ranks of a case have come, a lane per node */
-import {lanes, RANK_STATES, rankStage, transports} from '../events.mjs';
+/* run_lanes.mjs - how far the ranks of a case have come, a lane per node; which of them
+ * failed, and what they said of NCCL */
+import {
+  isBlamed,
+  isVictim,
+  lanes,
+  RANK_STATES,
+  rankStage,
+  transports
+} from '../events.mjs';
 import {caseName} from '../case_name.mjs';
 import {h, region, setText, syncChildren} from '../dom.mjs';
 import {fold, head} from '../parts.mjs';
-import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
+import {
+  formatDuration,
+  formatMemory,
+  formatTime,
+  listInWords,
+  plural,
+  secondsBetween,
+  shorten
+} from '../units.mjs';
 import {nodeAddress} from './nodes.mjs';
 
 /* The steps that are shown: a rank that is assigned has merely a place. */
@@ -11,19 +27,22 @@ const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];
 const RANKS_SHOWN = 64;
 
 export function runLanes() {
-  const summary = h('span', {class: 'muted'});
+  const summary = h('span.muted');
   const body = h('tbody');
-  const table = h('table', {class: 'lanes'},
-    h('caption', {class: 'visually-hidden'}, 'How far the ranks of each node have come'),
+  const table = h('table.lanes',
+    h('caption.visually-hidden', 'How far the ranks of each node have come'),
     head(['Node', 'Ranks', ...STEPS]), body);
-  const details = fold('Ranks', summary, region('Ranks', 'scroll', table));
+  const whys = h('ul.whys');
+  const links = h('div.links');
+  const details = fold('Ranks', summary, whys, region('Ranks', 'scroll', table), links);
   let touched = false;
   details.querySelector('summary').addEventListener('click', () => { touched = true; });
 
   return {
     element: details,
     update(run, shownCase) {
-      const all = lanes(shownCase).sort((a, b) => howFar(a) - howFar(b));
+      const all =
+        lanes(shownCase).sort((a, b) => howFar(a, shownCase) - howFar(b, shownCase));
       setText(summary,
         (run.cases.size > 1 && shownCase ? `${caseName(shownCase)}: ` : '') +
           ranksInWords(run, shownCase));
@@ -32,22 +51,103 @@ export function runLanes() {
         details.open = shownCase?.state !== 'completed';
       }
       const began = shownCase?.started ?? run.started;
+      const ranks = all.flatMap(lane => lane.ranks);
+      const ends = groupBy(ranks.filter(isFailed), rank => whyOf(rank, shownCase));
+      drawGroups(whys,
+        ends.sort(([[a]], [[b]]) => (a < b ? -1
+                      : a > b              ? 1
+                                           : 0)),
+        ([[tone, text], ranks]) => h('li', {class: tone}, `${namesOf(ranks)}: ${text}`));
+      drawGroups(
+        links, groupBy(ranks, linksOf).filter(([facts]) => facts.length), linkCard);
       syncChildren(body, all, {
         key: lane => lane.node,
-        signature: lane => JSON.stringify([lane, began]),
-        render: lane => laneRow(lane, began)
+        signature: lane => JSON.stringify([lane, began, shownCase.reason]),
+        render: lane => laneRow(lane, began, shownCase)
       });
     }
   };
 }
 
+const isFailed = rank => rank.state === 'failed';
+
+/* [[what `of` says, ranks]], those that say the same together. */
+function groupBy(ranks, of) {
+  const groups = new Map();
+  for (const rank of ranks) {
+    const said = of(rank);
+    const key = JSON.stringify(said);
+    const group = groups.get(key) ?? [said, []];
+    group[1].push(rank);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+const drawGroups = (parent, groups, render) => syncChildren(parent, groups, {
+  key: ([said]) => JSON.stringify(said),
+  signature: ([, ranks]) => ranks.map(rank => [rank.rank, rank.initSeconds]).join(),
+  render
+});
+
+/* "rank 1 on node-1", "ranks 0–7" */
+function namesOf(ranks) {
+  const numbers = ranks.map(rank => rank.rank).sort((a, b) => a - b);
+  return ranks.length === 1 ? `rank ${numbers} on ${shorten(ranks[0].node, 60)}`
+                            : `ranks ${listInWords(numbers)}`;
+}
+
+/* [tone, text]: why a rank ended; what went down with another one is no news. */
+function whyOf(rank, {reason}) {
+  const text = rank.reason ?? 'failed';
+  if (isBlamed(rank, reason)) {
+    return ['bad', isVictim(rank) ? 'named by the failure' : text];
+  }
+  return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
+}
+
+/* What a rank and NCCL's log said of memory, channels and transports: [name, text]. */
+function linksOf({memory, log}) {
+  const {init_s: _, ...said} = log ?? {};
+  const bytes =
+    Object.entries(memory).filter(([, value]) => value !== null).map(([key,
+      value]) => [key.replace(/_bytes$/, ''), formatMemory(value)]);
+  const facts = bytes.length ? [['GPU memory', Object.fromEntries(bytes)]] : [];
+  return [...facts, ...Object.entries(said)].map(
+    ([name, value]) => [name.replaceAll('_', ' '), inWords(value)]);
+}
+
+/* "collective 16, point to point 32" */
+function inWords(value) {
+  if (value === null || typeof value !== 'object') {
+    return String(value);
+  }
+  return Array.isArray(value)
+    ? value.map(inWords).join(', ')
+    : Object.entries(value)
+        .map(([key, part]) => `${key.replace(/_(?=[a-z])/g, ' ')} ${inWords(part)}`)
+        .join(', ');
+}
+
+function linkCard([facts, ranks]) {
+  const times = ranks.map(rank => rank.initSeconds).filter(s => s !== null);
+  const ends = [Math.min(...times), Math.max(...times)].map(s => formatTime(s * 1e6));
+  const began = times.length ? [['init', [...new Set(ends)].join(' to ')]] : [];
+  return h('section', h('h3', `NCCL on ${namesOf(ranks)}`),
+    h('dl.facts',
+      [...began, ...facts].flatMap(([name, text]) => [h('dt', name), h('dd', text)])));
+}
+
 /* "3 of 4 ranks joined" while they gather, else what they do. */
-export function ranksInWords(run, shownCase) {
+function ranksInWords(run, shownCase) {
   const ranks = [...(shownCase?.ranks.values() ?? [])];
   const total = run.worldSize || ranks.length;
-  const failed = ranks.filter(rank => rank.state === 'failed').length;
-  if (failed > 0) {
-    return `${failed} of ${total} failed`;
+  const ended = ranks.filter(isFailed);
+  const failed =
+    ended.filter(rank => !isVictim(rank) || isBlamed(rank, shownCase.reason));
+  if (ended.length > 0) {
+    return failed.length ? `${failed.length} of ${total} failed`
+                         : `${ended.length} of ${total} stopped`;
   }
   const reached = state =>
     ranks.filter(rank => rankStage(rank) >= RANK_STATES.indexOf(state)).length;
@@ -60,27 +160,30 @@ export function ranksInWords(run, shownCase) {
 }
 
 /* What failed or lags stands on top; the sort keeps the order of the others. */
-const howFar = lane =>
-  Math.min(...lane.ranks.map(rank => (rank.state === 'failed' ? -2 : rankStage(rank))));
+const howFar = (lane, {reason}) => Math.min(...lane.ranks.map(rank => {
+  if (isBlamed(rank, reason)) {
+    return -4;
+  }
+  return !isFailed(rank) ? rankStage(rank) : isVictim(rank) ? -2 : -3;
+}));
 
-function laneRow(lane, began) {
-  const failed = lane.ranks.filter(rank => rank.state === 'failed');
-  return h('tr', {class: failed.length ? 'failed' : null},
+function laneRow(lane, began, {reason}) {
+  const isBad = rank => isBlamed(rank, reason) || (isFailed(rank) && !isVictim(rank));
+  return h('tr', {class: lane.ranks.some(isFailed) ? 'failed' : null},
     h('th', {scope: 'row'},
-      h('a', {href: nodeAddress(lane.node)}, shorten(lane.node, 60)),
-      failed.slice(0, 4).map(rank => h('div', {class: 'bad'},
-                               `rank ${rank.rank}: ${rank.reason ?? 'failed'}`))),
-    h('td', {},
-      h('div', {class: 'rank-dots'}, lane.ranks.slice(0, RANKS_SHOWN).map(rankDot),
+      h('a', {href: nodeAddress(lane.node)}, shorten(lane.node, 60))),
+    h('td',
+      h('div.rank-dots',
+        lane.ranks.slice(0, RANKS_SHOWN).map(rank => rankDot(rank, isBad(rank))),
         lane.ranks.length > RANKS_SHOWN ? ` +${lane.ranks.length - RANKS_SHOWN}` : null)),
     STEPS.map(step => stepCell(lane, step, began)));
 }
 
-function rankDot(rank) {
-  const text = `rank ${rank.rank}: ${rank.state}${rank.reason ? `, ${rank.reason}` : ''}`;
-  return h('span', {class: `rank-dot ${rank.state}`, title: text},
-    h('span', {'aria-hidden': 'true'}, rank.rank),
-    h('span', {class: 'visually-hidden'}, text));
+function rankDot(rank, isBad) {
+  const state = isBad ? 'failed' : isFailed(rank) ? 'stopped' : rank.state;
+  const text = `rank ${rank.rank}: ${state}${rank.reason ? `, ${rank.reason}` : ''}`;
+  return h('span', {class: `rank-dot ${state}`, title: text},
+    h('span', {'aria-hidden': 'true'}, rank.rank), h('span.visually-hidden', text));
 }
 
 /* How many have passed a step; when the last one did, counted from the case's start. */
@@ -89,15 +192,11 @@ function stepCell(lane, step, began) {
   const share = passed.length / lane.ranks.length;
   const times = lane.ranks.map(rank => rank.times[step]).filter(Boolean).sort();
   const after = times.length ? secondsBetween(began, times[times.length - 1]) : null;
+  const words = step === 'connected' ? transports(lane.ranks) : '';
   return h('td', {class: share > 0 && share < 1 ? 'step some' : 'step'},
-    h('div', {class: 'step-bar', vars: {'--share': String(share)}}),
-    h('span', {class: 'step-text'}, stepText(passed.length, lane.ranks.length, after),
-      step === 'connected' ? connectedBy(lane) : null));
-}
-
-function connectedBy(lane) {
-  const words = transports(lane.ranks);
-  return words ? ` by ${words}` : null;
+    h('div.step-bar', {vars: {'--share': String(share)}}),
+    h('span.step-text', stepText(passed.length, lane.ranks.length, after),
+      words && ` by ${words}`));
 }
 
 function stepText(passed, total, after) {

@@ -28,16 +28,15 @@ class LogPanel {
     this.rank =
       h('select', {'aria-label': 'Rank'}, h('option', {value: ''}, 'all ranks'));
     this.find = h('input', {
-      'type': 'search',
-      'placeholder': 'find in the lines',
+      type: 'search',
+      placeholder: 'find in the lines',
       'aria-label': 'Find in the log lines'
     });
-    this.note = h('span', {class: 'muted', role: 'status'});
-    this.list = h('ol', {class: 'log-lines'});
-    this.more = h('button', {class: 'quiet', hidden: true}, 'Read on');
-    this.element =
-      fold('Logs', this.note, h('div', {class: 'controls'}, this.rank, this.find),
-        region('Log lines', 'scroll log-box', this.list), this.more);
+    this.note = h('span.muted', {role: 'status'});
+    this.list = h('ol.log-lines');
+    this.more = h('button.quiet', {hidden: true}, 'Read on');
+    this.element = fold('Logs', this.note, h('div.controls', this.rank, this.find),
+      region('Log lines', 'scroll log-box', this.list), this.more);
   }
 
   update(state, view) {
@@ -94,7 +93,7 @@ class LogPanel {
     const none = this.view.log ? 'No line has that.' : 'The ranks wrote nothing.';
     this.list.replaceChildren(
       ...(lines.length ? lines.map(line => logLine(line, this.cases))
-                       : [h('li', {class: 'muted'}, none)]));
+                       : [h('li.muted', none)]));
   }
 
   destroy() {
@@ -114,7 +113,7 @@ function logLine(line, cases) {
   const found = cases.get(line.case);
   const place = caseLabel(found) || (line.case > 0 ? `case ${line.case}` : '');
   return h('li', {class: line.stream === 'stderr' ? 'stderr' : null},
-    h('span', {class: 'muted'},
+    h('span.muted',
       `${String(line.time ?? '').slice(11, 23)} ${place} rank ${line.rank} `),
     line.text);
 }

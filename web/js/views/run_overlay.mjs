@@ -7,10 +7,9 @@ import {shorten} from '../units.mjs';
 
 export function runOverlay(app, onChange, change) {
   const sources = new Map();
-  const list = h('ul', {class: 'case-list'});
-  const element =
-    h('section', {'class': 'card cases', 'hidden': true, 'aria-label': 'Overlaid runs'},
-      h('h2', {}, 'On one chart'), list);
+  const list = h('ul.case-list');
+  const element = h('section.card.cases', {hidden: true, 'aria-label': 'Overlaid runs'},
+    h('h2', 'On one chart'), list);
 
   /* Follow the wanted runs and no other. */
   function follow(ids) {
@@ -61,14 +60,10 @@ function lineSource(source) {
 
 function overlayItem(source, main, remove) {
   const name = shorten(source.name(), 60);
-  return h('li', {}, h('a', {href: `/runs/${encodeURIComponent(source.id)}`}, name), ' ',
-    source.error ? h('span', {class: 'bad'}, source.error.message)
-                 : statePill(source.state.state),
-    source === main ? null
-                    : h('button', {
-                        'class': 'quiet',
-                        'aria-label': `Take ${name} off the chart`,
-                        'on': {click: remove}
-                      },
-                        'Take off'));
+  return h('li', h('a', {href: `/runs/${encodeURIComponent(source.id)}`}, name), ' ',
+    source.error ? h('span.bad', source.error.message) : statePill(source.state.state),
+    source === main
+      ? null
+      : h('button.quiet',
+          {'aria-label': `Take ${name} off the chart`, on: {click: remove}}, 'Take off'));
 }

@@ -14,7 +14,7 @@ const ENDINGS = {
 };
 
 export function runShare(app, id) {
-  const note = h('p', {class: 'muted', role: 'status'});
+  const note = h('p.muted', {role: 'status'});
   const save = async kind => {
     setText(note, 'Fetching…');
     try {
@@ -29,12 +29,12 @@ export function runShare(app, id) {
     await copyText(location.href);
     setText(note, 'Copied: the address restores this view.');
   };
-  const item = (name, hint, click) => h('li', {},
-    h('button', {'aria-label': name, 'on': {click}}, h('strong', {}, name),
-      h('span', {class: 'muted'}, hint)));
-  const menu = h('details', {class: 'menu'}, h('summary', {class: 'button'}, 'Share'),
-    h('div', {class: 'menu-box'},
-      h('ul', {}, item('Link', 'to this view', copy),
+  const item = (name, hint, click) => h('li',
+    h('button', {'aria-label': name, on: {click}}, h('strong', name),
+      h('span.muted', hint)));
+  const menu = h('details.menu', h('summary.button', 'Share'),
+    h('div.menu-box',
+      h('ul', item('Link', 'to this view', copy),
         FILES.map(([kind, name, hint]) => item(name, hint, () => save(kind)))),
       note));
   const close = event => {

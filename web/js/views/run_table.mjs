@@ -18,17 +18,17 @@ const COLUMNS = [
 export function runTable(app, id, onSort) {
   const heads = COLUMNS.map(([key, text, unit]) => sortHead(key, text, unit, onSort));
   const body = h('tbody');
-  const more = h('button', {class: 'quiet', hidden: true});
-  const empty = h('p', {class: 'muted'}, 'No figures yet.');
-  const note = h('span', {class: 'muted note'});
-  const table = h('table', {class: 'figures'},
-    h('caption', {class: 'visually-hidden'}, 'Results: one row per size'),
-    h('thead', {},
-      h('tr', {class: 'places'}, h('td', {colspan: '2'}), h('td', {class: 'type'}),
-        h('th', {scope: 'colgroup', colspan: '4'}, 'out of place'),
-        h('th', {scope: 'colgroup', colspan: '4'}, 'in place')),
-      h('tr', {}, heads.map(head => head.cell))),
-    body);
+  const more = h('button.quiet', {hidden: true});
+  const empty = h('p.muted', 'No figures yet.');
+  const note = h('span.muted.note');
+  const table =
+    h('table.figures', h('caption.visually-hidden', 'Results: one row per size'),
+      h('thead',
+        h('tr.places', h('td', {colspan: '2'}), h('td.type'),
+          h('th', {scope: 'colgroup', colspan: '4'}, 'out of place'),
+          h('th', {scope: 'colgroup', colspan: '4'}, 'in place')),
+        h('tr', heads.map(head => head.cell))),
+      body);
   const scroll = region('Results', 'scroll', table);
   const open = new Map();
   let limit = ROWS_FIRST;
@@ -39,8 +39,7 @@ export function runTable(app, id, onSort) {
   });
 
   return {
-    element:
-      h('section', {class: 'card'}, h('h2', {}, 'Figures', note), empty, scroll, more),
+    element: h('section.card', h('h2', 'Figures', note), empty, scroll, more),
     update(book, sort) {
       again = () => this.update(book, sort);
       const entries = sortPivot(book.table(), sort);
@@ -84,9 +83,8 @@ function repeatsInWords(entries) {
 }
 
 function sortHead(key, text, unit, onSort) {
-  const button = h('button', {class: 'sort'}, text,
-    h('span', {'class': 'arrow', 'aria-hidden': 'true'}),
-    h('span', {class: 'unit'}, unit));
+  const button = h(
+    'button.sort', text, h('span.arrow', {'aria-hidden': 'true'}), h('span.unit', unit));
   const cell = h('th', {scope: 'col', class: key === 'type' ? 'type' : 'number'}, button);
   let now = '';
   button.addEventListener('click',
@@ -132,46 +130,42 @@ function signature({entry, open}) {
 
 function entryRow({entry, open}, toggle) {
   const wrong = (entry.out?.wrong ?? 0) + (entry.in?.wrong ?? 0) > 0;
-  const button = h('button', {
-    'class': 'opener',
+  const button = h('button.opener', {
     'aria-expanded': String(open),
     'data-key': entry.key,
     'aria-label': `${formatSize(entry.size)} bytes, details`,
-    'on': {click: () => toggle(entry)}
+    on: {click: () => toggle(entry)}
   },
     formatSize(entry.size));
   return h('tr', {class: wrong ? 'wrong' : null},
     h('th', {scope: 'row', class: 'number', title: `${entry.size} bytes`}, button),
-    h('td', {class: 'number'}, entry.count ?? '–'), h('td', {class: 'type'}, entry.type),
-    ...sideCells(entry.out), ...sideCells(entry.in));
+    h('td.number', entry.count ?? '–'), h('td.type', entry.type), ...sideCells(entry.out),
+    ...sideCells(entry.in));
 }
 
 function sideCells(side) {
   if (!side) {
-    return [1, 2, 3, 4].map(() => h('td', {class: 'number muted'}, '–'));
+    return [1, 2, 3, 4].map(() => h('td.number.muted', '–'));
   }
   if (side.skipped !== undefined) {
-    return [h('td', {colspan: '4', class: 'skipped'}, h('strong', {}, 'skipped: '),
-      side.skipped)];
+    return [h('td.skipped', {colspan: '4'}, h('strong', 'skipped: '), side.skipped)];
   }
   return [
-    h('td', {class: 'number'}, formatMicros(side.time_us)),
-    h('td', {class: 'number'}, formatBandwidth(side.algbw_gbs)),
-    h('td', {class: 'number strong'}, formatBandwidth(side.busbw_gbs)),
-    wrongCell(side.wrong)
+    h('td.number', formatMicros(side.time_us)),
+    h('td.number', formatBandwidth(side.algbw_gbs)),
+    h('td.number.strong', formatBandwidth(side.busbw_gbs)), wrongCell(side.wrong)
   ];
 }
 
 function wrongCell(wrong) {
   if (wrong === null) {
-    return h('td', {class: 'number muted', title: 'not checked'}, '–');
+    return h('td.number.muted', {title: 'not checked'}, '–');
   }
-  return wrong === 0 ? h('td', {class: 'number muted'}, '0')
-                     : h('td', {class: 'number bad'}, h('strong', {}, `✕ ${wrong}`));
+  return wrong === 0 ? h('td.number.muted', '0')
+                     : h('td.number.bad', h('strong', `✕ ${wrong}`));
 }
 
 function detailRow(detail, entry) {
   detail.update(entry);
-  return h(
-    'tr', {class: 'detail'}, h('td', {colspan: String(COLUMNS.length)}, detail.element));
+  return h('tr.detail', h('td', {colspan: String(COLUMNS.length)}, detail.element));
 }

@@ -11,8 +11,8 @@ const REPLAY_MS = 12000;
 const STEP_MS = 60;
 
 export function runTimeline() {
-  const note = h('span', {class: 'muted'});
-  const list = h('ol', {class: 'timeline'});
+  const note = h('span.muted');
+  const list = h('ol.timeline');
   const details = fold('What happened', note, list);
   return {
     element: details,
@@ -22,8 +22,8 @@ export function runTimeline() {
       syncChildren(list, items.slice(-SHOWN), {
         key: item => item.key,
         signature: item => item.text + item.after,
-        render: item => h('li', {class: item.tone},
-          h('span', {class: 'number muted'}, item.after), h('span', {}, item.text))
+        render: item => h('li', {class: item.tone}, h('span.number.muted', item.after),
+          h('span', item.text))
       });
     }
   };
@@ -59,10 +59,10 @@ export function messagePlace({node, rank, case: at}) {
  * the events that a page drawn from a summary has not. */
 export function runReplay(seek, load) {
   const slider = h('input', {type: 'range', min: '1', 'aria-label': 'Moment of the run'});
-  const play = h('button', {class: 'quiet'}, 'Replay');
-  const text = h('span', {class: 'muted number', role: 'status'});
-  const fetchAll = h('button', {class: 'quiet', hidden: true});
-  const element = h('div', {class: 'replay', hidden: true}, fetchAll, play, slider, text);
+  const play = h('button.quiet', 'Replay');
+  const text = h('span.muted.number', {role: 'status'});
+  const fetchAll = h('button.quiet', {hidden: true});
+  const element = h('div.replay', {hidden: true}, fetchAll, play, slider, text);
   const player = {timer: null, total: 0, at: null};
 
   const go = at => seek(at >= player.total ? null : at);

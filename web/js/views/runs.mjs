@@ -4,6 +4,7 @@ import {
   copyBlock,
   head,
   labelChips,
+  RUN_STATES,
   sparkline,
   statePill,
   stateWord,
@@ -24,10 +25,6 @@ import {byName, nodeAddress, nodesInWords} from './nodes.mjs';
 const PAGE = 50;
 const NODES_SHOWN = 32;
 const OVERLAY_MAX = 6;
-const STATES = [
-  'queued', 'waiting_for_nodes', 'rendezvous', 'running', 'completed', 'failed',
-  'cancelled'
-];
 const COLUMNS = [
   'Choose', 'State', 'Run', 'Started', 'Took', 'What and where', 'Rows', 'Peak busbw',
   'Curve'
@@ -42,8 +39,8 @@ export default function view(root, app, {query: first}) {
   const filters =
     filterBar(set => app.go(
                 {view: 'runs', query: {...query, cursor: '', ...set}}, {replace: true}));
-  root.append(parts.nodes, h('div', {class: 'title'}, h('h1', {}, 'Runs'), filters.bar),
-    parts.note, parts.list, parts.pages, parts.keys, parts.empty);
+  root.append(parts.nodes, h('div.title', h('h1', 'Runs'), filters.bar), parts.note,
+    parts.list, parts.pages, parts.keys, parts.empty);
   const overlay = overlayButton(chosen, app);
   parts.pages.append(overlay.button);
 
@@ -126,38 +123,30 @@ function heedKey(event, body, filters) {
 
 function buildParts() {
   const body = h('tbody');
-  const older = h('a', {class: 'button quiet', href: '/', hidden: true}, 'Older runs');
-  const newest = h('a', {class: 'button quiet', href: '/', hidden: true}, 'Newest runs');
+  const older = h('a.button.quiet', {href: '/', hidden: true}, 'Older runs');
+  const newest = h('a.button.quiet', {href: '/', hidden: true}, 'Newest runs');
   return {
     body,
     older,
     newest,
-    nodes: h('section', {'class': 'node-strip', 'aria-label': 'Nodes'}),
-    note: h('p', {class: 'muted', role: 'status'}, 'Asking the server…'),
+    nodes: h('section.node-strip', {'aria-label': 'Nodes'}),
+    note: h('p.muted', {role: 'status'}, 'Asking the server…'),
     list: region('Runs', 'scroll card',
-      h('table', {class: 'list runs'}, head(COLUMNS, i => NUMBERS.has(COLUMNS[i])),
-        body)),
-    pages: h('p', {class: 'actions'}, newest, older),
-    keys:
-      h('p', {class: 'muted keys'}, 'Keys: / filters, ↑ ↓ move, x chooses, Enter opens.'),
+      h('table.list.runs', head(COLUMNS, i => NUMBERS.has(COLUMNS[i])), body)),
+    pages: h('p.actions', newest, older),
+    keys: h('p.muted.keys', 'Keys: / filters, ↑ ↓ move, x chooses, Enter opens.'),
     empty: emptyState()
   };
 }
 
 function filterBar(change) {
-  const text = h('input', {
-    'type': 'search',
-    'placeholder': 'name or id',
-    'aria-label': 'Filter by name or id'
-  });
-  const label = h('input', {
-    'type': 'search',
-    'placeholder': 'label KEY=VALUE',
-    'aria-label': 'Filter by label'
-  });
+  const text = h('input',
+    {type: 'search', placeholder: 'name or id', 'aria-label': 'Filter by name or id'});
+  const label = h('input',
+    {type: 'search', placeholder: 'label KEY=VALUE', 'aria-label': 'Filter by label'});
   const state = h('select', {'aria-label': 'Filter by state'},
     h('option', {value: ''}, 'every state'),
-    STATES.map(name => h('option', {value: name}, stateWord(name))));
+    RUN_STATES.map(name => h('option', {value: name}, stateWord(name))));
   const later = debounce(
     () => change(
       {q: text.value.trim(), labels: label.value.trim() ? [label.value.trim()] : []}),
@@ -172,9 +161,9 @@ function filterBar(change) {
     }
   };
   return {
-    bar: h('form',
-      {class: 'filters', role: 'search', on: {submit: event => event.preventDefault()}},
-      text, label, state),
+    bar:
+      h('form.filters', {role: 'search', on: {submit: event => event.preventDefault()}},
+        text, label, state),
     cancel: later.cancel,
     focus: () => text.focus(),
     set(query) {
@@ -187,7 +176,7 @@ function filterBar(change) {
 
 /* Two to six chosen runs on one chart. */
 function overlayButton(chosen, app) {
-  const button = h('button', {class: 'primary', hidden: true});
+  const button = h('button.primary', {hidden: true});
   button.addEventListener('click', () => {
     const [id, ...others] = chosen;
     app.go({view: 'run', id, query: {with: others}});
@@ -196,7 +185,7 @@ function overlayButton(chosen, app) {
     setHidden(button, chosen.size < 2);
     setText(button,
       chosen.size > OVERLAY_MAX ? `Choose at most ${OVERLAY_MAX}`
-        : `Lay ${chosen.size} runs over one another`);
+                                : `Lay ${chosen.size} runs over one another`);
     button.disabled = chosen.size > OVERLAY_MAX;
   };
   return {button, show};
@@ -205,10 +194,10 @@ function overlayButton(chosen, app) {
 function runRow(run, chosen, onChoose) {
   const name = run.name || run.id;
   const choose = h('input', {
-    'type': 'checkbox',
-    'checked': chosen.has(run.id),
+    type: 'checkbox',
+    checked: chosen.has(run.id),
     'aria-label': `Choose ${shorten(name, 80)}`,
-    'on': {
+    on: {
       change: event => {
         chosen[event.target.checked ? 'add' : 'delete'](run.id);
         onChoose();
@@ -216,40 +205,41 @@ function runRow(run, chosen, onChoose) {
     }
   });
   const wrong = run.summary?.wrong;
-  return h('tr', {}, h('td', {}, choose), h('td', {}, statePill(run.state)),
+  return h('tr', h('td', choose), h('td', statePill(run.state)),
     h('th', {scope: 'row'},
       h('a', {href: `/runs/${encodeURIComponent(run.id)}`}, shorten(name, 120)),
-      h('div', {class: 'chips'}, run.name ? h('span', {class: 'muted'}, run.id) : null,
+      h('div.chips', run.name ? h('span.muted', run.id) : null,
         labelChips(run.labels).slice(0, 8)),
-      run.reason ? h('div', {class: 'muted reason'}, shorten(run.reason, 200)) : null),
-    h('td', {}, timeOf(run.started ?? run.created)),
-    h('td', {class: 'number'}, tookInWords(run)),
-    h('td', {}, run.program ?? seriesInWords(run),
-      h('div', {class: 'muted where'}, whereInWords(run))),
-    h('td', {class: 'number'}, run.rows_total ? rowsCell(run) : '–'),
-    h('td', {class: 'number'}, peak(run),
-      wrong ? h('div', {class: 'bad'}, `${wrong} wrong`) : null),
-    h('td', {}, sparkline(run.summary?.curve)));
+      run.reason ? h('div.muted.reason', shorten(run.reason, 200)) : null),
+    h('td', timeOf(run.started ?? run.created)), h('td.number', tookInWords(run)),
+    whatCell(run), h('td.number', run.rows_total ? rowsCell(run) : '–'),
+    h('td.number', peak(run), wrong ? h('div.bad', `${wrong} wrong`) : null),
+    h('td', sparkline(run.summary?.curve)));
 }
 
 function tookInWords(run) {
   if (run.started && run.ended) {
     return formatDuration(secondsBetween(run.started, run.ended));
   }
-  return Number.isFinite(run.eta_s) ? `${formatDuration(Math.round(run.eta_s))} left` : '–';
+  return Number.isFinite(run.eta_s) ? `${formatDuration(Math.round(run.eta_s))} left`
+                                    : '–';
 }
 
 function rowsCell({rows_done: done, rows_total: total, state}) {
   const text = `${done} / ${total}`;
   return state === 'running'
-        ? [text, h('progress', {'max': String(total), 'value': done, 'aria-label': 'Rows measured'})]
+        ? [text, h('progress', {max: String(total), value: done, 'aria-label': 'Rows measured'})]
         : text;
 }
 
-function peak(run) {
+export function peak(run) {
   const value = run.summary?.peak_busbw_gbs;
-  return value > 0 ? [h('strong', {}, formatBandwidth(value)), ' GB/s'] : '–';
+  return value > 0 ? [h('strong', formatBandwidth(value)), ' GB/s'] : '–';
 }
+
+/* What a run measured, and where. */
+export const whatCell = run =>
+  h('td', run.program ?? seriesInWords(run), h('div.muted.where', whereInWords(run)));
 
 /* The collectives and control series of a run; one that has many says how many more. */
 function seriesInWords({collectives, control}) {
@@ -266,15 +256,13 @@ function drawNodes(parts, nodes) {
   }
   parts.nodesDrawn = sign;
   const here = byName(nodes.filter(node => node.state !== 'left'));
-  parts.nodes.replaceChildren(
-    h('a', {class: 'node-count', href: '/nodes'}, nodesInWords(nodes)),
-    h('ul', {},
+  parts.nodes.replaceChildren(h('a.node-count', {href: '/nodes'}, nodesInWords(nodes)),
+    h('ul',
       here.slice(0, NODES_SHOWN)
-        .map(node => h('li', {},
+        .map(node => h('li',
                h('a', {class: `node-chip ${node.state}`, href: nodeAddress(node.name)},
-                 h('span', {'class': 'sign', 'aria-hidden': 'true'}),
-                 h('span', {}, shorten(node.name, 32)),
-                 h('span', {class: 'muted'}, node.state))))),
+                 h('span.sign', {'aria-hidden': 'true'}),
+                 h('span', shorten(node.name, 32)), h('span.muted', node.state))))),
     here.length > NODES_SHOWN
       ? h('a', {href: '/nodes'}, `and ${here.length - NODES_SHOWN} more`)
       : '');
@@ -297,8 +285,8 @@ function emptyState() {
       'Or with “New run” above. The results show here and in the terminal.'
     ]
   ];
-  return h('section', {class: 'empty', hidden: true}, h('h2', {}, 'No runs yet'),
-    h('ol', {class: 'steps'},
-      steps.map(([title, line, note]) => h('li', {}, h('h3', {}, title),
-                  copyBlock(line, title).block, h('p', {class: 'muted'}, note)))));
+  return h('section.empty', {hidden: true}, h('h2', 'No runs yet'),
+    h('ol.steps',
+      steps.map(([title, line, note]) => h('li', h('h3', title),
+                  copyBlock(line, title).block, h('p.muted', note)))));
 }
