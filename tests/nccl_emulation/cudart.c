@@ -73,7 +73,7 @@ int cudaGetLastError(void)
 
 int cudaRuntimeGetVersion(int *version)
 {
-    *version = (int)emulation_setting("cuda", 13000);
+    *version = (int)emulation_setting("cuda", EMULATED_CUDA);
     return CUDA_SUCCESS_CODE;
 }
 

@@ -19,6 +19,9 @@
 static const char *const library_names[] = {
     "libcudart.so.13", "libcudart.so.12", "/usr/local/cuda/lib64/libcudart.so.13",
     "/usr/local/cuda/lib64/libcudart.so.12", NULL};
+/* For drivers that cannot do what the first one found wants. */
+static const char *const older_names[] = {"libcudart.so.12",
+                                          "/usr/local/cuda/lib64/libcudart.so.12", NULL};
 
 static const struct shared_symbol symbols[] = {
     FUNCTION(error_string, "cudaGetErrorString"),
@@ -55,10 +58,12 @@ static const struct shared_symbol symbols[] = {
     OPTIONAL(emulated, "ringbench_emulated"),
 };
 
-static int load(struct cuda_lib *cuda, struct error *err)
+static int load(struct cuda_lib *cuda, const char *override, const char *const *names,
+                struct error *err)
 {
-    void *handle = shared_object_open(getenv("RINGBENCH_CUDART_LIB"), library_names, err);
+    void *handle = shared_object_open(override, names, err);
 
+    memset(cuda, 0, sizeof(*cuda));
     if (!handle || shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),
                                       &cuda->call, err)) {
         return -1;
@@ -70,13 +75,25 @@ static int load(struct cuda_lib *cuda, struct error *err)
     return 0;
 }
 
+/* A runtime needs a driver of its own major version or a newer one. */
+static bool is_too_new(const struct cuda_lib *cuda)
+{
+    return cuda->driver > 0 && cuda->runtime / 1000 > cuda->driver / 1000;
+}
+
 int cuda_lib_load(struct cuda_lib *cuda, struct error *err)
 {
+    const char *override = getenv("RINGBENCH_CUDART_LIB");
     struct error why = {0};
+    struct cuda_lib older;
 
-    memset(cuda, 0, sizeof(*cuda));
-    if (load(cuda, &why)) {
+    if (load(cuda, override, library_names, &why)) {
         return error_set(err, ERROR_UNSUPPORTED, "CUDA runtime: %s", why.text);
+    }
+    bool is_chosen = override && *override;
+    if (!is_chosen && is_too_new(cuda) && !load(&older, NULL, older_names, NULL) &&
+        !is_too_new(&older)) {
+        *cuda = older;
     }
     return 0;
 }

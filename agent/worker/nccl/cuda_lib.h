@@ -53,7 +53,8 @@ struct cuda_lib {
     bool is_emulated;
 };
 
-/* RINGBENCH_CUDART_LIB names the file instead of the usual names. */
+/* RINGBENCH_CUDART_LIB names the file instead of the usual names, the first of which that
+ * the driver can do is taken. */
 int cuda_lib_load(struct cuda_lib *cuda, struct error *err);
 
 /* -1 with "what: the runtime's words (error N)". */

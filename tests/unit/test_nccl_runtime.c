@@ -1,0 +1,57 @@
+/* test_nccl_runtime.c - which CUDA runtime the NCCL worker takes, over emulated ones */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "common/json_util.h"
+#include "tests/unit/nccl_fixture.h"
+
+static void assert_runtime(const char *emulation, const char *runtime, const char *reason)
+{
+    char text[8192];
+
+    setenv("RINGBENCH_EMULATION", emulation, 1);
+    FILE *pipe = popen(WORKER_NCCL " --probe", "r");
+    size_t len = fread(text, 1, sizeof(text), pipe);
+    assert_int_equal(pclose(pipe), 0);
+    json_t *answer = json_parse(text, len, NULL);
+    assert_string_equal(json_get_str(answer, "cuda_runtime", "none"), runtime);
+    assert_string_equal(json_get_str(answer, "reason", ""), reason);
+    json_decref(answer);
+}
+
+static void the_driver_decides_among_those_that_are_found(void **state)
+{
+    (void)state;
+    unsetenv("RINGBENCH_CUDART_LIB");
+    setenv("LD_LIBRARY_PATH", EMULATED_CUDART_DIRS, 1);
+    assert_runtime("driver=13000", "13.0", "");
+    assert_runtime("driver=12040", "12.8", "");
+    /* None fits, or none can be asked: it stays with the newest. */
+    assert_runtime("driver=11080", "13.0", "");
+    assert_runtime("no_driver", "13.0", "no NVIDIA driver is loaded here");
+    unsetenv("LD_LIBRARY_PATH");
+}
+
+static void the_one_that_is_named_is_taken(void **state)
+{
+    (void)state;
+    setenv("LD_LIBRARY_PATH", EMULATED_CUDART_DIRS, 1);
+    setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
+    assert_runtime("driver=12040", "13.0", "");
+    unsetenv("LD_LIBRARY_PATH");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_driver_decides_among_those_that_are_found),
+        cmocka_unit_test(the_one_that_is_named_is_taken),
+    };
+    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
+}
