@@ -23,6 +23,25 @@ json_t *spec_request_body(struct http_request *request)
     return body;
 }
 
+/* When something else is wrong already, its program is checked by itself: whoever mends
+ * the request learns of everything at once. */
+static void check_program_alone(struct api *api, const json_t *body,
+                                struct problems *problems)
+{
+    json_t *program = json_object_get(body, "program");
+    json_t *alone = program ? json_pack("{s:O}", "program", program) : NULL;
+    struct problems known;
+    struct run_spec *spec;
+
+    problems_init(&known);
+    spec = alone ? run_spec_parse(alone, &known) : NULL;
+    if (spec)
+        scheduler_program_fits(api->scheduler, spec, problems);
+    run_spec_destroy(spec);
+    problems_release(&known);
+    json_decref(alone);
+}
+
 struct run_spec *spec_request_parse(struct api *api, struct http_request *request,
                                     json_t *body)
 {
@@ -31,6 +50,8 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
 
     problems_init(&problems);
     spec = run_spec_parse(body, &problems);
+    if (!spec)
+        check_program_alone(api, body, &problems);
     if (spec && spec->fault && !api->allow_faults) {
         problems_add(&problems, "/fault",
                      "this server does not let runs ask workers to misbehave; it must "

@@ -166,6 +166,8 @@ test('what does not fit is refused with its pointer', limit, async (t) => {
   }
   const both = assertProblem(await server.post({ program: { name: 'figures' }, collectives: ['all_reduce'], iters: 3 }), 422);
   assert.deepEqual(both.errors.map((error) => error.pointer), ['/collectives', '/iters']);
+  const all = assertProblem(await server.post({ program: { name: 'figures', args: { steps: 101 } }, repeats: 0 }), 422);
+  assert.deepEqual(all.errors.map((error) => error.pointer).sort(), ['/program/args/steps', '/repeats']);
 });
 
 test('a program that no node offers names those that are', limit, async (t) => {
