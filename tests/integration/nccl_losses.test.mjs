@@ -73,3 +73,8 @@ test('a rank stuck inside of CUDA is told from those that wait for it, and says 
   const last = events.find((event) => event.type === 'rank' && event.rank === 2 && event.state === 'failed');
   assert.match(last.reason, /CUDA \(cudaMemcpyAsync\)/);
 });
+
+test('a rank that cannot give its memory back is named, though all have done their work', limit, async (t) => {
+  const { reason } = await endOf(t, 'hang_cudaFree@2=4', { stall_s: 20 });
+  assert.match(reason, /^rank 2 on node-2: .*CUDA \(cudaFree\) has not returned in 10 s/);
+});

@@ -184,6 +184,13 @@ static void nccl_abort(struct backend_comm *comm)
     free(comm);
 }
 
+/* In the end all ranks look alike to the server: who is stuck has to say so before it is
+ * a stall. */
+static int64_t leave_ms(int64_t stall_ms)
+{
+    return stall_ms == 0 ? 0 : stall_ms / 2 > END_MS ? stall_ms / 2 : END_MS;
+}
+
 static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
 {
     struct mesh_config config = {.rank = env->rank,
@@ -206,6 +213,7 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->world_size = backend_env_size(env);
     /* The server notices a stall first, and says who; this is for when it is gone. */
     comm->give_up_ns = env->stall_ms ? (2 * env->stall_ms + 5000) * 1000000 : 0;
+    comm->leave_ns = leave_ms(env->stall_ms) * 1000000;
     comm->backlog.finished = env->finished;
     if (!nccl_options_read(env->options, &comm->options, err)) {
         comm->mesh = mesh_create(&config, err);
@@ -243,7 +251,7 @@ static void nccl_destroy(struct backend_comm *comm)
     if (!comm) {
         return;
     }
-    nccl_guard_set_leaving(&comm->guard);
+    nccl_guard_set_leaving(&comm->guard, comm->leave_ns);
     comm_capture_drop(comm);
     comm_deregister(comm);
     comm_drop_operations(comm);

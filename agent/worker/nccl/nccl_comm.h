@@ -71,6 +71,7 @@ struct backend_comm {
     struct nccl_identity identity;
     int sharers;        /* ranks on this rank's GPU, this one among them */
     int64_t give_up_ns; /* for one wait; 0: for ever */
+    int64_t leave_ns;   /* for one call in the end; 0: for ever */
     cuda_stream stream;
     cuda_event timer_start, timer_end;
     struct nccl_backlog backlog;

@@ -49,13 +49,13 @@ static void report_loss(struct nccl_guard *guard, const char *what)
     guard->give_up(guard->give_up_arg, &error, guard->watch.lost);
 }
 
-static void report_timeout(struct nccl_guard *guard, const char *what)
+static void report_timeout(struct nccl_guard *guard, const char *what, int64_t limit_ns)
 {
     char last[NCCL_LAST_ERROR_MAX];
     struct error error = {0};
 
     error_set(&error, ERROR_TIMEOUT, "%s (%s) has not returned in %.0f s%s",
-              library_of(what), what, (double)guard->limit_ns / 1e9,
+              library_of(what), what, (double)limit_ns / 1e9,
               nccl_last_error(guard->nccl, NULL, last));
     guard->give_up(guard->give_up_arg, &error, -1);
 }
@@ -76,6 +76,7 @@ static void look(struct nccl_guard *guard, int64_t begun_ns, int64_t *noticed_ns
 {
     const char *what = atomic_load_explicit(&guard->what, memory_order_relaxed);
     int64_t now = clock_monotonic_ns();
+    int64_t limit_ns = atomic_load_explicit(&guard->limit_ns, memory_order_relaxed);
     bool has_stopped = is_stopped(guard);
 
     if (has_stopped || has_lost(guard)) {
@@ -88,8 +89,8 @@ static void look(struct nccl_guard *guard, int64_t begun_ns, int64_t *noticed_ns
         } else {
             report_loss(guard, what);
         }
-    } else if (guard->limit_ns && now - begun_ns > guard->limit_ns) {
-        report_timeout(guard, what);
+    } else if (limit_ns && now - begun_ns > limit_ns) {
+        report_timeout(guard, what, limit_ns);
     }
 }
 
@@ -146,7 +147,7 @@ int nccl_guard_start(struct nccl_guard *guard, const struct watch *peers,
     guard->stop = env->stop;
     guard->give_up = env->give_up;
     guard->give_up_arg = env->give_up_arg;
-    guard->limit_ns = limit_ns;
+    atomic_init(&guard->limit_ns, limit_ns);
     if (watch_follow(&guard->watch, peers, err)) {
         return -1;
     }
@@ -159,8 +160,9 @@ int nccl_guard_start(struct nccl_guard *guard, const struct watch *peers,
     return 0;
 }
 
-void nccl_guard_set_leaving(struct nccl_guard *guard)
+void nccl_guard_set_leaving(struct nccl_guard *guard, int64_t limit_ns)
 {
+    atomic_store_explicit(&guard->limit_ns, limit_ns, memory_order_relaxed);
     atomic_store_explicit(&guard->is_leaving, true, memory_order_relaxed);
 }
 

@@ -30,7 +30,7 @@ struct nccl_guard {
     const atomic_int *stop;
     void (*give_up)(void *arg, const struct error *error, int lost);
     void *give_up_arg;
-    int64_t limit_ns; /* of one call; 0: none */
+    _Atomic int64_t limit_ns; /* of one call; 0: none */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -45,8 +45,9 @@ int nccl_guard_start(struct nccl_guard *guard, const struct watch *peers,
                      int64_t limit_ns, struct error *err);
 void nccl_guard_stop(struct nccl_guard *guard);
 
-/* All work is done: from here on a peer that ends is none that is lost. */
-void nccl_guard_set_leaving(struct nccl_guard *guard);
+/* All work is done: from here on a peer that ends is none that is lost, and a call has
+ * limit_ns. */
+void nccl_guard_set_leaving(struct nccl_guard *guard, int64_t limit_ns);
 
 /* Around a call that may wait for peers. */
 static inline void nccl_guard_pass(struct nccl_guard *guard)
