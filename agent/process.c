@@ -240,10 +240,35 @@ static void close_pipe(struct process *process, uv_handle_t *handle)
     close_handle(process, handle);
 }
 
+/* A loop that was late sees its timers before its pipes: what the process wrote may still
+ * be there, at most what fits into the pipe. */
+static void read_rest(struct process *process, enum process_stream which)
+{
+    char *chunk = process->table->chunk;
+    long left;
+    int fd;
+
+    if (uv_fileno((uv_handle_t *)&process->pipes[which], &fd))
+        return;
+    left = fcntl(fd, F_GETPIPE_SZ);
+    while (left > 0 && !process->is_paused) {
+        ssize_t n = read(fd, chunk, READ_CHUNK);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        process->handlers.on_data(process->handlers.arg, which, chunk, (size_t)n);
+        left -= n;
+    }
+}
+
 static void on_drain_timeout(uv_timer_t *timer)
 {
     struct process *process = timer->data;
 
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        read_rest(process, (enum process_stream)i);
     /* While the agent itself does not read, the pipes can't come to their end. */
     if (process->is_paused) {
         uv_timer_start(timer, on_drain_timeout, DRAIN_MS, 0);
