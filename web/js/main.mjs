@@ -61,10 +61,7 @@ async function show() {
 function markLink(view) {
   for (const {view: own, link} of links) {
     const here = own === view || (own === 'nodes' && view === 'node');
-    link.toggleAttribute('aria-current', here);
-    if (here) {
-      link.setAttribute('aria-current', 'page');
-    }
+    link[here ? 'setAttribute' : 'removeAttribute']('aria-current', 'page');
   }
 }
 

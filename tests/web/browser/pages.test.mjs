@@ -312,6 +312,19 @@ test('the server checks the request while it is typed', LIMIT, async t => {
   await page.getByText('must be 1 to 1000000, not 0').waitFor({state: 'hidden'});
 });
 
+test('nothing can be filled in before the form is there', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fill(server);
+  let answer = null;
+  server.beforeSchema = new Promise(resolve => { answer = resolve; });
+  await open('/new');
+  await sees(page, 'Asking the server…');
+  assert.equal(await page.getByLabel('The request as JSON').isVisible(), false);
+  answer();
+  await page.getByLabel('The request as JSON').waitFor();
+  assert.equal(await page.getByText('Asking the server…').count(), 0);
+});
+
 test('JSON fills the form, and goes out as it stands', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   fill(server);

@@ -265,6 +265,8 @@ test('a run that is not there is said to be so', LIMIT, async t => {
   const {page, open} = await setUp(t, {expected: /404/});
   await open('/runs/nothing');
   await sees(page, 'no run nothing');
+  assert.equal(await page.locator('.pill').count(), 0);
+  assert.equal(await page.getByText('Run again').isVisible(), false);
 });
 
 test('a node has a page with its inventory and its runs', LIMIT, async t => {

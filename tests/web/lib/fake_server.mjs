@@ -34,6 +34,7 @@ export class FakeServer {
     this.port = 0;
     this.programs = [];
     this.onPost = null;
+    this.beforeSchema = null;
     this.onValidate = spec => ({status: 200, body: {spec, cases: 1}});
   }
 
@@ -137,6 +138,7 @@ export class FakeServer {
       headers: request.headers
     });
     if (url.pathname === '/openapi.json') {
+      await this.beforeSchema;
       json(response, 200, JSON.parse(await readFile(SCHEMA)));
       return;
     }

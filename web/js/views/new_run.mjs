@@ -58,7 +58,7 @@ class NewRunPage {
         this.what = what;
         this.preview();
       });
-    this.form = h('form.new-run', {novalidate: true},
+    this.form = h('form.new-run', {novalidate: true, hidden: true},
       h('div.stack', this.whatSwitch.group, this.groups),
       h('aside.card.preview', {'aria-label': 'The request'}, this.errors, this.go,
         this.cost, h('p.help', 'Blank fields take the server’s defaults.'),
@@ -67,17 +67,20 @@ class NewRunPage {
     this.form.addEventListener('submit', event => this.submit(event));
   }
 
-  /* The form follows from what the server says it takes. */
+  /* The form follows from what the server says it takes; nobody fills it in before. */
   async begin(from) {
+    setText(this.note, 'Asking the server…');
     try {
       const groups = buildGroups(await this.app.api.schema());
       this.fields = groups.flatMap(group => group.fields);
       this.groups.replaceChildren(...groups.map(group => this.buildGroup(group)));
       this.write(emptyForm(this.fields));
       this.offer();
+      setText(this.note, '');
       if (from) {
         await this.load(from);
       }
+      this.form.hidden = false;
     } catch (error) {
       setText(this.note, `The form could not be loaded: ${error.message}`);
     }

@@ -80,7 +80,10 @@ function update(parts, app, source, state, book, unreal) {
   const name = shorten(source.name(), 240);
   setText(parts.name, name);
   app.title(shorten(name, 60));
-  parts.pill.replaceChildren(statePill(state.state));
+  parts.pill.replaceChildren(source.meta ? statePill(state.state) : '');
+  for (const element of [parts.share.element, parts.again]) {
+    setHidden(element, source.meta === null);
+  }
   if (source.meta && !parts.labels.hasChildNodes()) {
     parts.labels.append(...labelChips(source.meta.labels));
   }
@@ -167,7 +170,8 @@ function drawAlerts(parts, source, state, wrong) {
   }
   parts.alertsDrawn = sign;
   parts.alerts.replaceChildren(...[source.error
-      ? alertBox('bad', 'This run can’t be shown to its end. ', source.error.message)
+      ? alertBox('bad', `This run can’t be shown${source.meta ? ' to its end' : ''}. `,
+          source.error.message)
       : null,
     state.reason ? alertBox(state.state === 'failed' ? 'bad' : 'warn',
                      `${state.state.replaceAll('_', ' ')}: `, h('span', state.reason))

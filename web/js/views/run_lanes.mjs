@@ -70,6 +70,8 @@ export function runLanes() {
 }
 
 const isFailed = rank => rank.state === 'failed';
+const isCulprit = (rank, reason) =>
+  isBlamed(rank, reason) || (isFailed(rank) && !isVictim(rank));
 
 /* [[what `of` says, ranks]], those that say the same together. */
 function groupBy(ranks, of) {
@@ -143,8 +145,7 @@ function ranksInWords(run, shownCase) {
   const ranks = [...(shownCase?.ranks.values() ?? [])];
   const total = run.worldSize || ranks.length;
   const ended = ranks.filter(isFailed);
-  const failed =
-    ended.filter(rank => !isVictim(rank) || isBlamed(rank, shownCase.reason));
+  const failed = ended.filter(rank => isCulprit(rank, shownCase.reason));
   if (ended.length > 0) {
     return failed.length ? `${failed.length} of ${total} failed`
                          : `${ended.length} of ${total} stopped`;
@@ -161,20 +162,18 @@ function ranksInWords(run, shownCase) {
 
 /* What failed or lags stands on top; the sort keeps the order of the others. */
 const howFar = (lane, {reason}) => Math.min(...lane.ranks.map(rank => {
-  if (isBlamed(rank, reason)) {
-    return -4;
-  }
-  return !isFailed(rank) ? rankStage(rank) : isVictim(rank) ? -2 : -3;
+  const ended = isFailed(rank) ? -1 : rankStage(rank);
+  return isCulprit(rank, reason) ? -2 : ended;
 }));
 
 function laneRow(lane, began, {reason}) {
-  const isBad = rank => isBlamed(rank, reason) || (isFailed(rank) && !isVictim(rank));
   return h('tr', {class: lane.ranks.some(isFailed) ? 'failed' : null},
     h('th', {scope: 'row'},
       h('a', {href: nodeAddress(lane.node)}, shorten(lane.node, 60))),
     h('td',
       h('div.rank-dots',
-        lane.ranks.slice(0, RANKS_SHOWN).map(rank => rankDot(rank, isBad(rank))),
+        lane.ranks.slice(0, RANKS_SHOWN)
+          .map(rank => rankDot(rank, isCulprit(rank, reason))),
         lane.ranks.length > RANKS_SHOWN ? ` +${lane.ranks.length - RANKS_SHOWN}` : null)),
     STEPS.map(step => stepCell(lane, step, began)));
 }
