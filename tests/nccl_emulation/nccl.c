@@ -129,8 +129,8 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
         return fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
     }
     say_start(rank, n);
-    while (emulation_setting("init_hangs", 0)) {
-        pause();
+    if (emulation_setting("init_hangs", 0)) {
+        emulation_hang();
     }
     comm = calloc(1, sizeof(*comm));
     if (!comm) {

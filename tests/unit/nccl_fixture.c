@@ -24,6 +24,22 @@ const char nccl_plain[] = "\"agg_iters\":1,\"check\":1,\"timing\":\"throughput\"
 
 static char case_path[] = "/tmp/ringbench-nccl-XXXXXX";
 
+/* The emulation's mark of a rank that hangs. */
+static int drop_mark(int rank)
+{
+    char mark[sizeof(case_path) + 8];
+
+    snprintf(mark, sizeof(mark), "%s.%d", case_path, rank);
+    return unlink(mark);
+}
+
+static void drop_marks(void)
+{
+    for (int rank = 0; rank < RANKS; rank++) {
+        drop_mark(rank);
+    }
+}
+
 void nccl_write_case(const char *members, const char *more)
 {
     char text[4096];
@@ -75,6 +91,7 @@ void nccl_start(struct worker_group *group, struct nccl_seen *seen, const char *
     memset(seen, 0, sizeof(*seen));
     seen->results = json_array();
     setenv("RINGBENCH_EMULATION", emulation, 1);
+    drop_marks();
     assert_int_equal(worker_group_start(group, WORKER_NCCL, case_path, RANKS, 0), 0);
 }
 
@@ -93,6 +110,14 @@ void nccl_run(struct worker_group *group, struct nccl_seen *seen, const char *em
 {
     nccl_start(group, seen, emulation);
     assert_int_equal(worker_group_read(group, QUIET_MS, NULL, nccl_note, seen), 0);
+}
+
+void nccl_await_hang(struct worker_group *group, struct nccl_seen *seen, int rank)
+{
+    while (drop_mark(rank)) {
+        bool stop = false;
+        assert_int_equal(worker_group_read(group, 20, &stop, nccl_note, seen), 1);
+    }
 }
 
 const char *nccl_error_of(const struct nccl_seen *seen, int rank, const char *key)
@@ -135,11 +160,13 @@ int nccl_set_up(void **state)
     (void)state;
     setenv("RINGBENCH_CUDART_LIB", EMULATED_CUDART, 1);
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
+    setenv("RINGBENCH_EMULATION_MARK", case_path, 1);
     return fd < 0 ? -1 : close(fd);
 }
 
 int nccl_tear_down(void **state)
 {
     (void)state;
+    drop_marks();
     return unlink(case_path);
 }

@@ -38,6 +38,8 @@ void nccl_write_case(const char *members, const char *more);
 void nccl_start(struct worker_group *group, struct nccl_seen *seen,
                 const char *emulation);
 void nccl_run(struct worker_group *group, struct nccl_seen *seen, const char *emulation);
+/* Read until that rank is in a call that the settings have hang. */
+void nccl_await_hang(struct worker_group *group, struct nccl_seen *seen, int rank);
 void nccl_end(struct worker_group *group, struct nccl_seen *seen);
 
 /* A handler for worker_group_read. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "common/json_util.h"
@@ -17,36 +16,6 @@
 
 /* Settings for all ranks but rank 1. */
 #define BUT_ONE(setting) setting "@0," setting "@2," setting "@3"
-
-static char mark_path[] = "/tmp/ringbench-hang-XXXXXX";
-
-static int drop_mark(int rank)
-{
-    char mark[sizeof(mark_path) + 8];
-
-    snprintf(mark, sizeof(mark), "%s.%d", mark_path, rank);
-    return unlink(mark);
-}
-
-static void drop_marks(void)
-{
-    for (int rank = 0; rank < RANKS; rank++) {
-        drop_mark(rank);
-    }
-}
-
-/* Start the workers, and read until that one hangs. */
-static void start_until_hang(struct worker_group *group, struct nccl_seen *seen,
-                             const char *emulation, int rank)
-{
-    drop_marks();
-    nccl_write_case(nccl_endless, "");
-    nccl_start(group, seen, emulation);
-    while (drop_mark(rank)) {
-        bool stop = false;
-        assert_int_equal(worker_group_read(group, 20, &stop, nccl_note, seen), 1);
-    }
-}
 
 static void read_to_end(struct worker_group *group, struct nccl_seen *seen)
 {
@@ -58,7 +27,9 @@ static void check_death(const char *emulation, const char *words)
     struct worker_group group;
     struct nccl_seen seen;
 
-    start_until_hang(&group, &seen, emulation, 0);
+    nccl_write_case(nccl_endless, "");
+    nccl_start(&group, &seen, emulation);
+    nccl_await_hang(&group, &seen, 0);
     kill(group.workers[1].pid, SIGKILL);
     read_to_end(&group, &seen);
     for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1) {
@@ -98,10 +69,12 @@ static void a_stop_ends_a_call_that_hangs(void **state)
          "told to stop, inside of CUDA (cudaStreamQuery)"}};
 
     (void)state;
+    nccl_write_case(nccl_endless, "");
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct worker_group group;
         struct nccl_seen seen;
-        start_until_hang(&group, &seen, cases[i].emulation, 2);
+        nccl_start(&group, &seen, cases[i].emulation);
+        nccl_await_hang(&group, &seen, 2);
         for (int rank = 0; rank < RANKS; rank++) {
             kill(group.workers[rank].pid, SIGTERM);
         }
@@ -153,22 +126,6 @@ static void what_nccl_said_last_is_told_with_every_loss(void **state)
     }
 }
 
-static int set_up(void **state)
-{
-    int file = mkstemp(mark_path);
-
-    close(file);
-    setenv("RINGBENCH_EMULATION_MARK", mark_path, 1);
-    return file < 0 ? -1 : nccl_set_up(state);
-}
-
-static int tear_down(void **state)
-{
-    drop_marks();
-    unlink(mark_path);
-    return nccl_tear_down(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,5 +134,5 @@ int main(void)
         cmocka_unit_test(a_call_that_never_returns_is_named_at_the_end_too),
         cmocka_unit_test(what_nccl_said_last_is_told_with_every_loss),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
 }

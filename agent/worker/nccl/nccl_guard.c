@@ -9,7 +9,7 @@
 #include "common/clock.h"
 
 #define LOOK_MS 50
-#define GRACE_NS 300000000 /* for the call to return by itself */
+#define GRACE_NS 1000000000 /* for the call to return by itself */
 
 static void sleep_a_look(struct nccl_guard *guard)
 {
