@@ -62,8 +62,7 @@ test('a run that measured nothing has no empty chart when it is over', LIMIT, as
   await open(path);
   await sees(page, 'What happened');
   assert.equal(await page.locator('.chart-card').first().isVisible(), false);
-  assert.equal(
-    await page.getByText('No figures yet').filter({visible: true}).count(), 0);
+  assert.equal(await page.getByText('No figures yet').filter({visible: true}).count(), 0);
 });
 
 test('groups name their ranks, wherever a rank is named', LIMIT, async t => {
