@@ -1,7 +1,7 @@
 /* shared_streams.mjs - a tab's side of hub.mjs. Where a browser has no shared workers, or
  * the worker does not start, nothing is shared. */
 
-/* Where there can be none it is said at once; a busy machine takes seconds to start one. */
+/* Where there can be none it is said at once; a busy machine takes seconds for one. */
 const HELLO_MS = 10000;
 const ALIVE_MS = 20000;
 

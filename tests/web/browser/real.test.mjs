@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import {after} from 'node:test';
-import {assertNumbered, faulty, Server, startCluster} from '../../integration/lib/cluster.mjs';
+import {
+  assertNumbered,
+  faulty,
+  Server,
+  startCluster
+} from '../../integration/lib/cluster.mjs';
 import {binDir, buildDir} from '../../integration/lib/fixture.mjs';
 import {axe} from '../lib/browser.mjs';
 import {
