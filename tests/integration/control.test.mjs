@@ -89,14 +89,16 @@ test('a run may be of control series alone, across hosts', limit, async (t) => {
 
 test('a late rank shows in every figure, and by its own time', limit, async (t) => {
   const { server } = await startCluster(t, 1, withFaults);
+  // So late that it shows in whatever else a busy machine makes the ranks wait for.
+  const us = 300000;
   const { run, rows } = await end(server, {
-    ...quick, collectives: [], control: small, backend: 'host', fault: { kind: 'slow', rank: 1, us: 20000 },
+    ...quick, collectives: [], control: { bytes: '1M', pieces: 8, iters: 3 }, backend: 'host', fault: { kind: 'slow', rank: 1, us },
   });
   assert.equal(run.state, 'completed', run.reason);
   for (const { metric, value, values, unit } of rows) {
     if (unit !== 'us') continue;
-    assert.ok(value > 19000, `${metric}: ${value}`);
-    assert.ok(values[1] < values[0] / 2 && values[1] < values[2] / 2, `${metric}: ${values}`);
+    assert.ok(value > 0.95 * us, `${metric}: ${value}`);
+    assert.ok(values[0] - values[1] > us / 2 && values[2] - values[1] > us / 2, `${metric}: ${values}`);
   }
 });
 
