@@ -2,9 +2,9 @@
  *
  * When one rank dies the others leave, and each one's leaving looks like a loss to those
  * that are slower to notice. So the first rank that fails writes into the store what it
- * saw, before it leaves; whoever fails later since another left finds that and reports the
- * same rank. A peer that fell silent did not leave: whoever sees that reports it, whatever
- * the store says, which may be the word of that very peer. */
+ * saw, before it leaves; whoever fails later since another left finds that and reports
+ * the same rank. A peer that fell silent did not leave: whoever sees that reports it,
+ * whatever the store says, which may be the word of that very peer. */
 #ifndef RINGBENCH_WORKER_BLAME_H
 #define RINGBENCH_WORKER_BLAME_H
 
