@@ -410,22 +410,29 @@ static void say_lost(struct agent *agent, const char *run, int rank, int peer)
     agent_say(agent, run, 1, "done", rest);
 }
 
+/* A run under way on n agents, "a" and so on, each with the rank of its place. */
+static void start_joined(struct agent *agents, int n, struct world *world, char run[16])
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+
+    for (int i = 0; i < n; i++)
+        agent_start(&agents[i], world, names[i]);
+    submit(world, "{}", run);
+    for (int i = 0; i < n; i++)
+        agent_await(&agents[i], "start");
+    for (int i = 0; i < n; i++)
+        agent_join(&agents[i], run, 1, i);
+}
+
 /* The link of rank 2 is cut. Rank 1 notices and leaves, and the others see no more than
  * that. */
 static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
 {
-    const char *names[] = {"a", "b", "c", "d"};
     struct world *world = *state;
     struct agent agents[4];
     char run[16];
 
-    for (int i = 0; i < 4; i++)
-        agent_start(&agents[i], world, names[i]);
-    submit(world, "{}", run);
-    for (int i = 0; i < 4; i++)
-        agent_await(&agents[i], "start");
-    for (int i = 0; i < 4; i++)
-        agent_join(&agents[i], run, 1, i);
+    start_joined(agents, 4, world, run);
     say_lost(&agents[3], run, 3, 1);
     say_lost(&agents[0], run, 0, 1);
     say_lost(&agents[1], run, 1, 2);
@@ -443,7 +450,6 @@ static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
 /* Ranks 0 and 1 go by what the third, which is cut off, told the store. */
 static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
 {
-    const char *names[] = {"a", "b", "c"};
     struct world *world = *state;
     struct agent agents[3];
     char run[16];
@@ -451,13 +457,7 @@ static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
     close_world(world);
     world->lease_s = 4;
     open_world(world);
-    for (int i = 0; i < 3; i++)
-        agent_start(&agents[i], world, names[i]);
-    submit(world, "{}", run);
-    for (int i = 0; i < 3; i++)
-        agent_await(&agents[i], "start");
-    for (int i = 0; i < 3; i++)
-        agent_join(&agents[i], run, 1, i);
+    start_joined(agents, 3, world, run);
     say_lost(&agents[0], run, 0, 1);
     say_lost(&agents[1], run, 1, 0);
     for (int i = 0; i < 2; i++)
