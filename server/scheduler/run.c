@@ -282,12 +282,12 @@ static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
         run->rows_skipped++;
         return;
     }
+    if (json_get_bool(body, "emulated", false))
+        run->is_emulated = true;
     if (json_object_get(body, "metric")) {
         run_metrics_add(&run->metrics, body);
         return;
     }
-    if (json_get_bool(body, "emulated", false))
-        run->is_emulated = true;
     if (busbw > run->peak_busbw_gbs)
         run->peak_busbw_gbs = busbw;
     if (wrong > 0) {

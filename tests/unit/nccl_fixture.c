@@ -164,6 +164,19 @@ int nccl_set_up(void **state)
     return fd < 0 ? -1 : close(fd);
 }
 
+json_t *nccl_probe(const char *emulation)
+{
+    char text[8192];
+
+    setenv("RINGBENCH_EMULATION", emulation, 1);
+    FILE *pipe = popen(WORKER_NCCL " --probe", "r");
+    size_t len = fread(text, 1, sizeof(text), pipe);
+    assert_int_equal(pclose(pipe), 0);
+    json_t *answer = json_parse(text, len, NULL);
+    assert_non_null(answer);
+    return answer;
+}
+
 int nccl_tear_down(void **state)
 {
     (void)state;

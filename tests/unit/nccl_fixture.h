@@ -51,6 +51,9 @@ const char *nccl_error_of(const struct nccl_seen *seen, int rank, const char *ke
 void nccl_assert_all_ok(const struct worker_group *group, const struct nccl_seen *seen);
 void nccl_assert_rows_right(const struct nccl_seen *seen, size_t rows);
 
+/* What the worker's --probe says under those settings; a new object. */
+json_t *nccl_probe(const char *emulation);
+
 /* Of a group of tests. */
 int nccl_set_up(void **state);
 int nccl_tear_down(void **state);

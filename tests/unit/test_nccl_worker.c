@@ -440,22 +440,9 @@ static void a_stall_is_given_up_in_the_end(void **state)
     nccl_end(&group, &seen);
 }
 
-static json_t *probe(const char *emulation)
-{
-    char text[8192];
-
-    setenv("RINGBENCH_EMULATION", emulation, 1);
-    FILE *pipe = popen(WORKER_NCCL " --probe", "r");
-    size_t len = fread(text, 1, sizeof(text), pipe);
-    assert_int_equal(pclose(pipe), 0);
-    json_t *answer = json_parse(text, len, NULL);
-    assert_non_null(answer);
-    return answer;
-}
-
 static void assert_unavailable(const char *emulation, const char *words)
 {
-    json_t *answer = probe(emulation);
+    json_t *answer = nccl_probe(emulation);
 
     assert_false(json_get_bool(answer, "available", true));
     assert_non_null(strstr(json_get_str(answer, "reason", ""), words));
@@ -465,7 +452,7 @@ static void assert_unavailable(const char *emulation, const char *words)
 
 static void the_probe_says_what_is_there(void **state)
 {
-    json_t *answer = probe("devices=3,memory_mib=512");
+    json_t *answer = nccl_probe("devices=3,memory_mib=512");
 
     (void)state;
     assert_true(json_get_bool(answer, "available", false));
@@ -477,7 +464,7 @@ static void the_probe_says_what_is_there(void **state)
     assert_int_equal(json_get_int(device, "memory_bytes", 0), 512 << 20);
     assert_int_equal(json_array_size(json_object_get(answer, "dtypes")), 12);
     json_decref(answer);
-    answer = probe("nccl=22300");
+    answer = nccl_probe("nccl=22300");
     assert_int_equal(json_array_size(json_object_get(answer, "dtypes")), 10);
     json_decref(answer);
 }

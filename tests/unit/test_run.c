@@ -72,6 +72,23 @@ static void states_carry_times_and_reasons(void **state)
     run_destroy(run);
 }
 
+static void figures_alone_mark_an_emulated_run(void **state)
+{
+    struct run *run = make_run("{\"collectives\":[],\"control\":true}");
+    json_t *json;
+
+    (void)state;
+    apply(run, 1, "placed", placed);
+    apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
+    apply(run, 3, "result",
+          "{\"case\":0,\"metric\":\"barrier\",\"unit\":\"us\",\"value\":3.5,"
+          "\"emulated\":true}");
+    json = run_to_json(run, true);
+    assert_true(json_is_true(json_object_get(json, "emulated")));
+    json_decref(json);
+    run_destroy(run);
+}
+
 static void results_add_up(void **state)
 {
     struct run *run = make_run("{\"sizes\":[8,16,32]}");
@@ -163,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(placement_numbers_the_ranks_node_by_node),
         cmocka_unit_test(states_carry_times_and_reasons),
+        cmocka_unit_test(figures_alone_mark_an_emulated_run),
         cmocka_unit_test(results_add_up),
         cmocka_unit_test(strange_events_change_nothing),
         cmocka_unit_test(a_new_attempt_forgets_the_ranks_of_the_old),
