@@ -157,7 +157,7 @@ static int read_series(const json_t *json, unsigned *out, struct error *err)
 
 int control_plan_read(const json_t *json, struct control_plan *out, struct error *err)
 {
-    int64_t bytes, pieces, object_bytes, iters;
+    int64_t bytes = 0, pieces = 0, object_bytes = 0, iters = 0;
     unsigned series;
 
     if (read_series(json, &series, err) ||

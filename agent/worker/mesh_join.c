@@ -202,7 +202,8 @@ static int join_group(struct join *join, struct error *err)
 {
     struct mesh *mesh = join->mesh;
     int n = 0, self = 0;
-    struct shm_peer *peers = calloc((size_t)mesh->world_size, sizeof(*peers));
+    /* Unsigned: gcc 14 would warn of a negative size, not knowing that there is none. */
+    struct shm_peer *peers = calloc((unsigned)mesh->world_size, sizeof(*peers));
 
     if (!peers) {
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
