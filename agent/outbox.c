@@ -282,6 +282,7 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
                          .attempt = json_get_int(refused, "attempt", 0)};
     const char *run = json_get_str(refused, "run", "");
     int rank = (int)json_get_int(refused, "rank", OUTBOX_NO_RANK);
+    bool again = outbox->replaced == seq;
     char text[768];
     json_t *event;
     char *line;
@@ -289,8 +290,13 @@ void outbox_replace(struct outbox *outbox, uint64_t seq, const char *why)
 
     snprintf(text, sizeof(text), "the server refused an event of type '%.60s': %.500s",
              json_get_str(refused, "type", ""), why);
-    log_error("run %s, rank %d: %s", run, rank, text);
-    memcpy(id.run, run, strnlen(run, CASE_RUN_MAX));
+    if (!again)
+        log_error("run %s, rank %d: %s", run, rank, text);
+    /* The run itself may be what the server wants nothing of from this node. */
+    if (again)
+        rank = OUTBOX_NO_RANK;
+    else
+        memcpy(id.run, run, strnlen(run, CASE_RUN_MAX));
     event = json_pack("{s:s, s:s, s:o}", "type", "log", "level", "error", "text",
                       clean_text_json(text, strlen(text)));
     line = event ? json_text(event) : NULL;

@@ -63,6 +63,9 @@ static void put_runs(const struct api *api, struct buf *out)
            (double)c.events);
     single(out, "ringbench_results_total", "counter", "Result rows stored.",
            (double)c.results);
+    single(out, "ringbench_event_batches_refused_total", "counter",
+           "Batches of events refused: nonsense, or of a node that has no say in it.",
+           (double)c.refused_batches);
     single(out, "ringbench_storage_ok", "gauge",
            "1 if results can be kept, 0 if the disk refuses them.",
            store_trouble(api->store) ? 0.0 : 1.0);

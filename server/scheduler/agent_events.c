@@ -312,8 +312,27 @@ static struct active_run *run_of_line(struct scheduler *scheduler, const json_t 
     return active && !run_has_ended(active->run) ? active : NULL;
 }
 
+/* Whoever has an agent's token can post here: a node speaks for itself only. */
+static int check_speaker(const struct action *action, const struct node *node,
+                         bool needs_rank, struct error *err)
+{
+    const struct run *run = action->active->run;
+    const struct run_node *holder =
+        action->rank < 0 ? NULL : run_rank_node(run, action->rank);
+
+    if (holder && strcmp(holder->name, node->name) == 0)
+        return 0;
+    if (!run_find_node(run, node->name))
+        return error_set(err, ERROR_INVALID, "%s takes no part in run %s", node->name,
+                         run->id);
+    if (!needs_rank && action->rank < 0)
+        return 0;
+    return error_set(err, ERROR_INVALID, "%s can't speak for rank %d of run %s: %s has it",
+                     node->name, action->rank, run->id, holder ? holder->name : "nobody");
+}
+
 int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
-                 struct store_write *write, struct action *action)
+                 struct store_write *write, struct action *action, struct error *err)
 {
     const char *type = json_get_str(line, "type", "");
 
@@ -334,10 +353,12 @@ int action_parse(struct scheduler *scheduler, const struct node *node, json_t *l
     for (size_t i = 0; i < sizeof(line_types) / sizeof(line_types[0]); i++) {
         if (strcmp(type, line_types[i].type) != 0)
             continue;
-        if (line_types[i].needs_rank &&
-            (action->rank < 0 || action->rank >= action->active->run->world_size))
-            return 0;
-        return line_types[i].parse(action, node, line, write);
+        if (line_types[i].parse != parse_gone &&
+            check_speaker(action, node, line_types[i].needs_rank, err))
+            return -1;
+        return line_types[i].parse(action, node, line, write)
+                   ? error_set(err, ERROR_MEMORY, "out of memory")
+                   : 0;
     }
     return 0;
 }

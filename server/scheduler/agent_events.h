@@ -29,9 +29,10 @@ struct action {
 };
 
 /* Understand a line of `node` (borrowed). Progress lines take effect at once. Logs go
- * into the write. Release the action after use. -1 when memory is out. */
+ * into the write. Release the action after use. ERROR_INVALID when the node has no say in
+ * it. */
 int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
-                 struct store_write *write, struct action *action);
+                 struct store_write *write, struct action *action, struct error *err);
 
 /* After the line is durable: the model first, then the case. */
 void action_perform(struct action *action, const struct node *node, int64_t time_ms);

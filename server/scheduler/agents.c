@@ -229,8 +229,22 @@ static void batch_free(struct batch *batch)
     free(batch);
 }
 
+/* The agent is told each time; whoever reads the log need not be. */
+static void note_refusal(struct batch *batch, const struct error *err)
+{
+    struct node *node = batch->node;
+
+    batch->scheduler->counters.refused_batches++;
+    if (!node->was_refused)
+        log_warn("events of node %s are refused: %s; this is said once", node->name,
+                 err->text);
+    node->was_refused = true;
+}
+
 static void fail_batch(struct batch *batch, const struct error *err)
 {
+    if (err->code == ERROR_INVALID)
+        note_refusal(batch, err);
     batch->done(batch->arg, err, batch->node->acked);
     batch_free(batch);
 }
@@ -302,9 +316,9 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *lin
     action = next_action(batch);
     if (!action)
         return error_set(err, ERROR_MEMORY, "out of memory");
-    if (action_parse(batch->scheduler, batch->node, line, write, action)) {
+    if (action_parse(batch->scheduler, batch->node, line, write, action, err)) {
         action_release(action);
-        return error_set(err, ERROR_MEMORY, "out of memory");
+        return -1;
     }
     batch->n_actions++;
     if (seq > 0)

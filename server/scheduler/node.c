@@ -156,6 +156,7 @@ struct node *node_register(struct node_registry *registry,
         node->n_occupants = 0;
         node->acked = 0;
         node->committing = NULL;
+        node->was_refused = false;
         node->registered_ms = clock_wall_ms();
     }
     node_poll_end(node);

@@ -43,6 +43,7 @@ struct node {
     /* Events: stored up to acked; `committing` is the batch on its way to the disk. */
     int64_t acked;
     const void *committing;
+    bool was_refused; /* what it sent, and the log has said so */
     struct node_occupant *occupants;
     size_t n_occupants;
 };

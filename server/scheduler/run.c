@@ -141,6 +141,15 @@ static void replace_text(char **field, const char *text)
     *field = copy;
 }
 
+const struct run_node *run_find_node(const struct run *run, const char *name)
+{
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        if (strcmp(run->nodes[i].name, name) == 0)
+            return &run->nodes[i];
+    }
+    return NULL;
+}
+
 const struct run_node *run_rank_node(const struct run *run, int rank)
 {
     size_t low = 0, high = run->n_nodes;

@@ -104,7 +104,10 @@ bool case_has_ended(const struct run_case *c);
 /* The run as docs/api.md shows it; a new reference. */
 json_t *run_to_json(const struct run *run, bool brief);
 
-/* The node that a rank lives on; rank < world_size. */
+/* NULL: it takes no part. */
+const struct run_node *run_find_node(const struct run *run, const char *name);
+
+/* The node that a rank lives on; NULL: there is no such rank. */
 const struct run_node *run_rank_node(const struct run *run, int rank);
 
 const char *run_state_name(enum run_state state);

@@ -107,6 +107,7 @@ struct scheduler_counters {
     size_t runs_queued, runs_waiting, runs_running; /* running includes rendezvous */
     uint64_t runs_completed, runs_failed, runs_cancelled; /* since the start */
     uint64_t cases_started, events, results;
+    uint64_t refused_batches; /* of events */
 };
 void scheduler_counters(const struct scheduler *scheduler,
                         struct scheduler_counters *out);

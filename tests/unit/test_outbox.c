@@ -172,6 +172,25 @@ static void a_refused_event_is_stood_in_for(void **state)
     json_decref(array);
 }
 
+/* A server that takes nothing of that run from this node: what is behind goes on. */
+static void a_refused_stand_in_names_no_run(void **state)
+{
+    struct fixture *f = *state;
+    json_t *array;
+    const json_t *line;
+
+    add(f->outbox, "{\"type\":\"result\",\"row\":1}");
+    outbox_replace(f->outbox, 1, "node-2 takes no part in run run1");
+    outbox_replace(f->outbox, 1, "node-2 takes no part in run run1");
+    array = take(f->outbox, 100);
+    assert_int_equal(json_array_size(array), 1);
+    line = json_array_get(array, 0);
+    assert_int_equal(json_get_int(line, "seq", 0), 1);
+    assert_string_equal(json_get_str(line, "run", "none"), "");
+    assert_null(json_object_get(line, "rank"));
+    json_decref(array);
+}
+
 static void forgets_what_is_acknowledged(void **state)
 {
     struct fixture *f = *state;
@@ -195,6 +214,7 @@ int main(void)
         T(puts_the_agents_keys_before_the_workers),
         T(sends_only_the_latest_progress_once),
         T(a_refused_event_is_stood_in_for),
+        T(a_refused_stand_in_names_no_run),
         T(forgets_what_is_acknowledged),
     };
 
