@@ -50,6 +50,31 @@ json_t *json_parse(const char *text, size_t len, struct error *err)
     return value;
 }
 
+int json_check_extent(const char *text, size_t len, struct error *err)
+{
+    size_t names = 0, values = 1;
+    bool in_string = false;
+
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '"')
+            in_string = !in_string;
+        else if (in_string)
+            i += text[i] == '\\'; /* what follows does not end the string */
+        else if (text[i] == ':')
+            names++;
+        else if (text[i] == ',')
+            values++;
+    }
+    if (names > JSON_NAMES_MAX)
+        return error_set(err, ERROR_LIMIT,
+                         "the JSON text has %zu names in its objects, more than %d",
+                         names, JSON_NAMES_MAX);
+    if (values > JSON_VALUES_MAX)
+        return error_set(err, ERROR_LIMIT, "the JSON text has %zu values, more than %d",
+                         values, JSON_VALUES_MAX);
+    return 0;
+}
+
 char *json_text(const json_t *value)
 {
     return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));

@@ -19,6 +19,15 @@ bool json_get_bool(const json_t *object, const char *key, bool fallback);
  * Returns a new reference or NULL with the line and column in *err. */
 json_t *json_parse(const char *text, size_t len, struct error *err);
 
+/* What is too much for one request, however few bytes it takes: parsing and freeing 86,000
+ * names takes as long as sending a thousand small answers. */
+#define JSON_NAMES_MAX 8192
+#define JSON_VALUES_MAX 65536
+
+/* Refuse (ERROR_LIMIT) a text with more names in its objects or more values than that,
+ * before it is parsed. Need not be JSON. */
+int json_check_extent(const char *text, size_t len, struct error *err);
+
 /* Compact text of a value, numbers with fractions to 10 digits: more than any of our
  * measurements have. The caller frees it. NULL when memory is out. */
 char *json_text(const json_t *value);

@@ -64,13 +64,18 @@ static json_t *clean_string(const char *text)
     return value;
 }
 
+bool problems_are_full(const struct problems *problems)
+{
+    return json_array_size(problems->errors) >= PROBLEMS_MAX;
+}
+
 void problems_add(struct problems *problems, const char *pointer, const char *format, ...)
 {
     char detail[512];
     va_list args;
 
     problems->count++;
-    if (json_array_size(problems->errors) >= PROBLEMS_MAX)
+    if (problems_are_full(problems))
         return;
     va_start(args, format);
     vsnprintf(detail, sizeof(detail), format, args);

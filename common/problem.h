@@ -4,6 +4,7 @@
 #define RINGBENCH_COMMON_PROBLEM_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define PROBLEMS_MAX 50
@@ -20,6 +21,9 @@ void problems_release(struct problems *problems);
  * is wrong and what would be right. */
 void problems_add(struct problems *problems, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Whether further faults are only counted: what would be said of them need not be made. */
+bool problems_are_full(const struct problems *problems);
 
 /* A new problem document {"type","title","status","detail","errors"?}; problems may be
  * NULL. */

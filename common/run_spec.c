@@ -322,7 +322,7 @@ static void unknown_field(const char *name, const char *pointer,
     struct buf known;
 
     buf_init(&known, 1024);
-    for (size_t i = 0; i < N_FIELDS; i++) {
+    for (size_t i = 0; i < N_FIELDS && !problems_are_full(problems); i++) {
         if (fields[i].parse != field_fault)
             buf_printf(&known, "%s%s", i ? ", " : "", fields[i].name);
     }

@@ -33,6 +33,7 @@ void run_spec_parse_traffic(struct run_spec *spec, json_t *value, const char *po
 static void check_device_list(const json_t *list, const char *pointer,
                               struct problems *problems)
 {
+    bool is_listed[DEVICE_INDEX_MAX + 1] = {false};
     size_t n = json_array_size(list);
     char at[300];
 
@@ -41,18 +42,17 @@ static void check_device_list(const json_t *list, const char *pointer,
                      DEVICES_MAX);
     for (size_t i = 0; i < n && n <= DEVICES_MAX; i++) {
         const json_t *item = json_array_get(list, i);
-        bool is_repeated = false;
+        json_int_t device = json_is_integer(item) ? json_integer_value(item) : -1;
 
-        for (size_t k = 0; k < i; k++)
-            is_repeated = is_repeated || json_equal(json_array_get(list, k), item);
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
-        if (!json_is_integer(item) || json_integer_value(item) < 0 ||
-            json_integer_value(item) > DEVICE_INDEX_MAX)
+        if (device < 0 || device > DEVICE_INDEX_MAX) {
             problems_add(problems, at, "must be an integer from 0 to %d",
                          DEVICE_INDEX_MAX);
-        else if (is_repeated)
-            problems_add(problems, at, "device %lld is listed twice",
-                         (long long)json_integer_value(item));
+            continue;
+        }
+        if (is_listed[device])
+            problems_add(problems, at, "device %lld is listed twice", (long long)device);
+        is_listed[device] = true;
     }
 }
 

@@ -17,6 +17,10 @@ json_t *spec_request_body(struct http_request *request)
                            "the body is empty; {} asks for a run with every default");
         return NULL;
     }
+    if (json_check_extent(text, len, &err)) {
+        http_reply_problem(request, 413, NULL, "%s", err.text);
+        return NULL;
+    }
     body = json_parse(text, len, &err);
     if (!body)
         http_reply_problem(request, 400, NULL, "%s", err.text);
@@ -65,8 +69,9 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
     }
     if (!spec)
         http_reply_problem(request, 422, &problems,
-                           "the run can't be accepted: %zu field%s wrong", problems.count,
-                           problems.count == 1 ? " is" : "s are");
+                           "the run can't be accepted: %zu field%s wrong%s",
+                           problems.count, problems.count == 1 ? " is" : "s are",
+                           problems_are_full(&problems) ? "; the first are listed" : "");
     problems_release(&problems);
     return spec;
 }

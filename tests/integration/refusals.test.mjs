@@ -70,6 +70,21 @@ test('a body that is too large is refused, however it comes', limit, async (t) =
   assert.equal(await server.get('/healthz'), 'ok\n');
 });
 
+test('a spec of too many names or values is refused before it is parsed', limit, async (t) => {
+  const server = await startServer(t);
+  const members = (n) => JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, 0])));
+  for (const target of ['/api/v1/runs', '/api/v1/runs/validate']) {
+    const post = (body) => server.request('POST', target, { body });
+    assertProblem(await post(members(86000)), 413, /has 86000 names in its objects, more than 8192/);
+    assertProblem(await post(`{"sizes":[${'8,'.repeat(65536)}8]}`), 413,
+      /has 65537 values, more than 65536/);
+    const { errors } = assertProblem(await post(members(8192)), 422,
+      /8192 fields are wrong; the first are listed/);
+    assert.equal(errors.length, 50);
+    assert.match(errors[49].detail, /^unknown field 'k49'; known are name, /);
+  }
+});
+
 test('unknown paths and wrong methods are told apart', limit, async (t) => {
   const server = await startServer(t);
   for (const target of ['/api/v1', '/api/v1/run', '/api/v1/runs/', '/api/v2/runs', '/js/nothing.mjs',

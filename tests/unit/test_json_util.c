@@ -89,6 +89,33 @@ static void deep_nesting_is_refused(void **state)
     free(text);
 }
 
+static void more_names_or_values_than_a_request_may_have_are_counted(void **state)
+{
+    char *names = malloc(JSON_NAMES_MAX * 6 + 64), *values;
+    struct error err = {0};
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < JSON_NAMES_MAX; i++)
+        n += (size_t)sprintf(names + n, "%s\"a\":1", i ? "," : "{");
+    assert_int_equal(json_check_extent(names, n, &err), 0);
+    sprintf(names + n, ",\"b\":1}");
+    assert_int_equal(json_check_extent(names, strlen(names), &err), -1);
+    assert_int_equal(err.code, ERROR_LIMIT);
+    assert_non_null(strstr(err.text, "has 8193 names in its objects, more than 8192"));
+    free(names);
+
+    values = malloc(JSON_VALUES_MAX + 8);
+    memset(values, ',', JSON_VALUES_MAX + 8);
+    assert_int_equal(json_check_extent(values, JSON_VALUES_MAX - 1, &err), 0);
+    assert_int_equal(json_check_extent(values, JSON_VALUES_MAX, &err), -1);
+    assert_non_null(strstr(err.text, "has 65537 values, more than 65536"));
+    /* Within a string they mean nothing, also after a quote of its own. */
+    memcpy(values, "[\"\\\"", 4);
+    assert_int_equal(json_check_extent(values, JSON_VALUES_MAX + 8, &err), 0);
+    free(values);
+}
+
 static void text_is_compact(void **state)
 {
     json_t *value = parse("{ \"a\" : [ 1, 2 ] }");
@@ -181,6 +208,7 @@ int main(void)
         cmocka_unit_test(members_of_another_type_give_the_fallback),
         cmocka_unit_test(what_is_not_json_is_refused_with_its_place),
         cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(more_names_or_values_than_a_request_may_have_are_counted),
         cmocka_unit_test(text_is_compact),
         cmocka_unit_test_setup_teardown(a_file_comes_back_as_written, enter_folder,
                                         leave_folder),
