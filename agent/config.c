@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clean_text.h"
+#include "common/json_util.h"
+#include "common/run_spec_fields.h"
+
 #define TOKEN_MAX 4096
 
 static const char program[] = "ringbench-agent";
@@ -161,7 +165,7 @@ static int kubernetes_group(char *out, size_t size)
     return snprintf(out, size, "k8s-%s", name) < (int)size ? 0 : -1;
 }
 
-static int load_group(struct agent_config *config, struct error *err)
+static int find_group(struct agent_config *config, struct error *err)
 {
     static const char *const jobs[][2] = {
         {"SLURM_JOB_ID", "slurm"}, {"PBS_JOBID", "pbs"}, {"LSB_JOBID", "lsf"}};
@@ -182,6 +186,36 @@ static int load_group(struct agent_config *config, struct error *err)
     return 0;
 }
 
+/* As the server will, so that what it would refuse is known at start. */
+static int load_group(struct agent_config *config, struct error *err)
+{
+    char fault[CLEAN_TEXT_FAULT_MAX];
+
+    if (find_group(config, err))
+        return -1;
+    if (config->group && clean_text_fault(config->group, fault))
+        return error_set(err, ERROR_INVALID, "--group: must not contain %s", fault);
+    return 0;
+}
+
+static int check_labels(const struct agent_config *config, struct error *err)
+{
+    struct problems problems;
+    const json_t *first;
+    json_t *checked = NULL;
+    int result = 0;
+
+    problems_init(&problems);
+    spec_parse_labels(&checked, config->labels, "", &problems);
+    first = json_array_get(problems.errors, 0);
+    if (first)
+        result = error_set(err, ERROR_INVALID, "--label: %s",
+                           json_get_str(first, "detail", ""));
+    json_decref(checked);
+    problems_release(&problems);
+    return result;
+}
+
 static int load_labels(struct agent_config *config, struct error *err)
 {
     config->labels = json_object();
@@ -197,7 +231,7 @@ static int load_labels(struct agent_config *config, struct error *err)
             return error_set(err, ERROR_INVALID, "--label: '%.60s' is not UTF-8 text",
                              item);
     }
-    return 0;
+    return check_labels(config, err);
 }
 
 static void load_ranks(struct agent_config *config)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/clean_text.h"
+#include "common/clean_text.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"

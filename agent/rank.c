@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "agent/capture.h"
-#include "agent/clean_text.h"
 #include "agent/event_line.h"
 #include "agent/lines.h"
 #include "agent/ncclog/ncclog.h"
 #include "agent/program_watch.h"
+#include "common/clean_text.h"
 #include "common/json_util.h"
 
 #define OUTPUT_LINE_MAX ((size_t)64 * 1024)

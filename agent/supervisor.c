@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/clean_text.h"
 #include "agent/launch.h"
 #include "agent/process.h"
 #include "agent/rank.h"
+#include "common/clean_text.h"
 #include "common/json_util.h"
 #include "common/log.h"
 

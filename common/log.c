@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clean_text.h"
 #include "common/clock.h"
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
@@ -33,7 +34,7 @@ int log_level_parse(const char *name)
 
 void log_message(enum log_level level, const char *format, ...)
 {
-    char line[2048];
+    char text[2048], line[2048];
     char time[CLOCK_TEXT_MAX];
     va_list args;
     ssize_t written;
@@ -45,13 +46,13 @@ void log_message(enum log_level level, const char *format, ...)
         snprintf(line, sizeof(line), "%s %s %s ", clock_format_ms(clock_wall_ms(), time),
                  log_setup.program, level_names[level]);
     va_start(args, format);
-    n = vsnprintf(line + head, sizeof(line) - (size_t)head - 1, format, args);
+    n = vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     if (n < 0)
         return;
-    n += head;
-    if ((size_t)n > sizeof(line) - 2)
-        n = (int)sizeof(line) - 2;
+    /* Much of it is what others said. */
+    n = head + (int)clean_text_copy(line + head, sizeof(line) - (size_t)head - 1, text,
+                                    strlen(text));
     line[n] = '\n';
     /* One write(2), so that lines of threads and processes do not mix. */
     written = write(STDERR_FILENO, line, (size_t)n + 1);

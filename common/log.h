@@ -11,7 +11,8 @@ void log_init(const char *program, enum log_level level);
 /* Parse "error", "warn", "info" or "debug"; -1 if it is none of them. */
 int log_level_parse(const char *name);
 
-/* Print one line "TIME program LEVEL text". Thread safe. A newline is added. */
+/* Print one line "TIME program LEVEL text", the text as clean_text_show has it, so that
+ * nobody who is quoted in it makes lines of his own. Thread safe. A newline is added. */
 void log_message(enum log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

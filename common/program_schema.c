@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/clean_text.h"
 #include "common/json_util.h"
 #include "common/run_spec_fields.h"
 #include "common/safe_regex.h"
@@ -42,15 +43,6 @@ static void fault(const struct place *place, const char *key, const char *text)
 }
 
 /* ---- values ---- */
-
-static bool has_control(const char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            return true;
-    }
-    return false;
-}
 
 /* Whether the whole text fits the pattern. */
 static bool fits_pattern(const char *pattern, const char *text)
@@ -92,9 +84,8 @@ static void check_string(const json_t *parameter, const json_t *value,
     else if ((int64_t)strlen(text) > most || strlen(text) > PROGRAM_TEXT_MAX)
         problems_add(place->problems, place->pointer, "must be at most %lld bytes",
                      (long long)(most < PROGRAM_TEXT_MAX ? most : PROGRAM_TEXT_MAX));
-    else if (has_control(text))
-        problems_add(place->problems, place->pointer,
-                     "must not contain control characters");
+    else if (!spec_check_name(text, place->pointer, place->problems))
+        return;
     else if (leads_astray(parameter, text))
         problems_add(place->problems, place->pointer, "must not begin with %c", *text);
     else if (!fits_pattern(pattern, text))
@@ -194,11 +185,13 @@ static void declare_enum(json_t *parameter, const struct place *place)
     json_t *values = json_object_get(parameter, "values");
     size_t n = json_array_size(values);
     bool is_fine = n > 0 && n <= ENUM_MAX;
+    char unfit[CLEAN_TEXT_FAULT_MAX];
 
     for (size_t i = 0; i < n && is_fine; i++) {
         const char *text = json_string_value(json_array_get(values, i));
 
-        is_fine = text && strlen(text) <= DEFAULT_LENGTH_MAX && !has_control(text);
+        is_fine =
+            text && strlen(text) <= DEFAULT_LENGTH_MAX && !clean_text_fault(text, unfit);
     }
     if (!is_fine)
         fault(place, "values", "must be an array of 1 to 64 strings");

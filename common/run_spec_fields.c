@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clean_text.h"
+
 #define ENV_VALUE_MAX 4096
 #define LABELS_MAX 32
 #define LABEL_TEXT_MAX 200
@@ -59,13 +61,13 @@ void spec_check_env_value(const json_t *value, const char *pointer,
         problems_add(problems, pointer, "must be at most %d bytes", ENV_VALUE_MAX);
 }
 
-/* Names are shown in line-based outputs, where a newline would forge lines. */
-static bool has_control(const char *text)
+bool spec_check_name(const char *text, const char *pointer, struct problems *problems)
 {
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            return true;
-    }
+    char fault[CLEAN_TEXT_FAULT_MAX];
+
+    if (!clean_text_fault(text, fault))
+        return true;
+    problems_add(problems, pointer, "must not contain %s", fault);
     return false;
 }
 
@@ -84,10 +86,8 @@ void spec_parse_string(const json_t *value, size_t max, char **out, const char *
                      json_string_length(value));
         return;
     }
-    if (has_control(json_string_value(value))) {
-        problems_add(problems, pointer, "must not contain control characters");
+    if (!spec_check_name(json_string_value(value), pointer, problems))
         return;
-    }
     copy = strdup(json_string_value(value));
     if (!copy) {
         problems_add(problems, pointer, "out of memory");
@@ -139,8 +139,8 @@ static json_t *parse_labels(json_t *value, const char *pointer, struct problems 
         else if (!json_is_string(label) || json_string_length(label) > LABEL_TEXT_MAX)
             problems_add(problems, at, "must be a string of at most %d bytes",
                          LABEL_TEXT_MAX);
-        else if (has_control(key) || has_control(json_string_value(label)))
-            problems_add(problems, at, "must not contain control characters");
+        else if (spec_check_name(key, at, problems))
+            spec_check_name(json_string_value(label), at, problems);
     }
     return json_incref(value);
 }

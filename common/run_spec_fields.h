@@ -33,6 +33,9 @@ void spec_parse_integer(const json_t *value, long min, long max, long *out,
                         const char *pointer, struct problems *problems);
 void spec_parse_string(const json_t *value, size_t max, char **out, const char *pointer,
                        struct problems *problems);
+/* Whether the text may be a name, a label or the like; else add a problem that names the
+ * character which may not (clean_text_fault). */
+bool spec_check_name(const char *text, const char *pointer, struct problems *problems);
 /* A size, a string with a suffix or an integer. 0 after adding a problem. */
 uint64_t spec_parse_size(json_t *value, const char *pointer, struct problems *problems);
 void spec_parse_labels(json_t **out, json_t *value, const char *pointer,

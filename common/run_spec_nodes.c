@@ -25,6 +25,8 @@ static void parse_node_names(struct run_spec *spec, json_t *value, const char *p
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
         if (!name || !*name || strlen(name) > 253)
             problems_add(problems, at, "must be a node's name, 1 to 253 bytes");
+        else if (!spec_check_name(name, at, problems))
+            continue;
         else if (json_object_get(seen, name))
             problems_add(problems, at, "%s is listed twice", name);
         else if (json_object_set(seen, name, json_true()))

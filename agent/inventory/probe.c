@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/clean_text.h"
 #include "common/buf.h"
+#include "common/clean_text.h"
 #include "common/json_util.h"
 #include "common/log.h"
 

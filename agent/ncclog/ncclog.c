@@ -1,11 +1,10 @@
 /* ncclog.c - what NCCL's own log says of a rank's communicator */
 #include "agent/ncclog/ncclog.h"
+#include "common/clean_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "agent/clean_text.h"
 
 #define LINE_MAX_BYTES 1100 /* NCCL cuts its lines at 1024 */
 #define COUNT_MAX 1000000   /* of ranks and channels: more is no count */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/clean_text.h"
 #include "common/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
@@ -48,7 +49,7 @@ static void put_entry(const json_t *entry, bool is_one_rank, struct buf *out)
             buf_printf(out, "[%lld:%lld %s] ", (long long)json_get_int(entry, "case", 0),
                        (long long)json_get_int(entry, "rank", 0),
                        json_get_str(entry, "stream", "?"));
-        buf_append(out, text, len);
+        clean_text_show(out, text, len);
         buf_append_str(out, "\n");
         text += len + (text[len] == '\n');
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clean_text.h"
 #include "common/json_util.h"
 #include "common/units.h"
 #include "server/api/table.h"
@@ -141,7 +142,7 @@ static void put_comment(struct buf *out, const char *words)
     for (; *words; words++) {
         if (*words == '\n' && words[1])
             buf_append_str(out, "\n#   ");
-        else if (*words != '\n' && *words != '\r')
+        else if (*words != '\n')
             buf_append(out, words, 1);
     }
     buf_append_str(out, "\n");
@@ -178,6 +179,12 @@ static bool is_final(const char *state)
            strcmp(state, "cancelled") == 0;
 }
 
+static void put_in_line(struct buf *out, const char *words)
+{
+    for (; *words; words++)
+        buf_append(out, *words == '\n' ? " " : words, 1);
+}
+
 /* The last line. A reason is kept on that line, so that `tail -1` has all of it. */
 static void put_end(struct run_text *text, const char *state, const char *reason,
                     int64_t time_ms, struct buf *out)
@@ -188,8 +195,7 @@ static void put_end(struct run_text *text, const char *state, const char *reason
     text->has_ended = true;
     if (strcmp(state, "completed") != 0) {
         buf_printf(out, "%s: ", state);
-        for (const char *p = reason ? reason : "no reason given"; *p; p++)
-            buf_append(out, *p == '\n' ? " " : p, 1);
+        put_in_line(out, reason ? reason : "no reason given");
         buf_append_str(out, "\n");
         return;
     }
@@ -211,8 +217,11 @@ static void put_end(struct run_text *text, const char *state, const char *reason
     if (text->wrong)
         buf_printf(out, ", %llu wrong element%s", (unsigned long long)text->wrong,
                    text->wrong == 1 ? "" : "s");
-    if (reason)
-        buf_printf(out, " (%s)", reason);
+    if (reason) {
+        buf_append_str(out, " (");
+        put_in_line(out, reason);
+        buf_append_str(out, ")");
+    }
     buf_append_str(out, "\n");
 }
 
@@ -431,13 +440,11 @@ static void take_message(const json_t *event, struct buf *out)
     put_comment(out, words);
 }
 
-void run_text_event(struct run_text *text, json_t *event, struct buf *out)
+static void take_event(struct run_text *text, json_t *event, struct buf *out)
 {
     const char *type = json_get_str(event, "type", "");
     int64_t time_ms = parse_time(json_get_str(event, "time", ""));
 
-    if (text->has_ended)
-        return;
     if (strcmp(type, "rank") == 0) {
         take_rank(text, event, time_ms, out);
         return;
@@ -453,6 +460,17 @@ void run_text_event(struct run_text *text, json_t *event, struct buf *out)
         take_result(text, event, out);
     else if (strcmp(type, "message") == 0)
         take_message(event, out);
+}
+
+void run_text_event(struct run_text *text, json_t *event, struct buf *out)
+{
+    json_t *shown;
+
+    if (text->has_ended)
+        return;
+    shown = clean_text_shown(event, true);
+    take_event(text, shown, out);
+    json_decref(shown);
 }
 
 void run_text_stop(struct run_text *text, struct buf *out)

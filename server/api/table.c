@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clean_text.h"
 #include "common/json_util.h"
 
 #define ENV_TEXT_MAX 300
@@ -74,12 +75,12 @@ const char *table_unreal(const json_t *row)
 
 const char *table_env(json_t *env, char *out, size_t size)
 {
+    json_t *shown = clean_text_shown(env, false), *value;
     const char *name;
-    json_t *value;
     size_t n = 0;
 
     out[0] = '\0';
-    json_object_foreach(env, name, value)
+    json_object_foreach(shown, name, value)
     {
         const char *text = json_string_value(value);
 
@@ -89,11 +90,7 @@ const char *table_env(json_t *env, char *out, size_t size)
     }
     if (n > 0 && n + 1 < size)
         snprintf(out + n, size - n, ")");
-    /* Every line of ours is a single one, whatever a variable holds. */
-    for (char *p = out; *p; p++) {
-        if ((unsigned char)*p < 0x20)
-            *p = ' ';
-    }
+    json_decref(shown);
     return out;
 }
 
@@ -190,14 +187,6 @@ static void put_half(struct table *table, const json_t *row, struct buf *out)
                table_number(json_get_num(row, "busbw_gbs", 0.0), 6, busbw), wrong);
 }
 
-/* On the rest of this line. */
-static void put_reason(const char *reason, struct buf *out)
-{
-    for (const char *p = reason; *p; p++)
-        buf_append(out, *p == '\n' ? " " : p, 1);
-    buf_append_str(out, "\n");
-}
-
 static void put_skipped(const json_t *row, const char *placement, const char *reason,
                         struct buf *out)
 {
@@ -205,8 +194,7 @@ static void put_skipped(const json_t *row, const char *placement, const char *re
                placement);
     if (json_object_get(row, "group"))
         buf_printf(out, " in group %lld", (long long)json_get_int(row, "group", 0));
-    buf_append_str(out, ": ");
-    put_reason(reason, out);
+    buf_printf(out, ": %s\n", reason);
 }
 
 static const char *skip_reason(const json_t *row)
@@ -336,8 +324,7 @@ static void put_figure(struct table *table, json_t *row, struct buf *out)
         buf_printf(out, "# %-26s %14s  %-12s %4s\n", "metric", "value", "unit", "rank");
     }
     if (reason) {
-        buf_printf(out, "# %s skipped: ", json_get_str(row, "metric", "?"));
-        put_reason(reason, out);
+        buf_printf(out, "# %s skipped: %s\n", json_get_str(row, "metric", "?"), reason);
         return;
     }
     buf_printf(out, "%-28s %14.6g  %-12s ", json_get_str(row, "metric", "?"),
@@ -351,7 +338,7 @@ static void put_figure(struct table *table, json_t *row, struct buf *out)
     buf_append_str(out, "\n");
 }
 
-void table_row(struct table *table, json_t *row, struct buf *out)
+static void take_row(struct table *table, json_t *row, struct buf *out)
 {
     bool is_in_place = json_get_bool(row, "in_place", false);
 
@@ -368,6 +355,14 @@ void table_row(struct table *table, json_t *row, struct buf *out)
     }
     table_flush(table, out);
     put_pair(table, is_in_place ? NULL : row, is_in_place ? row : NULL, out);
+}
+
+void table_row(struct table *table, json_t *row, struct buf *out)
+{
+    json_t *shown = clean_text_shown(row, false);
+
+    take_row(table, shown, out);
+    json_decref(shown);
 }
 
 void table_flush(struct table *table, struct buf *out)

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
+#include "common/run_spec_fields.h"
 #include "server/scheduler/agent_events.h"
 #include "server/scheduler/node_log.h"
 #include "server/scheduler/state.h"
@@ -44,6 +45,7 @@ static void check_registration(const json_t *body, struct problems *problems)
     const char *boot_id = json_get_str(body, "boot_id", "");
     const json_t *group = json_object_get(body, "group");
     int64_t ranks = json_get_int(body, "ranks", 1);
+    json_t *labels = NULL;
 
     if (!json_is_object(body))
         problems_add(problems, "", "must be an object");
@@ -55,11 +57,13 @@ static void check_registration(const json_t *body, struct problems *problems)
         problems_add(problems, "/boot_id", "must be a UUID");
     if (group && !json_is_null(group) && !json_is_string(group))
         problems_add(problems, "/group", "must be a string or null");
+    else if (group)
+        spec_check_name(json_get_str(body, "group", ""), "/group", problems);
     if (ranks < 0 || ranks > 4096)
         problems_add(problems, "/ranks", "must be from 0 to 4096");
-    if (json_object_get(body, "labels") &&
-        !json_is_object(json_object_get(body, "labels")))
-        problems_add(problems, "/labels", "must be an object of strings");
+    if (json_object_get(body, "labels"))
+        spec_parse_labels(&labels, json_object_get(body, "labels"), "/labels", problems);
+    json_decref(labels);
 }
 
 /* Whether the registration lists the case among those that the agent still has. */

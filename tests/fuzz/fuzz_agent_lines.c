@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "agent/capture.h"
-#include "agent/clean_text.h"
 #include "agent/command.h"
 #include "agent/event_line.h"
 #include "agent/lines.h"
+#include "common/clean_text.h"
 #include "common/json_util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,6 +26,25 @@ static void on_event(void *arg, const char *line, size_t len, size_t dropped)
         event_line_check(line, len, &is_progress, NULL);
 }
 
+/* Nothing but tabs is left that a terminal would act upon. */
+static void check_shown(const char *line, size_t len)
+{
+    char fault[CLEAN_TEXT_FAULT_MAX], copy[LINE_MAX];
+    struct buf shown;
+
+    buf_init(&shown, 8 * len + 1);
+    if (clean_text_show(&shown, line, len))
+        abort();
+    for (char *p = shown.data; p && (p = strchr(p, '\t')) != NULL;)
+        *p = ' ';
+    if (shown.data &&
+        (strlen(shown.data) != shown.len || clean_text_fault(shown.data, fault)))
+        abort();
+    buf_release(&shown);
+    if (clean_text_copy(copy, sizeof(copy), line, len) >= sizeof(copy))
+        abort();
+}
+
 static void on_output(void *arg, const char *line, size_t len, size_t dropped)
 {
     struct capture *capture = arg;
@@ -34,6 +53,7 @@ static void on_output(void *arg, const char *line, size_t len, size_t dropped)
     if (!clean || dropped > 0 || len > LINE_MAX)
         abort();
     json_decref(clean);
+    check_shown(line, len);
     capture_add(capture, line, len);
 }
 

@@ -1,4 +1,4 @@
-foreach(noun buf clock collective error ids json_util options problem run_spec
+foreach(noun buf clean_text clock collective error ids json_util options problem run_spec
         run_spec_memory series units utf8)
     unit_test(${noun} rb_common)
 endforeach()

@@ -1,4 +1,4 @@
-/* test_clean_text.c - any bytes made fit for JSON */
+/* test_clean_text.c - any bytes made fit for JSON, terminals and names */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/clean_text.h"
+#include "common/clean_text.h"
 
 #define R "\xef\xbf\xbd"
 
@@ -49,6 +49,103 @@ static void replaces_what_is_not_utf8(void **state)
     }
 }
 
+static const struct sample shown[] = {
+    {S(""), ""},
+    {S("plain \\ text\twith a tab"), "plain \\ text\twith a tab"},
+    {S("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"),
+     "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+    {S("a\0b\x1b[31m\r\n"), "a\\u0000b\\u001b[31m\\r\\n"},
+    {S("\x7f"), "\\u007f"},
+    {S("\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0"), "\\u0080\\u009b\\u009f\xc2\xa0"},
+    {S("\xd8\x9c"), "\\u061c"},
+    {S("\xe2\x80\x8b\xe2\x80\x8e\xe2\x80\x8f"), "\\u200b\\u200e\\u200f"},
+    {S("\xe2\x80\x8c\xe2\x80\x8d"), "\xe2\x80\x8c\xe2\x80\x8d"}, /* joiners of words */
+    {S("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xaa\xe2\x80\xae\xe2\x80\xaf"),
+     "\\u2028\\u2029\\u202a\\u202e\xe2\x80\xaf"},
+    {S("\xe2\x81\xa0\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaf\xe2\x81\xb0"),
+     "\\u2060\\u2066\\u2069\\u206f\xe2\x81\xb0"},
+    {S("\xef\xbb\xbf\xef\xbf\xb9\xef\xbf\xbd"), "\\ufeff\\ufff9\xef\xbf\xbd"},
+    {S("\xf3\xa0\x81\x81"), "\\U000e0041"},
+    {S("\x9b\xff\xc2"), "\\x9b\\xff\\xc2"},
+    {S("\xc2\n"), "\\xc2\\n"},
+};
+
+static void shows_what_a_terminal_would_act_upon(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        char copy[80];
+        struct buf out;
+
+        buf_init(&out, sizeof(copy));
+        assert_int_equal(clean_text_show(&out, shown[i].input, shown[i].len), 0);
+        assert_string_equal(out.data ? out.data : "", shown[i].expected);
+        buf_release(&out);
+        assert_int_equal(
+            clean_text_copy(copy, sizeof(copy), shown[i].input, shown[i].len),
+            strlen(shown[i].expected));
+        assert_string_equal(copy, shown[i].expected);
+    }
+}
+
+static void cuts_between_characters(void **state)
+{
+    static const char *const cut[] = {"", "a", "a", "a\xc3\xa9", "a\xc3\xa9"};
+    char copy[8];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+        assert_int_equal(clean_text_copy(copy, i + 1, S("a\xc3\xa9\x1b")),
+                         strlen(cut[i]));
+        assert_string_equal(copy, cut[i]);
+    }
+}
+
+static void shows_every_text_of_a_document(void **state)
+{
+    json_t *value = json_pack("{s:[s, i], s:{s:s}, s:n}", "a\n", "x\ny\x1b", 5, "o",
+                              "\xc2\x9b", "z\r", "n");
+    json_t *lines = clean_text_shown(value, true), *line = clean_text_shown(value, false);
+    json_t *wanted = json_pack("{s:[s, i], s:{s:s}, s:n}", "a\\n", "x\ny\\u001b", 5, "o",
+                               "\\u009b", "z\\r", "n");
+
+    (void)state;
+    assert_true(json_equal(lines, wanted));
+    json_array_set_new(json_object_get(wanted, "a\\n"), 0, json_string("x\\ny\\u001b"));
+    assert_true(json_equal(line, wanted));
+    json_decref(wanted);
+    json_decref(line);
+    json_decref(lines);
+    json_decref(value);
+}
+
+static void names_the_character_that_no_name_may_have(void **state)
+{
+    static const struct {
+        const char *name, *fault; /* NULL: none */
+    } names[] = {
+        {"", NULL},
+        {"node-1", NULL},
+        {"K\xc3\xb6ln \xe5\xbe\x8c", NULL},
+        {"a\tb", "U+0009"},
+        {"\x1b[31m", "U+001B"},
+        {"a\nb\x1b", "U+000A"},
+        {"\x7f", "U+007F"},
+        {"\xc2\x9b", "U+009B"},
+        {"\xe2\x80\xae", "U+202E"},
+        {"\xf3\xa0\x81\x81", "U+E0041"},
+        {"ok\xff", "byte FF"},
+    };
+    char fault[CLEAN_TEXT_FAULT_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_int_equal(clean_text_fault(names[i].name, fault), names[i].fault != NULL);
+        if (names[i].fault)
+            assert_string_equal(fault, names[i].fault);
+    }
+}
+
 static void fails_when_the_buffer_is_full(void **state)
 {
     struct buf buf;
@@ -56,6 +153,8 @@ static void fails_when_the_buffer_is_full(void **state)
     (void)state;
     buf_init(&buf, 4);
     assert_int_equal(clean_text_append(&buf, "\xff\xff", 2), -1);
+    buf_clear(&buf);
+    assert_int_equal(clean_text_show(&buf, "\xff\xff", 2), -1);
     buf_release(&buf);
 }
 
@@ -63,6 +162,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replaces_what_is_not_utf8),
+        cmocka_unit_test(shows_what_a_terminal_would_act_upon),
+        cmocka_unit_test(cuts_between_characters),
+        cmocka_unit_test(shows_every_text_of_a_document),
+        cmocka_unit_test(names_the_character_that_no_name_may_have),
         cmocka_unit_test(fails_when_the_buffer_is_full),
     };
 
