@@ -87,13 +87,26 @@ void csv_header(const struct csv *csv, struct buf *out)
     buf_append_str(out, "\r\n");
 }
 
+/* Whether a spreadsheet would compute the text: begins so, and is no number. */
+static bool is_formula(const char *text)
+{
+    char *end;
+
+    if (!*text || !strchr("=@+-\t\r", *text))
+        return false;
+    strtod(text, &end);
+    return end == text || *end != '\0';
+}
+
 void csv_field(const char *text, struct buf *out)
 {
+    const char *mark = is_formula(text) ? "'" : "";
+
     if (!strpbrk(text, ",\"\r\n")) {
-        buf_append_str(out, text);
+        buf_printf(out, "%s%s", mark, text);
         return;
     }
-    buf_append_str(out, "\"");
+    buf_printf(out, "\"%s", mark);
     for (const char *p = text; *p; p++) {
         if (*p == '"')
             buf_append_str(out, "\"");

@@ -22,6 +22,21 @@ static void quotes_only_what_needs_it(void **state)
         {"say \"no\"", "\"say \"\"no\"\"\""},
         {"two\nlines", "\"two\nlines\""},
         {"cr\r", "\"cr\r\""},
+        /* a spreadsheet would take these for formulas */
+        {"=1+1", "'=1+1"},
+        {"@SUM(A1,A2)", "\"'@SUM(A1,A2)\""},
+        {"+cmd|'/c x'!A0", "'+cmd|'/c x'!A0"},
+        {"-cmd", "'-cmd"},
+        {"\t=1", "'\t=1"},
+        {"\r=1", "\"'\r=1\""},
+        {"=\"x\"", "\"'=\"\"x\"\"\""},
+        /* and these for what they are */
+        {"-1", "-1"},
+        {"+5", "+5"},
+        {"-1.5e-3", "-1.5e-3"},
+        {"-1;2", "'-1;2"},
+        {"-", "'-"},
+        {"a=1", "a=1"},
     };
     struct buf out;
 
