@@ -10,6 +10,7 @@
 #include "server/scheduler/node_devices.h"
 #include "server/scheduler/programs.h"
 #include "server/scheduler/run_groups.h"
+#include "server/scheduler/unmatched.h"
 
 /* A node that could serve the run. */
 struct candidate {
@@ -167,6 +168,8 @@ static void explain_unknown(const struct run_spec *spec,
         buf_printf(&text, " in group '%s'", spec->nodes.group);
     if (refused->len)
         buf_append(&text, refused->data, refused->len);
+    else if (found == 0)
+        unmatched_explain(spec, registry, &text);
     list_missing(spec, registry, &text);
     for (size_t i = 0; spec->nodes.names && i < registry->count; i++) {
         if (registry->nodes[i]->state == NODE_ALIVE) {

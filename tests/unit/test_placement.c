@@ -83,6 +83,20 @@ static const struct expectation expectations[] = {
     {"{\"nodes\":{\"names\":[\"gone\"]}}", PLACEMENT_UNKNOWN, NULL, NULL, "gone is lost"},
     {"{\"nodes\":{\"count\":9}}", PLACEMENT_UNKNOWN, NULL, NULL,
      "5 of 9 nodes are there"},
+    {"{\"nodes\":{\"group\":\"gg\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
+     "0 of 1 nodes are there in group 'gg'; no node is in group 'gg', groups are: "
+     "gpu (2), cpu (3)"},
+    {"{\"nodes\":{\"labels\":{\"group\":\"tpu\"}}}", PLACEMENT_UNKNOWN, NULL, NULL,
+     "0 of 1 nodes are there; no node has the label group=tpu, label group has: "
+     "gpu (2), cpu (3)"},
+    {"{\"nodes\":{\"group\":\"x\",\"labels\":{\"rack\":\"r7\"}}}", PLACEMENT_UNKNOWN,
+     NULL, NULL,
+     "no node is in group 'x', groups are: gpu (2), cpu (3); no node has the label "
+     "rack=r7, labels are: group (5)"},
+    {"{\"nodes\":{\"group\":\"cpu\",\"labels\":{\"group\":\"gpu\"}}}", PLACEMENT_UNKNOWN,
+     NULL, NULL, "; no node has all of this: group 'cpu' group=gpu"},
+    {"{\"nodes\":{\"group\":\"gpu\",\"names\":[\"n1\"]}}", PLACEMENT_UNKNOWN, NULL, NULL,
+     "; no node has all of this: group 'gpu' and one of the names"},
     {"{\"nodes\":{\"min\":2,\"max\":3}}", PLACEMENT_READY, "g1:4 g2:4", "nccl", NULL},
     {"{\"backend\":\"nccl\",\"nodes\":{\"names\":[\"n1\"]}}", PLACEMENT_UNKNOWN, NULL,
      NULL, "n1: nccl: has no worker for this backend"},
@@ -155,6 +169,33 @@ static void each_spec_gets_what_it_should(void **state)
     node_registry_release(&registry);
 }
 
+static void a_filter_lists_some_of_very_many_values(void **state)
+{
+    static const struct expectation e = {
+        "{\"nodes\":{\"group\":\"no\"}}", PLACEMENT_UNKNOWN, NULL, NULL,
+        "groups are: g00 (1), g01 (1), g02 (1), g03 (1), g04 (1), g05 (1), g06 (1), "
+        "g07 (1) and more"};
+    static const struct expectation none = {
+        "{\"nodes\":{\"group\":\"no\",\"labels\":{\"a\":\"b\"}}}", PLACEMENT_UNKNOWN,
+        NULL, NULL,
+        "no node is in group 'no', groups are: none; no node has the label a=b, nor any "
+        "other label"};
+    struct node_registry registry = {0};
+
+    (void)state;
+    check(&none, &registry);
+    for (size_t i = 0; i < 20; i++) {
+        char name[8], group[8];
+        const char *const row[4] = {name, group, "2", ""};
+
+        snprintf(name, sizeof(name), "n%02zu", i);
+        snprintf(group, sizeof(group), "g%02zu", i);
+        add(&registry, row, i);
+    }
+    check(&e, &registry);
+    node_registry_release(&registry);
+}
+
 static void reserved_nodes_are_not_taken(void **state)
 {
     /* g1, g2, gone, n1, n2, n10 */
@@ -179,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_spec_gets_what_it_should),
+        cmocka_unit_test(a_filter_lists_some_of_very_many_values),
         cmocka_unit_test(reserved_nodes_are_not_taken),
     };
 

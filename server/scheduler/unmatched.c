@@ -1,0 +1,137 @@
+/* unmatched.c - what the filters of a run leave nothing of, and what there is */
+#include "server/scheduler/unmatched.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/json_util.h"
+
+#define VALUES_NAMED_MAX 8
+#define TEXT_NAMED_MAX 60
+
+/* Distinct texts in the order in which they come, with how often they do. */
+struct tally {
+    const char *texts[VALUES_NAMED_MAX];
+    size_t counts[VALUES_NAMED_MAX];
+    size_t n;
+    bool has_more;
+};
+
+static void count(struct tally *tally, const char *text)
+{
+    for (size_t i = 0; i < tally->n; i++) {
+        if (strcmp(tally->texts[i], text) == 0) {
+            tally->counts[i]++;
+            return;
+        }
+    }
+    if (tally->n == VALUES_NAMED_MAX) {
+        tally->has_more = true;
+        return;
+    }
+    tally->texts[tally->n] = text;
+    tally->counts[tally->n++] = 1;
+}
+
+static void put_tally(const struct tally *tally, struct buf *out)
+{
+    for (size_t i = 0; i < tally->n; i++)
+        buf_printf(out, "%s%.*s (%zu)", i ? ", " : "", TEXT_NAMED_MAX, tally->texts[i],
+                   tally->counts[i]);
+    if (tally->has_more)
+        buf_append_str(out, " and more");
+}
+
+/* The group of live nodes (key NULL) or what they have for a label. Whether one has
+ * `wanted`. */
+static bool count_values(const struct node_registry *registry, const char *key,
+                         const char *wanted, struct tally *tally)
+{
+    bool is_there = false;
+
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct node *node = registry->nodes[i];
+        const char *text = key ? json_get_str(node->labels, key, NULL) : node->group;
+
+        if (node->state != NODE_ALIVE || !text)
+            continue;
+        is_there = is_there || strcmp(text, wanted) == 0;
+        count(tally, text);
+    }
+    return is_there;
+}
+
+static void put_keys(const struct node_registry *registry, struct buf *out)
+{
+    struct tally tally = {.n = 0};
+    const char *key;
+    json_t *value;
+
+    for (size_t i = 0; i < registry->count; i++) {
+        if (registry->nodes[i]->state != NODE_ALIVE)
+            continue;
+        json_object_foreach(registry->nodes[i]->labels, key, value)
+        {
+            count(&tally, key);
+        }
+    }
+    buf_append_str(out, tally.n ? ", labels are: " : ", nor any other label");
+    put_tally(&tally, out);
+}
+
+static void explain_label(const struct node_registry *registry, const char *key,
+                          const char *wanted, struct buf *out)
+{
+    struct tally tally = {.n = 0};
+
+    if (count_values(registry, key, wanted, &tally))
+        return;
+    buf_printf(out, "; no node has the label %.*s=%.*s", TEXT_NAMED_MAX, key,
+               TEXT_NAMED_MAX, wanted);
+    if (tally.n > 0) {
+        buf_printf(out, ", label %.*s has: ", TEXT_NAMED_MAX, key);
+        put_tally(&tally, out);
+    } else {
+        put_keys(registry, out);
+    }
+}
+
+static void put_all(const struct run_spec *spec, struct buf *out)
+{
+    const char *key;
+    json_t *wanted;
+
+    buf_append_str(out, "; no node has all of this:");
+    if (spec->nodes.group)
+        buf_printf(out, " group '%.*s'", TEXT_NAMED_MAX, spec->nodes.group);
+    json_object_foreach(spec->nodes.labels, key, wanted)
+    {
+        buf_printf(out, " %.*s=%.*s", TEXT_NAMED_MAX, key, TEXT_NAMED_MAX,
+                   json_string_value(wanted));
+    }
+    if (spec->nodes.names)
+        buf_append_str(out, " and one of the names");
+}
+
+void unmatched_explain(const struct run_spec *spec, const struct node_registry *registry,
+                       struct buf *out)
+{
+    struct tally tally = {.n = 0};
+    size_t before = out->len;
+    const char *key;
+    json_t *wanted;
+
+    if (spec->nodes.group && !count_values(registry, NULL, spec->nodes.group, &tally)) {
+        buf_printf(out, "; no node is in group '%.*s', groups are: ", TEXT_NAMED_MAX,
+                   spec->nodes.group);
+        put_tally(&tally, out);
+        if (tally.n == 0)
+            buf_append_str(out, "none");
+    }
+    json_object_foreach(spec->nodes.labels, key, wanted)
+    {
+        explain_label(registry, key, json_string_value(wanted), out);
+    }
+    if (out->len == before && (spec->nodes.group || spec->nodes.labels))
+        put_all(spec, out);
+}

@@ -1,0 +1,15 @@
+/* unmatched.h - what the filters of a run leave nothing of, and what there is */
+#ifndef RINGBENCH_SERVER_SCHEDULER_UNMATCHED_H
+#define RINGBENCH_SERVER_SCHEDULER_UNMATCHED_H
+
+#include "common/buf.h"
+#include "common/run_spec.h"
+#include "server/scheduler/node.h"
+
+/* Of a spec whose selector picks no live node: append a clause that begins with "; " for
+ * each filter (nodes.group, each of nodes.labels) that none matches, with the values that
+ * there are, or one that they match none together. */
+void unmatched_explain(const struct run_spec *spec, const struct node_registry *registry,
+                       struct buf *out);
+
+#endif
