@@ -17,15 +17,20 @@
 
 #define PEM_MAX ((size_t)1 << 20)
 
+/* What is read from files, at the start and at each SIGHUP. */
+struct secrets {
+    struct http_auth *auth;
+    char *tls_cert, *tls_key; /* PEM text */
+};
+
 struct server {
     struct config config;
     uv_loop_t loop;
-    uv_signal_t sigterm, sigint;
+    uv_signal_t sigterm, sigint, sighup;
     struct store *store;
     struct rendezvous *rendezvous;
     struct scheduler *scheduler;
-    struct http_auth *auth;
-    char *tls_cert, *tls_key; /* PEM text */
+    struct secrets secrets;
     struct api api;
 };
 
@@ -67,6 +72,7 @@ static void stop(struct server *server)
     /* This gives the signals their default action back: a second one ends us at once. */
     uv_close((uv_handle_t *)&server->sigterm, NULL);
     uv_close((uv_handle_t *)&server->sigint, NULL);
+    uv_close((uv_handle_t *)&server->sighup, NULL);
     if (server->api.http)
         http_server_close(server->api.http, close_scheduler, server);
     else
@@ -77,16 +83,6 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     log_info("stopping on %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
     stop(handle->data);
-}
-
-static void catch_signals(struct server *server)
-{
-    signal(SIGPIPE, SIG_IGN);
-    uv_signal_init(&server->loop, &server->sigterm);
-    uv_signal_init(&server->loop, &server->sigint);
-    server->sigterm.data = server->sigint.data = server;
-    uv_signal_start(&server->sigterm, on_signal, SIGTERM);
-    uv_signal_start(&server->sigint, on_signal, SIGINT);
 }
 
 /* Every agent holds a connection or two. */
@@ -127,21 +123,75 @@ static int read_pem(const char *path, char **out, struct error *err)
     return result;
 }
 
-static int load_secrets(struct server *server, struct error *err)
+static int load_secrets(const struct config *config, struct secrets *out,
+                        struct error *err)
 {
-    const struct config *config = &server->config;
-
     if (config->token_file) {
-        server->auth = http_auth_load(config->token_file, err);
-        if (!server->auth)
+        out->auth = http_auth_load(config->token_file, err);
+        if (!out->auth)
             return -1;
     }
-    if (config->tls_cert && (read_pem(config->tls_cert, &server->tls_cert, err) ||
-                             read_pem(config->tls_key, &server->tls_key, err)))
+    if (config->tls_cert && (read_pem(config->tls_cert, &out->tls_cert, err) ||
+                             read_pem(config->tls_key, &out->tls_key, err)))
         return -1;
-    if (!config_is_loopback(&config->address) && config->token_file && !config->tls_cert)
-        log_warn("tokens travel unencrypted: there is no --tls-cert");
     return 0;
+}
+
+static void release_secrets(struct secrets *secrets)
+{
+    http_auth_destroy(secrets->auth);
+    free(secrets->tls_cert);
+    if (secrets->tls_key)
+        explicit_bzero(secrets->tls_key, strlen(secrets->tls_key));
+    free(secrets->tls_key);
+}
+
+/* All of it, or nothing. */
+static int reload(struct server *server, struct error *err)
+{
+    struct secrets fresh = {0};
+
+    if (load_secrets(&server->config, &fresh, err) ||
+        (fresh.tls_cert && http_server_set_certificate(server->api.http, fresh.tls_cert,
+                                                       fresh.tls_key, err))) {
+        release_secrets(&fresh);
+        return -1;
+    }
+    http_server_set_auth(server->api.http, fresh.auth);
+    release_secrets(&server->secrets);
+    server->secrets = fresh;
+    return 0;
+}
+
+static void on_hangup(uv_signal_t *handle, int number)
+{
+    struct server *server = handle->data;
+    const struct config *config = &server->config;
+    struct error err;
+
+    (void)number;
+    if (!server->api.http)
+        return;
+    if (!config->token_file && !config->tls_cert)
+        log_info("SIGHUP: there is neither --token-file nor --tls-cert to read again");
+    else if (reload(server, &err))
+        log_error("SIGHUP: going on with what was read before: %s", err.text);
+    else
+        log_info("SIGHUP: %s%s%s read again", config->token_file ? "tokens" : "",
+                 config->token_file && config->tls_cert ? " and " : "",
+                 config->tls_cert ? "certificate" : "");
+}
+
+static void catch_signals(struct server *server)
+{
+    signal(SIGPIPE, SIG_IGN);
+    uv_signal_init(&server->loop, &server->sigterm);
+    uv_signal_init(&server->loop, &server->sigint);
+    uv_signal_init(&server->loop, &server->sighup);
+    server->sigterm.data = server->sigint.data = server->sighup.data = server;
+    uv_signal_start(&server->sigterm, on_signal, SIGTERM);
+    uv_signal_start(&server->sigint, on_signal, SIGINT);
+    uv_signal_start(&server->sighup, on_hangup, SIGHUP);
 }
 
 /* Nobody who speaks TCPStore can say who they are, and launchers unpickle what they find
@@ -204,10 +254,10 @@ static int start_http(struct server *server, struct error *err)
     const struct config *config = &server->config;
     struct http_config http = {
         .listen = config->address,
-        .tls_cert = server->tls_cert,
-        .tls_key = server->tls_key,
+        .tls_cert = server->secrets.tls_cert,
+        .tls_key = server->secrets.tls_key,
         .web_dir = config->web_dir,
-        .auth = server->auth,
+        .auth = server->secrets.auth,
     };
 
     server->api.loop = &server->loop;
@@ -215,8 +265,10 @@ static int start_http(struct server *server, struct error *err)
     server->api.scheduler = server->scheduler;
     server->api.rendezvous = server->rendezvous;
     server->api.allow_faults = config->allow_faults;
-    server->api.is_tls = server->tls_cert != NULL;
+    server->api.is_tls = config->tls_cert != NULL;
     server->api.started_ms = clock_wall_ms();
+    if (!config_is_loopback(&config->address) && config->token_file && !config->tls_cert)
+        log_warn("tokens travel unencrypted: there is no --tls-cert");
     if (!config->web_dir)
         log_info("there is no web UI beside the program; --web-dir names one");
     server->api.http =
@@ -237,18 +289,14 @@ static void announce(const struct server *server)
                     host, sizeof(host), port, sizeof(port),
                     NI_NUMERICHOST | NI_NUMERICSERV))
         return;
-    printf("listening on http%s://%s%s%s:%s\n", server->tls_cert ? "s" : "",
+    printf("listening on http%s://%s%s%s:%s\n", server->config.tls_cert ? "s" : "",
            is_six ? "[" : "", host, is_six ? "]" : "", port);
     fflush(stdout);
 }
 
 static void release(struct server *server)
 {
-    http_auth_destroy(server->auth);
-    free(server->tls_cert);
-    if (server->tls_key)
-        explicit_bzero(server->tls_key, strlen(server->tls_key));
-    free(server->tls_key);
+    release_secrets(&server->secrets);
     config_release(&server->config);
 }
 
@@ -263,8 +311,8 @@ static int run(struct server *server)
     }
     catch_signals(server);
     raise_descriptor_limit();
-    if (load_secrets(server, &err) || start_core(server, &err) ||
-        start_http(server, &err)) {
+    if (load_secrets(&server->config, &server->secrets, &err) ||
+        start_core(server, &err) || start_http(server, &err)) {
         fprintf(stderr, "ringbench-server: %s\n", err.text);
         result = 1;
         stop(server);

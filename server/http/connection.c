@@ -61,6 +61,11 @@ static void connection_open(struct http_server *server, struct MHD_Connection *m
     connection->mhd = mhd;
     connection->fd =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    if (server->certificate)
+        connection->certificate = certificate_give(
+            server->certificate,
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)
+                ->tls_session);
     connection->is_opening = true;
     deadline_set(connection, server->is_tls ? FIRST_REQUEST_TLS_MS : FIRST_REQUEST_MS);
     server->counters.connections++;
@@ -79,6 +84,7 @@ static void connection_close(struct http_connection *connection)
 {
     deadline_clear(connection);
     connection->server->counters.connections--;
+    certificate_release(connection->certificate);
     if (connection->has_watch)
         uv_close((uv_handle_t *)&connection->watch, on_watch_closed);
     else

@@ -382,6 +382,23 @@ fail:
     return NULL;
 }
 
+void http_server_set_auth(struct http_server *server, const struct http_auth *auth)
+{
+    server->auth = auth;
+}
+
+int http_server_set_certificate(struct http_server *server, char *cert, char *key,
+                                struct error *err)
+{
+    struct certificate *certificate = certificate_create(cert, key, err);
+
+    if (!certificate)
+        return -1;
+    certificate_release(server->certificate);
+    server->certificate = certificate;
+    return 0;
+}
+
 void http_server_address(const struct http_server *server, struct sockaddr_storage *out)
 {
     *out = server->address;

@@ -51,6 +51,14 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
                                        const struct http_route *routes, void *arg,
                                        struct error *err);
 
+/* From the next request on, ask for these tokens; those before may go. */
+void http_server_set_auth(struct http_server *server, const struct http_auth *auth);
+
+/* From the next connection on, show this certificate (PEM texts, only read). For a server
+ * with TLS. -1: the one before stays. */
+int http_server_set_certificate(struct http_server *server, char *cert, char *key,
+                                struct error *err);
+
 /* The bound address, for port 0. */
 void http_server_address(const struct http_server *server, struct sockaddr_storage *out);
 

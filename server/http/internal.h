@@ -15,6 +15,7 @@
 #include "common/buf.h"
 #include "server/http/auth.h"
 #include "server/http/byte_queue.h"
+#include "server/http/certificate.h"
 #include "server/http/http.h"
 #include "server/http/router.h"
 #include "server/http/static_files.h"
@@ -26,6 +27,7 @@ struct http_connection {
     struct http_server *server;
     struct MHD_Connection *mhd;
     struct http_request *request; /* the current one, or NULL */
+    struct certificate *certificate; /* NULL: that of the start, or no TLS */
     uv_poll_t watch;              /* for a disconnect while suspended */
     int fd;
     bool has_watch, is_watching;
@@ -79,6 +81,7 @@ struct http_server {
     void *arg;
     const struct http_auth *auth;
     struct static_files *files;
+    struct certificate *certificate; /* in place of the library's, if not NULL */
     struct sockaddr_storage address;
     unsigned max_streams;
     bool is_tls;

@@ -22,6 +22,7 @@ void http_server_handle_closed(struct http_server *server)
     if (--server->handles > 0)
         return;
     static_files_destroy(server->files);
+    certificate_release(server->certificate);
     free(server);
     if (closed)
         closed(arg);
