@@ -266,6 +266,7 @@ static int start_http(struct server *server, struct error *err)
     server->api.rendezvous = server->rendezvous;
     server->api.allow_faults = config->allow_faults;
     server->api.is_tls = config->tls_cert != NULL;
+    server->api.has_tokens = config->token_file != NULL;
     server->api.started_ms = clock_wall_ms();
     if (!config_is_loopback(&config->address) && config->token_file && !config->tls_cert)
         log_warn("tokens travel unencrypted: there is no --tls-cert");

@@ -22,6 +22,7 @@ struct api {
     struct http_server *http; /* set after http_server_create */
     bool allow_faults;        /* runs may ask workers to misbehave */
     bool is_tls;              /* links begin with https */
+    bool has_tokens;          /* requests need one */
     int64_t started_ms;
     unsigned reports;               /* being written */
     struct submission *submissions; /* runs on their way into the store; starts NULL */

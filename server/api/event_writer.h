@@ -22,10 +22,10 @@ enum event_form {
 
 struct event_writer;
 
-/* run: the run's document (borrowed); link: the address of its page (copied). NULL when
- * memory is out. */
+/* run: the run's document (borrowed); link: the address of its page; stop: a command line
+ * that cancels it, NULL for none (both copied). NULL when memory is out. */
 struct event_writer *event_writer_create(enum event_form form, const json_t *run,
-                                         const char *link);
+                                         const char *link, const char *stop);
 void event_writer_destroy(struct event_writer *writer);
 
 const char *event_form_content_type(enum event_form form);

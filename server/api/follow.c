@@ -21,6 +21,7 @@
 #define ALIVE_MS 15000
 #define FLUSH_MS 250
 #define LINK_HOST_MAX 300
+#define LINK_MAX (LINK_HOST_MAX + 80)
 
 struct follower {
     struct api *api;
@@ -271,13 +272,22 @@ static void on_live(void *arg, const struct run_event *event)
     }
 }
 
+/* As the client calls this server. */
+static void site_of(const struct api *api, const struct http_request *request,
+                    char site[LINK_MAX])
+{
+    const char *host = http_request_header(request, "Host");
+
+    snprintf(site, LINK_MAX, "http%s://%.*s", api->is_tls ? "s" : "", LINK_HOST_MAX,
+             host ? host : "localhost");
+}
+
 static struct follower *follower_create(struct api *api, struct http_request *request,
                                         const json_t *run,
                                         const struct follow_options *options)
 {
     struct follower *follower = calloc(1, sizeof(*follower));
-    const char *host = http_request_header(request, "Host");
-    char link[LINK_HOST_MAX + 80];
+    char site[LINK_MAX], link[LINK_MAX + 80], stop[LINK_MAX + 160];
 
     if (!follower)
         return NULL;
@@ -286,9 +296,13 @@ static struct follower *follower_create(struct api *api, struct http_request *re
     follower->has_ended =
         !scheduler_run_is_active(api->scheduler, json_get_str(run, "id", ""));
     snprintf(follower->run, sizeof(follower->run), "%s", json_get_str(run, "id", ""));
-    snprintf(link, sizeof(link), "http%s://%.*s/runs/%s", api->is_tls ? "s" : "",
-             LINK_HOST_MAX, host ? host : "localhost", follower->run);
-    follower->writer = event_writer_create(options->form, run, link);
+    site_of(api, request, site);
+    snprintf(link, sizeof(link), "%s/runs/%s", site, follower->run);
+    snprintf(stop, sizeof(stop), "curl -X POST %s%s/api/v1/runs/%s/cancel",
+             api->has_tokens ? "-H \"Authorization: Bearer $TOKEN\" " : "", site,
+             follower->run);
+    follower->writer =
+        event_writer_create(options->form, run, link, follower->has_ended ? NULL : stop);
     if (!follower->writer) {
         free(follower);
         return NULL;

@@ -153,7 +153,7 @@ void rows_page_reply(struct api *api, struct http_request *request, const json_t
         return;
     page = calloc(1, sizeof(*page));
     if (page)
-        page->writer = event_writer_create(form, run, "");
+        page->writer = event_writer_create(form, run, "", NULL);
     if (!page || !page->writer) {
         free(page);
         http_reply_problem(request, 503, NULL, "out of memory");

@@ -18,7 +18,7 @@
 #define RANKS_NAMED_MAX 16
 
 struct run_text {
-    char *id, *link;
+    char *id, *link, *stop;
     struct table table;
     char state[32];
     char reason[512]; /* of that state */
@@ -101,7 +101,7 @@ static void describe_settings(const json_t *spec, char *out, size_t size)
     }
 }
 
-struct run_text *run_text_create(const json_t *run, const char *link)
+struct run_text *run_text_create(const json_t *run, const char *link, const char *stop)
 {
     struct run_text *text = calloc(1, sizeof(*text));
 
@@ -113,11 +113,12 @@ struct run_text *run_text_create(const json_t *run, const char *link)
     forget_most(text);
     text->id = strdup(json_get_str(run, "id", "?"));
     text->link = strdup(link);
+    text->stop = stop ? strdup(stop) : NULL;
     text->case_no = -1;
     describe_settings(json_object_get(run, "spec"), text->settings,
                       sizeof(text->settings));
     text->is_program = json_object_get(json_object_get(run, "spec"), "program") != NULL;
-    if (!text->id || !text->link) {
+    if (!text->id || !text->link || (stop && !text->stop)) {
         run_text_destroy(text);
         return NULL;
     }
@@ -132,6 +133,7 @@ void run_text_destroy(struct run_text *text)
     free(text->has_joined);
     free(text->id);
     free(text->link);
+    free(text->stop);
     free(text);
 }
 
@@ -151,6 +153,8 @@ static void put_comment(struct buf *out, const char *words)
 void run_text_begin(const struct run_text *text, struct buf *out)
 {
     buf_printf(out, "# run %s  %s\n", text->id, text->link);
+    if (text->stop)
+        buf_printf(out, "# stop: %s\n", text->stop);
     if (text->settings[0])
         buf_printf(out, "# %s\n", text->settings);
 }

@@ -11,12 +11,12 @@
 
 struct run_text;
 
-/* run: the run's document, borrowed; link: the address of its page, copied. NULL when
- * memory is out. */
-struct run_text *run_text_create(const json_t *run, const char *link);
+/* run: the run's document, borrowed; link: the address of its page; stop: a command line
+ * that cancels it, NULL for none; both copied. NULL when memory is out. */
+struct run_text *run_text_create(const json_t *run, const char *link, const char *stop);
 void run_text_destroy(struct run_text *text);
 
-/* The opening line. */
+/* The opening lines. */
 void run_text_begin(const struct run_text *text, struct buf *out);
 
 /* Take the next event of the run (with "time" and "type"; borrowed). The event that ends

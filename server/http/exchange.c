@@ -215,7 +215,11 @@ static void check_role(struct http_request *request)
     }
     if (status == 401) {
         http_reply_header(request, "WWW-Authenticate", "Bearer realm=\"ringbench\"");
-        reply_refuse(request, 401, "this needs a valid bearer token");
+        reply_refuse(
+            request, 401,
+            "%s: send one as the header Authorization: Bearer TOKEN, with "
+            "curl -H \"Authorization: Bearer $TOKEN\"; the page at / asks for it",
+            authorization || token ? "no token of this server" : "this needs a token");
     } else if (status) {
         reply_refuse(request, 403, "the token's role does not allow this");
     }

@@ -20,7 +20,8 @@ static void sent(enum event_form form, int n, bool is_over, struct buf *out)
 {
     json_t *run =
         json_pack("{s:s, s:{s:b}, s:[]}", "id", "r1", "spec", "in_place", 1, "cases");
-    struct event_writer *writer = event_writer_create(form, run, "http://h/runs/r1");
+    struct event_writer *writer =
+        event_writer_create(form, run, "http://h/runs/r1", NULL);
 
     assert_non_null(writer);
     buf_init(out, 1 << 20);
@@ -91,7 +92,7 @@ static void refuses_what_is_no_event(void **state)
 {
     static const char *const bad[] = {"", "x", "{}", "{\"type\":", "{\"id\":7}"};
     json_t *run = json_object();
-    struct event_writer *writer = event_writer_create(EVENT_FORM_SSE, run, "");
+    struct event_writer *writer = event_writer_create(EVENT_FORM_SSE, run, "", NULL);
     struct buf out;
 
     (void)state;

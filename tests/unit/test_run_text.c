@@ -13,7 +13,7 @@ static struct run_text *create(int n_cases)
 
     for (int i = 0; i < n_cases; i++)
         json_array_append_new(cases, json_object());
-    text = run_text_create(run, "http://head:8080/runs/06cw1x2k3m4n");
+    text = run_text_create(run, "http://head:8080/runs/06cw1x2k3m4n", "curl -X POST URL");
     assert_non_null(text);
     json_decref(run);
     return text;
@@ -169,7 +169,7 @@ static void says_how_the_loop_is_shaped(void **state)
     json_t *run = json_pack("{s:s, s:{s:i, s:i, s:i, s:b, s:{s:i, s:s}}}", "id", "r",
                             "spec", "cycles", 3, "blocking", 0, "unalign", 1, "per_iter",
                             1, "nccl", "graph", 5, "registration", "local");
-    struct run_text *text = run_text_create(run, "http://h");
+    struct run_text *text = run_text_create(run, "http://h", NULL);
     struct buf out;
 
     (void)state;
