@@ -3,12 +3,11 @@
  * Each rank listens, publishes {"hostid","machine","address","port","pid","fd","token"}
  * under ringbench/rank/R, and reads everyone's. Those with its host identity share
  * memory. To every other rank of lower number it connects, from those of higher number it
- * accepts; a connection opens with the acceptor's token and the connector's rank. */
+ * accepts (door.h). */
 #include "agent/worker/mesh_join.h"
 
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +16,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/worker/door.h"
 #include "agent/worker/hostid.h"
-#include "agent/worker/listen.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 
-#define TOKEN_TEXT (2 * SHM_TOKEN_BYTES + 1)
 #define KEY_MAX 64
 #define RECORD_MAX 4096
 #define SLICE_MS 20
@@ -31,43 +29,18 @@ struct record {
     char hostid[HOSTID_MAX], machine[HOSTID_MAX], address[256], port[8];
     pid_t pid;
     int fd;
-    unsigned char token[SHM_TOKEN_BYTES];
+    unsigned char token[SHM_TOKEN_BYTES]; /* of its shared segment, and of its door */
 };
 
-struct greeting {
-    char magic[8];
-    unsigned char token[SHM_TOKEN_BYTES];
-    uint32_t rank; /* network order */
-};
-
-static const char greeting_magic[8] = {'r', 'b', 'm', 'e', 's', 'h', '0', '1'};
+_Static_assert(SHM_TOKEN_BYTES == DOOR_TOKEN_BYTES, "one token is for both");
 
 struct join {
     struct mesh *mesh;
     const struct mesh_config *config;
     int64_t deadline_ns;
-    int listener;
+    struct door door;
     struct record *records; /* by rank */
 };
-
-static void format_token(const unsigned char *token, char text[TOKEN_TEXT])
-{
-    for (int i = 0; i < SHM_TOKEN_BYTES; i++) {
-        snprintf(text + 2 * i, 3, "%02x", token[i]);
-    }
-}
-
-static int parse_token(const char *text, unsigned char *token)
-{
-    for (int i = 0; i < SHM_TOKEN_BYTES; i++) {
-        unsigned value;
-        if (sscanf(text + 2 * i, "%2x", &value) != 1) {
-            return -1;
-        }
-        token[i] = (unsigned char)value;
-    }
-    return 0;
-}
 
 /* As many descriptors as the system lets us have: one connection per rank. */
 static void raise_descriptor_limit(void)
@@ -108,18 +81,17 @@ static int publish(struct join *join, struct error *err)
 {
     const struct mesh *mesh = join->mesh;
     const char *host = join->config->address;
-    char hostid[HOSTID_MAX], machine[HOSTID_MAX], port[8], token[TOKEN_TEXT];
+    const unsigned char *own = shm_group_token(&mesh->group);
+    char hostid[HOSTID_MAX], machine[HOSTID_MAX], port[8], token[DOOR_TOKEN_TEXT];
     char key[KEY_MAX];
     int number;
 
     host = host && host[0] ? host : "127.0.0.1";
-    /* On the own address only: others need no way in. */
-    join->listener = listen_on(host, &number, err);
-    if (join->listener < 0) {
+    if (door_open(&join->door, host, own, &number, err)) {
         return -1;
     }
     snprintf(port, sizeof(port), "%d", number);
-    format_token(shm_group_token(&mesh->group), token);
+    door_format_token(own, token);
     json_t *record =
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:s}", "hostid",
                   hostid_text(join->config->hostid, hostid), "machine",
@@ -159,8 +131,7 @@ static int parse_record(const char *text, size_t len, struct record *out,
                  copy_text(record, "machine", out->machine, sizeof(out->machine)) ||
                  copy_text(record, "address", out->address, sizeof(out->address)) ||
                  copy_text(record, "port", out->port, sizeof(out->port)) ||
-                 strlen(token) != TOKEN_TEXT - 1 || parse_token(token, out->token) ||
-                 out->pid <= 0 || out->fd < 0;
+                 door_parse_token(token, out->token) || out->pid <= 0 || out->fd < 0;
     json_decref(record);
     return failed ? error_set(err, ERROR_PEER, "its record in the store is malformed")
                   : 0;
@@ -270,27 +241,6 @@ static int await_fd(struct join *join, int fd, short events, struct error *err)
     }
 }
 
-static int transfer(struct join *join, int fd, void *data, size_t len, bool is_send,
-                    struct error *err)
-{
-    char *at = data;
-
-    while (len > 0) {
-        ssize_t n = is_send ? send(fd, at, len, MSG_NOSIGNAL | MSG_DONTWAIT)
-                            : recv(fd, at, len, MSG_DONTWAIT);
-        if (n > 0) {
-            at += n;
-            len -= (size_t)n;
-        } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-            return error_set_errno(err, ERROR_PEER, n == 0 ? ECONNRESET : errno,
-                                   "greeting");
-        } else if (await_fd(join, fd, is_send ? POLLOUT : POLLIN, err)) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
 static int adopt(struct join *join, int rank, int fd, struct error *err)
 {
     link_tune_socket(fd);
@@ -335,62 +285,43 @@ static int open_connection(struct join *join, const struct record *record, int *
 static int connect_to(struct join *join, int rank, struct error *err)
 {
     const struct record *record = &join->records[rank];
-    struct greeting greeting = {.rank = htonl((uint32_t)join->mesh->rank)};
     int fd = -1;
 
-    memcpy(greeting.magic, greeting_magic, sizeof(greeting.magic));
-    memcpy(greeting.token, record->token, sizeof(greeting.token));
     if (open_connection(join, record, &fd, err)) {
         return error_prefix(err, "rank %d", name_of(join, rank));
     }
-    if (transfer(join, fd, &greeting, sizeof(greeting), true, err)) {
+    if (door_greet(fd, record->token, join->mesh->rank, err)) {
         close(fd);
         return error_prefix(err, "rank %d", name_of(join, rank));
     }
     return adopt(join, rank, fd, err);
 }
 
-/* The rank that a greeting proves, or -1. */
-static int greeted_by(const struct join *join, const struct greeting *greeting)
-{
-    const struct mesh *mesh = join->mesh;
-    uint32_t rank = ntohl(greeting->rank);
-
-    if (memcmp(greeting->magic, greeting_magic, sizeof(greeting->magic)) != 0 ||
-        memcmp(greeting->token, join->records[mesh->rank].token, SHM_TOKEN_BYTES) != 0 ||
-        rank >= (uint32_t)mesh->world_size || (int)rank <= mesh->rank ||
-        mesh->links[rank].transport) {
-        return -1;
-    }
-    return (int)rank;
-}
-
-/* 0: one more is connected, or a stranger was sent away. */
+/* 0: one more is connected, or nobody yet. */
 static int accept_one(struct join *join, int *connected, struct error *err)
 {
-    struct greeting greeting;
-    struct error stranger;
+    struct mesh *mesh = join->mesh;
+    uint32_t rank;
+    int fd, status;
 
-    if (await_fd(join, join->listener, POLLIN, err)) {
+    if (watch_check(&mesh->watch)) {
+        *err = mesh->watch.error;
         return -1;
     }
-    int fd = accept4(join->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) {
-        return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
-                   ? 0
-                   : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
+    if (left_ms(join) == 0) {
+        return error_set(err, ERROR_TIMEOUT, "no connection in time");
     }
-    if (transfer(join, fd, &greeting, sizeof(greeting), false, &stranger)) {
-        close(fd);
-        return 0;
+    status = door_admit(&join->door, SLICE_MS, -1, &rank, &fd, err);
+    if (status <= 0) {
+        return status;
     }
-    int rank = greeted_by(join, &greeting);
-    if (rank < 0) {
-        close(fd);
+    if (rank >= (uint32_t)mesh->world_size || (int)rank <= mesh->rank ||
+        mesh->links[rank].transport) {
+        door_refuse(&join->door, fd);
         return 0;
     }
     ++*connected;
-    return adopt(join, rank, fd, err);
+    return adopt(join, (int)rank, fd, err);
 }
 
 static int connect_remote(struct join *join, struct error *err)
@@ -461,14 +392,12 @@ static int run_join(struct join *join, struct error *err)
 
 int mesh_join(struct mesh *mesh, const struct mesh_config *config, struct error *err)
 {
-    struct join join = {.mesh = mesh, .config = config, .listener = -1};
+    struct join join = {.mesh = mesh, .config = config};
 
     join.deadline_ns = clock_monotonic_ns() + config->timeout_ms * 1000000;
     raise_descriptor_limit();
     int status = run_join(&join, err);
-    if (join.listener >= 0) {
-        close(join.listener);
-    }
+    door_close(&join.door);
     free(join.records);
     return status;
 }

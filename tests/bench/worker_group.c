@@ -46,27 +46,45 @@ static void become_worker(const struct worker_group *group, const char *program,
     _exit(127);
 }
 
-int worker_group_start(struct worker_group *group, const char *program,
-                       const char *case_path, int n, int per_host)
+int worker_group_open(struct worker_group *group, int n)
 {
     memset(group, 0, sizeof(*group));
     if (n < 1 || n > WORKER_GROUP_MAX || store_stub_start(&group->store, NULL, 0)) {
         return -1;
     }
     group->n = n;
+    return 0;
+}
+
+int worker_group_add(struct worker_group *group, const char *program,
+                     const char *case_path, int rank, int per_host)
+{
+    struct worker_source *worker = &group->workers[rank];
+    int ends[2];
+
+    if (pipe(ends)) {
+        return -1;
+    }
+    worker->pid = fork();
+    if (worker->pid == 0) {
+        become_worker(group, program, case_path, rank, per_host, ends[1]);
+    }
+    close(ends[1]);
+    worker->fd = ends[0];
+    worker->line = malloc(LINE_BYTES);
+    return 0;
+}
+
+int worker_group_start(struct worker_group *group, const char *program,
+                       const char *case_path, int n, int per_host)
+{
+    if (worker_group_open(group, n)) {
+        return -1;
+    }
     for (int rank = 0; rank < n; rank++) {
-        struct worker_source *worker = &group->workers[rank];
-        int ends[2];
-        if (pipe(ends)) {
+        if (worker_group_add(group, program, case_path, rank, per_host)) {
             return -1;
         }
-        worker->pid = fork();
-        if (worker->pid == 0) {
-            become_worker(group, program, case_path, rank, per_host, ends[1]);
-        }
-        close(ends[1]);
-        worker->fd = ends[0];
-        worker->line = malloc(LINE_BYTES);
     }
     return 0;
 }

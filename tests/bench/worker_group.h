@@ -33,6 +33,11 @@ typedef void worker_line_fn(void *arg, int rank, const char *line, size_t len);
 int worker_group_start(struct worker_group *group, const char *program,
                        const char *case_path, int n, int per_host);
 
+/* The same in two steps: the store, and each of the n workers. */
+int worker_group_open(struct worker_group *group, int n);
+int worker_group_add(struct worker_group *group, const char *program,
+                     const char *case_path, int rank, int per_host);
+
 /* Hand out lines until every worker has ended (returns 0), or nothing has come for
  * timeout_ms (returns 1), or *stop (may be NULL) became true (returns 1). */
 int worker_group_read(struct worker_group *group, int timeout_ms, const bool *stop,

@@ -1,13 +1,12 @@
 /* hub_join.c - how the ranks get their connections to rank 0
  *
  * Rank 0 listens and publishes {"address","port","token"}. Each other rank connects and
- * sends the token and its rank. Whoever is connected may send its part of the first
- * operation at once; it is read when all are. */
+ * greets (door.h). Whoever is connected may send its part of the first operation at once;
+ * it is read when all are. */
 #include "agent/worker/sim/hub_join.h"
 
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,30 +17,21 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/worker/door.h"
 #include "agent/worker/link.h"
-#include "agent/worker/listen.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 
 #define KEY "ringbench/hub"
 #define RECORD_MAX 1024
-#define TOKEN_BYTES 16
-#define TOKEN_TEXT (2 * TOKEN_BYTES + 1)
 #define SLICE_MS 200
-#define GREETING_MS 2000 /* of a connection, before it is taken for a stranger's */
 #define CONNECT_PAUSE_MS 100
-
-struct greeting {
-    char token[TOKEN_TEXT - 1];
-    uint32_t rank; /* network order */
-};
 
 struct join {
     struct hub *hub;
     const struct hub_config *config;
     int64_t deadline_ns;
-    int listener;
-    char token[TOKEN_TEXT];
+    struct door door;
 };
 
 static int64_t after_ms(int64_t ms)
@@ -96,34 +86,23 @@ static void raise_descriptor_limit(void)
     }
 }
 
-static int make_token(char token[TOKEN_TEXT], struct error *err)
-{
-    unsigned char raw[TOKEN_BYTES];
-
-    if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw)) {
-        return error_set_errno(err, ERROR_IO, errno, "random numbers");
-    }
-    for (int i = 0; i < TOKEN_BYTES; i++) {
-        snprintf(token + 2 * i, 3, "%02x", raw[i]);
-    }
-    return 0;
-}
-
 static int publish(struct join *join, struct error *err)
 {
     const char *host = join->config->address;
+    unsigned char token[DOOR_TOKEN_BYTES];
+    char text_token[DOOR_TOKEN_TEXT];
     int port = 0;
 
     host = host && host[0] ? host : "127.0.0.1";
-    if (make_token(join->token, err)) {
+    if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token)) {
+        return error_set_errno(err, ERROR_IO, errno, "random numbers");
+    }
+    if (door_open(&join->door, host, token, &port, err)) {
         return -1;
     }
-    join->listener = listen_on(host, &port, err);
-    if (join->listener < 0) {
-        return -1;
-    }
+    door_format_token(token, text_token);
     json_t *record =
-        json_pack("{s:s, s:i, s:s}", "address", host, "port", port, "token", join->token);
+        json_pack("{s:s, s:i, s:s}", "address", host, "port", port, "token", text_token);
     char *text = record ? json_text(record) : NULL;
     json_decref(record);
     if (!text) {
@@ -134,47 +113,21 @@ static int publish(struct join *join, struct error *err)
     return status;
 }
 
-/* The rank of who greets, or -1. */
-static int read_greeting(struct join *join, int fd)
+static int admit_one(struct join *join, int *connected, struct error *err)
 {
-    struct greeting greeting;
-    size_t done = 0;
-    int64_t deadline = after_ms(GREETING_MS);
+    struct hub *hub = join->hub;
+    uint32_t rank;
+    int fd, status = door_admit(&join->door, SLICE_MS, hub->epoll_fd, &rank, &fd, err);
 
-    while (done < sizeof(greeting)) {
-        ssize_t n = recv(fd, (char *)&greeting + done, sizeof(greeting) - done, 0);
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-            return -1;
-        }
-        done += n > 0 ? (size_t)n : 0;
-        if (n < 0 && await_fd(join->hub, fd, POLLIN, deadline)) {
-            return -1;
-        }
+    if (status <= 0) {
+        return status;
     }
-    uint32_t rank = ntohl(greeting.rank);
-    if (memcmp(greeting.token, join->token, sizeof(greeting.token)) != 0 || rank == 0 ||
-        rank >= (uint32_t)join->hub->world_size || join->hub->peers[rank].fd >= 0) {
-        return -1;
-    }
-    return (int)rank;
-}
-
-static int accept_one(struct join *join, int *connected, struct error *err)
-{
-    int fd = accept4(join->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-    if (fd < 0) {
-        return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR
-                   ? 0
-                   : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
-    }
-    int rank = read_greeting(join, fd);
-    if (rank < 0) {
-        close(fd);
+    if (rank == 0 || rank >= (uint32_t)hub->world_size || hub->peers[rank].fd >= 0) {
+        door_refuse(&join->door, fd);
         return 0;
     }
     ++*connected;
-    return adopt(join->hub, rank, fd, err);
+    return adopt(hub, (int)rank, fd, err);
 }
 
 static int watch_all(struct hub *hub, struct error *err)
@@ -203,14 +156,11 @@ static int accept_all(struct join *join, struct error *err)
     struct hub *hub = join->hub;
 
     for (int connected = 1; connected < hub->world_size;) {
-        struct pollfd fds[2] = {{.fd = join->listener, .events = POLLIN},
-                                {.fd = hub->epoll_fd, .events = POLLIN}};
-        int n = poll(fds, 2, SLICE_MS);
-        if (hub_check_stop(hub) || (n > 0 && fds[1].revents && check_connected(hub))) {
-            *err = hub->error;
+        if (admit_one(join, &connected, err)) {
             return -1;
         }
-        if (n > 0 && fds[0].revents && accept_one(join, &connected, err)) {
+        if (hub_check_stop(hub) || check_connected(hub)) {
+            *err = hub->error;
             return -1;
         }
         if (clock_monotonic_ns() > join->deadline_ns) {
@@ -302,26 +252,22 @@ static int connect_to_hub(struct join *join, const json_t *record, int *out,
 static int greet(struct join *join, struct error *err)
 {
     struct hub *hub = join->hub;
-    struct greeting greeting = {.rank = htonl((uint32_t)hub->rank)};
+    unsigned char token[DOOR_TOKEN_BYTES];
     json_t *record = read_record(join, err);
     int fd = -1;
 
     if (!record) {
         return -1;
     }
-    const char *token = json_get_str(record, "token", "");
-    int status = strlen(token) == sizeof(greeting.token)
-                     ? connect_to_hub(join, record, &fd, err)
-                     : error_set(err, ERROR_PEER, "rank 0: its record is malformed");
-    memcpy(greeting.token, token, strnlen(token, sizeof(greeting.token)));
+    int status = door_parse_token(json_get_str(record, "token", ""), token)
+                     ? error_set(err, ERROR_PEER, "rank 0: its record is malformed")
+                     : connect_to_hub(join, record, &fd, err);
     json_decref(record);
     if (status) {
         return -1;
     }
-    /* The first bytes of a connection always fit into its buffer. */
-    if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) !=
-        (ssize_t)sizeof(greeting)) {
-        error_set_errno(err, ERROR_PEER, errno, "rank 0: greeting");
+    if (door_greet(fd, token, hub->rank, err)) {
+        error_prefix(err, "rank 0");
         close(fd);
         return -1;
     }
@@ -330,10 +276,8 @@ static int greet(struct join *join, struct error *err)
 
 int hub_join(struct hub *hub, const struct hub_config *config, struct error *err)
 {
-    struct join join = {.hub = hub,
-                        .config = config,
-                        .deadline_ns = after_ms(config->timeout_ms),
-                        .listener = -1};
+    struct join join = {
+        .hub = hub, .config = config, .deadline_ns = after_ms(config->timeout_ms)};
 
     hub->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (hub->epoll_fd < 0) {
@@ -344,8 +288,6 @@ int hub_join(struct hub *hub, const struct hub_config *config, struct error *err
     }
     raise_descriptor_limit();
     int status = publish(&join, err) || accept_all(&join, err) ? -1 : 0;
-    if (join.listener >= 0) {
-        close(join.listener);
-    }
+    door_close(&join.door);
     return status;
 }
