@@ -338,8 +338,11 @@ static int parse(struct case_file *file, const json_t *json, bool heed_faults,
     if (!json_is_object(json)) {
         return error_set(err, ERROR_INVALID, "case: not an object");
     }
+    const char *secret = json_get_str(json, "store_secret", NULL);
+
     file->run = strdup(json_get_str(json, "run", ""));
-    if (!file->run) {
+    file->store_secret = secret ? strdup(secret) : NULL;
+    if (!file->run || (secret && !file->store_secret)) {
         return error_set(err, ERROR_MEMORY, "case: out of memory");
     }
     if (read_numbers(file, json, err) || read_control(file, json, err) ||
@@ -394,6 +397,7 @@ void case_file_destroy(struct case_file *file)
         return;
     }
     free(file->run);
+    free(file->store_secret);
     for (int i = 0; file->nodes && i < file->world_size; i++) {
         free(file->nodes[i]);
     }

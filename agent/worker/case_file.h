@@ -41,7 +41,8 @@ struct fault {
 };
 
 struct case_file {
-    char *run; /* id */
+    char *run;          /* id */
+    char *store_secret; /* what keys in the store begin with, or NULL */
     long number, attempt, repeat;
     int world_size;
     enum collective_kind collectives[COLLECTIVE_COUNT];

@@ -37,6 +37,7 @@ struct store_client {
     int fd; /* -1: dead */
     const atomic_int *stop;
     int64_t timeout_ms;
+    const char *secret; /* or NULL */
     struct buf request;
 };
 
@@ -176,6 +177,18 @@ static int put_blob(struct store_client *client, const void *data, size_t len)
     return len ? buf_append(&client->request, data, len) : 0;
 }
 
+static int put_key(struct store_client *client, const char *key)
+{
+    const char *secret = client->secret;
+
+    if (!secret) {
+        return put_blob(client, key, strlen(key));
+    }
+    put_int(client, strlen(secret) + 1 + strlen(key), 8);
+    return buf_append_str(&client->request, secret) ||
+           buf_append_str(&client->request, "/") || buf_append_str(&client->request, key);
+}
+
 static int begin(struct store_client *client, enum query query, const char *key,
                  struct error *err)
 {
@@ -187,7 +200,7 @@ static int begin(struct store_client *client, enum query query, const char *key,
     }
     buf_clear(&client->request);
     put_byte(client, query);
-    if (key && put_blob(client, key, len)) {
+    if (key && put_key(client, key)) {
         return error_set(err, ERROR_MEMORY, "store: out of memory");
     }
     return 0;
@@ -344,6 +357,11 @@ void store_client_destroy(struct store_client *client)
     free(client);
 }
 
+void store_client_set_secret(struct store_client *client, const char *secret)
+{
+    client->secret = secret;
+}
+
 void store_client_set_timeout(struct store_client *client, int64_t timeout_ms)
 {
     client->timeout_ms = timeout_ms;
@@ -437,7 +455,7 @@ static int begin_keys(struct store_client *client, enum query query,
     begin(client, query, NULL, NULL);
     put_int(client, n, 8);
     for (size_t i = 0; i < n; i++) {
-        if (put_blob(client, keys[i], strlen(keys[i]))) {
+        if (put_key(client, keys[i])) {
             return error_set(err, ERROR_LIMIT, "store: too many keys at once");
         }
     }

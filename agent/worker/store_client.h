@@ -28,6 +28,11 @@ struct store_client *store_client_connect(const char *host, const char *port,
                                           struct error *err);
 void store_client_destroy(struct store_client *client);
 
+/* Put this and a slash before the key of each following request (borrowed; NULL:
+ * nothing).
+ */
+void store_client_set_secret(struct store_client *client, const char *secret);
+
 /* Deadline of each following request but WAIT; at first 30 s. */
 void store_client_set_timeout(struct store_client *client, int64_t timeout_ms);
 /* Stop heeding the flag: for the last words of a rank that was told to stop. */

@@ -282,8 +282,11 @@ static int join(struct worker *worker, struct error *err)
     }
     worker->store = store_client_connect(worker->master_addr, worker->master_port,
                                          JOIN_TIMEOUT_MS, &stop_requested, err);
-    if (!worker->store ||
-        build_id_agree(worker->store, worker->env.rank, worker->env.node, err) ||
+    if (!worker->store) {
+        return -1;
+    }
+    store_client_set_secret(worker->store, worker->file->store_secret);
+    if (build_id_agree(worker->store, worker->env.rank, worker->env.node, err) ||
         store_client_add(worker->store, "ringbench/joined", 1, &joined, err)) {
         return -1;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/ids.h"
 #include "common/log.h"
 #include "server/rendezvous/rendezvous_listen.h"
 #include "server/rendezvous/tcpstore_conn.h"
@@ -312,13 +313,18 @@ struct rendezvous_store *rendezvous_open(struct rendezvous *rendezvous, const ch
     const struct tcpstore_limits limits = {.max_keys = rendezvous->max_keys,
                                            .max_bytes = rendezvous->max_bytes,
                                            .max_waits = MAX_WAITS};
+    char secret[ID_UUID_LENGTH + 1];
     struct rendezvous_store *store;
     struct peer_set set;
 
     if (peer_set_init(&set, allowed, n_allowed, err) < 0)
         return NULL;
     store = store_new(rendezvous, name, &limits, &set, err);
-    return store ? store_open(store, listen_in_range(rendezvous, err), err) : NULL;
+    if (!store)
+        return NULL;
+    id_uuid(secret);
+    tcpstore_kv_set_secret(store->host.kv, secret);
+    return store_open(store, listen_in_range(rendezvous, err), err);
 }
 
 /* ---- The standing store ---- */
@@ -371,6 +377,11 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
 int rendezvous_store_port(const struct rendezvous_store *store)
 {
     return store->port;
+}
+
+const char *rendezvous_store_secret(const struct rendezvous_store *store)
+{
+    return tcpstore_kv_secret(store->host.kv);
 }
 
 void rendezvous_store_close(struct rendezvous_store *store)
@@ -456,11 +467,19 @@ void rendezvous_counters(const struct rendezvous *rendezvous,
 
 /* ---- Description ---- */
 
+struct shown_keys {
+    const struct tcpstore_kv *kv;
+    json_t *array;
+};
+
 static void add_key(void *arg, const void *key, size_t key_len, size_t value_len)
 {
-    json_array_append_new(arg,
-                          json_pack("{s:o, s:I}", "key", tcpstore_key_json(key, key_len),
-                                    "bytes", (json_int_t)value_len));
+    struct shown_keys *keys = arg;
+
+    json_array_append_new(keys->array,
+                          json_pack("{s:o, s:I}", "key",
+                                    tcpstore_key_json(keys->kv, key, key_len), "bytes",
+                                    (json_int_t)value_len));
 }
 
 static json_t *describe_conns(const struct rendezvous_store *store,
@@ -477,17 +496,17 @@ static json_t *describe_conns(const struct rendezvous_store *store,
 
 static json_t *describe_store(const struct rendezvous_store *store)
 {
-    json_t *keys = json_array();
+    struct shown_keys keys = {store->host.kv, json_array()};
     struct tcpstore_usage usage;
 
     tcpstore_kv_usage(store->host.kv, &usage);
-    tcpstore_kv_each_key(store->host.kv, RENDEZVOUS_SHOWN_MAX, add_key, keys);
+    tcpstore_kv_each_key(store->host.kv, RENDEZVOUS_SHOWN_MAX, add_key, &keys);
     return json_pack("{s:s, s:b, s:i, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name",
                      store->name, "standing", store->is_standing, "port", store->port,
                      "connections", (json_int_t)store->host.n_conns, "key_count",
                      (json_int_t)usage.keys, "bytes", (json_int_t)usage.bytes, "ttl_s",
                      store->is_standing ? json_integer(store->ttl_s) : json_null(),
-                     "keys", keys, "clients",
+                     "keys", keys.array, "clients",
                      describe_conns(store, tcpstore_conn_describe), "waits",
                      describe_conns(store, tcpstore_conn_describe_wait));
 }

@@ -49,6 +49,11 @@ rendezvous_open_standing(struct rendezvous *rendezvous,
 
 int rendezvous_store_port(const struct rendezvous_store *store);
 
+/* What the keys of a case's own workers begin with, and a slash: random, and shown or
+ * listed to nobody, so that others who reach the store can neither read nor set them.
+ * Borrowed; "" of the standing store. */
+const char *rendezvous_store_secret(const struct rendezvous_store *store);
+
 /* Close the store, its connections and memory. The pointer is dead at once. */
 void rendezvous_store_close(struct rendezvous_store *store);
 

@@ -2,6 +2,7 @@
 #include "server/rendezvous/rendezvous_peer.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,33 @@ static int parse_address(struct in6_addr *out, const char *text)
         return -1;
     map_ipv4(out, &in);
     return 0;
+}
+
+bool peer_is_loopback(const char *address)
+{
+    struct in6_addr parsed;
+
+    return parse_address(&parsed, address) == 0 && is_loopback(&parsed);
+}
+
+bool peer_is_here(const char *address)
+{
+    struct ifaddrs *list, *at;
+    struct in6_addr parsed;
+    struct peer own;
+    bool is_here = peer_is_loopback(address);
+
+    if (is_here || parse_address(&parsed, address) < 0 || getifaddrs(&list))
+        return is_here;
+    for (at = list; at && !is_here; at = at->ifa_next) {
+        if (!at->ifa_addr ||
+            (at->ifa_addr->sa_family != AF_INET && at->ifa_addr->sa_family != AF_INET6))
+            continue;
+        peer_from_sockaddr(&own, at->ifa_addr);
+        is_here = memcmp(&own.address, &parsed, sizeof(parsed)) == 0;
+    }
+    freeifaddrs(list);
+    return is_here;
 }
 
 int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,

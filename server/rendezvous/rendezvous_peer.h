@@ -35,6 +35,11 @@ void peer_from_sockaddr(struct peer *peer, const struct sockaddr *address);
 /* "10.0.0.1:80" or "[fe80::1]:80"; returns text. */
 const char *peer_format(const struct peer *peer, char text[PEER_TEXT_MAX]);
 
+/* Whether a numeric address is a loopback one; the second: or any that this host has now.
+ */
+bool peer_is_loopback(const char *address);
+bool peer_is_here(const char *address);
+
 /* Copy numeric addresses (a zone such as "%eth0" is ignored); NULL = everyone. */
 int peer_set_init(struct peer_set *set, const char *const *allowed, size_t n,
                   struct error *err);

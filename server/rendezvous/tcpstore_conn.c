@@ -360,28 +360,38 @@ struct tcpstore_conn *tcpstore_conn_next(const struct tcpstore_conn *conn)
     return TAILQ_NEXT(conn, link);
 }
 
-json_t *tcpstore_key_json(const void *key, size_t len)
+json_t *tcpstore_key_json(const struct tcpstore_kv *kv, const void *key, size_t len)
 {
-    json_t *value = json_stringn(key, len);
+    struct tcpstore_slice bytes = {key, len};
+    json_t *value;
     char *shown;
 
+    tcpstore_kv_hide_secret(kv, &bytes);
+    value = json_stringn((const char *)bytes.data, bytes.len);
     if (value)
         return value;
-    shown = malloc(len + 1);
+    shown = malloc(bytes.len + 1);
     if (!shown)
         return NULL;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char byte = ((const unsigned char *)key)[i];
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned char byte = bytes.data[i];
         shown[i] = byte >= 0x20 && byte < 0x7f ? (char)byte : '?';
     }
-    value = json_stringn(shown, len);
+    value = json_stringn(shown, bytes.len);
     free(shown);
     return value;
 }
 
+struct wait_keys {
+    const struct tcpstore_kv *kv;
+    json_t *array;
+};
+
 static void add_key(void *arg, const void *key, size_t len)
 {
-    json_array_append_new(arg, tcpstore_key_json(key, len));
+    struct wait_keys *keys = arg;
+
+    json_array_append_new(keys->array, tcpstore_key_json(keys->kv, key, len));
 }
 
 json_t *tcpstore_conn_describe(const struct tcpstore_conn *conn)
@@ -399,14 +409,14 @@ json_t *tcpstore_conn_describe(const struct tcpstore_conn *conn)
 json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn)
 {
     char peer[PEER_TEXT_MAX], since[CLOCK_TEXT_MAX];
-    json_t *keys;
+    struct wait_keys keys;
 
     if (!conn->client.missing)
         return NULL;
-    keys = json_array();
+    keys = (struct wait_keys){conn->host->kv, json_array()};
     tcpstore_client_each_wait(&conn->client, RENDEZVOUS_SHOWN_WAIT_KEYS_MAX, add_key,
-                              keys);
+                              &keys);
     return json_pack("{s:s, s:o, s:I, s:s}", "peer", peer_format(&conn->peer, peer),
-                     "keys", keys, "missing", (json_int_t)conn->client.missing, "since",
-                     clock_format_ms(conn->wait_since_ms, since));
+                     "keys", keys.array, "missing", (json_int_t)conn->client.missing,
+                     "since", clock_format_ms(conn->wait_since_ms, since));
 }

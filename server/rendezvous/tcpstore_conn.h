@@ -47,8 +47,9 @@ json_t *tcpstore_conn_describe(const struct tcpstore_conn *conn);
 json_t *tcpstore_conn_describe_wait(const struct tcpstore_conn *conn);
 struct tcpstore_conn *tcpstore_conn_next(const struct tcpstore_conn *conn);
 
-/* A key as a JSON string; bytes that JSON can't hold are shown as question marks. */
-json_t *tcpstore_key_json(const void *key, size_t len);
+/* A key as a JSON string, without the store's secret; bytes that JSON can't hold are
+ * shown as question marks. */
+json_t *tcpstore_key_json(const struct tcpstore_kv *kv, const void *key, size_t len);
 
 /* Complain about one client, at most once in ten seconds for a store. */
 void tcpstore_host_complain(struct tcpstore_host *host, const struct peer *peer,

@@ -1,6 +1,7 @@
 /* tcpstore_entry.c - the inside of tcpstore_kv: keys with their values and queues */
 #include "server/rendezvous/tcpstore_entry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -255,6 +256,27 @@ void tcpstore_kv_usage(const struct tcpstore_kv *kv, struct tcpstore_usage *usag
     usage->waits = kv->n_waiting;
     usage->addresses = HASH_COUNT(kv->accounts);
     usage->expired = kv->expired;
+}
+
+void tcpstore_kv_set_secret(struct tcpstore_kv *kv, const char *secret)
+{
+    snprintf(kv->secret, sizeof(kv->secret), "%s", secret);
+}
+
+const char *tcpstore_kv_secret(const struct tcpstore_kv *kv)
+{
+    return kv->secret;
+}
+
+void tcpstore_kv_hide_secret(const struct tcpstore_kv *kv, struct tcpstore_slice *key)
+{
+    size_t len = strlen(kv->secret);
+
+    if (len && key->len > len && key->data[len] == '/' &&
+        memcmp(key->data, kv->secret, len) == 0) {
+        key->data += len + 1;
+        key->len -= len + 1;
+    }
 }
 
 void tcpstore_kv_each_key(const struct tcpstore_kv *kv, size_t most,

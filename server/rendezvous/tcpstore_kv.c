@@ -466,14 +466,25 @@ static int do_cancel_wait(struct call *call)
     return tcpstore_put_u8(call->reply, WAIT_CANCELED);
 }
 
+static bool is_listed(const struct tcpstore_kv *kv, const struct tcpstore_entry *entry)
+{
+    struct tcpstore_slice key = {entry->key, entry->hh.keylen};
+
+    tcpstore_kv_hide_secret(kv, &key);
+    return entry->has_value && key.len == entry->hh.keylen;
+}
+
 static int do_list_keys(struct call *call)
 {
     const struct tcpstore_entry *entry;
+    int64_t n = 0;
 
-    if (tcpstore_put_i64(call->reply, (int64_t)call->kv->n_values) < 0)
+    for (entry = call->kv->entries; entry; entry = entry->hh.next)
+        n += is_listed(call->kv, entry);
+    if (tcpstore_put_i64(call->reply, n) < 0)
         return -1;
     for (entry = call->kv->entries; entry; entry = entry->hh.next)
-        if (entry->has_value &&
+        if (is_listed(call->kv, entry) &&
             tcpstore_put_blob(call->reply, entry->key, entry->hh.keylen) < 0)
             return -1;
     return 0;

@@ -52,6 +52,15 @@ struct tcpstore_client {
 
 struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits);
 
+/* Keys that begin with this and a slash are for those who know it: no query lists them.
+ * At most TCPSTORE_SECRET_MAX bytes are kept. */
+#define TCPSTORE_SECRET_MAX 63
+void tcpstore_kv_set_secret(struct tcpstore_kv *kv, const char *secret);
+const char *tcpstore_kv_secret(const struct tcpstore_kv *kv); /* "": none */
+
+/* Cut the secret, if there is one in front, off a key that is to be shown. */
+void tcpstore_kv_hide_secret(const struct tcpstore_kv *kv, struct tcpstore_slice *key);
+
 /* Every client must have been released. */
 void tcpstore_kv_destroy(struct tcpstore_kv *kv);
 

@@ -38,6 +38,7 @@ struct tcpstore_kv {
     struct entry_list by_use;          /* the one used last at the end */
     int64_t now_ms;                    /* as of the last tcpstore_kv_expire */
     struct tcpstore_limits limits;
+    char secret[TCPSTORE_SECRET_MAX + 1];
     uint64_t seed, expired;
     size_t n_entries, n_values, bytes, n_waits, n_waiting;
 };

@@ -8,10 +8,12 @@
 
 #include "common/json_util.h"
 #include "common/run_matrix.h"
+#include "server/rendezvous/rendezvous_peer.h"
 #include "server/scheduler/node_devices.h"
 #include "server/scheduler/state.h"
 
-/* Every address a node is known under: NAT or several interfaces make one not enough. */
+/* Every address a node is known under: NAT or several interfaces make one not enough.
+ * Each has loopback ones, which mean this host only if the node is on it. */
 static size_t node_addresses(const struct node *node, const char **out)
 {
     const json_t *list = json_object_get(node->inventory, "addresses");
@@ -19,12 +21,14 @@ static size_t node_addresses(const struct node *node, const char **out)
 
     if (node->peer)
         out[n++] = node->peer;
-    if (node->advertise)
+    if (node->peer && peer_is_here(node->peer))
+        out[n++] = "127.0.0.1";
+    if (node->advertise && !peer_is_loopback(node->advertise))
         out[n++] = node->advertise;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *address = json_get_str(json_array_get(list, i), "address", NULL);
 
-        if (address)
+        if (address && !peer_is_loopback(address))
             out[n++] = address;
     }
     return n;
@@ -32,7 +36,7 @@ static size_t node_addresses(const struct node *node, const char **out)
 
 static size_t count_addresses(const struct node *node)
 {
-    return 2 + json_array_size(json_object_get(node->inventory, "addresses"));
+    return 3 + json_array_size(json_object_get(node->inventory, "addresses"));
 }
 
 struct rendezvous_store *case_start_open_store(const struct live_case *live, int attempt,
@@ -92,6 +96,10 @@ static json_t *case_file(const struct live_case *live)
     json_object_set_new(spec, "repeat", json_integer(run->cases[live->index].repeat));
     json_object_set_new(spec, "backend", json_string(run->backend));
     json_object_set_new(spec, "world_size", json_integer(run->world_size));
+    /* A program's clients are PyTorch's, which can put nothing before their keys. */
+    if (!run->spec->program.name)
+        json_object_set_new(spec, "store_secret",
+                            json_string(rendezvous_store_secret(live->store)));
     if (library_of(live))
         json_object_set_new(spec, "nccl_lib", json_string(library_of(live)));
     json_object_set_new(spec, "seed", json_integer(run->created_ms & 0x7fffffff));

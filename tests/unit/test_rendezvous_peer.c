@@ -162,6 +162,19 @@ static void address_is_shown_as_people_write_it(void **state)
     assert_string_equal(peer_format(&peer, text), "[fe80::1]:80");
 }
 
+static void own_addresses_are_known(void **state)
+{
+    static const char *const loopback[] = {"127.0.0.1", "127.9.9.9", "::1",
+                                           "::ffff:127.0.0.1"};
+    static const char *const foreign[] = {"192.0.2.77", "2001:db8::77", "::", "node-1"};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(peer_is_loopback(loopback[i]) && peer_is_here(loopback[i]));
+        assert_false(peer_is_loopback(foreign[i]) || peer_is_here(foreign[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +184,7 @@ int main(void)
         cmocka_unit_test(null_lets_everyone_in_and_empty_no_one),
         cmocka_unit_test(names_are_refused),
         cmocka_unit_test(address_is_shown_as_people_write_it),
+        cmocka_unit_test(own_addresses_are_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

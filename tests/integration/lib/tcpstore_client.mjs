@@ -126,6 +126,12 @@ export class TcpStoreClient {
     return (await this.readByte()) === 0;
   }
 
+  // Whether there is a key that PyTorch's clients could not have made.
+  async hasWireKey(key) {
+    this.send(5, i64(1), blob(key));
+    return (await this.readByte()) === 0;
+  }
+
   // Ask to be told when the keys are there; waited() tells.
   beginWait(keys) {
     this.send(6, ...keyList(keys));
