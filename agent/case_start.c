@@ -32,8 +32,9 @@ int case_check_env(json_t *env, const struct option_list *consented, struct erro
         case ENV_POLICY_CONSENT:
             if (!has_consent(consented, name))
                 return error_set(err, ERROR_INVALID,
-                                 "env: %s %s; this node does not allow it (the file "
-                                 "allow_env in its agent's config directory would)",
+                                 "env: %s %s and needs this node's consent: a line with "
+                                 "the name in the file allow_env of its agent's config "
+                                 "directory",
                                  name, reason);
             break;
         }

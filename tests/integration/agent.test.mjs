@@ -367,7 +367,9 @@ test('refuses what it can not or must not start', limit, async (t) => {
   const cases = [
     [startCommand('done', { env: { LD_PRELOAD: '/x' } }), /LD_PRELOAD is not among/],
     [startCommand('done', { env: { NCCL_NET_PLUGIN: 'x' } }),
-      /NCCL_NET_PLUGIN makes the library load code; this node does not allow it/],
+      /NCCL_NET_PLUGIN makes the library load code and needs this node's consent: a line.* allow_env/],
+    [startCommand('done', { env: { UCX_FROM_TOMORROW: '1' } }),
+      /UCX_FROM_TOMORROW is not among the library's .* harmless and needs this node's consent/],
     [startCommand('done', { env: { RINGBENCH_ALLOW_FAULTS: '1' } }), /RINGBENCH_ALLOW_FAULTS/],
     [startCommand('done', { backend: 'none' }), /No such file/],
     [startCommand('done', { backend: '../x' }), /names no backend/],

@@ -1,4 +1,5 @@
 unit_test(env_policy rb_common)
+unit_test(env_known rb_common)
 unit_test(agent_config rb_agent)
 unit_test(backoff rb_agent)
 unit_test(capture rb_agent)

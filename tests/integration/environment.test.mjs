@@ -1,0 +1,59 @@
+// environment.test.mjs - what workers and programs find in their environment: what a run may
+// set, what needs the node's consent, and what they inherit
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { startCluster } from './lib/cluster.mjs';
+import { patience, tempDir } from './lib/fixture.mjs';
+
+const limit = { timeout: 120000 * patience };
+
+// A node with a program that prints its environment, and with what it consents to.
+async function startNode(t, { allow = '', args = [], env = {} } = {}) {
+  const dir = tempDir(t);
+  fs.mkdirSync(path.join(dir, 'programs.d'));
+  fs.writeFileSync(path.join(dir, 'allow_env'), allow);
+  fs.writeFileSync(path.join(dir, 'programs.d', 'show.json'), JSON.stringify({
+    argv: [process.execPath, '-e', 'console.log(JSON.stringify(process.env))'],
+  }));
+  return startCluster(t, 1, { agent: { args: ['--config-dir', dir, ...args], env } });
+}
+
+async function environments(server, spec) {
+  const { id } = await server.run({ program: { name: 'show' }, ...spec });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  const { lines } = await server.get(`/api/v1/runs/${id}/logs`);
+  return lines.map(({ text }) => JSON.parse(text));
+}
+
+const risky = {
+  NCCL_IBVERBS_LIB: /NCCL_IBVERBS_LIB makes the library load code and needs this node's consent: a line .*allow_env/,
+  FI_LOG_LOCATION: /FI_LOG_LOCATION makes the library write files and needs/,
+  FI_UCX_CONFIG: /FI_UCX_CONFIG sets variables that would not be checked and needs/,
+  NCCL_RAS_ADDR: /NCCL_RAS_ADDR makes the library listen for others and needs/,
+  NCCL_FROM_TOMORROW: /NCCL_FROM_TOMORROW is not among .* known to be harmless and needs/,
+};
+
+test('a variable that is not known to be harmless needs the consent of the node', limit, async (t) => {
+  const { server } = await startNode(t);
+  for (const [name, reason] of Object.entries(risky)) {
+    for (const spec of [{ env: { [name]: 'x' } }, { matrix: { [name]: ['x'] } }]) {
+      const { id } = await server.run({ program: { name: 'show' }, ...spec });
+      const run = await server.runEnds(id);
+      assert.equal(run.state, 'failed', name);
+      assert.match(run.reason, reason);
+    }
+  }
+});
+
+test('with the consent of the node it reaches the process', limit, async (t) => {
+  const { server } = await startNode(t, { allow: Object.keys(risky).join('\n') });
+  const [name, ...rest] = Object.keys(risky);
+  const set = Object.fromEntries(rest.map((other) => [other, 'x']));
+  const [first, second] = await environments(server, { env: set, matrix: { [name]: ['a', 'b'] } });
+  for (const other of rest) assert.equal(first[other], 'x');
+  assert.deepEqual([first[name], second[name]], ['a', 'b']);
+});
