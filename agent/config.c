@@ -386,14 +386,12 @@ static int load_spool_dir(struct agent_config *config, struct error *err)
 static int load_environment(struct agent_config *config, struct error *err)
 {
     struct env_list *list = &config->worker_environment;
-    char name[128];
+    char name[OPTION_VARIABLE_MAX];
 
     if (env_list_copy(list, environ))
         return error_set(err, ERROR_MEMORY, "out of memory");
     for (const struct option *o = table; o->name; o++) {
-        snprintf(name, sizeof(name), "RINGBENCH_%s", o->name);
-        for (char *p = name; *p; p++)
-            *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+        option_variable(o, name);
         env_list_unset(list, name);
     }
     return 0;

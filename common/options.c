@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/variables.h"
+#include "common/version.h"
+
 struct context {
     const struct option *table;
     char *config;
@@ -177,15 +180,20 @@ static int apply_file(struct context *context, const char *path, struct error *e
     return result;
 }
 
+void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX])
+{
+    snprintf(out, OPTION_VARIABLE_MAX, "RINGBENCH_%s", option->name);
+    for (char *p = out; *p; p++)
+        *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+}
+
 static int apply_environment(struct context *context, struct error *err)
 {
-    char name[128];
+    char name[OPTION_VARIABLE_MAX];
     const char *value;
 
     for (const struct option *o = context->table; o->name; o++) {
-        snprintf(name, sizeof(name), "RINGBENCH_%s", o->name);
-        for (char *p = name; *p; p++)
-            *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+        option_variable(o, name);
         value = getenv(name);
         if (value && set_option(context, o, value, 2, err))
             return error_prefix(err, "environment variable %s", name);
@@ -276,8 +284,8 @@ int options_parse(const char *program, const char *summary, const struct option 
         return 1;
     }
     if (peek(argc, argv, "--version")) {
-        printf("%s %s\n", program, RINGBENCH_VERSION);
-        return 1;
+        return version_print(program) ? error_set_errno(err, ERROR_IO, errno, "--version")
+                                      : 1;
     }
     while (table[n].name)
         n++;
@@ -291,6 +299,7 @@ int options_parse(const char *program, const char *summary, const struct option 
         !apply_environment(&context, err) && !apply_arguments(&context, argc, argv, err))
         result = 0;
     free(context.level);
+    variables_check(stderr, program, table);
     return result;
 }
 

@@ -16,6 +16,8 @@ enum option_type {
     OPTION_LIST  /* struct option_list; each use adds one */
 };
 
+#define OPTION_VARIABLE_MAX 128
+
 struct option_list {
     char **items;
     size_t count;
@@ -34,10 +36,14 @@ struct option {
 /* Fill `config` (zeroed by the caller) from, in rising precedence: defaults, the file
  * that --config names (lines "name = value", # comments), RINGBENCH_<NAME> variables
  * (dashes become underscores), the command line ("--name value" or "--name=value"). The
- * table ends with a NULL name. Returns 0, or 1 when --help or --version was printed to
+ * table ends with a NULL name. Other RINGBENCH_ variables are warned of on stderr, see
+ * variables.h. Returns 0, or 1 when --help or --version was printed to
  * stdout, or -1. */
 int options_parse(const char *program, const char *summary, const struct option *table,
                   void *config, int argc, char **argv, struct error *err);
+
+/* The variable that stands for an option: RINGBENCH_DATA_DIR. */
+void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX]);
 
 /* Free what options_parse allocated. */
 void options_release(const struct option *table, void *config);

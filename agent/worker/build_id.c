@@ -4,17 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build_id_value.h"
 #include "common/buf.h"
 #include "common/json_util.h"
+#include "common/version.h"
 
 #define KEY "ringbench/build"
 #define RECORD_MAX 1024
-
-const char *build_id(void)
-{
-    return RINGBENCH_BUILD;
-}
 
 static int compare(const struct buf *stands, const char *node, struct error *err)
 {
@@ -24,12 +19,12 @@ static int compare(const struct buf *stands, const char *node, struct error *err
     if (!first) {
         return error_prefix(err, KEY);
     }
-    if (strcmp(json_get_str(first, "build", ""), build_id()) != 0) {
+    if (strcmp(json_get_str(first, "build", ""), version_build()) != 0) {
         status = error_set(err, ERROR_CONFLICT,
                            "the workers are of different builds: %.40s on %.100s, %.40s "
                            "on %.100s; install the same one on all nodes",
                            json_get_str(first, "build", "?"),
-                           json_get_str(first, "node", "?"), build_id(), node);
+                           json_get_str(first, "node", "?"), version_build(), node);
     }
     json_decref(first);
     return status;
@@ -43,7 +38,8 @@ int build_id_agree(struct store_client *store, int rank, const char *node,
     char *text;
 
     node = node ? node : "this node";
-    own = json_pack("{s:s, s:i, s:s}", "build", build_id(), "rank", rank, "node", node);
+    own = json_pack("{s:s, s:i, s:s}", "build", version_build(), "rank", rank, "node",
+                    node);
     text = own ? json_text(own) : NULL;
     json_decref(own);
     if (!text) {

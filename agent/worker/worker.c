@@ -21,6 +21,7 @@
 #include "agent/worker/store_client.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/version.h"
 
 #define PROTOCOL 1
 #define EVENTS_FD 3
@@ -96,7 +97,7 @@ static int print_probe(const struct backend *backend)
     }
     json_object_set_new(probe, "backend", json_string(backend->name));
     json_object_set_new(probe, "version", json_string(RINGBENCH_VERSION));
-    json_object_set_new(probe, "build", json_string(build_id()));
+    json_object_set_new(probe, "build", json_string(version_build()));
     backend_mark_unreal(backend, probe);
     json_object_set_new(
         probe, "collectives",
@@ -135,7 +136,7 @@ static void emit_hello(struct worker *worker)
     json_t *event =
         json_pack("{s:i, s:s, s:s, s:s, s:i, s:s, s:s}", "protocol", PROTOCOL, "backend",
                   worker->backend->name, "version", RINGBENCH_VERSION, "build",
-                  build_id(), "pid", (int)getpid(), "host", host, "hostid",
+                  version_build(), "pid", (int)getpid(), "host", host, "hostid",
                   hostid_text(getenv("RINGBENCH_HOSTID"), hostid));
     backend_mark_unreal(worker->backend, event);
     events_emit(&worker->events, "hello", event);
@@ -460,7 +461,10 @@ int worker_main(int argc, char **argv, const struct backend *backend)
         return print_probe(backend);
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        return printf("ringbench-worker-%s %s\n", backend->name, RINGBENCH_VERSION) < 0;
+        char name[64];
+
+        snprintf(name, sizeof(name), "ringbench-worker-%s", backend->name);
+        return version_print(name) ? 1 : 0;
     }
     fprintf(stderr, "usage: ringbench-worker-%s [--probe | --version]\n", backend->name);
     return 2;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/build_id.h"
+#include "common/version.h"
 #include "tests/bench/store_stub.h"
 
 static struct store_client *open_store(struct store_stub *stub)
@@ -31,7 +32,7 @@ static void the_same_build_agrees(void **state)
     struct error err = {0};
 
     (void)state;
-    assert_int_equal(strlen(build_id()), 12);
+    assert_int_equal(strlen(version_build()), 12);
     for (int rank = 0; rank < 3; rank++)
         assert_int_equal(build_id_agree(store, rank, "node-1", &err), 0);
     store_client_destroy(store);
@@ -51,7 +52,7 @@ static void another_build_is_refused_with_both(void **state)
         store_client_set(store, "ringbench/build", first, strlen(first), &err), 0);
     assert_int_equal(build_id_agree(store, 2, "node-2", &err), -1);
     assert_non_null(strstr(err.text, "different builds: 0123456789ab on node-1"));
-    assert_non_null(strstr(err.text, build_id()));
+    assert_non_null(strstr(err.text, version_build()));
     assert_non_null(strstr(err.text, "on node-2"));
     store_client_destroy(store);
     store_stub_stop(&stub);

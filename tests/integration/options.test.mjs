@@ -1,0 +1,44 @@
+// options.test.mjs - what programs say of their options before they do anything
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { binDir, patience } from './lib/fixture.mjs';
+
+const limit = { timeout: 60000 * patience };
+const programs = ['server', 'agent', 'worker-host', 'worker-nccl', 'worker-sim']
+  .map((name) => `ringbench-${name}`);
+
+const ask = (program, args, env = {}) => spawnSync(path.join(binDir, program), args,
+  { encoding: 'utf8', env: { PATH: process.env.PATH, ...env } });
+
+test('every program says the same version and build, which is that of the probes', limit, () => {
+  const said = programs.map((program) => ask(program, ['--version']).stdout);
+  const [, rest] = said[0].match(/^ringbench-server (\d+\.\d+\.\d+ \(build [0-9a-f]{12}\))\n$/);
+  assert.deepEqual(said, programs.map((program) => `${program} ${rest}\n`));
+  const probe = JSON.parse(ask('ringbench-worker-host', ['--probe']).stdout);
+  assert.equal(`${probe.version} (build ${probe.build})`, rest);
+});
+
+test('a mistyped variable is named, with the one that was meant', limit, () => {
+  for (const [program, wrong, right] of [
+    ['ringbench-server', 'RINGBENCH_LISEN', 'RINGBENCH_LISTEN'],
+    ['ringbench-agent', 'RINGBENCH_SEVER', 'RINGBENCH_SERVER'],
+  ]) {
+    const { stderr } = ask(program, ['--no-such-option'], { [wrong]: 'x' });
+    assert.match(stderr, new RegExp(
+      `^${program}: warning: the variable ${wrong} means nothing here, should it be ${right};`, 'm'));
+  }
+});
+
+test('the options of one program are no mistakes to the other', limit, () => {
+  const daemons = programs.slice(0, 2);
+  const env = Object.fromEntries(daemons.flatMap((program) =>
+    [...ask(program, ['--help']).stdout.matchAll(/^ {2}--([a-z-]+)/gm)])
+    .filter(([, name]) => !['help', 'version', 'config'].includes(name))
+    .map(([, name]) => [`RINGBENCH_${name.toUpperCase().replaceAll('-', '_')}`, '1']));
+  assert.ok(Object.keys(env).length > 30);
+  for (const program of daemons)
+    assert.doesNotMatch(ask(program, ['--no-such-option'], env).stderr, /means nothing/);
+});
