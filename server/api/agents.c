@@ -50,6 +50,8 @@ void api_agent_register(struct http_request *request, void *arg)
     json_t *body, *answer;
     bool is_new = false;
 
+    if (!params_type(request, "application/json"))
+        return;
     body = parse_registration(request);
     if (!body)
         return;
@@ -101,7 +103,8 @@ void api_agent_commands(struct http_request *request, void *arg)
     struct poll *poll;
     int64_t after = 0;
 
-    if (!params_integer(request, "after", 0, INT64_MAX, &after))
+    if (!params_type(request, "application/json") ||
+        !params_integer(request, "after", 0, INT64_MAX, &after))
         return;
     poll = calloc(1, sizeof(*poll));
     if (!poll) {
@@ -159,6 +162,8 @@ void api_agent_events(struct http_request *request, void *arg)
     size_t len;
     const char *body = http_request_body(request, &len);
 
+    if (!params_type(request, "application/json"))
+        return;
     parked = parked_create(api, request);
     if (parked)
         scheduler_events(api->scheduler, http_request_param(request, "agent"), body, len,

@@ -9,6 +9,7 @@
 
 #include "common/buf.h"
 #include "server/api/handlers.h"
+#include "server/api/params.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
@@ -196,6 +197,8 @@ void api_metrics(struct http_request *request, void *arg)
     const struct api *api = arg;
     struct buf out;
 
+    if (!params_type(request, "text/plain"))
+        return;
     buf_init(&out, TEXT_MAX);
     put_process(api, &out);
     put_runs(api, &out);

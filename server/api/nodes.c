@@ -3,6 +3,7 @@
 
 #include "common/json_util.h"
 #include "server/api/handlers.h"
+#include "server/api/lists.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
 
@@ -19,12 +20,12 @@ void api_node_list(struct http_request *request, void *arg)
     bool has_inventory = true;
     json_t *nodes;
 
-    if (!params_flag(request, "inventory", &has_inventory))
+    if (!lists_can_reply(request) || !params_flag(request, "inventory", &has_inventory))
         return;
     nodes = scheduler_nodes_json(api->scheduler);
     if (!has_inventory)
         leave_out_inventories(nodes);
-    http_reply_json(request, 200, json_pack("{s:o}", "nodes", nodes));
+    lists_reply(request, LIST_NODES, json_pack("{s:o}", "nodes", nodes));
 }
 
 /* A node that waits for its history. */
@@ -53,8 +54,11 @@ void api_node_get(struct http_request *request, void *arg)
     struct api *api = arg;
     const char *name = http_request_param(request, "name");
     struct node_wait *wait;
-    json_t *node = scheduler_node_json(api->scheduler, name);
+    json_t *node;
 
+    if (!params_type(request, "application/json"))
+        return;
+    node = scheduler_node_json(api->scheduler, name);
     if (!node) {
         http_reply_problem(request, 404, NULL, "there is no node %s", name);
         return;
@@ -77,6 +81,7 @@ void api_rendezvous_describe(struct http_request *request, void *arg)
 {
     struct api *api = arg;
 
-    http_reply_json(request, 200,
+    if (lists_can_reply(request))
+        lists_reply(request, LIST_STORES,
                     json_pack("{s:o}", "stores", rendezvous_describe(api->rendezvous)));
 }

@@ -2,10 +2,12 @@
 #include "server/api/openapi_data.h"
 
 #include "server/api/handlers.h"
+#include "server/api/params.h"
 
 void api_openapi(struct http_request *request, void *arg)
 {
     (void)arg;
-    http_reply_text(request, 200, "application/json", (const char *)openapi_data,
-                    openapi_data_len);
+    if (params_type(request, "application/json"))
+        http_reply_text(request, 200, "application/json", (const char *)openapi_data,
+                        openapi_data_len);
 }

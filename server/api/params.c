@@ -83,6 +83,16 @@ static bool format_by_name(struct http_request *request,
     return false;
 }
 
+bool params_type(struct http_request *request, const char *type)
+{
+    const char *const types[] = {type, NULL};
+
+    if (http_request_accepts(request, types) >= 0)
+        return true;
+    http_reply_problem(request, 406, NULL, "this resource comes as %s", type);
+    return false;
+}
+
 bool params_format(struct http_request *request, const struct params_format *formats,
                    int *value)
 {

@@ -30,4 +30,7 @@ struct params_format {
 bool params_format(struct http_request *request, const struct params_format *formats,
                    int *value);
 
+/* Of a resource that comes in one form only: a 406 if Accept excludes it. */
+bool params_type(struct http_request *request, const char *type);
+
 #endif

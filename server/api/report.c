@@ -7,6 +7,7 @@
 #include "common/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
+#include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/report/figures.h"
 #include "server/report/report.h"
@@ -243,5 +244,6 @@ static void found(struct api *api, struct http_request *request, json_t *run)
 
 void api_run_report(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), found);
+    if (params_type(request, "text/html"))
+        lookup_run(arg, request, http_request_param(request, "id"), found);
 }

@@ -4,6 +4,7 @@
 
 #include "common/json_util.h"
 #include "server/api/handlers.h"
+#include "server/api/lists.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
@@ -121,7 +122,7 @@ static void on_list(void *arg, const struct error *err, json_t *result)
     }
     for (size_t i = 0; i < json_array_size(runs); i++)
         finish_item(api, runs, i);
-    http_reply_json(request, 200, result);
+    lists_reply(request, LIST_RUNS, result);
 }
 
 static bool read_filters(struct http_request *request, struct filters *filters)
@@ -147,7 +148,8 @@ void api_run_list(struct http_request *request, void *arg)
     struct parked *parked;
     int64_t limit = LIST_LIMIT_DEFAULT;
 
-    if (!params_integer(request, "limit", 1, LIST_LIMIT_MAX, &limit))
+    if (!lists_can_reply(request) ||
+        !params_integer(request, "limit", 1, LIST_LIMIT_MAX, &limit))
         return;
     if (read_filters(request, &filters)) {
         parked = parked_create(api, request);
@@ -174,7 +176,8 @@ static void show(struct api *api, struct http_request *request, json_t *run)
 
 void api_run_get(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), show);
+    if (params_type(request, "application/json"))
+        lookup_run(arg, request, http_request_param(request, "id"), show);
 }
 
 static void show_cancelled(struct api *api, struct http_request *request, json_t *run)
@@ -190,6 +193,8 @@ void api_run_cancel(struct http_request *request, void *arg)
     const char *id = http_request_param(request, "id");
     struct error err;
 
+    if (!params_type(request, "application/json"))
+        return;
     if (scheduler_cancel(api->scheduler, id, &err) && err.code != ERROR_NOT_FOUND)
         http_reply_error(request, &err);
     else

@@ -159,5 +159,6 @@ static void found(struct api *api, struct http_request *request, json_t *run)
 
 void api_run_summary(struct http_request *request, void *arg)
 {
-    lookup_run(arg, request, http_request_param(request, "id"), found);
+    if (params_type(request, "application/json"))
+        lookup_run(arg, request, http_request_param(request, "id"), found);
 }

@@ -5,7 +5,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { Lines, assertProblem, long, startAgent, startServer } from './lib/cluster.mjs';
+import {
+  Lines, assertProblem, long, quick, startAgent, startCluster, startServer,
+} from './lib/cluster.mjs';
 import { patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -51,6 +53,29 @@ test('a stream says how to stop its run, and that does', limit, async (t) => {
     const again = await new Lines(t).open(server.url, 'GET', `/api/v1/runs/${id}/events?format=text`, { headers });
     assert.equal((await again.ended()).some((line) => line.startsWith('# stop:')), false, again.describe());
   }
+});
+
+test('lists are columns for who asks for text', limit, async (t) => {
+  const { server } = await startCluster(t, 2, { agent: { args: ['--group', 'left', '--label', 'rack=r1'] } });
+  const runs = [];
+  for (const name of ['first', 'second', 'third']) {
+    const { id } = await server.run({ ...quick, name });
+    runs.push(await server.runEnds(id));
+  }
+  const list = async (what) => (await shell(`curl -sSf -H 'Accept: text/plain' '${server.url}/api/v1/${what}'`)).stdout.split('\n');
+  const [head, ...nodes] = await list('nodes');
+  assert.match(head, /^NAME +STATE +GROUP +RANKS +ADDRESS +SEEN +RUN +LABELS$/);
+  assert.match(nodes[0], /^node-1 +idle +left +1 +127\.0\.0\.1 +2\S+Z +- +rack=r1$/);
+  assert.match(nodes[1], /^node-2 /);
+  const columns = [...head.matchAll(/\S+ */g)].map(({ index }) => index);
+  for (const column of columns.slice(1, 3)) assert.match(nodes[0].slice(column - 1), /^ \S/);
+  const [heading, last, more] = await list('runs?limit=1');
+  assert.match(heading, /^ID +STATE +CREATED +BACKEND +RANKS +DONE +OF +GB\/S +WHAT +NAME$/);
+  assert.match(last, new RegExp(`^${runs[2].id} +completed +\\S+Z +host +2 +4 +4 +\\S+ +all_reduce +third$`));
+  const [, cursor] = more.match(/^# there is more: cursor=(\S+)$/);
+  assert.match((await list(`runs?limit=1&cursor=${cursor}`))[1], new RegExp(`^${runs[1].id} .* second$`));
+  assert.match((await list('programs'))[0], /^NAME +RANKS\/NODE +PARAMETERS +METRICS +NODES +DESCRIPTION$/);
+  assert.match((await list('rendezvous'))[0], /^NAME +STANDING +PORT +CONNECTIONS +KEYS +BYTES +TTL_S$/);
 });
 
 test('who comes without a token is told how to send one', limit, async (t) => {

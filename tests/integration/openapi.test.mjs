@@ -111,6 +111,12 @@ test('runs, results, events and logs are as described', limit, async (t) => {
   assert.equal(page.runs.length, 2);
   await api.call('GET', `/api/v1/runs?cursor=${encodeURIComponent(page.next)}`);
   await api.call('DELETE', `/api/v1/runs/${page.runs[0].id}`);
+  for (const list of ['runs?limit=1', 'nodes', 'programs', 'rendezvous']) {
+    const asked = await api.call('GET', `/api/v1/${list}`, { headers: { Accept: 'text/plain' } });
+    const named = await api.call('GET', `/api/v1/${list}${list.includes('?') ? '&' : '?'}format=text`);
+    assert.equal(asked.text, named.text);
+    assert.equal((await api.call('GET', `/api/v1/${list.replace(/\?.*/, '')}?format=csv`)).status, 422);
+  }
 });
 
 test('the server, its nodes and its refusals are as described', limit, async (t) => {
@@ -144,6 +150,28 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   ]) assert.equal((await api.call('GET', at + target, { headers })).status, status, target);
   assert.equal((await api.call('DELETE', at)).status, 409);
   assert.equal((await api.call('POST', `${at}/cancel`)).status, 202);
+});
+
+test('an Accept that nothing fits is refused alike everywhere, with what there is', limit, async (t) => {
+  const api = await begin(t, 1);
+  const { id } = (await api.post(quick)).json;
+  const params = { id, name: 'node-1', agent: 'a-0' };
+  const probes = ['/healthz', '/readyz']; // their status is the answer
+  for (const [path, operations] of Object.entries(api.document.paths)) {
+    for (const [method, { responses }] of Object.entries(operations)) {
+      const types = Object.keys(Object.entries(responses).find(([code]) => code.startsWith('2'))[1].content ?? {});
+      if (types.length === 0) continue;
+      const target = path.replace(/\{(\w+)\}/g, (_, name) => params[name]);
+      const body = method === 'post' ? '{}' : undefined;
+      const answer = await api.call(method.toUpperCase(), target, { headers: { Accept: 'image/png' }, body });
+      assert.equal(answer.status, probes.includes(path) ? 200 : 406, `${method} ${path}`);
+      if (answer.status === 406) {
+        const [, offered] = answer.json.detail.match(/^this resource comes as (.*)$/);
+        assert.deepEqual(offered.split(', ').sort(), types.sort(), `${method} ${path}`);
+      }
+    }
+  }
+  assert.equal((await api.server.get('/api/v1/runs')).runs.length, 1, 'nothing was started');
 });
 
 test('the agents\' side is as described', limit, async (t) => {

@@ -1,4 +1,5 @@
 unit_test(catchup rb_api)
+unit_test(columns rb_api)
 unit_test(csv rb_api)
 unit_test(event_writer rb_api)
 unit_test(run_text rb_api)

@@ -1,0 +1,133 @@
+/* columns.c - a list of JSON objects as aligned columns, for a terminal */
+#include "server/api/columns.h"
+
+#include <string.h>
+
+#include "common/clean_text.h"
+#include "common/json_util.h"
+
+#define CELL_MAX 256
+#define COLUMNS_MAX 16
+#define GAP 2
+
+static json_t *value_at(const json_t *item, const char *path)
+{
+    const char *dot = strchr(path, '.');
+
+    if (!dot)
+        return json_object_get(item, path);
+    return json_object_get(json_object_getn(item, path, (size_t)(dot - path)), dot + 1);
+}
+
+static bool is_nothing(const json_t *value)
+{
+    return !value || json_is_null(value) ||
+           (json_is_string(value) && json_string_length(value) == 0) ||
+           (json_is_array(value) && json_array_size(value) == 0) ||
+           (json_is_object(value) && json_object_size(value) == 0);
+}
+
+static void put_scalar(const json_t *value, struct buf *out)
+{
+    if (json_is_string(value))
+        buf_append_str(out, json_string_value(value));
+    else if (json_is_integer(value))
+        buf_printf(out, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        buf_printf(out, "%.4g", json_real_value(value));
+    else if (json_is_boolean(value))
+        buf_append_str(out, json_is_true(value) ? "yes" : "no");
+    else if (json_is_object(value))
+        buf_append_str(out, json_get_str(value, "name", "?"));
+}
+
+static void put_members(json_t *value, struct buf *out)
+{
+    const char *name;
+    json_t *member;
+    size_t i;
+
+    json_array_foreach(value, i, member)
+    {
+        buf_append_str(out, i ? "," : "");
+        put_scalar(member, out);
+    }
+    json_object_foreach(value, name, member)
+    {
+        buf_printf(out, "%s%s", out->len ? "," : "", name);
+        if (json_is_string(member))
+            buf_printf(out, "=%s", json_string_value(member));
+    }
+}
+
+/* The cell's text; returns its length in bytes. */
+static size_t cell_text(const struct column *column, const json_t *item,
+                        char cell[CELL_MAX])
+{
+    json_t *value = value_at(item, column->path);
+    struct buf text;
+    size_t len;
+
+    if (is_nothing(value) && column->otherwise)
+        value = value_at(item, column->otherwise);
+    buf_init(&text, (size_t)CELL_MAX * 256);
+    if (is_nothing(value))
+        buf_append_str(&text, "-");
+    else if (json_is_array(value) || json_is_object(value))
+        put_members(value, &text);
+    else
+        put_scalar(value, &text);
+    len = clean_text_copy(cell, CELL_MAX, text.data ? text.data : "", text.len);
+    buf_release(&text);
+    return len;
+}
+
+/* In characters: what is shown is UTF-8 without marks of zero width. */
+static size_t width_of(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+static void put_cell(const struct column *column, size_t width, const char *cell,
+                     bool is_last, struct buf *out)
+{
+    int pad = (int)(width - width_of(cell));
+
+    if (column->is_number)
+        buf_printf(out, "%*s%s", pad, "", cell);
+    else
+        buf_printf(out, "%s%*s", cell, is_last ? 0 : pad, "");
+    buf_printf(out, "%*s", is_last ? 0 : GAP, "");
+}
+
+int columns_append(const struct column *columns, const json_t *items, struct buf *out)
+{
+    size_t widths[COLUMNS_MAX] = {0}, n = json_array_size(items), i;
+    char cell[CELL_MAX];
+
+    for (i = 0; i < COLUMNS_MAX && columns[i].heading; i++) {
+        widths[i] = strlen(columns[i].heading);
+        for (size_t row = 0; row < n; row++) {
+            cell_text(&columns[i], json_array_get(items, row), cell);
+            if (width_of(cell) > widths[i])
+                widths[i] = width_of(cell);
+        }
+    }
+    for (i = 0; i < COLUMNS_MAX && columns[i].heading; i++)
+        put_cell(&columns[i], widths[i], columns[i].heading, !columns[i + 1].heading,
+                 out);
+    buf_append_str(out, "\n");
+    for (size_t row = 0; row < n; row++) {
+        for (i = 0; i < COLUMNS_MAX && columns[i].heading; i++) {
+            cell_text(&columns[i], json_array_get(items, row), cell);
+            put_cell(&columns[i], widths[i], cell, !columns[i + 1].heading, out);
+        }
+        if (buf_append_str(out, "\n"))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,23 @@
+/* columns.h - a list of JSON objects as aligned columns, for a terminal */
+#ifndef RINGBENCH_SERVER_API_COLUMNS_H
+#define RINGBENCH_SERVER_API_COLUMNS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "common/buf.h"
+
+struct column {
+    const char *heading; /* NULL ends a table of columns */
+    /* Where the value is: a key, or KEY.KEY. Of arrays and objects the members are shown,
+     * of objects in an array their names; nothing, or nothing in it, is "-". */
+    const char *path;
+    const char *otherwise; /* another path, if there is nothing at the first; or NULL */
+    bool is_number;        /* stands at the right */
+};
+
+/* Append a line of headings and a line for each item. Cells are shown as clean_text_show
+ * has them, and cut after some 250 bytes. -1 when `out` is full. */
+int columns_append(const struct column *columns, const json_t *items, struct buf *out);
+
+#endif

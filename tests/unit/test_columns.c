@@ -1,0 +1,78 @@
+/* test_columns.c - lists as aligned columns */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/api/columns.h"
+
+static const struct column columns[] = {
+    {"NAME", "name", NULL, false}, {"N", "n", NULL, true},
+    {"DEEP", "a.b", NULL, true},   {"WHAT", "one", "other", false},
+    {NULL, NULL, NULL, false},
+};
+
+/* The list's text has ' for ". */
+static void becomes(const char *list, size_t max, const char *want)
+{
+    char json[2048];
+    json_t *items;
+    struct buf out;
+
+    assert_true(strlen(list) < sizeof(json));
+    strcpy(json, list);
+    for (char *p = json; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    items = json_loads(json, 0, NULL);
+    assert_non_null(items);
+    buf_init(&out, max);
+    assert_int_equal(columns_append(columns, items, &out), want ? 0 : -1);
+    if (want)
+        assert_string_equal(out.data, want);
+    buf_release(&out);
+    json_decref(items);
+}
+
+static void aligns_what_there_is(void **state)
+{
+    (void)state;
+    becomes("[]", 1000, "NAME  N  DEEP  WHAT\n");
+    becomes("[{'name':'node-1','n':5,'a':{'b':1234.56},'one':'x'},"
+            "{'name':'K\xc3\xb6ln','n':12345,'a':null,'one':[],'other':['p','q']},"
+            "{'name':'','n':null,'one':{'zone':'a','rack':'r1','p':{'type':'x'}}},"
+            "{'name':true,'other':[{'name':'m'},{'x':1},3]}]",
+            1000,
+            "NAME        N  DEEP  WHAT\n"
+            "node-1      5  1235  x\n"
+            "K\xc3\xb6ln    12345     -  p,q\n"
+            "-           -     -  zone=a,rack=r1,p\n"
+            "yes         -     -  m,?,3\n");
+}
+
+static void keeps_an_item_in_its_line(void **state)
+{
+    (void)state;
+    becomes("[{'name':'a\\nb\\u001b[31m','n':1,'one':{'k\\n':'\\u202e'}}]", 1000,
+            "NAME            N  DEEP  WHAT\n"
+            "a\\nb\\u001b[31m  1     -  k\\n=\\u202e\n");
+}
+
+static void fails_when_the_buffer_is_full(void **state)
+{
+    (void)state;
+    becomes("[{'name':'x'}]", 25, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(aligns_what_there_is),
+        cmocka_unit_test(keeps_an_item_in_its_line),
+        cmocka_unit_test(fails_when_the_buffer_is_full),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
