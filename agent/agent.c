@@ -10,8 +10,10 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "agent/identity.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/probe.h"
+#include "agent/leftovers.h"
 #include "agent/link.h"
 #include "agent/outbox.h"
 #include "agent/process.h"
@@ -34,6 +36,7 @@ struct agent {
     uv_loop_t loop;
     uv_signal_t signals[3];
     uv_timer_t stage_timer, spool_timer, idle_timer, once_timer;
+    struct identity identity;
     struct spool *spool;
     struct outbox *outbox;
     struct process_table *processes;
@@ -161,6 +164,7 @@ static void on_registered(void *arg, const char *local_ip)
 {
     struct agent *agent = arg;
 
+    supervisor_bury(agent->supervisor);
     if (!agent->config->advertise && local_ip[0] != '\0')
         supervisor_set_address(agent->supervisor, local_ip);
 }
@@ -289,8 +293,8 @@ static int start_link(struct agent *agent, struct error *err)
                                      .on_left = on_left,
                                      .arg = agent};
 
-    agent->link = link_create(&agent->loop, agent->config, agent->outbox,
-                              agent->inventory, &handlers, err);
+    agent->link = link_create(&agent->loop, agent->config, &agent->identity,
+                              agent->outbox, agent->inventory, &handlers, err);
     if (!agent->link)
         return -1;
     link_start(agent->link);
@@ -313,6 +317,30 @@ static void on_probed(void *arg, json_t *backends)
     }
 }
 
+static void on_leftover(void *arg, const struct case_id *id)
+{
+    struct agent *agent = arg;
+
+    supervisor_adopt(agent->supervisor, id);
+}
+
+/* An agent that was killed here is one with this one. */
+static void take_up_leftovers(struct agent *agent)
+{
+    leftovers_each(agent->spool, on_leftover, agent);
+    if (agent->identity.is_resumed) {
+        log_info("going on after an agent that was killed: %llu events of it are left",
+                 (unsigned long long)spool_count(agent->spool));
+        return;
+    }
+    /* They count under a boot id that is not known. */
+    if (spool_count(agent->spool) > 0)
+        log_warn("dropping %llu events in %s, whose file 'identity' is missing",
+                 (unsigned long long)spool_count(agent->spool), spool_dir(agent->spool));
+    spool_reset(agent->spool);
+    supervisor_forget(agent->supervisor);
+}
+
 static int create_parts(struct agent *agent, struct error *err)
 {
     const struct agent_config *config = agent->config;
@@ -329,6 +357,8 @@ static int create_parts(struct agent *agent, struct error *err)
     agent->spool = spool_open(config->spool_dir, err);
     if (!agent->spool)
         return error_prefix(err, "agent %s", config->name);
+    if (identity_load(&agent->identity, spool_dir(agent->spool), err))
+        return -1;
     agent->outbox = outbox_create(agent->spool, &handlers, err);
     if (!agent->outbox)
         return -1;
@@ -345,6 +375,7 @@ static int create_parts(struct agent *agent, struct error *err)
     agent->supervisor = supervisor_create(&params, err);
     if (!agent->supervisor)
         return -1;
+    take_up_leftovers(agent);
     if (config->advertise && supervisor_set_address(agent->supervisor, config->advertise))
         return error_set(err, ERROR_MEMORY, "out of memory");
     agent->inventory = inventory_read("");
@@ -391,6 +422,8 @@ static void release(struct agent *agent)
     uv_run(&agent->loop, UV_RUN_DEFAULT);
     uv_loop_close(&agent->loop);
     outbox_destroy(agent->outbox);
+    if (agent->spool && spool_count(agent->spool) == 0)
+        identity_remove(&agent->identity);
     spool_close(agent->spool);
     json_decref(agent->inventory);
     program_list_destroy(agent->programs);

@@ -45,7 +45,8 @@ int case_check_env(json_t *env, const struct option_list *consented, struct erro
 int case_write_file(const struct command *command, const char *dir,
                     char path[CASE_PATH_MAX], struct error *err)
 {
-    int n = snprintf(path, CASE_PATH_MAX, "%s/case-%s-%" PRId64 "-%" PRId64 ".json", dir,
+    int n = snprintf(path, CASE_PATH_MAX,
+                     "%s/" CASE_FILE_PREFIX "%s-%" PRId64 "-%" PRId64 ".json", dir,
                      command->id.run, command->id.number, command->id.attempt);
 
     if (n >= CASE_PATH_MAX)

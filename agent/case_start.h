@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/options.h"
 
+#define CASE_FILE_PREFIX "case-"
 #define CASE_PATH_MAX 4096
 
 /* Whether this node lets the run set these variables; -1 with the first that it does not.

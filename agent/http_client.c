@@ -157,7 +157,8 @@ static void on_done(CURL *easy, CURLcode code)
     free_request(request);
 }
 
-static struct curl_slist *make_headers(const char *token, const char *type)
+static struct curl_slist *make_headers(const struct http_client_params *params,
+                                       const char *type)
 {
     struct curl_slist *list = NULL;
     char text[8192];
@@ -166,8 +167,12 @@ static struct curl_slist *make_headers(const char *token, const char *type)
     list = curl_slist_append(list, "Expect:");
     snprintf(text, sizeof(text), "Content-Type: %s", type);
     list = curl_slist_append(list, text);
-    if (token) {
-        snprintf(text, sizeof(text), "Authorization: Bearer %s", token);
+    if (params->token) {
+        snprintf(text, sizeof(text), "Authorization: Bearer %s", params->token);
+        list = curl_slist_append(list, text);
+    }
+    if (params->key) {
+        snprintf(text, sizeof(text), "Ringbench-Agent-Key: %s", params->key);
         list = curl_slist_append(list, text);
     }
     return list;
@@ -184,8 +189,8 @@ struct http_client *http_client_create(const struct http_client_params *params,
     }
     client->base_url = strdup(params->base_url);
     client->ca_file = params->ca_file ? strdup(params->ca_file) : NULL;
-    client->headers[0] = make_headers(params->token, "application/json");
-    client->headers[1] = make_headers(params->token, "application/x-ndjson");
+    client->headers[0] = make_headers(params, "application/json");
+    client->headers[1] = make_headers(params, "application/x-ndjson");
     client->loop = curl_loop_create(params->loop, on_done, err);
     if (client->loop && client->base_url && client->headers[0] && client->headers[1])
         return client;

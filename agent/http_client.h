@@ -16,6 +16,7 @@ struct http_client_params {
     uv_loop_t *loop;
     const char *base_url; /* without a slash at its end */
     const char *token;    /* or NULL */
+    const char *key;      /* the agent's own secret; or NULL */
     const char *ca_file;  /* or NULL: the system's */
 };
 

@@ -30,9 +30,10 @@ struct link {
     uv_timer_t timer;             /* the next attempt at registering or polling */
     struct backoff backoff;
     struct outage outage;
-    char boot_id[ID_UUID_LENGTH + 1];
+    struct identity *identity;
     char agent[AGENT_ID_MAX + 1]; /* "": not registered */
     bool was_registered, is_polling_over;
+    bool is_waiting_told; /* for a name that is not free yet */
     int64_t after;
     int64_t lease_s, poll_s;
     int64_t held_since_ns; /* our name, by another agent, after we had it; 0: not */
@@ -103,11 +104,13 @@ static void on_unknown(void *arg)
 static void on_other_past(void *arg, const char *text)
 {
     struct link *link = arg;
+    struct error err;
 
     log_error("the server at %s has lost what it had acknowledged (%s): stopping all "
               "workers and starting afresh",
               link->config->server, text);
-    id_uuid(link->boot_id);
+    if (identity_renew(link->identity, &err))
+        log_warn("%s", err.text);
     link->handlers.on_other_past(link->handlers.arg);
     register_again(link);
 }
@@ -191,13 +194,13 @@ static json_t *registration(const struct link *link)
 {
     const struct agent_config *config = link->config;
 
-    return json_pack("{s:i, s:s, s:s, s:s, s:s?, s:O, s:I, s:s?, s:s, s:b, s:O, s:o}",
-                     "protocol", PROTOCOL, "name", config->name, "boot_id", link->boot_id,
-                     "version", RINGBENCH_VERSION, "group", config->group, "labels",
-                     config->labels, "ranks", (json_int_t)config->ranks, "advertise",
-                     config->advertise, "server_host", config->server_host, "once",
-                     config->once, "inventory", link->inventory, "cases",
-                     link->handlers.cases(link->handlers.arg));
+    return json_pack(
+        "{s:i, s:s, s:s, s:s, s:s?, s:O, s:I, s:s?, s:s, s:b, s:O, s:o}", "protocol",
+        PROTOCOL, "name", config->name, "boot_id", link->identity->boot_id, "version",
+        RINGBENCH_VERSION, "group", config->group, "labels", config->labels, "ranks",
+        (json_int_t)config->ranks, "advertise", config->advertise, "server_host",
+        config->server_host, "once", config->once, "inventory", link->inventory, "cases",
+        link->handlers.cases(link->handlers.arg));
 }
 
 static bool is_agent_id(const char *text)
@@ -252,6 +255,15 @@ static void fail_registration(struct link *link, const char *text)
     link->handlers.on_fatal(link->handlers.arg, text);
 }
 
+/* Its holder seems to be gone: perhaps an earlier life of this agent that left no key. */
+static void wait_for_name(struct link *link, const char *detail)
+{
+    if (!link->is_waiting_told)
+        log_warn("waiting for the name '%s': %s", link->config->name, detail);
+    link->is_waiting_told = true;
+    try_later(link);
+}
+
 /* The name is held. If it was ours, the holder may be ourselves: an earlier registration
  * whose lease has not passed. */
 static void on_name_held(struct link *link, const char *detail)
@@ -296,7 +308,10 @@ static void on_register_reply(void *arg, const struct http_reply *reply)
         on_registered(link, reply);
         return;
     case 409:
-        on_name_held(link, reply->text);
+        if (json_get_int(reply->body, "retry_after_s", 0) > 0)
+            wait_for_name(link, reply->text);
+        else
+            on_name_held(link, reply->text);
         return;
     case 400:
     case 401:
@@ -407,6 +422,7 @@ static int create_parts(struct link *link, uv_loop_t *loop, struct error *err)
     struct http_client_params client = {.loop = loop,
                                         .base_url = link->config->server,
                                         .token = link->config->token,
+                                        .key = link->identity->key,
                                         .ca_file = link->config->ca_file};
     struct sender_handlers handlers = {.on_answer = on_answer,
                                        .on_failure = on_failure,
@@ -423,8 +439,9 @@ static int create_parts(struct link *link, uv_loop_t *loop, struct error *err)
 }
 
 struct link *link_create(uv_loop_t *loop, const struct agent_config *config,
-                         struct outbox *outbox, json_t *inventory,
-                         const struct link_handlers *handlers, struct error *err)
+                         struct identity *identity, struct outbox *outbox,
+                         json_t *inventory, const struct link_handlers *handlers,
+                         struct error *err)
 {
     struct link *link = calloc(1, sizeof(*link));
 
@@ -433,12 +450,12 @@ struct link *link_create(uv_loop_t *loop, const struct agent_config *config,
         return NULL;
     }
     link->config = config;
+    link->identity = identity;
     link->outbox = outbox;
     link->inventory = inventory;
     link->handlers = *handlers;
     link->lease_s = 15;
     link->poll_s = 5;
-    id_uuid(link->boot_id);
     if (create_parts(link, loop, err)) {
         http_client_destroy(link->client);
         free(link);

@@ -9,6 +9,7 @@
 
 #include "agent/command.h"
 #include "agent/config.h"
+#include "agent/identity.h"
 #include "agent/outbox.h"
 #include "common/error.h"
 
@@ -27,10 +28,11 @@ struct link_handlers {
     void *arg;
 };
 
-/* Everything is borrowed; `inventory` and `config` for the link's life. */
+/* Everything is borrowed, for the link's life. */
 struct link *link_create(uv_loop_t *loop, const struct agent_config *config,
-                         struct outbox *outbox, json_t *inventory,
-                         const struct link_handlers *handlers, struct error *err);
+                         struct identity *identity, struct outbox *outbox,
+                         json_t *inventory, const struct link_handlers *handlers,
+                         struct error *err);
 void link_destroy(struct link *link);
 
 /* Register, and from then on hold the poll and send events. */

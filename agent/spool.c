@@ -5,10 +5,10 @@
  * moved to its beginning, which costs less than writing it did. */
 #include "agent/spool.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -25,6 +25,8 @@ struct spool {
     char *dir;
     int dir_fd, lock_fd, fd;
     bool is_dir_ours;
+    bool is_resumed; /* an earlier agent's, which had it acknowledged we don't know how
+                        far */
     off_t head, tail;
     uint64_t first;     /* number of the line at head */
     uint64_t file_end;  /* number of the first line that is not in the file */
@@ -101,25 +103,112 @@ static int lock_dir(struct spool *spool, struct error *err)
     return result;
 }
 
-/* Files of an agent that was killed: its case files and events are nobody's now. */
-static void remove_leftovers(const struct spool *spool)
-{
-    int fd = dup(spool->dir_fd);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *entry;
+/* ---- what an agent that was killed left ---- */
 
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
+/* A stretch of lines whose numbers follow each other. */
+struct stretch {
+    uint64_t first, last;
+    off_t begin, end;
+};
+
+static uint64_t number_of(const char *line)
+{
+    static const char start[] = "{\"seq\":";
+
+    return strncmp(line, start, sizeof(start) - 1) == 0
+               ? strtoull(line + sizeof(start) - 1, NULL, 10)
+               : 0;
+}
+
+/* The stretch that goes furthest, *best: while the rest was being moved to the file's
+ * beginning some lines may stand there twice, and the last one may be half a line. */
+static void find_stretch(FILE *file, struct stretch *best)
+{
+    struct stretch s = {0};
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+
+    for (n = getline(&line, &size, file); n > 0; n = getline(&line, &size, file)) {
+        uint64_t number = line[n - 1] == '\n' ? number_of(line) : 0;
+
+        if (s.last == 0 || number != s.last + 1) {
+            s.first = number;
+            s.begin = s.end;
+        }
+        s.last = number;
+        s.end += n;
+        if (number == 0)
+            s.begin = s.end;
+        else if (s.last >= best->last)
+            *best = s;
+    }
+    free(line);
+}
+
+static FILE *open_for_reading(const struct spool *spool, struct error *err)
+{
+    int fd = dup(spool->fd);
+    FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+    if (file)
+        return file;
+    error_set_errno(err, ERROR_IO, errno, "can't read %s/%s", spool->dir, EVENTS_NAME);
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
+void spool_each(const struct spool *spool, void (*fn)(void *arg, const char *line),
+                void *arg)
+{
+    FILE *file = open_for_reading(spool, NULL);
+    off_t at = spool->head;
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+
+    if (!file)
         return;
+    for (n = fseeko(file, at, SEEK_SET) ? -1 : 1; n > 0 && at < spool->tail; at += n) {
+        n = getline(&line, &size, file);
+        if (n > 0)
+            fn(arg, line);
     }
-    rewinddir(dir);
-    for (entry = readdir(dir); entry; entry = readdir(dir)) {
-        if (strncmp(entry->d_name, "case-", 5) == 0 ||
-            strcmp(entry->d_name, EVENTS_NAME) == 0)
-            unlinkat(spool->dir_fd, entry->d_name, 0);
-    }
-    closedir(dir);
+    free(line);
+    fclose(file);
+}
+
+static int resume(struct spool *spool, struct error *err)
+{
+    struct stretch left = {.first = 1, .last = 0};
+    FILE *file = open_for_reading(spool, err);
+
+    if (!file)
+        return -1;
+    find_stretch(file, &left);
+    fclose(file);
+    spool->first = left.first;
+    spool->file_end = spool->next = left.last + 1;
+    spool->head = left.begin;
+    spool->tail = left.end;
+    spool->is_resumed = true;
+    return 0;
+}
+
+static int open_events(struct spool *spool, struct error *err)
+{
+    const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+
+    spool->fd = openat(spool->dir_fd, EVENTS_NAME, flags);
+    if (spool->fd >= 0)
+        return resume(spool, err);
+    if (errno == ENOENT)
+        spool->fd = openat(spool->dir_fd, EVENTS_NAME, flags | O_CREAT | O_EXCL, 0600);
+    if (spool->fd >= 0)
+        return 0;
+    return error_set_errno(err, ERROR_IO, errno, "can't make %s/%s", spool->dir,
+                           EVENTS_NAME);
 }
 
 static void release(struct spool *spool)
@@ -148,12 +237,8 @@ struct spool *spool_open(const char *dir, struct error *err)
     buf_init(&spool->waiting, WAITING_MAX);
     if (make_dir(spool, dir, err) || lock_dir(spool, err))
         goto fail;
-    remove_leftovers(spool);
-    spool->fd = openat(spool->dir_fd, EVENTS_NAME,
-                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (spool->fd >= 0)
+    if (open_events(spool, err) == 0)
         return spool;
-    error_set_errno(err, ERROR_IO, errno, "can't make %s/%s", spool->dir, EVENTS_NAME);
 fail:
     release(spool);
     return NULL;
@@ -163,7 +248,8 @@ void spool_close(struct spool *spool)
 {
     if (!spool)
         return;
-    remove_leftovers(spool);
+    if (spool_count(spool) == 0)
+        unlinkat(spool->dir_fd, EVENTS_NAME, 0);
     unlinkat(spool->dir_fd, LOCK_NAME, 0);
     if (spool->is_dir_ours)
         rmdir(spool->dir);
@@ -183,6 +269,11 @@ uint64_t spool_next(const struct spool *spool)
 uint64_t spool_acked(const struct spool *spool)
 {
     return spool->first - 1;
+}
+
+uint64_t spool_count(const struct spool *spool)
+{
+    return spool->next - spool->first;
 }
 
 bool spool_is_blocked(const struct spool *spool)
@@ -433,6 +524,9 @@ int spool_ack(struct spool *spool, uint64_t seq, struct error *err)
     uint64_t in_file = seq < spool->file_end ? seq : spool->file_end - 1;
     off_t end;
 
+    if (spool->is_resumed && spool_count(spool) == 0)
+        spool->first = spool->file_end = spool->next = seq + 1;
+    spool->is_resumed = false;
     if (seq + 1 < spool->first || seq >= spool->next)
         return error_set(err, ERROR_INVALID,
                          "the server has events up to %llu, this agent those from %llu "
@@ -458,4 +552,5 @@ void spool_reset(struct spool *spool)
     compact(spool);
     spool->first = spool->file_end = spool->next = 1;
     spool->read_last = 0;
+    spool->is_resumed = false;
 }

@@ -1,8 +1,8 @@
 /* spool.h - the event lines that the server has not acknowledged, in order, in a file
  *
- * The file bounds the agent's memory during a long outage. It does not outlive the agent:
- * workers die with their agent, and a new agent has a new boot id. So nothing is synced,
- * and what an earlier agent left in the directory is removed. */
+ * The file bounds the agent's memory during a long outage, and outlives an agent that was
+ * killed: the next one on the directory delivers what it left. It is not synced, so it
+ * does not outlive a loss of power. Line number N begins with {"seq":N, */
 #ifndef RINGBENCH_AGENT_SPOOL_H
 #define RINGBENCH_AGENT_SPOOL_H
 
@@ -19,8 +19,16 @@ struct spool;
  * CONFLICT when another agent holds it. */
 struct spool *spool_open(const char *dir, struct error *err);
 
-/* Remove our files, and the directory if spool_open made it. NULL is fine. */
+/* Remove our files, and the directory if spool_open made it; but keep lines that are not
+ * acknowledged. NULL is fine. */
 void spool_close(struct spool *spool);
+
+/* Lines that are not acknowledged; just after spool_open, those that were left. */
+uint64_t spool_count(const struct spool *spool);
+
+/* Call fn for each line in the file that is not acknowledged. */
+void spool_each(const struct spool *spool, void (*fn)(void *arg, const char *line),
+                void *arg);
 
 /* The directory's path, absolute. Borrowed. */
 const char *spool_dir(const struct spool *spool);

@@ -17,6 +17,7 @@
 #define STACKS_MS 500     /* to print stacks, before SIGTERM */
 #define FLUSH_MS 100      /* how long output may wait for more of it */
 #define REMEMBERED 64     /* cases that have ended */
+#define GONE_TO_COME UINT64_MAX
 #define START_NS 10000000 /* for starting ranks, before the loop is served again */
 
 struct live_case {
@@ -35,7 +36,7 @@ struct live_case {
 
 struct ended_case {
     struct case_id id;
-    uint64_t gone_seq; /* 0: none */
+    uint64_t gone_seq; /* 0: none; GONE_TO_COME */
 };
 
 struct supervisor {
@@ -68,21 +69,30 @@ static size_t find_ended(const struct supervisor *supervisor, const struct case_
     return i;
 }
 
-/* Say that no worker of the case is left, and remember that it was here. */
-static void end_case(struct supervisor *supervisor, const struct case_id *id)
+/* Its place in `ended`, taken from the oldest if it has none. */
+static struct ended_case *remember(struct supervisor *supervisor,
+                                   const struct case_id *id)
 {
-    const struct supervisor_params *params = &supervisor->params;
     size_t place = find_ended(supervisor, id);
-    struct ended_case *ended;
 
     if (place == REMEMBERED) {
         place = supervisor->ended_next;
         supervisor->ended_next = (place + 1) % REMEMBERED;
     }
-    ended = &supervisor->ended[place];
-    ended->id = *id;
-    ended->gone_seq = outbox_add_steal(params->outbox, id, OUTBOX_NO_RANK,
-                                       json_pack("{s:s}", "type", "gone"));
+    supervisor->ended[place].id = *id;
+    return &supervisor->ended[place];
+}
+
+/* Say that no worker of the case is left, and remember that it was here. */
+static void end_case(struct supervisor *supervisor, const struct case_id *id,
+                     const char *why)
+{
+    const struct supervisor_params *params = &supervisor->params;
+    struct ended_case *ended = remember(supervisor, id);
+
+    ended->gone_seq =
+        outbox_add_steal(params->outbox, id, OUTBOX_NO_RANK,
+                         json_pack("{s:s, s:s*}", "type", "gone", "reason", why));
     params->on_gone(params->arg, &ended->id, ended->gone_seq);
 }
 
@@ -157,7 +167,7 @@ static void finish_case(struct live_case *c)
     struct case_id id = c->id;
 
     destroy_case(c);
-    end_case(supervisor, &id);
+    end_case(supervisor, &id, NULL);
 }
 
 static void end_launch(struct live_case *c)
@@ -320,13 +330,13 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
         return;
     if (command->fault.code != ERROR_NONE) {
         refuse(supervisor, id, command->fault.text);
-        end_case(supervisor, id);
+        end_case(supervisor, id, NULL);
         return;
     }
     c = create_case(supervisor, command);
     if (!c) {
         refuse(supervisor, id, "out of memory");
-        end_case(supervisor, id);
+        end_case(supervisor, id, NULL);
         return;
     }
     struct rank_params ends = {
@@ -356,13 +366,28 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
     if (place < REMEMBERED &&
         supervisor->ended[place].gone_seq > outbox_acked(supervisor->params.outbox))
         return;
-    end_case(supervisor, id);
+    end_case(supervisor, id, NULL);
 }
 
 void supervisor_stop_all(struct supervisor *supervisor)
 {
     for (struct live_case *c = supervisor->cases; c; c = c->next)
         stop_case(c, false);
+}
+
+void supervisor_adopt(struct supervisor *supervisor, const struct case_id *id)
+{
+    remember(supervisor, id)->gone_seq = GONE_TO_COME;
+}
+
+void supervisor_bury(struct supervisor *supervisor)
+{
+    for (size_t i = 0; i < REMEMBERED; i++) {
+        struct case_id id = supervisor->ended[i].id;
+
+        if (supervisor->ended[i].gone_seq == GONE_TO_COME)
+            end_case(supervisor, &id, "its agent was killed and started again");
+    }
 }
 
 size_t supervisor_live(const struct supervisor *supervisor)

@@ -51,6 +51,11 @@ void supervisor_stop(struct supervisor *supervisor, const struct case_id *id,
                      bool wants_stacks);
 void supervisor_stop_all(struct supervisor *supervisor);
 
+/* A case in which an earlier agent on this node was killed: it counts as ours until
+ * supervisor_bury says that it is gone, behind what the spool holds of it. */
+void supervisor_adopt(struct supervisor *supervisor, const struct case_id *id);
+void supervisor_bury(struct supervisor *supervisor);
+
 /* Cases with workers. */
 size_t supervisor_live(const struct supervisor *supervisor);
 

@@ -13,6 +13,7 @@ static const char *const code_names[] = {
     [ERROR_NONE] = "none",
     [ERROR_INVALID] = "invalid",
     [ERROR_NOT_FOUND] = "not_found",
+    [ERROR_DENIED] = "denied",
     [ERROR_CONFLICT] = "conflict",
     [ERROR_LIMIT] = "limit",
     [ERROR_UNSUPPORTED] = "unsupported",

@@ -6,6 +6,7 @@ enum error_code {
     ERROR_NONE = 0,
     ERROR_INVALID,     /* the caller's input is wrong */
     ERROR_NOT_FOUND,   /* it does not exist */
+    ERROR_DENIED,      /* the caller is not who it says it is */
     ERROR_CONFLICT,    /* it exists already, or is in a state that forbids this */
     ERROR_LIMIT,       /* a stated limit is exceeded */
     ERROR_UNSUPPORTED, /* valid, but this build or backend cannot do it */

@@ -11,6 +11,11 @@
 
 #define AGENT_ID_MAX 64
 
+static const char *agent_key(const struct http_request *request)
+{
+    return http_request_header(request, "Ringbench-Agent-Key");
+}
+
 /* The request's address as text, "" if it has none. An IPv4 address in IPv6 form is given
  * as IPv4. */
 static void peer_address(const struct http_request *request, char out[NI_MAXHOST])
@@ -27,6 +32,23 @@ static void peer_address(const struct http_request *request, char out[NI_MAXHOST
         out[0] = '\0';
     if (strncmp(out, "::ffff:", 7) == 0 && strchr(out, '.'))
         memmove(out, out + 7, strlen(out + 7) + 1);
+}
+
+/* A conflict whose problem says how to go on: where, or when. */
+static void reply_conflict(struct http_request *request, const struct error *err,
+                           const char *key, int64_t value)
+{
+    json_t *document = problem_document(409, err->text, NULL);
+    char *text;
+
+    json_object_set_new(document, key, json_integer((json_int_t)value));
+    text = document ? json_text(document) : NULL;
+    json_decref(document);
+    if (text)
+        http_reply_text(request, 409, "application/problem+json", text, strlen(text));
+    else
+        http_reply_error(request, err);
+    free(text);
 }
 
 static json_t *parse_registration(struct http_request *request)
@@ -46,9 +68,10 @@ void api_agent_register(struct http_request *request, void *arg)
     struct api *api = arg;
     struct error err = {.code = ERROR_NONE};
     char peer[NI_MAXHOST];
+    struct scheduler_caller caller = {peer, agent_key(request)};
+    struct scheduler_registered registered = {0};
     struct problems problems;
     json_t *body, *answer;
-    bool is_new = false;
 
     if (!params_type(request, "application/json"))
         return;
@@ -57,11 +80,14 @@ void api_agent_register(struct http_request *request, void *arg)
         return;
     peer_address(request, peer);
     problems_init(&problems);
-    answer = scheduler_register(api->scheduler, body, peer, &is_new, &problems, &err);
+    answer =
+        scheduler_register(api->scheduler, body, &caller, &registered, &problems, &err);
     if (answer)
-        http_reply_json(request, is_new ? 201 : 200, answer);
+        http_reply_json(request, registered.is_new ? 201 : 200, answer);
     else if (problems.count > 0)
         http_reply_problem(request, 422, &problems, "the registration can't be accepted");
+    else if (registered.retry_after_s > 0)
+        reply_conflict(request, &err, "retry_after_s", registered.retry_after_s);
     else
         http_reply_error(request, &err);
     problems_release(&problems);
@@ -117,28 +143,12 @@ void api_agent_commands(struct http_request *request, void *arg)
              http_request_param(request, "agent"));
     /* Before the poll, which may be over at once. */
     http_request_park(request, on_poll_gone, poll);
-    if (scheduler_poll(api->scheduler, poll->agent, after, on_commands, poll, &err)) {
+    if (scheduler_poll(api->scheduler, poll->agent, agent_key(request), after,
+                       on_commands, poll, &err)) {
         free(poll);
         http_request_park(request, NULL, NULL);
         http_reply_error(request, &err);
     }
-}
-
-/* A gap in the sequence: the problem says where to go on. */
-static void reply_gap(struct http_request *request, const struct error *err,
-                      int64_t acked)
-{
-    json_t *document = problem_document(409, err->text, NULL);
-    char *text;
-
-    json_object_set_new(document, "acked", json_integer((json_int_t)acked));
-    text = document ? json_text(document) : NULL;
-    json_decref(document);
-    if (text)
-        http_reply_text(request, 409, "application/problem+json", text, strlen(text));
-    else
-        http_reply_error(request, err);
-    free(text);
 }
 
 static void on_acked(void *arg, const struct error *err, int64_t acked)
@@ -150,7 +160,7 @@ static void on_acked(void *arg, const struct error *err, int64_t acked)
     if (!err)
         http_reply_json(request, 200, json_pack("{s:I}", "acked", (json_int_t)acked));
     else if (err->code == ERROR_CONFLICT)
-        reply_gap(request, err, acked);
+        reply_conflict(request, err, "acked", acked);
     else
         http_reply_error(request, err);
 }
@@ -166,8 +176,8 @@ void api_agent_events(struct http_request *request, void *arg)
         return;
     parked = parked_create(api, request);
     if (parked)
-        scheduler_events(api->scheduler, http_request_param(request, "agent"), body, len,
-                         on_acked, parked);
+        scheduler_events(api->scheduler, http_request_param(request, "agent"),
+                         agent_key(request), body, len, on_acked, parked);
 }
 
 void api_agent_leave(struct http_request *request, void *arg)
@@ -175,7 +185,8 @@ void api_agent_leave(struct http_request *request, void *arg)
     struct api *api = arg;
     struct error err = {.code = ERROR_NONE};
 
-    if (scheduler_deregister(api->scheduler, http_request_param(request, "agent"), &err))
+    if (scheduler_deregister(api->scheduler, http_request_param(request, "agent"),
+                             agent_key(request), &err))
         http_reply_error(request, &err);
     else
         http_reply_empty(request, 204);

@@ -6,13 +6,13 @@
 
 #include "common/ids.h"
 #include "common/json_util.h"
-#include "server/api/digest.h"
 #include "server/api/follow.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/api/spec_request.h"
+#include "server/scheduler/digest.h"
 
 #define KEY_MAX 200
 #define KEY_RULE "Idempotency-Key must be 1 to 200 visible ASCII characters"

@@ -190,6 +190,8 @@ static int status_of(enum error_code code)
     switch (code) {
     case ERROR_INVALID:
         return 400;
+    case ERROR_DENIED:
+        return 403;
     case ERROR_NOT_FOUND:
         return 404;
     case ERROR_CONFLICT:

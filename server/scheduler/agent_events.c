@@ -255,11 +255,13 @@ static int parse_refused(struct action *action, const struct node *node, json_t 
 static int parse_gone(struct action *action, const struct node *node, json_t *line,
                       struct store_write *write)
 {
+    const char *reason = json_get_str(line, "reason", NULL);
+
     (void)node;
-    (void)line;
     (void)write;
     action->kind = ACTION_GONE;
-    return 0;
+    action->reason = reason ? strdup(reason) : NULL;
+    return reason && !action->reason ? -1 : 0;
 }
 
 /* What NCCL's log said of a rank: passed on as it is. */
@@ -401,7 +403,7 @@ void action_perform(struct action *action, const struct node *node, int64_t time
         break;
     case ACTION_GONE:
         if (live)
-            live_case_gone(live, node->name);
+            live_case_gone(live, node->name, action->reason);
         break;
     case ACTION_MESSAGE:
     case ACTION_NONE:

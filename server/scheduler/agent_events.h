@@ -23,7 +23,7 @@ struct action {
     int rank;              /* -1: none */
     enum rank_state state; /* ACTION_RANK */
     int peer;              /* ACTION_RANK failed: the rank it blames, or -1 */
-    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED */
+    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL */
     const char *type;      /* of the run event that is stored, or NULL: none */
     json_t *body;          /* of that event */
 };

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/run_spec_fields.h"
 #include "server/scheduler/agent_events.h"
+#include "server/scheduler/node_claim.h"
 #include "server/scheduler/node_log.h"
 #include "server/scheduler/state.h"
 
@@ -16,7 +17,7 @@
 struct batch {
     struct scheduler *scheduler;
     struct node *node;
-    char boot_id[ID_UUID_LENGTH + 1];
+    char identity[DIGEST_TEXT_SIZE];
     struct action *actions;
     size_t n_actions, capacity;
     int64_t last_seq;
@@ -39,8 +40,10 @@ static bool is_node_name(const char *name)
     return true;
 }
 
-static void check_registration(const json_t *body, struct problems *problems)
+static void check_registration(const json_t *body, const char *key,
+                               struct problems *problems)
 {
+    size_t key_len = key ? strlen(key) : 0;
     const char *name = json_get_str(body, "name", "");
     const char *boot_id = json_get_str(body, "boot_id", "");
     const json_t *group = json_object_get(body, "group");
@@ -55,6 +58,11 @@ static void check_registration(const json_t *body, struct problems *problems)
         problems_add(problems, "/name", "must be 1 to 253 of A-Z a-z 0-9 . _ -");
     if (strlen(boot_id) != ID_UUID_LENGTH)
         problems_add(problems, "/boot_id", "must be a UUID");
+    if (key_len < NODE_KEY_MIN || key_len > NODE_KEY_MAX)
+        problems_add(problems, "",
+                     "needs the header Ringbench-Agent-Key: 32 to 128 characters that "
+                     "the agent made at random (an agent that is older than this server "
+                     "sends none)");
     if (group && !json_is_null(group) && !json_is_string(group))
         problems_add(problems, "/group", "must be a string or null");
     else if (group)
@@ -98,7 +106,8 @@ static void stop_stranger(struct node *node, const json_t *c)
 
 /* The agent keeps a case in its list until the server has acknowledged that it is gone.
  */
-static void reconcile(struct scheduler *scheduler, struct node *node, const json_t *cases)
+static void reconcile(struct scheduler *scheduler, struct node *node, const json_t *cases,
+                      bool is_new)
 {
     node->n_occupants = 0;
     for (size_t i = 0; i < scheduler->n_runs; i++) {
@@ -113,7 +122,7 @@ static void reconcile(struct scheduler *scheduler, struct node *node, const json
         model = &active->run->cases[index];
         live_case_reconcile(
             active->live, node,
-            lists_case(cases, active->run->id, (int)index, model->attempt));
+            lists_case(cases, active->run->id, (int)index, model->attempt), is_new);
     }
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *c = json_array_get(cases, i);
@@ -127,8 +136,34 @@ static void reconcile(struct scheduler *scheduler, struct node *node, const json
     }
 }
 
-json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char *peer,
-                           bool *is_new, struct problems *problems, struct error *err)
+/* So that it is known after a restart of the server, before it has said anything. */
+static void remember_agent(struct scheduler *scheduler, const struct node *node)
+{
+    struct store_write *write = store_write_create();
+
+    if (write)
+        store_write_ack(write, node->identity, node->acked);
+    store_submit(scheduler->config.store, write, false, NULL, NULL);
+}
+
+static struct node *admit(struct scheduler *scheduler,
+                          struct node_registration *registration, const char *key,
+                          struct scheduler_registered *registered, struct error *err)
+{
+    int64_t now_ns = clock_monotonic_ns();
+
+    if (node_claim_identify(scheduler, registration, key, err) ||
+        node_claim_check(scheduler, registration, now_ns, &registered->retry_after_s,
+                         err))
+        return NULL;
+    return node_register(&scheduler->nodes, registration, now_ns, &registered->is_new,
+                         err);
+}
+
+json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
+                           const struct scheduler_caller *caller,
+                           struct scheduler_registered *registered,
+                           struct problems *problems, struct error *err)
 {
     json_t *empty = json_object();
     json_t *labels = json_object_get(body, "labels");
@@ -138,7 +173,7 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char
         .boot_id = json_get_str(body, "boot_id", ""),
         .group = json_get_str(body, "group", NULL),
         .version = json_get_str(body, "version", NULL),
-        .peer = peer,
+        .peer = caller->peer,
         .advertise = json_get_str(body, "advertise", NULL),
         .server_host = json_get_str(body, "server_host", "127.0.0.1"),
         .labels = json_is_object(labels) ? labels : empty,
@@ -150,18 +185,20 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char
     struct node_before before;
     json_t *answer = NULL;
 
-    check_registration(body, problems);
+    check_registration(body, caller->key, problems);
     node_log_before(scheduler, from.name, &before);
     if (problems->count == 0)
-        node = node_register(&scheduler->nodes, &from, clock_monotonic_ns(), is_new, err);
+        node = admit(scheduler, &from, caller->key, registered, err);
     json_decref(empty);
     if (!node)
         return NULL;
-    node->acked = store_acked(scheduler->config.store, node->boot_id);
-    reconcile(scheduler, node, json_object_get(body, "cases"));
-    if (*is_new)
-        log_info("node %s registered from %s", node->name, peer);
-    node_log_registration(scheduler, node, &before, *is_new);
+    node->acked = store_acked(scheduler->config.store, node->identity);
+    if (registered->is_new) {
+        remember_agent(scheduler, node);
+        log_info("node %s registered from %s", node->name, caller->peer);
+    }
+    reconcile(scheduler, node, json_object_get(body, "cases"), registered->is_new);
+    node_log_registration(scheduler, node, &before, registered->is_new);
     answer =
         json_pack("{s:s, s:I, s:I, s:I}", "agent", node->agent, "lease_s",
                   (json_int_t)scheduler->config.lease_s, "poll_s",
@@ -173,21 +210,24 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char
 /* ---- Commands ---- */
 
 static struct node *find_or_error(struct scheduler *scheduler, const char *agent,
-                                  struct error *err)
+                                  const char *key, struct error *err)
 {
     struct node *node = node_find_agent(&scheduler->nodes, agent);
 
-    if (!node)
+    if (!node) {
         error_set(err, ERROR_NOT_FOUND, "no live agent '%.40s'; register again", agent);
-    else
-        node_seen(node, clock_monotonic_ns());
+        return NULL;
+    }
+    if (node_claim_check_key(node, key, err))
+        return NULL;
+    node_seen(node, clock_monotonic_ns());
     return node;
 }
 
-int scheduler_poll(struct scheduler *scheduler, const char *agent, int64_t after,
-                   scheduler_commands *done, void *arg, struct error *err)
+int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
+                   int64_t after, scheduler_commands *done, void *arg, struct error *err)
 {
-    struct node *node = find_or_error(scheduler, agent, err);
+    struct node *node = find_or_error(scheduler, agent, key, err);
 
     if (!node)
         return -1;
@@ -207,10 +247,10 @@ void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void 
     }
 }
 
-int scheduler_deregister(struct scheduler *scheduler, const char *agent,
+int scheduler_deregister(struct scheduler *scheduler, const char *agent, const char *key,
                          struct error *err)
 {
-    struct node *node = find_or_error(scheduler, agent, err);
+    struct node *node = find_or_error(scheduler, agent, key, err);
 
     if (!node)
         return -1;
@@ -270,7 +310,7 @@ static void on_batch_written(void *arg, const struct error *err,
         scheduler_release(scheduler);
         return;
     }
-    if (batch->last_seq > node->acked && strcmp(batch->boot_id, node->boot_id) == 0)
+    if (batch->last_seq > node->acked && digest_equal(batch->identity, node->identity))
         node->acked = batch->last_seq;
     for (size_t i = 0; i < batch->n_actions; i++) {
         struct action *action = &batch->actions[i];
@@ -362,13 +402,13 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
     return 0;
 }
 
-void scheduler_events(struct scheduler *scheduler, const char *agent, const char *ndjson,
-                      size_t len, scheduler_acked *done, void *arg)
+void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
+                      const char *ndjson, size_t len, scheduler_acked *done, void *arg)
 {
     struct store_write *write = NULL;
     struct batch *batch = NULL;
     struct error err;
-    struct node *node = find_or_error(scheduler, agent, &err);
+    struct node *node = find_or_error(scheduler, agent, key, &err);
 
     if (!node) {
         done(arg, &err, 0);
@@ -390,13 +430,13 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     }
     batch->scheduler = scheduler;
     batch->node = node;
-    snprintf(batch->boot_id, sizeof(batch->boot_id), "%s", node->boot_id);
+    memcpy(batch->identity, node->identity, sizeof(batch->identity));
     batch->last_seq = node->acked;
     batch->done = done;
     batch->arg = arg;
     if (take_lines(batch, write, ndjson, len, &err) ||
         (batch->last_seq > node->acked &&
-         store_write_ack(write, node->boot_id, batch->last_seq))) {
+         store_write_ack(write, node->identity, batch->last_seq))) {
         store_write_destroy(write);
         fail_batch(batch, &err);
         return;

@@ -205,7 +205,7 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     if (before == STAGE_STARTING) {
         /* Nothing was sent, so nothing will be heard. */
         for (size_t i = 0; i < live->active->run->n_nodes; i++)
-            live_case_gone(live, live->active->run->nodes[i].name);
+            live_case_gone(live, live->active->run->nodes[i].name, NULL);
         return;
     }
     emit_message(live->active, state == CASE_CANCELLED ? "info" : "error",
@@ -282,15 +282,16 @@ void live_case_exited_well(struct live_case *live, int rank)
 }
 
 /* The ranks of a node that ended without a word. */
-static void fail_silent_ranks(struct live_case *live, const struct run_node *node)
+static void fail_silent_ranks(struct live_case *live, const struct run_node *node,
+                              const char *why)
 {
     for (int i = node->first_rank; i < node->first_rank + node->ranks; i++) {
         if (live->stage != STAGE_ENDING)
-            fail_rank(live, i, "its worker ended without a word");
+            fail_rank(live, i, why ? why : "its worker ended without a word");
     }
 }
 
-void live_case_gone(struct live_case *live, const char *name)
+void live_case_gone(struct live_case *live, const char *name, const char *why)
 {
     const struct run *run = live->active->run;
 
@@ -304,7 +305,7 @@ void live_case_gone(struct live_case *live, const char *name)
         if (node)
             node_vacate(node, run->id, (int)live->index, attempt_of(live));
         if (!live->nodes[i].is_lost)
-            fail_silent_ranks(live, &run->nodes[i]);
+            fail_silent_ranks(live, &run->nodes[i], why);
     }
     scheduler_wake(live->active->scheduler);
 }
@@ -350,7 +351,8 @@ void live_case_note_reported(struct live_case *live, int rank)
         live->ranks[rank].is_reported = true;
 }
 
-void live_case_reconcile(struct live_case *live, struct node *node, bool still_there)
+void live_case_reconcile(struct live_case *live, struct node *node, bool still_there,
+                         bool is_new)
 {
     const struct run *run = live->active->run;
 
@@ -363,7 +365,7 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
                         run->spec->share);
     }
     if (!still_there)
-        live_case_gone(live, node->name);
+        live_case_gone(live, node->name, is_new ? "its agent was started anew" : NULL);
     else if (live->stage == STAGE_ENDING)
         send_stops(live);
 }
@@ -420,7 +422,7 @@ static void lose_node(struct live_case *live, size_t i, const char *how)
     if (live->nodes[i].is_gone)
         return;
     note_lost(live, i, how);
-    live_case_gone(live, live->active->run->nodes[i].name);
+    live_case_gone(live, live->active->run->nodes[i].name, NULL);
     note_failure(live);
 }
 

@@ -37,7 +37,9 @@ struct rank_report {
     int peer;           /* the rank that a failed rank blames, or -1 */
 };
 void live_case_rank(struct live_case *live, const struct rank_report *report);
-void live_case_gone(struct live_case *live, const char *node);
+
+/* No worker is left on the node. why: for ranks that ended without a word, or NULL. */
+void live_case_gone(struct live_case *live, const char *node, const char *why);
 void live_case_refused(struct live_case *live, const char *node, const char *reason);
 void live_case_exited_well(struct live_case *live, int rank);
 
@@ -47,8 +49,10 @@ void live_case_result(struct live_case *live);
 /* A progress line (not stored). */
 void live_case_progress(struct live_case *live, int rank, const json_t *event);
 
-/* A registration that says which cases the agent has: one that is missing is gone. */
-void live_case_reconcile(struct live_case *live, struct node *node, bool still_there);
+/* A registration that says which cases the agent has: one that is missing is gone.
+ * is_new: of another agent than before. */
+void live_case_reconcile(struct live_case *live, struct node *node, bool still_there,
+                         bool is_new);
 
 bool live_case_is(const struct live_case *live, int case_no, int attempt);
 

@@ -135,16 +135,9 @@ struct node *node_register(struct node_registry *registry,
                            bool *is_new, struct error *err)
 {
     struct node *node = node_find(registry, registration->name);
-    bool same = node && strcmp(node->boot_id, registration->boot_id) == 0;
+    bool same = node && strcmp(node->boot_id, registration->boot_id) == 0 &&
+                digest_equal(node->key, registration->key);
 
-    if (node && node->state == NODE_ALIVE && !same) {
-        error_set(
-            err, ERROR_CONFLICT,
-            "node name '%s' is held by a live agent, last heard of %.1f s ago; choose "
-            "another with --name, or stop that agent",
-            node->name, (double)(now_ns - node->last_seen_ns) / 1e9);
-        return NULL;
-    }
     if (!node)
         node = add_node(registry, registration->name);
     if (!node) {
@@ -157,6 +150,7 @@ struct node *node_register(struct node_registry *registry,
         node->acked = 0;
         node->committing = NULL;
         node->was_refused = false;
+        node->was_here = registration->was_here;
         node->registered_ms = clock_wall_ms();
     }
     node_poll_end(node);
@@ -164,6 +158,8 @@ struct node *node_register(struct node_registry *registry,
     node->next_seq = 1;
     node->state = NODE_ALIVE;
     snprintf(node->boot_id, sizeof(node->boot_id), "%s", registration->boot_id);
+    memcpy(node->key, registration->key, sizeof(node->key));
+    memcpy(node->identity, registration->identity, sizeof(node->identity));
     memcpy(node->agent, "a-", 2);
     id_uuid(node->agent + 2);
     take_registration(node, registration);

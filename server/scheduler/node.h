@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/ids.h"
+#include "server/scheduler/digest.h"
 #include "server/scheduler/scheduler.h"
 
 /* "a-" and a UUID: an id that another server gave out, or this one before it was started
@@ -27,6 +28,9 @@ struct node {
     char *name;
     char agent[NODE_AGENT_LENGTH + 1]; /* new with each registration */
     char boot_id[ID_UUID_LENGTH + 1];
+    char key[DIGEST_TEXT_SIZE];      /* of the key that the agent made */
+    char identity[DIGEST_TEXT_SIZE]; /* of name, boot id and key: its name in the store */
+    bool was_here;                   /* so before the server's start */
     enum node_state state;
     /* As registered. */
     char *group, *version, *peer, *advertise, *server_host;
@@ -64,14 +68,17 @@ struct node *node_find_agent(const struct node_registry *registry, const char *a
 
 /* What a registration says; strings and JSON are borrowed. */
 struct node_registration {
-    const char *name, *boot_id, *group, *version, *peer, *advertise, *server_host;
+    const char *name, *boot_id;
+    char key[DIGEST_TEXT_SIZE], identity[DIGEST_TEXT_SIZE];
+    bool was_here;
+    const char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;
     long ranks;
     bool once;
 };
 
-/* Register or resume. *is_new: not the same boot as before. ERROR_CONFLICT while another
- * boot holds the name and is alive. */
+/* Register or resume, whoever held the name (see node_claim.h). *is_new: not the same
+ * boot as before. */
 struct node *node_register(struct node_registry *registry,
                            const struct node_registration *registration, int64_t now_ns,
                            bool *is_new, struct error *err);

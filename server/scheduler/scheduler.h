@@ -114,17 +114,32 @@ void scheduler_counters(const struct scheduler *scheduler,
 
 /* ---- Agents (docs/agent-protocol.md) ---- */
 
-/* Register or resume. Returns the answer's body (new reference) and sets *is_new; NULL
- * with problems (422) or err (409). `peer`: numeric address of the request. */
-json_t *scheduler_register(struct scheduler *scheduler, json_t *body, const char *peer,
-                           bool *is_new, struct problems *problems, struct error *err);
+/* Who asks: the request's numeric address, the agent's secret (may be NULL). */
+struct scheduler_caller {
+    const char *peer, *key;
+};
+
+struct scheduler_registered {
+    bool is_new;
+    long retry_after_s; /* ERROR_CONFLICT: when the name may be free, or 0 */
+};
+
+/* Register or resume. Returns the answer's body (new reference); NULL with problems (422)
+ * or err (409). */
+json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
+                           const struct scheduler_caller *caller,
+                           struct scheduler_registered *registered,
+                           struct problems *problems, struct error *err);
+
+/* Below: ERROR_NOT_FOUND for an agent that is not known or not alive, ERROR_DENIED when
+ * `key` is not the one that it registered with. */
 
 /* Wait for commands above `after`. `done` runs once, perhaps at once: an array of
- * commands (stolen by done), or NULL when none came in time. -1 (done will not run) for
- * an unknown agent. A newer poll of the same agent ends an older one. */
+ * commands (stolen by done), or NULL when none came in time. -1: done will not run. A
+ * newer poll of the same agent ends an older one. */
 typedef void scheduler_commands(void *arg, json_t *commands);
-int scheduler_poll(struct scheduler *scheduler, const char *agent, int64_t after,
-                   scheduler_commands *done, void *arg, struct error *err);
+int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
+                   int64_t after, scheduler_commands *done, void *arg, struct error *err);
 
 /* The poll's client went away: `done` will not run. */
 void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg);
@@ -133,10 +148,10 @@ void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void 
  * with err: ERROR_NOT_FOUND (register again), ERROR_CONFLICT (a gap; acked says where to
  * go on), ERROR_INVALID, ERROR_UNAVAILABLE (retry). */
 typedef void scheduler_acked(void *arg, const struct error *err, int64_t acked);
-void scheduler_events(struct scheduler *scheduler, const char *agent, const char *ndjson,
-                      size_t len, scheduler_acked *done, void *arg);
+void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
+                      const char *ndjson, size_t len, scheduler_acked *done, void *arg);
 
-int scheduler_deregister(struct scheduler *scheduler, const char *agent,
+int scheduler_deregister(struct scheduler *scheduler, const char *agent, const char *key,
                          struct error *err);
 
 #endif

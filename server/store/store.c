@@ -451,6 +451,11 @@ int64_t store_acked(const struct store *store, const char *boot_id)
     return store_memo_acked(store->memo, boot_id);
 }
 
+bool store_knows_boot(const struct store *store, const char *boot_id)
+{
+    return store_memo_knows_boot(store->memo, boot_id);
+}
+
 bool store_idempotency(const struct store *store, const char *key, char *run,
                        char *body_hash)
 {

@@ -173,6 +173,9 @@ json_t *store_load_events(struct store *store, const char *run, struct error *er
  * block. */
 int64_t store_acked(const struct store *store, const char *boot_id);
 
+/* Whether anything was ever written for it. */
+bool store_knows_boot(const struct store *store, const char *boot_id);
+
 /* The run bound to an idempotency key, from memory like store_acked (24 h): copies of the
  * id (ID_RUN_LENGTH + 1 bytes) and the hash (65 bytes). False when unknown. */
 bool store_idempotency(const struct store *store, const char *key, char *run,

@@ -228,6 +228,14 @@ int64_t store_memo_acked(const struct store_memo *memo, const char *boot_id)
     return ack ? ack->seq : 0;
 }
 
+bool store_memo_knows_boot(const struct store_memo *memo, const char *boot_id)
+{
+    struct memo_ack *ack;
+
+    HASH_FIND_STR(memo->acks, boot_id, ack);
+    return ack != NULL;
+}
+
 bool store_memo_idempotency(const struct store_memo *memo, const char *key,
                             int64_t now_ms, char *run, char *body_hash)
 {

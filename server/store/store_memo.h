@@ -23,6 +23,7 @@ int store_memo_load(struct store_memo *memo, sqlite3 *db, int64_t now_ms,
 int store_memo_apply(struct store_memo *memo, const struct store_write *write);
 
 int64_t store_memo_acked(const struct store_memo *memo, const char *boot_id);
+bool store_memo_knows_boot(const struct store_memo *memo, const char *boot_id);
 bool store_memo_idempotency(const struct store_memo *memo, const char *key,
                             int64_t now_ms, char *run, char *body_hash);
 

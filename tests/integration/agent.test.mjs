@@ -211,7 +211,7 @@ test('gives a worker the environment, descriptors and case file of the contract'
       .map(([, fd]) => Number(fd)), [0, 1, 2, 3]);
     assert.equal(fds[0][2], '/dev/null');
     assert.deepEqual(fs.readdirSync(path.join(agent.dir, 'spool')).sort(),
-      ['events.ndjson', 'lock']);
+      ['events.ndjson', 'identity', 'lock']);
   });
 
 test('between the ranks that it starts it is heard of', limit, async (t) => {
@@ -414,18 +414,60 @@ test('kill -9 of the agent leaves no worker', limit, async (t) => {
   await waitFor(() => pids.every((pid) => !isAlive(pid)), 'workers outlive their agent');
 });
 
-test('an agent after a killed one cleans up its spool', limit, async (t) => {
+test('an agent after a killed one delivers what that left', limit, async (t) => {
   const { server, agent } = await up(t);
-  server.command(startCommand('stubborn'));
-  await running(server);
+  server.command(startCommand('rows', { env: { HOST_ROWS: '300', HOST_PAUSE: '0.01' } }));
+  await waitFor(() => server.ofType('result').length > 20, 'no rows');
+  await server.die();
+  const spool = path.join(agent.dir, 'spool');
+  const file = path.join(spool, 'events.ndjson');
+  await waitFor(() => /"gone"/.test(fs.readFileSync(file, 'utf8')), 'the case does not end');
   agent.signal('SIGKILL');
   await agent.ended();
-  server.events = [];
-  const second = startAgent(t, server.url, ['--spool-dir', path.join(agent.dir, 'spool')]);
+  await server.comeBack();
+  const second = startAgent(t, server.url, ['--spool-dir', spool]);
   await registered(server, second, 2);
-  assert.notEqual(server.registrations[0].boot_id, server.registrations[1].boot_id);
-  assert.deepEqual(fs.readdirSync(path.join(agent.dir, 'spool')).sort(),
-    ['events.ndjson', 'lock']);
+  const [before, after] = server.registrations;
+  assert.equal(after.boot_id, before.boot_id);
+  assert.deepEqual(after.cases, [{ run: 'r1', case: 0, attempt: 1 }]);
+  await gone(server, 2);
+  assertNumbered(server.events);
+  assert.deepEqual(server.ofType('result').map((event) => event.row),
+    Array.from({ length: 300 }, (_, i) => i));
+  await second.errorLine(/going on after an agent that was killed: \d+ events of it are left/);
+});
+
+test('an agent after a killed one says that its workers are gone', limit, async (t) => {
+  const { server, agent } = await up(t);
+  const spool = path.join(agent.dir, 'spool');
+  server.command(startCommand('stubborn'));
+  await running(server);
+  const keys = () => server.headers.map((headers) => headers['ringbench-agent-key']);
+  const key = keys()[0];
+  assert.equal(fs.statSync(path.join(spool, 'identity')).mode & 0o777, 0o600);
+  agent.signal('SIGKILL');
+  await agent.ended();
+  const second = startAgent(t, server.url, ['--spool-dir', spool]);
+  await registered(server, second, 2);
+  assert.deepEqual(server.registrations[1].cases, [{ run: 'r1', case: 0, attempt: 1 }]);
+  await gone(server);
+  assert.match(server.ofType('gone')[0].reason, /its agent was killed and started again/);
+  assertNumbered(server.events);
+  assert.match(key, /^[0-9a-f-]{72}$/);
+  assert.deepEqual([...new Set(keys())], [key]);
+  second.signal('SIGTERM');
+  assert.equal((await second.ended()).code, 0);
+  assert.deepEqual(fs.readdirSync(spool), []);
+});
+
+test('a name whose agent seems gone is waited for', limit, async (t) => {
+  const server = await new FakeServer(t).listen();
+  let refusals = 0;
+  server.answer = (request) => (request.url === '/api/v1/agents' && refusals++ < 2
+    ? { status: 409, body: { detail: 'it may be free in 9 s', retry_after_s: 9 } } : undefined);
+  const agent = startAgent(t, server.url);
+  await registered(server, agent);
+  assert.equal(agent.errors.filter((line) => /waiting for the name 'node-1': it may be free in 9 s/.test(line)).length, 1);
 });
 
 test('goes on where it was after the server was away', limit, async (t) => {

@@ -176,8 +176,9 @@ test('an Accept that nothing fits is refused alike everywhere, with what there i
 
 test('the agents\' side is as described', limit, async (t) => {
   const api = await begin(t, 0);
-  const register = (body) => api.call('POST', '/api/v1/agents',
-    { body: typeof body === 'string' ? body : JSON.stringify(body) });
+  const headers = { 'Ringbench-Agent-Key': '0123456789abcdef0123456789abcdef' };
+  const register = (body, as = headers) => api.call('POST', '/api/v1/agents',
+    { body: typeof body === 'string' ? body : JSON.stringify(body), headers: as });
   const host = { available: true, collectives: ['all_reduce'], dtypes: ['float32'], redops: ['sum'] };
   const me = {
     name: 'me', boot_id: '6e0a7b3e-1c1d-4f6e-9a51-2f1b6f9d8a11', ranks: 1,
@@ -188,23 +189,23 @@ test('the agents\' side is as described', limit, async (t) => {
   assert.equal((await register(me)).status, 201);
   const again = await register(me);
   assert.equal(again.status, 200);
-  assert.equal((await register({ ...me, boot_id: me.boot_id.replace('6', '7') })).status, 409);
+  assert.equal((await register(me, { 'Ringbench-Agent-Key': 'f'.repeat(32) })).status, 409);
   const at = `/api/v1/agents/${again.json.agent}`;
-  const send = (body) => api.call('POST', `${at}/events`, { body });
+  const send = (body) => api.call('POST', `${at}/events`, { body, headers });
   assert.equal((await send('{"seq":2,"type":"gone"}\n')).status, 409);
   assert.equal((await send('{"seq":1,"type":"gone"}\n')).json.acked, 1);
   assert.equal((await send('nonsense')).status, 400);
-  assert.equal((await api.call('GET', `${at}/commands?after=x`)).status, 400);
-  assert.equal((await api.call('GET', `${at}/commands?after=0`)).status, 204);
+  assert.equal((await api.call('GET', `${at}/commands?after=x`, { headers })).status, 400);
+  assert.equal((await api.call('GET', `${at}/commands?after=0`, { headers })).status, 204);
   const { id } = (await api.post({ ...quick, backend: 'host' })).json;
-  const { commands } = (await api.call('GET', `${at}/commands?after=0`)).json;
+  const { commands } = (await api.call('GET', `${at}/commands?after=0`, { headers })).json;
   assert.deepEqual(commands.map(({ seq, type, run }) => [seq, type, run]), [[1, 'start', id]]);
   await api.call('POST', `/api/v1/runs/${id}/cancel`);
-  const more = (await api.call('GET', `${at}/commands?after=1`)).json.commands;
+  const more = (await api.call('GET', `${at}/commands?after=1`, { headers })).json.commands;
   assert.deepEqual(more.map(({ seq, type, run }) => [seq, type, run]), [[2, 'stop', id]]);
-  assert.equal((await api.call('DELETE', at)).status, 204);
+  assert.equal((await api.call('DELETE', at, { headers })).status, 204);
   for (const target of ['/commands', '/events', '']) {
     const method = { '/commands': 'GET', '/events': 'POST', '': 'DELETE' }[target];
-    assert.equal((await api.call(method, at + target, { body: method === 'POST' ? '\n' : undefined })).status, 404);
+    assert.equal((await api.call(method, at + target, { headers, body: method === 'POST' ? '\n' : undefined })).status, 404);
   }
 });

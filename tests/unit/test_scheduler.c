@@ -19,6 +19,8 @@
 
 #define DEADLINE_NS INT64_C(60000000000)
 
+static const char key[] = "0123456789abcdef0123456789abcdef"; /* every agent's */
+
 struct world {
     uv_loop_t loop;
     char dir[64];
@@ -125,9 +127,10 @@ static const char probe[] =
 
 static void agent_register(struct agent *agent, json_t *cases)
 {
+    struct scheduler_caller caller = {"127.0.0.1", key};
+    struct scheduler_registered registered;
     struct problems problems;
     struct error err;
-    bool is_new;
     json_t *body, *answer;
 
     problems_init(&problems);
@@ -135,7 +138,7 @@ static void agent_register(struct agent *agent, json_t *cases)
                      agent->boot_id, "ranks", 1, "server_host", "127.0.0.1", "inventory",
                      "backends", json_loads(probe, 0, NULL), "cases",
                      cases ? cases : json_array());
-    answer = scheduler_register(agent->world->scheduler, body, "127.0.0.1", &is_new,
+    answer = scheduler_register(agent->world->scheduler, body, &caller, &registered,
                                 &problems, &err);
     assert_non_null(answer);
     snprintf(agent->id, sizeof(agent->id), "%s", json_get_str(answer, "agent", ""));
@@ -182,8 +185,8 @@ static const json_t *agent_await(struct agent *agent, const char *type)
                 return command;
         }
         agent->has_answer = false;
-        assert_int_equal(scheduler_poll(agent->world->scheduler, agent->id, agent->after,
-                                        on_commands, agent, &err),
+        assert_int_equal(scheduler_poll(agent->world->scheduler, agent->id, key,
+                                        agent->after, on_commands, agent, &err),
                          0);
         spin(agent->world, &agent->has_answer);
     }
@@ -208,8 +211,8 @@ static struct acknowledgement agent_post(struct agent *agent, const char *lines)
 {
     struct acknowledgement answer = {0};
 
-    scheduler_events(agent->world->scheduler, agent->id, lines, strlen(lines), on_acked,
-                     &answer);
+    scheduler_events(agent->world->scheduler, agent->id, key, lines, strlen(lines),
+                     on_acked, &answer);
     spin(agent->world, &answer.has_come);
     return answer;
 }

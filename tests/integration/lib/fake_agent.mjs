@@ -8,14 +8,14 @@ export class FakeAgent {
     this.server = server;
     this.name = name;
     this.bootId = randomUUID();
-    this.headers = {};
+    this.headers = { 'Ringbench-Agent-Key': randomUUID() };
     this.options = options; // members of the registration
     this.seq = 0;
     this.after = 0;
   }
 
-  call(method, rest = '', body = undefined) {
-    const options = { body, headers: this.headers };
+  call(method, rest = '', body = undefined, headers = this.headers) {
+    const options = { body, headers };
     return this.server.request(method, `/api/v1/agents/${this.id}${rest}`, options);
   }
 

@@ -11,6 +11,7 @@ export class FakeServer {
     this.events = [];        // stored, in order
     this.progress = [];
     this.requests = [];      // "METHOD path"
+    this.headers = [];       // of each
     this.commands = [];
     this.acked = 0;
     this.bootId = null;
@@ -81,6 +82,7 @@ export class FakeServer {
 
   route(request, response, body) {
     this.requests.push(`${request.method} ${request.url}`);
+    this.headers.push(request.headers);
     const scripted = this.answer?.(request, body);
     if (scripted) return this.reply(response, scripted.status, scripted.body);
     if (request.method === 'POST' && request.url === '/api/v1/agents') {
