@@ -174,6 +174,54 @@ test('an Accept that nothing fits is refused alike everywhere, with what there i
   assert.equal((await api.server.get('/api/v1/runs')).runs.length, 1, 'nothing was started');
 });
 
+const good = [
+  {}, { name: 'späte Übung', labels: { ort: 'Köln' } }, { sizes: [8, '4.0', '1.5K', '64 KB', '0.5k', '1T'] },
+  { sizes: { min: 8, max: '1M', step: '4K' } }, { control: ['chunks'], collectives: [] }, { control: true, split: 'none' },
+  { control: true, split: { by: 'none' } }, { split: { by: 'and', value: 0 } }, { split: { by: 'mod', value: 2 } },
+  { collectives: ['alltoallv'], traffic: { matrix: [[1, 2], [3, 4]] }, sizes: [8] }, { devices: { 'node-1': [0] } }, { devices: [0, 1], backend: 'nccl' },
+  { nodes: { min: 1, max: 2, group: 'g', labels: { a: '' } } }, { nodes: { names: ['node-1'] } },
+  { matrix: { NCCL_ALGO: ['Ring', null], nccl_lib: ['/a.so', null] } }, { env: { NCCL_ALGO: 'Ring' } },
+  { nccl: { graph: 0, stream: 'null' }, blocking: 1 }, { timing: 'isolated', per_iter: false, blocking: 0 },
+  { program: { name: 'x', args: { a: 1 } }, repeats: 2, labels: {} },
+];
+const bad = [
+  { devices: {} }, { devices: [] }, { traffic: {} }, { collectives: ['alltoallv'], traffic: {} }, { traffic: { spread: 1 } },
+  { collectives: ['alltoallv'], traffic: { matrix: [[2 ** 47]] } }, { sizes: ['4.4'] }, { sizes: ['4.4K'] }, { sizes: ['0'] }, { sizes: ['0.0K'] },
+  { sizes: [] }, { sizes: ['8E'] }, { sizes: { min: 8, max: 64, factor: 2, step: 8 } }, { sizes: { min: '4.4' } }, { control: { bytes: '4.4' } },
+  { collectives: [] }, { collectives: [], control: false }, { control: true, split: 'node' }, { split: { by: 'mod', value: 0 } },
+  { name: 'a\u001b' }, { name: 'a\u009b' }, { labels: { '': 'x' } }, { labels: { a: '\u202e' } }, { labels: { 'a\n': 'x' } },
+  { nodes: { names: ['a\u202e'] } }, { nodes: { group: '\n' } }, { nodes: { labels: { '': 'x' } } }, { nodes: { count: 1, min: 1 } }, { nodes: { count: 1, max: 1 } },
+  { nccl_lib: 'x.so' }, { nccl_lib: '/a\n' }, { nccl_lib: '/a.so', matrix: { nccl_lib: ['/b.so'] } }, { matrix: { nccl_lib: ['b.so'] } },
+  { matrix: { lower: ['x'] } }, { matrix: { 'A=B': ['x'] } }, { env: { '1A': 'x' } }, { env: { a: 'x' } }, { nccl: { graph: 1, stream: 'null' } },
+  { nccl: { graph: 1 }, blocking: 1 }, { nccl: { graph: 1 }, per_iter: true }, { nccl: { graph: 1 }, timing: 'isolated' },
+  { timing: 'isolated', per_iter: true }, { timing: 'isolated', blocking: 1 }, { backend: 'host', devices: [0] }, { backend: 'sim', nccl_lib: '/a.so' },
+  { program: { name: 'x' }, sizes: [8] }, { program: { name: 'x' }, backend: 'host' }, { program: {} },
+];
+
+test('the description refuses what the server refuses, and no more', limit, async (t) => {
+  const api = await begin(t, 1);
+  const { RunSpec } = api.document.components.schemas;
+  for (const [specs, status] of [[good, 200], [bad, 422]]) {
+    for (const spec of specs) {
+      const what = JSON.stringify(spec);
+      const answer = await api.call('POST', '/api/v1/runs/validate', { body: what });
+      assert.equal(answer.status, status, `${what}: ${answer.text}`);
+      const faults = api.schemas.faults(RunSpec, spec);
+      assert.equal(faults.length === 0, status === 200, `${what}: ${faults}`);
+    }
+  }
+  // The same of each field alone, with values of every type.
+  const odd = [null, true, -1, 0, 1, 1.5, '', 'x', [], [null], ['x'], [8], [8, 8], {}, { x: 1 }, { x: 'x' }, { x: ['x'] }];
+  for (const field of Object.keys(RunSpec.properties).filter((name) => name !== 'fault')) {
+    for (const value of odd) {
+      const spec = { [field]: value };
+      const answer = await api.call('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) });
+      const faults = api.schemas.faults(RunSpec, spec);
+      assert.equal(faults.length === 0, answer.status === 200, `${JSON.stringify(spec)}: ${answer.status} ${faults}`);
+    }
+  }
+});
+
 test('the agents\' side is as described', limit, async (t) => {
   const api = await begin(t, 0);
   const headers = { 'Ringbench-Agent-Key': '0123456789abcdef0123456789abcdef' };

@@ -1,5 +1,5 @@
-/* run_source.mjs - one run as the page knows it: its events as they come, while the page
- * is looked at; of a run of very many, the server's summary in their place. */
+/* run_source.mjs - one run as the page knows it: its events as they come, while it is
+ * looked at; of very many, the server's summary. */
 import {applyEvents, isEnded, newRunState} from './events.mjs';
 import {seriesOf, stateOfSummary} from './summary.mjs';
 

@@ -68,7 +68,10 @@ const LEFT_OUT = new Set(['fault']);
  * any (text, or JSON). `when` shows a field only beside that value of another one. */
 export function buildGroups(description) {
   const schemas = description.components.schemas;
-  const {properties} = schemas.RunSpec;
+  /* Its references are followed. */
+  const whole = part => JSON.parse(JSON.stringify(part), (key, at) => (at?.$ref
+    ? whole({...schemas[at.$ref.split('/').pop()], ...at, $ref: undefined}) : at));
+  const {properties} = whole(schemas.RunSpec);
   const ofPrograms = schemas.EffectiveProgramSpec?.properties ?? properties;
   const known = new Set();
   const make = (pointer, label, own = {}) => {

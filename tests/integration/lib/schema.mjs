@@ -14,6 +14,7 @@ const checks = {
   maxItems: (value, want) => !Array.isArray(value) || value.length <= want,
   uniqueItems: (value) => !Array.isArray(value) || new Set(value).size === value.length,
   required: (value, want) => !isObject(value) || want.every((key) => Object.hasOwn(value, key)),
+  minProperties: (value, want) => !isObject(value) || Object.keys(value).length >= want,
   maxProperties: (value, want) => !isObject(value) || Object.keys(value).length <= want,
   format: (value, want) => typeof value !== 'string' || formats[want].test(value),
 };
@@ -24,7 +25,7 @@ const formats = {
   'json-pointer': /^(\/([^~/]|~[01])*)*$/,
 };
 
-const notes = new Set(['description', 'examples', 'default']);
+const notes = new Set(['description', 'examples', 'default', '$comment']);
 
 function typeOf(value) {
   if (value === null) return 'null';
@@ -53,7 +54,11 @@ export class Schemas {
   faults(given, value, at = '') {
     if (given === true || given === undefined) return [];
     if (given === false) return [`${at}: must not be there`];
-    const schema = this.resolve(given);
+    if (given.$ref) {
+      const { $ref, ...more } = given;
+      return [...this.faults(this.resolve({ $ref }), value, at), ...this.faults(more, value, at)];
+    }
+    const schema = given;
     return Object.entries(schema).flatMap(([keyword, want]) => {
       if (notes.has(keyword) || ['then', 'else'].includes(keyword)) return [];
       if (checks[keyword]) {
@@ -74,6 +79,11 @@ export class Schemas {
         return isObject(value) ? Object.keys(value)
           .filter((key) => !Object.hasOwn(schema.properties ?? {}, key))
           .flatMap((key) => this.faults(want, value[key], `${at}/${key}`)) : [];
+      case 'propertyNames':
+        return isObject(value) ? Object.keys(value).flatMap((key) => this.faults(want, key, `${at}/${key}`)) : [];
+      case 'contains':
+        return !Array.isArray(value) || value.some((one) => this.faults(want, one).length === 0) ? [] :
+          [`${at}: contains nothing that fits ${JSON.stringify(want)}`];
       case 'prefixItems':
         return Array.isArray(value) ? want.flatMap((one, i) => this.faults(one, value[i], `${at}/${i}`)) : [];
       case 'items':
