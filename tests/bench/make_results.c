@@ -1,5 +1,6 @@
-/* make_results.c - a database with one completed run of many results, for measuring how
- * fast it opens: make_results DIR RESULTS rows|figures. Prints the run's id. */
+/* make_results.c - a database with one completed run of many results, or of much that its
+ * ranks printed, for measuring how fast it opens: make_results DIR NUMBER
+ * rows|figures|logs. Prints the run's id. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #define ENVIRONMENTS 5
 #define SERIES 10
 #define RANKS 8
+#define LOG_BYTES 18000 /* of an entry; an agent sends what it read in one go */
 
 static const char *const collectives[SERIES / 2] = {
     "all_reduce", "all_gather", "broadcast", "reduce_scatter", "alltoall"};
@@ -123,12 +125,33 @@ static void add_event(struct store_write *write, const char *id, int64_t time,
     json_decref(body);
 }
 
+static void add_log(struct store_write *write, const char *id, int64_t time, long number)
+{
+    static char text[LOG_BYTES];
+
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = i % 90 == 89 ? '\n' : (char)('a' + i % 26);
+    store_write_log(write, id, time, (int)(number % CASES), (int)(number % RANKS),
+                    "stdout", text, sizeof(text));
+}
+
+static void add(struct store_write *write, const char *id, int64_t time, const char *kind,
+                long number, long per_case)
+{
+    if (strcmp(kind, "logs") == 0)
+        add_log(write, id, time, number);
+    else
+        add_event(write, id, time, "result",
+                  strcmp(kind, "figures") == 0 ? figure_json(number, per_case)
+                                               : row_json(number, per_case));
+}
+
 static void fill(struct store *store, uv_loop_t *loop, const char *id, long results,
-                 bool is_program)
+                 const char *kind)
 {
     int64_t now = clock_wall_ms();
     long per_case = results / CASES;
-    json_t *doc = run_json(id, per_case * CASES, is_program, now);
+    json_t *doc = run_json(id, per_case * CASES, strcmp(kind, "figures") == 0, now);
 
     for (long i = 0; i < per_case * CASES;) {
         struct store_write *write = store_write_create();
@@ -139,8 +162,7 @@ static void fill(struct store *store, uv_loop_t *loop, const char *id, long resu
                       json_pack("{s:s, s:n}", "state", "running", "reason"));
         }
         for (long end = i + BATCH; i < end && i < per_case * CASES; i++)
-            add_event(write, id, now + i, "result",
-                      is_program ? figure_json(i, per_case) : row_json(i, per_case));
+            add(write, id, now + i, kind, i, per_case);
         if (i == per_case * CASES)
             add_event(write, id, now + i, "state",
                       json_pack("{s:s, s:n}", "state", "completed", "reason"));
@@ -159,7 +181,7 @@ int main(int argc, char **argv)
     uv_loop_t loop;
 
     if (results < CASES) {
-        fprintf(stderr, "usage: make_results DIR RESULTS rows|figures\n");
+        fprintf(stderr, "usage: make_results DIR NUMBER rows|figures|logs\n");
         return 2;
     }
     uv_loop_init(&loop);
@@ -169,7 +191,7 @@ int main(int argc, char **argv)
         return 1;
     }
     id_run(id);
-    fill(store, &loop, id, results, strcmp(argv[3], "figures") == 0);
+    fill(store, &loop, id, results, argv[3]);
     store_close(store, NULL, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);
     uv_loop_close(&loop);
