@@ -86,6 +86,12 @@ static void put_http(const struct api *api, struct buf *out)
     sample(out, "ringbench_http_responses_total", "code", "5xx", (double)c.responses_5xx);
     single(out, "ringbench_http_connections", "gauge", "HTTP connections open.",
            (double)c.connections);
+    single(out, "ringbench_http_waiting_connections", "gauge",
+           "HTTP connections that have not sent the head of a request.", (double)c.waiting);
+    single(out, "ringbench_http_reclaimed_connections_total", "counter",
+           "HTTP connections closed for their silence, to make room.", (double)c.reclaimed);
+    single(out, "ringbench_http_refused_connections_total", "counter",
+           "HTTP connections refused: there was no room to make.", (double)c.refused);
     single(out, "ringbench_http_streams", "gauge", "Answers that are still going on.",
            (double)c.streams);
 }

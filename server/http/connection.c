@@ -1,52 +1,23 @@
 /* connection.c - connections: admission, deadlines' first hold, the watch for disconnects
  */
-#include <netinet/in.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "server/http/internal.h"
 
-/* Between accept and the first request line. A TLS handshake costs the server time for
- * each round of the loop, so it gets less. */
-#define FIRST_REQUEST_MS 30000
+/* From a TLS hello to the first line of a request; and without TLS. */
 #define FIRST_REQUEST_TLS_MS 10000
-/* TLS connections of one address that have not sent a request yet. */
-#define HANDSHAKES_PER_ADDRESS 256
+#define FIRST_REQUEST_MS 30000
 
-static bool same_host(const struct sockaddr *a, const struct sockaddr *b)
-{
-    if (!a || !b || a->sa_family != b->sa_family)
-        return false;
-    if (a->sa_family == AF_INET6)
-        return !memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
-                       &((const struct sockaddr_in6 *)b)->sin6_addr, 16);
-    return ((const struct sockaddr_in *)a)->sin_addr.s_addr ==
-           ((const struct sockaddr_in *)b)->sin_addr.s_addr;
-}
-
-enum MHD_Result connection_accept(void *cls, const struct sockaddr *addr, socklen_t len)
+enum lobby_answer connection_admit(void *cls, int fd, const struct sockaddr *address,
+                                   socklen_t len)
 {
     struct http_server *server = cls;
-    struct http_connection *other;
-    unsigned opening = 0;
 
-    (void)len;
-    http_server_progress(server);
-    if (!server->is_tls)
-        return MHD_YES;
-    TAILQ_FOREACH(other, &server->waiting, waiting)
-    {
-        const union MHD_ConnectionInfo *info;
-
-        if (!other->is_opening)
-            continue;
-        info = MHD_get_connection_info(other->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-        if (info && same_host(info->client_addr, addr) &&
-            ++opening == HANDSHAKES_PER_ADDRESS)
-            return MHD_NO;
-    }
-    return MHD_YES;
+    if (server->is_tls && !handshake_has_room(server, address))
+        return LOBBY_LATER;
+    MHD_add_connection(server->mhd, fd, address, len);
+    return LOBBY_TAKEN;
 }
 
 static void connection_open(struct http_server *server, struct MHD_Connection *mhd,
@@ -61,14 +32,12 @@ static void connection_open(struct http_server *server, struct MHD_Connection *m
     connection->mhd = mhd;
     connection->fd =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    if (server->certificate)
-        connection->certificate = certificate_give(
-            server->certificate,
-            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION)
-                ->tls_session);
-    connection->is_opening = true;
     deadline_set(connection, server->is_tls ? FIRST_REQUEST_TLS_MS : FIRST_REQUEST_MS);
     server->counters.connections++;
+    if (server->is_tls)
+        handshake_begin(connection);
+    if (server->certificate)
+        connection->certificate = certificate_give(server->certificate, connection->tls);
 }
 
 static void on_watch_closed(uv_handle_t *handle)
@@ -83,6 +52,7 @@ static void on_watch_closed(uv_handle_t *handle)
 static void connection_close(struct http_connection *connection)
 {
     deadline_clear(connection);
+    handshake_end(connection);
     connection->server->counters.connections--;
     certificate_release(connection->certificate);
     if (connection->has_watch)
@@ -96,7 +66,6 @@ void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
 {
     struct http_server *server = cls;
 
-    http_server_progress(server);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         connection_open(server, mhd, context);
     } else if (*context) {
@@ -115,18 +84,29 @@ struct http_connection *connection_of(struct MHD_Connection *mhd)
 
 /* The event is level-triggered, so the watch stops at once. An error means that the
  * socket is dead as well. */
-static void on_disconnect(uv_poll_t *watch, int status, int events)
+static void on_watch(uv_poll_t *watch, int status, int events)
 {
     struct http_connection *connection = watch->data;
 
-    if (status == 0 && !(events & UV_DISCONNECT))
-        return;
+    (void)status;
+    (void)events;
     connection_unwatch(connection);
+    connection->seen(connection);
+}
+
+static void on_disconnect(struct http_connection *connection)
+{
     if (connection->request)
         connection->request->lost(connection->request);
 }
 
-void connection_watch(struct http_connection *connection)
+void connection_watch_end(struct http_connection *connection)
+{
+    connection_watch(connection, UV_DISCONNECT, on_disconnect);
+}
+
+void connection_watch(struct http_connection *connection, int events,
+                      void (*seen)(struct http_connection *connection))
 {
     struct http_server *server = connection->server;
     int rc = 0;
@@ -142,7 +122,8 @@ void connection_watch(struct http_connection *connection)
         }
     }
     if (rc == 0)
-        rc = uv_poll_start(&connection->watch, UV_DISCONNECT, on_disconnect);
+        rc = uv_poll_start(&connection->watch, events, on_watch);
+    connection->seen = seen;
     if (rc == 0)
         connection->is_watching = true;
     else

@@ -37,6 +37,7 @@ void deadline_set(struct http_connection *connection, uint64_t ms_from_now)
     if (!connection->is_waiting) {
         TAILQ_INSERT_TAIL(&server->waiting, connection, waiting);
         connection->is_waiting = true;
+        connection->since_ms = uv_now(server->loop);
     }
     sweep_start(server);
 }
@@ -47,6 +48,24 @@ void deadline_clear(struct http_connection *connection)
         return;
     TAILQ_REMOVE(&connection->server->waiting, connection, waiting);
     connection->is_waiting = false;
+}
+
+/* The library sees the end of the stream and closes; a handshake fails. */
+static void cut(struct http_connection *connection)
+{
+    shutdown(connection->fd, SHUT_RDWR);
+    deadline_clear(connection);
+}
+
+bool deadline_reclaim(void *cls, uint64_t since_ms)
+{
+    struct http_server *server = cls;
+    struct http_connection *longest = TAILQ_FIRST(&server->waiting);
+
+    if (!longest || longest->since_ms > since_ms)
+        return false;
+    cut(longest);
+    return true;
 }
 
 static void on_linger_closed(uv_handle_t *handle)
@@ -152,9 +171,7 @@ void deadline_sweep(uv_timer_t *timer)
         next = TAILQ_NEXT(connection, waiting);
         if (now < connection->deadline_ms && !has_ended(connection))
             continue;
-        /* The library sees the end of the stream and closes; a handshake fails. */
-        shutdown(connection->fd, SHUT_RDWR);
-        deadline_clear(connection);
+        cut(connection);
     }
     sweep_lingers(server, now);
     if (TAILQ_EMPTY(&server->waiting) && TAILQ_EMPTY(&server->lingers))

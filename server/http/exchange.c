@@ -41,7 +41,6 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
     struct http_connection *connection = connection_of(mhd);
     struct http_request *request;
 
-    http_server_progress(server);
     if (!connection)
         return NULL;
     request = calloc(1, sizeof(*request));
@@ -54,7 +53,7 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
     target_parse(&request->target, uri ? uri : "", &request->target_error);
     TAILQ_INSERT_TAIL(&server->requests, request, all);
     connection->request = request;
-    connection->is_opening = false;
+    handshake_end(connection);
     deadline_set(connection, REQUEST_MS);
     return request;
 }
@@ -68,7 +67,6 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
     (void)mhd;
     (void)code;
     *context = NULL;
-    http_server_progress(server);
     if (!request)
         return;
     TAILQ_REMOVE(&server->requests, request, all);
@@ -432,7 +430,7 @@ static enum MHD_Result dispatch(struct http_request *request)
     if (server->is_closing)
         exchange_abandon(request); /* the handler closed the server and gave no answer */
     else if (request->gone)
-        connection_watch(request->connection);
+        connection_watch_end(request->connection);
     return MHD_YES;
 }
 
@@ -442,10 +440,10 @@ enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const cha
 {
     struct http_request *request = *context;
 
+    (void)cls;
     (void)mhd;
     (void)url;
     (void)version;
-    http_server_progress(cls);
     if (!request)
         return MHD_NO;
     if (!request->is_begun)

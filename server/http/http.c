@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -29,10 +28,14 @@
 #define DESCRIPTORS_KEPT 64 /* for everything else in the process */
 #define CLOSE_GRACE_MS 1000
 #define CLOSE_TICK_MS 20
-/* libmicrohttpd 0.9.75 asks for a zero timeout as long as a TLS handshake waits for its
- * client. After this many runs in a row in which nothing happened, we wait a little. */
-#define IDLE_TURNS_MAX 64
-#define IDLE_TURN_MS 1
+/* A hello costs the server about a millisecond, the rest of a handshake a third of one;
+ * others are served in between. */
+#define HELLOS_PER_TURN 4
+#define HANDSHAKES_PER_TURN 8
+#define HELLO_MS 10000 /* from accept on */
+#define HEAD_MS 30000
+/* Connections that the library closes in its next run, to make room. */
+#define CONNECTIONS_ENDING 64u
 
 static void pump(struct http_server *server);
 
@@ -47,15 +50,20 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
     (void)status;
     (void)events;
-    http_server_progress(server);
     pump(server);
+}
+
+/* Whether something is to be resumed. */
+static bool is_due(const struct http_server *server)
+{
+    return !TAILQ_EMPTY(&server->resumes) || !TAILQ_EMPTY(&server->woken);
 }
 
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct http_server *server = prepare->data;
 
-    if (!TAILQ_EMPTY(&server->resumes))
+    if (is_due(server))
         pump(server);
 }
 
@@ -78,17 +86,10 @@ static void arm_timer(struct http_server *server)
 
     /* A long run leaves the loop's clock behind, and the next wait would be too long. */
     uv_update_time(server->loop);
-    if (!TAILQ_EMPTY(&server->resumes)) {
-        uv_timer_start(&server->timer, on_timer, 0, 0);
-    } else if (MHD_get_timeout(server->mhd, &timeout) == MHD_YES) {
-        if (timeout > 0)
-            server->idle_turns = 0;
-        else if (server->is_tls && ++server->idle_turns > IDLE_TURNS_MAX)
-            timeout = IDLE_TURN_MS;
+    if (is_due(server) || MHD_get_timeout(server->mhd, &timeout) == MHD_YES)
         uv_timer_start(&server->timer, on_timer, timeout, 0);
-    } else {
+    else
         uv_timer_stop(&server->timer);
-    }
 }
 
 static void stop(struct http_server *server);
@@ -99,7 +100,9 @@ static void pump(struct http_server *server)
         return;
     server->is_pumping = true;
     resume_batch(server, server->is_closing ? UINT32_MAX : RESUMES_PER_TURN);
+    handshake_resume(server, HANDSHAKES_PER_TURN);
     MHD_run(server->mhd);
+    handshake_hold(server);
     stream_run_notices(server);
     server->is_pumping = false;
     if (server->is_closing && (TAILQ_EMPTY(&server->requests) ||
@@ -119,6 +122,11 @@ static void on_handle_closed(uv_handle_t *handle)
     http_server_handle_closed(handle->data);
 }
 
+static void on_lobby_closed(void *arg)
+{
+    http_server_handle_closed(arg);
+}
+
 static void close_handles(struct http_server *server)
 {
     uv_close((uv_handle_t *)&server->timer, on_handle_closed);
@@ -131,6 +139,7 @@ static void close_handles(struct http_server *server)
 static void stop(struct http_server *server)
 {
     server->is_pumping = true;
+    handshake_resume_all(server);
     resume_batch(server, UINT32_MAX);
     MHD_run(server->mhd);
     resume_batch(server, UINT32_MAX);
@@ -147,16 +156,14 @@ static void stop(struct http_server *server)
 void http_server_close(struct http_server *server, void (*closed)(void *arg), void *arg)
 {
     struct http_request *request, *next;
-    MHD_socket listener;
 
     if (server->is_closing)
         return;
     server->is_closing = true;
     server->closed = closed;
     server->closed_arg = arg;
-    listener = MHD_quiesce_daemon(server->mhd);
-    if (listener >= 0)
-        close(listener);
+    lobby_close(server->lobby, on_lobby_closed, server);
+    server->lobby = NULL;
     for (request = TAILQ_FIRST(&server->requests); request; request = next) {
         next = TAILQ_NEXT(request, all);
         if (request->stream)
@@ -245,38 +252,27 @@ static unsigned connection_limit(unsigned wanted)
     return (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT;
 }
 
-/* A daemon that fails to start has closed the listener on some paths and not on others.
- */
-static void close_if_same(int fd, const struct stat *before)
-{
-    struct stat now;
-
-    if (!fstat(fd, &now) && now.st_dev == before->st_dev && now.st_ino == before->st_ino)
-        close(fd);
-}
-
-static struct MHD_Daemon *call_start(struct http_server *server,
-                                     const struct http_config *config, int listener,
+static struct MHD_Daemon *call_start(struct http_server *server, unsigned connections,
                                      struct MHD_OptionItem *tls)
 {
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_ERROR_LOG;
 
     if (server->is_tls)
         flags |= MHD_USE_TLS;
     return MHD_start_daemon(
-        flags, 0, connection_accept, server, exchange_handle, server,
-        MHD_OPTION_EXTERNAL_LOGGER, on_library_message, server, MHD_OPTION_LISTEN_SOCKET,
-        listener, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_LIMIT, connection_limit(config->max_connections),
-        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_URI_LOG_CALLBACK, exchange_open, server, MHD_OPTION_NOTIFY_COMPLETED,
-        exchange_completed, server, MHD_OPTION_NOTIFY_CONNECTION, connection_notify,
-        server, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        flags, 0, NULL, NULL, exchange_handle, server, MHD_OPTION_EXTERNAL_LOGGER,
+        on_library_message, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_LIMIT,
+        connections + CONNECTIONS_ENDING, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_TIMEOUT_S,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, exchange_open,
+        server, MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_ARRAY, tls,
+        MHD_OPTION_END);
 }
 
-/* Takes the listener, also when it fails. */
 static int start_daemon(struct http_server *server, const struct http_config *config,
-                        int listener, struct error *err)
+                        struct error *err)
 {
     char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
     char *cert = strdup(server->is_tls ? config->tls_cert : "");
@@ -288,17 +284,14 @@ static int start_daemon(struct http_server *server, const struct http_config *co
         {MHD_OPTION_HTTPS_PRIORITIES, 0, priorities},
         {MHD_OPTION_END, 0, NULL},
     };
-    struct stat before;
     int rc = 0;
 
-    fstat(listener, &before);
     if (cert && key)
-        server->mhd = call_start(server, config, listener, server->is_tls ? tls : plain);
-    if (!server->mhd) {
-        close_if_same(listener, &before);
+        server->mhd = call_start(server, connection_limit(config->max_connections),
+                                 server->is_tls ? tls : plain);
+    if (!server->mhd)
         rc = error_set(err, ERROR_INVALID, "cannot start the HTTP daemon: %s",
                        server->library_text[0] ? server->library_text : "out of memory");
-    }
     free(cert);
     if (key)
         explicit_bzero(key, strlen(key));
@@ -306,22 +299,50 @@ static int start_daemon(struct http_server *server, const struct http_config *co
     return rc;
 }
 
+static unsigned connections_admitted(void *arg)
+{
+    const struct http_server *server = arg;
+
+    return server->counters.connections;
+}
+
+/* Takes the listener, also when it fails. */
+static int open_lobby(struct http_server *server, const struct http_config *config,
+                      int listener, struct error *err)
+{
+    unsigned max = connection_limit(config->max_connections);
+    struct lobby_config lobby = {
+        .listener = listener,
+        .is_tls = server->is_tls,
+        .max = max,
+        .max_waiting = max / 2,
+        .max_per_address = max / 4,
+        .max_per_turn = server->is_tls ? HELLOS_PER_TURN : 0,
+        .patience_ms = server->is_tls ? HELLO_MS : HEAD_MS,
+        .admit = connection_admit,
+        .admitted = connections_admitted,
+        .reclaim = deadline_reclaim,
+        .arg = server,
+    };
+
+    server->lobby = lobby_create(server->loop, &lobby, err);
+    return server->lobby ? 0 : -1;
+}
+
 static int init_handles(struct http_server *server, struct error *err)
 {
     int fd = MHD_get_daemon_info(server->mhd, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     int rc = uv_poll_init(server->loop, &server->poll, fd);
 
-    if (rc) {
-        MHD_stop_daemon(server->mhd);
+    if (rc)
         return error_set(err, ERROR_IO, "cannot watch the HTTP daemon: %s",
                          uv_strerror(rc));
-    }
     uv_timer_init(server->loop, &server->timer);
     uv_timer_init(server->loop, &server->sweep);
     uv_prepare_init(server->loop, &server->prepare);
     server->poll.data = server->timer.data = server->sweep.data = server->prepare.data =
         server;
-    server->handles = 4;
+    server->handles = 5; /* with the lobby */
     uv_poll_start(&server->poll, UV_READABLE, on_poll);
     uv_prepare_start(&server->prepare, on_prepare);
     return 0;
@@ -345,8 +366,17 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     TAILQ_INIT(&server->resumes);
     TAILQ_INIT(&server->notices);
     TAILQ_INIT(&server->waiting);
+    TAILQ_INIT(&server->shaking);
+    TAILQ_INIT(&server->held);
+    TAILQ_INIT(&server->woken);
+    roster_init(&server->handshakes);
     TAILQ_INIT(&server->lingers);
     return server;
+}
+
+static void ignore(void *arg)
+{
+    (void)arg;
 }
 
 struct http_server *http_server_create(uv_loop_t *loop, const struct http_config *config,
@@ -373,9 +403,19 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
     if (listener < 0)
         goto fail;
     server->checks_host = !config->auth && is_loopback(&server->address);
-    if (start_daemon(server, config, listener, err) || init_handles(server, err))
+    if (start_daemon(server, config, err)) {
+        close(listener);
         goto fail;
+    }
+    if (open_lobby(server, config, listener, err))
+        goto fail_daemon;
+    if (init_handles(server, err)) {
+        lobby_close(server->lobby, ignore, NULL);
+        goto fail_daemon;
+    }
     return server;
+fail_daemon:
+    MHD_stop_daemon(server->mhd);
 fail:
     static_files_destroy(server->files);
     free(server);
@@ -406,5 +446,13 @@ void http_server_address(const struct http_server *server, struct sockaddr_stora
 
 void http_server_counters(const struct http_server *server, struct http_counters *out)
 {
+    struct lobby_counters lobby = {.waiting = 0};
+
     *out = server->counters;
+    if (server->lobby)
+        lobby_counters(server->lobby, &lobby);
+    out->connections += lobby.waiting;
+    out->waiting = lobby.waiting;
+    out->reclaimed = lobby.reclaimed;
+    out->refused = lobby.refused;
 }

@@ -66,6 +66,9 @@ void http_server_address(const struct http_server *server, struct sockaddr_stora
 struct http_counters {
     uint64_t requests, responses_2xx, responses_4xx, responses_5xx;
     unsigned connections, streams;
+    unsigned waiting; /* connections that have not sent the head of a request */
+    uint64_t reclaimed,
+        refused; /* connections closed to make room; with no room to make */
 };
 void http_server_counters(const struct http_server *server, struct http_counters *out);
 

@@ -8,6 +8,7 @@
 #ifndef RINGBENCH_SERVER_HTTP_INTERNAL_H
 #define RINGBENCH_SERVER_HTTP_INTERNAL_H
 
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <sys/queue.h>
@@ -17,26 +18,39 @@
 #include "server/http/byte_queue.h"
 #include "server/http/certificate.h"
 #include "server/http/http.h"
+#include "server/http/lobby.h"
+#include "server/http/roster.h"
 #include "server/http/router.h"
 #include "server/http/static_files.h"
 #include "server/http/target.h"
 
 #define HTTP_HEADERS_MAX 16
 
+struct http_connection_list;
+
 struct http_connection {
     struct http_server *server;
     struct MHD_Connection *mhd;
-    struct http_request *request; /* the current one, or NULL */
+    struct http_request *request;    /* the current one, or NULL */
     struct certificate *certificate; /* NULL: that of the start, or no TLS */
-    uv_poll_t watch;              /* for a disconnect while suspended */
+    uv_poll_t watch;                 /* while suspended */
+    void (*seen)(struct http_connection *connection); /* what `watch` calls, once */
     int fd;
     bool has_watch, is_watching;
-    bool is_opening; /* no request was seen yet: perhaps still in the TLS handshake */
     bool is_waiting; /* has a deadline and stands in server->waiting */
     bool is_peeked;  /* deadline.c looked for the end of the stream */
-    uint64_t deadline_ms;
+    uint64_t since_ms, deadline_ms;
     TAILQ_ENTRY(http_connection) waiting;
+
+    /* handshake.c */
+    gnutls_session_t tls;
+    struct http_connection_list
+        *shaking; /* where it stands; NULL: there is no handshake */
+    struct roster_entry handshake;
+    TAILQ_ENTRY(http_connection) handshakes;
 };
+
+TAILQ_HEAD(http_connection_list, http_connection);
 
 struct http_reply_header {
     char *name, *value;
@@ -82,6 +96,7 @@ struct http_server {
     const struct http_auth *auth;
     struct static_files *files;
     struct certificate *certificate; /* in place of the library's, if not NULL */
+    struct lobby *lobby;             /* NULL once the server closes */
     struct sockaddr_storage address;
     unsigned max_streams;
     bool is_tls;
@@ -92,12 +107,13 @@ struct http_server {
     uv_timer_t timer, sweep;
     uv_timer_cb turn; /* of `timer`: runs the library */
     uv_prepare_t prepare;
-    unsigned handles;    /* not yet closed */
-    unsigned idle_turns; /* runs in a row without an event or callback */
+    unsigned handles; /* not yet closed */
 
     struct http_request_list requests, resumes;
     TAILQ_HEAD(, http_stream) notices; /* streams with a callback due */
-    TAILQ_HEAD(, http_connection) waiting;
+    struct http_connection_list waiting;
+    struct http_connection_list shaking, held, woken; /* see handshake.c */
+    struct roster handshakes;
     TAILQ_HEAD(, http_linger) lingers;
     unsigned n_lingers;
     size_t body_bytes; /* of all requests being read */
@@ -110,25 +126,45 @@ struct http_server {
 };
 
 /* wake.c */
-/* Something happened: the library is not spinning (see http.c). */
-void http_server_progress(struct http_server *server);
 /* The library notices a resume only when it runs, so make the loop come round. */
 void http_server_wake(struct http_server *server);
 /* One of server->handles is closed; the last one frees the server. */
 void http_server_handle_closed(struct http_server *server);
 
 /* connection.c */
-enum MHD_Result connection_accept(void *cls, const struct sockaddr *addr, socklen_t len);
+/* What the lobby lets in. */
+enum lobby_answer connection_admit(void *cls, int fd, const struct sockaddr *address,
+                                   socklen_t len);
 void connection_notify(void *cls, struct MHD_Connection *mhd, void **context,
                        enum MHD_ConnectionNotificationCode code);
 struct http_connection *connection_of(struct MHD_Connection *mhd);
-/* Call the request's `lost` when the client disconnects; stop before every resume. */
-void connection_watch(struct http_connection *connection);
+/* Call `seen` at the first of these uv_poll events, or an error; stop before every
+ * resume. */
+void connection_watch(struct http_connection *connection, int events,
+                      void (*seen)(struct http_connection *connection));
 void connection_unwatch(struct http_connection *connection);
+/* Call the request's `lost` when the client disconnects. */
+void connection_watch_end(struct http_connection *connection);
+
+/* handshake.c: TLS handshakes under way. libmicrohttpd tries every one of them anew each
+ * time that it runs, and asks to be run at once, for as long as one waits for its client.
+ * So one that waits is suspended until its client speaks, and costs nothing. */
+bool handshake_has_room(struct http_server *server, const struct sockaddr *address);
+void handshake_begin(struct http_connection *connection);
+/* It is over, or so is the connection. */
+void handshake_end(struct http_connection *connection);
+/* After each run of the library. */
+void handshake_hold(struct http_server *server);
+/* Before it: at most so many of those whose clients spoke. */
+void handshake_resume(struct http_server *server, unsigned limit);
+/* Before the library stops. */
+void handshake_resume_all(struct http_server *server);
 
 /* deadline.c: connections that owe us bytes, and sockets kept open after a refusal */
 void deadline_set(struct http_connection *connection, uint64_t ms_from_now);
 void deadline_clear(struct http_connection *connection);
+/* Close the one that has owed us bytes for longest, if since before then. */
+bool deadline_reclaim(void *server, uint64_t since_ms);
 void deadline_sweep(uv_timer_t *timer);
 /* Swallow what the client still sends on a copy of the socket, for some seconds: closing
  * with unread input makes the kernel reset the connection, and the client loses the

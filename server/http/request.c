@@ -153,5 +153,5 @@ void http_request_park(struct http_request *request, void (*gone)(void *data), v
     request->gone = gone;
     request->data = data;
     if (request->is_suspended && gone)
-        connection_watch(request->connection);
+        connection_watch_end(request->connection);
 }

@@ -75,7 +75,6 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
     size_t n;
 
     (void)pos;
-    http_server_progress(stream->server);
     if (stream->is_cut)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     n = byte_queue_pop(&stream->queue, out, max);
@@ -89,7 +88,7 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
                                   : MHD_CONTENT_READER_END_OF_STREAM;
     MHD_suspend_connection(request->connection->mhd);
     request->is_suspended = true;
-    connection_watch(request->connection);
+    connection_watch_end(request->connection);
     return 0;
 }
 

@@ -3,11 +3,6 @@
 
 #include "server/http/internal.h"
 
-void http_server_progress(struct http_server *server)
-{
-    server->idle_turns = 0;
-}
-
 void http_server_wake(struct http_server *server)
 {
     if (!server->is_pumping && !server->is_stopped)

@@ -347,11 +347,12 @@ static void on_counters(struct http_request *request, void *arg)
 
     http_server_counters(fixture->server, &c);
     http_reply_json(request, 200,
-                    json_pack("{s:I, s:I, s:I, s:I, s:i, s:i}", "requests",
+                    json_pack("{s:I, s:I, s:I, s:I, s:i, s:i, s:I}", "requests",
                               (json_int_t)c.requests, "2xx", (json_int_t)c.responses_2xx,
                               "4xx", (json_int_t)c.responses_4xx, "5xx",
                               (json_int_t)c.responses_5xx, "connections",
-                              (int)c.connections, "streams", (int)c.streams));
+                              (int)c.connections, "streams", (int)c.streams, "reclaimed",
+                              (json_int_t)c.reclaimed));
 }
 
 static const struct http_route routes[] = {
@@ -432,7 +433,8 @@ struct fixture *fixture_start(const struct fixture_options *options)
     struct http_config config = {.web_dir = options->web_dir,
                                  .tls_cert = options->tls_cert,
                                  .tls_key = options->tls_key,
-                                 .max_streams = options->max_streams};
+                                 .max_streams = options->max_streams,
+                                 .max_connections = options->max_connections};
     struct sockaddr_in *address = (struct sockaddr_in *)&config.listen;
     struct sockaddr_storage bound;
     struct error err = {ERROR_NONE, ""};

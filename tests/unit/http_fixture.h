@@ -40,7 +40,7 @@ struct fixture {
 
 struct fixture_options {
     const char *web_dir, *token_file, *tls_cert, *tls_key;
-    unsigned max_streams;
+    unsigned max_streams, max_connections;
 };
 
 /* Start it; fails the test when that fails. */

@@ -1,0 +1,184 @@
+/* test_http_crowd.c - more connections than there is room for: who goes, and who gets in
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http_fixture.h"
+
+#define ROOM 40
+#define CROWD 60
+
+static struct fixture *fixture;
+
+static int start(void **state)
+{
+    (void)state;
+    fixture = fixture_start(&(struct fixture_options){.max_connections = ROOM});
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    fixture_stop(fixture);
+    return 0;
+}
+
+/* Whether the server has closed it, or does so before the client's patience ends. */
+static bool is_closed(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, 1, 0) <= 0;
+}
+
+static void open_crowd(int fds[CROWD], const char *text)
+{
+    struct reply reply;
+
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = client_connect(fixture);
+        client_send(fds[i], text);
+        if (strstr(text, "\r\n\r\n")) {
+            client_read(fds[i], false, &reply);
+            assert_int_equal(reply.status, 200);
+            reply_release(&reply);
+        }
+    }
+}
+
+static void close_crowd(int *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        close(fds[i]);
+}
+
+static void lets_others_in_past(const char *text)
+{
+    int fds[CROWD];
+
+    open_crowd(fds, text);
+    client_expect(fixture, "GET /healthz", "", NULL, 200);
+    assert_true(is_closed(fds[0]));
+    assert_int_not_equal(fixture_counter(fixture, "reclaimed"), 0);
+    close_crowd(fds, CROWD);
+}
+
+static void lets_others_in_past_silent_connections(void **state)
+{
+    (void)state;
+    lets_others_in_past("");
+}
+
+static void lets_others_in_past_halves_of_requests(void **state)
+{
+    (void)state;
+    lets_others_in_past("GET /healthz HTTP/1.1\r\nHost: loc");
+}
+
+static void lets_others_in_past_idle_connections(void **state)
+{
+    (void)state;
+    lets_others_in_past("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+}
+
+static void lets_others_in_past_bodies_that_do_not_come(void **state)
+{
+    int fds[CROWD];
+
+    (void)state;
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = client_connect(fixture);
+        client_send(fds[i], "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+                            "Content-Length: 10\r\n\r\n");
+    }
+    client_expect(fixture, "GET /healthz", "", NULL, 200);
+    assert_true(is_closed(fds[0]));
+    close_crowd(fds, CROWD);
+}
+
+static void park(int *fds, int n)
+{
+    for (int i = 0; i < n; i++) {
+        fds[i] = client_connect(fixture);
+        client_send(fds[i], "GET /api/park HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+    assert_true(fixture_wait(&fixture->on_parked, n, WAIT_S));
+}
+
+static void keeps_those_that_wait_for_their_answer(void **state)
+{
+    int parked[ROOM / 2], silent[CROWD];
+    struct reply reply;
+
+    (void)state;
+    park(parked, ROOM / 2);
+    open_crowd(silent, "");
+    client_expect(fixture, "POST /api/wake", "", NULL, 200);
+    for (int i = 0; i < ROOM / 2; i++) {
+        client_read(parked[i], false, &reply);
+        assert_int_equal(reply.status, 200);
+        reply_release(&reply);
+    }
+    close_crowd(parked, ROOM / 2);
+    close_crowd(silent, CROWD);
+}
+
+static void refuses_where_nobody_can_go(void **state)
+{
+    int parked[ROOM], one;
+
+    (void)state;
+    park(parked, ROOM);
+    one = client_connect(fixture);
+    assert_true(is_closed(one));
+    close(one);
+    close(parked[0]);
+    assert_true(fixture_wait(&fixture->on_gone, 1, WAIT_S));
+    close_crowd(parked + 1, ROOM - 1);
+}
+
+static void takes_a_head_in_pieces(void **state)
+{
+    static const char *const pieces[] = {
+        "G", "ET /healthz HT", "TP/1.1\r", "\n", "Host: localhost\r\n", "\r", "\n"};
+    int fd = client_connect(fixture);
+    struct reply reply;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        client_send(fd, pieces[i]);
+        /* Another exchange, so that the server has seen it. */
+        client_expect(fixture, "GET /healthz", "", NULL, 200);
+    }
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, 200);
+    reply_release(&reply);
+    close(fd);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(lets_others_in_past_silent_connections),
+        CASE(lets_others_in_past_halves_of_requests),
+        CASE(lets_others_in_past_idle_connections),
+        CASE(lets_others_in_past_bodies_that_do_not_come),
+        CASE(keeps_those_that_wait_for_their_answer),
+        CASE(refuses_where_nobody_can_go),
+        CASE(takes_a_head_in_pieces),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
