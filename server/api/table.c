@@ -290,16 +290,19 @@ static void put_labels(json_t *labels, struct buf *out)
     }
 }
 
-/* Over repetitions and ranks, where the figure is of the control series. */
+/* Where the figure is of the control series: p99 is over repetitions, min and max are
+ * medians of single ranks, and so may both be below the value (docs/method.md). */
 static void put_spread(const json_t *row, struct buf *out)
 {
-    static const char *const keys[] = {"p99", "min", "max"};
+    static const struct {
+        const char *key, *word;
+    } members[] = {{"p99", "p99"}, {"min", "rank_min"}, {"max", "rank_max"}};
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const json_t *value = json_object_get(row, keys[i]);
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        const json_t *value = json_object_get(row, members[i].key);
 
         if (json_is_number(value))
-            buf_printf(out, "  %s=%.6g", keys[i], json_number_value(value));
+            buf_printf(out, "  %s=%.6g", members[i].word, json_number_value(value));
     }
 }
 

@@ -57,6 +57,28 @@ static void ends_a_line_with_its_group(void **state)
     render("api/groups.ndjson", "api/groups.txt", true, false);
 }
 
+static void says_whose_figures_the_extremes_are(void **state)
+{
+    /* The value is of the slowest rank of each repetition, the extremes are of ranks. */
+    json_t *row = json_pack("{s:s, s:f, s:s, s:f, s:f, s:f, s:{s:s}}", "metric",
+                            "barrier", "value", 9.5, "unit", "us", "p99", 12.0, "min",
+                            3.0, "max", 8.0, "labels", "way", "a\nb");
+    struct table table;
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    table_init(&table, true, false);
+    table_row(&table, row, &out);
+    assert_string_equal(
+        strchr(out.data + 2, '\n') + 1,
+        "barrier                                 9.5  us            all  p99=12  "
+        "rank_min=3  rank_max=8  way=a\\nb\n");
+    table_release(&table);
+    buf_release(&out);
+    json_decref(row);
+}
+
 static void holds_a_row_back_only_for_its_pair(void **state)
 {
     json_t *row = json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:f}", "collective", "reduce",
@@ -126,6 +148,7 @@ int main(void)
         cmocka_unit_test(starts_a_heading_for_each_case_and_attempt),
         cmocka_unit_test(says_the_cycle_and_what_shares_a_gpu),
         cmocka_unit_test(ends_a_line_with_its_group),
+        cmocka_unit_test(says_whose_figures_the_extremes_are),
         cmocka_unit_test(holds_a_row_back_only_for_its_pair),
         cmocka_unit_test(says_nothing_of_a_run_without_rows),
         cmocka_unit_test(fits_numbers_into_their_column),
