@@ -304,11 +304,14 @@ static int start_link(struct agent *agent, struct error *err)
 static void on_probed(void *arg, json_t *backends)
 {
     struct agent *agent = arg;
+    const char *held = process_table_containment(agent->processes);
     struct error err;
 
+    log_info("a case's processes are held together by a %s", held);
     if (json_object_size(backends) == 0)
         log_warn("there is no ringbench-worker-* in %s", agent->config->worker_dir);
     json_object_set(agent->inventory, "backends", backends);
+    json_object_set_new(agent->inventory, "containment", json_string(held));
     probe_destroy(agent->probe);
     agent->probe = NULL;
     if (agent->stage == STAGE_UP && start_link(agent, &err)) {

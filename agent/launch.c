@@ -110,7 +110,6 @@ struct launch *launch_create(const struct supervisor_params *params,
     }
     env_list_init(&launch->env);
     launch->rank = *ends;
-    launch->rank.processes = params->processes;
     launch->rank.outbox = params->outbox;
     if (case_check_env(command->env, params->consented, err) ||
         find_program(launch, params, command, limit_s, err) ||

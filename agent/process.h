@@ -1,4 +1,4 @@
-/* process.h - a child process with piped output, in a group of its own, that can't
+/* process.h - a process with piped output, in a group of its own, of a tree that can't
  * outlive the agent */
 #ifndef RINGBENCH_AGENT_PROCESS_H
 #define RINGBENCH_AGENT_PROCESS_H
@@ -8,9 +8,9 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include "agent/process_tree.h"
 #include "common/error.h"
 
-struct process_table; /* all children of this agent; reaps them */
 struct process;
 
 enum process_stream { PROCESS_STDOUT, PROCESS_STDERR, PROCESS_EVENTS, PROCESS_STREAMS };
@@ -30,16 +30,11 @@ struct process_handlers {
     void *arg;
 };
 
-struct process_table *process_table_create(uv_loop_t *loop, struct error *err);
-
-/* Every process must have been destroyed. NULL is fine. */
-void process_table_destroy(struct process_table *table);
-
 /* Start a program: stdin from /dev/null, stdout, stderr and descriptor 3 piped here, all
  * other descriptors closed, default signals but SIGUSR2 ignored, a new process group,
- * SIGKILL when the agent dies. NULL with the reason when it can't be forked or executed;
+ * SIGKILL when its reaper dies. NULL with the reason when it can't be forked or executed;
  * nothing runs then. */
-struct process *process_spawn(struct process_table *table,
+struct process *process_spawn(struct process_tree *tree,
                               const struct process_params *params,
                               const struct process_handlers *handlers, struct error *err);
 
@@ -55,8 +50,8 @@ void process_signal_leader(struct process *process, int signum);
 void process_pause(struct process *process);
 void process_resume(struct process *process);
 
-/* Kill the group if it still lives, close the pipes and free it. No handler is called any
- * more. NULL is fine. */
+/* Kill the group if it still lives, close the pipes and free it; before its tree. No
+ * handler is called any more. NULL is fine. */
 void process_destroy(struct process *process);
 
 #endif

@@ -247,7 +247,7 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
     capture_init(&rank->captures[0]);
     capture_init(&rank->captures[1]);
     ncclog_init(&rank->ncclog);
-    rank->process = process_spawn(params->processes, &params->program, &handlers, err);
+    rank->process = process_spawn(params->tree, &params->program, &handlers, err);
     if (!rank->process) {
         rank_destroy(rank);
         return NULL;

@@ -13,7 +13,7 @@
 struct rank;
 
 struct rank_params {
-    struct process_table *processes;
+    struct process_tree *tree;
     struct outbox *outbox;
     const struct case_id *id; /* borrowed for the rank's life */
     int number;

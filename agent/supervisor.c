@@ -27,10 +27,12 @@ struct live_case {
     struct rank **ranks;
     size_t n_ranks, n_alive;
     struct launch *launch; /* ranks are still being started; NULL: no longer */
+    struct process_tree *tree;
     uv_timer_t kill_timer, limit_timer, start_timer;
     int open_timers;
     long limit_s; /* of a program; 0: none */
     bool is_stopping;
+    bool has_tree_ended; /* nothing is left of what its workers started */
     struct live_case *next;
 };
 
@@ -127,6 +129,7 @@ static void destroy_case(struct live_case *c)
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_destroy(c->ranks[i]);
     free(c->ranks);
+    process_tree_destroy(c->tree);
     launch_destroy(c->launch);
     unlink(c->path);
     uv_close((uv_handle_t *)&c->kill_timer, on_case_closed);
@@ -146,7 +149,7 @@ static void on_kill_timeout(uv_timer_t *timer)
 
     log_warn("run %s case %lld: %zu workers ignore SIGTERM, killing them", c->id.run,
              (long long)c->id.number, c->n_alive);
-    signal_case(c, SIGKILL);
+    process_tree_end(c->tree);
 }
 
 static void terminate_case(struct live_case *c)
@@ -160,7 +163,7 @@ static void on_stacks_timeout(uv_timer_t *timer)
     terminate_case(timer->data);
 }
 
-/* No worker is left, and none will come. */
+/* Nothing of the case is left, and nothing will come. */
 static void finish_case(struct live_case *c)
 {
     struct supervisor *supervisor = c->supervisor;
@@ -170,6 +173,37 @@ static void finish_case(struct live_case *c)
     end_case(supervisor, &id, NULL);
 }
 
+/* The workers have ended; what they started and left may not have. */
+static void end_tree(struct live_case *c)
+{
+    if (c->has_tree_ended)
+        finish_case(c);
+    else
+        process_tree_end(c->tree);
+}
+
+static void tell_left(const struct live_case *c, const char *left)
+{
+    char text[1200];
+
+    snprintf(text, sizeof(text), "killed, but they do not die: %s", left);
+    log_error("run %s case %lld: %s", c->id.run, (long long)c->id.number, text);
+    outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK,
+                     json_pack("{s:s, s:s, s:o}", "type", "log", "level", "error", "text",
+                               clean_text_json(text, strlen(text))));
+}
+
+static void on_tree_end(void *arg, const char *left)
+{
+    struct live_case *c = arg;
+
+    if (left[0])
+        tell_left(c, left);
+    c->has_tree_ended = true;
+    if (c->n_alive == 0)
+        finish_case(c);
+}
+
 static void end_launch(struct live_case *c)
 {
     uv_timer_stop(&c->start_timer);
@@ -177,7 +211,6 @@ static void end_launch(struct live_case *c)
     c->launch = NULL;
 }
 
-/* The case may be gone on return. */
 static void stop_case(struct live_case *c, bool wants_stacks)
 {
     if (c->is_stopping)
@@ -185,7 +218,7 @@ static void stop_case(struct live_case *c, bool wants_stacks)
     c->is_stopping = true;
     end_launch(c);
     if (c->n_alive == 0) {
-        finish_case(c);
+        end_tree(c);
         return;
     }
     if (!wants_stacks) {
@@ -215,7 +248,7 @@ static void on_rank_end(void *arg, struct rank *rank)
 
     (void)rank;
     if (--c->n_alive == 0 && !c->launch)
-        finish_case(c);
+        end_tree(c);
 }
 
 static void flush_output(uv_timer_t *timer)
@@ -294,7 +327,7 @@ static void on_all_started(struct live_case *c)
     if (c->limit_s)
         uv_timer_start(&c->limit_timer, on_limit, (uint64_t)c->limit_s * 1000, 0);
     if (c->n_alive == 0)
-        finish_case(c);
+        end_tree(c);
 }
 
 static void on_start(uv_timer_t *timer);
@@ -339,10 +372,15 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
         end_case(supervisor, id, NULL);
         return;
     }
-    struct rank_params ends = {
-        .id = &c->id, .on_end = on_rank_end, .on_output = on_rank_output, .arg = c};
-    c->launch = launch_create(&supervisor->params, &supervisor->base, command, &ends,
-                              c->path, &c->limit_s, &err);
+    c->tree = process_tree_create(supervisor->params.processes, on_tree_end, c, &err);
+    struct rank_params ends = {.tree = c->tree,
+                               .id = &c->id,
+                               .on_end = on_rank_end,
+                               .on_output = on_rank_output,
+                               .arg = c};
+    if (c->tree)
+        c->launch = launch_create(&supervisor->params, &supervisor->base, command, &ends,
+                                  c->path, &c->limit_s, &err);
     if (!c->launch) {
         refuse(supervisor, id, err.text);
         finish_case(c);

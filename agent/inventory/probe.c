@@ -28,7 +28,7 @@ struct asked {
 };
 
 struct probe {
-    struct process_table *processes;
+    struct process_tree *tree;
     struct asked *asked;
     size_t n_running;
     uint64_t limit_ms;
@@ -164,7 +164,7 @@ static void ask(struct probe *probe, const char *path, const char *backend,
     buf_init(&asked->answer, ANSWER_MAX);
     asked->next = probe->asked;
     probe->asked = asked;
-    asked->process = process_spawn(probe->processes, &params, &handlers, &err);
+    asked->process = process_spawn(probe->tree, &params, &handlers, &err);
     if (asked->process)
         probe->n_running++;
     else if (library)
@@ -222,10 +222,10 @@ struct probe *probe_start(const struct probe_params *params, probe_done_fn on_do
                           void *arg)
 {
     struct probe *probe = calloc(1, sizeof(*probe));
+    struct error err;
 
     if (!probe)
         return NULL;
-    probe->processes = params->processes;
     probe->limit_ms = params->limit_ms;
     probe->on_done = on_done;
     probe->arg = arg;
@@ -233,7 +233,11 @@ struct probe *probe_start(const struct probe_params *params, probe_done_fn on_do
     probe->libraries = json_array();
     uv_timer_init(params->loop, &probe->timer);
     probe->timer.data = probe;
-    ask_all(probe, params);
+    probe->tree = process_tree_create(params->processes, NULL, NULL, &err);
+    if (probe->tree)
+        ask_all(probe, params);
+    else
+        log_error("no backend can be used: %s", err.text);
     if (probe->n_running == 0)
         uv_timer_start(&probe->timer, on_turn, 0, 0);
     else
@@ -259,6 +263,7 @@ void probe_destroy(struct probe *probe)
         free(asked->backend);
         free(asked);
     }
+    process_tree_destroy(probe->tree);
     json_decref(probe->backends);
     json_decref(probe->libraries);
     uv_close((uv_handle_t *)&probe->timer, on_closed);

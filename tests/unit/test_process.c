@@ -1,33 +1,52 @@
-/* test_process.c - child processes of the agent: what they wrote is read to its end */
+/* test_process.c - processes of the agent: what they wrote is read to its end, and
+ * nothing of a tree outlives it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "agent/process.h"
 
 struct child {
+    uv_loop_t *loop;
     struct process *process;
     char said[64]; /* as events */
-    bool has_ended;
+    bool has_ended, is_signal;
+    int number;
     struct child *keeps; /* the loop from the end of this one; may be NULL */
+};
+
+struct fixture {
+    uv_loop_t loop;
+    struct process_table *table;
+    struct process_tree *tree;
+    bool has_tree_ended;
+    char left[200];
 };
 
 static char fifo[] = "/tmp/test-process-XXXXXX";
 
-static void await_zombie(const struct child *child)
-{
-    siginfo_t info;
+/* What daemonises: in a session of its own, and a child of nobody who knows it. It says
+ * its pid, and holds no pipe of the test's. */
+#define DAEMON "setsid sh -c 'sleep 1000 >&- 2>&- 3>&- & echo $! >&3'; "
 
-    assert_int_equal(
-        waitid(P_PID, (id_t)process_pid(child->process), &info, WEXITED | WNOWAIT), 0);
+static bool is_there(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+static void await_end(pid_t pid)
+{
+    while (is_there(pid))
+        usleep(1000);
 }
 
 /* The other one says its last word and ends, and the loop does not get to run for more
@@ -38,7 +57,7 @@ static void keep_loop_from(const struct child *child)
 
     assert_non_null(go);
     fclose(go);
-    await_zombie(child);
+    await_end(process_pid(child->process));
     usleep(1200000);
 }
 
@@ -50,59 +69,226 @@ static void on_data(void *arg, enum process_stream stream, const char *data, siz
     assert_int_equal(stream, PROCESS_EVENTS);
     assert_true(have + len < sizeof(child->said));
     memcpy(child->said + have, data, len);
+    uv_stop(child->loop);
     if (child->keeps)
         keep_loop_from(child->keeps);
     child->keeps = NULL;
 }
 
-static void on_end(void *arg, bool is_signal, int code)
+static void on_end(void *arg, bool is_signal, int number)
 {
     struct child *child = arg;
 
-    assert_false(is_signal);
-    assert_int_equal(code, 0);
     child->has_ended = true;
+    child->is_signal = is_signal;
+    child->number = number;
+    uv_stop(child->loop);
 }
 
-static void spawn(struct process_table *table, struct child *child, const char *script)
+static void spawn(const struct fixture *fixture, struct child *child, const char *script)
 {
-    char copy[128], shell[] = "sh", option[] = "-c";
+    char copy[160], shell[] = "sh", option[] = "-c", path[] = "PATH=/usr/bin:/bin";
     char *argv[] = {shell, option, copy, NULL};
-    char *env[] = {NULL};
+    char *env[] = {path, NULL};
     struct process_params params = {.path = "/bin/sh", .argv = argv, .env = env};
     struct process_handlers handlers = {on_data, on_end, child};
 
     snprintf(copy, sizeof(copy), "%s", script);
-    child->process = process_spawn(table, &params, &handlers, NULL);
+    child->loop = process_tree_loop(fixture->tree);
+    child->process = process_spawn(fixture->tree, &params, &handlers, NULL);
     assert_non_null(child->process);
+}
+
+static void on_tree_end(void *arg, const char *left)
+{
+    struct fixture *fixture = arg;
+
+    fixture->has_tree_ended = true;
+    snprintf(fixture->left, sizeof(fixture->left), "%s", left);
+    uv_stop(&fixture->loop);
+}
+
+static void setup(struct fixture *fixture)
+{
+    struct error err = {.text = ""};
+
+    memset(fixture, 0, sizeof(*fixture));
+    uv_loop_init(&fixture->loop);
+    fixture->table = process_table_create(&fixture->loop, NULL);
+    assert_non_null(fixture->table);
+    fixture->tree = process_tree_create(fixture->table, on_tree_end, fixture, &err);
+    if (!fixture->tree)
+        fail_msg("%s", err.text);
+}
+
+static void teardown(struct fixture *fixture)
+{
+    process_tree_destroy(fixture->tree);
+    process_table_destroy(fixture->table);
+    uv_run(&fixture->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&fixture->loop), 0);
+}
+
+static void await(struct fixture *fixture, const bool *flag)
+{
+    while (!*flag)
+        uv_run(&fixture->loop, UV_RUN_DEFAULT);
+}
+
+/* The pid that it has said. */
+static pid_t await_pid(struct fixture *fixture, const struct child *child)
+{
+    while (!strchr(child->said, '\n'))
+        uv_run(&fixture->loop, UV_RUN_DEFAULT);
+    return (pid_t)strtol(child->said, NULL, 10);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[64];
+    int parent = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*d (%*[^)]) %*c %d", &parent), 1);
+    fclose(file);
+    return parent;
 }
 
 static void last_words_are_heard_though_the_loop_is_late(void **state)
 {
     struct child first = {0}, second = {0};
-    struct process_table *table;
+    struct fixture fixture;
     char script[128];
-    uv_loop_t loop;
 
     (void)state;
-    uv_loop_init(&loop);
-    table = process_table_create(&loop, NULL);
-    assert_non_null(table);
+    setup(&fixture);
     snprintf(script, sizeof(script), "read x < %s; echo done >&3", fifo);
-    spawn(table, &second, script);
-    spawn(table, &first, "echo first >&3");
+    spawn(&fixture, &second, script);
+    spawn(&fixture, &first, "echo first >&3");
     first.keeps = &second;
     /* Both its word and its end are there when the loop looks for the first time. */
-    await_zombie(&first);
-    while (!first.has_ended || !second.has_ended)
-        uv_run(&loop, UV_RUN_ONCE);
+    await_end(process_pid(first.process));
+    await(&fixture, &first.has_ended);
+    await(&fixture, &second.has_ended);
     assert_string_equal(first.said, "first\n");
     assert_string_equal(second.said, "done\n");
     process_destroy(first.process);
     process_destroy(second.process);
-    process_table_destroy(table);
-    uv_run(&loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&loop), 0);
+    teardown(&fixture);
+}
+
+static void says_how_they_end(void **state)
+{
+    static const struct {
+        const char *script;
+        bool is_signal;
+        int number;
+    } cases[] = {
+        {"exit 0", false, 0},
+        {"exit 3", false, 3},
+        {"kill -11 $$", true, SIGSEGV},
+        {"kill -12 $$; exit 4", false, 4}, /* SIGUSR2 asks for stacks */
+    };
+    struct fixture fixture;
+
+    (void)state;
+    setup(&fixture);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct child child = {0};
+
+        spawn(&fixture, &child, cases[i].script);
+        await(&fixture, &child.has_ended);
+        assert_int_equal(child.is_signal, cases[i].is_signal);
+        assert_int_equal(child.number, cases[i].number);
+        process_destroy(child.process);
+    }
+    process_tree_end(fixture.tree);
+    await(&fixture, &fixture.has_tree_ended);
+    assert_string_equal(fixture.left, "");
+    teardown(&fixture);
+}
+
+/* More of them end at once than a socket holds messages. */
+static void no_end_is_lost_while_nobody_listens(void **state)
+{
+    enum { MANY = 600 };
+    static struct child children[MANY];
+    struct fixture fixture;
+
+    (void)state;
+    setup(&fixture);
+    for (size_t i = 0; i < MANY; i++)
+        spawn(&fixture, &children[i], "exit 7");
+    for (size_t i = 0; i < MANY; i++) {
+        await(&fixture, &children[i].has_ended);
+        assert_int_equal(children[i].number, 7);
+        process_destroy(children[i].process);
+    }
+    teardown(&fixture);
+}
+
+static void names_what_can_not_run(void **state)
+{
+    char name[] = "nothing", *argv[] = {name, NULL}, *env[] = {NULL};
+    struct process_params params = {.path = "/nonexistent", .argv = argv, .env = env};
+    struct process_handlers handlers = {on_data, on_end, NULL};
+    struct fixture fixture;
+    struct error err;
+
+    (void)state;
+    setup(&fixture);
+    assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
+    assert_string_equal(err.text, "can't run /nonexistent: No such file or directory");
+    params.path = "/bin/true";
+    params.cwd = "/nonexistent";
+    assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
+    assert_string_equal(err.text,
+                        "can't run /bin/true in /nonexistent: No such file or directory");
+    teardown(&fixture);
+}
+
+static void a_tree_ends_with_all_that_daemonised(void **state)
+{
+    struct fixture fixture;
+    struct child child = {0};
+    pid_t pid;
+
+    (void)state;
+    setup(&fixture);
+    spawn(&fixture, &child, DAEMON);
+    pid = await_pid(&fixture, &child);
+    await(&fixture, &child.has_ended);
+    assert_true(is_there(pid));
+    process_tree_end(fixture.tree);
+    await(&fixture, &fixture.has_tree_ended);
+    assert_false(is_there(pid));
+    assert_string_equal(fixture.left, "");
+    process_destroy(child.process);
+    teardown(&fixture);
+}
+
+static void nothing_outlives_a_reaper_that_is_killed(void **state)
+{
+    struct fixture fixture;
+    struct child child = {0};
+    pid_t pid;
+
+    (void)state;
+    setup(&fixture);
+    spawn(&fixture, &child, DAEMON "sleep 1000");
+    pid = await_pid(&fixture, &child);
+    kill(parent_of(process_pid(child.process)), SIGKILL);
+    await(&fixture, &child.has_ended);
+    assert_true(child.is_signal);
+    assert_int_equal(child.number, SIGKILL);
+    process_tree_end(fixture.tree);
+    await(&fixture, &fixture.has_tree_ended);
+    assert_false(is_there(pid));
+    process_destroy(child.process);
+    teardown(&fixture);
 }
 
 static int make_fifo(void **state)
@@ -123,6 +309,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(last_words_are_heard_though_the_loop_is_late),
+        cmocka_unit_test(says_how_they_end),
+        cmocka_unit_test(no_end_is_lost_while_nobody_listens),
+        cmocka_unit_test(names_what_can_not_run),
+        cmocka_unit_test(a_tree_ends_with_all_that_daemonised),
+        cmocka_unit_test(nothing_outlives_a_reaper_that_is_killed),
     };
 
     return cmocka_run_group_tests(tests, make_fifo, remove_fifo);

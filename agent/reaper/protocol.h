@@ -1,0 +1,45 @@
+/* protocol.h - what an agent and the reaper of a case tell each other, on a pair of
+ * SOCK_SEQPACKET sockets: one struct per message, both built from the same source */
+#ifndef RINGBENCH_AGENT_REAPER_PROTOCOL_H
+#define RINGBENCH_AGENT_REAPER_PROTOCOL_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+#define REAPER_SOCKET 3 /* the reaper's end */
+
+/* End of file says the same as REAPER_END: the agent has died. */
+enum reaper_request_type { REAPER_SPAWN = 1, REAPER_SIGNAL, REAPER_END };
+
+struct reaper_request {
+    int32_t type;
+    int32_t pid, signum, is_group; /* of REAPER_SIGNAL */
+    int32_t argc;                  /* of REAPER_SPAWN */
+    struct rlimit files;           /* likewise: what it may open */
+};
+
+/* Descriptors that come with REAPER_SPAWN. `strings` is a file in memory: path, working
+ * directory ("": this one), argc arguments, then the environment, each with its NUL. To
+ * `report` goes the pid, or -errno where there was no fork; then errno if exec fails. */
+enum reaper_fd {
+    REAPER_FD_STRINGS,
+    REAPER_FD_STDOUT,
+    REAPER_FD_STDERR,
+    REAPER_FD_EVENTS,
+    REAPER_FD_REPORT,
+    REAPER_FDS
+};
+
+enum reaper_reply_type {
+    REAPER_READY = 1, /* text: the cgroup that its processes are in; "": none */
+    REAPER_EXIT,      /* a process that was spawned has ended */
+    REAPER_LEFT       /* text: what does not die; the last message */
+};
+
+struct reaper_reply {
+    int32_t type;
+    int32_t pid, is_signal, number; /* of REAPER_EXIT */
+    char text[1000];
+};
+
+#endif
