@@ -1,10 +1,11 @@
 /* agent.c - the parts of the agent put together
  *
- * Leaving: the workers are stopped, then their events delivered, then the server is told.
- * Each stage has its deadline. */
+ * Leaving: the server is told why, then the workers are stopped, their events delivered,
+ * and the server hears the good-bye. Each stage has its deadline. */
 #include "agent/agent.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,15 +20,21 @@
 #include "agent/process.h"
 #include "agent/spool.h"
 #include "agent/supervisor.h"
+#include "common/batch_group.h"
+#include "common/clock.h"
 #include "common/log.h"
 
 #define PROBE_MS 10000
+#define TELL_MS 1000
 #define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
 #define DELIVER_MS 5000
 #define RETRY_SPOOL_MS 1000
-#define ONCE_MS 5000 /* for another case of the same run to come */
+#define ONE_LEAVE_NS INT64_C(1000000000) /* signals within it ask for the same leave */
+#define ONCE_MS 5000                     /* for another case of the same run to come */
 
-enum stage { STAGE_UP, STAGE_STOPPING, STAGE_DELIVERING, STAGE_LEAVING };
+enum stage { STAGE_UP, STAGE_TELLING, STAGE_STOPPING, STAGE_DELIVERING, STAGE_LEAVING };
+
+static const int signums[] = {SIGTERM, SIGINT, SIGHUP};
 
 /* Stages beyond STAGE_UP come one after the other; each owns stage_timer while it lasts.
  */
@@ -46,6 +53,8 @@ struct agent {
     json_t *inventory;
     struct link *link;
     enum stage stage;
+    int signum; /* that the leave was asked for by; 0: none */
+    int64_t signalled_ns;
     uint64_t once_seq; /* the number of the last `gone`; 0: no run has ended */
     int status;
     struct error *err;
@@ -87,19 +96,41 @@ static void on_stop_timeout(uv_timer_t *timer)
     deliver(agent);
 }
 
+static void stop_workers(struct agent *agent)
+{
+    if (agent->stage != STAGE_TELLING)
+        return;
+    agent->stage = STAGE_STOPPING;
+    uv_timer_start(&agent->stage_timer, on_stop_timeout, STOP_MS, 0);
+    if (agent->supervisor)
+        supervisor_stop_all(agent->supervisor);
+    if (!agent->supervisor || supervisor_live(agent->supervisor) == 0)
+        deliver(agent);
+}
+
+static void on_told(void *arg)
+{
+    stop_workers(arg);
+}
+
+static void on_tell_timeout(uv_timer_t *timer)
+{
+    stop_workers(timer->data);
+}
+
+/* Told first, the server knows why the workers end; and the message is out even when all
+ * are killed in a moment. */
 static void leave(struct agent *agent, const char *why)
 {
     if (agent->stage != STAGE_UP)
         return;
     log_info("leaving: %s", why);
-    agent->stage = STAGE_STOPPING;
-    uv_timer_start(&agent->stage_timer, on_stop_timeout, STOP_MS, 0);
+    agent->stage = STAGE_TELLING;
+    uv_timer_start(&agent->stage_timer, on_tell_timeout, TELL_MS, 0);
     if (agent->link)
         link_stop_polling(agent->link);
-    if (agent->supervisor)
-        supervisor_stop_all(agent->supervisor);
-    if (!agent->supervisor || supervisor_live(agent->supervisor) == 0)
-        deliver(agent);
+    if (!agent->link || !link_announce_leave(agent->link, why))
+        stop_workers(agent);
 }
 
 static void fail(struct agent *agent, const char *text)
@@ -112,11 +143,26 @@ static void fail(struct agent *agent, const char *text)
 static void on_signal(uv_signal_t *handle, int signum)
 {
     struct agent *agent = handle->data;
+    const char *group = agent->config->group;
+    int64_t now_ns = clock_monotonic_ns();
+    bool is_again = agent->signum == SIGINT && signum == SIGINT;
+    char why[128];
 
-    /* The second one: at once. The kernel kills the workers with the agent. */
-    if (agent->stage != STAGE_UP)
+    /* Slurm sends SIGTERM to the step and to the job, a few ms apart: one leave. A person
+     * who asks twice means at once; the kernel kills the workers with the agent. */
+    if (agent->signum && (is_again || now_ns - agent->signalled_ns > ONE_LEAVE_NS))
         _exit(128 + signum);
-    leave(agent, signum == SIGINT ? "interrupted" : "told to terminate");
+    if (agent->signum)
+        return;
+    agent->signum = signum;
+    agent->signalled_ns = now_ns;
+    snprintf(why, sizeof(why), "%s (%s)%s%.80s",
+             signum == SIGINT ? "interrupted" : "told to terminate",
+             signum == SIGINT   ? "SIGINT"
+             : signum == SIGHUP ? "SIGHUP"
+                                : "SIGTERM",
+             batch_group(group) ? ", job " : "", batch_group(group) ? group : "");
+    leave(agent, why);
 }
 
 /* ---- idle and once ---- */
@@ -290,6 +336,7 @@ static int start_link(struct agent *agent, struct error *err)
                                      .on_acked = on_acked,
                                      .on_other_past = on_other_past,
                                      .on_fatal = on_fatal,
+                                     .on_told = on_told,
                                      .on_left = on_left,
                                      .arg = agent};
 
@@ -390,7 +437,6 @@ static int create_parts(struct agent *agent, struct error *err)
 
 static void init_handles(struct agent *agent)
 {
-    static const int signums[] = {SIGTERM, SIGINT, SIGHUP};
     uv_timer_t *timers[] = {&agent->stage_timer, &agent->spool_timer, &agent->idle_timer,
                             &agent->once_timer};
 
@@ -415,8 +461,20 @@ static void close_handles(struct agent *agent)
     uv_close((uv_handle_t *)&agent->once_timer, NULL);
 }
 
+/* It is leaving: what asks for that once more must not kill it on the way. */
+static void block_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(signums) / sizeof(signums[0]); i++)
+        sigaddset(&set, signums[i]);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 static void release(struct agent *agent)
 {
+    block_signals();
     link_destroy(agent->link);
     probe_destroy(agent->probe);
     supervisor_destroy(agent->supervisor);

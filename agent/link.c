@@ -388,6 +388,35 @@ void link_stop_polling(struct link *link)
     uv_timer_stop(&link->timer);
 }
 
+static void on_announce_reply(void *arg, const struct http_reply *reply)
+{
+    struct link *link = arg;
+
+    link->request = NULL;
+    if (reply->status != 204)
+        log_debug("could not announce the leave: %s", reply->text);
+    link->handlers.on_told(link->handlers.arg);
+}
+
+bool link_announce_leave(struct link *link, const char *reason)
+{
+    char path[AGENT_ID_MAX + 32];
+    json_t *body = json_pack("{s:s}", "reason", reason);
+    char *text = body ? json_text(body) : NULL;
+    struct http_request_params params = {
+        .method = "POST", .path = path, .body = text, .timeout_ms = LEAVE_MS};
+
+    snprintf(path, sizeof(path), "/api/v1/agents/%s/leave", link->agent);
+    if (text && link->agent[0] != '\0') {
+        params.body_len = strlen(text);
+        http_cancel(link->request);
+        link->request = http_send(link->client, &params, on_announce_reply, link, NULL);
+    }
+    free(text);
+    json_decref(body);
+    return link->agent[0] != '\0' && link->request;
+}
+
 static void on_leave_reply(void *arg, const struct http_reply *reply)
 {
     struct link *link = arg;

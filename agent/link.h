@@ -24,6 +24,7 @@ struct link_handlers {
      * any more: stop every worker and forget the cases. Numbers start from 1 again. */
     void (*on_other_past)(void *arg);
     void (*on_fatal)(void *arg, const char *text); /* registering will never succeed */
+    void (*on_told)(void *arg); /* the announced leave is known, or can't be told */
     void (*on_left)(void *arg);                    /* deregistered, or as good as that */
     void *arg;
 };
@@ -46,6 +47,9 @@ void link_kick_soon(struct link *link);
 
 /* Take no more commands; events are still sent. */
 void link_stop_polling(struct link *link);
+
+/* Tell the server why this agent will leave; on_told follows. False: it can't be told. */
+bool link_announce_leave(struct link *link, const char *reason);
 
 /* Say good-bye (with a deadline of 5 s), then on_left. Sends nothing after that. */
 void link_deregister(struct link *link);

@@ -8,6 +8,7 @@
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/scheduler/node.h"
 
 #define AGENT_ID_MAX 64
 
@@ -51,7 +52,7 @@ static void reply_conflict(struct http_request *request, const struct error *err
     free(text);
 }
 
-static json_t *parse_registration(struct http_request *request)
+static json_t *parse_body(struct http_request *request)
 {
     struct error err;
     size_t len;
@@ -75,7 +76,7 @@ void api_agent_register(struct http_request *request, void *arg)
 
     if (!params_type(request, "application/json"))
         return;
-    body = parse_registration(request);
+    body = parse_body(request);
     if (!body)
         return;
     peer_address(request, peer);
@@ -178,6 +179,27 @@ void api_agent_events(struct http_request *request, void *arg)
     if (parked)
         scheduler_events(api->scheduler, http_request_param(request, "agent"),
                          agent_key(request), body, len, on_acked, parked);
+}
+
+void api_agent_announce_leave(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct error err = {.code = ERROR_NONE};
+    json_t *body = parse_body(request);
+    const char *reason = json_get_str(body, "reason", "");
+
+    if (!body)
+        return;
+    if (*reason == '\0' || strlen(reason) > NODE_LEAVING_MAX)
+        http_reply_problem(request, 422, NULL, "'reason' must have 1 to %d bytes",
+                           NODE_LEAVING_MAX);
+    else if (scheduler_announce_leave(api->scheduler,
+                                      http_request_param(request, "agent"),
+                                      agent_key(request), reason, &err))
+        http_reply_error(request, &err);
+    else
+        http_reply_empty(request, 204);
+    json_decref(body);
 }
 
 void api_agent_leave(struct http_request *request, void *arg)

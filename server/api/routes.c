@@ -4,6 +4,7 @@
 #define RUN_BODY_MAX (1 << 20)
 #define REGISTRATION_BODY_MAX (1 << 20)
 #define EVENTS_BODY_MAX (4 << 20)
+#define LEAVE_BODY_MAX 4096
 #define IGNORED_BODY_MAX 4096 /* clients that POST {} where nothing is asked for */
 
 static const struct http_route routes[] = {
@@ -26,6 +27,8 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/agents/{agent}/commands", ROLE_AGENT, 0, api_agent_commands},
     {"POST", "/api/v1/agents/{agent}/events", ROLE_AGENT, EVENTS_BODY_MAX,
      api_agent_events},
+    {"POST", "/api/v1/agents/{agent}/leave", ROLE_AGENT, LEAVE_BODY_MAX,
+     api_agent_announce_leave},
     {"DELETE", "/api/v1/agents/{agent}", ROLE_AGENT, IGNORED_BODY_MAX, api_agent_leave},
     {"GET", "/healthz", ROLE_NONE, 0, api_health},
     {"GET", "/readyz", ROLE_NONE, 0, api_ready},

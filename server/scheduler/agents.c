@@ -247,6 +247,27 @@ void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void 
     }
 }
 
+int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
+                             const char *key, const char *reason, struct error *err)
+{
+    struct node *node = find_or_error(scheduler, agent, key, err);
+    char *copy = node ? strdup(reason) : NULL;
+
+    if (!node)
+        return -1;
+    if (!copy)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    free(node->leaving);
+    node->leaving = copy;
+    log_info("node %s is leaving: %s", node->name, reason);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        if (scheduler->runs[i]->live)
+            live_case_leaving(scheduler->runs[i]->live, node);
+    }
+    scheduler_wake(scheduler);
+    return 0;
+}
+
 int scheduler_deregister(struct scheduler *scheduler, const char *agent, const char *key,
                          struct error *err)
 {
@@ -258,7 +279,7 @@ int scheduler_deregister(struct scheduler *scheduler, const char *agent, const c
     node_poll_end(node);
     node->state = NODE_LEFT;
     node->n_occupants = 0;
-    node_log(scheduler, node, "left", NULL);
+    node_log(scheduler, node, "left", node->leaving);
     scheduler_wake(scheduler);
     return 0;
 }

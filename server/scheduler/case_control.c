@@ -426,10 +426,39 @@ static void lose_node(struct live_case *live, size_t i, const char *how)
     note_failure(live);
 }
 
+/* How the node went, or is going. */
+static void describe_absence(const struct node *node, int64_t now_ns, char *how,
+                             size_t size)
+{
+    if (node->leaving)
+        snprintf(how, size, "agent left: %s", node->leaving);
+    else if (node->state == NODE_LEFT)
+        snprintf(how, size, "agent left");
+    else
+        snprintf(how, size, "agent lost (silent for %.0f s)",
+                 (double)(now_ns - node->last_seen_ns) / 1e9);
+}
+
+void live_case_leaving(struct live_case *live, const struct node *node)
+{
+    const struct run_node *place = run_find_node(live->active->run, node->name);
+    const struct run_case *model = model_of(live);
+    bool is_done = model->ranks != NULL;
+    char how[NODE_LEAVING_MAX + 64], text[NODE_LEAVING_MAX + 400];
+
+    for (int i = 0; place && is_done && i < place->ranks; i++)
+        is_done = model->ranks[place->first_rank + i].state == RANK_DONE;
+    if (!place || is_done)
+        return;
+    describe_absence(node, 0, how, sizeof(how));
+    snprintf(text, sizeof(text), "%s: %s", node->name, how);
+    live_case_stop(live, CASE_FAILED, text);
+}
+
 static void check_nodes(struct live_case *live, int64_t now_ns)
 {
     struct scheduler *scheduler = live->active->scheduler;
-    char how[128];
+    char how[NODE_LEAVING_MAX + 64];
 
     for (size_t i = 0; i < live->active->run->n_nodes; i++) {
         const struct node *node = node_at(live, i);
@@ -438,12 +467,9 @@ static void check_nodes(struct live_case *live, int64_t now_ns)
             continue;
         if (!node && now_ns > scheduler->recovering_until_ns) {
             lose_node(live, i, "agent did not come back after the server's restart");
-        } else if (node && node->state == NODE_LOST) {
-            snprintf(how, sizeof(how), "agent lost (silent for %.0f s)",
-                     (double)(now_ns - node->last_seen_ns) / 1e9);
+        } else if (node && node->state != NODE_ALIVE) {
+            describe_absence(node, now_ns, how, sizeof(how));
             lose_node(live, i, how);
-        } else if (node && node->state == NODE_LEFT) {
-            lose_node(live, i, "agent left");
         }
     }
 }
@@ -470,14 +496,13 @@ static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
 static void give_up_waiting(struct live_case *live, int64_t now_ns)
 {
     bool any_alive = false;
-    char how[64];
+    char how[NODE_LEAVING_MAX + 64];
 
     for (size_t i = 0; i < live->active->run->n_nodes; i++) {
         any_alive = any_alive || (!live->nodes[i].is_gone && !is_silent(live, i, now_ns));
         if (!is_silent(live, i, now_ns) || live->nodes[i].is_lost)
             continue;
-        snprintf(how, sizeof(how), "agent lost (silent for %.0f s)",
-                 (double)(now_ns - node_at(live, i)->last_seen_ns) / 1e9);
+        describe_absence(node_at(live, i), now_ns, how, sizeof(how));
         note_lost(live, i, how);
     }
     if (any_alive)

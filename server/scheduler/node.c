@@ -18,6 +18,7 @@ static void node_destroy(struct node *node)
     free(node->peer);
     free(node->advertise);
     free(node->server_host);
+    free(node->leaving);
     json_decref(node->labels);
     json_decref(node->inventory);
     json_decref(node->commands);
@@ -157,6 +158,7 @@ struct node *node_register(struct node_registry *registry,
     json_array_clear(node->commands);
     node->next_seq = 1;
     node->state = NODE_ALIVE;
+    replace_text(&node->leaving, NULL);
     snprintf(node->boot_id, sizeof(node->boot_id), "%s", registration->boot_id);
     memcpy(node->key, registration->key, sizeof(node->key));
     memcpy(node->identity, registration->identity, sizeof(node->identity));
@@ -265,7 +267,7 @@ bool node_hosts(const struct node *node, const char *run, int case_no, int attem
 
 bool node_is_free(const struct node *node, bool shared)
 {
-    if (node->state != NODE_ALIVE)
+    if (node->state != NODE_ALIVE || node->leaving)
         return false;
     for (size_t i = 0; i < node->n_occupants; i++) {
         if (!shared || !node->occupants[i].shared)
@@ -316,7 +318,7 @@ static const char *shown_state(const struct node *node)
 {
     if (node->state == NODE_LOST)
         return "lost";
-    if (node->state == NODE_LEFT)
+    if (node->state == NODE_LEFT || (node->leaving && node->n_occupants == 0))
         return "left";
     return node->n_occupants > 0 ? "busy" : "idle";
 }

@@ -15,6 +15,8 @@
  * again, must never be taken for that of an agent here. */
 #define NODE_AGENT_LENGTH (2 + ID_UUID_LENGTH)
 
+#define NODE_LEAVING_MAX 200 /* bytes of the reason */
+
 enum node_state { NODE_ALIVE, NODE_LOST, NODE_LEFT };
 
 /* A case whose workers are, or may still be, on the node. */
@@ -32,6 +34,7 @@ struct node {
     char identity[DIGEST_TEXT_SIZE]; /* of name, boot id and key: its name in the store */
     bool was_here;                   /* so before the server's start */
     enum node_state state;
+    char *leaving; /* alive, but not for long: why; left: why, or NULL */
     /* As registered. */
     char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;

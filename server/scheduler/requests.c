@@ -166,7 +166,7 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
             out->nodes_lost++;
         else if (node->state == NODE_ALIVE && node->n_occupants > 0)
             out->nodes_busy++;
-        else if (node->state == NODE_ALIVE)
+        else if (node->state == NODE_ALIVE && !node->leaving)
             out->nodes_idle++;
     }
     for (size_t i = 0; i < scheduler->n_runs; i++) {

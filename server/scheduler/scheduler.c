@@ -318,12 +318,12 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
             node_poll_end(node);
         if (now_ns - node->last_seen_ns < scheduler->config.lease_s * SECOND_NS)
             continue;
-        log_warn("node %s is lost: silent for %ld s", node->name,
-                 scheduler->config.lease_s);
+        log_warn("node %s is %s: silent for %ld s", node->name,
+                 node->leaving ? "gone" : "lost", scheduler->config.lease_s);
         node_poll_end(node);
-        node->state = NODE_LOST;
+        node->state = node->leaving ? NODE_LEFT : NODE_LOST;
         node->n_occupants = 0;
-        node_log(scheduler, node, "lost", NULL);
+        node_log(scheduler, node, node->leaving ? "left" : "lost", node->leaving);
     }
 }
 

@@ -151,6 +151,10 @@ typedef void scheduler_acked(void *arg, const struct error *err, int64_t acked);
 void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
                       const char *ndjson, size_t len, scheduler_acked *done, void *arg);
 
+/* The agent will end its workers and go: its cases end with the reason. */
+int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
+                             const char *key, const char *reason, struct error *err);
+
 int scheduler_deregister(struct scheduler *scheduler, const char *agent, const char *key,
                          struct error *err);
 

@@ -628,12 +628,27 @@ test('SIGTERM while the server is away ends within its deadline', limit, async (
   assert.deepEqual(agent.workers(), []);
 });
 
-test('a second signal ends it at once', limit, async (t) => {
+test('two SIGTERMs in a moment are one leave, announced first', limit, async (t) => {
+  const { server, agent } = await up(t, {}, [], { SLURM_JOB_ID: '8' });
+  server.command(startCommand('polite'));
+  await running(server);
+  const before = server.events.length;
+  agent.signal('SIGTERM');
+  agent.signal('SIGTERM');
+  await agent.errorLine(/leaving: told to terminate \(SIGTERM\), job slurm-8/);
+  agent.signal('SIGTERM');
+  assert.deepEqual(await agent.ended(), { code: 0, signal: null });
+  assert.deepEqual(server.leaves, [['told to terminate (SIGTERM), job slurm-8', before]]);
+  assert.equal(server.events.at(-1).type, 'gone');
+  assert.ok(server.hasLeft);
+});
+
+test('a second ^C ends it at once', limit, async (t) => {
   const { server, agent } = await up(t);
   server.command(startCommand('stubborn'));
   await running(server);
-  agent.signal('SIGTERM');
-  await agent.errorLine(/leaving/);
+  agent.signal('SIGINT');
+  await agent.errorLine(/leaving: interrupted \(SIGINT\)$/);
   agent.signal('SIGINT');
   // Patience with the worker would end with 0.
   assert.equal((await agent.ended()).code, 130);

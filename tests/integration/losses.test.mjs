@@ -112,14 +112,28 @@ test('an agent that comes back too late has its workers stopped', limit, async (
 });
 
 test('an agent that is told to leave takes its case with it, by name', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 2);
+  const { server, agents } = await startCluster(t, 2, { agent: { env: { SLURM_JOB_ID: '8' } } });
   const id = await started(server, long);
+  agents[0].signal('SIGTERM');
   agents[0].signal('SIGTERM');
   assert.equal((await agents[0].ended()).code, 0);
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /node-1/);
+  assert.equal(run.reason, 'node-1: agent left: told to terminate (SIGTERM), job slurm-8');
   await noWorkersLeft(agents);
+  const { history } = await server.nodeIs('node-1', 'left');
+  assert.equal(history[0].detail, 'told to terminate (SIGTERM), job slurm-8');
+});
+
+test('an agent that is killed as soon as it has said why it leaves has left', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 2, { server: { args: ['--lease-s', '4'] } });
+  const id = await started(server, long);
+  agents[0].signal('SIGTERM');
+  await server.errorLine(/node node-1 is leaving: told to terminate \(SIGTERM\)$/);
+  agents[0].signal('SIGKILL');
+  const run = await server.runEnds(id);
+  assert.equal(run.reason, 'node-1: agent left: told to terminate (SIGTERM)');
+  await server.nodeIs('node-1', 'left');
 });
 
 test('kill -9 of the server: the run goes on where it was', limit, async (t) => {

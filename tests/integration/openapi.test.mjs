@@ -251,6 +251,10 @@ test('the agents\' side is as described', limit, async (t) => {
   await api.call('POST', `/api/v1/runs/${id}/cancel`);
   const more = (await api.call('GET', `${at}/commands?after=1`, { headers })).json.commands;
   assert.deepEqual(more.map(({ seq, type, run }) => [seq, type, run]), [[2, 'stop', id]]);
+  const announce = (body) => api.call('POST', `${at}/leave`, { body, headers });
+  for (const body of ['{}', `{"reason":"${'x'.repeat(201)}"}`]) assert.equal((await announce(body)).status, 422);
+  assert.equal((await announce('[')).status, 400);
+  assert.equal((await announce('{"reason":"it is late"}')).status, 204);
   assert.equal((await api.call('DELETE', at, { headers })).status, 204);
   for (const target of ['/commands', '/events', '']) {
     const method = { '/commands': 'GET', '/events': 'POST', '': 'DELETE' }[target];

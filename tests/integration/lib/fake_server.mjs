@@ -17,6 +17,7 @@ export class FakeServer {
     this.bootId = null;
     this.isKnown = false;
     this.hasLeft = false;
+    this.leaves = [];        // reasons announced, with the number of events stored before
     this.waiting = [];       // parked polls
     this.refuse = null;      // (event) => text, to answer 422 to a batch
     this.answer = null;      // (request, body) => {status, body} or undefined
@@ -91,6 +92,10 @@ export class FakeServer {
     if (!this.isKnown) return this.reply(response, 404, { detail: 'unknown agent' });
     if (request.url.startsWith('/api/v1/agents/a-1/commands')) return this.poll(request, response);
     if (request.url === '/api/v1/agents/a-1/events') return this.store(response, body);
+    if (request.url === '/api/v1/agents/a-1/leave') {
+      this.leaves.push([JSON.parse(body).reason, this.events.length]);
+      return this.reply(response, 204);
+    }
     if (request.method === 'DELETE') {
       this.hasLeft = true;
       this.isKnown = false;
