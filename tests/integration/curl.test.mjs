@@ -55,6 +55,27 @@ test('a stream says how to stop its run, and that does', limit, async (t) => {
   }
 });
 
+test('the lines of docs/api.md work as they stand', limit, async (t) => {
+  const [, block] = fs.readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+    .match(/^## By hand\n[^]*?```sh\n([^]*?)```$/m);
+  assert.ok(block.match(/\bcurl /g).length >= 10);
+  for (const start of [async (test) => (await startCluster(test, 1)).server, startGuarded]) {
+    const server = await start(t);
+    const dir = tempDir(t);
+    // A refusal is an end, not something to be read.
+    fs.writeFileSync(path.join(dir, '.curlrc'), 'fail-with-body\n');
+    const { code, stdout, stderr } = await shell(`set -euo pipefail; cd ${dir}\n${block}`,
+      { CURL_HOME: dir, RINGBENCH: server.url, TOKEN: tokens.operator });
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, new RegExp(['^NAME .*', 'node-1 +idle', '"placement":.*"ready"', '# stop: ', 'completed: ', 'ID +STATE', 'completed.* first$',
+      '"state":"(queued|waiting_for_nodes|rendezvous|running)".*', '"spec"', '^cancelled: '].join('[^]*'), 'm'));
+    assert.match(fs.readFileSync(path.join(dir, 'results.csv'), 'utf8'), /^case,attempt,/);
+    assert.ok(fs.readdirSync(dir).some((name) => name.endsWith('.html')), fs.readdirSync(dir).join());
+    const { json } = await server.request('GET', '/api/v1/runs', { headers: { Authorization: `Bearer ${tokens.operator}` } });
+    assert.deepEqual(json.runs.map(({ name }) => name), ['first']);
+  }
+});
+
 test('lists are columns for who asks for text', limit, async (t) => {
   const { server } = await startCluster(t, 2, { agent: { args: ['--group', 'left', '--label', 'rack=r1'] } });
   const runs = [];
