@@ -192,6 +192,8 @@ static inline void send_all(int fd, const void *data, size_t len)
 {
     for (size_t at = 0; at < len;) {
         ssize_t n = send(fd, (const char *)data + at, len - at, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
         if (n <= 0)
             fail_msg("send: %s", strerror(errno));
         at += (size_t)n;
@@ -223,10 +225,22 @@ static inline void send_buf(int fd, struct buf *bytes)
         expect_bytes(fd, &expected_, __LINE__);                                          \
     } while (0)
 
+/* With io_uring, which libuv uses where it can, the kernel interrupts calls of any thread
+ * that have a time limit. */
+static inline ssize_t receive(int fd, void *data, size_t len)
+{
+    ssize_t n;
+
+    do {
+        n = recv(fd, data, len, 0);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
 static inline void receive_all(int fd, void *data, size_t len, int line)
 {
     for (size_t at = 0; at < len;) {
-        ssize_t n = recv(fd, (char *)data + at, len - at, 0);
+        ssize_t n = receive(fd, (char *)data + at, len - at);
         if (n <= 0)
             fail_msg("line %d: %zu of %zu bytes, then %s", line, at, len,
                      n < 0 ? strerror(errno) : "the end");
@@ -249,7 +263,7 @@ static inline void expect_bytes(int fd, struct buf *expected, int line)
 static inline void expect_end(int fd)
 {
     char byte;
-    ssize_t n = recv(fd, &byte, 1, 0);
+    ssize_t n = receive(fd, &byte, 1);
 
     if (n > 0 || (n < 0 && errno != ECONNRESET))
         fail_msg("not closed: %s", n > 0 ? "a byte came" : strerror(errno));
