@@ -11,10 +11,10 @@
 #include "common/log.h"
 
 #define UNSENT_SOFT_MAX                                                                  \
-    ((size_t)1 << 20)               /* beyond it nothing more is read or executed        \
-                                     */
-#define KEEP_BYTES 16384            /* memory that an idle connection may hold on to */
-#define WRITE_MAX ((size_t)1 << 30) /* uv_buf_t counts in unsigned int */
+    ((size_t)1 << 20)    /* beyond it nothing more is read or executed                   \
+                          */
+#define KEEP_BYTES 16384 /* memory that an idle connection may hold on to */
+#define PARTS_MAX 64     /* of a step */
 #define COMPLAIN_NS INT64_C(10000000000)
 
 struct tcpstore_conn {
@@ -26,10 +26,11 @@ struct tcpstore_conn {
     struct tcpstore_client client;
     struct tcpstore_parser parser;
     struct peer peer;
-    struct buf out;     /* replies not handed to the system */
-    struct buf sending; /* the write in progress */
-    struct buf backlog; /* read but not executed, while is_paused */
-    size_t counted;     /* this connection's part of host->buffered */
+    struct tcpstore_out out;     /* replies not handed to the system */
+    struct tcpstore_out sending; /* those of which a step is being written */
+    size_t step;                 /* its bytes */
+    struct buf backlog;          /* read but not executed, while is_paused */
+    size_t counted;              /* this connection's part of host->buffered */
     int fd;
     int64_t since_ms, wait_since_ms; /* wall clock */
     bool is_dirty, is_sending, is_paused, is_closing, has_failed;
@@ -62,8 +63,8 @@ static void on_closed(uv_handle_t *handle)
     struct tcpstore_host *host = conn->host;
 
     tcpstore_parser_release(&conn->parser);
-    buf_release(&conn->out);
-    buf_release(&conn->sending);
+    tcpstore_out_release(&conn->out);
+    tcpstore_out_release(&conn->sending);
     buf_release(&conn->backlog);
     free(conn);
     host->conn_closed(host);
@@ -95,13 +96,17 @@ static void fail(struct tcpstore_conn *conn, const char *why)
     tcpstore_host_complain(conn->host, &conn->peer, why);
 }
 
+static size_t unsent(const struct tcpstore_conn *conn)
+{
+    return tcpstore_out_len(&conn->out) + tcpstore_out_len(&conn->sending);
+}
+
 /* Keep the account of memory that clients make us hold; a client that takes it over the
  * limit is the one to go. */
 static void account(struct tcpstore_conn *conn)
 {
     struct tcpstore_host *host = conn->host;
-    size_t now =
-        conn->out.len + conn->sending.len + conn->backlog.len + conn->parser.partial.len;
+    size_t now = unsent(conn) + conn->backlog.len + conn->parser.partial.len;
     bool has_grown = now > conn->counted, is_fine;
 
     if (now == conn->counted)
@@ -129,21 +134,14 @@ static void on_wake(struct tcpstore_client *client)
     struct tcpstore_conn *conn =
         (struct tcpstore_conn *)((char *)client - offsetof(struct tcpstore_conn, client));
 
-    if (tcpstore_put_u8(&conn->out, TCPSTORE_STOP_WAITING) < 0)
+    if (tcpstore_put_u8(&conn->out.bytes, TCPSTORE_STOP_WAITING) < 0)
         fail(conn, "no memory is left for a reply");
     mark_dirty(conn);
 }
 
-static void clear(struct buf *buf)
-{
-    if (buf->capacity > KEEP_BYTES)
-        buf_release(buf);
-    else
-        buf_clear(buf);
-}
-
 static void resume(struct tcpstore_conn *conn);
 static void flush_dirty(struct tcpstore_host *host);
+static int send_step(struct tcpstore_conn *conn);
 
 static void on_sent(uv_write_t *write, int status)
 {
@@ -153,47 +151,60 @@ static void on_sent(uv_write_t *write, int status)
     conn->is_sending = false;
     if (conn->is_closing)
         return;
-    if (status < 0) {
+    tcpstore_out_sent(&conn->sending, conn->step, KEEP_BYTES);
+    if (status < 0 || (tcpstore_out_len(&conn->sending) && send_step(conn) < 0)) {
         tcpstore_conn_close(conn);
         return;
     }
-    clear(&conn->sending);
     account(conn);
+    if (conn->is_sending)
+        return;
     mark_dirty(conn);
     flush_dirty(host);
 }
 
-/* Hand over what the socket's buffer had no room for. */
-static int send_rest(struct tcpstore_conn *conn, size_t sent)
+/* Hand over the next step. The one after it comes when the loop has seen to the others:
+ * whoever asks for much does not hold them up. */
+static int send_step(struct tcpstore_conn *conn)
 {
-    struct buf out = conn->out;
-    uv_buf_t rest;
+    struct iovec parts[PARTS_MAX];
+    uv_buf_t bufs[PARTS_MAX];
+    size_t n = tcpstore_out_next(&conn->sending, parts, PARTS_MAX);
 
-    conn->out = conn->sending;
-    conn->sending = out;
-    rest = uv_buf_init(out.data + sent, (unsigned)(out.len - sent));
+    conn->step = 0;
+    for (size_t i = 0; i < n; i++) {
+        bufs[i] = uv_buf_init(parts[i].iov_base, (unsigned)parts[i].iov_len);
+        conn->step += parts[i].iov_len;
+    }
     conn->write.data = conn;
     conn->is_sending = true;
-    return uv_write(&conn->write, (uv_stream_t *)&conn->tcp, &rest, 1, on_sent);
+    return uv_write(&conn->write, (uv_stream_t *)&conn->tcp, bufs, (unsigned)n, on_sent);
+}
+
+/* Send what there is, as long as the socket's buffer has room for it and it is little. */
+static int send_out(struct tcpstore_conn *conn)
+{
+    size_t len = tcpstore_out_len(&conn->out);
+    struct tcpstore_out swap;
+
+    if (len <= TCPSTORE_STEP_BYTES && !conn->out.n_pieces) {
+        ssize_t sent = send(conn->fd, conn->out.bytes.data, len, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            return -1;
+        tcpstore_out_sent(&conn->out, sent > 0 ? (size_t)sent : 0, KEEP_BYTES);
+    }
+    if (!tcpstore_out_len(&conn->out) || conn->has_failed)
+        return 0;
+    swap = conn->out;
+    conn->out = conn->sending;
+    conn->sending = swap;
+    return send_step(conn);
 }
 
 static void flush(struct tcpstore_conn *conn)
 {
-    ssize_t sent;
-
-    if (!conn->is_sending && conn->out.len) {
-        sent = send(conn->fd, conn->out.data, conn->out.len, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-            tcpstore_conn_close(conn);
-            return;
-        }
-        if (sent < 0)
-            sent = 0;
-        if ((size_t)sent == conn->out.len)
-            clear(&conn->out);
-        else if (!conn->has_failed && send_rest(conn, (size_t)sent) < 0)
-            conn->has_failed = true;
-    }
+    if (!conn->is_sending && tcpstore_out_len(&conn->out) && send_out(conn) < 0)
+        conn->has_failed = true;
     account(conn);
     if (conn->has_failed)
         tcpstore_conn_close(conn);
@@ -243,8 +254,7 @@ static void feed(struct tcpstore_conn *conn, struct tcpstore_slice *input)
     struct tcpstore_request request;
     enum tcpstore_parse result = TCPSTORE_REQUEST;
 
-    while (input->len && !conn->has_failed &&
-           conn->out.len + conn->sending.len <= UNSENT_SOFT_MAX) {
+    while (input->len && !conn->has_failed && unsent(conn) <= UNSENT_SOFT_MAX) {
         result = tcpstore_parse(&conn->parser, input, &request);
         if (result == TCPSTORE_REQUEST)
             execute(conn, &request);
@@ -314,8 +324,8 @@ static struct tcpstore_conn *conn_new(struct tcpstore_host *host, int fd,
     conn->since_ms = clock_wall_ms();
     tcpstore_client_init(&conn->client, host->kv, on_wake);
     tcpstore_parser_init(&conn->parser, host->max_bytes);
-    buf_init(&conn->out, host->max_bytes < WRITE_MAX ? host->max_bytes : WRITE_MAX);
-    buf_init(&conn->sending, conn->out.max);
+    tcpstore_out_init(&conn->out, host->max_bytes);
+    tcpstore_out_init(&conn->sending, host->max_bytes);
     buf_init(&conn->backlog, TCPSTORE_READ_BYTES);
     TAILQ_INSERT_TAIL(&host->conns, conn, link);
     host->n_conns++;

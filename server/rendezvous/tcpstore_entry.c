@@ -60,7 +60,7 @@ static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
     kv->n_entries--;
     if (kv->limits.ttl_ms)
         TAILQ_REMOVE(&kv->by_use, entry, by_use);
-    free(entry->value);
+    tcpstore_value_drop(entry->value);
     free(entry);
 }
 
@@ -137,15 +137,34 @@ struct tcpstore_entry *tcpstore_find_or_add(struct tcpstore_kv *kv,
     return entry;
 }
 
+/* Its value, if it has one, with other memory; or a copy, if replies under way have it.
+ */
+static struct tcpstore_value *resized(const struct tcpstore_entry *entry, size_t capacity)
+{
+    struct tcpstore_value *value = entry->value;
+
+    if (!value)
+        return tcpstore_value_create(capacity);
+    if (value->users == 1)
+        return realloc(value, sizeof(*value) + capacity);
+    value = tcpstore_value_create(capacity);
+    if (value) {
+        memcpy(value->data, entry->value->data,
+               entry->len < capacity ? entry->len : capacity);
+        tcpstore_value_drop(entry->value);
+    }
+    return value;
+}
+
 int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
                           size_t capacity, struct error *err)
 {
-    unsigned char *value;
+    struct tcpstore_value *value;
 
     if (capacity > entry->capacity &&
         tcpstore_check_room(kv, entry->account, capacity - entry->capacity, err) < 0)
         return -1;
-    value = realloc(entry->value, capacity ? capacity : 1);
+    value = resized(entry, capacity);
     if (!value)
         return error_set(err, ERROR_MEMORY, "out of memory");
     tcpstore_charge(kv, entry->account, (ptrdiff_t)(capacity - entry->capacity));
@@ -158,7 +177,8 @@ int tcpstore_entry_resize(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 static int fit_value(struct tcpstore_kv *kv, struct tcpstore_entry *entry, size_t len,
                      struct error *err)
 {
-    if (entry->value && len <= entry->capacity && entry->capacity / 4 <= len + 16)
+    if (entry->value && entry->value->users == 1 && len <= entry->capacity &&
+        entry->capacity / 4 <= len + 16)
         return 0;
     return tcpstore_entry_resize(kv, entry, len, err);
 }
@@ -168,7 +188,7 @@ int tcpstore_entry_set(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 {
     if (fit_value(kv, entry, value.len, err) < 0)
         return -1;
-    memcpy(entry->value, value.data, value.len);
+    memcpy(entry->value->data, value.data, value.len);
     entry->len = value.len;
     kv->n_values += !entry->has_value;
     entry->has_value = true;
@@ -179,7 +199,7 @@ void tcpstore_entry_unset(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
     kv->n_values--;
     tcpstore_charge(kv, entry->account, -(ptrdiff_t)entry->capacity);
-    free(entry->value);
+    tcpstore_value_drop(entry->value);
     entry->value = NULL;
     entry->len = entry->capacity = 0;
     entry->has_value = false;

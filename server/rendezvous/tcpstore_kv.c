@@ -16,7 +16,8 @@ struct call {
     struct tcpstore_kv *kv;
     struct tcpstore_client *client;
     const struct tcpstore_request *request;
-    struct buf *reply;
+    struct buf *reply; /* the bytes of out */
+    struct tcpstore_out *out;
     struct error *err;
 };
 
@@ -207,7 +208,7 @@ static int entry_number(const struct tcpstore_entry *entry, int64_t *number,
                         struct error *err)
 {
     *number = 0;
-    if (!entry->has_value || parse_number(entry->value, entry->len, number) == 0)
+    if (!entry->has_value || parse_number(entry->value->data, entry->len, number) == 0)
         return 0;
     return error_set(err, ERROR_PEER, "it adds to a value that is not a number");
 }
@@ -243,9 +244,12 @@ static int store_number(struct tcpstore_kv *kv, struct tcpstore_entry *entry,
 
 static int put_value_reply(struct call *call, const struct tcpstore_entry *entry)
 {
-    if (entry && entry->has_value)
-        return tcpstore_put_blob(call->reply, entry->value, entry->len);
-    return tcpstore_put_blob(call->reply, "", 0);
+    if (!entry || !entry->has_value)
+        return tcpstore_put_blob(call->reply, "", 0);
+    return tcpstore_put_i64(call->reply, (int64_t)entry->len) ||
+                   tcpstore_out_put_value(call->out, entry->value, entry->len)
+               ? -1
+               : 0;
 }
 
 static int do_set(struct call *call)
@@ -266,7 +270,7 @@ static int do_compare_set(struct call *call)
     struct tcpstore_slice current = no_bytes;
 
     if (entry && entry->has_value) {
-        current.data = entry->value;
+        current.data = entry->value->data;
         current.len = entry->len;
     }
     if (current.len == request->value.len &&
@@ -280,8 +284,8 @@ static int do_compare_set(struct call *call)
     }
     /* libtorch's servers answer for an absent key with what the client expected. */
     if (!entry || !entry->has_value)
-        current = request->value;
-    return tcpstore_put_blob(call->reply, current.data, current.len);
+        return tcpstore_put_blob(call->reply, request->value.data, request->value.len);
+    return put_value_reply(call, entry);
 }
 
 static int do_get(struct call *call)
@@ -324,7 +328,7 @@ static int do_append(struct call *call)
         tcpstore_entry_drop(call->kv, entry);
         return -1;
     }
-    memcpy(entry->value + len - value.len, value.data, value.len);
+    memcpy(entry->value->data + len - value.len, value.data, value.len);
     entry->len = len;
     call->kv->n_values += !entry->has_value;
     entry->has_value = true;
@@ -617,10 +621,10 @@ static int (*const handlers[TCPSTORE_QUERY_COUNT])(struct call *) = {
 };
 
 int tcpstore_kv_execute(struct tcpstore_client *client,
-                        const struct tcpstore_request *request, struct buf *reply,
-                        struct error *err)
+                        const struct tcpstore_request *request,
+                        struct tcpstore_out *reply, struct error *err)
 {
-    struct call call = {client->kv, client, request, reply, err};
+    struct call call = {client->kv, client, request, &reply->bytes, reply, err};
 
     if (client->is_v1)
         drop_wait(client);

@@ -6,6 +6,7 @@
 #include <sys/queue.h>
 
 #include "common/error.h"
+#include "server/rendezvous/tcpstore_out.h"
 #include "server/rendezvous/tcpstore_wire.h"
 
 struct tcpstore_kv;
@@ -78,12 +79,13 @@ void tcpstore_client_release(struct tcpstore_client *client);
  * store. Returns whether all clients of its address together are within their limit. */
 bool tcpstore_client_hold(struct tcpstore_client *client, ptrdiff_t bytes);
 
-/* Carry out a request and append its reply, if it has one. -1: the connection is to be
+/* Carry out a request and append its reply, if it has one; what is written to its keys
+ * later does not change it. -1: the connection is to be
  * closed, with the reason in *err; the store is as it was, unless only the reply failed.
  */
 int tcpstore_kv_execute(struct tcpstore_client *client,
-                        const struct tcpstore_request *request, struct buf *reply,
-                        struct error *err);
+                        const struct tcpstore_request *request,
+                        struct tcpstore_out *reply, struct error *err);
 
 /* Tell a store with a time to live how late it is, on any clock that starts above 0 and
  * does not go back, and forget up to `most` of the keys whose time is over. A key is used

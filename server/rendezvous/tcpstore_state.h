@@ -25,7 +25,7 @@ struct tcpstore_entry {
     struct tcpstore_account *account; /* whom it is charged to, or NULL */
     bool has_value, is_lost;
     size_t len, capacity; /* of value */
-    unsigned char *value;
+    struct tcpstore_value *value;
     STAILQ_HEAD(, queue_item) queue;
     size_t queue_len, queue_bytes;
     struct wait_list waits;

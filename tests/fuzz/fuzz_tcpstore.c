@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 struct fake {
     struct tcpstore_client client; /* first: a wake finds the rest by it */
     struct tcpstore_parser parser;
-    struct buf out;
+    struct tcpstore_out out;
 };
 
 static void check(bool is_so)
@@ -31,8 +31,8 @@ static void on_wake(struct tcpstore_client *client)
     struct fake *fake = (struct fake *)client;
 
     check(!client->missing && !client->waits);
-    if (fake->out.len < MAX_REPLY)
-        tcpstore_put_u8(&fake->out, TCPSTORE_STOP_WAITING);
+    if (fake->out.bytes.len < MAX_REPLY)
+        tcpstore_put_u8(&fake->out.bytes, TCPSTORE_STOP_WAITING);
 }
 
 /* Clients 2 and 3 need not say hello, so that mutations need not spare it. */
@@ -43,7 +43,7 @@ static void fake_init(struct fake *fake, struct tcpstore_kv *kv, int number)
     tcpstore_client_init(&fake->client, kv, on_wake);
     check(tcpstore_client_enter(&fake->client, address, NULL) == 0);
     tcpstore_parser_init(&fake->parser, MAX_REQUEST);
-    buf_init(&fake->out, MAX_REPLY);
+    tcpstore_out_init(&fake->out, MAX_REPLY);
     if (number >= 2)
         fake->parser.version = number == 2 ? TCPSTORE_V2 : TCPSTORE_V1;
 }
@@ -52,7 +52,7 @@ static void fake_release(struct fake *fake)
 {
     tcpstore_client_release(&fake->client);
     tcpstore_parser_release(&fake->parser);
-    buf_release(&fake->out);
+    tcpstore_out_release(&fake->out);
 }
 
 static int execute(struct fake *fake, const struct tcpstore_request *request)
@@ -60,7 +60,7 @@ static int execute(struct fake *fake, const struct tcpstore_request *request)
     struct tcpstore_client *client = &fake->client;
     struct tcpstore_usage usage;
     struct error err;
-    size_t before = fake->out.len;
+    size_t before = fake->out.bytes.len;
     int rc;
 
     client->is_v1 = fake->parser.version == TCPSTORE_V1;
@@ -70,9 +70,9 @@ static int execute(struct fake *fake, const struct tcpstore_request *request)
     check(usage.bytes <= MAX_BYTES && usage.keys <= 64 && usage.waits <= CLIENTS);
     check(usage.addresses <= CLIENTS / 2);
     if (rc == 0 && request->query == TCPSTORE_CANCEL_WAIT)
-        check(!client->missing && fake->out.len == before + 1 &&
-              fake->out.data[before] == 1);
-    buf_clear(&fake->out);
+        check(!client->missing && fake->out.bytes.len == before + 1 &&
+              fake->out.bytes.data[before] == 1);
+    tcpstore_out_sent(&fake->out, tcpstore_out_len(&fake->out), SIZE_MAX);
     return rc;
 }
 

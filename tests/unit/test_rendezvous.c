@@ -441,6 +441,51 @@ static void slow_reader_is_held_back_and_loses_nothing(void **state)
     close(other);
 }
 
+static long peak_kib(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* The server copies nothing of it, and a key that is set meanwhile does not change it. */
+static void a_long_answer_takes_no_memory_and_is_of_one_moment(void **state)
+{
+    enum { VALUES = 31, BYTES = 8 << 20 };
+    struct fixture *fixture = *state;
+    int slow = connect_v2(fixture), other = connect_v2(fixture);
+    char name[3] = "/A";
+    struct buf request;
+    long before;
+
+    buf_init(&request, REQUEST_MAX);
+    buf_append(&request, "\x0a\x1f\0\0\0\0\0\0\0", 9);
+    for (int i = 0; i < VALUES; i++, name[1]++) {
+        SEND(other, 1, "sz", name, (uint64_t)BYTES);
+        buf_append(&request, "\2\0\0\0\0\0\0\0", 8);
+        buf_append(&request, name, 2);
+    }
+    expect_quiet(other);
+    before = peak_kib();
+    send_buf(slow, &request);
+    for (int i = 0; i < VALUES; i++) {
+        static char got[BYTES];
+        EXPECT(slow, "q", N(BYTES));
+        /* The answer is under way now. */
+        for (name[1] = 'A'; i == 0 && name[1] < 'A' + VALUES; name[1]++)
+            SEND(other, 1, "ss", name, "new");
+        expect_quiet(other);
+        receive_all(slow, got, BYTES, __LINE__);
+        assert_true(got[0] == 'x' && memcmp(got, got + 1, BYTES - 1) == 0);
+    }
+    assert_in_range(peak_kib() - before, 0, 64 << 10);
+    SEND(other, 3, "s", "/A");
+    EXPECT(other, "s", "new");
+    close(slow);
+    close(other);
+}
+
 static void unread_replies_are_bounded(void **state)
 {
     struct fixture *fixture =
@@ -751,6 +796,7 @@ int main(void)
         cmocka_unit_test(limit_of_keys_and_bytes_closes_the_offender),
         cmocka_unit_test(unfinished_requests_are_bounded),
         TEST(slow_reader_is_held_back_and_loses_nothing),
+        TEST(a_long_answer_takes_no_memory_and_is_of_one_moment),
         cmocka_unit_test(unread_replies_are_bounded),
         TEST(accepting_goes_on_when_descriptors_are_free_again),
         TEST(accepted_sockets_send_at_once_and_notice_dead_peers),

@@ -38,7 +38,7 @@ enum {
 
 struct fake {
     struct tcpstore_client client;
-    struct buf out;
+    struct tcpstore_out out;
 };
 
 struct bench {
@@ -50,7 +50,7 @@ static void on_wake(struct tcpstore_client *client)
 {
     struct fake *fake = (struct fake *)client;
 
-    assert_int_equal(tcpstore_put_u8(&fake->out, TCPSTORE_STOP_WAITING), 0);
+    assert_int_equal(tcpstore_put_u8(&fake->out.bytes, TCPSTORE_STOP_WAITING), 0);
 }
 
 static void bench_init(struct bench *bench, struct tcpstore_limits limits)
@@ -58,7 +58,7 @@ static void bench_init(struct bench *bench, struct tcpstore_limits limits)
     bench->kv = tcpstore_kv_create(&limits);
     for (int i = 0; i < CLIENTS; i++) {
         tcpstore_client_init(&bench->fakes[i].client, bench->kv, on_wake);
-        buf_init(&bench->fakes[i].out, REQUEST_MAX);
+        tcpstore_out_init(&bench->fakes[i].out, REQUEST_MAX);
     }
 }
 
@@ -66,7 +66,7 @@ static void bench_release(struct bench *bench)
 {
     for (int i = 0; i < CLIENTS; i++) {
         tcpstore_client_release(&bench->fakes[i].client);
-        buf_release(&bench->fakes[i].out);
+        tcpstore_out_release(&bench->fakes[i].out);
     }
     tcpstore_kv_destroy(bench->kv);
 }
@@ -136,14 +136,40 @@ static int execute(struct bench *bench, int i, struct buf *bytes, struct error *
     } while (0)
 
 /* expected begins with a type byte that replies don't have. */
-static void compare(struct buf *out, struct buf *expected, int line)
+static void compare(struct tcpstore_out *out, struct buf *expected, int line)
 {
-    if (out->len != expected->len - 1 ||
-        (out->len && memcmp(out->data, expected->data + 1, out->len) != 0))
-        fail_msg("line %d: a reply of %zu bytes is not the %zu expected", line, out->len,
+    size_t len = tcpstore_out_len(out), at = 1;
+    struct iovec part;
+
+    if (len != expected->len - 1)
+        fail_msg("line %d: a reply of %zu bytes is not the %zu expected", line, len,
                  expected->len - 1);
-    buf_clear(out);
+    for (; tcpstore_out_next(out, &part, 1); at += part.iov_len) {
+        if (memcmp(part.iov_base, expected->data + at, part.iov_len) != 0)
+            fail_msg("line %d: the reply differs from byte %zu on", line, at - 1);
+        tcpstore_out_sent(out, part.iov_len, REQUEST_MAX);
+    }
     buf_release(expected);
+}
+
+static void a_long_reply_stays_as_it_was_asked_for(void **state)
+{
+    struct bench *bench = *state;
+
+    for (int i = 0; i < 4; i++) {
+        SEND(0, SET, "sz", "/k", (uint64_t)100000);
+        SEND(1, GET, "s", "/k");
+        if (i == 0)
+            SEND(0, SET, "ss", "/k", "a short one");
+        else if (i == 1)
+            SEND(0, SET, "ss", "/k", "");
+        else
+            SEND(0, APPEND, "sz", "/k", (uint64_t)i);
+        if (i == 3)
+            SEND(0, DELETE, "s", "/k");
+        EXPECT(1, "z", (uint64_t)100000);
+    }
+    EXPECT(0, "q", N(1));
 }
 
 static void values_are_kept_as_they_are(void **state)
@@ -341,7 +367,8 @@ static void every_kind_of_writing_wakes(void **state)
             SEND(2, cases[i].type, "ss", "/k", "v");
         EXPECT(0, "b", 0u);
         EXPECT(1, "b", 0u);
-        buf_clear(&bench->fakes[2].out);
+        tcpstore_out_sent(&bench->fakes[2].out, tcpstore_out_len(&bench->fakes[2].out),
+                          SIZE_MAX);
         SEND(2, DELETE, "s", "/k");
         EXPECT(2, "q", N(1));
         EXPECT(0, "");
@@ -653,7 +680,7 @@ static void reply_over_its_limit_closes(void **state)
     struct bench *bench = *state;
 
     SEND(0, SET, "sz", "/a", (uint64_t)1000);
-    bench->fakes[0].out.max = 3000;
+    bench->fakes[0].out.bytes.max = 3000;
     SEND_BAD(0, MULTI_GET, "qsss", N(3), "/a", "/a", "/a");
 }
 
@@ -697,6 +724,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(values_are_kept_as_they_are),
+        TEST(a_long_reply_stays_as_it_was_asked_for),
         TEST(add_reads_numbers_as_stoll_does),
         TEST(compare_set_follows_its_table),
         TEST(append_makes_and_lengthens),

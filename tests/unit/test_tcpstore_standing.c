@@ -22,7 +22,7 @@ enum { MULTI_SET = 11, CANCEL, PING, PUSH, POP, LEN, LIST, BARRIER };
 
 struct fake {
     struct tcpstore_client client;
-    struct buf out;
+    struct tcpstore_out out;
 };
 
 /* Clients 0 and 1 are of one address, 2 and 3 of another. */
@@ -36,7 +36,7 @@ static void on_wake(struct tcpstore_client *client)
 {
     struct fake *fake = (struct fake *)client;
 
-    assert_int_equal(tcpstore_put_u8(&fake->out, TCPSTORE_STOP_WAITING), 0);
+    assert_int_equal(tcpstore_put_u8(&fake->out.bytes, TCPSTORE_STOP_WAITING), 0);
 }
 
 static void enter(struct bench *bench, int i)
@@ -63,7 +63,7 @@ static struct bench *bench_new(struct tcpstore_each each)
     tcpstore_kv_expire(bench->kv, bench->now_ms, 1);
     for (int i = 0; i < CLIENTS; i++) {
         enter(bench, i);
-        buf_init(&bench->fakes[i].out, REQUEST_MAX);
+        tcpstore_out_init(&bench->fakes[i].out, REQUEST_MAX);
     }
     return bench;
 }
@@ -80,7 +80,7 @@ static int teardown(void **state)
 
     for (int i = 0; i < CLIENTS; i++) {
         tcpstore_client_release(&bench->fakes[i].client);
-        buf_release(&bench->fakes[i].out);
+        tcpstore_out_release(&bench->fakes[i].out);
     }
     tcpstore_kv_destroy(bench->kv);
     free(bench);
@@ -173,7 +173,7 @@ static void a_key_goes_when_nobody_used_it_for_its_time(void **state)
     assert_int_equal(usage_of(bench).bytes, 0);
     assert_int_equal(usage_of(bench).expired, 2);
     SEND(0, GET, "s", "/old");
-    assert_int_equal(bench->fakes[0].out.len, 8);
+    assert_int_equal(bench->fakes[0].out.bytes.len, 8);
 }
 
 static void every_query_that_names_a_key_uses_it(void **state)
@@ -254,9 +254,9 @@ static void waiting_is_using(void **state)
     assert_true(has(bench, " /b "));
     /* The count of the first is still known, and so is who waits. */
     SEND(2, BARRIER, "sq", "/b", N(2));
-    assert_int_equal(bench->fakes[0].out.len, 1);
+    assert_int_equal(bench->fakes[0].out.bytes.len, 1);
     SEND(2, SET, "ss", "/late", "v");
-    assert_int_equal(bench->fakes[1].out.len, 1);
+    assert_int_equal(bench->fakes[1].out.bytes.len, 1);
     /* The time begins when the wait ends. */
     SEND(0, BARRIER, "sq", "/c", N(2));
     pass(bench, 5 * TTL_MS);
@@ -275,7 +275,7 @@ static void queues_expire_too(void **state)
     SEND(0, PUSH, "ss", "/q", "two");
     pass(bench, TTL_MS);
     SEND(0, LEN, "s", "/q");
-    assert_memory_equal(bench->fakes[0].out.data, "\0\0\0\0\0\0\0\0", 8);
+    assert_memory_equal(bench->fakes[0].out.bytes.data, "\0\0\0\0\0\0\0\0", 8);
     assert_int_equal(usage_of(bench).bytes, 0);
 }
 
@@ -332,7 +332,7 @@ static void run_job(struct bench *bench, int number)
     }
     snprintf(key, sizeof(key), "/late%d", rand());
     SEND(0, WAIT, "qss", N(2), key, "/never");
-    buf_clear(&fake->out);
+    tcpstore_out_sent(&fake->out, tcpstore_out_len(&fake->out), SIZE_MAX);
 }
 
 static void months_of_jobs_leave_memory_as_it_was(void **state)
@@ -433,7 +433,7 @@ static void an_address_has_so_many_keys(void **state)
     SEND_BAD(3, words, SET, "ss", "/b", "x");
     SEND_BAD(3, words, MULTI_SET, "qssss", N(2), "/d", "set", "/b", "x");
     SEND(2, GET, "s", "/d");
-    assert_memory_equal(bench->fakes[2].out.data, "\0\0\0\0\0\0\0\0", 8);
+    assert_memory_equal(bench->fakes[2].out.bytes.data, "\0\0\0\0\0\0\0\0", 8);
     /* What is deleted or has expired is free again. */
     SEND(0, DELETE, "s", "/d");
     SEND(3, SET, "ss", "/b", "x");
