@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/inherit.h"
 #include "common/clean_text.h"
 #include "common/json_util.h"
 #include "common/run_spec_fields.h"
@@ -49,6 +50,8 @@ static const struct option table[] = {
      "where ringbench-worker-* are (default: beside this program)", 0, 0},
     {"nccl-libs", OPTION_LIST, FIELD(nccl_libs), NULL, "PATH",
      "a libnccl that runs may ask for; may be given again", 0, 0},
+    {"pass-env", OPTION_LIST, FIELD(pass_env), NULL, "NAME",
+     "a variable that workers inherit besides, or NAME*; may be given again", 0, 0},
     {"once", OPTION_FLAG, FIELD(once), NULL, NULL, "leave after the first run", 0, 0},
     {"idle-exit", OPTION_INT, FIELD(idle_exit), "0", "S",
      "leave after S seconds without a run; 0: never", 0, 31536000},
@@ -381,15 +384,31 @@ static int load_spool_dir(struct agent_config *config, struct error *err)
     return set_text(&config->spool_dir, path, err);
 }
 
-/* Workers inherit the agent's environment, but not the options it was given there: they
- * hold the token file's place, and none of them is a worker's business. */
+static int check_pass_env(const struct agent_config *config, struct error *err)
+{
+    for (size_t i = 0; i < config->pass_env.count; i++) {
+        const char *item = config->pass_env.items[i];
+        size_t len = strcspn(item, "=* \t");
+
+        if (item[0] == '\0' || strcmp(item + len, item[len] == '*' ? "*" : "") != 0)
+            return error_set(err, ERROR_INVALID,
+                             "--pass-env: '%.60s' is neither a variable's name nor the "
+                             "beginning of names and *",
+                             item);
+    }
+    return 0;
+}
+
+/* The options that the agent was given in its environment hold the token file's place,
+ * and none of them is a worker's business. */
 static int load_environment(struct agent_config *config, struct error *err)
 {
     struct env_list *list = &config->worker_environment;
     char name[OPTION_VARIABLE_MAX];
 
-    if (env_list_copy(list, environ))
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    if (check_pass_env(config, err) ||
+        inherit_environment(list, environ, &config->pass_env, err))
+        return -1;
     for (const struct option *o = table; o->name; o++) {
         option_variable(o, name);
         env_list_unset(list, name);

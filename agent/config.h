@@ -17,7 +17,7 @@ struct agent_config {
     /* options */
     char *server, *name, *group, *advertise, *token_file, *ca_file, *spool_dir,
         *config_dir, *worker_dir, *level, *config;
-    struct option_list label, nccl_libs;
+    struct option_list label, nccl_libs, pass_env;
     long ranks, idle_exit; /* idle_exit 0: never */
     bool once;
     /* derived */
@@ -26,7 +26,7 @@ struct agent_config {
     json_t *labels;    /* object of strings */
     enum log_level log_level;
     struct option_list consented;       /* variables that this node allows besides */
-    struct env_list worker_environment; /* the agent's own without its options */
+    struct env_list worker_environment; /* what they inherit of the agent's */
 };
 
 /* Read options, files and environment. 0, 1 when --help or --version was answered, or -1.

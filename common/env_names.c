@@ -345,6 +345,14 @@ static bool has_words(const char *parts, const char *settings, const char *name)
     return false;
 }
 
+bool env_name_matches(const char *pattern, const char *name)
+{
+    size_t len = strlen(pattern);
+
+    return len > 0 && pattern[len - 1] == '*' ? strncmp(name, pattern, len - 1) == 0
+                                              : strcmp(name, pattern) == 0;
+}
+
 const struct env_library *env_library_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {

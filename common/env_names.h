@@ -14,6 +14,9 @@ struct env_library {
     bool is_complete;     /* a run may set no others, with nobody's consent */
 };
 
+/* pattern: a name, or what names begin with and '*'. */
+bool env_name_matches(const char *pattern, const char *name);
+
 /* The library that the name belongs to, or NULL. */
 const struct env_library *env_library_of(const char *name);
 

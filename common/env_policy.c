@@ -96,11 +96,7 @@ static const struct rule {
 static const char *find_rule(const char *name)
 {
     for (size_t i = 0; i < sizeof(held_back) / sizeof(held_back[0]); i++) {
-        const char *rule = held_back[i].name;
-        size_t len = strlen(rule);
-
-        if (rule[len - 1] == '*' ? strncmp(name, rule, len - 1) == 0
-                                 : strcmp(name, rule) == 0)
+        if (env_name_matches(held_back[i].name, name))
             return held_back[i].reason;
     }
     return NULL;

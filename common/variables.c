@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/env_names.h"
+
 #define PREFIX "RINGBENCH_"
 #define NAME_MAX_BYTES 64
 
@@ -17,7 +19,7 @@ static const char *const others[] = {
     "LOG_LEVEL", "ALLOW_FAULTS", "STORE_RESERVE_BYTES",
     /* the agent's */
     "SERVER", "NAME", "GROUP", "LABEL", "RANKS", "CA_FILE", "SPOOL_DIR", "CONFIG_DIR",
-    "WORKER_DIR", "NCCL_LIBS", "ONCE", "IDLE_EXIT", "AGENT_OPTIONS",
+    "WORKER_DIR", "NCCL_LIBS", "PASS_ENV", "ONCE", "IDLE_EXIT", "AGENT_OPTIONS",
     /* the workers' */
     "ADDRESS", "CASE", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
     "RANKS_PER_NCCL_ID",
@@ -30,10 +32,7 @@ static const char *const others[] = {
 static bool is_of_others(const char *name)
 {
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        size_t len = strcspn(others[i], "*");
-
-        if (strncmp(name, others[i], len) == 0 &&
-            (others[i][len] == '*' || name[len] == '\0'))
+        if (env_name_matches(others[i], name))
             return true;
     }
     return false;

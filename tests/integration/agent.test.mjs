@@ -28,7 +28,7 @@ function startAgent(t, url, extra = [], env = {}) {
   const agent = new Program(t, path.join(binDir, 'ringbench-agent'), [
     '--server', url, '--name', 'node-1', '--worker-dir', path.join(dir, 'workers'),
     '--spool-dir', path.join(dir, 'spool'), '--config-dir', path.join(dir, 'config'), ...extra,
-  ], { env: { ...process.env, TEST_MARK: mark, ...env } });
+  ], { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } });
   agent.dir = dir;
   agent.workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
   return agent;

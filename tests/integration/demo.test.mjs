@@ -14,7 +14,10 @@ let serial = 0;
 function startDemo(t, ...args) {
   const mark = `${process.pid}-demo-${serial++}`;
   const demo = new Program(t, script, args, {
-    env: { ...process.env, RINGBENCH_BIN_DIR: binDir, RINGBENCH_PORT: '0', TEST_MARK: mark },
+    env: {
+      ...process.env, RINGBENCH_BIN_DIR: binDir, RINGBENCH_PORT: '0',
+      TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK',
+    },
   });
   demo.nothingLeft = () => waitFor(() => processesWithEnv('TEST_MARK', mark).length === 0,
     () => `left: ${processesWithEnv('TEST_MARK', mark)}`);

@@ -57,3 +57,32 @@ test('with the consent of the node it reaches the process', limit, async (t) => 
   for (const other of rest) assert.equal(first[other], 'x');
   assert.deepEqual([first[name], second[name]], ['a', 'b']);
 });
+
+test('processes inherit what the site\'s software needs, and no secrets', limit, async (t) => {
+  const passed = {
+    LD_LIBRARY_PATH: '/opt/lib', CONDA_PREFIX: '/opt/conda', MODULEPATH: '/opt/modules', LC_ALL: 'C',
+    SLURM_JOB_NODELIST: 'n[1-2]', OMPI_COMM_WORLD_SIZE: '2', NCCL_IB_HCA: 'mlx5', UCX_IB_PKEY: '1',
+    FI_CXI_PROV_KEY_CACHE: '0', CUDA_PATH: '/opt/cuda', OMP_NUM_THREADS: '3', RINGBENCH_HOSTID: 'h',
+    SITE_LICENSE: 'a', OUR_KEY: 'b', // that the administrator adds
+  };
+  const kept = {
+    AWS_SECRET_ACCESS_KEY: 'hush', GITHUB_TOKEN: 'hush', https_proxy: 'http://me:hush@proxy', DB_URL: 'hush',
+    SLURM_JWT: 'hush', HF_TOKEN: 'hush', NVIDIA_API_KEY: 'hush', CUDA_password: 'hush',
+    PBS_JOBCOOKIE: 'hush', SITE_TOKEN: 'hush',
+  };
+  const { server, agents: [agent] } = await startNode(t, {
+    args: ['--pass-env', 'SITE_*', '--pass-env', 'OUR_KEY', '--pass-env', 'TEST_MARK'],
+    env: { ...passed, ...kept },
+  });
+  const [got] = await environments(server, {});
+  for (const [name, value] of Object.entries(passed)) assert.equal(got[name], value, name);
+  for (const name of Object.keys(kept)) assert.ok(!(name in got), name);
+  for (const name of ['PATH', 'TEST_MARK', 'RANK', 'MASTER_ADDR']) assert.ok(got[name], name);
+
+  const names = (pattern) => agent.errors.flatMap((line) => line.match(pattern)?.[1].split(' ') ?? []);
+  const inherited = names(/ info workers and programs inherit: (.*)$/);
+  const left = names(/ info not passed on to them \(--pass-env NAME would\): (.*)$/);
+  for (const name of Object.keys(passed)) assert.ok(inherited.includes(name), name);
+  for (const name of Object.keys(kept)) assert.ok(left.includes(name) && !inherited.includes(name), name);
+  assert.doesNotMatch(agent.errors.join('\n'), /hush/);
+});

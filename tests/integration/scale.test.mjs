@@ -89,7 +89,7 @@ test('an agent has more ranks than files are usually allowed for', limit, async 
   const mark = `${process.pid}-few-files`;
   new Program(t, 'bash', ['-c', 'ulimit -Sn 64; exec "$0" "$@"', path.join(binDir, 'ringbench-agent'),
     '--server', server.url, '--name', 'node-1', '--ranks', '40', '--spool-dir', tempDir(t)],
-  { env: { ...process.env, TEST_MARK: mark } });
+  { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK' } });
   await server.nodeIs('node-1', 'idle');
   const { id } = await server.run({ ...slow, nodes: {} });
   await server.event(id, (event) => event.type === 'result');

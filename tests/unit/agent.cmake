@@ -1,6 +1,7 @@
 unit_test(env_policy rb_common)
 unit_test(env_known rb_common)
 unit_test(agent_config rb_agent)
+unit_test(inherit rb_agent)
 unit_test(backoff rb_agent)
 unit_test(capture rb_agent)
 unit_test(case_start rb_agent)

@@ -58,6 +58,9 @@ static const struct {
     {"--server http://h --token-file /nonexistent", "can't open token file /nonexistent"},
     {"--server https://h --ca-file /nonexistent", "can't read CA file /nonexistent"},
     {"--server http://h --worker-dir /nonexistent", "worker directory /nonexistent"},
+    {"--server http://h --pass-env A=B",
+     "--pass-env: 'A=B' is neither a variable's name"},
+    {"--server http://h --pass-env A*B", "--pass-env: 'A*B' is neither"},
     {"--server http://h --dance", "--dance"},
 };
 

@@ -235,7 +235,7 @@ export async function startAgent(t, server, name, { args = [], env = {}, ranks =
   const agent = new Program(t, path.join(binDir, 'ringbench-agent'), [
     '--server', server.url, '--name', name, '--ranks', String(ranks),
     '--spool-dir', tempDir(t), ...args,
-  ], { env: { ...process.env, TEST_MARK: mark, ...env } });
+  ], { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } });
   agent.nodeName = name;
   agent.workers = () => processesWithEnv('TEST_MARK', mark).filter((pid) => pid !== agent.pid);
   if (ready) await server.nodeIs(name, 'idle');

@@ -1,0 +1,83 @@
+/* test_inherit.c - what workers get of the agent's environment */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/inherit.h"
+
+static char site[] = "SITE_*", key[] = "OUR_KEY";
+static char *items[] = {site, key};
+static const struct option_list added = {.items = items, .count = 2}, none = {0};
+
+static const struct sample {
+    const char *name;
+    bool passes;
+} samples[] = {
+    {"PATH", true},
+    {"LC_ALL", true},
+    {"LD_LIBRARY_PATH", true},
+    {"EBROOTGCC", true},
+    {"_ModuleTable001_", true},
+    {"SLURM_JOB_ID", true},
+    {"NCCL_SOCKET_IFNAME", true},
+    {"UCX_IB_PKEY", true},
+    {"FI_CXI_PROV_KEY_CACHE", true}, /* known to be harmless */
+    {"TORCH_HOME", true},
+    {"SIM_SEED", true},
+    {"RINGBENCH_HOSTID", true},
+    {"SITE_LICENSE", true},
+    {"OUR_KEY", true}, /* named in full */
+    {"PATH2", false},
+    {"OLDPATH", false},
+    {"SSH_AUTH_SOCK", false},
+    {"https_proxy", false},
+    {"CREDENTIALS_DIRECTORY", false},
+    {"SITE_TOKEN", false},
+    {"SITE_AUTHTOKEN_2", false},
+    {"SITE_KEYS", false},
+    {"SITE_db_password", false},
+    {"SLURM_JWT", false},
+    {"PBS_JOBCOOKIE", false},
+    {"FI_CXI_COLL_MCAST_TOKEN", false},
+    {"NCCL_SECRET_", false},
+    {"", false},
+};
+
+static void passes_on_what_software_needs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        if (inherit_passes(samples[i].name, &added) != samples[i].passes)
+            fail_msg("%s", samples[i].name);
+    }
+    assert_false(inherit_passes("SITE_LICENSE", &none));
+    assert_false(inherit_passes("OUR_KEY", &none));
+}
+
+static void copies_it(void **state)
+{
+    char path[] = "PATH=/a=b", token[] = "HF_TOKEN=x", odd[] = "odd", empty[] = "LANG=";
+    char *environment[] = {path, token, odd, empty, NULL};
+    struct env_list list;
+
+    (void)state;
+    env_list_init(&list);
+    assert_int_equal(inherit_environment(&list, environment, &none, NULL), 0);
+    assert_int_equal(list.count, 2);
+    assert_string_equal(env_list_get(&list, "PATH"), "/a=b");
+    assert_string_equal(env_list_get(&list, "LANG"), "");
+    env_list_release(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_on_what_software_needs),
+        cmocka_unit_test(copies_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
