@@ -233,6 +233,7 @@ static int start_core(struct server *server, struct error *err)
     struct scheduler_config scheduler = {
         .advertise = config->advertise,
         .lease_s = config->lease_s,
+        .batch_lost_s = config->batch_lost_s,
         .poll_s = config->poll_s,
         .join_s = config->join_timeout_s,
     };

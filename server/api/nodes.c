@@ -77,6 +77,17 @@ void api_node_get(struct http_request *request, void *arg)
     store_read_node(api->store, json_get_str(node, "name", ""), on_history, wait);
 }
 
+void api_node_forget(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct error err;
+
+    if (scheduler_forget_node(api->scheduler, http_request_param(request, "name"), &err))
+        http_reply_error(request, &err);
+    else
+        http_reply_empty(request, 204);
+}
+
 void api_rendezvous_describe(struct http_request *request, void *arg)
 {
     struct api *api = arg;

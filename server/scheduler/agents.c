@@ -324,6 +324,7 @@ static void on_batch_written(void *arg, const struct error *err,
     size_t next = 0;
 
     /* The node may have been registered anew meanwhile, by the same boot or another. */
+    node->n_batches--;
     if (node->committing == batch)
         node->committing = NULL;
     if (err) {
@@ -469,6 +470,7 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
         return;
     }
     node->committing = batch;
+    node->n_batches++;
     scheduler_hold(scheduler);
     store_submit(scheduler->config.store, write, false, on_batch_written, batch);
 }

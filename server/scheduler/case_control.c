@@ -455,6 +455,14 @@ void live_case_leaving(struct live_case *live, const struct node *node)
     live_case_stop(live, CASE_FAILED, text);
 }
 
+void live_case_forget(struct live_case *live, const struct node *node)
+{
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        if (live->nodes[i].node == node)
+            live->nodes[i].node = NULL;
+    }
+}
+
 static void check_nodes(struct live_case *live, int64_t now_ns)
 {
     struct scheduler *scheduler = live->active->scheduler;

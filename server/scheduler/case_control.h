@@ -49,6 +49,9 @@ void live_case_result(struct live_case *live);
 /* The node's agent is about to leave, workers and all. */
 void live_case_leaving(struct live_case *live, const struct node *node);
 
+/* The node is about to be removed. */
+void live_case_forget(struct live_case *live, const struct node *node);
+
 /* A progress line (not stored). */
 void live_case_progress(struct live_case *live, int rank, const json_t *event);
 

@@ -103,6 +103,16 @@ static struct node *add_node(struct node_registry *registry, const char *name)
     return node;
 }
 
+void node_remove(struct node_registry *registry, struct node *node)
+{
+    size_t at = node_index(registry, node->name);
+
+    registry->count--;
+    memmove(&registry->nodes[at], &registry->nodes[at + 1],
+            (registry->count - at) * sizeof(*registry->nodes));
+    node_destroy(node);
+}
+
 static void replace_text(char **field, const char *text)
 {
     char *copy = text ? strdup(text) : NULL;

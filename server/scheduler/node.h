@@ -50,13 +50,14 @@ struct node {
     /* Events: stored up to acked; `committing` is the batch on its way to the disk. */
     int64_t acked;
     const void *committing;
+    size_t n_batches; /* on their way to the disk: it can't be removed */
     bool was_refused; /* what it sent, and the log has said so */
     struct node_occupant *occupants;
     size_t n_occupants;
 };
 
 struct node_registry {
-    struct node **nodes; /* sorted by name; none is ever taken out */
+    struct node **nodes; /* sorted by name */
     size_t count;
 };
 
@@ -85,6 +86,9 @@ struct node_registration {
 struct node *node_register(struct node_registry *registry,
                            const struct node_registration *registration, int64_t now_ns,
                            bool *is_new, struct error *err);
+
+/* Take it out and free it; nobody may hold it any more. */
+void node_remove(struct node_registry *registry, struct node *node);
 
 void node_seen(struct node *node, int64_t now_ns);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/batch_group.h"
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
@@ -307,11 +308,25 @@ static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_
 
 /* ---- The clock ---- */
 
+/* A batch job takes its nodes along: nobody need look for them. */
+static void expire_lost(struct scheduler *scheduler, struct node *node, int64_t now_ns)
+{
+    const struct scheduler_config *config = &scheduler->config;
+
+    if (node->state != NODE_LOST || !batch_group(node->group) ||
+        now_ns - node->last_seen_ns <
+            (config->lease_s + config->batch_lost_s) * SECOND_NS)
+        return;
+    node->state = NODE_LEFT;
+    node_log(scheduler, node, "left", "lost, and taken to have gone with its batch job");
+}
+
 static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
 {
     for (size_t i = 0; i < scheduler->nodes.count; i++) {
         struct node *node = scheduler->nodes.nodes[i];
 
+        expire_lost(scheduler, node, now_ns);
         if (node->state != NODE_ALIVE)
             continue;
         if (node->poll_done && now_ns >= node->poll_until_ns)

@@ -25,6 +25,7 @@ struct scheduler_config {
                                       which each agent reaches the server */
     long lease_s;                  /* an agent silent for so long is lost */
     long poll_s;                   /* how long a command poll is held */
+    long batch_lost_s;             /* a batch job's node that is lost has left then */
     long join_s;                   /* deadline of a case's rendezvous */
 };
 
@@ -101,6 +102,11 @@ bool scheduler_program_fits(const struct scheduler *scheduler,
 json_t *scheduler_nodes_json(const struct scheduler *scheduler); /* array */
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */
+
+/* Forget a node that is lost or has left. ERROR_NOT_FOUND, ERROR_CONFLICT for one that is
+ * alive. */
+int scheduler_forget_node(struct scheduler *scheduler, const char *name,
+                          struct error *err);
 
 struct scheduler_counters {
     size_t nodes_idle, nodes_busy, nodes_lost;

@@ -121,8 +121,8 @@ test('an agent that is told to leave takes its case with it, by name', limit, as
   assert.equal(run.state, 'failed');
   assert.equal(run.reason, 'node-1: agent left: told to terminate (SIGTERM), job slurm-8');
   await noWorkersLeft(agents);
-  const { history } = await server.nodeIs('node-1', 'left');
-  assert.equal(history[0].detail, 'told to terminate (SIGTERM), job slurm-8');
+  await waitFor(async () => (await server.node('node-1')).history[0].detail ===
+    'told to terminate (SIGTERM), job slurm-8', 'the reason is not in the history');
 });
 
 test('an agent that is killed as soon as it has said why it leaves has left', limit, async (t) => {

@@ -1,10 +1,14 @@
 // monitoring.test.mjs - the dashboard and the alerts ask only for what /metrics has
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
-import { quick, startCluster } from './lib/cluster.mjs';
-import { patience } from './lib/fixture.mjs';
+import {
+  assertProblem, quick, startAgent, startCluster, startServer,
+} from './lib/cluster.mjs';
+import { binDir, patience, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 60000 * patience };
 const read = (file) => fs.readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8');
@@ -97,4 +101,37 @@ test('the alerts watch what there is', limit, async (t) => {
   });
   assert.equal(expressions.length, lines.filter((line) => line.includes('- alert: ')).length);
   for (const expression of expressions) assertKnown(expression, known);
+});
+
+test('nodes that went with their batch job raise no alert', limit, async (t) => {
+  const server = await startServer(t, { args: ['--lease-s', '2', '--batch-lost-s', '1'] });
+  const job = await startAgent(t, server, 'node-1', { env: { SLURM_JOB_ID: '8' } });
+  const service = await startAgent(t, server, 'node-2');
+  job.signal('SIGKILL');
+  service.signal('SIGKILL');
+  const states = async () => (await server.node('node-1')).history.map(({ state }) => state);
+  await waitFor(async () => `${await states()}` === 'left,lost,registered', 'node-1 has not left');
+  await server.nodeIs('node-2', 'lost');
+  assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 1$/m);
+  assert.equal((await server.request('DELETE', '/api/v1/nodes/node-2')).status, 204);
+  assert.match(await server.get('/metrics'), /^ringbench_nodes\{state="lost"\} 0$/m);
+  assert.deepEqual((await server.get('/api/v1/nodes')).nodes.map(({ name }) => name), ['node-1']);
+  // By default they are gone before the alert's time is over.
+  const help = execFileSync(path.join(binDir, 'ringbench-server'), ['--help'], { encoding: 'utf8' });
+  const [, seconds] = help.match(/--batch-lost-s[^]*?default:? (\d+)/);
+  const [, minutes] = read('prometheus/ringbench.rules.yml').match(/RingbenchNodesLost[^]*?for: (\d+)m/);
+  assert.ok(Number(seconds) + 15 < Number(minutes) * 60, `${seconds} s, ${minutes} m`);
+});
+
+test('only a node that is gone can be forgotten', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 1);
+  const forget = (name) => server.request('DELETE', `/api/v1/nodes/${name}`);
+  assertProblem(await forget('node-1'), 409, /node node-1 is alive: only one that is lost or has left/);
+  assertProblem(await forget('node-7'), 404, /there is no node node-7/);
+  agents[0].signal('SIGTERM');
+  await server.nodeIs('node-1', 'left');
+  assert.equal((await forget('node-1')).status, 204);
+  assert.equal(await server.node('node-1'), null);
+  await startAgent(t, server, 'node-1');
+  assert.equal((await server.runEnds((await server.run(quick)).id)).state, 'completed');
 });
