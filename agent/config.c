@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "common/clean_text.h"
 #include "common/json_util.h"
 #include "common/run_spec_fields.h"
+#include "common/secret_file.h"
 
 #define TOKEN_MAX 4096
 
@@ -251,13 +251,12 @@ static void load_ranks(struct agent_config *config)
 
 /* ---- files ---- */
 
-static int read_token(int fd, struct agent_config *config, struct error *err)
+static int read_token(FILE *file, struct agent_config *config, struct error *err)
 {
     char text[TOKEN_MAX + 1];
-    ssize_t n = read(fd, text, sizeof(text) - 1);
-    size_t len;
+    size_t n = fread(text, 1, sizeof(text) - 1, file), len;
 
-    if (n < 0)
+    if (ferror(file))
         return error_set_errno(err, ERROR_IO, errno, "can't read token file %s",
                                config->token_file);
     text[n] = '\0';
@@ -276,23 +275,16 @@ static int read_token(int fd, struct agent_config *config, struct error *err)
 
 static int load_token(struct agent_config *config, struct error *err)
 {
-    struct stat st;
-    int fd, result = -1;
+    FILE *file;
+    int result;
 
     if (!config->token_file)
         return 0;
-    fd = open(config->token_file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st))
-        error_set_errno(err, ERROR_IO, errno, "can't open token file %s",
-                        config->token_file);
-    else if (st.st_mode & (S_IROTH | S_IWOTH))
-        error_set(err, ERROR_INVALID,
-                  "token file %s can be read or written by anybody: chmod 600 it",
-                  config->token_file);
-    else
-        result = read_token(fd, config, err);
-    if (fd >= 0)
-        close(fd);
+    file = secret_file_open("token file", config->token_file, err);
+    if (!file)
+        return -1;
+    result = read_token(file, config, err);
+    fclose(file);
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/secret_file.h"
 #include "server/api/api.h"
 #include "server/config.h"
 #include "server/http/auth.h"
@@ -97,16 +98,17 @@ static void raise_descriptor_limit(void)
         log_warn("can't raise the limit of open files: %s", strerror(errno));
 }
 
-static int read_pem(const char *path, char **out, struct error *err)
+static int read_pem(const char *path, bool is_secret, char **out, struct error *err)
 {
-    FILE *file = fopen(path, "re");
+    FILE *file = is_secret ? secret_file_open("TLS key", path, err) : fopen(path, "re");
     char chunk[4096];
     struct buf content;
     size_t n;
     int result = 0;
 
     if (!file)
-        return error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
+        return is_secret ? -1
+                         : error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
     buf_init(&content, PEM_MAX);
     while (!result && (n = fread(chunk, 1, sizeof(chunk), file)) > 0) {
         if (buf_append(&content, chunk, n))
@@ -131,8 +133,8 @@ static int load_secrets(const struct config *config, struct secrets *out,
         if (!out->auth)
             return -1;
     }
-    if (config->tls_cert && (read_pem(config->tls_cert, &out->tls_cert, err) ||
-                             read_pem(config->tls_key, &out->tls_key, err)))
+    if (config->tls_cert && (read_pem(config->tls_cert, false, &out->tls_cert, err) ||
+                             read_pem(config->tls_key, true, &out->tls_key, err)))
         return -1;
     return 0;
 }

@@ -2,13 +2,12 @@
 #include "server/http/auth.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "common/secret_file.h"
 
 #define TOKEN_MIN 16
 #define TOKEN_SIZE 256 /* with its NUL; comparison covers all of it */
@@ -107,38 +106,13 @@ static int read_tokens(struct http_auth *auth, FILE *file, struct error *err)
     return 0;
 }
 
-static FILE *open_private(const char *path, struct error *err)
-{
-    struct stat st;
-    FILE *file = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0) {
-        error_set_errno(err, ERROR_IO, errno, "cannot open");
-        return NULL;
-    }
-    if (fstat(fd, &st))
-        error_set_errno(err, ERROR_IO, errno, "cannot stat");
-    else if (!S_ISREG(st.st_mode))
-        error_set(err, ERROR_INVALID, "not a regular file");
-    else if (st.st_mode & (S_IRWXO | S_IWGRP))
-        error_set(err, ERROR_INVALID,
-                  "others can read or change it (mode %04o): chmod 0600",
-                  (unsigned)st.st_mode & 07777u);
-    else if (!(file = fdopen(fd, "r")))
-        error_set_errno(err, ERROR_IO, errno, "cannot open");
-    if (!file)
-        close(fd);
-    return file;
-}
-
 struct http_auth *http_auth_load(const char *path, struct error *err)
 {
-    struct http_auth *auth = NULL;
-    FILE *file = open_private(path, err);
+    FILE *file = secret_file_open("token file", path, err);
+    struct http_auth *auth;
 
     if (!file)
-        goto fail;
+        return NULL;
     auth = calloc(1, sizeof(*auth));
     if (!auth) {
         error_set(err, ERROR_MEMORY, "out of memory");
@@ -151,8 +125,7 @@ struct http_auth *http_auth_load(const char *path, struct error *err)
 fail:
     error_prefix(err, "token file %s", path);
     http_auth_destroy(auth);
-    if (file)
-        fclose(file);
+    fclose(file);
     return NULL;
 }
 

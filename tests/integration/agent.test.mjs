@@ -148,7 +148,7 @@ test('refuses a token file that anybody can read', limit, async (t) => {
   fs.chmodSync(file, 0o644);
   const agent = startAgent(t, 'http://127.0.0.1:1', ['--token-file', file]);
   assert.equal((await agent.ended()).code, 1);
-  assert.match(agent.errors.join('\n'), /can be read or written by anybody: chmod 600/);
+  assert.match(agent.errors.join('\n'), /token file .* can be read or changed by others \(mode 0644\): chmod 600/);
 });
 
 test('refuses a second agent on the same spool directory', limit, async (t) => {

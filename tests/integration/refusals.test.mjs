@@ -249,11 +249,15 @@ test('an agent without its server\'s token does not get in', limit, async (t) =>
 test('the server does not start open to others, or without what it needs', limit, async (t) => {
   const dir = tempDir(t);
   fs.writeFileSync(path.join(dir, 'open'), 'operator 0123456789abcdef\n', { mode: 0o644 });
+  fs.writeFileSync(path.join(dir, 'key'), 'any', { mode: 0o644 });
   fs.writeFileSync(path.join(dir, 'file'), '');
   for (const [args, says] of [
     [['--listen', '0.0.0.0:0'], /--insecure/],
     [['--listen', '127.0.0.1'], /--listen/],
-    [['--listen', '127.0.0.1:0', '--token-file', path.join(dir, 'open')], /others|read|mode|permission/i],
+    [['--listen', '127.0.0.1:0', '--token-file', path.join(dir, 'open')],
+      /token file .* can be read or changed by others \(mode 0644\): chmod 600/],
+    [['--listen', '127.0.0.1:0', '--tls-cert', path.join(dir, 'file'), '--tls-key', path.join(dir, 'key')],
+      /TLS key .* can be read or changed by others \(mode 0644\): chmod 600/],
     [['--listen', '127.0.0.1:0', '--data-dir', path.join(dir, 'file')], /file/],
     [['--nonsense'], /unknown option '--nonsense'; try --help/],
   ]) {

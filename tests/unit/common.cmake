@@ -1,5 +1,5 @@
 foreach(noun buf clean_text clock collective error ids json_util options problem run_spec
-        run_spec_memory series units utf8 variables)
+        run_spec_memory secret_file series units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
 # Every allocation of the code under test goes through the test's own functions.

@@ -181,6 +181,8 @@ static void reads_a_token_that_only_its_owner_sees(void **state)
     assert_int_equal(load_token("s3cret\n", 0644, &config, &err), -1);
     assert_non_null(strstr(err.text, "chmod 600"));
     agent_config_release(&config);
+    assert_int_equal(load_token("s3cret\n", 0660, &config, &err), -1);
+    agent_config_release(&config);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(load_token(bad[i], 0600, &config, &err), -1);
         agent_config_release(&config);

@@ -1,0 +1,14 @@
+/* secret_file.h - the one rule for files with tokens and keys: only the owner may write
+ * them, only the owner and the group may read them */
+#ifndef RINGBENCH_COMMON_SECRET_FILE_H
+#define RINGBENCH_COMMON_SECRET_FILE_H
+
+#include <stdio.h>
+
+#include "common/error.h"
+
+/* Open it for reading; `what`, such as "token file", is its name in the error. Links are
+ * followed: Kubernetes mounts secrets as such. */
+FILE *secret_file_open(const char *what, const char *path, struct error *err);
+
+#endif

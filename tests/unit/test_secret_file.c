@@ -1,0 +1,88 @@
+/* test_secret_file.c - which files with secrets are read */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/secret_file.h"
+
+static char dir[] = "/tmp/ringbench-secret-XXXXXX";
+
+static void opened(const char *name, const char *reason)
+{
+    struct error err = {ERROR_NONE, ""};
+    FILE *file = secret_file_open("TLS key", name, &err);
+
+    if ((file != NULL) != (reason == NULL) || (reason && !strstr(err.text, reason)))
+        fail_msg("%s: '%s'", name, err.text);
+    assert_true(file || strstr(err.text, "TLS key"));
+    if (file)
+        fclose(file);
+}
+
+static void only_the_owner_writes_and_no_others_read(void **state)
+{
+    static const struct {
+        mode_t mode;
+        const char *reason;
+    } cases[] = {
+        {0600, NULL},        {0400, NULL},          {0640, NULL},
+        {0440, NULL},        {0644, "(mode 0644)"}, {0604, "chmod 600"},
+        {0602, "chmod 600"}, {0660, "chmod 600"},   {0620, "chmod 600"},
+        {0601, "chmod 600"},
+    };
+
+    (void)state;
+    fclose(fopen("key", "w"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(chmod("key", cases[i].mode), 0);
+        opened("key", cases[i].reason);
+    }
+}
+
+static void follows_links_and_wants_a_file(void **state)
+{
+    (void)state;
+    assert_int_equal(chmod("key", 0600), 0);
+    assert_int_equal(symlink("key", "link"), 0);
+    opened("link", NULL);
+    assert_int_equal(chmod("key", 0644), 0);
+    opened("link", "can be read or changed by others");
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    opened("pipe", "is not a regular file");
+    opened(".", "is not a regular file");
+    opened("none", "can't open TLS key none: No such file");
+}
+
+static int enter(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    unlink("key");
+    unlink("link");
+    unlink("pipe");
+    return chdir("/") == 0 && rmdir(dir) == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_owner_writes_and_no_others_read),
+        cmocka_unit_test(follows_links_and_wants_a_file),
+    };
+
+    return cmocka_run_group_tests(tests, enter, leave);
+}
