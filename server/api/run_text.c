@@ -472,7 +472,10 @@ void run_text_event(struct run_text *text, json_t *event, struct buf *out)
 
     if (text->has_ended)
         return;
-    shown = clean_text_shown(event, true);
+    /* Of a result the table shows the words, and cleans them itself. */
+    shown = strcmp(json_get_str(event, "type", ""), "result") == 0
+                ? json_incref(event)
+                : clean_text_shown(event, true);
     take_event(text, shown, out);
     json_decref(shown);
 }
