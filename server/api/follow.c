@@ -12,8 +12,6 @@
 #include "common/log.h"
 #include "server/api/catchup.h"
 
-/* A client that has more than this still to read gets nothing new until it has. */
-#define QUEUED_MAX ((size_t)1 << 20)
 /* Events of one page: few enough that writing them does not hold up the loop. */
 #define PAGE_EVENTS 200
 /* Of one page as written; a page of the store is some 1 MiB. */
@@ -204,7 +202,7 @@ static void read_page(struct follower *follower)
 {
     if (follower->is_reading)
         return;
-    if (http_stream_queued(follower->stream) > QUEUED_MAX) {
+    if (http_stream_is_full(follower->stream)) {
         follower->is_blocked = true;
         return;
     }
@@ -257,7 +255,7 @@ static void on_live(void *arg, const struct run_event *event)
         go_on(follower, catchup_over(&follower->catchup));
         return;
     }
-    if (http_stream_queued(follower->stream) > QUEUED_MAX && follower->catchup.is_live) {
+    if (http_stream_is_full(follower->stream) && follower->catchup.is_live) {
         catchup_fall_back(&follower->catchup);
         catchup_event(&follower->catchup, event->id, &step);
         follower->is_blocked = true;

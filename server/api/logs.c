@@ -1,7 +1,9 @@
 /* logs.c - what a run's workers printed */
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/clock.h"
 #include "common/clean_text.h"
 #include "common/json_util.h"
 #include "server/api/handlers.h"
@@ -11,7 +13,7 @@
 
 #define LIMIT_DEFAULT 1000
 #define LIMIT_MAX 10000
-#define TEXT_BYTES_MAX ((size_t)256 << 20)
+#define TEXT_BYTES_MAX ((size_t)64 << 20) /* a page is 1 MiB and an entry */
 
 enum logs_form { LOGS_JSON, LOGS_TEXT };
 
@@ -36,65 +38,112 @@ static bool read_query(struct http_request *request, struct logs_query *query)
            params_integer(request, "after", 0, INT64_MAX, &query->after);
 }
 
-/* An entry may hold several lines; each gets to know where it is from, unless the reader
- * asked for one rank. */
-static void put_entry(const json_t *entry, bool is_one_rank, struct buf *out)
+/* What a process prints need not be UTF-8, which JSON must be: then its bytes beyond
+ * ASCII are shown as question marks. */
+static json_t *log_text(const char *text, size_t len)
 {
-    const char *text = json_get_str(entry, "text", "");
+    json_t *value = json_stringn(text, len);
+    char *ascii;
 
-    while (*text) {
-        size_t len = strcspn(text, "\n");
-
-        if (!is_one_rank)
-            buf_printf(out, "[%lld:%lld %s] ", (long long)json_get_int(entry, "case", 0),
-                       (long long)json_get_int(entry, "rank", 0),
-                       json_get_str(entry, "stream", "?"));
-        clean_text_show(out, text, len);
-        buf_append_str(out, "\n");
-        text += len + (text[len] == '\n');
-    }
+    if (value)
+        return value;
+    ascii = malloc(len + 1);
+    if (!ascii)
+        return NULL;
+    for (size_t i = 0; i < len; i++)
+        ascii[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+    value = json_stringn(ascii, len);
+    free(ascii);
+    return value;
 }
 
-static void reply_text(struct http_request *request, const json_t *lines,
-                       bool is_one_rank, int64_t next)
+/* The entries are members of an array. */
+static int put_json(const struct store_log *log, struct buf *out)
 {
+    char time[CLOCK_TEXT_MAX];
+    json_t *text = log_text(log->text, log->len);
+    json_t *line =
+        text
+            ? json_pack("{s:I, s:s, s:i, s:i, s:s, s:o}", "seq", (json_int_t)log->seq,
+                        "time", clock_format_ms(log->time_ms, time), "case", log->case_no,
+                        "rank", log->rank, "stream", log->stream, "text", text)
+            : NULL;
+    char *written = line ? json_text(line) : NULL;
+    int result = -1;
+
+    if (written && (out->len == 0 || !buf_append_str(out, ",\n")))
+        result = buf_append_str(out, written);
+    free(written);
+    json_decref(line);
+    return result;
+}
+
+/* An entry may hold several lines; each gets to know where it is from, unless the reader
+ * asked for one rank. */
+static int put_lines(const struct store_log *log, bool is_one_rank, struct buf *out)
+{
+    const char *text = log->text, *end = text + log->len;
+
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *stop = newline ? newline : end;
+
+        if (!is_one_rank)
+            buf_printf(out, "[%d:%d %s] ", log->case_no, log->rank, log->stream);
+        clean_text_show(out, text, (size_t)(stop - text));
+        if (buf_append_str(out, "\n"))
+            return -1;
+        text = stop + 1;
+    }
+    return 0;
+}
+
+static int put_all(const struct store_log *log, struct buf *out)
+{
+    return put_lines(log, false, out);
+}
+
+static int put_rank(const struct store_log *log, struct buf *out)
+{
+    return put_lines(log, true, out);
+}
+
+static store_log_put *put_of(const struct logs_query *query)
+{
+    if (query->form == LOGS_JSON)
+        return put_json;
+    return query->rank >= 0 ? put_rank : put_all;
+}
+
+static void reply_page(struct http_request *request, enum logs_form form,
+                       const char *text, size_t len, int64_t next)
+{
+    static const char *const types[] = {"application/json", "text/plain; charset=utf-8"};
     struct buf out;
 
     buf_init(&out, TEXT_BYTES_MAX);
-    for (size_t i = 0; i < json_array_size(lines); i++)
-        put_entry(json_array_get(lines, i), is_one_rank, &out);
-    if (next >= 0)
+    buf_append_str(&out, form == LOGS_JSON ? "{\"lines\":[" : "");
+    buf_append(&out, text, len);
+    if (form == LOGS_JSON && next > 0)
+        buf_printf(&out, "],\"next\":%lld}\n", (long long)next);
+    else if (form == LOGS_JSON)
+        buf_append_str(&out, "],\"next\":null}\n");
+    else if (next > 0)
         buf_printf(&out, "# there is more: after=%lld\n", (long long)next);
-    http_reply_text(request, 200, "text/plain; charset=utf-8", out.len ? out.data : "",
-                    out.len);
+    http_reply_text(request, 200, types[form], out.len ? out.data : "", out.len);
     buf_release(&out);
 }
 
-static void on_logs(void *arg, const struct error *err, json_t *lines)
+static void on_logs(void *arg, const struct error *err, const char *text, size_t len,
+                    int64_t next)
 {
     struct http_request *request = parked_take(arg);
     struct logs_query query;
-    int64_t next = -1;
-    size_t count = json_array_size(lines);
 
-    if (request && err) {
+    if (request && err)
         http_reply_error(request, err);
-        request = NULL;
-    }
-    if (!request || !read_query(request, &query)) {
-        json_decref(lines);
-        return;
-    }
-    if (count > 0 && (int64_t)count >= query.limit)
-        next = json_get_int(json_array_get(lines, count - 1), "seq", 0);
-    if (query.form == LOGS_TEXT) {
-        reply_text(request, lines, query.rank >= 0, next);
-        json_decref(lines);
-        return;
-    }
-    http_reply_json(request, 200,
-                    json_pack("{s:o, s:o}", "lines", lines, "next",
-                              next >= 0 ? json_integer((json_int_t)next) : json_null()));
+    else if (request && read_query(request, &query))
+        reply_page(request, (enum logs_form)query.form, text, len, next);
 }
 
 /* Whether the run has, or may come to have, the rank and the case that were asked for. */
@@ -127,7 +176,8 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     parked = parked_create(api, request);
     if (parked)
         store_read_logs(api->store, json_get_str(run, "id", ""), (int)query.case_no,
-                        (int)query.rank, query.after, (int)query.limit, on_logs, parked);
+                        (int)query.rank, query.after, (int)query.limit, put_of(&query),
+                        on_logs, parked);
 }
 
 void api_run_logs(struct http_request *request, void *arg)

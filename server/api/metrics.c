@@ -87,11 +87,19 @@ static void put_http(const struct api *api, struct buf *out)
     single(out, "ringbench_http_connections", "gauge", "HTTP connections open.",
            (double)c.connections);
     single(out, "ringbench_http_waiting_connections", "gauge",
-           "HTTP connections that have not sent the head of a request.", (double)c.waiting);
+           "HTTP connections that have not sent the head of a request.",
+           (double)c.waiting);
     single(out, "ringbench_http_reclaimed_connections_total", "counter",
-           "HTTP connections closed for their silence, to make room.", (double)c.reclaimed);
+           "HTTP connections closed for their silence, to make room.",
+           (double)c.reclaimed);
     single(out, "ringbench_http_refused_connections_total", "counter",
            "HTTP connections refused: there was no room to make.", (double)c.refused);
+    single(out, "ringbench_http_unread_bytes", "gauge",
+           "Bytes of streams and large answers that clients have still to read.",
+           (double)c.unread_bytes);
+    single(out, "ringbench_http_dropped_clients_total", "counter",
+           "Clients dropped because all had too much to read, and they read least.",
+           (double)c.dropped);
     single(out, "ringbench_http_streams", "gauge", "Answers that are still going on.",
            (double)c.streams);
 }

@@ -17,6 +17,7 @@
 
 #define DEFAULT_CONNECTIONS 20000u
 #define DEFAULT_STREAMS 2000u
+#define DEFAULT_UNREAD ((size_t)128 << 20)
 /* Headers of a request and those of its answer share this memory, which a connection
  * keeps touched for life: 32 KiB, the library's default, costs four times as much per
  * parked agent. Headers may have some 7.9 KB; beyond that the library answers 431. */
@@ -370,6 +371,8 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     TAILQ_INIT(&server->held);
     TAILQ_INIT(&server->woken);
     roster_init(&server->handshakes);
+    backlog_init(&server->backlog,
+                 config->max_unread ? config->max_unread : DEFAULT_UNREAD);
     TAILQ_INIT(&server->lingers);
     return server;
 }
@@ -449,6 +452,8 @@ void http_server_counters(const struct http_server *server, struct http_counters
     struct lobby_counters lobby = {.waiting = 0};
 
     *out = server->counters;
+    out->unread_bytes = server->backlog.bytes;
+    out->dropped = server->backlog.dropped;
     if (server->lobby)
         lobby_counters(server->lobby, &lobby);
     out->connections += lobby.waiting;

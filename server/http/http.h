@@ -41,6 +41,7 @@ struct http_config {
     const struct http_auth *auth;   /* NULL: everyone may do everything */
     unsigned max_connections;       /* 0: 20000 */
     unsigned max_streams;           /* 0: 2000 */
+    size_t max_unread;              /* bytes of streams and large answers; 0: 128 MiB */
 };
 
 /* Bind, listen and serve `routes` (terminated by a NULL method; borrowed for life; the
@@ -66,9 +67,11 @@ void http_server_address(const struct http_server *server, struct sockaddr_stora
 struct http_counters {
     uint64_t requests, responses_2xx, responses_4xx, responses_5xx;
     unsigned connections, streams;
-    unsigned waiting; /* connections that have not sent the head of a request */
-    uint64_t reclaimed,
-        refused; /* connections closed to make room; with no room to make */
+    unsigned waiting;      /* connections that have not sent the head of a request */
+    uint64_t unread_bytes; /* of streams and large answers */
+    uint64_t dropped;      /* clients that read too little of them */
+    uint64_t reclaimed;    /* connections closed to make room */
+    uint64_t refused;      /* with no room to make */
 };
 void http_server_counters(const struct http_server *server, struct http_counters *out);
 
@@ -127,9 +130,12 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
                                       void *data);
 
 /* Queue bytes (copied). Returns the bytes now queued and unsent. A client for which 64
- * MiB pile up is dropped, and `gone` runs: stop writing well before, and go on when
- * drained. */
+ * MiB pile up is dropped, and `gone` runs: stop writing when the stream is full, and go
+ * on when drained. When all clients together have too much to read, the one that has read
+ * nothing for longest is dropped. */
 size_t http_stream_write(struct http_stream *stream, const void *data, size_t len);
+/* It has a MiB to read, or something while the server has much to send to all. */
+bool http_stream_is_full(const struct http_stream *stream);
 size_t http_stream_queued(const struct http_stream *stream);
 
 /* `drained` runs on the loop each time the queue has become empty. */

@@ -15,6 +15,7 @@
 
 #include "common/buf.h"
 #include "server/http/auth.h"
+#include "server/http/backlog.h"
 #include "server/http/byte_queue.h"
 #include "server/http/certificate.h"
 #include "server/http/http.h"
@@ -117,6 +118,7 @@ struct http_server {
     TAILQ_HEAD(, http_linger) lingers;
     unsigned n_lingers;
     size_t body_bytes; /* of all requests being read */
+    struct backlog backlog;
     struct http_counters counters;
 
     uint64_t close_deadline_ms;

@@ -3,11 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "common/log.h"
 #include "common/json_util.h"
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
+
+#define LARGE ((size_t)64 << 10)
+#define LARGE_BLOCK ((size_t)32 << 10)
 
 static const char ui_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
@@ -15,14 +19,79 @@ static const char ui_policy[] =
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
+/* An answer of malloc'ed bytes that is sent in pieces, so that it is seen whether its
+ * client reads. Lives as long as the library's response. */
+struct large {
+    struct http_server *server;
+    struct backlog_entry unread;
+    char *data; /* NULL: the client was dropped */
+    int fd;
+};
+
+static void drop_large(struct backlog_entry *unread)
+{
+    struct large *large = unread->owner;
+
+    backlog_clear(&large->server->backlog, unread);
+    free(large->data);
+    large->data = NULL;
+    shutdown(large->fd, SHUT_RDWR);
+}
+
+static ssize_t read_large(void *cls, uint64_t pos, char *out, size_t max)
+{
+    struct large *large = cls;
+
+    if (!large->data)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    memcpy(out, large->data + pos, max);
+    backlog_take(&large->server->backlog, &large->unread, max);
+    return (ssize_t)max;
+}
+
+static void free_large(void *cls)
+{
+    struct large *large = cls;
+
+    backlog_clear(&large->server->backlog, &large->unread);
+    free(large->data);
+    free(large);
+}
+
+static struct MHD_Response *large_response(const struct http_request *request, char *data,
+                                           size_t len)
+{
+    struct large *large = calloc(1, sizeof(*large));
+    struct MHD_Response *response =
+        large ? MHD_create_response_from_callback(len, LARGE_BLOCK, read_large, large,
+                                                  free_large)
+              : NULL;
+
+    if (!response) {
+        free(large);
+        return NULL;
+    }
+    large->server = request->server;
+    large->data = data;
+    large->fd = request->connection->fd;
+    large->unread.owner = large;
+    large->unread.drop = drop_large;
+    backlog_add(&request->server->backlog, &large->unread, len);
+    return response;
+}
+
 /* A response of malloc'ed bytes, which are stolen, also on failure. */
-static struct MHD_Response *response_of(char *data, size_t len)
+static struct MHD_Response *response_of(const struct http_request *request, char *data,
+                                        size_t len)
 {
     struct MHD_Response *response;
 
     if (!data)
         return NULL;
-    response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
+    if (len >= LARGE && request->connection && !request->is_abandoned)
+        response = large_response(request, data, len);
+    else
+        response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
     if (!response)
         free(data);
     return response;
@@ -92,7 +161,7 @@ void reply_finish(struct http_request *request, int status, struct MHD_Response 
 static void finish_text(struct http_request *request, int status, const char *type,
                         char *text, size_t len)
 {
-    struct MHD_Response *response = response_of(text, len);
+    struct MHD_Response *response = response_of(request, text, len);
 
     if (response && MHD_add_response_header(response, "Content-Type", type) != MHD_YES) {
         MHD_destroy_response(response);

@@ -1,5 +1,6 @@
 /* stream.c - responses that go on: a queue of bytes between a writer and a connection */
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "common/log.h"
 #include "server/http/internal.h"
@@ -7,12 +8,14 @@
 /* A writer that ignores http_stream_queued loses its client here, not the server's
  * memory. */
 #define QUEUE_MAX ((size_t)64 << 20)
+#define FULL ((size_t)1 << 20)
 #define BLOCK_SIZE 4096
 
 struct http_stream {
     struct http_server *server;
     struct http_request *request; /* NULL when the connection is done with it */
     struct byte_queue queue;
+    struct backlog_entry unread;
     void (*gone)(void *data);
     void (*drained)(void *data);
     void *data;
@@ -39,10 +42,16 @@ static void unnotice(struct http_stream *stream)
     stream->is_noticed = false;
 }
 
+static void release_queue(struct http_stream *stream)
+{
+    byte_queue_release(&stream->queue);
+    backlog_clear(&stream->server->backlog, &stream->unread);
+}
+
 static void stream_free(struct http_stream *stream)
 {
     unnotice(stream);
-    byte_queue_release(&stream->queue);
+    release_queue(stream);
     free(stream);
 }
 
@@ -79,6 +88,7 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     n = byte_queue_pop(&stream->queue, out, max);
     if (n > 0) {
+        backlog_take(&stream->server->backlog, &stream->unread, (size_t)n);
         if (stream->queue.len == 0 && stream->drained && !stream->is_ended)
             notice(stream);
         return (ssize_t)n;
@@ -92,6 +102,16 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
     return 0;
 }
 
+/* The library may be waiting for room in the socket. */
+static void drop_stream(struct backlog_entry *unread)
+{
+    struct http_stream *stream = unread->owner;
+
+    if (stream->request)
+        shutdown(stream->request->connection->fd, SHUT_RDWR);
+    stream_cut(stream);
+}
+
 static struct http_stream *stream_new(struct http_request *request)
 {
     struct http_stream *stream = calloc(1, sizeof(*stream));
@@ -100,6 +120,8 @@ static struct http_stream *stream_new(struct http_request *request)
         stream->server = request->server;
         stream->request = request;
         byte_queue_init(&stream->queue);
+        stream->unread.drop = drop_stream;
+        stream->unread.owner = stream;
     }
     return stream;
 }
@@ -156,7 +178,7 @@ void stream_completed(struct http_stream *stream)
 void stream_cut(struct http_stream *stream)
 {
     stream->is_cut = true;
-    byte_queue_release(&stream->queue);
+    release_queue(stream);
     if (stream->request)
         request_resume(stream->request);
 }
@@ -186,9 +208,17 @@ size_t http_stream_write(struct http_stream *stream, const void *data, size_t le
         stream_cut(stream);
         return 0;
     }
-    if (len > 0)
-        request_resume(stream->request);
+    if (len == 0)
+        return stream->queue.len;
+    request_resume(stream->request);
+    backlog_add(&stream->server->backlog, &stream->unread, len);
     return stream->queue.len;
+}
+
+bool http_stream_is_full(const struct http_stream *stream)
+{
+    return stream->queue.len > FULL ||
+           (stream->queue.len > 0 && backlog_is_high(&stream->server->backlog));
 }
 
 size_t http_stream_queued(const struct http_stream *stream)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "common/buf.h"
 #include "common/error.h"
 
 struct store;
@@ -131,10 +132,6 @@ void store_read_events_text(struct store *store, const char *run, int64_t after,
                             const char *type, int limit, store_text_done *done,
                             void *arg);
 
-/* [{"seq","time","case","rank","stream","text"}]; case_no and rank -1 = any. */
-void store_read_logs(struct store *store, const char *run, int case_no, int rank,
-                     int64_t after, int limit, store_read_done *done, void *arg);
-
 /* Which of a run's results; -1 or NULL: any. */
 struct store_rows_query {
     const char *run;
@@ -151,6 +148,23 @@ typedef void store_rows_done(void *arg, const struct error *err, const char *tex
                              size_t len, int64_t next);
 void store_read_rows(struct store *store, const struct store_rows_query *query,
                      store_rows_done *done, void *arg);
+
+/* What a rank printed, as it was read from it: one or more lines. */
+struct store_log {
+    int64_t seq, time_ms;
+    int case_no, rank;
+    const char *stream, *text;
+    size_t len;
+};
+
+/* Append it in the form that the asker wants. Runs on the reader's thread; -1 fails. */
+typedef int store_log_put(const struct store_log *log, struct buf *out);
+
+/* A page of what a run's ranks printed, made by `put`; case_no and rank -1 = any. Ends
+ * early past 1 MiB. next: the `after` of the next page, 0 when there is none. */
+void store_read_logs(struct store *store, const char *run, int case_no, int rank,
+                     int64_t after, int limit, store_log_put *put, store_rows_done *done,
+                     void *arg);
 
 /* [{"time","state","detail"}], newest first, of a node. */
 void store_read_node(struct store *store, const char *node, store_read_done *done,

@@ -146,21 +146,6 @@ void store_read_events_text(struct store *store, const char *run, int64_t after,
     store_submit_read(store, read);
 }
 
-void store_read_logs(struct store *store, const char *run, int case_no, int rank,
-                     int64_t after, int limit, store_read_done *done, void *arg)
-{
-    struct store_read *read = read_create(STORE_READ_LOGS, done, arg);
-
-    if (!read)
-        return;
-    read->run = store_read_copy(read, run);
-    read->case_no = case_no;
-    read->rank = rank;
-    read->after = after;
-    read->limit = limit;
-    store_submit_read(store, read);
-}
-
 void store_read_node(struct store *store, const char *node, store_read_done *done,
                      void *arg)
 {
@@ -172,20 +157,47 @@ void store_read_node(struct store *store, const char *node, store_read_done *don
     store_submit_read(store, read);
 }
 
-void store_read_rows(struct store *store, const struct store_rows_query *query,
-                     store_rows_done *done, void *arg)
+/* A question whose answer is a page of text. */
+static struct store_read *page_create(enum store_read_kind kind, const char *run,
+                                      store_rows_done *done, void *arg)
 {
-    struct store_read *read = store_read_create(STORE_READ_ROWS);
+    struct store_read *read = store_read_create(kind);
     struct error err;
 
     if (!read) {
         error_set(&err, ERROR_MEMORY, "out of memory");
         done(arg, &err, "", 0, 0);
-        return;
+        return NULL;
     }
     read->rows_done = done;
     read->arg = arg;
-    read->run = store_read_copy(read, query->run);
+    read->run = store_read_copy(read, run);
+    return read;
+}
+
+void store_read_logs(struct store *store, const char *run, int case_no, int rank,
+                     int64_t after, int limit, store_log_put *put, store_rows_done *done,
+                     void *arg)
+{
+    struct store_read *read = page_create(STORE_READ_LOGS, run, done, arg);
+
+    if (!read)
+        return;
+    read->case_no = case_no;
+    read->rank = rank;
+    read->after = after;
+    read->limit = limit;
+    read->put = put;
+    store_submit_read(store, read);
+}
+
+void store_read_rows(struct store *store, const struct store_rows_query *query,
+                     store_rows_done *done, void *arg)
+{
+    struct store_read *read = page_create(STORE_READ_ROWS, query->run, done, arg);
+
+    if (!read)
+        return;
     read->metric = store_read_copy(read, query->metric);
     read->rows_query = *query;
     read->rows_query.run = read->run;

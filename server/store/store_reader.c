@@ -167,42 +167,23 @@ static void take_event_text(struct store_read *read, sqlite3_stmt *stmt)
     read->count++;
 }
 
-/* What a process prints need not be UTF-8, which JSON must be: then its bytes beyond
- * ASCII are shown as question marks. */
-static json_t *log_text(const char *text, size_t len)
-{
-    json_t *value = json_stringn(text, len);
-    char *ascii;
-
-    if (value)
-        return value;
-    ascii = malloc(len + 1);
-    if (!ascii)
-        return NULL;
-    for (size_t i = 0; i < len; i++)
-        ascii[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-    value = json_stringn(ascii, len);
-    free(ascii);
-    return value;
-}
-
+/* A full page is followed by another, which may turn out to be empty. */
 static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
 {
-    char time[CLOCK_TEXT_MAX];
-    json_t *line;
+    const struct store_log log = {
+        .seq = sqlite3_column_int64(stmt, 0),
+        .time_ms = sqlite3_column_int64(stmt, 1),
+        .case_no = sqlite3_column_int(stmt, 2),
+        .rank = sqlite3_column_int(stmt, 3),
+        .stream = column_text(stmt, 4),
+        .text = column_text(stmt, 5),
+        .len = (size_t)sqlite3_column_bytes(stmt, 5),
+    };
 
-    line = json_pack("{s:I, s:s, s:i, s:i, s:s}", "seq",
-                     (json_int_t)sqlite3_column_int64(stmt, 0), "time",
-                     clock_format_ms(sqlite3_column_int64(stmt, 1), time), "case",
-                     sqlite3_column_int(stmt, 2), "rank", sqlite3_column_int(stmt, 3),
-                     "stream", column_text(stmt, 4));
-    if (line)
-        json_object_set_new(
-            line, "text",
-            log_text(column_text(stmt, 5), (size_t)sqlite3_column_bytes(stmt, 5)));
-    if (!line || json_object_size(line) != 6 || json_array_append(read->result, line) < 0)
+    if (read->put(&log, &read->text))
         store_read_fail(read, ERROR_MEMORY, "out of memory");
-    json_decref(line);
+    if (++read->count == (size_t)read->limit || read->text.len >= TEXT_SOFT_MAX)
+        read->next = log.seq;
 }
 
 static void take_node_row(struct store_read *read, sqlite3_stmt *stmt)

@@ -39,6 +39,7 @@ struct store_read {
     int64_t before_ms;
     int64_t after;     /* EVENTS, LOGS */
     int case_no, rank; /* LOGS */
+    store_log_put *put;
     int limit;
     struct summary_query summary_query; /* SUMMARY: run and cases are owned */
     struct summary_case *cases;
@@ -48,9 +49,9 @@ struct store_read {
     bool is_failed;
     struct error err;
     json_t *result;
-    struct buf text; /* EVENTS_TEXT, ROWS */
+    struct buf text; /* EVENTS_TEXT, LOGS, ROWS */
     struct summary *summary;
-    int64_t next; /* ROWS */
+    int64_t next; /* LOGS, ROWS */
     int64_t last_id;
     size_t count;
     int64_t page_ms; /* RUNS: the last row of this page */

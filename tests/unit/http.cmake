@@ -2,6 +2,7 @@ add_library(http_fixture STATIC ${CMAKE_CURRENT_LIST_DIR}/http_fixture.c)
 target_link_libraries(http_fixture PUBLIC rb_http Threads::Threads PRIVATE PkgConfig::CMOCKA)
 
 unit_test(auth rb_http)
+unit_test(backlog rb_http)
 unit_test(byte_queue rb_http)
 unit_test(negotiate rb_http)
 unit_test(origin rb_http)

@@ -347,12 +347,14 @@ static void on_counters(struct http_request *request, void *arg)
 
     http_server_counters(fixture->server, &c);
     http_reply_json(request, 200,
-                    json_pack("{s:I, s:I, s:I, s:I, s:i, s:i, s:I}", "requests",
+                    json_pack("{s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I}", "requests",
                               (json_int_t)c.requests, "2xx", (json_int_t)c.responses_2xx,
                               "4xx", (json_int_t)c.responses_4xx, "5xx",
                               (json_int_t)c.responses_5xx, "connections",
                               (int)c.connections, "streams", (int)c.streams, "reclaimed",
-                              (json_int_t)c.reclaimed));
+                              (json_int_t)c.reclaimed, "unread_bytes",
+                              (json_int_t)c.unread_bytes, "dropped",
+                              (json_int_t)c.dropped));
 }
 
 static const struct http_route routes[] = {
@@ -434,7 +436,8 @@ struct fixture *fixture_start(const struct fixture_options *options)
                                  .tls_cert = options->tls_cert,
                                  .tls_key = options->tls_key,
                                  .max_streams = options->max_streams,
-                                 .max_connections = options->max_connections};
+                                 .max_connections = options->max_connections,
+                                 .max_unread = options->max_unread};
     struct sockaddr_in *address = (struct sockaddr_in *)&config.listen;
     struct sockaddr_storage bound;
     struct error err = {ERROR_NONE, ""};

@@ -41,6 +41,7 @@ struct fixture {
 struct fixture_options {
     const char *web_dir, *token_file, *tls_cert, *tls_key;
     unsigned max_streams, max_connections;
+    size_t max_unread;
 };
 
 /* Start it; fails the test when that fails. */

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 
 #define ROOM 40
 #define CROWD 60
+#define PACED_BYTES ((size_t)32 << 20)
+#define LARGE_BYTES ((size_t)16 << 20)
 
 static struct fixture *fixture;
 
@@ -23,6 +26,12 @@ static int start(void **state)
 {
     (void)state;
     fixture = fixture_start(&(struct fixture_options){.max_connections = ROOM});
+    return 0;
+}
+
+static int start_small(void **state)
+{
+    fixture = fixture_start(&(struct fixture_options){.max_unread = *(size_t *)*state});
     return 0;
 }
 
@@ -166,6 +175,44 @@ static void takes_a_head_in_pieces(void **state)
     close(fd);
 }
 
+/* Clients that ask and do not read. Who does read gets all, and memory is bounded. */
+static void serves_readers_past(const char *target, size_t len, size_t unread)
+{
+    char request[128];
+    int fds[CROWD];
+    struct reply reply;
+
+    snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+             target);
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = client_connect(fixture);
+        client_send(fds[i], request);
+    }
+    snprintf(request, sizeof(request), "GET %s", target);
+    client_ask(fixture, request, "", NULL, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_false(reply.is_truncated);
+    assert_int_equal(reply.len, len);
+    reply_release(&reply);
+    assert_in_range(fixture_counter(fixture, "unread_bytes"), 1, unread);
+    assert_int_not_equal(fixture_counter(fixture, "dropped"), 0);
+    close_crowd(fds, CROWD);
+}
+
+static void serves_readers_of_streams_past_others(void **state)
+{
+    serves_readers_past("/api/paced", PACED_BYTES, *(size_t *)*state);
+}
+
+static void serves_readers_of_large_answers_past_others(void **state)
+{
+    serves_readers_past("/api/large", LARGE_BYTES, *(size_t *)*state);
+}
+
+static size_t small = (size_t)4 << 20, medium = (size_t)40 << 20;
+
+#define SMALL(test, size)                                                                \
+    cmocka_unit_test_prestate_setup_teardown(test, start_small, stop, size)
 #define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -178,6 +225,8 @@ int main(void)
         CASE(keeps_those_that_wait_for_their_answer),
         CASE(refuses_where_nobody_can_go),
         CASE(takes_a_head_in_pieces),
+        SMALL(serves_readers_of_streams_past_others, &small),
+        SMALL(serves_readers_of_large_answers_past_others, &medium),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

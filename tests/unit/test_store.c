@@ -201,6 +201,29 @@ static void spoiled_write_fails_when_submitted(void **state)
     assert_int_equal(heard.err.code, ERROR_INVALID);
 }
 
+static int put_log(const struct store_log *log, struct buf *out)
+{
+    return buf_printf(out, "%lld %d %d %s %.*s;", (long long)log->seq, log->case_no,
+                      log->rank, log->stream, (int)log->len, log->text);
+}
+
+static void on_logs(void *arg, const struct error *err, const char *text, size_t len,
+                    int64_t next)
+{
+    on_text(arg, err, text, len, next, 0);
+}
+
+/* Leaves the page's text and, as last_id, where the next one begins. */
+static void read_logs(struct fixture *fixture, int case_no, int rank, int64_t after,
+                      int limit, struct heard *heard)
+{
+    int calls = heard->calls + 1;
+
+    store_read_logs(fixture->store, "run1", case_no, rank, after, limit, put_log, on_logs,
+                    heard);
+    wait_for(fixture, heard, calls);
+}
+
 static void deleted_run_leaves_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -220,10 +243,9 @@ static void deleted_run_leaves_nothing(void **state)
     events = events_of(fixture, "run1");
     assert_int_equal(json_array_size(events), 0);
     json_decref(events);
-    store_read_logs(fixture->store, "run1", -1, -1, 0, 10, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(json_array_size(heard.result), 0);
-    json_decref(heard.result);
+    read_logs(fixture, -1, -1, 0, 10, &heard);
+    assert_string_equal(heard.text, "");
+    free(heard.text);
     assert_false(store_idempotency(fixture->store, "key", run, hash));
     fixture_close(fixture);
     fixture_open(fixture);
@@ -235,24 +257,40 @@ static void logs_filter_by_case_and_rank(void **state)
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 1);
     struct heard heard = {0};
-    json_t *line;
 
     store_write_log(write, "run1", 1, 0, 0, "stdout", "a", 1);
     store_write_log(write, "run1", 2, 0, 1, "stderr", "b\n", 2);
-    store_write_log(write, "run1", 3, 1, 1, "stdout", "\xff\xfe raw", 6);
+    store_write_log(write, "run1", 3, 1, 1, "stdout", "\xff raw", 5);
     store_it(fixture, write);
-    store_read_logs(fixture->store, "run1", -1, 1, 0, 10, on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(json_array_size(heard.result), 2);
-    line = json_array_get(heard.result, 0);
-    assert_int_equal(json_integer_value(json_object_get(line, "seq")), 2);
-    assert_string_equal(json_string_value(json_object_get(line, "stream")), "stderr");
-    line = json_array_get(heard.result, 1);
-    assert_string_equal(json_string_value(json_object_get(line, "text")), "?? raw");
-    store_read_logs(fixture->store, "run1", 1, 1, 2, 10, on_read, &heard);
-    wait_for(fixture, &heard, 2);
-    assert_int_equal(json_array_size(heard.result), 1);
-    json_decref(heard.result);
+    read_logs(fixture, -1, 1, 0, 10, &heard);
+    assert_string_equal(heard.text, "2 0 1 stderr b\n;3 1 1 stdout \xff raw;");
+    assert_int_equal(heard.last_id, 0);
+    read_logs(fixture, 1, 1, 2, 10, &heard);
+    assert_string_equal(heard.text, "3 1 1 stdout \xff raw;");
+    read_logs(fixture, -1, -1, 0, 1, &heard);
+    assert_string_equal(heard.text, "1 0 0 stdout a;");
+    assert_int_equal(heard.last_id, 1);
+    free(heard.text);
+}
+
+/* However many entries were asked for. */
+static void a_page_of_logs_is_bounded_in_bytes(void **state)
+{
+    static char text[100000];
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 1);
+    struct heard heard = {0};
+
+    memset(text, 'x', sizeof(text));
+    for (int i = 0; i < 30; i++)
+        store_write_log(write, "run1", i, 0, 0, "stdout", text, sizeof(text));
+    store_it(fixture, write);
+    for (int pages = 1; pages <= 3; pages++) {
+        read_logs(fixture, -1, -1, heard.last_id, 10000, &heard);
+        assert_true(strlen(heard.text) < (size_t)2 << 20);
+        assert_int_equal(heard.last_id, pages < 3 ? 11 * pages : 0);
+    }
+    free(heard.text);
 }
 
 static void acks_only_rise_and_survive(void **state)
@@ -466,6 +504,7 @@ int main(void)
         TEST(spoiled_write_fails_when_submitted),
         TEST(deleted_run_leaves_nothing),
         TEST(logs_filter_by_case_and_rank),
+        TEST(a_page_of_logs_is_bounded_in_bytes),
         TEST(acks_only_rise_and_survive),
         TEST(idempotency_key_binds_once),
         TEST(list_filters_by_state_label_and_text),
