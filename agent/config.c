@@ -5,6 +5,8 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,7 @@ static const struct option table[] = {
     {"ranks", OPTION_INT, FIELD(ranks), "0", "N",
      "ranks offered on the host backend; 0: as many as CPUs", 0, 4096},
     {"advertise", OPTION_STRING, FIELD(advertise), NULL, "ADDR",
-     "address under which other nodes reach this one", 0, 0},
+     "address, or name, under which other nodes reach this one", 0, 0},
     {"token-file", OPTION_STRING, FIELD(token_file), NULL, "FILE",
      "file with the agent's token", 0, 0},
     {"ca-file", OPTION_STRING, FIELD(ca_file), NULL, "FILE",
@@ -120,7 +122,49 @@ out:
     return result;
 }
 
-/* ---- name, group, labels, ranks ---- */
+/* ---- name, address, group, labels, ranks ---- */
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+
+        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+    }
+    return address->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
+/* Servers and workers take numbers only: a name is looked up here, once. Debian's own
+ * name for a host is a loopback address, which is of use to nobody else. */
+static int load_advertise(struct agent_config *config, struct error *err)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *all = NULL;
+    const struct addrinfo *best;
+    char text[NI_MAXHOST] = "";
+    int rc;
+
+    if (!config->advertise)
+        return 0;
+    rc = getaddrinfo(config->advertise, NULL, &hints, &all);
+    if (rc || !all)
+        return error_set(
+            err, ERROR_INVALID,
+            "--advertise: '%.200s' is no address, and can't be looked up: %s",
+            config->advertise, gai_strerror(rc));
+    best = all;
+    for (const struct addrinfo *a = all; a && is_loopback(best->ai_addr); a = a->ai_next)
+        best = a;
+    rc = getnameinfo(best->ai_addr, best->ai_addrlen, text, sizeof(text), NULL, 0,
+                     NI_NUMERICHOST);
+    freeaddrinfo(all);
+    if (rc)
+        return error_set(err, ERROR_INVALID, "--advertise: '%.200s': %s",
+                         config->advertise, gai_strerror(rc));
+    if (strcmp(text, config->advertise) != 0)
+        log_info("--advertise %s is %s", config->advertise, text);
+    return set_text(&config->advertise, text, err);
+}
 
 static bool is_name(const char *text)
 {
@@ -430,7 +474,8 @@ int agent_config_load(struct agent_config *config, int argc, char **argv,
     if (result)
         return result;
     if (load_level(config, err) || load_server(config, err) || load_name(config, err) ||
-        load_group(config, err) || load_labels(config, err) || load_token(config, err) ||
+        load_advertise(config, err) || load_group(config, err) ||
+        load_labels(config, err) || load_token(config, err) ||
         check_ca_file(config, err) || load_consent(config, err) ||
         load_worker_dir(config, err) || load_spool_dir(config, err) ||
         load_environment(config, err))

@@ -1,4 +1,5 @@
 /* agents.c - the agents' side of the scheduler: registration, commands, event batches */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,33 @@ static bool is_node_name(const char *name)
     return true;
 }
 
+static void check_address(const json_t *address, const char *pointer,
+                          struct problems *problems)
+{
+    const char *text = json_string_value(address);
+    struct in6_addr parsed;
+
+    if (address && !json_is_null(address) &&
+        (!text || (inet_pton(AF_INET, text, &parsed) != 1 &&
+                   inet_pton(AF_INET6, text, &parsed) != 1)))
+        problems_add(problems, pointer,
+                     "must be a numeric address, such as 10.0.0.7 or fd00::7");
+}
+
+/* The store of each case on the node is opened for these. */
+static void check_addresses(const json_t *body, struct problems *problems)
+{
+    const json_t *list = json_object_get(json_object_get(body, "inventory"), "addresses");
+    char pointer[64];
+
+    check_address(json_object_get(body, "advertise"), "/advertise", problems);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        snprintf(pointer, sizeof(pointer), "/inventory/addresses/%zu/address", i);
+        check_address(json_object_get(json_array_get(list, i), "address"), pointer,
+                      problems);
+    }
+}
+
 static void check_registration(const json_t *body, const char *key,
                                struct problems *problems)
 {
@@ -72,6 +100,7 @@ static void check_registration(const json_t *body, const char *key,
     if (json_object_get(body, "labels"))
         spec_parse_labels(&labels, json_object_get(body, "labels"), "/labels", problems);
     json_decref(labels);
+    check_addresses(body, problems);
 }
 
 /* Whether the registration lists the case among those that the agent still has. */

@@ -165,3 +165,17 @@ test('rows that only a killed agent had are stored when it is started again', li
   assert.equal(run.state, 'completed', run.reason);
   assertWholeRows(run, await again.rows(id));
 });
+
+test('an address that is a name is refused, not each run on the node', limit, async (t) => {
+  const server = await startServer(t);
+  const agent = new FakeAgent(server, 'node-1', { advertise: 'node-1.example' });
+  const answer = assertProblem(await agent.register(), 422, /registration/);
+  assert.deepEqual(answer.errors.map(({ pointer }) => pointer), ['/advertise']);
+  assert.match(answer.errors[0].detail, /must be a numeric address, such as 10\.0\.0\.7/);
+  const inventory = { addresses: [{ interface: 'eth0', address: '10.0.0.7' }, { interface: 'eth1', address: 7 }] };
+  const { errors } = assertProblem(await agent.register({ advertise: null, inventory }), 422);
+  assert.deepEqual(errors.map(({ pointer }) => pointer), ['/inventory/addresses/1/address']);
+  await startAgent(t, server, 'node-2', { args: ['--advertise', 'localhost'] });
+  const run = await server.runEnds((await server.run(quick)).id);
+  assert.equal(run.state, 'completed', run.reason);
+});

@@ -47,6 +47,8 @@ static int set_up(void **state)
 static const struct {
     const char *options, *error;
 } refusals[] = {
+    {"--server http://h --advertise no-such.invalid",
+     "--advertise: 'no-such.invalid' is no address, and can't be looked up"},
     {"", "--server is missing"},
     {"--server nonsense:url:x", "is not a URL"},
     {"--server ftp://h", "neither http nor https"},
@@ -204,6 +206,28 @@ static void workers_do_not_inherit_the_options(void **state)
     unsetenv("RINGBENCH_SERVER");
 }
 
+static void looks_up_the_name_under_which_it_is_reached(void **state)
+{
+    static const char *const cases[][2] = {
+        {"10.0.0.9", "10.0.0.9"}, {"fd00::0:9", "fd00::9"}, {"localhost", NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct agent_config config;
+        char options[128];
+
+        snprintf(options, sizeof(options), "--server http://h --advertise %s",
+                 cases[i][0]);
+        assert_int_equal(load(&config, options, NULL), 0);
+        if (cases[i][1])
+            assert_string_equal(config.advertise, cases[i][1]);
+        else
+            assert_true(strcmp(config.advertise, "127.0.0.1") == 0 ||
+                        strcmp(config.advertise, "::1") == 0);
+        agent_config_release(&config);
+    }
+}
+
 static void faults_need_the_agents_own_consent(void **state)
 {
     struct agent_config config;
@@ -230,6 +254,7 @@ int main(void)
         T(takes_its_group_from_the_batch_job),
         T(has_sane_defaults),
         T(reads_a_token_that_only_its_owner_sees),
+        T(looks_up_the_name_under_which_it_is_reached),
         T(workers_do_not_inherit_the_options),
         T(faults_need_the_agents_own_consent),
     };
