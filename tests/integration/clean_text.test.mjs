@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { assertProblem, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
+import { FakeAgent } from './lib/fake_agent.mjs';
 import { patience, tempDir } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -67,14 +68,11 @@ test('a program cannot write on the reader\'s terminal, nor lines of others', li
 
 test('an agent\'s words stay in one line of the server\'s log', limit, async (t) => {
   const server = await startServer(t);
-  const post = (target, body) => server.request('POST', `/api/v1/agents${target}`, { body });
-  const host = { available: true, collectives: ['all_reduce'], dtypes: ['float32'], redops: ['sum'] };
-  const { json: { agent } } = await post('', JSON.stringify({
-    name: 'me', boot_id: '6e0a7b3e-1c1d-4f6e-9a51-2f1b6f9d8a11', ranks: 1, inventory: { backends: { host } },
-  }));
+  const agent = new FakeAgent(server, 'me');
+  assert.equal((await agent.register()).status, 201);
   const { id } = await server.run({ ...quick, backend: 'host' });
-  const refused = { seq: 1, type: 'refused', run: id, case: 0, attempt: 1, reason: `no\n${forged}\x1b[2J\u009b` };
-  assert.equal((await post(`/${agent}/events`, `${JSON.stringify(refused)}\n`)).status, 200);
+  const reason = `no\n${forged}\x1b[2J\u009b`;
+  assert.equal((await agent.say(await agent.command('start'), { type: 'refused', reason })).status, 200);
   await server.runEnds(id);
   await server.errorLine(new RegExp(`run ${id} failed: `));
   assert.equal(server.errors.includes(forged), false, server.describe());
@@ -95,11 +93,10 @@ test('names with characters that nobody sees are refused, and the character is n
       const { errors } = assertProblem(await server.post({ ...quick, ...spec }), 422);
       assert.deepEqual(errors, [{ pointer, detail: `must not contain ${called}` }]);
     }
-    const me = { name: 'me', boot_id: '6e0a7b3e-1c1d-4f6e-9a51-2f1b6f9d8a11' };
     for (const [more, pointer] of [
       [{ group: name }, '/group'], [{ labels: { k: name } }, '/labels/k'], [{ labels: { [name]: 'v' } }, `/labels/${name}`],
     ]) {
-      const answer = await server.request('POST', '/api/v1/agents', { body: JSON.stringify({ ...me, ...more }) });
+      const answer = await new FakeAgent(server, 'me').register(more);
       assert.deepEqual(assertProblem(answer, 422).errors, [{ pointer, detail: `must not contain ${called}` }]);
     }
   }
