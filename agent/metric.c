@@ -19,9 +19,8 @@
 struct source {
     struct metric metric;
     unsigned streams; /* of enum metric_stream */
-    char *key;        /* of a JSON line; NULL: the regular expression */
-    regex_t regex;
-    bool has_regex;
+    char *key;        /* of a JSON line; or else: */
+    struct safe_regex *regex;
     json_t *labels; /* array of further keys of the JSON line, or NULL */
 };
 
@@ -51,12 +50,10 @@ static void parse_regex(struct source *source, const char *pattern, const char *
         fault(problems, pointer, "regex", "must be a regular expression");
         return;
     }
-    if (safe_regex_compile(&source->regex, pattern, 0, &err)) {
+    source->regex = safe_regex_compile(pattern, false, &err);
+    if (!source->regex)
         fault(problems, pointer, "regex", err.text);
-        return;
-    }
-    source->has_regex = true;
-    if (source->regex.re_nsub < 1)
+    else if (safe_regex_groups(source->regex) < 1)
         fault(problems, pointer, "regex", "must have a group ( ) around the number");
 }
 
@@ -227,8 +224,7 @@ void metric_set_destroy(struct metric_set *set)
         free(source->metric.unit);
         free(source->key);
         json_decref(source->labels);
-        if (source->has_regex)
-            regfree(&source->regex);
+        safe_regex_destroy(source->regex);
     }
     free(set->sources);
     free(set);
@@ -263,17 +259,19 @@ static bool parse_number(const char *text, size_t len, double *value)
     return end != copy && *end == '\0' && isfinite(*value);
 }
 
-static void match_regex(const struct source *source, const char *text, metric_fn *fn,
-                        void *arg)
+static void match_regex(const struct source *source, const char *line, size_t len,
+                        const struct metric_handlers *handlers)
 {
-    regmatch_t groups[2];
+    enum safe_regex_result result;
+    const char *group = NULL;
+    size_t group_len = 0;
     double value;
 
-    if (regexec(&source->regex, text, 2, groups, 0) || groups[1].rm_so < 0)
-        return;
-    if (parse_number(text + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so),
-                     &value))
-        fn(arg, &source->metric, value, NULL);
+    result = safe_regex_match(source->regex, line, len, &group, &group_len);
+    if (result == SAFE_REGEX_GAVE_UP)
+        handlers->on_given_up(handlers->arg, &source->metric);
+    else if (group && parse_number(group, group_len, &value))
+        handlers->on_figure(handlers->arg, &source->metric, value, NULL);
 }
 
 /* The labels that the line has; NULL when the metric asks for none. */
@@ -293,7 +291,7 @@ static json_t *labels_of(const struct source *source, json_t *object)
 }
 
 static void match_json(const struct metric_set *set, enum metric_stream stream,
-                       json_t *object, metric_fn *fn, void *arg)
+                       json_t *object, const struct metric_handlers *handlers)
 {
     for (size_t i = 0; i < set->n; i++) {
         const struct source *source = &set->sources[i];
@@ -305,13 +303,15 @@ static void match_json(const struct metric_set *set, enum metric_stream stream,
         if (!json_is_number(value))
             continue;
         labels = labels_of(source, object);
-        fn(arg, &source->metric, json_number_value(value), labels);
+        handlers->on_figure(handlers->arg, &source->metric, json_number_value(value),
+                            labels);
         json_decref(labels);
     }
 }
 
 static void look_for_json(const struct metric_set *set, enum metric_stream stream,
-                          const char *line, size_t len, metric_fn *fn, void *arg)
+                          const char *line, size_t len,
+                          const struct metric_handlers *handlers)
 {
     size_t blank = 0;
     json_t *object;
@@ -322,22 +322,19 @@ static void look_for_json(const struct metric_set *set, enum metric_stream strea
         return;
     object = json_parse(line, len, NULL);
     if (object)
-        match_json(set, stream, object, fn, arg);
+        match_json(set, stream, object, handlers);
     json_decref(object);
 }
 
 void metric_set_line(const struct metric_set *set, enum metric_stream stream,
-                     const char *line, size_t len, metric_fn *fn, void *arg)
+                     const char *line, size_t len, const struct metric_handlers *handlers)
 {
     size_t n = len < LINE_LOOKED_AT ? len : LINE_LOOKED_AT;
-    char text[LINE_LOOKED_AT + 1];
 
     if (set->has_json)
-        look_for_json(set, stream, line, len, fn, arg);
-    memcpy(text, line, n);
-    text[n] = '\0';
+        look_for_json(set, stream, line, len, handlers);
     for (size_t i = 0; i < set->n; i++) {
-        if (set->sources[i].has_regex && (set->sources[i].streams & stream))
-            match_regex(&set->sources[i], text, fn, arg);
+        if (set->sources[i].regex && (set->sources[i].streams & stream))
+            match_regex(&set->sources[i], line, n, handlers);
     }
 }

@@ -33,8 +33,16 @@ json_t *metric_set_json(const struct metric_set *set);
 typedef void metric_fn(void *arg, const struct metric *metric, double value,
                        json_t *labels);
 
+struct metric_handlers {
+    metric_fn *on_figure;
+    /* Its regular expression gave up on the line: too many steps. */
+    void (*on_given_up)(void *arg, const struct metric *metric);
+    void *arg;
+};
+
 /* Look for figures in a line without its newline. */
 void metric_set_line(const struct metric_set *set, enum metric_stream stream,
-                     const char *line, size_t len, metric_fn *fn, void *arg);
+                     const char *line, size_t len,
+                     const struct metric_handlers *handlers);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/safe_regex.h"
 
 #define PROGRESS_NS INT64_C(1000000000)
 
@@ -38,6 +39,38 @@ static void tell_progress(struct program_watch *watch)
     outbox_set_progress(watch->outbox, watch->id, watch->number, text, (size_t)n);
 }
 
+static void warn(const struct program_watch *watch, const char *text)
+{
+    emit_steal(watch, json_pack("{s:s, s:s, s:s}", "type", "log", "level", "warn", "text",
+                                text));
+}
+
+/* The first one is named, the rest counted. */
+static void on_given_up(void *arg, const struct metric *metric)
+{
+    struct program_watch *watch = arg;
+    char text[200];
+
+    if (watch->given_up++ > 0)
+        return;
+    snprintf(text, sizeof(text),
+             "a line is left out for the metric %s: its regex took more than %d steps",
+             metric->name, SAFE_REGEX_STEPS_MAX);
+    warn(watch, text);
+}
+
+static void tell_given_up(const struct program_watch *watch)
+{
+    char text[80];
+
+    if (watch->given_up < 2)
+        return;
+    snprintf(text, sizeof(text),
+             "lines left out as a metric's regex took too long: %" PRIu64,
+             watch->given_up);
+    warn(watch, text);
+}
+
 static void on_figure(void *arg, const struct metric *metric, double value,
                       json_t *labels)
 {
@@ -51,8 +84,7 @@ static void on_figure(void *arg, const struct metric *metric, double value,
         snprintf(text, sizeof(text),
                  "more than %d figures: the rest of this rank's are left out",
                  PROGRAM_FIGURES_MAX);
-        emit_steal(watch, json_pack("{s:s, s:s, s:s}", "type", "log", "level", "warn",
-                                    "text", text));
+        warn(watch, text);
         return;
     }
     event = json_pack("{s:s, s:s, s:f, s:s, s:b}", "type", "metric", "metric",
@@ -66,8 +98,10 @@ static void on_figure(void *arg, const struct metric *metric, double value,
 void program_watch_line(struct program_watch *watch, enum metric_stream stream,
                         const char *line, size_t len)
 {
+    const struct metric_handlers handlers = {on_figure, on_given_up, watch};
+
     watch->lines++;
-    metric_set_line(watch->metrics, stream, line, len, on_figure, watch);
+    metric_set_line(watch->metrics, stream, line, len, &handlers);
     tell_progress(watch);
 }
 
@@ -87,6 +121,7 @@ void program_watch_fail(struct program_watch *watch, const char *code, const cha
 
 void program_watch_end(struct program_watch *watch, bool is_signal, int number)
 {
+    tell_given_up(watch);
     if (watch->is_reported)
         return;
     if (!is_signal && number == 0) {

@@ -21,9 +21,10 @@ struct program_watch {
     int number;     /* the rank */
     uint64_t lines; /* printed so far */
     uint64_t figures;
-    int64_t told_ns;  /* when its progress was told last */
-    bool is_reported; /* how it ended has been said */
-    bool is_stopped;  /* it was asked to end */
+    uint64_t given_up; /* lines and metrics */
+    int64_t told_ns;   /* when its progress was told last */
+    bool is_reported;  /* how it ended has been said */
+    bool is_stopped;   /* it was asked to end */
 };
 
 /* It has been started: `hello`, and `phase` running. */

@@ -44,24 +44,21 @@ static void fault(const struct place *place, const char *key, const char *text)
 
 /* ---- values ---- */
 
-/* Whether the whole text fits the pattern. */
-static bool fits_pattern(const char *pattern, const char *text)
+static void check_pattern(const char *pattern, const char *text,
+                          const struct place *place)
 {
-    char whole[SAFE_REGEX_MAX + 8];
     struct error err;
-    regex_t regex;
-    bool fits;
+    struct safe_regex *regex = safe_regex_compile(pattern, true, &err);
+    enum safe_regex_result result =
+        regex ? safe_regex_match(regex, text, strlen(text), NULL, NULL) : SAFE_REGEX_NO;
 
-    /* The group keeps an alternative of the pattern from reaching past the anchors. */
-    if (safe_regex_compile(&regex, pattern, REG_NOSUB, &err))
-        return false;
-    regfree(&regex);
-    snprintf(whole, sizeof(whole), "^(%s)$", pattern);
-    if (regcomp(&regex, whole, REG_EXTENDED | REG_NOSUB))
-        return false;
-    fits = regexec(&regex, text, 0, NULL, 0) == 0;
-    regfree(&regex);
-    return fits;
+    if (result == SAFE_REGEX_GAVE_UP)
+        problems_add(place->problems, place->pointer,
+                     "takes more than %d steps to hold against %s", SAFE_REGEX_STEPS_MAX,
+                     pattern);
+    else if (result == SAFE_REGEX_NO)
+        problems_add(place->problems, place->pointer, "must match %s", pattern);
+    safe_regex_destroy(regex);
 }
 
 /* Whether a program could take the text for something else than a value. */
@@ -88,8 +85,8 @@ static void check_string(const json_t *parameter, const json_t *value,
         return;
     else if (leads_astray(parameter, text))
         problems_add(place->problems, place->pointer, "must not begin with %c", *text);
-    else if (!fits_pattern(pattern, text))
-        problems_add(place->problems, place->pointer, "must match %s", pattern);
+    else
+        check_pattern(pattern, text, place);
 }
 
 static void check_number(const json_t *parameter, const json_t *value,
@@ -149,14 +146,13 @@ static void declare_string(json_t *parameter, const struct place *place)
     const json_t *most = json_object_get(parameter, "max_length");
     const json_t *leading = json_object_get(parameter, "may_begin_with");
     struct error err;
-    regex_t regex;
+    struct safe_regex *regex = pattern ? safe_regex_compile(pattern, true, &err) : NULL;
 
     if (!pattern)
         fault(place, "pattern", "must be the regular expression that the text matches");
-    else if (safe_regex_compile(&regex, pattern, REG_NOSUB, &err))
+    else if (!regex)
         fault(place, "pattern", err.text);
-    else
-        regfree(&regex);
+    safe_regex_destroy(regex);
     if (most && (!json_is_integer(most) || json_integer_value(most) < 1 ||
                  json_integer_value(most) > PROGRAM_TEXT_MAX))
         fault(place, "max_length", "must be an integer from 1 to 4096");

@@ -1,139 +1,123 @@
-/* safe_regex.c - POSIX extended regular expressions that someone else wrote */
+/* safe_regex.c - regular expressions that someone else wrote (PCRE2) */
+#define PCRE2_CODE_UNIT_WIDTH 8
 #include "common/safe_regex.h"
 
+#include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* glibc copies what is repeated: a+ becomes aa*, a{9} nine times a, and what is inside of
- * it is copied with it, so that a++++ doubles with every sign. */
-#define COPIES_MAX 2048 /* single characters and the like, when all is copied */
-#define DEPTH_MAX 16
+#define HEAP_MAX_KIB 4096
+#define BYTES_A_STEP 16 /* passing over so many takes about as long as a step */
 
-/* Inside of a group, or of none. */
-struct level {
-    long sum, last; /* of all but the last piece, of the last one */
+struct safe_regex {
+    pcre2_code *code;
+    pcre2_match_data *data;
+    pcre2_match_context *context;
 };
 
-/* The larger bound of an interval "{m}", "{m,}" or "{m,n}" at `text`; 0 when it is none.
- */
-static long interval_bound(const char *text)
-{
-    char *end;
-    long low, high;
-
-    if (text[1] < '0' || text[1] > '9')
-        return 0;
-    low = strtol(text + 1, &end, 10);
-    high = low;
-    if (*end == ',' && end[1] >= '0' && end[1] <= '9')
-        high = strtol(end + 1, &end, 10);
-    return high > low ? high : low;
-}
-
-/* Behind the bracket expression that begins at `at`. */
-static const char *skip_brackets(const char *at)
-{
-    at += at[1] == '^' ? 2 : 1;
-    if (*at == ']')
-        at++;
-    while (*at && *at != ']') {
-        /* [:alpha:], [.x.] and [=x=] may hold a bracket of their own. */
-        if (at[0] == '[' && at[1] && strchr(":.=", at[1])) {
-            char close[3] = {at[1], ']', '\0'};
-            const char *end = strstr(at + 2, close);
-
-            at = end ? end + 2 : at + 1;
-        } else {
-            at++;
-        }
-    }
-    return *at ? at + 1 : at;
-}
-
-struct measure {
-    struct level levels[DEPTH_MAX + 1];
-    int depth;
+struct effort {
+    size_t steps, at; /* in the text */
 };
 
-static void add_piece(struct measure *m, long size)
+/* PCRE2's own limit of a match holds from each beginning in the text anew. So it is made
+ * to call this before each item of the pattern: that is a step, as is every so many bytes
+ * that the item before it ran over. */
+static int on_item(pcre2_callout_block *block, void *arg)
 {
-    struct level *level = &m->levels[m->depth];
+    struct effort *effort = arg;
+    size_t at = block->current_position;
 
-    level->sum += level->last;
-    level->last = size;
+    effort->steps += 1 + (at > effort->at ? at - effort->at : 0) / BYTES_A_STEP;
+    effort->at = at;
+    return effort->steps > SAFE_REGEX_STEPS_MAX ? PCRE2_ERROR_CALLOUT : 0;
 }
 
-static void repeat_piece(struct measure *m, long times)
+static pcre2_code *compile(const char *pattern, bool is_whole, struct error *err)
 {
-    struct level *level = &m->levels[m->depth];
+    uint32_t options = PCRE2_AUTO_CALLOUT | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY |
+                       PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
+    PCRE2_UCHAR why[200];
+    PCRE2_SIZE offset;
+    pcre2_code *code;
+    int number;
 
-    level->last = level->last > 0 ? level->last * times : 1;
+    if (strlen(pattern) > SAFE_REGEX_MAX) {
+        error_set(err, ERROR_LIMIT, "is longer than %d bytes", SAFE_REGEX_MAX);
+        return NULL;
+    }
+    if (is_whole)
+        options |= PCRE2_ANCHORED | PCRE2_ENDANCHORED;
+    code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &number,
+                         &offset, NULL);
+    if (code)
+        return code;
+    pcre2_get_error_message(number, why, sizeof(why));
+    error_set(err, ERROR_INVALID, "is no regular expression: %s, at offset %zu",
+              (const char *)why, offset);
+    return NULL;
 }
 
-/* Take the piece of a pattern at `at`; what comes behind it, NULL when groups nest too
- * deep. */
-static const char *measure_piece(struct measure *m, const char *at)
+struct safe_regex *safe_regex_compile(const char *pattern, bool is_whole,
+                                      struct error *err)
 {
-    long bound = *at == '{' ? interval_bound(at) : 0;
-    const char *close = bound > 0 ? strchr(at, '}') : NULL;
+    struct safe_regex *regex = calloc(1, sizeof(*regex));
 
-    if (*at == '[') {
-        add_piece(m, 1);
-        return skip_brackets(at);
+    if (!regex) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
     }
-    if (close) {
-        repeat_piece(m, bound < COPIES_MAX ? bound : COPIES_MAX + 1);
-        return close + 1;
+    regex->code = compile(pattern, is_whole, err);
+    if (!regex->code)
+        goto fail;
+    regex->data = pcre2_match_data_create(2, NULL);
+    regex->context = pcre2_match_context_create(NULL);
+    if (!regex->data || !regex->context) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        goto fail;
     }
-    if (*at == '(') {
-        if (m->depth == DEPTH_MAX)
-            return NULL;
-        m->levels[++m->depth] = (struct level){0, 0};
-    } else if (*at == ')' && m->depth > 0) {
-        const struct level *inner = &m->levels[m->depth--];
-
-        add_piece(m, inner->sum + inner->last + 1);
-    } else if (*at == '+') {
-        repeat_piece(m, 2);
-    } else if (*at != '*' && *at != '?') {
-        add_piece(m, 1);
-    }
-    return at + (*at == '\\' && at[1] ? 2 : 1);
+    pcre2_set_heap_limit(regex->context, HEAP_MAX_KIB);
+    return regex;
+fail:
+    safe_regex_destroy(regex);
+    return NULL;
 }
 
-static int check_size(const char *pattern, struct error *err)
+void safe_regex_destroy(struct safe_regex *regex)
 {
-    struct measure m = {.depth = 0};
-
-    if (strlen(pattern) > SAFE_REGEX_MAX)
-        return error_set(err, ERROR_LIMIT, "is longer than %d bytes", SAFE_REGEX_MAX);
-    for (const char *at = pattern; *at;) {
-        const struct level *level;
-
-        if (*at == '\\' && at[1] >= '0' && at[1] <= '9')
-            return error_set(err, ERROR_INVALID, "refers back with \\%c", at[1]);
-        at = measure_piece(&m, at);
-        if (!at)
-            return error_set(err, ERROR_LIMIT, "nests more than %d groups", DEPTH_MAX);
-        level = &m.levels[m.depth];
-        if (level->sum + level->last > COPIES_MAX)
-            return error_set(err, ERROR_LIMIT,
-                             "becomes more than %d pieces when what repeats is copied",
-                             COPIES_MAX);
-    }
-    return 0;
+    if (!regex)
+        return;
+    pcre2_code_free(regex->code);
+    pcre2_match_data_free(regex->data);
+    pcre2_match_context_free(regex->context);
+    free(regex);
 }
 
-int safe_regex_compile(regex_t *regex, const char *pattern, int flags, struct error *err)
+size_t safe_regex_groups(const struct safe_regex *regex)
 {
-    char why[200];
-    int code;
+    uint32_t n = 0;
 
-    if (check_size(pattern, err))
-        return -1;
-    code = regcomp(regex, pattern, REG_EXTENDED | flags);
-    if (code == 0)
-        return 0;
-    regerror(code, regex, why, sizeof(why));
-    return error_set(err, ERROR_INVALID, "is no regular expression: %s", why);
+    pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &n);
+    return n;
+}
+
+enum safe_regex_result safe_regex_match(const struct safe_regex *regex, const char *text,
+                                        size_t len, const char **group, size_t *group_len)
+{
+    struct effort effort = {0, 0};
+    const PCRE2_SIZE *ends;
+    int result;
+
+    pcre2_set_callout(regex->context, on_item, &effort);
+    result = pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->data,
+                         regex->context);
+    if (result == PCRE2_ERROR_NOMATCH)
+        return SAFE_REGEX_NO;
+    if (result < 0)
+        return SAFE_REGEX_GAVE_UP;
+    ends = pcre2_get_ovector_pointer(regex->data);
+    if (group) {
+        *group = result != 1 && ends[2] <= ends[3] ? text + ends[2] : NULL;
+        *group_len = *group ? ends[3] - ends[2] : 0;
+    }
+    return SAFE_REGEX_YES;
 }

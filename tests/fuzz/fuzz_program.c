@@ -34,8 +34,16 @@ static void complete_anything(json_t *parameters, json_t *args)
     problems_release(&problems);
 }
 
+static void on_given_up(void *arg, const struct metric *metric)
+{
+    (void)arg;
+    if (!metric->name)
+        abort();
+}
+
 static void use(const struct program *program, json_t *args, const char *line, size_t len)
 {
+    const struct metric_handlers handlers = {on_figure, on_given_up, NULL};
     json_t *told = program_to_json(program);
     struct error err;
     char **argv = program_argv(program, args, &err);
@@ -47,8 +55,8 @@ static void use(const struct program *program, json_t *args, const char *line, s
         abort();
     program_argv_free(argv);
     json_decref(told);
-    metric_set_line(program->metrics, METRIC_STDOUT, line, len, on_figure, NULL);
-    metric_set_line(program->metrics, METRIC_STDERR, line, len, on_figure, NULL);
+    metric_set_line(program->metrics, METRIC_STDOUT, line, len, &handlers);
+    metric_set_line(program->metrics, METRIC_STDERR, line, len, &handlers);
 }
 
 /* The part that begins at *at, which is moved behind it. */

@@ -199,6 +199,27 @@ test('a failure carries the program\'s last lines', limit, async (t) => {
   assert.equal(silent.rows_done, 0);
 });
 
+test('a line that an expression takes too long for is said once and counted', limit, async (t) => {
+  const { server } = await clusterWith(t, {
+    long: {
+      script: 'for (let i = 0; i < 40; i++) console.log("a".repeat(4096)); console.log("rate 5");',
+      metrics: [
+        { name: 'slow', unit: 's', higher_is_better: false, regex: '([^x]*a)+[ :]([0-9]+)$' },
+        { name: 'rate', unit: '1/s', higher_is_better: true, regex: 'rate ([0-9]+)' },
+      ],
+    },
+  });
+  const { id } = await server.run({ program: { name: 'long' } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual((await server.rows(id)).map(({ metric, value }) => [metric, value]), [['rate', 5]]);
+  const said = (await server.events(id)).filter(({ type }) => type === 'message');
+  assert.deepEqual(said.map(({ level, rank, text }) => [level, rank, text]), [
+    ['warn', 0, 'a line is left out for the metric slow: its regex took more than 50000 steps'],
+    ['warn', 0, 'lines left out as a metric\'s regex took too long: 40'],
+  ]);
+});
+
 test('a program is stopped at its time limit and when it stalls', limit, async (t) => {
   const { server, agents } = await clusterWith(t, {
     slow: { script: 'setInterval(() => console.log("on"), 100);', timeout_s: 1 },
@@ -247,6 +268,7 @@ test('a file that is wrong is named and left out; the others are offered', limit
     missing: { argv: ['/nowhere/at/all'] },
     pattern: { argv: ['true', '{a}'], parameters: { a: { type: 'string', pattern: '(' } } },
     metric: { argv: ['true'], metrics: [{ name: 'm', unit: 's', higher_is_better: false, regex: 'no group' }] },
+    expression: { argv: ['true'], metrics: [{ name: 'm', unit: 's', higher_is_better: false, regex: 'a(b' }] },
   });
   fs.writeFileSync(path.join(dir, 'programs.d', 'broken.json'), '{"argv": ');
   fs.writeFileSync(path.join(dir, 'programs.d', 'open.json'), '{"argv": ["true"]}', { mode: 0o666 });
@@ -260,6 +282,7 @@ test('a file that is wrong is named and left out; the others are offered', limit
     /programs\.d\/missing\.json: \/argv\/0: \/nowhere\/at\/all can't be executed/,
     /programs\.d\/pattern\.json: \/parameters\/a\/pattern: is no regular expression/,
     /programs\.d\/metric\.json: \/metrics\/0\/regex: must have a group/,
+    /programs\.d\/expression\.json: \/metrics\/0\/regex: is no regular expression: missing closing parenthesis, at offset 3/,
     /programs\.d\/broken\.json: not valid JSON/,
     /programs\.d\/open\.json can be written by anybody/,
   ]) {

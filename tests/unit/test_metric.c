@@ -54,6 +54,19 @@ static void note(void *arg, const struct metric *metric, double value, json_t *l
     free(text);
 }
 
+static void note_given_up(void *arg, const struct metric *metric)
+{
+    buf_printf(arg, "%s gave up;", metric->name);
+}
+
+static void look(const struct metric_set *set, enum metric_stream stream,
+                 const char *line, size_t len, struct buf *found)
+{
+    const struct metric_handlers handlers = {note, note_given_up, found};
+
+    metric_set_line(set, stream, line, len, &handlers);
+}
+
 static void test_finds_figures(void **state)
 {
     static const struct {
@@ -88,8 +101,7 @@ static void test_finds_figures(void **state)
         struct buf found;
 
         buf_init(&found, 4096);
-        metric_set_line(set, cases[i].stream, cases[i].line, strlen(cases[i].line), note,
-                        &found);
+        look(set, cases[i].stream, cases[i].line, strlen(cases[i].line), &found);
         assert_string_equal(found.data ? found.data : "", cases[i].found);
         buf_release(&found);
     }
@@ -113,18 +125,43 @@ static void test_survives_any_line(void **state)
     (void)state;
     assert_non_null(big);
     buf_init(&found, 4096);
-    metric_set_line(set, METRIC_STDOUT, zeros, sizeof(zeros) - 1, note, &found);
+    look(set, METRIC_STDOUT, zeros, sizeof(zeros) - 1, &found);
     assert_string_equal(found.data, "speed=1;");
     memset(big, 'x', 100000);
     put(big + 100, "speed 5 ");
     put(big + 90000, "speed 6 ");
-    metric_set_line(set, METRIC_STDOUT, big, 100000, note, &found);
+    look(set, METRIC_STDOUT, big, 100000, &found);
     assert_string_equal(found.data, "speed=1;speed=5;");
     memset(big, '{', 100000);
-    metric_set_line(set, METRIC_STDOUT, big, 100000, note, &found);
+    look(set, METRIC_STDOUT, big, 100000, &found);
     buf_release(&found);
     free(big);
     metric_set_destroy(set);
+}
+
+static void test_says_when_it_gives_up(void **state)
+{
+    static const char text[] =
+        "[{\"name\": \"slow\", \"unit\": \"s\", \"higher_is_better\": true,"
+        "  \"regex\": \"([^x]*)([0-9])\"},"
+        " {\"name\": \"quick\", \"unit\": \"s\", \"higher_is_better\": true,"
+        "  \"regex\": \"^a(a*)\"}]";
+    struct problems problems;
+    struct metric_set *set;
+    char line[4096];
+    struct buf found;
+
+    (void)state;
+    problems_init(&problems);
+    set = parse_set(text, &problems);
+    assert_non_null(set);
+    buf_init(&found, 4096);
+    memset(line, 'a', sizeof(line));
+    look(set, METRIC_STDOUT, line, sizeof(line), &found);
+    assert_string_equal(found.data, "slow gave up;");
+    buf_release(&found);
+    metric_set_destroy(set);
+    problems_release(&problems);
 }
 
 static void test_refuses_bad_declarations(void **state)
@@ -188,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_figures),
         cmocka_unit_test(test_survives_any_line),
+        cmocka_unit_test(test_says_when_it_gives_up),
         cmocka_unit_test(test_refuses_bad_declarations),
         cmocka_unit_test(test_tells_names_only),
     };
