@@ -70,6 +70,9 @@ static size_t cell_text(const struct column *column, const json_t *item,
 
     if (is_nothing(value) && column->otherwise)
         value = value_at(item, column->otherwise);
+    if (json_is_string(value) && !is_nothing(value))
+        return clean_text_copy(cell, CELL_MAX, json_string_value(value),
+                               json_string_length(value));
     buf_init(&text, (size_t)CELL_MAX * 256);
     if (is_nothing(value))
         buf_append_str(&text, "-");
@@ -92,42 +95,70 @@ static size_t width_of(const char *text)
     return n;
 }
 
+static void put_blanks(size_t n, struct buf *out)
+{
+    static const char blanks[] = "                                ";
+
+    for (size_t part; n > 0; n -= part) {
+        part = n < sizeof(blanks) - 1 ? n : sizeof(blanks) - 1;
+        buf_append(out, blanks, part);
+    }
+}
+
 static void put_cell(const struct column *column, size_t width, const char *cell,
                      bool is_last, struct buf *out)
 {
-    int pad = (int)(width - width_of(cell));
+    size_t pad = width - width_of(cell);
 
     if (column->is_number)
-        buf_printf(out, "%*s%s", pad, "", cell);
-    else
-        buf_printf(out, "%s%*s", cell, is_last ? 0 : pad, "");
-    buf_printf(out, "%*s", is_last ? 0 : GAP, "");
+        put_blanks(pad, out);
+    buf_append_str(out, cell);
+    if (!is_last)
+        put_blanks(GAP + (column->is_number ? 0 : pad), out);
+}
+
+/* The texts of all cells one after the other, each with its NUL. */
+static int gather(const struct column *columns, const json_t *items, size_t *widths,
+                  struct buf *cells)
+{
+    char cell[CELL_MAX];
+
+    for (size_t row = 0; row < json_array_size(items); row++) {
+        for (size_t i = 0; columns[i].heading; i++) {
+            size_t len = cell_text(&columns[i], json_array_get(items, row), cell);
+            size_t width = width_of(cell);
+
+            widths[i] = width > widths[i] ? width : widths[i];
+            if (buf_append(cells, cell, len + 1))
+                return -1;
+        }
+    }
+    return 0;
 }
 
 int columns_append(const struct column *columns, const json_t *items, struct buf *out)
 {
-    size_t widths[COLUMNS_MAX] = {0}, n = json_array_size(items), i;
-    char cell[CELL_MAX];
+    size_t widths[COLUMNS_MAX], i;
+    struct buf cells;
+    int result;
 
-    for (i = 0; i < COLUMNS_MAX && columns[i].heading; i++) {
+    buf_init(&cells, out->max);
+    for (i = 0; columns[i].heading; i++)
         widths[i] = strlen(columns[i].heading);
-        for (size_t row = 0; row < n; row++) {
-            cell_text(&columns[i], json_array_get(items, row), cell);
-            if (width_of(cell) > widths[i])
-                widths[i] = width_of(cell);
-        }
-    }
-    for (i = 0; i < COLUMNS_MAX && columns[i].heading; i++)
+    result = gather(columns, items, widths, &cells);
+    for (i = 0; columns[i].heading; i++)
         put_cell(&columns[i], widths[i], columns[i].heading, !columns[i + 1].heading,
                  out);
     buf_append_str(out, "\n");
-    for (size_t row = 0; row < n; row++) {
-        for (i = 0; i < COLUMNS_MAX && columns[i].heading; i++) {
-            cell_text(&columns[i], json_array_get(items, row), cell);
+    for (size_t at = 0; at < cells.len && !result;) {
+        for (i = 0; columns[i].heading; i++) {
+            const char *cell = cells.data + at;
+
             put_cell(&columns[i], widths[i], cell, !columns[i + 1].heading, out);
+            at += strlen(cell) + 1;
         }
-        if (buf_append_str(out, "\n"))
-            return -1;
+        result = buf_append_str(out, "\n");
     }
-    return 0;
+    buf_release(&cells);
+    return result;
 }

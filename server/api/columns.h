@@ -8,7 +8,7 @@
 #include "common/buf.h"
 
 struct column {
-    const char *heading; /* NULL ends a table of columns */
+    const char *heading; /* NULL ends a table of at most 16 columns */
     /* Where the value is: a key, or KEY.KEY. Of arrays and objects the members are shown,
      * of objects in an array their names; nothing, or nothing in it, is "-". */
     const char *path;
