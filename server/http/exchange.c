@@ -50,6 +50,8 @@ void *exchange_open(void *cls, const char *uri, struct MHD_Connection *mhd)
     request->connection = connection;
     request->lost = on_lost;
     request->begun_ms = uv_now(server->loop);
+    request->line.uri = uri;
+    request->line.uri_end = uri ? uri + strlen(uri) : NULL;
     target_parse(&request->target, uri ? uri : "", &request->target_error);
     TAILQ_INSERT_TAIL(&server->requests, request, all);
     connection->request = request;
@@ -255,9 +257,27 @@ static bool is_encoded(const struct http_request *request)
     return encoding && *encoding && strcasecmp(encoding, "identity") != 0;
 }
 
+/* Where this request ends must be beyond doubt, or what follows it on the connection
+ * could be smuggled past a proxy in front of us. */
+static bool refuse_doubtful_head(struct http_request *request)
+{
+    bool is_chunked;
+    struct error err;
+
+    if (head_check(request->connection->mhd, &request->line, &is_chunked, &err) == 0) {
+        request->is_last = is_chunked && head_library_is_lenient();
+        return false;
+    }
+    request->is_last = true;
+    reply_refuse(request, 400, "%s", err.text);
+    return true;
+}
+
 /* Everything that can be said before the body is read. */
 static void check(struct http_request *request)
 {
+    if (refuse_doubtful_head(request))
+        return;
     if (request->server->is_closing) {
         reply_refuse(request, 503, "the server is stopping");
         return;
@@ -312,12 +332,15 @@ static enum MHD_Result send_answer(struct http_request *request)
     return rc;
 }
 
-static enum MHD_Result begin(struct http_request *request, const char *method)
+static enum MHD_Result begin(struct http_request *request, const char *method,
+                             const char *version)
 {
     uint64_t announced;
 
     request->is_begun = true;
     snprintf(request->method, sizeof(request->method), "%s", method);
+    request->line.method = method;
+    request->line.version = version;
     check(request);
     if (!request->response) {
         buf_init(&request->body, max_body(request));
@@ -326,9 +349,9 @@ static enum MHD_Result begin(struct http_request *request, const char *method)
     /* An answer in the library's first call costs the connection, so for what is not the
      * body's fault, read and drop the body first, unless the client waits to send it. */
     announced = announced_body(request);
-    if (announced == 0)
+    if (announced == 0 && !request->is_last)
         return MHD_YES;
-    if (request->status != 413 && !header(request, "Expect") &&
+    if (!request->is_last && request->status != 413 && !header(request, "Expect") &&
         (announced <= DISCARD_MAX || announced == UINT64_MAX))
         return MHD_YES;
     linger_start(request->server, request->connection->fd);
@@ -443,11 +466,10 @@ enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const cha
     (void)cls;
     (void)mhd;
     (void)url;
-    (void)version;
     if (!request)
         return MHD_NO;
     if (!request->is_begun)
-        return begin(request, method);
+        return begin(request, method, version);
     if (*upload_size > 0)
         return take_body(request, upload, upload_size);
     if (request->response)

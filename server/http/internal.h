@@ -18,6 +18,7 @@
 #include "server/http/backlog.h"
 #include "server/http/byte_queue.h"
 #include "server/http/certificate.h"
+#include "server/http/head.h"
 #include "server/http/http.h"
 #include "server/http/lobby.h"
 #include "server/http/roster.h"
@@ -63,6 +64,7 @@ struct http_request {
     char method[32];                    /* a longer one matches no route, cut or not */
     struct router_match match;
     const struct static_file *file;
+    struct head_line line;
     struct target target;
     struct error target_error;
     struct buf body;
@@ -82,6 +84,7 @@ struct http_request {
     bool is_lost;      /* the client left before the answer */
     bool is_abandoned; /* the server answered for its handler, which will still answer */
     bool by_query_token;
+    bool is_last; /* the connection closes after the answer */
     TAILQ_ENTRY(http_request) all, resumes;
 };
 

@@ -121,6 +121,8 @@ static void add_headers(struct http_request *request, struct MHD_Response *respo
         MHD_add_response_header(response, request->headers[i].name,
                                 request->headers[i].value);
     request_release_headers(request);
+    if (request->is_last)
+        MHD_add_response_header(response, "Connection", "close");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
     if (!MHD_get_response_header(response, "Cache-Control"))
         MHD_add_response_header(response, "Cache-Control", "no-store");

@@ -367,6 +367,92 @@ static void answers_pipelined_requests_in_order(void **state)
     close(fd);
 }
 
+struct doubtful {
+    const char *text;
+    size_t len;
+};
+
+#define HEAD(text)                                                                       \
+    {                                                                                    \
+        text, sizeof(text) - 1                                                           \
+    }
+#define POST_ECHO "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+#define GET_OK "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n"
+
+/* What a proxy in front of us may read otherwise. */
+static void refuses_heads_that_can_be_read_in_two_ways(void **state)
+{
+    static const struct doubtful heads[] = {
+        HEAD(POST_ECHO "Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
+        HEAD(POST_ECHO "Content-Length: 2\r\nContent-Length: 2\r\n\r\nab"),
+        HEAD(POST_ECHO "Content-Length: 2, 2\r\n\r\nab"),
+        HEAD(POST_ECHO "Content-Length: +2\r\n\r\nab"),
+        HEAD(POST_ECHO
+             "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        HEAD(POST_ECHO
+             "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
+        HEAD(POST_ECHO "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"),
+        HEAD(POST_ECHO
+             "Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n0\r\n\r\n"),
+        HEAD(POST_ECHO "Content-Length : 2\r\n\r\nab"),
+        HEAD(GET_OK "X-A: b\n\r\n"),
+        HEAD(GET_OK "X-A: b\nContent-Length: 0\r\n\r\n"),
+        HEAD(GET_OK "X-A:  b\nContent-Length: 0\r\n\r\n"),
+        HEAD(GET_OK "X-A: b\r\n\n"),
+        HEAD("GET /api/ok HTTP/1.1\nHost: localhost\r\n\r\n"),
+        HEAD(GET_OK "X-A: b\rc\r\n\r\n"),
+        HEAD(GET_OK "X-A: b\0c\r\n\r\n"),
+        HEAD(GET_OK "X-A\0: b\r\n\r\n"),
+        HEAD(GET_OK "X-A: b\r\n folded\r\n\r\n"),
+        HEAD("GET /api/ok\0x HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+    };
+    struct reply reply;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        int fd = client_connect(fixture);
+
+        client_send(fd, GET_OK "\r\n");
+        client_read(fd, false, &reply);
+        assert_int_equal(reply.status, 200);
+        reply_release(&reply);
+        client_send_bytes(fd, heads[i].text, heads[i].len);
+        client_read(fd, false, &reply);
+        if (reply.status != 400)
+            fail_msg("%s: %d", heads[i].text, reply.status);
+        reply_release(&reply);
+        client_send(fd, GET_OK "\r\n");
+        client_read(fd, false, &reply);
+        assert_int_equal(reply.status, 0);
+        reply_release(&reply);
+        close(fd);
+    }
+}
+
+static void takes_heads_as_clients_may_write_them(void **state)
+{
+    static const struct doubtful heads[] = {
+        HEAD("GET /api/ok HTTP/1.1\r\nHost:localhost\r\n\r\n"),
+        HEAD("GET /api/ok?q=a%20b&v=%C3%A4 HTTP/1.1\r\nHost: \t "
+             "localhost\r\nX-A:\r\n\r\n"),
+        HEAD(GET_OK "X-A: b \t\r\nCookie: a=b; c=d\r\nX-B: \xc3\xa4\r\n\r\n"),
+        HEAD(GET_OK "X-Empty:\r\nX-Space: \r\nX-Last: z\r\n\r\n"),
+        HEAD("\r\n" GET_OK "\r\n"),
+    };
+    struct reply reply;
+    int fd = client_connect(fixture);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        client_send_bytes(fd, heads[i].text, heads[i].len);
+        client_read(fd, false, &reply);
+        if (reply.status != 200)
+            fail_msg("%s: %d", heads[i].text, reply.status);
+        reply_release(&reply);
+    }
+    close(fd);
+}
+
 static void survives_malformed_requests(void **state)
 {
     static const char *const texts[] = {
@@ -549,6 +635,8 @@ int main(void)
         OPEN(takes_a_body_up_to_its_limit),
         OPEN(keeps_connections),
         OPEN(answers_pipelined_requests_in_order),
+        OPEN(refuses_heads_that_can_be_read_in_two_ways),
+        OPEN(takes_heads_as_clients_may_write_them),
         OPEN(survives_malformed_requests),
         OPEN(closes_after_a_client_that_closed_its_half),
         OPEN(keeps_other_pages_out),

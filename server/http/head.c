@@ -1,0 +1,111 @@
+/* head.c - heads of requests that another server could read differently */
+#include "server/http/head.h"
+
+#include <string.h>
+#include <strings.h>
+
+struct walk {
+    const char *next; /* where the next header must begin, or NULL */
+    bool is_torn;     /* it did not */
+    unsigned lengths, codings;
+    bool is_chunked;
+    const char *bad_name, *bad_value; /* the name of the header */
+};
+
+/* Versions before 1.0 take a bare LF for the end of a line, NUL for the end of a value,
+ * and lines that go on. All that is left to see of it is where they put the parts. */
+bool head_library_is_lenient(void)
+{
+    return strncmp(MHD_get_version(), "0.", 2) == 0;
+}
+
+static bool is_token(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c <= ' ' || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c))
+            return false;
+    }
+    return len > 0;
+}
+
+static bool is_value(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if ((c < ' ' && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static enum MHD_Result see_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                  size_t name_len, const char *value, size_t value_len)
+{
+    struct walk *walk = cls;
+
+    (void)kind;
+    if (!value)
+        value_len = 0;
+    if (walk->next && name != walk->next)
+        walk->is_torn = true;
+    if (walk->next)
+        walk->next = (value ? value : name + name_len + 1) + value_len + strlen("\r\n");
+    if (!is_token(name, name_len))
+        walk->bad_name = name;
+    else if (!is_value(value, value_len))
+        walk->bad_value = name;
+    if (strcasecmp(name, "Content-Length") == 0)
+        walk->lengths++;
+    if (strcasecmp(name, "Transfer-Encoding") == 0) {
+        walk->codings++;
+        walk->is_chunked = value && strcasecmp(value, "chunked") == 0;
+    }
+    return MHD_YES;
+}
+
+/* Whether the parts of the head follow each other with nothing but what belongs there. */
+static bool is_whole(struct MHD_Connection *mhd, const struct head_line *line,
+                     const struct walk *walk)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+    return line->uri == line->method + strlen(line->method) + 1 &&
+           line->version == line->uri_end + 1 && !walk->is_torn &&
+           (!info || line->method + info->header_size == walk->next + strlen("\r\n"));
+}
+
+int head_check(struct MHD_Connection *mhd, const struct head_line *line, bool *is_chunked,
+               struct error *err)
+{
+    bool is_lenient = head_library_is_lenient();
+    struct walk walk = {.next = NULL};
+
+    if (is_lenient)
+        walk.next = line->version + strlen(line->version) + strlen("\r\n");
+    MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, see_header, &walk);
+    *is_chunked = walk.codings > 0;
+    if (walk.bad_name)
+        return error_set(err, ERROR_INVALID, "the name of a header is not a token");
+    if (walk.bad_value)
+        return error_set(err, ERROR_INVALID,
+                         "the header %.60s has a control character in its value",
+                         walk.bad_value);
+    if (walk.lengths > 1)
+        return error_set(err, ERROR_INVALID, "there is more than one Content-Length");
+    if (walk.lengths > 0 && walk.codings > 0)
+        return error_set(err, ERROR_INVALID,
+                         "there are both Content-Length and Transfer-Encoding");
+    if (walk.codings > 1 || (walk.codings == 1 && !walk.is_chunked))
+        return error_set(err, ERROR_INVALID,
+                         "the only Transfer-Encoding taken is chunked");
+    if (is_lenient && !is_whole(mhd, line, &walk))
+        return error_set(
+            err, ERROR_INVALID,
+            "each line of a request ends with CR and LF, has no NUL and does "
+            "not go on in the next");
+    return 0;
+}
