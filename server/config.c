@@ -1,6 +1,7 @@
 /* config.c - the server's options, checked and made ready for use */
 #include "server/config.h"
 
+#include <limits.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -40,6 +41,10 @@ static const struct option table[] = {
      "lines \"ROLE TOKEN\"; roles are viewer, operator and agent", 0, 0},
     {"insecure", OPTION_FLAG, AT(insecure), NULL, NULL,
      "listen on other than loopback without tokens", 0, 0},
+    {"allow-host", OPTION_STRING, AT(allow_host), NULL, "NAME,...",
+     "names by which clients call a server without tokens, beside --advertise and the "
+     "machine's own",
+     0, 0},
     {"tls-cert", OPTION_STRING, AT(tls_cert), NULL, "FILE", "certificate chain, PEM", 0,
      0},
     {"tls-key", OPTION_STRING, AT(tls_key), NULL, "FILE", "its private key, PEM", 0, 0},
@@ -208,6 +213,23 @@ static int find_rendezvous_address(struct config *config, struct error *err)
     return 0;
 }
 
+/* Those of clients that come by a name; a page that rebinds its own is not among them. */
+static int find_hosts(struct config *config, struct error *err)
+{
+    char own[HOST_NAME_MAX + 1] = "";
+    int n;
+
+    gethostname(own, sizeof(own) - 1);
+    n = snprintf(config->hosts, sizeof(config->hosts), "%s%s%s%s%s", own,
+                 config->advertise ? "," : "", config->advertise ? config->advertise : "",
+                 config->allow_host ? "," : "",
+                 config->allow_host ? config->allow_host : "");
+    if (n >= (int)sizeof(config->hosts))
+        return error_set(err, ERROR_INVALID, "--allow-host is longer than %d bytes",
+                         2 * NI_MAXHOST);
+    return 0;
+}
+
 static int finish(struct config *config, struct error *err)
 {
     int level = log_level_parse(config->log_level);
@@ -235,7 +257,10 @@ static int finish(struct config *config, struct error *err)
                          config->lease_s, config->poll_s);
     if (find_rendezvous_address(config, err))
         return -1;
-    return check_security(config, err) || find_web_dir(config, err) ? -1 : 0;
+    return find_hosts(config, err) || check_security(config, err) ||
+                   find_web_dir(config, err)
+               ? -1
+               : 0;
 }
 
 int config_load(struct config *config, int argc, char **argv, struct error *err)

@@ -12,7 +12,7 @@
 struct config {
     /* As given; owned. */
     char *listen, *data_dir, *rendezvous_ports, *rendezvous_host;
-    char *advertise, *token_file;
+    char *advertise, *token_file, *allow_host;
     char *standing_listen, *standing_allow;
     char *tls_cert, *tls_key, *web_dir, *config, *log_level;
     bool insecure, allow_faults;
@@ -21,6 +21,7 @@ struct config {
     /* Made from them. */
     struct sockaddr_storage address;
     char rendezvous_address[NI_MAXHOST]; /* numeric */
+    char hosts[3 * NI_MAXHOST]; /* names by which clients may call us, "NAME,..." */
     int port_low, port_high;
     struct sockaddr_storage standing_address; /* if there is a standing_listen */
     enum log_level level;

@@ -260,6 +260,7 @@ static int start_http(struct server *server, struct error *err)
         .tls_cert = server->secrets.tls_cert,
         .tls_key = server->secrets.tls_key,
         .web_dir = config->web_dir,
+        .hosts = config->hosts,
         .auth = server->secrets.auth,
     };
 

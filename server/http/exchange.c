@@ -107,10 +107,12 @@ static bool refuse_foreign_page(struct http_request *request)
 
     if (request->server->auth)
         return false;
-    if (request->server->checks_host && host && !origin_host_is_local(host)) {
+    if (host && !origin_host_is_known(host, request->server->hosts)) {
         reply_refuse(request, 403,
-                     "without a token file the server on a loopback address answers only "
-                     "to an address or localhost in the Host header");
+                     "without a token file the server answers only to names in the Host "
+                     "header that it knows: an address, localhost%s%s; --allow-host adds "
+                     "others",
+                     *request->server->hosts ? ", " : "", request->server->hosts);
         return true;
     }
     if (origin && !is_safe_method(request->method) &&

@@ -229,16 +229,6 @@ static int open_listener(const struct sockaddr_storage *address,
     return -1;
 }
 
-static bool is_loopback(const struct sockaddr_storage *address)
-{
-    const struct in6_addr *six = &((const struct sockaddr_in6 *)address)->sin6_addr;
-
-    if (address->ss_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(six) ||
-               (IN6_IS_ADDR_V4MAPPED(six) && six->s6_addr[12] == 127);
-    return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
-}
-
 static unsigned connection_limit(unsigned wanted)
 {
     struct rlimit limit;
@@ -363,6 +353,11 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     server->auth = config->auth;
     server->max_streams = config->max_streams ? config->max_streams : DEFAULT_STREAMS;
     server->is_tls = config->tls_cert && config->tls_key;
+    server->hosts = strdup(config->hosts ? config->hosts : "");
+    if (!server->hosts) {
+        free(server);
+        return NULL;
+    }
     TAILQ_INIT(&server->requests);
     TAILQ_INIT(&server->resumes);
     TAILQ_INIT(&server->notices);
@@ -405,7 +400,6 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
     listener = open_listener(&config->listen, &server->address, err);
     if (listener < 0)
         goto fail;
-    server->checks_host = !config->auth && is_loopback(&server->address);
     if (start_daemon(server, config, err)) {
         close(listener);
         goto fail;
@@ -421,6 +415,7 @@ fail_daemon:
     MHD_stop_daemon(server->mhd);
 fail:
     static_files_destroy(server->files);
+    free(server->hosts);
     free(server);
     return NULL;
 }

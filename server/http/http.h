@@ -39,9 +39,11 @@ struct http_config {
     const char *tls_cert, *tls_key; /* PEM text, or NULL for plain HTTP */
     const char *web_dir;            /* static files under "/", or NULL */
     const struct http_auth *auth;   /* NULL: everyone may do everything */
-    unsigned max_connections;       /* 0: 20000 */
-    unsigned max_streams;           /* 0: 2000 */
-    size_t max_unread;              /* bytes of streams and large answers; 0: 128 MiB */
+    const char
+        *hosts; /* "NAME,...", what Host may say then, beside addresses and localhost */
+    unsigned max_connections; /* 0: 20000 */
+    unsigned max_streams;     /* 0: 2000 */
+    size_t max_unread;        /* bytes of streams and large answers; 0: 128 MiB */
 };
 
 /* Bind, listen and serve `routes` (terminated by a NULL method; borrowed for life; the

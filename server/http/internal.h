@@ -104,7 +104,7 @@ struct http_server {
     struct sockaddr_storage address;
     unsigned max_streams;
     bool is_tls;
-    bool checks_host; /* on loopback without tokens: see origin.h */
+    char *hosts; /* names that Host may have without tokens: see origin.h */
     bool is_pumping, is_closing, is_stopped;
 
     uv_poll_t poll;

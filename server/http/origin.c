@@ -31,7 +31,21 @@ static bool host_name(const char *host, char name[256])
     return true;
 }
 
-bool origin_host_is_local(const char *host)
+static bool is_listed(const char *name, const char *names)
+{
+    size_t len = strlen(name);
+
+    for (; *names; names += strspn(names, ",")) {
+        size_t n = strcspn(names, ",");
+
+        if (n == len && !strncasecmp(names, name, n))
+            return true;
+        names += n;
+    }
+    return false;
+}
+
+bool origin_host_is_known(const char *host, const char *names)
 {
     static const char suffix[] = ".localhost";
     char name[256];
@@ -43,7 +57,7 @@ bool origin_host_is_local(const char *host)
     if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1)
         return true;
     len = strlen(name);
-    return !strcasecmp(name, "localhost") ||
+    return !strcasecmp(name, "localhost") || is_listed(name, names) ||
            (len > sizeof(suffix) - 1 &&
             !strcasecmp(name + len - (sizeof(suffix) - 1), suffix));
 }

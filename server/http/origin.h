@@ -9,8 +9,8 @@
  * matches nothing. */
 bool origin_matches_host(const char *origin, const char *host);
 
-/* Whether a Host header names an address or localhost. A page that rebinds its own name
- * to 127.0.0.1 sends its own name. */
-bool origin_host_is_local(const char *host);
+/* Whether a Host header names an address, localhost or one of `names` ("NAME,..."). A
+ * page that rebinds its own name to our address sends its own name. */
+bool origin_host_is_known(const char *host, const char *names);
 
 #endif

@@ -18,6 +18,7 @@ void http_server_handle_closed(struct http_server *server)
         return;
     static_files_destroy(server->files);
     certificate_release(server->certificate);
+    free(server->hosts);
     free(server);
     if (closed)
         closed(arg);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 
@@ -120,6 +121,17 @@ test('a page elsewhere cannot use the user\'s browser', limit, async (t) => {
   assertProblem(await server.request('GET', '/api/v1/runs', { headers: { Host: 'evil.example' } }), 403);
   const own = await server.post({ nodes: { wait_s: 600 } }, { Origin: server.url });
   assert.equal(own.status, 201, own.text);
+});
+
+test('a page that makes its name lead here is refused also where others are let in', limit, async (t) => {
+  const server = await startServer(t, { env: { RINGBENCH_INSECURE: '1' },
+    args: ['--listen', '0.0.0.0:0', '--allow-host', 'head.example,other.example', '--advertise', 'ours.example'] });
+  const from = (host) => server.request('POST', '/api/v1/runs/validate', { body: '{}', headers: { Host: host } });
+  assertProblem(await from('evil.example'), 403, /names in the Host header that it knows.*head\.example.*--allow-host/);
+  for (const known of ['head.example:8080', 'OTHER.example', 'ours.example', '127.0.0.1:1', os.hostname()]) {
+    const answer = await from(known);
+    assert.equal(answer.status, 200, `${known}: ${answer.text}`);
+  }
 });
 
 test('bytes that are no HTTP do not disturb others', limit, async (t) => {

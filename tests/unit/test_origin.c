@@ -27,7 +27,8 @@ static void knows_local_hosts(void **state)
 {
     static const char *const local[] = {"localhost", "localhost:8080", "LOCALHOST",
                                         "127.0.0.1", "127.0.0.1:80",   "[::1]:8080",
-                                        "[::1]",     "10.1.2.3:8080",  "ui.localhost:1"};
+                                        "[::1]",     "10.1.2.3:8080",  "ui.localhost:1",
+                                        "head",      "HEAD.example:1"};
     static const char *const foreign[] = {"evil.example",
                                           "evil.example:8080",
                                           "localhost.evil.example",
@@ -36,15 +37,18 @@ static void knows_local_hosts(void **state)
                                           ":8080",
                                           "[]",
                                           ".localhost",
-                                          "xlocalhost"};
+                                          "xlocalhost",
+                                          "hea",
+                                          "head.evil.example",
+                                          "head,head.example"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
-        if (!origin_host_is_local(local[i]))
+        if (!origin_host_is_known(local[i], "head,head.example"))
             fail_msg("%s is local", local[i]);
     }
     for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
-        if (origin_host_is_local(foreign[i]))
+        if (origin_host_is_known(foreign[i], "head,head.example"))
             fail_msg("%s is not local", foreign[i]);
     }
 }
