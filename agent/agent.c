@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "agent/identity.h"
+#include "agent/inherit.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/probe.h"
 #include "agent/leftovers.h"
@@ -355,6 +356,7 @@ static void on_probed(void *arg, json_t *backends)
     struct error err;
 
     log_info("a case's processes are held together by a %s", held);
+    inherit_log(&agent->config->worker_environment, environ);
     if (json_object_size(backends) == 0)
         log_warn("there is no ringbench-worker-* in %s", agent->config->worker_dir);
     json_object_set(agent->inventory, "backends", backends);

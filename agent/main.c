@@ -2,11 +2,9 @@
 #include <curl/curl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "agent/agent.h"
 #include "agent/config.h"
-#include "agent/inherit.h"
 #include "common/log.h"
 
 static int run(const struct agent_config *config)
@@ -18,7 +16,6 @@ static int run(const struct agent_config *config)
     /* Both come back as an error of the write instead. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    inherit_log(&config->worker_environment, environ);
     status = agent_run(config, &err);
     if (status)
         fprintf(stderr, "ringbench-agent: %s\n", err.text);

@@ -10,10 +10,10 @@ FILE *secret_file_open(const char *what, const char *path, struct error *err)
 {
     /* Nobody may be there to write to a pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *file = NULL;
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     struct stat st;
 
-    if (fd < 0 || fstat(fd, &st))
+    if (!file || fstat(fd, &st))
         error_set_errno(err, ERROR_IO, errno, "can't open %s %s", what, path);
     else if (!S_ISREG(st.st_mode))
         error_set(err, ERROR_INVALID, "%s %s is not a regular file", what, path);
@@ -21,9 +21,11 @@ FILE *secret_file_open(const char *what, const char *path, struct error *err)
         error_set(err, ERROR_INVALID,
                   "%s %s can be read or changed by others (mode %04o): chmod 600 it",
                   what, path, (unsigned)st.st_mode & 07777u);
-    else if (!(file = fdopen(fd, "r")))
-        error_set_errno(err, ERROR_IO, errno, "can't open %s %s", what, path);
-    if (!file && fd >= 0)
+    else
+        return file;
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
         close(fd);
-    return file;
+    return NULL;
 }

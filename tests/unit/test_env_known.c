@@ -162,26 +162,26 @@ static void of_nccl(void **state)
     all_judged(100);
 }
 
+static void judged_all_of(const char *command, const char *prefix, const char *package)
+{
+    check_output(command, prefix);
+    if (n_names == 0) {
+        print_message("nothing from '%s' here (package %s)\n", command, package);
+        skip();
+    }
+    all_judged(50);
+}
+
 static void of_ucx(void **state)
 {
     (void)state;
-    check_output("ucx_info -c -a 2>/dev/null", "UCX_");
-    if (n_names == 0) {
-        print_message("no ucx_info here (ucx-utils)\n");
-        skip();
-    }
-    all_judged(300);
+    judged_all_of("ucx_info -c -a 2>/dev/null", "UCX_", "ucx-utils");
 }
 
 static void of_libfabric(void **state)
 {
     (void)state;
-    check_output("fi_info -e 2>/dev/null", "FI_");
-    if (n_names == 0) {
-        print_message("no fi_info here (libfabric-bin)\n");
-        skip();
-    }
-    all_judged(50);
+    judged_all_of("fi_info -e 2>/dev/null", "FI_", "libfabric-bin");
 }
 
 int main(void)
