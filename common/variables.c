@@ -16,7 +16,7 @@ static const char *const others[] = {
     /* the server's options */
     "LISTEN", "DATA_DIR", "RENDEZVOUS_*", "ADVERTISE", "TOKEN_FILE", "INSECURE",
     "TLS_CERT", "TLS_KEY", "WEB_DIR", "CONFIG", "LEASE_S", "POLL_S", "JOIN_TIMEOUT_S",
-    "LOG_LEVEL", "ALLOW_FAULTS", "STORE_RESERVE_BYTES",
+    "BATCH_LOST_S", "LOG_LEVEL", "ALLOW_FAULTS", "STORE_RESERVE_BYTES",
     /* the agent's */
     "SERVER", "NAME", "GROUP", "LABEL", "RANKS", "CA_FILE", "SPOOL_DIR", "CONFIG_DIR",
     "WORKER_DIR", "NCCL_LIBS", "PASS_ENV", "ONCE", "IDLE_EXIT", "AGENT_OPTIONS",
