@@ -15,6 +15,7 @@
 
 #include "agent/inherit.h"
 #include "common/clean_text.h"
+#include "common/ids.h"
 #include "common/json_util.h"
 #include "common/run_spec_fields.h"
 #include "common/secret_file.h"
@@ -166,14 +167,6 @@ static int load_advertise(struct agent_config *config, struct error *err)
     return set_text(&config->advertise, text, err);
 }
 
-static bool is_name(const char *text)
-{
-    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                              "0123456789._-");
-
-    return len > 0 && len <= AGENT_NAME_MAX && text[len] == '\0';
-}
-
 static int load_name(struct agent_config *config, struct error *err)
 {
     char host[HOST_NAME_MAX + 1] = "";
@@ -184,10 +177,10 @@ static int load_name(struct agent_config *config, struct error *err)
         if (set_text(&config->name, slurm && slurm[0] ? slurm : host, err))
             return -1;
     }
-    if (!is_name(config->name))
+    if (!id_is_node_name(config->name))
         return error_set(err, ERROR_INVALID,
                          "--name: '%.60s' is not 1 to %d of A-Z, a-z, 0-9, '.', '_', '-'",
-                         config->name, AGENT_NAME_MAX);
+                         config->name, ID_NODE_MAX);
     return 0;
 }
 

@@ -11,8 +11,6 @@
 #include "common/log.h"
 #include "common/options.h"
 
-#define AGENT_NAME_MAX 253
-
 struct agent_config {
     /* options */
     char *server, *name, *group, *advertise, *token_file, *ca_file, *spool_dir,

@@ -1,8 +1,9 @@
-/* ids.c - random identifiers */
+/* ids.c - random identifiers, and what names a node */
 #include "common/ids.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -47,4 +48,12 @@ void id_uuid(char *out)
              "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
              b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
              b[13], b[14], b[15]);
+}
+
+bool id_is_node_name(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789._-");
+
+    return len > 0 && len <= ID_NODE_MAX && text[len] == '\0';
 }

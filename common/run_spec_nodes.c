@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/ids.h"
 #include "common/run_spec_fields.h"
 
 #define NODE_NAMES_MAX 4096
@@ -23,7 +24,7 @@ static void parse_node_names(struct run_spec *spec, json_t *value, const char *p
         const char *name = json_string_value(json_array_get(value, i));
 
         snprintf(at, sizeof(at), "%s/%zu", pointer, i);
-        if (!name || !*name || strlen(name) > 253)
+        if (!name || !*name || strlen(name) > ID_NODE_MAX)
             problems_add(problems, at, "must be a node's name, 1 to 253 bytes");
         else if (!spec_check_name(name, at, problems))
             continue;

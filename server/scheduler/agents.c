@@ -1,6 +1,5 @@
 /* agents.c - the agents' side of the scheduler: registration, commands, event batches */
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,19 +26,6 @@ struct batch {
 };
 
 /* ---- Registration ---- */
-
-static bool is_node_name(const char *name)
-{
-    size_t len = strlen(name);
-
-    if (len == 0 || len > 253)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
-            return false;
-    }
-    return true;
-}
 
 static void check_address(const json_t *address, const char *pointer,
                           struct problems *problems)
@@ -82,7 +68,7 @@ static void check_registration(const json_t *body, const char *key,
         problems_add(problems, "", "must be an object");
     if (json_get_int(body, "protocol", 1) != 1)
         problems_add(problems, "/protocol", "this server speaks protocol 1");
-    if (!is_node_name(name))
+    if (!id_is_node_name(name))
         problems_add(problems, "/name", "must be 1 to 253 of A-Z a-z 0-9 . _ -");
     if (strlen(boot_id) != ID_UUID_LENGTH)
         problems_add(problems, "/boot_id", "must be a UUID");

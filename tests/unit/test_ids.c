@@ -82,12 +82,31 @@ static void ids_differ(void **state)
     assert_string_not_equal(one, two);
 }
 
+static void a_node_has_a_plain_name(void **state)
+{
+    static const char *const good[] = {"n", "node-1", "gpu07.Rack_2"};
+    static const char *const bad[] = {"",         "a b",         "a/b", "a\n",
+                                      "\x1b[31m", "caf\xc3\xa9", "a:b"};
+    char name[ID_NODE_MAX + 2] = "";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        assert_true(id_is_node_name(good[i]));
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(id_is_node_name(bad[i]));
+    memset(name, 'x', ID_NODE_MAX);
+    assert_true(id_is_node_name(name));
+    name[ID_NODE_MAX] = 'x';
+    assert_false(id_is_node_name(name));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_id_begins_with_its_second),
         cmocka_unit_test(a_uuid_is_version_4),
         cmocka_unit_test(ids_differ),
+        cmocka_unit_test(a_node_has_a_plain_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
