@@ -55,6 +55,8 @@ static const struct option table[] = {
      "an agent silent for so long counts as lost", 2, 86400},
     {"batch-lost-s", OPTION_INT, AT(batch_lost_s), "180", "S",
      "a lost node of a batch job's group has left after so long", 1, 86400},
+    {"max-nodes", OPTION_INT, AT(max_nodes), "16384", "N",
+     "nodes known at once; those that have left make room", 1, 1000000},
     {"poll-s", OPTION_INT, AT(poll_s), "5", "S",
      "how long an agent's request for commands is held", 1, 3600},
     {"join-timeout-s", OPTION_INT, AT(join_timeout_s), "30", "S",

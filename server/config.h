@@ -16,7 +16,7 @@ struct config {
     char *standing_listen, *standing_allow;
     char *tls_cert, *tls_key, *web_dir, *config, *log_level;
     bool insecure, allow_faults;
-    long lease_s, batch_lost_s, poll_s, join_timeout_s;
+    long lease_s, batch_lost_s, max_nodes, poll_s, join_timeout_s;
     long standing_ttl_s, standing_connections, standing_keys, standing_mib;
     /* Made from them. */
     struct sockaddr_storage address;

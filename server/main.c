@@ -236,6 +236,7 @@ static int start_core(struct server *server, struct error *err)
         .advertise = config->advertise,
         .lease_s = config->lease_s,
         .batch_lost_s = config->batch_lost_s,
+        .max_nodes = config->max_nodes,
         .poll_s = config->poll_s,
         .join_s = config->join_timeout_s,
     };

@@ -69,7 +69,7 @@ void api_agent_register(struct http_request *request, void *arg)
     struct api *api = arg;
     struct error err = {.code = ERROR_NONE};
     char peer[NI_MAXHOST];
-    struct scheduler_caller caller = {peer, agent_key(request)};
+    struct scheduler_caller caller = {peer, agent_key(request), 0};
     struct scheduler_registered registered = {0};
     struct problems problems;
     json_t *body, *answer;
@@ -79,6 +79,7 @@ void api_agent_register(struct http_request *request, void *arg)
     body = parse_body(request);
     if (!body)
         return;
+    http_request_body(request, &caller.bytes);
     peer_address(request, peer);
     problems_init(&problems);
     answer =

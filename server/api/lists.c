@@ -71,6 +71,13 @@ bool lists_can_reply(struct http_request *request)
     return params_format(request, formats, &form);
 }
 
+bool lists_want_json(struct http_request *request)
+{
+    int form;
+
+    return params_format(request, formats, &form) && form == FORM_JSON;
+}
+
 void lists_reply(struct http_request *request, enum list list, json_t *document)
 {
     const char *next = json_get_str(document, "next", NULL);

@@ -4,6 +4,7 @@
 #include "common/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
+#include "server/api/node_pages.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
 
@@ -17,12 +18,20 @@ static void leave_out_inventories(json_t *nodes)
 void api_node_list(struct http_request *request, void *arg)
 {
     struct api *api = arg;
-    bool has_inventory = true;
+    bool has_inventory = true, is_more = false;
     json_t *nodes;
 
     if (!lists_can_reply(request) || !params_flag(request, "inventory", &has_inventory))
         return;
-    nodes = scheduler_nodes_json(api->scheduler);
+    if (has_inventory && lists_want_json(request)) {
+        nodes = scheduler_nodes_page(api->scheduler, "", NODE_PAGE_BYTES, &is_more);
+        if (is_more) {
+            node_pages_reply(request, api, nodes);
+            return;
+        }
+    } else {
+        nodes = scheduler_nodes_json(api->scheduler);
+    }
     if (!has_inventory)
         leave_out_inventories(nodes);
     lists_reply(request, LIST_NODES, json_pack("{s:o}", "nodes", nodes));

@@ -2,7 +2,7 @@
 #include "server/api/handlers.h"
 
 #define RUN_BODY_MAX (1 << 20)
-#define REGISTRATION_BODY_MAX (1 << 20)
+#define REGISTRATION_BODY_MAX (128 << 10) /* a node with 8 GPUs sends some 8 KiB */
 #define EVENTS_BODY_MAX (4 << 20)
 #define LEAVE_BODY_MAX 4096
 #define IGNORED_BODY_MAX 4096 /* clients that POST {} where nothing is asked for */

@@ -162,12 +162,14 @@ static void remember_agent(struct scheduler *scheduler, const struct node *node)
 }
 
 static struct node *admit(struct scheduler *scheduler,
-                          struct node_registration *registration, const char *key,
+                          struct node_registration *registration, const json_t *body,
+                          const struct scheduler_caller *caller,
                           struct scheduler_registered *registered, struct error *err)
 {
     int64_t now_ns = clock_monotonic_ns();
 
-    if (node_claim_identify(scheduler, registration, key, err) ||
+    if (node_claim_room(scheduler, registration, body, caller->bytes, err) ||
+        node_claim_identify(scheduler, registration, caller->key, err) ||
         node_claim_check(scheduler, registration, now_ns, &registered->retry_after_s,
                          err))
         return NULL;
@@ -203,7 +205,7 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
     check_registration(body, caller->key, problems);
     node_log_before(scheduler, from.name, &before);
     if (problems->count == 0)
-        node = admit(scheduler, &from, caller->key, registered, err);
+        node = admit(scheduler, &from, body, caller, registered, err);
     json_decref(empty);
     if (!node)
         return NULL;

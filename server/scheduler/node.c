@@ -59,6 +59,14 @@ size_t node_index(const struct node_registry *registry, const char *name)
     return registry->count;
 }
 
+size_t node_index_behind(const struct node_registry *registry, const char *name)
+{
+    size_t at = place_of(registry, name);
+
+    return at < registry->count && strcmp(registry->nodes[at]->name, name) == 0 ? at + 1
+                                                                                : at;
+}
+
 struct node *node_find(const struct node_registry *registry, const char *name)
 {
     size_t at = node_index(registry, name);
@@ -108,6 +116,7 @@ void node_remove(struct node_registry *registry, struct node *node)
     size_t at = node_index(registry, node->name);
 
     registry->count--;
+    registry->cost -= node->cost;
     memmove(&registry->nodes[at], &registry->nodes[at + 1],
             (registry->count - at) * sizeof(*registry->nodes));
     node_destroy(node);
@@ -175,6 +184,9 @@ struct node *node_register(struct node_registry *registry,
     memcpy(node->agent, "a-", 2);
     id_uuid(node->agent + 2);
     take_registration(node, registration);
+    registry->cost += registration->cost - node->cost;
+    node->cost = registration->cost;
+    node->bytes = registration->bytes;
     node_seen(node, now_ns);
     return node;
 }

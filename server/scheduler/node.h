@@ -40,6 +40,7 @@ struct node {
     json_t *labels, *inventory;
     long ranks;
     bool once;
+    size_t bytes, cost; /* of the registration: as text, about what it takes in memory */
     int64_t registered_ms, last_seen_ms, last_seen_ns;
     /* Commands not yet acknowledged, and the poll that waits for them. */
     json_t *commands;
@@ -59,6 +60,7 @@ struct node {
 struct node_registry {
     struct node **nodes; /* sorted by name */
     size_t count;
+    size_t cost; /* of all of them */
 };
 
 void node_registry_release(struct node_registry *registry);
@@ -67,6 +69,9 @@ struct node *node_find(const struct node_registry *registry, const char *name);
 
 /* Its place in `nodes`, or `count` when there is none of that name. */
 size_t node_index(const struct node_registry *registry, const char *name);
+
+/* The first place behind a name; "": the first of all. */
+size_t node_index_behind(const struct node_registry *registry, const char *name);
 
 struct node *node_find_agent(const struct node_registry *registry, const char *agent);
 
@@ -79,6 +84,7 @@ struct node_registration {
     json_t *labels, *inventory;
     long ranks;
     bool once;
+    size_t bytes, cost;
 };
 
 /* Register or resume, whoever held the name (see node_claim.h). *is_new: not the same

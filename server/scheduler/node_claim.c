@@ -6,6 +6,8 @@
 #include "common/log.h"
 #include "server/scheduler/live_case.h"
 
+#define VALUE_BYTES ((size_t)64)
+#define COST_MAX ((size_t)256 << 20) /* of all registrations in memory */
 #define SECOND_NS INT64_C(1000000000)
 
 int node_claim_identify(const struct scheduler *scheduler,
@@ -87,6 +89,66 @@ int node_claim_check(const struct scheduler *scheduler,
                      "node name '%s' is kept for the agent that had it before the "
                      "server's restart, which may come back for %ld s",
                      registration->name, *retry_after_s);
+}
+
+/* A parsed value takes some 64 bytes beside its text. */
+static size_t cost_of(const json_t *value)
+{
+    size_t cost = VALUE_BYTES;
+    const char *key;
+    json_t *item;
+
+    for (size_t i = 0; i < json_array_size(value); i++)
+        cost += cost_of(json_array_get(value, i));
+    json_object_foreach((json_t *)(uintptr_t)value, key, item)
+    {
+        cost += cost_of(item) + VALUE_BYTES;
+    }
+    return cost;
+}
+
+/* The node that left longest ago; NULL when none has. */
+static const struct node *first_left(const struct node_registry *registry)
+{
+    const struct node *first = NULL;
+
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct node *node = registry->nodes[i];
+
+        if (node->state == NODE_LEFT && node->n_batches == 0 &&
+            (!first || node->last_seen_ns < first->last_seen_ns))
+            first = node;
+    }
+    return first;
+}
+
+int node_claim_room(struct scheduler *scheduler, struct node_registration *registration,
+                    const json_t *body, size_t bytes, struct error *err)
+{
+    const struct node_registry *registry = &scheduler->nodes;
+    const struct node *node = node_find(registry, registration->name);
+    size_t most = (size_t)scheduler->config.max_nodes;
+
+    registration->bytes = bytes;
+    registration->cost = bytes + cost_of(body);
+    for (const struct node *left = first_left(registry);
+         !node && registry->count >= most && left; left = first_left(registry)) {
+        char name[256];
+
+        snprintf(name, sizeof(name), "%s", left->name);
+        if (scheduler_forget_node(scheduler, name, err))
+            return -1;
+    }
+    if (!node && registry->count >= most)
+        return error_set(err, ERROR_LIMIT,
+                         "the server knows %zu nodes, as many as it may (--max-nodes); "
+                         "DELETE /api/v1/nodes/NAME forgets one that is lost",
+                         registry->count);
+    if (registry->cost + registration->cost - (node ? node->cost : 0) > COST_MAX)
+        return error_set(err, ERROR_LIMIT,
+                         "the inventories of all nodes take %zu MiB, as much as they may",
+                         registry->cost >> 20);
+    return 0;
 }
 
 int node_claim_check_key(const struct node *node, const char *key, struct error *err)

@@ -19,6 +19,11 @@ int node_claim_check(const struct scheduler *scheduler,
                      const struct node_registration *registration, int64_t now_ns,
                      long *retry_after_s, struct error *err);
 
+/* Fill in what the registration takes, and make room for it among the nodes known:
+ * ERROR_LIMIT when there is none. */
+int node_claim_room(struct scheduler *scheduler, struct node_registration *registration,
+                    const json_t *body, size_t bytes, struct error *err);
+
 /* ERROR_DENIED when it is not the key of the node's agent. */
 int node_claim_check_key(const struct node *node, const char *key, struct error *err);
 

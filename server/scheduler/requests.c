@@ -149,6 +149,21 @@ json_t *scheduler_nodes_json(const struct scheduler *scheduler)
     return nodes;
 }
 
+json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
+                             size_t max_bytes, bool *is_more)
+{
+    const struct node_registry *registry = &scheduler->nodes;
+    size_t i = node_index_behind(registry, behind), bytes = 0;
+    json_t *nodes = json_array();
+
+    for (; i < registry->count && bytes < max_bytes; i++) {
+        json_array_append_new(nodes, node_to_json(registry->nodes[i]));
+        bytes += registry->nodes[i]->bytes;
+    }
+    *is_more = i < registry->count;
+    return nodes;
+}
+
 json_t *scheduler_node_json(const struct scheduler *scheduler, const char *name)
 {
     const struct node *node = node_find(&scheduler->nodes, name);

@@ -26,6 +26,7 @@ struct scheduler_config {
     long lease_s;                  /* an agent silent for so long is lost */
     long poll_s;                   /* how long a command poll is held */
     long batch_lost_s;             /* a batch job's node that is lost has left then */
+    long max_nodes;                /* known at once */
     long join_s;                   /* deadline of a case's rendezvous */
 };
 
@@ -100,6 +101,10 @@ bool scheduler_program_fits(const struct scheduler *scheduler,
                             const struct run_spec *spec, struct problems *problems);
 
 json_t *scheduler_nodes_json(const struct scheduler *scheduler); /* array */
+/* Those behind a name (""; in their order), some at least, no more than about max_bytes;
+ * *is_more: there are others. */
+json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
+                             size_t max_bytes, bool *is_more);
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */
 
@@ -120,9 +125,11 @@ void scheduler_counters(const struct scheduler *scheduler,
 
 /* ---- Agents (docs/agent-protocol.md) ---- */
 
-/* Who asks: the request's numeric address, the agent's secret (may be NULL). */
+/* Who asks: the request's numeric address, the agent's secret (may be NULL), and the size
+ * of its body. */
 struct scheduler_caller {
     const char *peer, *key;
+    size_t bytes;
 };
 
 struct scheduler_registered {

@@ -61,8 +61,10 @@ static void set_flag(void *arg)
 static void open_world(struct world *world)
 {
     struct rendezvous_config rendezvous = {.listen_address = "127.0.0.1"};
-    struct scheduler_config config = {
-        .lease_s = world->lease_s, .poll_s = 1, .join_s = world->join_s};
+    struct scheduler_config config = {.lease_s = world->lease_s,
+                                      .poll_s = 1,
+                                      .max_nodes = 100,
+                                      .join_s = world->join_s};
     struct error err;
 
     assert_int_equal(uv_loop_init(&world->loop), 0);
@@ -127,7 +129,7 @@ static const char probe[] =
 
 static void agent_register(struct agent *agent, json_t *cases)
 {
-    struct scheduler_caller caller = {"127.0.0.1", key};
+    struct scheduler_caller caller = {"127.0.0.1", key, 0};
     struct scheduler_registered registered;
     struct problems problems;
     struct error err;

@@ -1,0 +1,38 @@
+// node_limits.test.mjs - how many nodes there may be, and how much they may say of themselves
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { assertProblem, startServer } from './lib/cluster.mjs';
+import { FakeAgent } from './lib/fake_agent.mjs';
+import { patience } from './lib/fixture.mjs';
+
+const limit = { timeout: 120000 * patience };
+
+// Text of many small values, which take more memory than long ones.
+const inventory = (bytes) => ({ x: Array.from({ length: bytes / 10 }, (_, i) => `abc${1000 + i % 1000}`) });
+
+test('no more nodes than there may be; those that have left make room', limit, async (t) => {
+  const server = await startServer(t, { args: ['--max-nodes', '2'] });
+  const agents = ['node-1', 'node-2', 'node-3'].map((name) => new FakeAgent(server, name));
+  assert.equal((await agents[0].register()).status, 201);
+  assert.equal((await agents[1].register()).status, 201);
+  assertProblem(await agents[2].register(), 422, /knows 2 nodes, as many as it may \(--max-nodes\)/);
+  assert.equal((await agents[0].register()).status, 200);
+  assert.equal((await agents[1].call('DELETE')).status, 204);
+  assert.equal((await agents[2].register()).status, 201);
+  assert.deepEqual((await server.get('/api/v1/nodes')).nodes.map(({ name }) => name), ['node-1', 'node-3']);
+});
+
+test('an inventory has a limit, and all together have one', limit, async (t) => {
+  const server = await startServer(t);
+  assert.equal((await new FakeAgent(server, 'huge', { inventory: inventory(200000) }).register()).status, 413);
+  let answer, n = 0;
+  do answer = await new FakeAgent(server, `node-${++n}`, { inventory: inventory(120000) }).register();
+  while (answer.status === 201 && n < 1000);
+  assertProblem(answer, 422, /the inventories of all nodes take 25\d MiB, as much as they may/);
+  assert.ok(n > 200, `${n}`);
+  // Far more than is made in one go: whole, and in order.
+  const { nodes } = await server.get('/api/v1/nodes');
+  assert.deepEqual(nodes.map(({ name }) => name), Array.from({ length: n - 1 }, (_, i) => `node-${i + 1}`));
+  for (const node of nodes) assert.equal(node.inventory.x.length, 12000);
+});
