@@ -83,6 +83,7 @@ test('lists are columns for who asks for text', limit, async (t) => {
     const { id } = await server.run({ ...quick, name });
     runs.push(await server.runEnds(id));
   }
+  for (const name of ['node-1', 'node-2']) await server.nodeIs(name, 'idle');
   const list = async (what) => (await shell(`curl -sSf -H 'Accept: text/plain' '${server.url}/api/v1/${what}'`)).stdout.split('\n');
   const [head, ...nodes] = await list('nodes');
   assert.match(head, /^NAME +STATE +GROUP +RANKS +ADDRESS +SEEN +RUN +LABELS$/);
