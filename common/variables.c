@@ -13,13 +13,8 @@
 /* What other programs heed, without the prefix; "PORT_*" stands for all that begin so. An
  * agent, a server and a script often start from the same environment. */
 static const char *const others[] = {
-    /* the server's options */
-    "LISTEN", "DATA_DIR", "RENDEZVOUS_*", "ADVERTISE", "TOKEN_FILE", "INSECURE",
-    "TLS_CERT", "TLS_KEY", "WEB_DIR", "CONFIG", "LEASE_S", "POLL_S", "JOIN_TIMEOUT_S",
-    "BATCH_LOST_S", "LOG_LEVEL", "ALLOW_FAULTS", "STORE_RESERVE_BYTES",
-    /* the agent's */
-    "SERVER", "NAME", "GROUP", "LABEL", "RANKS", "CA_FILE", "SPOOL_DIR", "CONFIG_DIR",
-    "WORKER_DIR", "NCCL_LIBS", "PASS_ENV", "ONCE", "IDLE_EXIT", "AGENT_OPTIONS",
+#include "option_names.h" /* those of the server and the agent, from their tables */
+    "STORE_RESERVE_BYTES", "AGENT_OPTIONS",
     /* the workers' */
     "ADDRESS", "CASE", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
     "RANKS_PER_NCCL_ID",
