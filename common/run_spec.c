@@ -396,6 +396,15 @@ static void check_control(const struct run_spec *spec, json_t *body,
                      "something");
 }
 
+/* Room for the most sizes was for parsing; thousands of specs wait in a queue. */
+static void trim_sizes(struct run_spec *spec)
+{
+    uint64_t *sizes = realloc(spec->sizes, (spec->n_sizes + 1) * sizeof(*sizes));
+
+    if (sizes)
+        spec->sizes = sizes;
+}
+
 struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
 {
     struct run_spec *spec;
@@ -438,6 +447,7 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
         run_spec_destroy(spec);
         return NULL;
     }
+    trim_sizes(spec);
     return spec;
 }
 

@@ -67,13 +67,16 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
     return store;
 }
 
-/* Which NCCL the case's workers load; NULL: the node's own. */
-static const char *library_of(const struct live_case *live)
+/* Which NCCL the case's workers load; null: the node's own. A new reference. */
+static json_t *library_of(const struct live_case *live)
 {
-    const struct run *run = live->active->run;
+    const struct run_spec *spec = live->active->run->spec;
+    json_t *env = run_matrix_env(spec, live->index);
+    const char *path = json_get_str(env, RUN_MATRIX_LIBRARY, spec->nccl_lib);
+    json_t *library = path ? json_string(path) : json_null();
 
-    return json_get_str(run->cases[live->index].env, RUN_MATRIX_LIBRARY,
-                        run->spec->nccl_lib);
+    json_decref(env);
+    return library;
 }
 
 /* The case file of docs/worker-contract.md, the same for every rank. */
@@ -81,7 +84,7 @@ static json_t *case_file(const struct live_case *live)
 {
     const struct run *run = live->active->run;
     json_t *spec = run_spec_case_json(run->spec);
-    json_t *ranks = json_array();
+    json_t *ranks = json_array(), *library = library_of(live);
 
     for (size_t i = 0; i < run->n_nodes; i++) {
         for (int k = 0; k < run->nodes[i].ranks; k++)
@@ -93,15 +96,17 @@ static json_t *case_file(const struct live_case *live)
     json_object_set_new(spec, "run", json_string(run->id));
     json_object_set_new(spec, "case", json_integer((json_int_t)live->index));
     json_object_set_new(spec, "attempt", json_integer(run->cases[live->index].attempt));
-    json_object_set_new(spec, "repeat", json_integer(run->cases[live->index].repeat));
+    json_object_set_new(spec, "repeat",
+                        json_integer(run_matrix_repeat(run->spec, live->index)));
     json_object_set_new(spec, "backend", json_string(run->backend));
     json_object_set_new(spec, "world_size", json_integer(run->world_size));
     /* A program's clients are PyTorch's, which can put nothing before their keys. */
     if (!run->spec->program.name)
         json_object_set_new(spec, "store_secret",
                             json_string(rendezvous_store_secret(live->store)));
-    if (library_of(live))
-        json_object_set_new(spec, "nccl_lib", json_string(library_of(live)));
+    if (json_is_string(library))
+        json_object_set(spec, "nccl_lib", library);
+    json_decref(library);
     json_object_set_new(spec, "seed", json_integer(run->created_ms & 0x7fffffff));
     return spec;
 }
@@ -111,9 +116,11 @@ static json_t *case_env(const struct live_case *live)
 {
     const struct run *run = live->active->run;
     json_t *env = json_copy(run->spec->env);
+    json_t *varied = run_matrix_env(run->spec, live->index);
 
-    if (run->cases[live->index].env)
-        json_object_update(env, run->cases[live->index].env);
+    if (varied)
+        json_object_update(env, varied);
+    json_decref(varied);
     json_object_del(env, RUN_MATRIX_LIBRARY);
     return env;
 }

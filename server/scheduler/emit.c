@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
+#include "common/run_matrix.h"
 #include "server/scheduler/state.h"
 
 struct emission {
@@ -32,24 +33,49 @@ static void on_written(void *arg, const struct error *err,
     scheduler_release(scheduler);
 }
 
-/* The run's row follows its states, not each of its events. */
-static bool changes_row(const char *type)
+/* The run's row follows its states, not each of its events. A message of the server's own
+ * is rare, and brings the time that the run has taken up to date. */
+static bool changes_row(const struct run *run, const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
-           strcmp(type, "case") == 0;
+           strcmp(type, "case") == 0 || (strcmp(type, "message") == 0 && run->started_ms);
 }
 
-static int fill_write(struct store_write *write, const struct run *run, int64_t now,
-                      const char *type, const json_t *body)
+/* What an earlier attempt measured is not of the run that goes on. */
+static int disown_results(struct store_write *write, const struct run *run,
+                          const char *type, const json_t *body)
 {
+    if (strcmp(type, "case") != 0 ||
+        strcmp(json_get_str(body, "state", ""), case_state_name(CASE_QUEUED)) != 0)
+        return 0;
+    return store_write_disown(write, run->id, (int)json_get_int(body, "case", 0));
+}
+
+/* How long the run has been under way by the clock that nobody sets, as of when. */
+static json_t *elapsed_json(const struct active_run *active, int64_t now)
+{
+    int64_t left_ns = active->deadline_ns - clock_monotonic_ns();
+    int64_t ran_ms = active->run->spec->timeout_s * 1000 - left_ns / 1000000;
+
+    return json_pack("{s:I, s:I}", "ran_ms", (json_int_t)ran_ms, "at_ms",
+                     (json_int_t)now);
+}
+
+static int fill_write(struct store_write *write, const struct active_run *active,
+                      int64_t now, const char *type, const json_t *body)
+{
+    const struct run *run = active->run;
     json_t *doc = NULL;
     int result;
 
-    if (store_write_event(write, run->id, now, type, body))
+    if (store_write_event(write, run->id, now, type, body) ||
+        disown_results(write, run, type, body))
         return -1;
-    if (!changes_row(type))
+    if (!changes_row(run, type))
         return 0;
-    doc = run_to_json(run, false);
+    doc = run_to_json(run, RUN_STORED);
+    if (active->deadline_ns && !run_has_ended(run))
+        json_object_set_new(doc, "elapsed", elapsed_json(active, now));
     result =
         doc ? store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
                               run->created_ms, run->spec->labels, doc)
@@ -67,7 +93,7 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
     /* The model goes on even if memory is out: a lost line of the log is the lesser harm.
      */
     run_apply(active->run, now, type, body);
-    if (!write || !emission || fill_write(write, active->run, now, type, body)) {
+    if (!write || !emission || fill_write(write, active, now, type, body)) {
         log_error("run %s: out of memory for an event '%s'", active->run->id, type);
         json_decref(body);
         store_write_destroy(write);
@@ -92,13 +118,14 @@ void emit_state(struct active_run *active, enum run_state state, const char *rea
 void emit_case(struct active_run *active, size_t index, int attempt,
                enum case_state state, const char *reason, emitted *then)
 {
-    const struct run_case *c = &active->run->cases[index];
-    json_t *body =
-        json_pack("{s:i, s:i, s:i, s:s, s:s?}", "case", (int)index, "repeat", c->repeat,
-                  "attempt", attempt, "state", case_state_name(state), "reason", reason);
+    const struct run_spec *spec = active->run->spec;
+    json_t *env = run_matrix_env(spec, index);
+    json_t *body = json_pack("{s:i, s:i, s:i, s:s, s:s?}", "case", (int)index, "repeat",
+                             run_matrix_repeat(spec, index), "attempt", attempt, "state",
+                             case_state_name(state), "reason", reason);
 
-    if (c->env)
-        json_object_set(body, "env", c->env);
+    if (env)
+        json_object_set_new(body, "env", env);
     emit(active, "case", body, then);
 }
 

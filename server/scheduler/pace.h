@@ -34,9 +34,15 @@ struct pace {
 
 void pace_init(struct pace *pace);
 
+/* NULL when memory is out; free() it. */
+struct pace *pace_create(void);
+
 /* A case begins its rendezvous, or has ended. */
 void pace_case_begins(struct pace *pace, int64_t time_ms);
 void pace_case_ends(struct pace *pace, int64_t time_ms, bool is_completed);
+
+/* Rows up to that time were not seen: the next one is measured from there. */
+void pace_skip(struct pace *pace, int64_t time_ms);
 
 /* The body of a `result` event. */
 void pace_result(struct pace *pace, int64_t time_ms, const json_t *body);

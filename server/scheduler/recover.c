@@ -4,34 +4,8 @@
 #include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
+#include "server/scheduler/recall.h"
 #include "server/scheduler/state.h"
-
-/* The model anew from its document and its events. */
-static struct run *rebuild(const json_t *doc, const json_t *events, int64_t *head,
-                           struct error *err)
-{
-    const char *id = json_get_str(doc, "id", "");
-    struct problems problems;
-    struct run_spec *spec;
-    struct run *run = NULL;
-
-    problems_init(&problems);
-    spec = run_spec_parse(json_object_get(doc, "spec"), &problems);
-    if (spec)
-        run = run_create(id, spec, clock_parse_ms(json_get_str(doc, "created", NULL)));
-    if (!run)
-        error_set(err, ERROR_INVALID, "run %s: its stored spec is not valid any more",
-                  id);
-    problems_release(&problems);
-    for (size_t i = 0; run && i < json_array_size(events); i++) {
-        const json_t *event = json_array_get(events, i);
-
-        run_apply(run, clock_parse_ms(json_get_str(event, "time", NULL)),
-                  json_get_str(event, "type", ""), event);
-        *head = json_get_int(event, "id", *head);
-    }
-    return run;
-}
 
 /* The case that was under way goes on where its workers are; one that was still gathering
  * lost its rendezvous with the server and starts again. */
@@ -39,7 +13,7 @@ static void resume_cases(struct active_run *active)
 {
     struct run *run = active->run;
 
-    for (size_t i = 0; i < run->n_cases; i++) {
+    for (size_t i = 0; run->cases && i < run->n_cases; i++) {
         struct run_case *c = &run->cases[i];
 
         if (c->state == CASE_RUNNING) {
@@ -52,34 +26,44 @@ static void resume_cases(struct active_run *active)
     }
 }
 
-static int recover_run(struct scheduler *scheduler, const json_t *doc, struct error *err)
+/* Time that passed while no server ran does not count, whatever the clock says of it:
+ * what is known is how long the run had taken when it was last seen. */
+static int64_t deadline_ns(const struct run *run, const struct store_unfinished *found)
 {
-    const char *id = json_get_str(doc, "id", "");
-    json_t *events = store_load_events(scheduler->config.store, id, err);
-    struct active_run *active;
-    struct run *run;
-    int64_t head = 0;
+    const json_t *elapsed = json_object_get(found->doc, "elapsed");
+    int64_t at_ms = json_get_int(elapsed, "at_ms", run->started_ms);
+    int64_t ran_ms = json_get_int(elapsed, "ran_ms", 0);
 
-    if (!events)
-        return -1;
-    run = rebuild(doc, events, &head, err);
-    json_decref(events);
+    if (found->head_ms > at_ms)
+        ran_ms += found->head_ms - at_ms;
+    return clock_monotonic_ns() +
+           (run->spec->timeout_s * 1000 - ran_ms) * INT64_C(1000000);
+}
+
+static int take_up(void *arg, struct store_recall *recall,
+                   const struct store_unfinished *found, struct error *err)
+{
+    struct scheduler *scheduler = arg;
+    struct run *run = run_restore(found->doc, err);
+    struct active_run *active;
+
     if (!run) {
         log_warn("%s; it is left as it is", err->text);
         return 0;
     }
-    /* The end was stored with its event, so a run that has ended is not loaded; one whose
-     * row lagged behind needs nothing more than that row. */
+    if (run->n_nodes > 0 && recall_results(run, recall, err)) {
+        run_destroy(run);
+        return -1;
+    }
     active = active_run_add(scheduler, run);
     if (!active) {
         run_destroy(run);
         return error_set(err, ERROR_MEMORY, "out of memory");
     }
-    active->head = head;
-    if (run->started_ms)
-        active->deadline_ns = clock_monotonic_ns() +
-                              run->spec->timeout_s * INT64_C(1000000000) -
-                              (clock_wall_ms() - run->started_ms) * INT64_C(1000000);
+    active->head = found->head;
+    if (!run->started_ms)
+        return 0; /* waits on, as if nothing had been */
+    active->deadline_ns = deadline_ns(run, found);
     emit_message(active, "warn", "the server restarted");
     resume_cases(active);
     return 0;
@@ -100,22 +84,14 @@ static int load_history(struct scheduler *scheduler, struct error *err)
 
 int scheduler_recover(struct scheduler *scheduler, struct error *err)
 {
-    json_t *docs = store_load_unfinished(scheduler->config.store, err);
-    int result = 0;
-
-    if (docs && load_history(scheduler, err)) {
-        json_decref(docs);
-        return -1;
-    }
-    if (!docs)
+    if (load_history(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
     scheduler->recovering_until_ns =
         clock_monotonic_ns() + (scheduler->config.lease_s + 10) * INT64_C(1000000000);
-    for (size_t i = 0; i < json_array_size(docs) && !result; i++)
-        result = recover_run(scheduler, json_array_get(docs, i), err);
-    if (json_array_size(docs) > 0)
-        log_info("took up %zu unfinished runs", json_array_size(docs));
-    json_decref(docs);
-    return result;
+    if (store_recall_unfinished(scheduler->config.store, take_up, scheduler, err))
+        return -1;
+    if (scheduler->n_runs > 0)
+        log_info("took up %zu unfinished runs", scheduler->n_runs);
+    return 0;
 }

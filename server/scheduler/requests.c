@@ -47,7 +47,7 @@ static void on_submitted(void *arg, const struct error *err,
 static int fill_submission(struct store_write *write, const struct run *run,
                            const char *key, const char *body_hash)
 {
-    json_t *doc = run_to_json(run, false);
+    json_t *doc = run_to_json(run, RUN_STORED);
     json_t *event =
         json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
     int result = -1;
@@ -96,7 +96,10 @@ json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, b
 {
     const struct active_run *active = active_run_find(scheduler, run);
 
-    return active ? run_eta_add(active->run, run_to_json(active->run, brief)) : NULL;
+    if (!active)
+        return NULL;
+    return run_eta_add(active->run,
+                       run_to_json(active->run, brief ? RUN_BRIEF : RUN_WHOLE));
 }
 
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)

@@ -54,6 +54,13 @@ const char *rank_state_name(enum rank_state state)
     return rank_states[state];
 }
 
+enum case_state case_state_lookup(const char *name)
+{
+    int state = lookup(case_states, CASE_STATE_COUNT, name);
+
+    return state < 0 ? CASE_QUEUED : (enum case_state)state;
+}
+
 int rank_state_lookup(const char *name)
 {
     return lookup(rank_states, RANK_STATE_COUNT, name);
@@ -70,19 +77,20 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     snprintf(run->id, sizeof(run->id), "%s", id);
     run->spec = spec;
     run->created_ms = created_ms;
-    pace_init(&run->pace);
     run->n_cases = run_matrix_cases(spec);
-    run->cases = calloc(run->n_cases, sizeof(*run->cases));
     run->curve = json_array();
-    if (!run->cases || !run->curve) {
+    if (!run->curve) {
         run_destroy(run);
         return NULL;
     }
-    for (size_t i = 0; i < run->n_cases; i++) {
-        run->cases[i].repeat = run_matrix_repeat(spec, i);
-        run->cases[i].env = run_matrix_env(spec, i);
-    }
     return run;
+}
+
+int run_open_cases(struct run *run)
+{
+    if (!run->cases)
+        run->cases = calloc(run->n_cases, sizeof(*run->cases));
+    return run->cases ? 0 : -1;
 }
 
 static void release_ranks(const struct run *run, struct run_case *c)
@@ -110,7 +118,6 @@ void run_destroy(struct run *run)
         release_ranks(run, &run->cases[i]);
         free(run->cases[i].reason);
         free(run->cases[i].first_wrong);
-        json_decref(run->cases[i].env);
     }
     free(run->cases);
     release_nodes(run);
@@ -119,6 +126,7 @@ void run_destroy(struct run *run)
     free(run->reason);
     free(run->backend);
     json_decref(run->curve);
+    free(run->pace);
     run_metrics_release(&run->metrics);
     free(run);
 }
@@ -199,6 +207,8 @@ static void apply_placed(struct run *run, const json_t *body)
     size_t count = json_array_size(nodes);
     int rank = 0;
 
+    if (run_open_cases(run))
+        return;
     for (size_t i = 0; i < run->n_cases; i++)
         release_ranks(run, &run->cases[i]);
     release_nodes(run);
@@ -223,7 +233,20 @@ static struct run_case *case_of(struct run *run, const json_t *body)
 {
     int64_t index = json_get_int(body, "case", -1);
 
-    return index >= 0 && (size_t)index < run->n_cases ? &run->cases[index] : NULL;
+    if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
+        return NULL;
+    return &run->cases[index];
+}
+
+static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
+{
+    release_ranks(run, c);
+    c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
+    c->started_ms = time_ms;
+    if (!run->pace)
+        run->pace = pace_create();
+    if (run->pace)
+        pace_case_begins(run->pace, time_ms);
 }
 
 static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
@@ -236,15 +259,12 @@ static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
     c->state = (enum case_state)state;
     c->attempt = (int)json_get_int(body, "attempt", c->attempt);
     replace_text(&c->reason, json_get_str(body, "reason", NULL));
-    if (state == CASE_RENDEZVOUS) {
-        release_ranks(run, c);
-        c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
-        c->started_ms = time_ms;
-        pace_case_begins(&run->pace, time_ms);
-    }
+    if (state == CASE_RENDEZVOUS)
+        case_begins(run, c, time_ms);
     if (case_has_ended(c)) {
         c->ended_ms = time_ms;
-        pace_case_ends(&run->pace, time_ms, state == CASE_COMPLETED);
+        if (run->pace)
+            pace_case_ends(run->pace, time_ms, state == CASE_COMPLETED);
     }
 }
 
@@ -260,7 +280,7 @@ static void apply_rank(struct run *run, const json_t *body)
     replace_text(&c->ranks[rank].reason, json_get_str(body, "reason", NULL));
 }
 
-static void note_wrong(struct run_case *c, const json_t *body)
+void run_note_wrong(struct run_case *c, const json_t *body)
 {
     const json_t *first = json_array_get(json_object_get(body, "errors"), 0);
     char text[256];
@@ -277,38 +297,55 @@ static void note_wrong(struct run_case *c, const json_t *body)
     c->first_wrong = strdup(text);
 }
 
-static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
+void run_count(struct run *run, const struct run_result *result)
 {
-    struct run_case *c = case_of(run, body);
-    double busbw = json_get_num(body, "busbw_gbs", 0.0);
-    int64_t wrong = json_get_int(body, "wrong", 0);
+    struct run_case *c = &run->cases[result->case_no];
 
-    if (!c)
-        return;
     run->rows_done++;
-    pace_result(&run->pace, time_ms, body);
-    if (json_object_get(body, "skipped")) {
+    if (result->is_skipped) {
         run->rows_skipped++;
         return;
     }
-    if (json_get_bool(body, "emulated", false))
+    if (json_get_bool(result->about, "emulated", false))
         run->is_emulated = true;
-    if (json_object_get(body, "metric")) {
-        run_metrics_add(&run->metrics, body);
+    if (json_object_get(result->about, "metric")) {
+        run_metrics_add(&run->metrics, result->about, result->value, result->rank);
         return;
     }
-    if (busbw > run->peak_busbw_gbs)
-        run->peak_busbw_gbs = busbw;
-    if (wrong > 0) {
-        run->wrong += (uint64_t)wrong;
-        c->wrong += (uint64_t)wrong;
-        note_wrong(c, body);
+    if (result->busbw_gbs > run->peak_busbw_gbs)
+        run->peak_busbw_gbs = result->busbw_gbs;
+    if (result->wrong > 0) {
+        run->wrong += (uint64_t)result->wrong;
+        c->wrong += (uint64_t)result->wrong;
     }
-    if (c == run->cases && json_get_int(body, "series", -1) == 0 &&
-        json_get_int(body, "cycle", 0) == 0)
+    if (c == run->cases && json_get_int(result->about, "series", -1) == 0 &&
+        result->is_first_cycle)
         json_array_append_new(
-            run->curve,
-            json_pack("[I, f]", (json_int_t)json_get_int(body, "size", 0), busbw));
+            run->curve, json_pack("[I, f]", (json_int_t)result->size, result->busbw_gbs));
+}
+
+static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    struct run_result result = {
+        .size = json_get_int(body, "size", 0),
+        .wrong = json_get_int(body, "wrong", 0),
+        .busbw_gbs = json_get_num(body, "busbw_gbs", 0.0),
+        .value = json_get_num(body, "value", 0.0),
+        .rank = (int)json_get_int(body, "rank", -1),
+        .is_skipped = json_object_get(body, "skipped") != NULL,
+        .is_first_cycle = json_get_int(body, "cycle", 0) == 0,
+        .about = body,
+    };
+
+    if (!c)
+        return;
+    result.case_no = (size_t)(c - run->cases);
+    if (run->pace)
+        pace_result(run->pace, time_ms, body);
+    run_count(run, &result);
+    if (!result.is_skipped && result.wrong > 0)
+        run_note_wrong(c, body);
 }
 
 void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body)

@@ -57,9 +57,8 @@ struct run_rank {
     char *reason; /* of a failure, or NULL */
 };
 
+/* Its repeat and variables are common/run_matrix.h's to say. */
 struct run_case {
-    int repeat;
-    json_t *env; /* of the run's matrix, or NULL */
     int attempt; /* 0: never started */
     enum case_state state;
     char *reason;
@@ -80,29 +79,58 @@ struct run {
     struct run_node *nodes;
     size_t n_nodes;
     struct split_groups groups; /* of ranks; once placed */
-    struct run_case *cases;
+    struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;
     size_t rows_done, rows_total, rows_skipped;
     double peak_busbw_gbs;
     uint64_t wrong;
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
-    json_t *curve; /* [[size, busbw], ...] of the first out-of-place series */
-    struct pace pace;
+    json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
+    struct pace *pace; /* NULL until a case began */
 };
 
 /* A run with every case queued. spec is taken, also on failure (NULL). */
 struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms);
 void run_destroy(struct run *run);
 
+/* The model of a run that has not ended from its stored document, without what its
+ * results add up to and what was said of the ranks since. NULL with err. */
+struct run *run_restore(const json_t *doc, struct error *err);
+
 /* Let an event change the model. Unknown types change nothing. */
 void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body);
+
+/* Before a case is written or its state asked for: thousands of waiting runs of a
+ * thousand cases need no memory for each. -1 when memory is out. */
+int run_open_cases(struct run *run);
+
+/* What a result adds to the run, whether it just came or is known by its record. */
+struct run_result {
+    size_t case_no;
+    int64_t size, wrong; /* wrong: 0 also where it was not checked */
+    double busbw_gbs, value;
+    int rank;
+    bool is_skipped, is_first_cycle;
+    const json_t *about; /* "series", or "metric", "unit", "higher_is_better" */
+};
+void run_count(struct run *run, const struct run_result *result);
+
+/* A row with wrong elements: the first of its case is the one that is told. */
+void run_note_wrong(struct run_case *c, const json_t *row);
 
 bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);
 
-/* The run as docs/api.md shows it; a new reference. */
-json_t *run_to_json(const struct run *run, bool brief);
+enum run_form {
+    RUN_WHOLE, /* as docs/api.md shows it */
+    RUN_BRIEF, /* without spec and cases */
+    RUN_STORED /* for the database: without the cases that have not begun, the last ones
+                */
+};
+
+/* A new reference. */
+json_t *run_to_json(const struct run *run, enum run_form form);
 
 /* NULL: it takes no part. */
 const struct run_node *run_find_node(const struct run *run, const char *name);
@@ -116,5 +144,8 @@ const char *rank_state_name(enum rank_state state);
 
 /* -1 for a name that is none. */
 int rank_state_lookup(const char *name);
+
+/* CASE_QUEUED for a name that is none. */
+enum case_state case_state_lookup(const char *name);
 
 #endif

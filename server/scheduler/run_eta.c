@@ -24,12 +24,12 @@ json_t *run_eta_add(const struct run *run, json_t *doc)
 
     if (!doc || run_has_ended(run))
         return doc;
-    if (run->n_nodes > 0 && run->groups.n > 0) {
+    if (run->pace && run->groups.n > 0) {
         run_groups_plan(run->spec, &run->groups, &plan);
         /* Control series are like a program: how long they take, only whole cases say. */
         bool is_known = !run->spec->program.name && run->spec->control.kinds == 0;
 
-        seconds = pace_eta(&run->pace, is_known ? &plan : NULL, cases_ahead(run),
+        seconds = pace_eta(run->pace, is_known ? &plan : NULL, cases_ahead(run),
                            clock_wall_ms(), &basis);
     }
     json_object_set_new(

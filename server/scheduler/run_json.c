@@ -1,5 +1,6 @@
 /* run_json.c - a run as docs/api.md shows it */
 #include "common/clock.h"
+#include "common/run_matrix.h"
 #include "server/scheduler/run.h"
 
 static json_t *time_json(int64_t ms)
@@ -24,21 +25,29 @@ static json_t *ranks_json(const struct run *run, const struct run_case *c)
     return ranks;
 }
 
-static json_t *cases_json(const struct run *run)
+static json_t *cases_json(const struct run *run, enum run_form form)
 {
+    static const struct run_case waiting;
     json_t *cases = json_array();
+    size_t n = run->n_cases;
 
-    for (size_t i = 0; i < run->n_cases; i++) {
-        const struct run_case *c = &run->cases[i];
+    while (form == RUN_STORED && n > 0 &&
+           (!run->cases ||
+            (run->cases[n - 1].state == CASE_QUEUED && run->cases[n - 1].attempt == 0)))
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        const struct run_case *c = run->cases ? &run->cases[i] : &waiting;
+        json_t *env = run_matrix_env(run->spec, i);
 
-        json_t *item = json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case",
-                                 (int)i, "repeat", c->repeat, "attempt", c->attempt,
-                                 "state", case_state_name(c->state), "reason", c->reason,
-                                 "started", time_json(c->started_ms), "ended",
-                                 time_json(c->ended_ms), "ranks", ranks_json(run, c));
+        json_t *item =
+            json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case", (int)i,
+                      "repeat", run_matrix_repeat(run->spec, i), "attempt", c->attempt,
+                      "state", case_state_name(c->state), "reason", c->reason, "started",
+                      time_json(c->started_ms), "ended", time_json(c->ended_ms), "ranks",
+                      ranks_json(run, c));
 
-        if (c->env)
-            json_object_set(item, "env", c->env);
+        if (env)
+            json_object_set_new(item, "env", env);
         json_array_append_new(cases, item);
     }
     return cases;
@@ -59,7 +68,7 @@ static json_t *summary_json(const struct run *run)
     int count[CASE_STATE_COUNT] = {0};
     json_t *out;
 
-    for (size_t i = 0; i < run->n_cases; i++)
+    for (size_t i = 0; run->cases && i < run->n_cases; i++)
         count[run->cases[i].state]++;
     out = json_pack("{s:f, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "peak_busbw_gbs",
                     run->peak_busbw_gbs, "wrong", (json_int_t)run->wrong, "skipped",
@@ -93,7 +102,7 @@ static json_t *control_json(const struct run_spec *spec)
     return names;
 }
 
-json_t *run_to_json(const struct run *run, bool brief)
+json_t *run_to_json(const struct run *run, enum run_form form)
 {
     json_t *out = json_pack(
         "{s:s, s:s, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id", run->id,
@@ -105,9 +114,9 @@ json_t *run_to_json(const struct run *run, bool brief)
 
     if (!out)
         return NULL;
-    if (!brief) {
+    if (form != RUN_BRIEF) {
         json_object_set_new(out, "spec", run_spec_to_json(run->spec));
-        json_object_set_new(out, "cases", cases_json(run));
+        json_object_set_new(out, "cases", cases_json(run, form));
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));

@@ -55,16 +55,16 @@ static struct run_metric *find_or_add(struct run_metrics *metrics, const char *n
     return item;
 }
 
-void run_metrics_add(struct run_metrics *metrics, const json_t *body)
+void run_metrics_add(struct run_metrics *metrics, const json_t *about, double value,
+                     int rank)
 {
-    const char *name = json_get_str(body, "metric", NULL);
-    double value = json_get_num(body, "value", 0.0);
-    struct run_metric *item = name ? find_or_add(metrics, name, body) : NULL;
+    const char *name = json_get_str(about, "metric", NULL);
+    struct run_metric *item = name ? find_or_add(metrics, name, about) : NULL;
 
     if (!item)
         return;
     add_value(&item->all, value);
-    if (json_get_int(body, "rank", -1) == 0)
+    if (rank == 0)
         add_value(&item->rank0, value);
 }
 

@@ -27,8 +27,9 @@ struct run_metrics {
 
 void run_metrics_release(struct run_metrics *metrics);
 
-/* Take a `result` event with `metric`. */
-void run_metrics_add(struct run_metrics *metrics, const json_t *body);
+/* Take a figure. about: has its "metric", "unit", "higher_is_better". */
+void run_metrics_add(struct run_metrics *metrics, const json_t *about, double value,
+                     int rank);
 
 /* A new array of {"metric","unit","higher_is_better","count","last","mean","min","max",
  * "rank0": {the same five} or null}, in the order of first appearance. */

@@ -26,6 +26,9 @@
  * its CPU. What agents said meanwhile waits in sockets and is read after the tick. */
 #define AWAY_NS (2 * SECOND_NS)
 
+/* More than what keeps a clock right does to it. */
+#define CLOCK_SET_S 2.0
+
 /* ---- A run's end ---- */
 
 /* Agents that came for one run leave after it. */
@@ -48,7 +51,7 @@ static void remember(const struct active_run *active)
     json_t *doc = NULL;
 
     if (active->run->state == RUN_COMPLETED)
-        doc = run_to_json(active->run, false);
+        doc = run_to_json(active->run, RUN_WHOLE);
     if (doc)
         history_add(active->scheduler->history, doc);
     json_decref(doc);
@@ -103,7 +106,7 @@ static void conclude(struct active_run *active)
 static void skip_cases(struct active_run *active, enum case_state state,
                        const char *reason)
 {
-    for (size_t i = 0; i < active->run->n_cases; i++) {
+    for (size_t i = 0; i < active->run->n_cases && !run_open_cases(active->run); i++) {
         const struct run_case *c = &active->run->cases[i];
 
         if (!case_has_ended(c))
@@ -401,12 +404,33 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
     }
 }
 
+/* How long a run has taken is stored anew when somebody sets the clock: after a restart
+ * the time of its last event would say something else. */
+static void notice_set_clock(struct scheduler *scheduler, int64_t now_ns)
+{
+    int64_t offset_ms = clock_wall_ms() - now_ns / 1000000;
+    int64_t by_ms = scheduler->ticked_ns ? offset_ms - scheduler->clock_offset_ms : 0;
+    const char *way = by_ms > 0 ? "forward" : "back";
+    double by_s = (double)(by_ms > 0 ? by_ms : -by_ms) / 1e3;
+
+    scheduler->clock_offset_ms = offset_ms;
+    if (by_s < CLOCK_SET_S)
+        return;
+    log_warn("the clock was set %s by %.1f s", way, by_s);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        if (scheduler->runs[i]->deadline_ns && !run_has_ended(scheduler->runs[i]->run))
+            emit_message(scheduler->runs[i], "warn",
+                         "the server's clock was set %s by %.1f s", way, by_s);
+    }
+}
+
 static void tick(struct scheduler *scheduler)
 {
     int64_t now_ns = clock_monotonic_ns();
 
     if (scheduler->is_closing)
         return;
+    notice_set_clock(scheduler, now_ns);
     excuse_absence(scheduler, now_ns);
     expire_agents(scheduler, now_ns);
     tick_runs(scheduler, now_ns);

@@ -40,6 +40,7 @@ struct scheduler {
     int open_handles;
     size_t pending;              /* writes whose callbacks will still come here */
     int64_t ticked_ns;           /* when the queue was last looked at */
+    int64_t clock_offset_ms;     /* of the wall clock from the monotonic one, then */
     int64_t recovering_until_ns; /* until then nodes of recovered runs may come back */
     struct scheduler_counters counters;
     struct history *history;

@@ -17,6 +17,7 @@
 #include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_reader.h"
+#include "server/store/store_recall.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_writer.h"
 
@@ -410,15 +411,10 @@ static json_t *read_now(const struct store *store, struct store_read *read,
     return result;
 }
 
-json_t *store_load_unfinished(struct store *store, struct error *err)
+int store_recall_unfinished(struct store *store, store_unfinished_taker *take, void *arg,
+                            struct error *err)
 {
-    struct store_read *read = store_read_create(STORE_READ_UNFINISHED);
-
-    if (!read) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    return read_now(store, read, err);
+    return store_recall_from(store->path, take, arg, err);
 }
 
 json_t *store_load_completed(struct store *store, int limit, struct error *err)
@@ -430,19 +426,6 @@ json_t *store_load_completed(struct store *store, int limit, struct error *err)
         return NULL;
     }
     read->limit = limit;
-    return read_now(store, read, err);
-}
-
-json_t *store_load_events(struct store *store, const char *run, struct error *err)
-{
-    struct store_read *read = store_read_create(STORE_READ_EVENTS);
-
-    if (!read) {
-        error_set(err, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    read->run = store_read_copy(read, run);
-    read->limit = -1;
     return read_now(store, read, err);
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/buf.h"
 #include "common/error.h"
+#include "server/store/result_record.h"
 
 struct store;
 struct store_write;
@@ -68,6 +69,10 @@ int store_write_idempotency(struct store_write *write, const char *key,
 /* Note that a node's state changed. detail: why, or NULL. */
 int store_write_node(struct store_write *write, const char *node, int64_t time_ms,
                      const char *state, const char *detail);
+
+/* Disown the results of a case that starts anew: they stay in the log of events, but are
+ * in no answer about results and no sum. */
+int store_write_disown(struct store_write *write, const char *run, int case_no);
 
 /* Remove a run and all that hangs on it. */
 int store_write_delete(struct store_write *write, const char *run);
@@ -172,15 +177,40 @@ void store_read_node(struct store *store, const char *node, store_read_done *don
 
 /* ---- At start, before the loop runs: these block. ---- */
 
-/* Docs of every run whose state is not final, oldest first. A new array. */
-json_t *store_load_unfinished(struct store *store, struct error *err);
+/* A run whose state is not final. doc: borrowed, of this one run. */
+struct store_unfinished {
+    const json_t *doc;
+    int64_t head, head_ms; /* its latest event: id and time; 0: none */
+};
+
+struct store_recall;
+
+/* Call `take` for each run whose state is not final, oldest first, until it returns
+ * other than 0, having said why: then -1. Memory does not grow with their number, nor
+ * with that of their events. */
+typedef int store_unfinished_taker(void *arg, struct store_recall *recall,
+                                   const struct store_unfinished *run, struct error *err);
+int store_recall_unfinished(struct store *store, store_unfinished_taker *take, void *arg,
+                            struct error *err);
+
+/* Within such a call: the records of a run's results, in the order of their events; key:
+ * see result_record_read. */
+typedef void store_result_taker(void *arg, const struct result_record *record,
+                                const json_t *key);
+int store_recall_results(struct store_recall *recall, const char *run,
+                         store_result_taker *take, void *arg, struct error *err);
+
+/* What was said of the ranks since the latest case began; the results from event `from`
+ * on, at most limit of them. */
+typedef void store_event_taker(void *arg, int64_t time_ms, const json_t *body);
+int store_recall_ranks(struct store_recall *recall, const char *run,
+                       store_event_taker *take, void *arg, struct error *err);
+int store_recall_rows(struct store_recall *recall, const char *run, int64_t from,
+                      int limit, store_event_taker *take, void *arg, struct error *err);
 
 /* Docs of the latest runs that completed, newest first, at most limit, leaving out huge
  * ones. A new array. */
 json_t *store_load_completed(struct store *store, int limit, struct error *err);
-
-/* Every stored event of a run, as store_read_events gives them. A new array. */
-json_t *store_load_events(struct store *store, const char *run, struct error *err);
 
 /* The stored sequence of an agent's boot id, 0 if unknown. Answered from memory (loaded
  * at open for boots heard of in the last 30 days, updated at each commit): does not

@@ -18,7 +18,16 @@
 /* Runs whose keys and last chunk are kept in memory between transactions. */
 #define RUNS_KEPT 16
 
-enum { SQL_LAST, SQL_KEYS, SQL_ADD_KEY, SQL_PUT, SQL_COUNT };
+enum {
+    SQL_LAST,
+    SQL_KEYS,
+    SQL_ADD_KEY,
+    SQL_PUT,
+    SQL_BEFORE,
+    SQL_DROP,
+    SQL_DISOWN,
+    SQL_COUNT
+};
 
 static const char *const statements[SQL_COUNT] = {
     [SQL_LAST] = "SELECT first_id, records FROM result_chunks WHERE run = ?1"
@@ -27,6 +36,10 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_ADD_KEY] = "INSERT INTO result_keys (run, key, text) VALUES (?1, ?2, ?3)",
     [SQL_PUT] = "INSERT INTO result_chunks (run, first_id, records) VALUES (?1, ?2, ?3)"
                 " ON CONFLICT (run, first_id) DO UPDATE SET records = ?3",
+    [SQL_BEFORE] = "SELECT first_id, records FROM result_chunks WHERE run = ?1"
+                   " AND first_id < ?2 ORDER BY first_id DESC LIMIT 1",
+    [SQL_DROP] = "DELETE FROM result_chunks WHERE run = ?1 AND first_id = ?2",
+    [SQL_DISOWN] = "UPDATE events SET type = 'disowned' WHERE run = ?1 AND id = ?2",
 };
 
 static const char SQL_PENDING[] = "SELECT 1 FROM chores WHERE name = 'result_chunks'";
@@ -299,6 +312,85 @@ int store_chunks_flush(struct store_chunks *chunks)
         run_free(last);
     }
     return SQLITE_OK;
+}
+
+/* ---- A case that starts anew ---- */
+
+static int disown_event(struct store_chunks *chunks, const char *name, int64_t event)
+{
+    store_sql_bind_text(chunks->stmts[SQL_DISOWN], 1, name);
+    sqlite3_bind_int64(chunks->stmts[SQL_DISOWN], 2, event);
+    return step(chunks->stmts[SQL_DISOWN]);
+}
+
+/* Leave the case's records out of the chunk; *found: it had some. */
+static int strip_chunk(struct store_chunks *chunks, struct run_chunks *run, int case_no,
+                       bool *found)
+{
+    size_t kept = 0;
+    int rc = SQLITE_OK;
+
+    for (size_t i = 0; i < run->n && rc == SQLITE_OK; i++) {
+        if (run->records[i].case_no == case_no)
+            rc = disown_event(chunks, run->run, run->records[i].event);
+        else
+            run->records[kept++] = run->records[i];
+    }
+    *found = kept < run->n;
+    if (rc != SQLITE_OK || !*found)
+        return rc;
+    run->n = kept;
+    run->is_dirty = kept > 0;
+    if (kept > 0)
+        return flush_run(chunks, run);
+    store_sql_bind_text(chunks->stmts[SQL_DROP], 1, run->run);
+    sqlite3_bind_int64(chunks->stmts[SQL_DROP], 2, run->first_id);
+    return step(chunks->stmts[SQL_DROP]);
+}
+
+/* The chunk before `first_id` in place of the run's last one; SQLITE_DONE: none is. */
+static int load_before(struct store_chunks *chunks, struct run_chunks *run,
+                       int64_t first_id)
+{
+    sqlite3_stmt *stmt = chunks->stmts[SQL_BEFORE];
+    size_t size;
+    int rc;
+
+    store_sql_bind_text(stmt, 1, run->run);
+    sqlite3_bind_int64(stmt, 2, first_id);
+    rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW) {
+        size = (size_t)sqlite3_column_bytes(stmt, 1);
+        if (size > sizeof(run->records))
+            size = sizeof(run->records);
+        run->first_id = sqlite3_column_int64(stmt, 0);
+        run->n = size / sizeof(run->records[0]);
+        if (size > 0)
+            memcpy(run->records, sqlite3_column_blob(stmt, 1), size);
+        rc = SQLITE_OK;
+    }
+    sqlite3_reset(stmt);
+    return rc;
+}
+
+int store_chunks_disown(struct store_chunks *chunks, const char *name, int case_no)
+{
+    int rc = SQLITE_OK;
+    struct run_chunks *run = open_run(chunks, name, &rc);
+    int64_t first_id = INT64_MAX;
+    bool found = true;
+
+    if (run)
+        rc = flush_run(chunks, run);
+    while (run && rc == SQLITE_OK && found) {
+        rc = load_before(chunks, run, first_id);
+        first_id = run->first_id;
+        if (rc == SQLITE_OK)
+            rc = strip_chunk(chunks, run, case_no, &found);
+    }
+    /* What grows on is looked for again. */
+    store_chunks_forget(chunks, name);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* ---- Results of older servers ---- */

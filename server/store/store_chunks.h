@@ -22,6 +22,10 @@ void store_chunks_destroy(struct store_chunks *chunks);
 int store_chunks_add(struct store_chunks *chunks, const char *run, int64_t event,
                      const char *key, struct result_record *record);
 
+/* Drop the records of a case, the latest of its run, whose results then are no `result`
+ * to any query, though the events say what they said. Returns SQLite's code. */
+int store_chunks_disown(struct store_chunks *chunks, const char *run, int case_no);
+
 /* Write what was taken: the last step before a commit. */
 int store_chunks_flush(struct store_chunks *chunks);
 

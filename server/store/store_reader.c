@@ -36,9 +36,6 @@ static const char *const statements[STORE_READ_STATEMENTS] = {
     [STORE_READ_LOGS] = "SELECT seq, time_ms, case_no, rank, stream, text FROM logs"
                         " WHERE run = ?1 AND seq > ?2 AND (?3 < 0 OR case_no = ?3)"
                         " AND (?4 < 0 OR rank = ?4) ORDER BY seq LIMIT ?5",
-    [STORE_READ_UNFINISHED] = "SELECT doc FROM runs"
-                              " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
-                              " ORDER BY created_ms, id",
     [STORE_READ_COMPLETED] = ("SELECT doc FROM runs WHERE state = 'completed'"
                               " AND length(doc) < 262144"
                               " ORDER BY created_ms DESC, id DESC LIMIT ?1"),
@@ -205,7 +202,6 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
         take_run_row(read, stmt);
         break;
     case STORE_READ_RUN:
-    case STORE_READ_UNFINISHED:
     case STORE_READ_COMPLETED:
         append_doc(read, read->result, stmt, 0);
         break;
@@ -265,7 +261,6 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         sqlite3_bind_int(stmt, 4, read->rank);
         sqlite3_bind_int(stmt, 5, read->limit);
         break;
-    case STORE_READ_UNFINISHED:
     case STORE_READ_SUMMARY:
     case STORE_READ_ROWS:
         break;

@@ -17,7 +17,6 @@ enum store_read_kind {
     STORE_READ_EVENTS,
     STORE_READ_EVENTS_TEXT,
     STORE_READ_LOGS,
-    STORE_READ_UNFINISHED,
     STORE_READ_COMPLETED,
     STORE_READ_NODE,
     STORE_READ_STATEMENTS, /* those above are a statement each */

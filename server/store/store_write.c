@@ -48,6 +48,7 @@ static void op_destroy(struct store_op *op)
         free(op->idempotency.body_hash);
         break;
     case STORE_OP_ACK:
+    case STORE_OP_DISOWN:
     case STORE_OP_DELETE:
     case STORE_OP_PRUNE:
     case STORE_OP_COUNT:
@@ -217,6 +218,15 @@ int store_write_idempotency(struct store_write *write, const char *key,
         op->idempotency.now_ms = clock_wall_ms();
     }
     return op_finish(write, op, op && op->idempotency.body_hash && op->idempotency.run);
+}
+
+int store_write_disown(struct store_write *write, const char *run, int case_no)
+{
+    struct store_op *op = op_create(STORE_OP_DISOWN, run);
+
+    if (op)
+        op->case_no = case_no;
+    return op_finish(write, op, op);
 }
 
 int store_write_delete(struct store_write *write, const char *run)

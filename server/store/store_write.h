@@ -16,6 +16,7 @@ enum store_op_kind {
     STORE_OP_DELETE,
     STORE_OP_PRUNE,
     STORE_OP_NODE,
+    STORE_OP_DISOWN,
     STORE_OP_COUNT
 };
 
@@ -55,6 +56,7 @@ struct store_op {
             int64_t time_ms;
             char *state, *detail;
         } node;
+        int case_no; /* disown */
     };
 };
 

@@ -226,11 +226,20 @@ static int apply_node(struct store_writer *writer, struct store_op *op)
     return step(writer, SQL_TRIM_NODE);
 }
 
+/* Of records, see settle_records. */
+static int apply_later(struct store_writer *writer, struct store_op *op)
+{
+    (void)writer;
+    (void)op;
+    return SQLITE_OK;
+}
+
 static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op *) = {
     [STORE_OP_RUN] = apply_run,       [STORE_OP_EVENT] = apply_event,
     [STORE_OP_LOG] = apply_log,       [STORE_OP_ACK] = apply_ack,
     [STORE_OP_DELETE] = apply_delete, [STORE_OP_IDEMPOTENCY] = apply_idempotency,
     [STORE_OP_PRUNE] = apply_prune,   [STORE_OP_NODE] = apply_node,
+    [STORE_OP_DISOWN] = apply_later,
 };
 
 static void set_op_error(struct store_writer *writer, struct store_write *write,
@@ -246,7 +255,7 @@ static void set_op_error(struct store_writer *writer, struct store_write *write,
 }
 
 /* The records of a write's results, once it is certain that they stay. */
-static int add_records(struct store_writer *writer, struct store_write *write)
+static int settle_records(struct store_writer *writer, struct store_write *write)
 {
     struct store_op *op;
     int rc = SQLITE_OK;
@@ -255,6 +264,8 @@ static int add_records(struct store_writer *writer, struct store_write *write)
     {
         if (op->kind == STORE_OP_DELETE)
             store_chunks_forget(writer->chunks, op->run);
+        else if (op->kind == STORE_OP_DISOWN)
+            rc = store_chunks_disown(writer->chunks, op->run, op->case_no);
         else if (op->kind == STORE_OP_EVENT && op->key)
             rc = store_chunks_add(writer->chunks, op->run, op->event.id, op->key,
                                   op->record);
@@ -288,7 +299,7 @@ static int apply_write(struct store_writer *writer, struct store_write *write)
         }
     }
     rc = step(writer, SQL_RELEASE);
-    return rc == SQLITE_OK && !write->is_failed ? add_records(writer, write) : rc;
+    return rc == SQLITE_OK && !write->is_failed ? settle_records(writer, write) : rc;
 }
 
 /* ---- One transaction ---- */

@@ -292,6 +292,39 @@ struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
     return summary;
 }
 
+/* ---- All of a run ---- */
+
+struct passing {
+    struct reading *reading;
+    store_result_taker *take;
+    void *arg;
+};
+
+static int pass_on(void *arg, const struct result_record *record)
+{
+    struct passing *passing = arg;
+
+    if (record->key >= 0 && (size_t)record->key < passing->reading->n_keys)
+        passing->take(passing->arg, record, passing->reading->keys[record->key]);
+    return 0;
+}
+
+int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,
+                 struct error *err)
+{
+    struct reading reading;
+    struct passing passing = {&reading, take, arg};
+    int result;
+
+    if (reading_init(&reading, db, run, err))
+        return -1;
+    result = read_keys(&reading);
+    if (!result)
+        result = each_record(&reading, 0, INT64_MAX, pass_on, &passing);
+    reading_release(&reading);
+    return result;
+}
+
 /* ---- Pages ---- */
 
 struct page {

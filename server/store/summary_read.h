@@ -15,4 +15,8 @@ struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
 int rows_read(sqlite3 *db, const struct store_rows_query *query, struct buf *out,
               int64_t *next, struct error *err);
 
+/* Every record of a run, in the order of events. */
+int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,
+                 struct error *err);
+
 #endif

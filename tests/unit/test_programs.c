@@ -219,7 +219,7 @@ static void figures_add_up(void **state)
         run_apply(run, 2000, "result", body);
         json_decref(body);
     }
-    json = run_to_json(run, true);
+    json = run_to_json(run, RUN_BRIEF);
     assert_int_equal(json_get_int(json, "rows_done", 0), 3);
     assert_int_equal(json_get_int(json, "rows_total", -1), 0);
     assert_string_equal(json_get_str(json, "program", ""), "p");

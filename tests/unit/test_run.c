@@ -83,7 +83,7 @@ static void figures_alone_mark_an_emulated_run(void **state)
     apply(run, 3, "result",
           "{\"case\":0,\"metric\":\"barrier\",\"unit\":\"us\",\"value\":3.5,"
           "\"emulated\":true}");
-    json = run_to_json(run, true);
+    json = run_to_json(run, RUN_BRIEF);
     assert_true(json_is_true(json_object_get(json, "emulated")));
     json_decref(json);
     run_destroy(run);
@@ -99,7 +99,7 @@ static void results_add_up(void **state)
     apply(run, 2, "case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}");
     apply(run, 3, "result",
           "{\"case\":0,\"series\":0,\"size\":8,\"busbw_gbs\":1.5,\"wrong\":0}");
-    json = run_to_json(run, true);
+    json = run_to_json(run, RUN_BRIEF);
     assert_null(json_object_get(json, "emulated"));
     json_decref(json);
     apply(run, 4, "result",
@@ -115,7 +115,7 @@ static void results_add_up(void **state)
     assert_true(run->peak_busbw_gbs > 2.4 && run->peak_busbw_gbs < 2.6);
     assert_string_equal(run->cases[0].first_wrong,
                         "all_reduce of 8 bytes: rank 2, index 5: expected 6, got 7");
-    json = run_to_json(run, false);
+    json = run_to_json(run, RUN_WHOLE);
     assert_true(json_is_true(json_object_get(json, "emulated")));
     assert_int_equal(
         json_array_size(json_object_get(json_object_get(json, "summary"), "curve")), 1);
@@ -144,12 +144,12 @@ static void strange_events_change_nothing(void **state)
     json_t *json;
 
     (void)state;
-    json = run_to_json(run, false);
+    json = run_to_json(run, RUN_WHOLE);
     before = json_dumps(json, JSON_SORT_KEYS);
     json_decref(json);
     for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
         apply(run, 5000, strange[i][0], strange[i][1]);
-    json = run_to_json(run, false);
+    json = run_to_json(run, RUN_WHOLE);
     after = json_dumps(json, JSON_SORT_KEYS);
     json_decref(json);
     assert_string_equal(before, after);

@@ -1,0 +1,12 @@
+/* store_recall.h - what a server that starts takes up of the runs that have not ended;
+ * see store.h */
+#ifndef RINGBENCH_SERVER_STORE_STORE_RECALL_H
+#define RINGBENCH_SERVER_STORE_STORE_RECALL_H
+
+#include "server/store/store.h"
+
+/* store_recall_unfinished, of the database at path. */
+int store_recall_from(const char *path, store_unfinished_taker *take, void *arg,
+                      struct error *err);
+
+#endif

@@ -1,0 +1,465 @@
+/* test_recover.c - what a server takes up of the runs that it finds unfinished. The test
+ * writes the database that a killed server left, and starts a scheduler on it. */
+#include "tests/unit/store_fixture.h"
+
+#include <sqlite3.h>
+
+#include "common/clock.h"
+#include "common/json_util.h"
+#include "common/log.h"
+#include "server/scheduler/scheduler.h"
+
+#define START_MS INT64_C(1700000000000)
+#define DAY_MS INT64_C(86400000)
+
+/* The wall clock, as it is set; see --wrap in scheduler.cmake. */
+static int64_t wall_ms;
+
+int64_t __wrap_clock_wall_ms(void);
+
+int64_t __wrap_clock_wall_ms(void)
+{
+    return wall_ms;
+}
+
+struct world {
+    struct fixture *fixture;
+    struct rendezvous *rendezvous;
+    struct scheduler *scheduler;
+};
+
+/* Also of a test that fails. */
+static struct world running;
+
+static void start(struct world *world, struct fixture *fixture)
+{
+    struct rendezvous_config rendezvous = {.listen_address = "127.0.0.1"};
+    struct scheduler_config config = {.lease_s = 60, .poll_s = 1, .join_s = 30};
+    struct error err;
+
+    log_init("test", LOG_ERROR);
+    world->fixture = fixture;
+    world->rendezvous = rendezvous_create(&fixture->loop, &rendezvous, &err);
+    config.store = fixture->store;
+    config.rendezvous = world->rendezvous;
+    world->scheduler = scheduler_create(&fixture->loop, &config, &err);
+    if (scheduler_recover(world->scheduler, &err))
+        fail_msg("scheduler_recover: %s", err.text);
+    running = *world;
+}
+
+static void stop(struct world *world)
+{
+    bool is_closed = false;
+
+    running.scheduler = NULL;
+    scheduler_close(world->scheduler, fixture_mark_closed, &is_closed);
+    while (!is_closed)
+        uv_run(&world->fixture->loop, UV_RUN_ONCE);
+    is_closed = false;
+    rendezvous_close(world->rendezvous, fixture_mark_closed, &is_closed);
+    while (!is_closed)
+        uv_run(&world->fixture->loop, UV_RUN_ONCE);
+    fixture_close(world->fixture);
+}
+
+static void restart(struct world *world)
+{
+    stop(world);
+    fixture_open(world->fixture);
+    start(world, world->fixture);
+}
+
+/* ---- The database ---- */
+
+static json_t *json_of(const char *text)
+{
+    json_t *json = json_loads(text, 0, NULL);
+
+    if (!json)
+        fail_msg("the test's own text is not JSON: %s", text);
+    return json;
+}
+
+static void put_run(struct store_write *write, const char *id, const char *state,
+                    const char *text)
+{
+    json_t *doc = json_of(text);
+
+    json_object_set_new(doc, "id", json_string(id));
+    json_object_set_new(doc, "state", json_string(state));
+    json_object_set_new(doc, "created", json_string("2023-11-14T22:13:20.000Z"));
+    assert_int_equal(store_write_run(write, id, state, "", START_MS, NULL, doc), 0);
+    json_decref(doc);
+}
+
+static void put_event(struct store_write *write, const char *run, int64_t time_ms,
+                      const char *type, const char *text)
+{
+    json_t *body = json_of(text);
+
+    assert_int_equal(store_write_event(write, run, time_ms, type, body), 0);
+    json_decref(body);
+}
+
+static void put_row(struct store_write *write, int64_t time_ms, int case_no, int attempt,
+                    int row, double busbw, int wrong)
+{
+    json_t *body = json_pack(
+        "{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:f, s:f, s:i, s:[{s:i, s:i, s:s, s:s}]}",
+        "type", "result", "case", case_no, "attempt", attempt, "row", row, "series", 0,
+        "collective", "all_reduce", "size", 8 << row, "time_us", 10.0, "busbw_gbs", busbw,
+        "wrong", wrong, "errors", "rank", 1, "index", 5, "expected", "6", "got", "7");
+
+    assert_int_equal(store_write_event(write, "run1", time_ms, "result", body), 0);
+    json_decref(body);
+}
+
+/* Of three cases of four sizes, one has ended with two rows and the second is in `state`
+ * since 20 s; the run had taken 50 s when that was stored. */
+static void put_interrupted(struct store_write *write, const char *state)
+{
+    char text[2000];
+
+    snprintf(text, sizeof(text),
+             "{\"started\":\"2023-11-14T22:13:21.000Z\",\"backend\":\"host\","
+             "\"nodes\":[{\"name\":\"a\",\"ranks\":2}],"
+             "\"spec\":{\"sizes\":[8,16,32,64],\"repeats\":3,\"timeout_s\":600},"
+             "\"elapsed\":{\"ran_ms\":50000,\"at_ms\":%lld},\"cases\":["
+             "{\"case\":0,\"attempt\":1,\"state\":\"completed\","
+             "\"started\":\"2023-11-14T22:13:21.000Z\","
+             "\"ended\":\"2023-11-14T22:13:31.000Z\","
+             "\"ranks\":[{\"state\":\"done\"},{\"state\":\"done\"}]},"
+             "{\"case\":1,\"attempt\":1,\"state\":\"%s\","
+             "\"started\":\"2023-11-14T22:13:40.000Z\",\"ended\":null,"
+             "\"ranks\":[{\"state\":\"assigned\"},{\"state\":\"assigned\"}]}]}",
+             (long long)(START_MS + 51000), state);
+    put_run(write, "run1", "running", text);
+    put_row(write, START_MS + 5000, 0, 1, 0, 1.5, 0);
+    put_row(write, START_MS + 6000, 0, 1, 1, 2.5, 3);
+    put_event(write, "run1", START_MS + 20000, "case",
+              "{\"case\":1,\"repeat\":1,\"attempt\":1,\"state\":\"rendezvous\"}");
+}
+
+/* ---- What is asked ---- */
+
+static json_t *shown(const struct world *world, const char *run)
+{
+    json_t *doc = scheduler_run_json(world->scheduler, run, false);
+
+    assert_non_null(doc);
+    return doc;
+}
+
+static const json_t *case_at(const json_t *doc, size_t i)
+{
+    return json_array_get(json_object_get(doc, "cases"), i);
+}
+
+static void on_rows(void *arg, const struct error *err, const char *text, size_t len,
+                    int64_t next)
+{
+    (void)next;
+    on_text(arg, err, text, len, 0, 0);
+}
+
+/* The rows, as pages and as the stream of all results give them. */
+static size_t rows_in_answers(struct fixture *fixture)
+{
+    struct store_rows_query query = {.run = "run1",
+                                     .limit = 1000,
+                                     .case_no = -1,
+                                     .series = -1,
+                                     .group = -1,
+                                     .row = -1,
+                                     .rank = -1,
+                                     .size = -1};
+    struct heard paged = {0}, all = {0};
+    size_t n = 0;
+
+    store_read_rows(fixture->store, &query, on_rows, &paged);
+    wait_for(fixture, &paged, 1);
+    store_read_events_text(fixture->store, "run1", 0, "result", 1000, on_text, &all);
+    wait_for(fixture, &all, 1);
+    assert_int_equal(paged.err.code, ERROR_NONE);
+    assert_string_equal(paged.text, all.text);
+    for (const char *at = paged.text; *at; at++)
+        n += *at == '\n';
+    free(paged.text);
+    free(all.text);
+    return n;
+}
+
+/* ---- Tests ---- */
+
+static void a_running_case_is_taken_up_with_all_that_was_stored(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    const json_t *ranks, *summary;
+    struct world world;
+    json_t *doc;
+
+    wall_ms = START_MS + 60000;
+    put_interrupted(write, "running");
+    put_event(write, "run1", START_MS + 21000, "rank",
+              "{\"case\":1,\"attempt\":1,\"rank\":0,\"state\":\"done\"}");
+    put_event(write, "run1", START_MS + 21000, "rank",
+              "{\"case\":1,\"attempt\":1,\"rank\":1,\"state\":\"running\"}");
+    put_event(write, "run1", START_MS + 22000, "case",
+              "{\"case\":1,\"repeat\":1,\"attempt\":1,\"state\":\"running\"}");
+    put_row(write, START_MS + 23000, 1, 1, 0, 4.5, 0);
+    store_it(fixture, write);
+    start(&world, fixture);
+    doc = shown(&world, "run1");
+    assert_string_equal(json_get_str(doc, "state", ""), "running");
+    assert_int_equal(json_get_int(doc, "rows_done", -1), 3);
+    assert_int_equal(json_get_int(doc, "rows_total", -1), 24);
+    assert_int_equal(json_array_size(json_object_get(doc, "cases")), 3);
+    assert_string_equal(json_get_str(case_at(doc, 1), "state", ""), "running");
+    assert_string_equal(json_get_str(case_at(doc, 2), "state", ""), "queued");
+    ranks = json_object_get(case_at(doc, 1), "ranks");
+    assert_string_equal(json_get_str(json_array_get(ranks, 0), "state", ""), "done");
+    assert_string_equal(json_get_str(json_array_get(ranks, 1), "state", ""), "running");
+    summary = json_object_get(doc, "summary");
+    assert_true(json_get_num(summary, "peak_busbw_gbs", 0) == 4.5);
+    assert_int_equal(json_get_int(summary, "wrong", 0), 3);
+    assert_int_equal(json_array_size(json_object_get(summary, "curve")), 2);
+    assert_int_equal(scheduler_head(world.scheduler, "run1"), 7);
+    assert_int_equal(rows_in_answers(fixture), 3);
+    json_decref(doc);
+    stop(&world);
+}
+
+static void spoil_texts(const struct fixture *fixture, const char *which)
+{
+    char path[128], sql[200];
+    sqlite3 *db;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    snprintf(sql, sizeof(sql), "UPDATE events SET body = 'x' WHERE %s", which);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void many_rows_are_taken_up_without_reading_their_events(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct world world;
+    json_t *doc;
+
+    put_interrupted(write, "running");
+    for (int i = 0; i < 5000; i++)
+        put_row(write, START_MS + 21000 + i, 1, 1, i % 4, 2.0, 0);
+    store_it(fixture, write);
+    /* All but the first row of the case under way and the latest ones. */
+    spoil_texts(fixture, "type = 'result' AND id <> 4 AND id < 4000");
+    start(&world, fixture);
+    doc = shown(&world, "run1");
+    assert_int_equal(json_get_int(doc, "rows_done", -1), 5002);
+    assert_true(json_get_num(json_object_get(doc, "summary"), "peak_busbw_gbs", 0) ==
+                2.5);
+    json_decref(doc);
+    stop(&world);
+}
+
+/* The server died when rows had come and it did not know yet that all ranks run. */
+static void rows_of_an_attempt_that_starts_anew_are_not_the_runs(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct world world;
+    json_t *doc, *events;
+
+    wall_ms = START_MS + 60000;
+    put_interrupted(write, "rendezvous");
+    for (int row = 0; row < 100; row++)
+        put_row(write, START_MS + 23000, 1, 1, row % 4, 99.5, 1);
+    store_it(fixture, write);
+    start(&world, fixture);
+    doc = shown(&world, "run1");
+    assert_string_equal(json_get_str(case_at(doc, 1), "state", ""), "queued");
+    assert_int_equal(json_get_int(doc, "rows_done", -1), 2);
+    assert_int_equal(json_get_int(json_object_get(doc, "summary"), "wrong", -1), 3);
+    assert_true(json_get_num(json_object_get(doc, "summary"), "peak_busbw_gbs", 0) ==
+                2.5);
+    json_decref(doc);
+    /* The log keeps all. What is shown of results does not, now and ever. */
+    restart(&world);
+    assert_int_equal(rows_in_answers(fixture), 2);
+    events = events_of(fixture, "run1");
+    assert_true(json_array_size(events) > 103);
+    assert_string_equal(json_get_str(json_array_get(events, 50), "type", ""), "result");
+    json_decref(events);
+    doc = shown(&world, "run1");
+    assert_int_equal(json_get_int(doc, "rows_done", -1), 2);
+    json_decref(doc);
+    /* The next attempt's rows go where the old ones were. */
+    write = store_write_create();
+    put_row(write, START_MS + 70000, 1, 2, 0, 3.5, 0);
+    store_it(fixture, write);
+    assert_int_equal(rows_in_answers(fixture), 3);
+    stop(&world);
+}
+
+/* A run whose wait for nodes is over: when its end is stored, the scheduler has looked at
+ * all, and what it said of others is stored too. */
+static void put_impatient(struct store_write *write)
+{
+    put_run(
+        write, "run2", "waiting_for_nodes",
+        "{\"nodes\":[],\"cases\":[],\"spec\":{\"nodes\":{\"count\":1,\"wait_s\":0}}}");
+    put_event(write, "run2", START_MS, "state", "{\"state\":\"waiting_for_nodes\"}");
+}
+
+static void await_a_look_at_all_runs(struct world *world)
+{
+    while (scheduler_run_is_active(world->scheduler, "run2") ||
+           scheduler_head(world->scheduler, "run2") > 0)
+        uv_run(&world->fixture->loop, UV_RUN_ONCE);
+}
+
+static bool is_timed_out(struct world *world)
+{
+    json_t *events = events_of(world->fixture, "run1");
+    char *text = json_dumps(events, 0);
+    bool found = strstr(text, "took longer than its timeout of 600 s") != NULL;
+
+    free(text);
+    json_decref(events);
+    return found;
+}
+
+static void a_clock_set_forward_does_not_time_a_run_out(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct world world;
+
+    put_interrupted(write, "running");
+    put_impatient(write);
+    store_it(fixture, write);
+    wall_ms = START_MS + 3 * DAY_MS;
+    start(&world, fixture);
+    await_a_look_at_all_runs(&world);
+    assert_false(is_timed_out(&world));
+    stop(&world);
+    /* Nor at the next restart, when the latest events have the new time. */
+    fixture_open(fixture);
+    write = store_write_create();
+    put_impatient(write);
+    store_it(fixture, write);
+    start(&world, fixture);
+    await_a_look_at_all_runs(&world);
+    assert_false(is_timed_out(&world));
+    stop(&world);
+}
+
+/* Set while the server runs: what is stored then has the time from there on. */
+static void a_clock_set_under_a_server_does_not_count_after_its_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct world world;
+
+    wall_ms = START_MS + 60000;
+    put_interrupted(write, "running");
+    put_impatient(write);
+    store_it(fixture, write);
+    start(&world, fixture);
+    await_a_look_at_all_runs(&world);
+    wall_ms += 3 * DAY_MS;
+    while (true) {
+        json_t *events = events_of(fixture, "run1");
+        const char *last =
+            json_get_str(json_array_get(events, json_array_size(events) - 1), "text", "");
+        bool is_told = strstr(last, "the server's clock was set forward by ") != NULL;
+
+        json_decref(events);
+        if (is_told)
+            break;
+        uv_run(&fixture->loop, UV_RUN_ONCE);
+    }
+    stop(&world);
+    fixture_open(fixture);
+    write = store_write_create();
+    put_impatient(write);
+    store_it(fixture, write);
+    start(&world, fixture);
+    await_a_look_at_all_runs(&world);
+    assert_false(is_timed_out(&world));
+    stop(&world);
+}
+
+static void what_a_run_had_taken_counts_after_a_restart(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct world world;
+
+    put_interrupted(write, "running");
+    /* 50 s by the document, and 551 since. */
+    put_row(write, START_MS + 51000 + 551000, 1, 1, 0, 1.0, 0);
+    put_impatient(write);
+    store_it(fixture, write);
+    wall_ms = START_MS;
+    start(&world, fixture);
+    await_a_look_at_all_runs(&world);
+    assert_true(is_timed_out(&world));
+    stop(&world);
+}
+
+static void cases_that_have_not_begun_are_made_when_they_are_asked_for(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct world world;
+    json_t *doc;
+
+    wall_ms = START_MS;
+    put_run(write, "run1", "queued",
+            "{\"nodes\":[],\"cases\":[],"
+            "\"spec\":{\"matrix\":{\"NCCL_ALGO\":[\"Ring\",null]},\"repeats\":2}}");
+    put_event(write, "run1", START_MS, "state", "{\"state\":\"queued\"}");
+    store_it(fixture, write);
+    start(&world, fixture);
+    doc = shown(&world, "run1");
+    assert_int_equal(json_array_size(json_object_get(doc, "cases")), 4);
+    assert_string_equal(
+        json_get_str(json_object_get(case_at(doc, 0), "env"), "NCCL_ALGO", ""), "Ring");
+    assert_int_equal(json_get_int(case_at(doc, 3), "repeat", -1), 1);
+    json_decref(doc);
+    stop(&world);
+}
+
+static int setup(void **state)
+{
+    wall_ms = START_MS;
+    return fixture_setup(state);
+}
+
+static int teardown(void **state)
+{
+    if (running.scheduler)
+        stop(&running);
+    return fixture_teardown(state);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_running_case_is_taken_up_with_all_that_was_stored),
+        TEST(many_rows_are_taken_up_without_reading_their_events),
+        TEST(rows_of_an_attempt_that_starts_anew_are_not_the_runs),
+        TEST(a_clock_set_forward_does_not_time_a_run_out),
+        TEST(a_clock_set_under_a_server_does_not_count_after_its_restart),
+        TEST(what_a_run_had_taken_counts_after_a_restart),
+        TEST(cases_that_have_not_begun_are_made_when_they_are_asked_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
