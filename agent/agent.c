@@ -150,7 +150,7 @@ static void on_signal(uv_signal_t *handle, int signum)
     char why[128];
 
     /* Slurm sends SIGTERM to the step and to the job, a few ms apart: one leave. A person
-     * who asks twice means at once; the kernel kills the workers with the agent. */
+     * who asks twice means at once; the reapers kill the workers then. */
     if (agent->signum && (is_again || now_ns - agent->signalled_ns > ONE_LEAVE_NS))
         _exit(128 + signum);
     if (agent->signum)

@@ -13,10 +13,10 @@
 #include "common/json_util.h"
 #include "common/log.h"
 
-#define STOP_MS 5000      /* from SIGTERM to SIGKILL */
-#define STACKS_MS 500     /* to print stacks, before SIGTERM */
-#define FLUSH_MS 100      /* how long output may wait for more of it */
-#define REMEMBERED 64     /* cases that have ended */
+#define STOP_MS 5000  /* from SIGTERM to SIGKILL */
+#define STACKS_MS 500 /* to print stacks, before SIGTERM */
+#define FLUSH_MS 100  /* how long output may wait for more of it */
+#define REMEMBERED 64 /* cases that have ended */
 #define GONE_TO_COME UINT64_MAX
 #define START_NS 10000000 /* for starting ranks, before the loop is served again */
 

@@ -32,9 +32,9 @@
 #include "agent/reaper/children.h"
 #include "agent/reaper/protocol.h"
 
-#define KILL_S 30   /* for what was killed to die: a driver may have to let go of memory \
-                     */
-#define AGAIN_MS 20 /* between two rounds of killing */
+/* For what was killed to die: a driver may have to let go of memory. */
+#define KILL_S 30
+#define AGAIN_MS 20  /* between two rounds of killing */
 #define REAP_MAX 200 /* at once: a flood of them must not keep requests waiting */
 
 struct reaper {
