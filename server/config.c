@@ -56,7 +56,7 @@ static const struct option table[] = {
     {"batch-lost-s", OPTION_INT, AT(batch_lost_s), "180", "S",
      "a lost node of a batch job's group has left after so long", 1, 86400},
     {"max-nodes", OPTION_INT, AT(max_nodes), "16384", "N",
-     "nodes known at once; those that have left make room", 1, 1000000},
+     "nodes known at once; those that are gone make room", 1, 1000000},
     {"poll-s", OPTION_INT, AT(poll_s), "5", "S",
      "how long an agent's request for commands is held", 1, 3600},
     {"join-timeout-s", OPTION_INT, AT(join_timeout_s), "30", "S",

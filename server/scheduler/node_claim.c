@@ -107,16 +107,19 @@ static size_t cost_of(const json_t *value)
     return cost;
 }
 
-/* The node that left longest ago; NULL when none has. */
-static const struct node *first_left(const struct node_registry *registry)
+/* The node that left longest ago, else the one that was lost first; NULL when all are
+ * alive. */
+static const struct node *first_gone(const struct node_registry *registry)
 {
     const struct node *first = NULL;
 
     for (size_t i = 0; i < registry->count; i++) {
         const struct node *node = registry->nodes[i];
 
-        if (node->state == NODE_LEFT && node->n_batches == 0 &&
-            (!first || node->last_seen_ns < first->last_seen_ns))
+        if (node->state == NODE_ALIVE || node->n_batches > 0)
+            continue;
+        if (!first || node->state > first->state ||
+            (node->state == first->state && node->last_seen_ns < first->last_seen_ns))
             first = node;
     }
     return first;
@@ -131,18 +134,18 @@ int node_claim_room(struct scheduler *scheduler, struct node_registration *regis
 
     registration->bytes = bytes;
     registration->cost = bytes + cost_of(body);
-    for (const struct node *left = first_left(registry);
-         !node && registry->count >= most && left; left = first_left(registry)) {
+    for (const struct node *gone = first_gone(registry);
+         !node && registry->count >= most && gone; gone = first_gone(registry)) {
         char name[256];
 
-        snprintf(name, sizeof(name), "%s", left->name);
+        snprintf(name, sizeof(name), "%s", gone->name);
         if (scheduler_forget_node(scheduler, name, err))
             return -1;
     }
     if (!node && registry->count >= most)
         return error_set(err, ERROR_LIMIT,
-                         "the server knows %zu nodes, as many as it may (--max-nodes); "
-                         "DELETE /api/v1/nodes/NAME forgets one that is lost",
+                         "the server knows %zu nodes that are alive, as many as it may "
+                         "(--max-nodes)",
                          registry->count);
     if (registry->cost + registration->cost - (node ? node->cost : 0) > COST_MAX)
         return error_set(err, ERROR_LIMIT,

@@ -11,16 +11,22 @@ const limit = { timeout: 120000 * patience };
 // Text of many small values, which take more memory than long ones.
 const inventory = (bytes) => ({ x: Array.from({ length: bytes / 10 }, (_, i) => `abc${1000 + i % 1000}`) });
 
-test('no more nodes than there may be; those that have left make room', limit, async (t) => {
-  const server = await startServer(t, { args: ['--max-nodes', '2'] });
+test('no more nodes than there may be; those that are gone make room', limit, async (t) => {
+  const server = await startServer(t, { args: ['--max-nodes', '2', '--lease-s', '2'] });
   const agents = ['node-1', 'node-2', 'node-3'].map((name) => new FakeAgent(server, name));
   assert.equal((await agents[0].register()).status, 201);
   assert.equal((await agents[1].register()).status, 201);
-  assertProblem(await agents[2].register(), 422, /knows 2 nodes, as many as it may \(--max-nodes\)/);
+  assertProblem(await agents[2].register(), 422, /knows 2 nodes that are alive, as many as it may \(--max-nodes\)/);
   assert.equal((await agents[0].register()).status, 200);
+  const names = async () => (await server.get('/api/v1/nodes')).nodes.map(({ name }) => name);
+  // One that has left before one that is lost.
+  await server.nodeIs('node-1', 'lost');
+  assert.equal((await agents[1].register()).status, 200);
   assert.equal((await agents[1].call('DELETE')).status, 204);
   assert.equal((await agents[2].register()).status, 201);
-  assert.deepEqual((await server.get('/api/v1/nodes')).nodes.map(({ name }) => name), ['node-1', 'node-3']);
+  assert.deepEqual(await names(), ['node-1', 'node-3']);
+  assert.equal((await agents[1].register()).status, 201);
+  assert.deepEqual(await names(), ['node-2', 'node-3']);
 });
 
 test('an inventory has a limit, and all together have one', limit, async (t) => {
