@@ -13,43 +13,32 @@
 static const struct {
     uint32_t first, last;
 } specials[] = {
-    {0x0, 0x1f},      {0x7f, 0x9f},       {0x61c, 0x61c},   {0x200b, 0x200b},
-    {0x200e, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f}, {0xfeff, 0xfeff},
-    {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+    {0x0, 0x1f},      {0x7f, 0x9f},     {0x61c, 0x61c},     {0x200b, 0x200b},
+    {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},   {0xfeff, 0xfeff},
+    {0xfdd0, 0xfdef}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-static bool is_special(uint32_t code)
+bool clean_text_is_special(uint32_t code)
 {
     for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
         if (code >= specials[i].first && code <= specials[i].last)
             return true;
     }
-    return false;
-}
-
-/* Of a valid sequence of n bytes. */
-static uint32_t decode(const char *data, size_t n)
-{
-    static const unsigned char lead[] = {0x7f, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = (unsigned char)data[0] & lead[n];
-
-    for (size_t i = 1; i < n; i++)
-        code = code << 6 | ((unsigned char)data[i] & 0x3f);
-    return code;
+    return (code & 0xfffe) == 0xfffe;
 }
 
 /* The length of what stands at data (len > 0), and how it is shown: "" for as it is. */
 static size_t show_one(const char *data, size_t len, char shown[SHOWN_MAX])
 {
     size_t n = utf8_sequence(data, len);
-    uint32_t code = n > 0 ? decode(data, n) : 0;
+    uint32_t code = n > 0 ? utf8_code(data, n) : 0;
 
     shown[0] = '\0';
     if (n == 0 && data[0] != '\0')
         snprintf(shown, SHOWN_MAX, "\\x%02x", (unsigned)(unsigned char)data[0]);
     else if (code == '\n' || code == '\r')
         snprintf(shown, SHOWN_MAX, code == '\n' ? "\\n" : "\\r");
-    else if (is_special(code) && code != '\t')
+    else if (clean_text_is_special(code) && code != '\t')
         snprintf(shown, SHOWN_MAX, code > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)code);
     return n > 0 ? n : 1;
 }
@@ -225,9 +214,9 @@ bool clean_text_fault(const char *text, char fault[CLEAN_TEXT_FAULT_MAX])
 
     while (len > 0) {
         size_t n = utf8_sequence(text, len);
-        uint32_t code = n > 0 ? decode(text, n) : 0;
+        uint32_t code = n > 0 ? utf8_code(text, n) : 0;
 
-        if (n == 0 || is_special(code)) {
+        if (n == 0 || clean_text_is_special(code)) {
             if (n == 0)
                 snprintf(fault, CLEAN_TEXT_FAULT_MAX, "byte %02X",
                          (unsigned)(unsigned char)*text);

@@ -1,15 +1,18 @@
 /* clean_text.h - make bytes of others fit for JSON, for a terminal or a log, and tell
  * what may stand in a name. "Special" are the characters that a terminal or a reader of
  * lines acts upon and nobody sees: controls (C0, DEL, C1), line separators, marks of
- * direction, zero-width spaces, tags. */
+ * direction, zero-width spaces, tags, and what is no character at all. */
 #ifndef RINGBENCH_COMMON_CLEAN_TEXT_H
 #define RINGBENCH_COMMON_CLEAN_TEXT_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/buf.h"
+
+bool clean_text_is_special(uint32_t code);
 
 /* Append data with U+FFFD in place of NUL and of each byte that is not part of a valid
  * UTF-8 sequence. -1 when the buffer is full. */

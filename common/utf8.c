@@ -44,6 +44,16 @@ size_t utf8_sequence(const char *data, size_t len)
     return n;
 }
 
+uint32_t utf8_code(const char *sequence, size_t n)
+{
+    static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)sequence[0] & lead_bits[n];
+
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)sequence[i] & 0x3f);
+    return code;
+}
+
 void utf8_clean(char *text)
 {
     size_t len = strlen(text);

@@ -4,9 +4,13 @@
 #define RINGBENCH_COMMON_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Length of the valid sequence that begins at data; 0 if there is none (or a NUL). */
 size_t utf8_sequence(const char *data, size_t len);
+
+/* The code point of a valid sequence of n bytes. */
+uint32_t utf8_code(const char *sequence, size_t n);
 
 /* Overwrite each byte of a NUL-terminated text that is not part of a valid sequence
  * with '?'. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clean_text.h"
 #include "common/json_util.h"
 #include "common/utf8.h"
 
@@ -94,36 +95,16 @@ static const char *entity_of(char c)
     }
 }
 
-static uint32_t decode(const char *sequence, size_t len)
-{
-    static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    uint32_t code = (unsigned char)sequence[0] & lead_bits[len];
-
-    for (size_t i = 1; i < len; i++)
-        code = code << 6 | ((unsigned char)sequence[i] & 0x3f);
-    return code;
-}
-
-/* Controls other than tab and line feed, what would turn the direction of the text that
- * follows, and what is no character at all. */
-static bool is_unwanted(uint32_t code)
-{
-    if (code < 0x20)
-        return code != '\t' && code != '\n';
-    return (code >= 0x7f && code <= 0x9f) || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || (code & 0xfffe) == 0xfffe ||
-           (code >= 0xfdd0 && code <= 0xfdef);
-}
-
 /* Write the character at text, return its length. */
 static size_t put_character(struct html *html, const char *text, size_t left)
 {
     const char *entity = entity_of(*text);
     size_t len = utf8_sequence(text, left);
+    bool is_blank = *text == '\t' || *text == '\n';
 
     if (entity)
         html_raw(html, entity);
-    else if (len == 0 || is_unwanted(decode(text, len)))
+    else if (len == 0 || (!is_blank && clean_text_is_special(utf8_code(text, len))))
         html_raw(html, REPLACEMENT);
     else
         put(html, text, len);

@@ -190,7 +190,7 @@ const bad = [
   { collectives: ['alltoallv'], traffic: { matrix: [[2 ** 47]] } }, { sizes: ['4.4'] }, { sizes: ['4.4K'] }, { sizes: ['0'] }, { sizes: ['0.0K'] },
   { sizes: [] }, { sizes: ['8E'] }, { sizes: { min: 8, max: 64, factor: 2, step: 8 } }, { sizes: { min: '4.4' } }, { control: { bytes: '4.4' } },
   { collectives: [] }, { collectives: [], control: false }, { control: true, split: 'node' }, { split: { by: 'mod', value: 0 } },
-  { name: 'a\u001b' }, { name: 'a\u009b' }, { labels: { '': 'x' } }, { labels: { a: '\u202e' } }, { labels: { 'a\n': 'x' } },
+  { name: 'a\u001b' }, { name: 'a\u009b' }, { name: '\ufffe' }, { labels: { '': 'x' } }, { labels: { a: '\u202e' } }, { labels: { 'a\n': 'x' } },
   { nodes: { names: ['a\u202e'] } }, { nodes: { group: '\n' } }, { nodes: { labels: { '': 'x' } } }, { nodes: { count: 1, min: 1 } }, { nodes: { count: 1, max: 1 } },
   { nccl_lib: 'x.so' }, { nccl_lib: '/a\n' }, { nccl_lib: '/a.so', matrix: { nccl_lib: ['/b.so'] } }, { matrix: { nccl_lib: ['b.so'] } },
   { matrix: { lower: ['x'] } }, { matrix: { 'A=B': ['x'] } }, { env: { '1A': 'x' } }, { env: { a: 'x' } }, { nccl: { graph: 1, stream: 'null' } },

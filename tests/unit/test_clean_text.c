@@ -66,6 +66,7 @@ static const struct sample shown[] = {
      "\\u2060\\u2066\\u2069\\u206f\xe2\x81\xb0"},
     {S("\xef\xbb\xbf\xef\xbf\xb9\xef\xbf\xbd"), "\\ufeff\\ufff9\xef\xbf\xbd"},
     {S("\xf3\xa0\x81\x81"), "\\U000e0041"},
+    {S("\xef\xbf\xbe\xef\xb7\x90"), "\\ufffe\\ufdd0"},
     {S("\x9b\xff\xc2"), "\\x9b\\xff\\xc2"},
     {S("\xc2\n"), "\\xc2\\n"},
 };

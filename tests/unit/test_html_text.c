@@ -50,6 +50,8 @@ static void replaces_what_is_no_text(void **state)
         {"\xe2\x80\xaegnp", FFFD "gnp"},             /* right-to-left override */
         {"\xe2\x81\xa6x", FFFD "x"},                 /* isolate */
         {"\xef\xbf\xbe\xef\xb7\x90", FFFD FFFD},     /* no characters */
+        {"\xe2\x80\xa8\xe2\x80\x8b", FFFD FFFD},     /* unseen */
+        {"a\tb\nc", "a\tb\nc"},
     };
 
     (void)state;
