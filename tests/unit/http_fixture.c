@@ -346,15 +346,14 @@ static void on_counters(struct http_request *request, void *arg)
     struct http_counters c;
 
     http_server_counters(fixture->server, &c);
-    http_reply_json(request, 200,
-                    json_pack("{s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I}", "requests",
-                              (json_int_t)c.requests, "2xx", (json_int_t)c.responses_2xx,
-                              "4xx", (json_int_t)c.responses_4xx, "5xx",
-                              (json_int_t)c.responses_5xx, "connections",
-                              (int)c.connections, "streams", (int)c.streams, "reclaimed",
-                              (json_int_t)c.reclaimed, "unread_bytes",
-                              (json_int_t)c.unread_bytes, "dropped",
-                              (json_int_t)c.dropped));
+    http_reply_json(
+        request, 200,
+        json_pack("{s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I}", "requests",
+                  (json_int_t)c.requests, "2xx", (json_int_t)c.responses_2xx, "4xx",
+                  (json_int_t)c.responses_4xx, "5xx", (json_int_t)c.responses_5xx,
+                  "connections", (int)c.connections, "streams", (int)c.streams,
+                  "reclaimed", (json_int_t)c.reclaimed, "unread_bytes",
+                  (json_int_t)c.unread_bytes, "dropped", (json_int_t)c.dropped));
 }
 
 static const struct http_route routes[] = {
@@ -552,6 +551,16 @@ static size_t capacity_for(size_t n)
     return capacity;
 }
 
+ssize_t client_receive(int fd, void *data, size_t len)
+{
+    ssize_t n;
+
+    do {
+        n = recv(fd, data, len, 0);
+    } while (n < 0 && errno == EINTR);
+    return n;
+}
+
 /* Append exactly len bytes; false when the connection ends first. */
 static bool read_bytes(int fd, char **text, size_t *have, size_t len)
 {
@@ -560,7 +569,7 @@ static bool read_bytes(int fd, char **text, size_t *have, size_t len)
     if (!*text || capacity_for(*have + 1) < end + 1)
         *text = realloc(*text, capacity_for(end + 1));
     while (*have < end) {
-        ssize_t n = recv(fd, *text + *have, end - *have, 0);
+        ssize_t n = client_receive(fd, *text + *have, end - *have);
 
         if (n <= 0)
             break;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "server/http/auth.h"
 #include "server/http/http.h"
@@ -60,6 +61,8 @@ bool fixture_wait(sem_t *sem, int n, double seconds);
 int client_connect(const struct fixture *fixture);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const void *data, size_t len);
+/* As recv(), which the kernel interrupts in all threads where libuv uses io_uring. */
+ssize_t client_receive(int fd, void *data, size_t len);
 
 struct reply {
     int status;

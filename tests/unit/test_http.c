@@ -195,10 +195,30 @@ static void reads_bodies_of_any_type(void **state)
     fd = client_connect(fixture);
     client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
                     "Transfer-Encoding: chunked\r\n\r\n"
-                    "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n");
+                    "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
     client_read(fd, false, &reply);
     assert_int_equal(reply.status, 201);
     assert_string_equal(reply.body, "abcde");
+    reply_release(&reply);
+    close(fd);
+}
+
+/* libmicrohttpd 1.0 refuses extensions of a chunk, which nothing uses; older ones skip
+ * them. */
+static void reads_or_refuses_chunk_extensions(void **state)
+{
+    struct reply reply;
+    int fd = client_connect(fixture);
+
+    (void)state;
+    client_send(fd, "POST /api/echo HTTP/1.1\r\nHost: localhost\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n"
+                    "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n");
+    client_read(fd, false, &reply);
+    if (reply.status == 201)
+        assert_string_equal(reply.body, "abcde");
+    else
+        assert_int_equal(reply.status, 400);
     reply_release(&reply);
     close(fd);
 }
@@ -507,7 +527,7 @@ static void closes_after_a_client_that_closed_its_half(void **state)
     client_read(fd, false, &reply);
     assert_int_equal(reply.status, 200);
     reply_release(&reply);
-    assert_int_equal(recv(fd, &(char){0}, 1, 0), 0);
+    assert_int_equal(client_receive(fd, &(char){0}, 1), 0);
     close(fd);
 }
 
@@ -627,6 +647,7 @@ int main(void)
         OPEN(hands_the_request_to_its_handler),
         OPEN(maps_errors_to_statuses),
         OPEN(reads_bodies_of_any_type),
+        OPEN(reads_or_refuses_chunk_extensions),
         OPEN(answers_expect_continue),
         OPEN(refuses_a_large_body_before_reading_it),
         OPEN(takes_bodies_only_as_they_are),

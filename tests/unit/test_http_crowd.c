@@ -47,7 +47,7 @@ static bool is_closed(int fd)
 {
     char byte;
 
-    return recv(fd, &byte, 1, 0) <= 0;
+    return client_receive(fd, &byte, 1) <= 0;
 }
 
 static void open_crowd(int fds[CROWD], const char *text)

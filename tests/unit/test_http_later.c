@@ -235,7 +235,7 @@ static void read_until(int fd, const char *text)
     size_t len = 0;
 
     while (!strstr(got, text)) {
-        ssize_t n = recv(fd, got + len, sizeof(got) - 1 - len, 0);
+        ssize_t n = client_receive(fd, got + len, sizeof(got) - 1 - len);
 
         assert_true(n > 0);
         len += (size_t)n;
@@ -307,7 +307,7 @@ static void closes_with_everything_open(void **state)
     assert_false(reply.is_truncated);
     reply_release(&reply);
     assert_true(fixture_wait(&fixture->on_closed, 1, WAIT_S));
-    assert_int_equal(recv(idle, &(char){0}, 1, 0), 0);
+    assert_int_equal(client_receive(idle, &(char){0}, 1), 0);
     close(stream);
     close(slow);
     close(late);

@@ -276,7 +276,7 @@ static void open_handshakes(int *fds, int n)
         send_hello(fds[i]);
     }
     for (int i = 0; i < n; i++) {
-        assert_int_equal(recv(fds[i], &type, 1, 0), 1);
+        assert_int_equal(client_receive(fds[i], &type, 1), 1);
         assert_int_equal(type, 0x16);
     }
 }
