@@ -175,8 +175,13 @@ static void found(struct api *api, struct http_request *request, json_t *run)
         return;
     parked = parked_create(api, request);
     if (parked)
-        store_read_logs(api->store, json_get_str(run, "id", ""), (int)query.case_no,
-                        (int)query.rank, query.after, (int)query.limit, put_of(&query),
+        store_read_logs(api->store,
+                        &(struct store_logs_query){.run = json_get_str(run, "id", ""),
+                                                   .case_no = (int)query.case_no,
+                                                   .rank = (int)query.rank,
+                                                   .after = query.after,
+                                                   .limit = (int)query.limit,
+                                                   .put = put_of(&query)},
                         on_logs, parked);
 }
 

@@ -17,6 +17,7 @@ enum lobby_answer connection_admit(void *cls, int fd, const struct sockaddr *add
     if (server->is_tls && !handshake_has_room(server, address))
         return LOBBY_LATER;
     MHD_add_connection(server->mhd, fd, address, len);
+    http_server_wake(server); /* from 1.0 on the library looks at it when it runs */
     return LOBBY_TAKEN;
 }
 

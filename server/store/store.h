@@ -165,11 +165,18 @@ struct store_log {
 /* Append it in the form that the asker wants. Runs on the reader's thread; -1 fails. */
 typedef int store_log_put(const struct store_log *log, struct buf *out);
 
-/* A page of what a run's ranks printed, made by `put`; case_no and rank -1 = any. Ends
- * early past 1 MiB. next: the `after` of the next page, 0 when there is none. */
-void store_read_logs(struct store *store, const char *run, int case_no, int rank,
-                     int64_t after, int limit, store_log_put *put, store_rows_done *done,
-                     void *arg);
+struct store_logs_query {
+    const char *run;
+    int case_no, rank; /* -1: any */
+    int64_t after;     /* the last entry of the page before */
+    int limit;
+    store_log_put *put;
+};
+
+/* A page of what a run's ranks printed. Ends early past 1 MiB. next: the `after` of the
+ * next page, 0 when there is none. */
+void store_read_logs(struct store *store, const struct store_logs_query *query,
+                     store_rows_done *done, void *arg);
 
 /* [{"time","state","detail"}], newest first, of a node. */
 void store_read_node(struct store *store, const char *node, store_read_done *done,

@@ -175,19 +175,15 @@ static struct store_read *page_create(enum store_read_kind kind, const char *run
     return read;
 }
 
-void store_read_logs(struct store *store, const char *run, int case_no, int rank,
-                     int64_t after, int limit, store_log_put *put, store_rows_done *done,
-                     void *arg)
+void store_read_logs(struct store *store, const struct store_logs_query *query,
+                     store_rows_done *done, void *arg)
 {
-    struct store_read *read = page_create(STORE_READ_LOGS, run, done, arg);
+    struct store_read *read = page_create(STORE_READ_LOGS, query->run, done, arg);
 
     if (!read)
         return;
-    read->case_no = case_no;
-    read->rank = rank;
-    read->after = after;
-    read->limit = limit;
-    read->put = put;
+    read->logs_query = *query;
+    read->logs_query.run = read->run;
     store_submit_read(store, read);
 }
 

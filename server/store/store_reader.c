@@ -177,9 +177,10 @@ static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
         .len = (size_t)sqlite3_column_bytes(stmt, 5),
     };
 
-    if (read->put(&log, &read->text))
+    if (read->logs_query.put(&log, &read->text))
         store_read_fail(read, ERROR_MEMORY, "out of memory");
-    if (++read->count == (size_t)read->limit || read->text.len >= TEXT_SOFT_MAX)
+    if (++read->count == (size_t)read->logs_query.limit ||
+        read->text.len >= TEXT_SOFT_MAX)
         read->next = log.seq;
 }
 
@@ -256,10 +257,10 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         break;
     case STORE_READ_LOGS:
         store_sql_bind_text(stmt, 1, read->run);
-        sqlite3_bind_int64(stmt, 2, read->after);
-        sqlite3_bind_int(stmt, 3, read->case_no);
-        sqlite3_bind_int(stmt, 4, read->rank);
-        sqlite3_bind_int(stmt, 5, read->limit);
+        sqlite3_bind_int64(stmt, 2, read->logs_query.after);
+        sqlite3_bind_int(stmt, 3, read->logs_query.case_no);
+        sqlite3_bind_int(stmt, 4, read->logs_query.rank);
+        sqlite3_bind_int(stmt, 5, read->logs_query.limit);
         break;
     case STORE_READ_SUMMARY:
     case STORE_READ_ROWS:

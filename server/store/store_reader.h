@@ -36,12 +36,11 @@ struct store_read {
     char *node;            /* RUNS, or NULL */
     char *before_id;       /* RUNS: rows below (before_ms, before_id) */
     int64_t before_ms;
-    int64_t after;     /* EVENTS, LOGS */
-    int case_no, rank; /* LOGS */
-    store_log_put *put;
+    int64_t after; /* EVENTS */
     int limit;
     struct summary_query summary_query; /* SUMMARY: run and cases are owned */
     struct summary_case *cases;
+    struct store_logs_query logs_query; /* LOGS: run is owned */
     struct store_rows_query rows_query; /* ROWS: run and metric are owned */
     char *metric;
 

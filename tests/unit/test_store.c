@@ -219,8 +219,14 @@ static void read_logs(struct fixture *fixture, int case_no, int rank, int64_t af
 {
     int calls = heard->calls + 1;
 
-    store_read_logs(fixture->store, "run1", case_no, rank, after, limit, put_log, on_logs,
-                    heard);
+    store_read_logs(fixture->store,
+                    &(struct store_logs_query){.run = "run1",
+                                               .case_no = case_no,
+                                               .rank = rank,
+                                               .after = after,
+                                               .limit = limit,
+                                               .put = put_log},
+                    on_logs, heard);
     wait_for(fixture, heard, calls);
 }
 
