@@ -68,7 +68,8 @@ static void put_runs(const struct api *api, struct buf *out)
            "Batches of events refused: nonsense, or of a node that has no say in it.",
            (double)c.refused_batches);
     single(out, "ringbench_storage_ok", "gauge",
-           "1 if results can be kept, 0 if the disk refuses them.",
+           "1 if results can be kept and read, 0 if the disk refuses or the database is "
+           "damaged.",
            store_trouble(api->store) ? 0.0 : 1.0);
 }
 

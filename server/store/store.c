@@ -38,6 +38,7 @@ struct store {
     struct store_read_list refused_reads;
     struct error trouble; /* the writer's */
     char disk_trouble[256];
+    char damage[256]; /* why something that is stored cannot be read any more, or "" */
     uint64_t reserve_bytes;
     unsigned ticks;
     unsigned open_handles;
@@ -274,10 +275,25 @@ static void finish_write(struct store *store, struct store_write *write)
     store_write_destroy(write);
 }
 
-static void finish_read(struct store_read *read)
+/* What a damaged file or a failing disk hid once is not to be relied on, whatever the
+ * next read says. */
+static void note_damage(struct store *store, const struct error *err)
+{
+    if (err->code != ERROR_IO || store->damage[0])
+        return;
+    snprintf(store->damage, sizeof(store->damage),
+             "the database cannot be read (%.120s): stop the server, look at the disk, "
+             "restore a backup",
+             err->text);
+    log_error("%s", store->damage);
+}
+
+static void finish_read(struct store *store, struct store_read *read)
 {
     const struct error *err = read->is_failed ? &read->err : NULL;
 
+    if (err)
+        note_damage(store, err);
     const char *text = !err && read->text.data ? read->text.data : "";
     size_t len = err ? 0 : read->text.len;
 
@@ -308,7 +324,7 @@ static void finish_all(struct store *store, struct store_write_list *writes,
     while (!STAILQ_EMPTY(reads)) {
         struct store_read *read = STAILQ_FIRST(reads);
         STAILQ_REMOVE_HEAD(reads, entry);
-        finish_read(read);
+        finish_read(store, read);
     }
 }
 
@@ -347,6 +363,8 @@ const char *store_trouble(const struct store *store)
 {
     if (store->trouble.code)
         return store->trouble.text;
+    if (store->damage[0])
+        return store->damage;
     return store->disk_trouble[0] ? store->disk_trouble : NULL;
 }
 

@@ -25,7 +25,8 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err);
  * Calls made from now on fail. `closed` runs on the loop. */
 void store_close(struct store *store, void (*closed)(void *arg), void *arg);
 
-/* NULL when writes succeed and the disk has room; else why not (borrowed; changes). The
+/* NULL when writes succeed, the disk has room and no read has met a damaged file; else why
+ * not (borrowed; changes). The
  * disk is looked at every second as well, so that a full disk is seen before a write
  * fails: less than 64 MiB free counts as full. RINGBENCH_STORE_RESERVE_BYTES overrides.
  */

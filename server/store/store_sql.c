@@ -114,7 +114,8 @@ static enum error_code code_of(int rc)
         return ERROR_MEMORY;
     if ((rc & 0xff) == SQLITE_TOOBIG)
         return ERROR_LIMIT;
-    if ((rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_CORRUPT)
+    if ((rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_CORRUPT ||
+        (rc & 0xff) == SQLITE_IOERR)
         return ERROR_IO;
     return store_sql_is_environment(rc) ? ERROR_UNAVAILABLE : ERROR_INTERNAL;
 }

@@ -350,6 +350,52 @@ static void damaged_database_is_refused(void **state)
     refuse_open(fixture, ERROR_IO, path);
 }
 
+/* Fill the file with zeros but for its beginning, where the tables' roots are. */
+static void damage_events(const struct fixture *fixture)
+{
+    static const char zeros[4096];
+    char path[128];
+    struct stat st;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    fd = open(path, O_WRONLY);
+    assert_int_equal(fstat(fd, &st), 0);
+    for (off_t at = st.st_size / 4 / 4096 * 4096; at < st.st_size; at += 4096)
+        assert_int_equal(pwrite(fd, zeros, sizeof(zeros), at), sizeof(zeros));
+    close(fd);
+}
+
+static void damage_that_a_read_meets_is_trouble(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "completed", 1);
+    struct heard heard = {0};
+
+    for (int i = 0; i < 5000; i++)
+        add_event(write, "run1", i);
+    store_it(fixture, write);
+    fixture_close(fixture);
+    damage_events(fixture);
+    fixture_open(fixture);
+    assert_null(store_trouble(fixture->store));
+    store_read_events_text(fixture->store, "run1", 0, NULL, 5000, on_text, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_IO);
+    assert_non_null(store_trouble(fixture->store));
+    assert_non_null(
+        strstr(store_trouble(fixture->store),
+               "the database cannot be read (cannot read: database disk image "
+               "is malformed): stop the server, look at the disk, restore a "
+               "backup"));
+    /* A read that meets none does not mend it. */
+    store_read_node(fixture->store, "node", on_read, &heard);
+    wait_for(fixture, &heard, 2);
+    assert_non_null(store_trouble(fixture->store));
+    json_decref(heard.result);
+    free(heard.text);
+}
+
 static void directory_in_the_way_of_a_file_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -408,6 +454,7 @@ int main(void)
         TEST(newer_schema_is_refused),
         TEST(foreign_database_is_refused),
         TEST(damaged_database_is_refused),
+        TEST(damage_that_a_read_meets_is_trouble),
         TEST(directory_in_the_way_of_a_file_is_refused),
         TEST(missing_directories_are_made),
         TEST(idempotency_key_expires),
