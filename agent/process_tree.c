@@ -55,7 +55,7 @@ struct process_tree {
     bool is_reaped;      /* and has been waited for */
     bool is_clear;       /* and nothing is left of what was below it */
     uint64_t hunt_until; /* once it is gone */
-    char cgroup[1000], left[1000];
+    char cgroup[REAPER_TEXT_MAX], left[REAPER_TEXT_MAX];
 };
 
 /* ---- what the reaper says ---- */

@@ -10,7 +10,6 @@
  * much after a fork, and who kills agents by name should not hit it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -40,7 +39,7 @@
 struct reaper {
     int on_child; /* signalfd */
     int cgroup;
-    char cgroup_dir[PATH_MAX];
+    char cgroup_dir[REAPER_TEXT_MAX];
     pid_t *leaders; /* what was spawned and has not been waited for */
     size_t n_leaders, room;
     bool is_full;      /* the socket takes no more for now */
@@ -408,7 +407,7 @@ static int start(struct reaper *reaper)
     reaper->on_child = watch_children();
     if (reaper->on_child < 0)
         return -1;
-    reaper->cgroup = cgroup_make(reaper->cgroup_dir, sizeof(ready.text));
+    reaper->cgroup = cgroup_make(reaper->cgroup_dir, sizeof(reaper->cgroup_dir));
     snprintf(ready.text, sizeof(ready.text), "%s", reaper->cgroup_dir);
     return tell(reaper, &ready);
 }

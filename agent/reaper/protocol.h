@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #define REAPER_SOCKET 3 /* the reaper's end */
+#define REAPER_TEXT_MAX 1000
 
 /* End of file says the same as REAPER_END: the agent has died. */
 enum reaper_request_type { REAPER_SPAWN = 1, REAPER_SIGNAL, REAPER_END };
@@ -39,7 +40,7 @@ enum reaper_reply_type {
 struct reaper_reply {
     int32_t type;
     int32_t pid, is_signal, number; /* of REAPER_EXIT */
-    char text[1000];
+    char text[REAPER_TEXT_MAX];
 };
 
 #endif
