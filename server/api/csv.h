@@ -28,8 +28,8 @@ void csv_header(const struct csv *csv, struct buf *out);
  * list of wrong elements is left out. */
 void csv_row(const struct csv *csv, const json_t *row, struct buf *out);
 
-/* One field, quoted if it holds a comma, a quote or a line break, and behind an apostrophe
- * if a spreadsheet would take it for a formula. */
+/* One field, quoted if it holds a comma, a quote or a line break, and behind an
+ * apostrophe if a spreadsheet would take it for a formula. */
 void csv_field(const char *text, struct buf *out);
 
 #endif
