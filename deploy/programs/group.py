@@ -1,4 +1,5 @@
 """What these programs share: joining the process group, and timing on its device."""
+import importlib
 import inspect
 import json
 import os
@@ -6,6 +7,20 @@ import time
 
 import torch
 import torch.distributed as dist
+
+
+class StoreClient(dist.TCPStore):
+    """Ranks are clients of the run's store and serve none: what libuv is for is not needed."""
+
+    def __init__(self, *args, **options):
+        options["use_libuv"] = False
+        super().__init__(*args, **options)
+
+
+# A PyTorch that was built without libuv, as Debian's are, refuses clients that ask for it, and
+# some versions give no way not to.
+if "use_libuv" in dist.TCPStore.__init__.__doc__:
+    importlib.import_module("torch.distributed.rendezvous").TCPStore = StoreClient
 
 
 def gpus_for(local_ranks):

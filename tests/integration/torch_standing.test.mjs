@@ -6,16 +6,20 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { startServer } from './lib/cluster.mjs';
 import { patience, Program, tempDir, waitFor } from './lib/fixture.mjs';
 import { TcpStoreClient } from './lib/tcpstore_client.mjs';
 
+const here = path.dirname(fileURLToPath(import.meta.url));
+
 // The distribution's python has its packages.
 const env = {
   ...process.env, PATH: `/usr/bin:${process.env.PATH}`, CUDA_VISIBLE_DEVICES: '', OMP_NUM_THREADS: '1',
-  GLOO_SOCKET_IFNAME: 'lo',
+  GLOO_SOCKET_IFNAME: 'lo', PYTHONPATH: here, PYTHONDONTWRITEBYTECODE: '1',
 };
+const torchrun = path.join(here, 'torch_client.py');
 
 function whyNot() {
   const python = spawnSync('python3', ['-c', 'import torch.distributed as d; assert d.is_gloo_available()'],
@@ -27,6 +31,7 @@ function whyNot() {
 const options = { timeout: 300000 * patience, skip: whyNot() };
 
 const worker = `
+import torch_client
 import torch
 import torch.distributed as dist
 
@@ -41,6 +46,7 @@ dist.destroy_process_group()
 // What talks to the store by hand: lines "OP KEY [VALUE]" of its standard input.
 const storeClient = `
 import datetime, sys
+import torch_client
 from torch.distributed import TCPStore
 
 store = TCPStore("127.0.0.1", int(sys.argv[1]), is_master=False,
@@ -64,9 +70,9 @@ async function startStanding(t, args = []) {
 }
 
 function startLauncher(t, dir, port, id, number) {
-  return new Program(t, 'python3', ['-m', 'torch.distributed.run', '--nnodes', '2',
+  return new Program(t, 'python3', [torchrun, '--nnodes', '2',
     '--nproc_per_node', '2', '--rdzv_backend', 'c10d', '--rdzv_endpoint', `127.0.0.1:${port}`,
-    '--rdzv_conf', 'is_host=0', '--rdzv_id', id, '--redirects', '1', '--tee', '1',
+    '--rdzv_conf', 'is_host=0', '--rdzv_id', id,
     '--log_dir', path.join(dir, `log-${id}-${number}`), path.join(dir, 'worker.py')], { env });
 }
 

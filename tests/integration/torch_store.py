@@ -11,7 +11,10 @@ import time
 
 WORLD = 4
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+
 WORKER = """
+import torch_client
 import torch
 import torch.distributed as dist
 
@@ -40,6 +43,7 @@ def start_store(path):
 
 
 def connect(port, timeout_s=100):
+    import torch_client
     from torch.distributed import TCPStore
     return TCPStore("127.0.0.1", port, is_master=False,
                     timeout=datetime.timedelta(seconds=timeout_s))
@@ -69,12 +73,25 @@ def check_operations(port):
     big = b"x" * (4 << 20)
     store.set("big", big)
     assert other.get("big") == big
+    if hasattr(store, "multi_get"):
+        check_newer_operations(store, other)
+
+
+def check_newer_operations(store, other):
+    """Those that came with protocol 2."""
+    store.append("parts", "one ")
+    other.append("parts", "two")
+    assert store.get("parts") == b"one two"
+    values = [b"y" * (100000 * i) for i in range(4)]
+    store.multi_set([f"many/{i}" for i in range(4)], values)
+    assert other.multi_get([f"many/{i}" for i in range(4)]) == values
+    assert store.check(["many/0", "many/3"]) and not store.check(["many/0", "many/4"])
 
 
 def check_wait(port):
-    """A wait that times out leaves the connection usable. (This version has no way to tell
-    the server that it gave up but its next query; a key that is set before that is lost on
-    every server.)"""
+    """A wait that times out leaves the connection usable. (Protocol 1 has no way to tell
+    the server that the client gave up but its next query; a key that is set before that is
+    lost on every server.)"""
     store, other = connect(port), connect(port)
     began = time.monotonic()
     try:
@@ -101,7 +118,8 @@ def check_groups(port, directory):
                    LOCAL_WORLD_SIZE=str(WORLD), GROUP_RANK="0", MASTER_ADDR="127.0.0.1",
                    MASTER_PORT=str(port), TORCHELASTIC_USE_AGENT_STORE="True",
                    TORCHELASTIC_RESTART_COUNT="0", TORCHELASTIC_MAX_RESTARTS="0",
-                   OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo")
+                   OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo",
+                   PYTHONPATH=HERE)
         workers.append(subprocess.Popen([sys.executable, script], env=env))
     codes = [worker.wait(timeout=400) for worker in workers]
     assert codes == [0] * WORLD, f"workers ended with {codes}"
@@ -110,14 +128,13 @@ def check_groups(port, directory):
 def check_torchrun(port, directory):
     """Two launchers that meet through our store; their workers meet by themselves."""
     script = os.path.join(directory, "worker.py")
-    env = dict(os.environ, OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo")
+    env = dict(os.environ, OMP_NUM_THREADS="1", GLOO_SOCKET_IFNAME="lo", PYTHONPATH=HERE)
     launchers = [
         subprocess.Popen(
-            [sys.executable, "-m", "torch.distributed.run", "--nnodes", "2",
+            [sys.executable, os.path.join(HERE, "torch_client.py"), "--nnodes", "2",
              "--nproc_per_node", str(WORLD // 2), "--rdzv_backend", "c10d",
              "--rdzv_endpoint", f"127.0.0.1:{port}", "--rdzv_conf", "is_host=0",
-             "--rdzv_id", "job", "--redirects", "1", "--tee", "1",
-             "--log_dir", os.path.join(directory, f"log{i}"), script], env=env)
+             "--rdzv_id", "job", "--log_dir", os.path.join(directory, f"log{i}"), script], env=env)
         for i in range(2)]
     codes = [launcher.wait(timeout=400) for launcher in launchers]
     assert codes == [0, 0], f"launchers ended with {codes}"
