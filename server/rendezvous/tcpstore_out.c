@@ -38,7 +38,7 @@ static void clear_bytes(struct tcpstore_out *out, size_t keep)
 
 static void forget_pieces(struct tcpstore_out *out)
 {
-    for (size_t i = out->pieces_sent; i < out->n_pieces; i++)
+    for (size_t i = out->pieces_sent; out->pieces && i < out->n_pieces; i++)
         tcpstore_value_drop(out->pieces[i].value);
     free(out->pieces);
     out->pieces = NULL;
@@ -132,6 +132,8 @@ void tcpstore_out_sent(struct tcpstore_out *out, size_t len, size_t keep)
         if (out->bytes_sent < end) {
             part = end - out->bytes_sent < len ? end - out->bytes_sent : len;
             out->bytes_sent += part;
+        } else if (!piece) {
+            break;
         } else {
             part = piece->len - out->piece_sent;
             part = part < len ? part : len;
