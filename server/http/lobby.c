@@ -13,13 +13,14 @@
 #include "common/log.h"
 #include "server/http/roster.h"
 
-#define ACCEPTS_PER_TURN 32
+#define ACCEPTS_PER_TURN 64
 #define EVENTS_PER_TURN 64
 #define SWEEP_MS 1000
 #define GRACE_MS 1000
 /* Those that may come in but find no place are asked about again. */
 #define RETRY_MS 20
 #define RETRIES_PER_TURN 16
+#define FEW 4
 /* More than that need not be seen: the library refuses longer heads. */
 #define PEEK_BYTES 8192
 #define TLS_RECORD_HEAD 5
@@ -46,7 +47,7 @@ struct lobby {
     int epoll_fd;     /* of the guests, edge-triggered: a part of a head wakes us once */
     int spare_fd;     /* to take and refuse one when no descriptor is left */
     struct roster waiting;
-    TAILQ_HEAD(, guest) ready; /* who spoke last first: it is the likeliest to be there */
+    TAILQ_HEAD(, guest) ready; /* who spoke, in the order of admission */
     struct lobby_counters counters;
     uint64_t told; /* reclaimed ones that the log knows of */
     void (*closed)(void *arg);
@@ -146,12 +147,18 @@ static void on_turn(uv_timer_t *timer)
                        0);
 }
 
-/* It has spoken. */
+/* It has spoken. Whose address has few here does not wait for those that have many. */
 static void let_in(struct lobby *lobby, struct guest *guest)
 {
+    unsigned count;
+
     if (lobby->config.max_per_turn == 0 && admit(lobby, guest))
         return;
-    TAILQ_INSERT_HEAD(&lobby->ready, guest, ready);
+    roster_oldest_of(&lobby->waiting, &guest->address.any, &count);
+    if (count <= FEW)
+        TAILQ_INSERT_HEAD(&lobby->ready, guest, ready);
+    else
+        TAILQ_INSERT_TAIL(&lobby->ready, guest, ready);
     guest->is_ready = true;
     uv_timer_start(&lobby->turn, on_turn, 0, 0);
 }
