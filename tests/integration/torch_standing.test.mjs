@@ -31,6 +31,7 @@ function whyNot() {
 const options = { timeout: 300000 * patience, skip: whyNot() };
 
 const worker = `
+import sys
 import torch_client
 import torch
 import torch.distributed as dist
@@ -39,7 +40,9 @@ dist.init_process_group("gloo", init_method="env://")
 rank, world = dist.get_rank(), dist.get_world_size()
 value = torch.tensor([float(rank + 1)])
 dist.all_reduce(value)
-print("worker", rank, "of", world, "sum", int(value.item()), flush=True)
+# In one write: another worker writes to the same pipe.
+sys.stdout.write(f"worker {rank} of {world} sum {int(value.item())}\\n")
+sys.stdout.flush()
 dist.destroy_process_group()
 `;
 
