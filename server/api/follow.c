@@ -12,8 +12,9 @@
 #include "common/log.h"
 #include "server/api/catchup.h"
 
-/* Events of one page: few enough that writing them does not hold up the loop. */
-#define PAGE_EVENTS 200
+/* Events of one page: few enough that writing them does not hold up the loop, and that
+ * 2,000 clients who ask at the same time have room for theirs. */
+#define PAGE_EVENTS 64
 /* Of one page as written; a page of the store is some 1 MiB. */
 #define PAGE_BYTES_MAX ((size_t)64 << 20)
 #define ALIVE_MS 15000
