@@ -17,7 +17,7 @@
 
 #define DEFAULT_CONNECTIONS 20000u
 #define DEFAULT_STREAMS 2000u
-#define DEFAULT_UNREAD ((size_t)128 << 20)
+#define DEFAULT_UNREAD ((size_t)64 << 20)
 /* Headers of a request and those of its answer share this memory, which a connection
  * keeps touched for life: 32 KiB, the library's default, costs four times as much per
  * parked agent. Headers may have some 7.9 KB; beyond that the library answers 431. */

@@ -43,7 +43,7 @@ struct http_config {
         *hosts; /* "NAME,...", what Host may say then, beside addresses and localhost */
     unsigned max_connections; /* 0: 20000 */
     unsigned max_streams;     /* 0: 2000 */
-    size_t max_unread;        /* bytes of streams and large answers; 0: 128 MiB */
+    size_t max_unread;        /* bytes of streams and large answers; 0: 64 MiB */
 };
 
 /* Bind, listen and serve `routes` (terminated by a NULL method; borrowed for life; the
