@@ -4,6 +4,9 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* uthash's default falls through between cases, which clang warns of. */
+#define HASH_FUNCTION HASH_FNV
 #include <uthash.h>
 
 #define KEY_BYTES 8

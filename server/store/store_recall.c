@@ -16,12 +16,12 @@ static const char *const statements[SQL_COUNT] = {
                  " ORDER BY id DESC LIMIT 1), 0) FROM runs"
                  " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
                  " ORDER BY created_ms, id",
-    [SQL_RANKS] = "SELECT time_ms, body FROM events INDEXED BY events_but_results"
+    [SQL_RANKS] = ("SELECT time_ms, body FROM events INDEXED BY events_but_results"
                   " WHERE run = ?1 AND type <> 'result' AND type = 'rank' AND id >"
                   " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
                   "  AND type <> 'result' AND type = 'case'"
                   "  AND body LIKE '%\"state\":\"rendezvous\"%'"
-                  "  ORDER BY id DESC LIMIT 1) ORDER BY id",
+                  "  ORDER BY id DESC LIMIT 1) ORDER BY id"),
     [SQL_ROWS] = "SELECT time_ms, body FROM events WHERE run = ?1 AND type = 'result'"
                  " AND id >= ?2 ORDER BY id LIMIT ?3",
 };
