@@ -25,7 +25,7 @@ struct link_handlers {
     void (*on_other_past)(void *arg);
     void (*on_fatal)(void *arg, const char *text); /* registering will never succeed */
     void (*on_told)(void *arg); /* the announced leave is known, or can't be told */
-    void (*on_left)(void *arg);                    /* deregistered, or as good as that */
+    void (*on_left)(void *arg); /* deregistered, or as good as that */
     void *arg;
 };
 

@@ -19,8 +19,8 @@ bool json_get_bool(const json_t *object, const char *key, bool fallback);
  * Returns a new reference or NULL with the line and column in *err. */
 json_t *json_parse(const char *text, size_t len, struct error *err);
 
-/* What is too much for one request, however few bytes it takes: parsing and freeing 86,000
- * names takes as long as sending a thousand small answers. */
+/* What is too much for one request, however few bytes it takes: parsing and freeing
+ * 86,000 names takes as long as sending a thousand small answers. */
 #define JSON_NAMES_MAX 8192
 #define JSON_VALUES_MAX 65536
 

@@ -22,7 +22,8 @@ void problems_release(struct problems *problems);
 void problems_add(struct problems *problems, const char *pointer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Whether further faults are only counted: what would be said of them need not be made. */
+/* Whether further faults are only counted: what would be said of them need not be made.
+ */
 bool problems_are_full(const struct problems *problems);
 
 /* A new problem document {"type","title","status","detail","errors"?}; problems may be

@@ -329,8 +329,9 @@ static int check_speaker(const struct action *action, const struct node *node,
                          run->id);
     if (!needs_rank && action->rank < 0)
         return 0;
-    return error_set(err, ERROR_INVALID, "%s can't speak for rank %d of run %s: %s has it",
-                     node->name, action->rank, run->id, holder ? holder->name : "nobody");
+    return error_set(err, ERROR_INVALID,
+                     "%s can't speak for rank %d of run %s: %s has it", node->name,
+                     action->rank, run->id, holder ? holder->name : "nobody");
 }
 
 int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,

@@ -25,10 +25,10 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err);
  * Calls made from now on fail. `closed` runs on the loop. */
 void store_close(struct store *store, void (*closed)(void *arg), void *arg);
 
-/* NULL when writes succeed, the disk has room and no read has met a damaged file; else why
- * not (borrowed; changes). The
- * disk is looked at every second as well, so that a full disk is seen before a write
- * fails: less than 64 MiB free counts as full. RINGBENCH_STORE_RESERVE_BYTES overrides.
+/* NULL when writes succeed, the disk has room and no read has met a damaged file; else
+ * why not (borrowed; changes). The disk is looked at every second as well, so that a full
+ * disk is seen before a write fails: less than 64 MiB free counts as full.
+ * RINGBENCH_STORE_RESERVE_BYTES overrides.
  */
 const char *store_trouble(const struct store *store);
 

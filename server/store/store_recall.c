@@ -17,11 +17,11 @@ static const char *const statements[SQL_COUNT] = {
                  " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
                  " ORDER BY created_ms, id",
     [SQL_RANKS] = ("SELECT time_ms, body FROM events INDEXED BY events_but_results"
-                  " WHERE run = ?1 AND type <> 'result' AND type = 'rank' AND id >"
-                  " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
-                  "  AND type <> 'result' AND type = 'case'"
-                  "  AND body LIKE '%\"state\":\"rendezvous\"%'"
-                  "  ORDER BY id DESC LIMIT 1) ORDER BY id"),
+                   " WHERE run = ?1 AND type <> 'result' AND type = 'rank' AND id >"
+                   " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
+                   "  AND type <> 'result' AND type = 'case'"
+                   "  AND body LIKE '%\"state\":\"rendezvous\"%'"
+                   "  ORDER BY id DESC LIMIT 1) ORDER BY id"),
     [SQL_ROWS] = "SELECT time_ms, body FROM events WHERE run = ?1 AND type = 'result'"
                  " AND id >= ?2 ORDER BY id LIMIT ?3",
 };
