@@ -85,8 +85,11 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
     if (!writer)
         return NULL;
     writer->form = form;
-    init_table(writer, run);
-    csv_init(&writer->csv, run);
+    /* Both keep what they need of the run's cases, which may be many. */
+    if (form == ROWS_FORM_TEXT)
+        init_table(writer, run);
+    if (form == ROWS_FORM_CSV)
+        csv_init(&writer->csv, run);
     writer->cases = form == ROWS_FORM_JSON ? cases_text(run) : NULL;
     writer->run = strdup(json_get_str(run, "id", ""));
     if (form == EVENT_FORM_TEXT)
