@@ -618,7 +618,7 @@ void process_table_destroy(struct process_table *table)
     while (table->trees) {
         struct process_tree *tree = table->trees;
 
-        unlink_tree(tree);
+        table->trees = tree->next;
         tree->table = NULL;
         free_tree(tree);
     }
