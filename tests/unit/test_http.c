@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "http_fixture.h"
+#include "server/http/head.h"
 
 #define VIEWER "viewer-token-0123456789"
 #define OPERATOR "operator-token-0123456789"
@@ -438,7 +439,8 @@ static void refuses_heads_that_can_be_read_in_two_ways(void **state)
         reply_release(&reply);
         client_send_bytes(fd, heads[i].text, heads[i].len);
         client_read(fd, false, &reply);
-        if (reply.status != 400)
+        /* libmicrohttpd 1.0 hangs up on a NUL in the target. */
+        if (reply.status != 400 && (reply.status != 0 || head_library_is_lenient()))
             fail_msg("%s: %d", heads[i].text, reply.status);
         reply_release(&reply);
         client_send(fd, GET_OK "\r\n");

@@ -385,7 +385,8 @@ static void a_closed_store_gives_all_its_memory_back(void **state)
     SEND(0, WAIT, "qss", N(2), "/a", "/b");
     while_open = mallinfo2().uordblks;
     teardown(&other);
-    assert_int_equal(mallinfo2().uordblks, before);
+    /* Less, where the first loop's own leftovers went as well. */
+    assert_true(mallinfo2().uordblks <= before);
     assert_true(before == 0 || while_open > before + 20000 * 100);
 }
 
