@@ -1,5 +1,5 @@
-/* deadline.c - an end for connections that owe us bytes, and for refused ones that still
- * send */
+/* deadline.c - an end for connections that owe us bytes, or a reading of them, and for
+ * refused ones that still send */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "server/http/internal.h"
 
 #define SWEEP_MS 1000
+#define NEVER_MS (UINT64_MAX / 2)
 #define LINGER_MS 3000
 #define LINGER_BYTES_MAX ((size_t)64 << 20)
 #define LINGERS_MAX 64u
@@ -40,6 +41,20 @@ void deadline_set(struct http_connection *connection, uint64_t ms_from_now)
         connection->since_ms = uv_now(server->loop);
     }
     sweep_start(server);
+}
+
+void deadline_restart(struct http_connection *connection, uint64_t ms_from_now)
+{
+    deadline_clear(connection);
+    deadline_set(connection, ms_from_now);
+}
+
+/* The library ends it where its client reads nothing for a while. A client may close its
+ * sending half, so that end is not looked for. */
+void deadline_restart_reading(struct http_connection *connection)
+{
+    deadline_restart(connection, NEVER_MS);
+    connection->is_peeked = true;
 }
 
 void deadline_clear(struct http_connection *connection)

@@ -77,7 +77,7 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
     server->body_bytes -= request->body.len;
     connection_unwatch(request->connection);
     request->connection->request = NULL;
-    deadline_set(request->connection, KEEP_ALIVE_MS);
+    deadline_restart(request->connection, KEEP_ALIVE_MS);
     if (request->stream)
         stream_completed(request->stream);
     request->stream = NULL;
@@ -322,7 +322,10 @@ static enum MHD_Result send_answer(struct http_request *request)
     enum MHD_Result rc;
 
     request->response = NULL;
-    deadline_clear(request->connection);
+    if (request->stream)
+        deadline_clear(request->connection);
+    else
+        deadline_restart_reading(request->connection);
     if (!request->is_abandoned) {
         request->server->body_bytes -= request->body.len;
         buf_release(&request->body);

@@ -39,7 +39,7 @@ struct http_connection {
     void (*seen)(struct http_connection *connection); /* what `watch` calls, once */
     int fd;
     bool has_watch, is_watching;
-    bool is_waiting; /* has a deadline and stands in server->waiting */
+    bool is_waiting; /* for its client: stands in server->waiting */
     bool is_peeked;  /* deadline.c looked for the end of the stream */
     uint64_t since_ms, deadline_ms;
     TAILQ_ENTRY(http_connection) waiting;
@@ -165,10 +165,16 @@ void handshake_resume(struct http_server *server, unsigned limit);
 /* Before the library stops. */
 void handshake_resume_all(struct http_server *server);
 
-/* deadline.c: connections that owe us bytes, and sockets kept open after a refusal */
+/* deadline.c: connections that owe us bytes or have to read some, and sockets kept open
+ * after a refusal */
 void deadline_set(struct http_connection *connection, uint64_t ms_from_now);
+/* The same, and it counts as one that has just begun to wait. */
+void deadline_restart(struct http_connection *connection, uint64_t ms_from_now);
+/* It has an answer to read, or has just read some of it: no deadline, but it may go to
+ * make room. */
+void deadline_restart_reading(struct http_connection *connection);
 void deadline_clear(struct http_connection *connection);
-/* Close the one that has owed us bytes for longest, if since before then. */
+/* Close the one that has waited for longest, if since before then. */
 bool deadline_reclaim(void *server, uint64_t since_ms);
 void deadline_sweep(uv_timer_t *timer);
 /* Swallow what the client still sends on a copy of the socket, for some seconds: closing

@@ -32,8 +32,8 @@ struct lobby_config {
                                socklen_t len);
     /* How many are admitted now. */
     unsigned (*admitted)(void *arg);
-    /* Close an admitted one that owes us bytes since before then; whether there was one.
-     */
+    /* Close an admitted one that has waited for its client since before then; whether
+     * there was one. */
     bool (*reclaim)(void *arg, uint64_t since_ms);
     void *arg;
 };

@@ -25,6 +25,7 @@ struct large {
     struct http_server *server;
     struct backlog_entry unread;
     char *data; /* NULL: the client was dropped */
+    struct http_connection *connection; /* while it is read */
     int fd;
 };
 
@@ -46,6 +47,7 @@ static ssize_t read_large(void *cls, uint64_t pos, char *out, size_t max)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     memcpy(out, large->data + pos, max);
     backlog_take(&large->server->backlog, &large->unread, max);
+    deadline_restart_reading(large->connection);
     return (ssize_t)max;
 }
 
@@ -73,6 +75,7 @@ static struct MHD_Response *large_response(const struct http_request *request, c
     }
     large->server = request->server;
     large->data = data;
+    large->connection = request->connection;
     large->fd = request->connection->fd;
     large->unread.owner = large;
     large->unread.drop = drop_large;

@@ -340,6 +340,17 @@ static void on_large(struct http_request *request, void *arg)
     free(text);
 }
 
+/* As many bytes as the path says. */
+static void on_bytes(struct http_request *request, void *arg)
+{
+    size_t len = strtoul(http_request_param(request, "n"), NULL, 10);
+    char *text = calloc(1, len);
+
+    (void)arg;
+    http_reply_text(request, 200, "text/plain", text, len);
+    free(text);
+}
+
 static void on_counters(struct http_request *request, void *arg)
 {
     struct fixture *fixture = arg;
@@ -378,6 +389,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/paced", ROLE_VIEWER, 0, on_paced},
     {"GET", "/api/flood", ROLE_VIEWER, 0, on_flood},
     {"GET", "/api/large", ROLE_VIEWER, 0, on_large},
+    {"GET", "/api/bytes/{n}", ROLE_VIEWER, 0, on_bytes},
     {"GET", "/counters", ROLE_NONE, 0, on_counters},
     {NULL, NULL, ROLE_NONE, 0, NULL},
 };

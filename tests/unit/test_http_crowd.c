@@ -115,6 +115,37 @@ static void lets_others_in_past_bodies_that_do_not_come(void **state)
     close_crowd(fds, CROWD);
 }
 
+/* Each asks for more than the kernel holds for it, so that its last answer does not end.
+ */
+static void lets_others_in_past_those_that_do_not_read(const char *target)
+{
+    char request[128];
+    int fds[CROWD];
+
+    snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
+             target);
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = client_connect(fixture);
+        for (int j = 0; j < 100; j++)
+            client_send(fds[i], request);
+    }
+    for (int i = 0; i < 10; i++)
+        client_expect(fixture, "GET /healthz", "", NULL, 200);
+    close_crowd(fds, CROWD);
+}
+
+static void lets_others_in_past_unread_small_answers(void **state)
+{
+    (void)state;
+    lets_others_in_past_those_that_do_not_read("/api/bytes/60000");
+}
+
+static void lets_others_in_past_unread_large_answers(void **state)
+{
+    (void)state;
+    lets_others_in_past_those_that_do_not_read("/api/bytes/300000");
+}
+
 static void park(int *fds, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -242,6 +273,8 @@ int main(void)
         CASE(lets_others_in_past_halves_of_requests),
         CASE(lets_others_in_past_idle_connections),
         CASE(lets_others_in_past_bodies_that_do_not_come),
+        CASE(lets_others_in_past_unread_small_answers),
+        CASE(lets_others_in_past_unread_large_answers),
         CASE(keeps_those_that_wait_for_their_answer),
         CASE(refuses_where_nobody_can_go),
         CASE(takes_a_head_in_pieces),
