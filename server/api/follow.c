@@ -332,12 +332,6 @@ void follow_start(struct api *api, struct http_request *request, const json_t *r
     const char *type = event_form_content_type(options->form);
     struct follower *follower;
 
-    /* libmicrohttpd 0.9.75 would end the answer to a HEAD with an empty chunk, which the
-     * client takes for the next answer. */
-    if (strcmp(http_request_method(request), "HEAD") == 0) {
-        http_reply_text(request, options->status, type, "", 0);
-        return;
-    }
     follower = follower_create(api, request, run, options);
     if (!follower) {
         http_reply_problem(request, 503, NULL, "out of memory");

@@ -15,7 +15,10 @@ struct node_pages {
 
 static void on_gone(void *data)
 {
-    free(data);
+    struct node_pages *pages = data;
+
+    http_stream_abort(pages->stream);
+    free(pages);
 }
 
 /* -1: memory is out. */

@@ -125,8 +125,8 @@ void http_reply_problem(struct http_request *request, int status,
 void http_reply_error(struct http_request *request, const struct error *err);
 
 /* Begin a response of unknown length. The request is spent; the stream lives until
- * http_stream_end or until `gone` ran (client left, or server closing). NULL after a 503
- * was answered, when there are too many streams. */
+ * http_stream_end or until `gone` ran (client left, or server closing). NULL after an
+ * answer was given: to HEAD, or 503 when there are too many streams. */
 struct http_stream *http_stream_begin(struct http_request *request, int status,
                                       const char *content_type, void (*gone)(void *data),
                                       void *data);

@@ -1,5 +1,6 @@
 /* stream.c - responses that go on: a queue of bytes between a writer and a connection */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "common/log.h"
@@ -136,6 +137,12 @@ struct http_stream *http_stream_begin(struct http_request *request, int status,
 
     if (request->is_abandoned || server->is_closing) {
         http_reply_problem(request, 503, NULL, "the server is stopping");
+        return NULL;
+    }
+    /* libmicrohttpd 0.9.75 would end the answer to a HEAD with an empty chunk, which the
+     * client takes for the next answer. */
+    if (strcmp(request->method, "HEAD") == 0) {
+        http_reply_text(request, status, content_type, "", 0);
         return NULL;
     }
     if (server->counters.streams >= server->max_streams) {

@@ -1,5 +1,6 @@
 // node_limits.test.mjs - how many nodes there may be, and how much they may say of themselves
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { test } from 'node:test';
 
 import { assertProblem, startServer } from './lib/cluster.mjs';
@@ -41,4 +42,12 @@ test('an inventory has a limit, and all together have one', limit, async (t) => 
   const { nodes } = await server.get('/api/v1/nodes');
   assert.deepEqual(nodes.map(({ name }) => name), Array.from({ length: n - 1 }, (_, i) => `node-${i + 1}`));
   for (const node of nodes) assert.equal(node.inventory.x.length, 12000);
+  // The half of it that a server sends which stops is not taken for the whole.
+  const end = await new Promise((resolve) => {
+    http.get(`${server.url}/api/v1/nodes`, (response) => {
+      response.once('data', () => server.signal('SIGTERM'));
+      response.on('error', () => resolve('broken off')).on('end', () => resolve('whole'));
+    });
+  });
+  assert.equal(end, 'broken off');
 });

@@ -241,10 +241,14 @@ static void on_burst(struct http_request *request, void *arg)
     struct fixture *fixture = arg;
     struct burst *burst = calloc(1, sizeof(*burst));
 
+    burst->stream = http_stream_begin(request, 200, "text/plain", burst_gone, burst);
+    if (!burst->stream) {
+        free(burst); /* HEAD */
+        return;
+    }
     burst->total = 10000;
     burst->timer.data = burst;
     uv_timer_init(&fixture->loop, &burst->timer);
-    burst->stream = http_stream_begin(request, 200, "text/plain", burst_gone, burst);
     uv_timer_start(&burst->timer, burst_tick, 0, 1);
 }
 

@@ -128,6 +128,23 @@ static void head_is_get_without_a_body(void **state)
     client_expect(fixture, "DELETE /api/item/1", "", NULL, 204);
 }
 
+static void head_of_a_stream_has_no_body_either(void **state)
+{
+    int fd = client_connect(fixture);
+    struct reply reply;
+
+    (void)state;
+    client_send(fd, "HEAD /api/open HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                    "GET /api/ok HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client_read(fd, true, &reply);
+    assert_int_equal(reply.status, 200);
+    reply_release(&reply);
+    client_read(fd, false, &reply);
+    assert_string_equal(reply.body, "ok\n");
+    reply_release(&reply);
+    close(fd);
+}
+
 static json_t *inspect(const char *target, const char *headers)
 {
     struct reply reply;
@@ -646,6 +663,7 @@ int main(void)
         OPEN(answers_with_safe_headers),
         OPEN(refuses_unknown_paths_and_methods),
         OPEN(head_is_get_without_a_body),
+        OPEN(head_of_a_stream_has_no_body_either),
         OPEN(hands_the_request_to_its_handler),
         OPEN(maps_errors_to_statuses),
         OPEN(reads_bodies_of_any_type),
