@@ -1,6 +1,7 @@
 // attacks.js - what a stranger may do to a server, for run_attack: a table of attacks. Run as a
 // program it is one attacking process: attacks.js NAME SHARE SHARES TARGET, where TARGET is JSON.
 'use strict';
+const fs = require('node:fs');
 const http = require('node:http');
 const net = require('node:net');
 const { Duplex } = require('node:stream');
@@ -9,6 +10,9 @@ const tls = require('node:tls');
 const BURST = 200; // connections begun at the same time
 const STORE_MAGIC = 0x3C85F7CE;
 const KEY_BYTES = 8 << 20;
+const LOOK_EVERY_MS = 1000;
+
+let again = 0; // connections that came again, since the server had closed them
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -19,16 +23,45 @@ const source = (n, addresses) => `127.0.1.${1 + n % addresses}`;
 function open(target, address) {
     return new Promise((resolve) => {
         const socket = net.connect({ host: target.host, port: target.port, localAddress: address });
-        socket.once('connect', () => resolve(socket));
-        socket.once('error', () => resolve(null));
+        const giveUp = setTimeout(() => socket.destroy(), 30000);
         socket.on('error', () => {});
-        socket.setTimeout(30000, () => resolve(null));
+        socket.once('close', () => resolve(null));
+        socket.once('connect', () => {
+            clearTimeout(giveUp);
+            resolve(socket);
+        });
     });
 }
 
-// `count` connections from so many addresses; each says `bytes` and then neither reads nor writes.
-// One that the server closes comes again.
-async function hold(target, count, addresses, bytes = '') {
+// The clients to which the server's side of a connection is open, as /proc writes them: who does
+// not read is not told of an end that comes after the data.
+function served(port) {
+    const [, ...rows] = fs.readFileSync('/proc/net/tcp', 'utf8').trimEnd().split('\n');
+    const open = rows.map((row) => row.trim().split(/\s+/, 4)).filter(([, local, , state]) =>
+        parseInt(local.split(':')[1], 16) === port && (state === '01' || state === '03'));
+    return new Set(open.map(([, , remote]) => remote));
+}
+
+function procName({ localAddress, localPort }) {
+    const hex = (n, digits) => Number(n).toString(16).toUpperCase().padStart(digits, '0');
+    return `${localAddress.split('.').reverse().map((n) => hex(n, 2)).join('')}:${hex(localPort, 4)}`;
+}
+
+const unread = new Map(); // sockets that do not read, by their names in /proc
+
+function lookForClosed(port) {
+    const still = served(port);
+    for (const [name, socket] of unread) {
+        if (!still.has(name)) {
+            unread.delete(name);
+            socket.destroy();
+        }
+    }
+}
+
+// `count` connections from so many addresses; each says `bytes` and nothing else. One that the
+// server closes comes again.
+async function hold(target, count, addresses, bytes = '', reads = true) {
     let begun = 0;
     const keep = async (n) => {
         const socket = await open(target, source(n, addresses));
@@ -36,12 +69,22 @@ async function hold(target, count, addresses, bytes = '') {
             await sleep(500);
             return;
         }
-        socket.pause();
+        const closed = new Promise((resolve) => socket.once('close', resolve));
+        if (reads) {
+            socket.resume();
+        } else {
+            socket.pause();
+            unread.set(procName(socket), socket);
+        }
         if (bytes.length > 0) {
             socket.write(bytes);
         }
-        return new Promise((resolve) => socket.once('close', resolve));
+        await closed;
+        again++;
     };
+    if (!reads) {
+        setInterval(() => lookForClosed(target.port), LOOK_EVERY_MS);
+    }
     while (begun < count) {
         for (let end = Math.min(begun + BURST, count); begun < end; begun++) {
             const n = begun;
@@ -55,8 +98,11 @@ async function hold(target, count, addresses, bytes = '') {
     }
 }
 
+// The same, where nobody reads what the server sends.
+const holdUnread = (target, count, addresses, bytes) => hold(target, count, addresses, bytes, false);
+
 // Ask without end on so many connections, and read the answers.
-function ask(target, clients, method, path, body) {
+function ask(target, clients, method, path, body, headers = {}) {
     const agent = new http.Agent({ keepAlive: true });
     for (let i = 0; i < clients; i++) {
         (async () => {
@@ -64,7 +110,7 @@ function ask(target, clients, method, path, body) {
                 await new Promise((resolve) => {
                     const text = typeof body === 'function' ? body(i, n) : body;
                     const request = http.request({ host: target.host, port: target.port, method,
-                        path, agent }, (response) => response.resume().once('close', resolve));
+                        path, agent, headers }, (response) => response.resume().once('close', resolve));
                     request.on('error', resolve);
                     request.end(text);
                 });
@@ -128,7 +174,7 @@ const registration = (process_, n) => JSON.stringify({
     protocol: 1, name: `node-${process_}-${n}`, version: '0', ranks: 1, labels: {},
     boot_id: `00000000-0000-4000-8000-${String(process_).padStart(4, '0')}${String(n).padStart(8, '0')}`,
     inventory: { host: 'h', programs: [], backends: {},
-        notes: Array.from({ length: 15000 }, (_, i) => `a note of some length, number ${i}, of node ${n}`) },
+        notes: Array.from({ length: 2000 }, (_, i) => `a note of some length, number ${i}, of node ${n}`) },
 });
 
 // tls: against a server with TLS; processes: a process may open 20,000 files, as may the server.
@@ -151,18 +197,18 @@ const attacks = {
     '4,000 hellos without an end from 32 addresses':
         { tls: true, run: async (target) => hold(target, 4000, 32, await clientHello()) },
     '12 who ask for 181 MB of logs and do not read':
-        { run: (target) => hold(target, 12, 1, get(`/api/v1/runs/${target.logs}/logs?limit=10000`)) },
+        { run: (target) => holdUnread(target, 12, 1, get(`/api/v1/runs/${target.logs}/logs?limit=10000`)) },
     '12 who read 181 MB of logs':
         { run: (target) => ask(target, 12, 'GET', `/api/v1/runs/${target.logs}/logs?limit=10000`) },
     '1,900 who ask for 181 MB of logs and do not read':
-        { run: (target) => hold(target, 1900, 8, get(`/api/v1/runs/${target.logs}/logs?limit=10000`)) },
+        { run: (target) => holdUnread(target, 1900, 8, get(`/api/v1/runs/${target.logs}/logs?limit=10000`)) },
     '2,000 streams that nobody reads':
-        { run: (target) => hold(target, 2000, 8, get(`/api/v1/runs/${target.rows}/events?format=ndjson`)) },
+        { run: (target) => holdUnread(target, 2000, 8, get(`/api/v1/runs/${target.rows}/events?format=ndjson`)) },
     'validate with 86,000 unknown keys, 16 clients':
         { run: (target) => ask(target, 16, 'POST', '/api/v1/runs/validate', unknownKeys()) },
     'MULTI_GET of 31 x 8 MiB, 32 clients': { run: (target) => multiGet(target, 32) },
-    'registrations of 1 MB, and GET /nodes, 8 clients each': { run: (target) => {
-        ask(target, 8, 'POST', '/api/v1/agents', registration);
+    'registrations of 120 KB, and GET /nodes, 8 clients each': { run: (target) => {
+        ask(target, 8, 'POST', '/api/v1/agents', registration, { 'Ringbench-Agent-Key': 'k'.repeat(32) });
         ask(target, 8, 'GET', '/api/v1/nodes');
     } },
     'GET /metrics and /nodes, 32 clients each': { run: (target) => {
@@ -174,6 +220,7 @@ const attacks = {
 async function main([name, share, shares, target]) {
     const of = (count) => Math.floor(count / shares) + (share < count % shares ? 1 : 0);
     await attacks[name].run(JSON.parse(target), of);
+    process.once('message', () => process.send(again));
     process.send('running');
 }
 
