@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
+#include "common/utf8.h"
 
 const char *json_get_str(const json_t *object, const char *key, const char *fallback)
 {
@@ -47,6 +48,23 @@ json_t *json_parse(const char *text, size_t len, struct error *err)
     if (!value)
         error_set(err, ERROR_INVALID, "not valid JSON: %s at line %d, column %d",
                   why.text, why.line, why.column);
+    return value;
+}
+
+json_t *json_clean_string(const char *text)
+{
+    json_t *value = text ? json_string(text) : NULL;
+    char *copy;
+
+    if (value || !text)
+        return value;
+    copy = strdup(text);
+    if (!copy)
+        return NULL;
+    utf8_trim(copy);
+    utf8_clean(copy);
+    value = json_string(copy);
+    free(copy);
     return value;
 }
 

@@ -19,6 +19,11 @@ bool json_get_bool(const json_t *object, const char *key, bool fallback);
  * Returns a new reference or NULL with the line and column in *err. */
 json_t *json_parse(const char *text, size_t len, struct error *err);
 
+/* A string of text that was cut or comes from outside: the rest of a character at its end
+ * is left out, other bytes that are not UTF-8 become '?'. NULL for NULL, or when memory
+ * is out. */
+json_t *json_clean_string(const char *text);
+
 /* What is too much for one request, however few bytes it takes: parsing and freeing
  * 86,000 names takes as long as sending a thousand small answers. */
 #define JSON_NAMES_MAX 8192

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/utf8.h"
+#include "common/json_util.h"
 
 static const struct {
     int status;
@@ -47,23 +47,6 @@ void problems_release(struct problems *problems)
     problems->count = 0;
 }
 
-/* A string value; text that was cut inside a character is mended. */
-static json_t *clean_string(const char *text)
-{
-    json_t *value = json_string(text);
-    char *copy;
-
-    if (value)
-        return value;
-    copy = strdup(text);
-    if (!copy)
-        return NULL;
-    utf8_clean(copy);
-    value = json_string(copy);
-    free(copy);
-    return value;
-}
-
 bool problems_are_full(const struct problems *problems)
 {
     return json_array_size(problems->errors) >= PROBLEMS_MAX;
@@ -81,8 +64,8 @@ void problems_add(struct problems *problems, const char *pointer, const char *fo
     vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
     json_array_append_new(problems->errors,
-                          json_pack("{s:o, s:o}", "pointer", clean_string(pointer),
-                                    "detail", clean_string(detail)));
+                          json_pack("{s:o, s:o}", "pointer", json_clean_string(pointer),
+                                    "detail", json_clean_string(detail)));
 }
 
 static const char *status_title(int status)
@@ -98,9 +81,9 @@ json_t *problem_document(int status, const char *detail, const struct problems *
 {
     json_t *document;
 
-    document =
-        json_pack("{s:s, s:s, s:i, s:o}", "type", "about:blank", "title",
-                  status_title(status), "status", status, "detail", clean_string(detail));
+    document = json_pack("{s:s, s:s, s:i, s:o}", "type", "about:blank", "title",
+                         status_title(status), "status", status, "detail",
+                         json_clean_string(detail));
     if (document && problems && problems->count > 0)
         json_object_set(document, "errors", problems->errors);
     return document;

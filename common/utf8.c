@@ -54,6 +54,22 @@ uint32_t utf8_code(const char *sequence, size_t n)
     return code;
 }
 
+int utf8_fit(const char *text, int most)
+{
+    size_t len = strnlen(text, (size_t)most), at = len;
+
+    while (at > 0 && len - at < 3 && ((unsigned char)text[at - 1] & 0xc0) == 0x80)
+        at--;
+    if (at > 0 && announced((unsigned char)text[at - 1]) > len - at + 1)
+        return (int)at - 1;
+    return (int)len;
+}
+
+void utf8_trim(char *text)
+{
+    text[utf8_fit(text, (int)strlen(text))] = '\0';
+}
+
 void utf8_clean(char *text)
 {
     size_t len = strlen(text);

@@ -12,6 +12,14 @@ size_t utf8_sequence(const char *data, size_t len);
 /* The code point of a valid sequence of n bytes. */
 uint32_t utf8_code(const char *sequence, size_t n);
 
+/* The most bytes of a NUL-terminated text, up to `most`, that end with no part of a
+ * sequence: for "%.*s". */
+int utf8_fit(const char *text, int most);
+
+/* Take away a sequence at the end of a text that was cut before the sequence was whole.
+ */
+void utf8_trim(char *text);
+
 /* Overwrite each byte of a NUL-terminated text that is not part of a valid sequence
  * with '?'. */
 void utf8_clean(char *text);

@@ -8,9 +8,12 @@
 #include "common/buf.h"
 #include "common/json_util.h"
 #include "common/log.h"
+#include "common/utf8.h"
 
 /* Of the output of a program that failed. */
 #define PROGRAM_LINES 4
+
+#define REASON_MAX 1200
 
 typedef int line_parser(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write);
@@ -25,6 +28,12 @@ static struct live_case *live_of(const struct action *action)
     return active->live;
 }
 
+/* At most so many bytes of what an agent says: it stands in the events of many ranks. */
+static char *copy_reason(const char *reason)
+{
+    return strndup(reason, (size_t)utf8_fit(reason, REASON_MAX));
+}
+
 /* A `rank` event; with a reason only for failures. */
 static int make_rank(struct action *action, const struct node *node,
                      enum rank_state state, const char *reason)
@@ -32,14 +41,14 @@ static int make_rank(struct action *action, const struct node *node,
     action->kind = ACTION_RANK;
     action->state = state;
     action->type = "rank";
-    action->reason = reason ? strdup(reason) : NULL;
+    action->reason = reason ? copy_reason(reason) : NULL;
     action->body = json_pack("{s:i, s:i, s:i, s:s, s:s}", "case", action->case_no,
                              "attempt", action->attempt, "rank", action->rank, "node",
                              node->name, "state", rank_state_name(state));
     if (!action->body || (reason && !action->reason))
         return -1;
     if (reason)
-        json_object_set_new(action->body, "reason", json_string(reason));
+        json_object_set_new(action->body, "reason", json_string(action->reason));
     if (state >= RANK_DONE && live_of(action))
         live_case_note_reported(live_of(action), action->rank);
     return 0;
@@ -114,8 +123,10 @@ static void put_last_lines(const json_t *tail, size_t most, char *out, size_t si
         const char *text = json_string_value(json_array_get(tail, i));
 
         if (text && *text)
-            n += (size_t)snprintf(out + n, size - n, "%s%.300s", n ? " | " : "", text);
+            n += (size_t)snprintf(out + n, size - n, "%s%.*s", n ? " | " : "",
+                                  utf8_fit(text, 300), text);
     }
+    utf8_trim(out);
 }
 
 /* "worker killed by signal 9 (Killed); its last line: ..." */
@@ -147,7 +158,7 @@ static int parse_exit(struct action *action, const struct node *node, json_t *li
 {
     bool well = !json_is_integer(json_object_get(line, "signal")) &&
                 json_get_int(line, "code", -1) == 0;
-    char reason[1200];
+    char reason[REASON_MAX];
 
     (void)write;
     if (well) {
@@ -247,8 +258,8 @@ static int parse_refused(struct action *action, const struct node *node, json_t 
     action->kind = ACTION_REFUSED;
     action->reason = strdup(reason);
     action->type = "message";
-    action->body = json_pack("{s:s, s:s, s:i, s:s}", "level", "error", "text", reason,
-                             "case", action->case_no, "node", node->name);
+    action->body = json_pack("{s:s, s:s, s:i, s:s}", "level", "error", "text",
+                             action->reason, "case", action->case_no, "node", node->name);
     return action->reason && action->body ? 0 : -1;
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/buf.h"
 #include "common/units.h"
+#include "common/utf8.h"
 #include "server/scheduler/state.h"
 
 /* Names listed before "and N more". */
@@ -125,10 +126,10 @@ void case_blame(const struct live_case *live, const struct run_case *model, char
         int witness = witness_of(live, model, rank);
         const char *reason = witness >= 0 ? live->ranks[witness].reason : NULL;
 
-        snprintf(out, size,
-                 "rank %d on %s was lost, say %d of its peers (rank %d: %.400s)", rank,
-                 node_of(live, rank), votes, witness,
-                 reason ? reason : "no reason given");
+        reason = reason ? reason : "no reason given";
+        snprintf(out, size, "rank %d on %s was lost, say %d of its peers (rank %d: %.*s)",
+                 rank, node_of(live, rank), votes, witness, utf8_fit(reason, 400),
+                 reason);
     } else {
         snprintf(out, size, "a rank failed");
     }

@@ -184,11 +184,11 @@ static void send_stops(struct live_case *live)
 
         if (live->nodes[i].is_gone || !node || node->state != NODE_ALIVE)
             continue;
-        node_command(node,
-                     json_pack("{s:s, s:s, s:i, s:i, s:s, s:b}", "type", "stop", "run",
-                               live->active->run->id, "case", (int)live->index, "attempt",
-                               attempt_of(live), "reason", live->end_reason, "stacks",
-                               live->wants_stacks));
+        node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:o, s:b}", "type", "stop",
+                                     "run", live->active->run->id, "case",
+                                     (int)live->index, "attempt", attempt_of(live),
+                                     "reason", json_clean_string(live->end_reason),
+                                     "stacks", live->wants_stacks));
     }
 }
 
@@ -268,10 +268,10 @@ static void fail_rank(struct live_case *live, int rank, const char *reason)
     if (model->ranks && model->ranks[rank].state >= RANK_DONE)
         return;
     emit(live->active, "rank",
-         json_pack("{s:i, s:i, s:i, s:s, s:s, s:s}", "case", (int)live->index, "attempt",
+         json_pack("{s:i, s:i, s:i, s:s, s:s, s:o}", "case", (int)live->index, "attempt",
                    attempt_of(live), "rank", rank, "node",
                    run_rank_node(live->active->run, rank)->name, "state", "failed",
-                   "reason", reason),
+                   "reason", json_clean_string(reason)),
          NULL);
     live_case_rank(live, &report);
 }

@@ -111,7 +111,8 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
 void emit_state(struct active_run *active, enum run_state state, const char *reason)
 {
     emit(active, "state",
-         json_pack("{s:s, s:s?}", "state", run_state_name(state), "reason", reason),
+         json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
+                   json_clean_string(reason)),
          NULL);
 }
 
@@ -120,9 +121,9 @@ void emit_case(struct active_run *active, size_t index, int attempt,
 {
     const struct run_spec *spec = active->run->spec;
     json_t *env = run_matrix_env(spec, index);
-    json_t *body = json_pack("{s:i, s:i, s:i, s:s, s:s?}", "case", (int)index, "repeat",
+    json_t *body = json_pack("{s:i, s:i, s:i, s:s, s:o?}", "case", (int)index, "repeat",
                              run_matrix_repeat(spec, index), "attempt", attempt, "state",
-                             case_state_name(state), "reason", reason);
+                             case_state_name(state), "reason", json_clean_string(reason));
 
     if (env)
         json_object_set_new(body, "env", env);
@@ -137,5 +138,6 @@ void emit_message(struct active_run *active, const char *level, const char *form
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    emit(active, "message", json_pack("{s:s, s:s}", "level", level, "text", text), NULL);
+    emit(active, "message",
+         json_pack("{s:s, s:o}", "level", level, "text", json_clean_string(text)), NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "common/buf.h"
 #include "common/json_util.h"
+#include "common/utf8.h"
 #include "server/scheduler/node_devices.h"
 #include "server/scheduler/programs.h"
 #include "server/scheduler/run_groups.h"
@@ -179,6 +180,7 @@ static void explain_unknown(const struct run_spec *spec,
         }
     }
     snprintf(placement->reason, sizeof(placement->reason), "%s", text.data);
+    utf8_trim(placement->reason);
     buf_release(&text);
 }
 

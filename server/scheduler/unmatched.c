@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "common/json_util.h"
+#include "common/utf8.h"
 
 #define VALUES_NAMED_MAX 8
-#define TEXT_NAMED_MAX 60
+
+/* For "%.*s": no more than 60 bytes of a text. */
+#define NAMED(text) utf8_fit(text, 60), text
 
 /* Distinct texts in the order in which they come, with how often they do. */
 struct tally {
@@ -36,7 +39,7 @@ static void count(struct tally *tally, const char *text)
 static void put_tally(const struct tally *tally, struct buf *out)
 {
     for (size_t i = 0; i < tally->n; i++)
-        buf_printf(out, "%s%.*s (%zu)", i ? ", " : "", TEXT_NAMED_MAX, tally->texts[i],
+        buf_printf(out, "%s%.*s (%zu)", i ? ", " : "", NAMED(tally->texts[i]),
                    tally->counts[i]);
     if (tally->has_more)
         buf_append_str(out, " and more");
@@ -86,10 +89,9 @@ static void explain_label(const struct node_registry *registry, const char *key,
 
     if (count_values(registry, key, wanted, &tally))
         return;
-    buf_printf(out, "; no node has the label %.*s=%.*s", TEXT_NAMED_MAX, key,
-               TEXT_NAMED_MAX, wanted);
+    buf_printf(out, "; no node has the label %.*s=%.*s", NAMED(key), NAMED(wanted));
     if (tally.n > 0) {
-        buf_printf(out, ", label %.*s has: ", TEXT_NAMED_MAX, key);
+        buf_printf(out, ", label %.*s has: ", NAMED(key));
         put_tally(&tally, out);
     } else {
         put_keys(registry, out);
@@ -103,11 +105,10 @@ static void put_all(const struct run_spec *spec, struct buf *out)
 
     buf_append_str(out, "; no node has all of this:");
     if (spec->nodes.group)
-        buf_printf(out, " group '%.*s'", TEXT_NAMED_MAX, spec->nodes.group);
+        buf_printf(out, " group '%.*s'", NAMED(spec->nodes.group));
     json_object_foreach(spec->nodes.labels, key, wanted)
     {
-        buf_printf(out, " %.*s=%.*s", TEXT_NAMED_MAX, key, TEXT_NAMED_MAX,
-                   json_string_value(wanted));
+        buf_printf(out, " %.*s=%.*s", NAMED(key), NAMED(json_string_value(wanted)));
     }
     if (spec->nodes.names)
         buf_append_str(out, " and one of the names");
@@ -122,8 +123,8 @@ void unmatched_explain(const struct run_spec *spec, const struct node_registry *
     json_t *wanted;
 
     if (spec->nodes.group && !count_values(registry, NULL, spec->nodes.group, &tally)) {
-        buf_printf(out, "; no node is in group '%.*s', groups are: ", TEXT_NAMED_MAX,
-                   spec->nodes.group);
+        buf_printf(
+            out, "; no node is in group '%.*s', groups are: ", NAMED(spec->nodes.group));
         put_tally(&tally, out);
         if (tally.n == 0)
             buf_append_str(out, "none");

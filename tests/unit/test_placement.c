@@ -27,6 +27,10 @@ static const char nccl_probe[] =
     "{\"available\":true,\"collectives\":[\"all_reduce\",\"broadcast\"],"
     "\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],\"devices\":[{},{},{},{}]}";
 
+/* 60 bytes. */
+#define E_10 "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+#define E_30 E_10 E_10 E_10
+
 static void add(struct node_registry *registry, const char *const row[4], size_t i)
 {
     json_t *labels = json_pack("{s:s}", "group", row[1]);
@@ -196,6 +200,42 @@ static void a_filter_lists_some_of_very_many_values(void **state)
     node_registry_release(&registry);
 }
 
+/* Text is cut at 60 bytes, and the whole at 511: of characters of two bytes at each. */
+static void a_reason_is_cut_between_characters(void **state)
+{
+    char name[64], key[64], spec[1024], group[64];
+    const char *const row[4] = {"n0", group, "2", ""};
+    struct node_registry registry = {0};
+
+    (void)state;
+    for (size_t shift = 0; shift < 2; shift++) {
+        struct placement placement;
+        struct run_spec *parsed;
+        json_t *text;
+
+        snprintf(name, sizeof(name), "%.*s%s", (int)shift, "x", E_30);
+        snprintf(key, sizeof(key), "k%s", name);
+        snprintf(group, sizeof(group), "g%s", name);
+        snprintf(spec, sizeof(spec),
+                 "{\"nodes\":{\"group\":\"%s\",\"labels\":{\"%s\":\"%s\",\"b%s\":\"%s\","
+                 "\"c\":\"%s\"}}}",
+                 name, key, name, name, name, name);
+        node_registry_release(&registry);
+        memset(&registry, 0, sizeof(registry));
+        add(&registry, row, shift);
+        parsed = parse(spec);
+        assert_int_equal(placement_choose(parsed, &registry, NULL, &placement), 0);
+        assert_int_equal(strlen(placement.reason) / 2, 255);
+        text = json_string(placement.reason);
+        if (!text)
+            fail_msg("not UTF-8: %s", placement.reason);
+        json_decref(text);
+        placement_release(&placement);
+        run_spec_destroy(parsed);
+    }
+    node_registry_release(&registry);
+}
+
 static void reserved_nodes_are_not_taken(void **state)
 {
     /* g1, g2, gone, n1, n2, n10 */
@@ -221,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_spec_gets_what_it_should),
         cmocka_unit_test(a_filter_lists_some_of_very_many_values),
+        cmocka_unit_test(a_reason_is_cut_between_characters),
         cmocka_unit_test(reserved_nodes_are_not_taken),
     };
 

@@ -81,11 +81,11 @@ static void text_that_was_cut_inside_a_character_is_kept(void **state)
     problems_add(&problems, "/a\xc3", "x%s", text);
     problems_add(&problems, "/b", "%.10s", text);
     document = problem_document(422, "caf\xc3", &problems);
-    assert_string_equal(json_get_str(document, "detail", ""), "caf?");
-    assert_string_equal(error_text(document, 0, "pointer"), "/a?");
+    assert_string_equal(json_get_str(document, "detail", ""), "caf");
+    assert_string_equal(error_text(document, 0, "pointer"), "/a");
     assert_int_equal(strlen(error_text(document, 0, "detail")), 511);
     assert_string_equal(error_text(document, 1, "detail"),
-                        "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac?");
+                        "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac");
     json_decref(document);
     problems_release(&problems);
 }

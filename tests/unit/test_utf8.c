@@ -63,10 +63,42 @@ static void cleans_what_was_cut_inside_a_character(void **state)
     assert_string_equal(latin, "?bc");
 }
 
+static void a_cut_is_made_between_characters(void **state)
+{
+    static const struct {
+        const char *text;
+        int most, fits;
+    } cuts[] = {
+        {"", 0, 0},
+        {"abc", 2, 2},
+        {"abc", 60, 3},
+        {"a\xc3\xa9", 1, 1},
+        {"a\xc3\xa9", 2, 1},
+        {"a\xc3\xa9", 3, 3},
+        {"\xe2\x82\xac", 1, 0},
+        {"\xe2\x82\xac", 2, 0},
+        {"\xe2\x82\xac", 9, 3},
+        {"\xf0\x90\x80\x80", 3, 0},
+        {"\xf0\x90\x80\x80z", 4, 4},
+    };
+    char text[] = "caf\xc3\xa9\xe2\x82";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        if (utf8_fit(cuts[i].text, cuts[i].most) != cuts[i].fits)
+            fail_msg("cut %zu: %d", i, utf8_fit(cuts[i].text, cuts[i].most));
+    }
+    utf8_trim(text);
+    assert_string_equal(text, "caf\xc3\xa9");
+    utf8_trim(text);
+    assert_string_equal(text, "caf\xc3\xa9");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(measures_each_sequence),
+        cmocka_unit_test(a_cut_is_made_between_characters),
         cmocka_unit_test(cleans_what_was_cut_inside_a_character),
     };
 

@@ -1,0 +1,350 @@
+/* scheduler_fixture.h - a scheduler with a real store and rendezvous, and agents that the
+ * test plays */
+#ifndef RINGBENCH_TESTS_UNIT_SCHEDULER_FIXTURE_H
+#define RINGBENCH_TESTS_UNIT_SCHEDULER_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/ids.h"
+#include "common/json_util.h"
+#include "common/log.h"
+#include "server/scheduler/scheduler.h"
+
+#define DEADLINE_NS INT64_C(60000000000)
+
+static const char key[] = "0123456789abcdef0123456789abcdef"; /* every agent's */
+
+struct world {
+    uv_loop_t loop;
+    char dir[64];
+    struct store *store;
+    struct rendezvous *rendezvous;
+    struct scheduler *scheduler;
+    long lease_s, join_s;
+};
+
+struct agent {
+    struct world *world;
+    const char *name;
+    char boot_id[40];
+    char id[64];
+    int64_t seq, after;
+    json_t *commands; /* what the last poll brought */
+    bool has_answer;
+};
+
+/* ---- The loop ---- */
+
+static inline void spin(struct world *world, const bool *flag)
+{
+    int64_t until = clock_monotonic_ns() + DEADLINE_NS;
+
+    while (!*flag) {
+        if (clock_monotonic_ns() > until)
+            fail_msg("nothing happened in time");
+        uv_run(&world->loop, UV_RUN_ONCE);
+    }
+}
+
+static inline void set_flag(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+static inline void open_world(struct world *world)
+{
+    struct rendezvous_config rendezvous = {.listen_address = "127.0.0.1"};
+    struct scheduler_config config = {.lease_s = world->lease_s,
+                                      .poll_s = 1,
+                                      .max_nodes = 100,
+                                      .join_s = world->join_s};
+    struct error err;
+
+    assert_int_equal(uv_loop_init(&world->loop), 0);
+    world->store = store_open(&world->loop, world->dir, &err);
+    assert_non_null(world->store);
+    world->rendezvous = rendezvous_create(&world->loop, &rendezvous, &err);
+    assert_non_null(world->rendezvous);
+    config.store = world->store;
+    config.rendezvous = world->rendezvous;
+    world->scheduler = scheduler_create(&world->loop, &config, &err);
+    assert_non_null(world->scheduler);
+    assert_int_equal(scheduler_recover(world->scheduler, &err), 0);
+}
+
+static inline void close_world(struct world *world)
+{
+    bool done = false;
+
+    scheduler_close(world->scheduler, set_flag, &done);
+    spin(world, &done);
+    done = false;
+    rendezvous_close(world->rendezvous, set_flag, &done);
+    spin(world, &done);
+    done = false;
+    store_close(world->store, set_flag, &done);
+    spin(world, &done);
+    uv_run(&world->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&world->loop), 0);
+}
+
+static inline int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    log_init("test", LOG_ERROR);
+    snprintf(world->dir, sizeof(world->dir), "/tmp/ringbench-test-XXXXXX");
+    assert_non_null(mkdtemp(world->dir));
+    world->lease_s = 60;
+    world->join_s = 30;
+    open_world(world);
+    *state = world;
+    return 0;
+}
+
+static inline int teardown(void **state)
+{
+    struct world *world = *state;
+    char command[96];
+
+    close_world(world);
+    snprintf(command, sizeof(command), "rm -rf '%s'", world->dir);
+    assert_int_equal(system(command), 0);
+    free(world);
+    return 0;
+}
+
+/* ---- Agents ---- */
+
+static const char probe[] =
+    "{\"host\":{\"available\":true,\"collectives\":[\"all_reduce\"],"
+    "\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],\"devices\":[{}]}}";
+
+static inline void agent_register(struct agent *agent, json_t *cases)
+{
+    struct scheduler_caller caller = {"127.0.0.1", key, 0};
+    struct scheduler_registered registered;
+    struct problems problems;
+    struct error err;
+    json_t *body, *answer;
+
+    problems_init(&problems);
+    body = json_pack("{s:s, s:s, s:i, s:s, s:{s:o}, s:o}", "name", agent->name, "boot_id",
+                     agent->boot_id, "ranks", 1, "server_host", "127.0.0.1", "inventory",
+                     "backends", json_loads(probe, 0, NULL), "cases",
+                     cases ? cases : json_array());
+    answer = scheduler_register(agent->world->scheduler, body, &caller, &registered,
+                                &problems, &err);
+    assert_non_null(answer);
+    snprintf(agent->id, sizeof(agent->id), "%s", json_get_str(answer, "agent", ""));
+    agent->seq = json_get_int(answer, "acked", -1);
+    agent->after = 0;
+    json_decref(agent->commands);
+    agent->commands = NULL;
+    json_decref(answer);
+    json_decref(body);
+    problems_release(&problems);
+}
+
+static inline void agent_start(struct agent *agent, struct world *world, const char *name)
+{
+    memset(agent, 0, sizeof(*agent));
+    agent->world = world;
+    agent->name = name;
+    id_uuid(agent->boot_id);
+    agent_register(agent, NULL);
+}
+
+static inline void on_commands(void *arg, json_t *commands)
+{
+    struct agent *agent = arg;
+
+    json_decref(agent->commands);
+    agent->commands = commands;
+    agent->has_answer = true;
+}
+
+/* The next command of a type; others are skipped. Borrowed until the next call. */
+static inline const json_t *agent_await(struct agent *agent, const char *type)
+{
+    for (;;) {
+        struct error err;
+
+        for (size_t i = 0; i < json_array_size(agent->commands); i++) {
+            const json_t *command = json_array_get(agent->commands, i);
+
+            if (json_get_int(command, "seq", 0) <= agent->after)
+                continue;
+            agent->after = json_get_int(command, "seq", 0);
+            if (strcmp(json_get_str(command, "type", ""), type) == 0)
+                return command;
+        }
+        agent->has_answer = false;
+        assert_int_equal(scheduler_poll(agent->world->scheduler, agent->id, key,
+                                        agent->after, on_commands, agent, &err),
+                         0);
+        spin(agent->world, &agent->has_answer);
+    }
+}
+
+struct acknowledgement {
+    bool has_come;
+    enum error_code code;
+    int64_t acked;
+};
+
+static inline void on_acked(void *arg, const struct error *err, int64_t acked)
+{
+    struct acknowledgement *answer = arg;
+
+    answer->has_come = true;
+    answer->code = err ? err->code : ERROR_NONE;
+    answer->acked = acked;
+}
+
+static inline struct acknowledgement agent_post(struct agent *agent, const char *lines)
+{
+    struct acknowledgement answer = {0};
+
+    scheduler_events(agent->world->scheduler, agent->id, key, lines, strlen(lines),
+                     on_acked, &answer);
+    spin(agent->world, &answer.has_come);
+    return answer;
+}
+
+/* Send one event of the run's case 0; `rest` is JSON members with a leading comma. */
+static inline void agent_say(struct agent *agent, const char *run, int attempt,
+                             const char *type, const char *rest)
+{
+    struct acknowledgement answer;
+    struct buf line;
+
+    buf_init(&line, 1 << 20);
+    buf_printf(&line,
+               "{\"seq\":%lld,\"time_ms\":5,\"run\":\"%s\",\"case\":0,\"attempt\":%d,"
+               "\"type\":\"%s\"%s}\n",
+               (long long)++agent->seq, run, attempt, type, rest);
+    answer = agent_post(agent, line.data);
+    assert_int_equal(answer.code, ERROR_NONE);
+    assert_int_equal(answer.acked, agent->seq);
+    buf_release(&line);
+}
+
+static inline void agent_join(struct agent *agent, const char *run, int attempt, int rank)
+{
+    char rest[64];
+
+    snprintf(rest, sizeof(rest), ",\"rank\":%d", rank);
+    agent_say(agent, run, attempt, "spawn", rest);
+    snprintf(rest, sizeof(rest), ",\"rank\":%d,\"phase\":\"joined\"", rank);
+    agent_say(agent, run, attempt, "phase", rest);
+    snprintf(rest, sizeof(rest), ",\"rank\":%d,\"phase\":\"connected\"", rank);
+    agent_say(agent, run, attempt, "phase", rest);
+}
+
+static inline void agent_finish(struct agent *agent, const char *run, int attempt,
+                                int rank)
+{
+    char rest[64];
+
+    snprintf(rest, sizeof(rest), ",\"rank\":%d,\"ok\":true", rank);
+    agent_say(agent, run, attempt, "done", rest);
+    snprintf(rest, sizeof(rest), ",\"rank\":%d,\"code\":0", rank);
+    agent_say(agent, run, attempt, "exit", rest);
+    agent_say(agent, run, attempt, "gone", "");
+}
+
+/* ---- Runs ---- */
+
+struct submission {
+    bool has_come;
+    char run[16];
+};
+
+static inline void on_accepted(void *arg, const struct error *err, const char *run)
+{
+    struct submission *submission = arg;
+
+    assert_null(err);
+    submission->has_come = true;
+    snprintf(submission->run, sizeof(submission->run), "%s", run);
+}
+
+static inline void submit(struct world *world, const char *text, char run[16])
+{
+    json_t *body = json_loads(text, 0, NULL);
+    struct submission submission = {0};
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    assert_non_null(spec);
+    scheduler_submit(world->scheduler, spec, NULL, NULL, on_accepted, &submission);
+    spin(world, &submission.has_come);
+    memcpy(run, submission.run, 16);
+    problems_release(&problems);
+    json_decref(body);
+}
+
+struct reading {
+    bool has_come;
+    json_t *result;
+};
+
+static inline void on_read(void *arg, const struct error *err, json_t *result)
+{
+    struct reading *reading = arg;
+
+    assert_null(err);
+    reading->has_come = true;
+    reading->result = result;
+}
+
+/* Wait until the run has ended and all is stored; its document, a new reference. */
+static inline json_t *await_end(struct world *world, const char *run)
+{
+    int64_t until = clock_monotonic_ns() + DEADLINE_NS;
+    struct reading reading = {0};
+
+    while (scheduler_run_is_active(world->scheduler, run) ||
+           scheduler_head(world->scheduler, run) > 0) {
+        if (clock_monotonic_ns() > until)
+            fail_msg("run %s did not end in time", run);
+        uv_run(&world->loop, UV_RUN_ONCE);
+    }
+    store_read_run(world->store, run, on_read, &reading);
+    spin(world, &reading.has_come);
+    return reading.result;
+}
+
+static inline void assert_ended(struct world *world, const char *run, const char *state,
+                                const char *says)
+{
+    json_t *doc = await_end(world, run);
+    const char *reason = json_get_str(doc, "reason", "");
+
+    assert_string_equal(json_get_str(doc, "state", ""), state);
+    if (says && !strstr(reason, says))
+        fail_msg("'%s' does not say '%s'", reason, says);
+    json_decref(doc);
+}
+
+static inline void release_agent(struct agent *agent)
+{
+    json_decref(agent->commands);
+}
+
+#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+#endif
