@@ -29,3 +29,6 @@ string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(WRITE ${doc}/changelog "ringbench (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
     "  * Built from its sources.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
 execute_process(COMMAND gzip -9nf ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
+
+# Whatever the umask here is.
+execute_process(COMMAND chmod -R u=rwX,go=rX ${root} COMMAND_ERROR_IS_FATAL ANY)
