@@ -17,6 +17,11 @@ FILE *secret_file_open(const char *what, const char *path, struct error *err)
         error_set_errno(err, ERROR_IO, errno, "can't open %s %s", what, path);
     else if (!S_ISREG(st.st_mode))
         error_set(err, ERROR_INVALID, "%s %s is not a regular file", what, path);
+    else if (st.st_uid != 0 && st.st_uid != geteuid())
+        error_set(err, ERROR_INVALID,
+                  "%s %s belongs to user %u, who could change it: chown it to root or to "
+                  "user %u",
+                  what, path, (unsigned)st.st_uid, (unsigned)geteuid());
     else if (st.st_mode & (S_IRWXO | S_IWGRP))
         error_set(err, ERROR_INVALID,
                   "%s %s can be read or changed by others (mode %04o): chmod 600 it",

@@ -1,5 +1,5 @@
-/* secret_file.h - the one rule for files with tokens and keys: only the owner may write
- * them, only the owner and the group may read them */
+/* secret_file.h - the one rule for files with tokens and keys: they are root's or our own
+ * user's, only the owner may write them, only the owner and the group may read them */
 #ifndef RINGBENCH_COMMON_SECRET_FILE_H
 #define RINGBENCH_COMMON_SECRET_FILE_H
 

@@ -62,6 +62,32 @@ static void follows_links_and_wants_a_file(void **state)
     opened("none", "can't open TLS key none: No such file");
 }
 
+static void belongs_to_root_or_to_who_reads(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* nobody else can give a file away */
+    assert_int_equal(chmod("key", 0640), 0);
+    assert_int_equal(chown("key", 1, 1), 0);
+    opened("key",
+           "belongs to user 1, who could change it: chown it to root or to user 0");
+    assert_int_equal(chmod(".", 0711), 0);
+    assert_int_equal(setegid(1), 0);
+    assert_int_equal(seteuid(1), 0);
+    opened("key", NULL);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chown("key", 2, 1), 0);
+    assert_int_equal(seteuid(1), 0);
+    opened("key",
+           "belongs to user 2, who could change it: chown it to root or to user 1");
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chown("key", 0, 1), 0);
+    assert_int_equal(seteuid(1), 0);
+    opened("key", NULL);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(setegid(0), 0);
+}
+
 static int enter(void **state)
 {
     (void)state;
@@ -82,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_owner_writes_and_no_others_read),
         cmocka_unit_test(follows_links_and_wants_a_file),
+        cmocka_unit_test(belongs_to_root_or_to_who_reads),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);
