@@ -119,7 +119,7 @@ static void on_commands(void *arg, json_t *commands)
     free(poll);
     http_request_park(request, NULL, NULL);
     if (commands)
-        http_reply_json(request, 200, json_pack("{s:o}", "commands", commands));
+        http_reply_json_in_turn(request, 200, json_pack("{s:o}", "commands", commands));
     else
         http_reply_empty(request, 204);
 }

@@ -5,6 +5,7 @@ void backlog_init(struct backlog *backlog, size_t max)
 {
     TAILQ_INIT(&backlog->entries);
     backlog->bytes = 0;
+    backlog->tick = 0;
     backlog->max = max;
     backlog->dropped = 0;
 }
@@ -19,9 +20,18 @@ static void relist(struct backlog *backlog, struct backlog_entry *entry, size_t 
 {
     backlog->bytes -= entry->bytes;
     entry->bytes = bytes;
+    entry->tick = backlog->tick;
     backlog->bytes += bytes;
     if (bytes > 0)
         TAILQ_INSERT_TAIL(&backlog->entries, entry, link);
+}
+
+static void drop_longest(struct backlog *backlog)
+{
+    struct backlog_entry *idle = TAILQ_FIRST(&backlog->entries);
+
+    backlog->dropped++;
+    idle->drop(idle);
 }
 
 void backlog_add(struct backlog *backlog, struct backlog_entry *entry, size_t bytes)
@@ -34,12 +44,16 @@ void backlog_add(struct backlog *backlog, struct backlog_entry *entry, size_t by
     } else {
         relist(backlog, entry, bytes);
     }
-    while (backlog->bytes > backlog->max) {
-        struct backlog_entry *idle = TAILQ_FIRST(&backlog->entries);
+    while (backlog->bytes > backlog->max)
+        drop_longest(backlog);
+}
 
-        backlog->dropped++;
-        idle->drop(idle);
-    }
+void backlog_tick(struct backlog *backlog, unsigned patience)
+{
+    backlog->tick++;
+    while (backlog_is_high(backlog) &&
+           backlog->tick - TAILQ_FIRST(&backlog->entries)->tick > patience)
+        drop_longest(backlog);
 }
 
 void backlog_take(struct backlog *backlog, struct backlog_entry *entry, size_t bytes)

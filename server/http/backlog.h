@@ -13,6 +13,7 @@
 struct backlog_entry {
     void *owner;
     size_t bytes;                              /* to read; listed if any */
+    unsigned tick;                             /* when it last read */
     void (*drop)(struct backlog_entry *entry); /* frees them, with backlog_clear */
     TAILQ_ENTRY(backlog_entry) link;
 };
@@ -20,6 +21,7 @@ struct backlog_entry {
 struct backlog {
     TAILQ_HEAD(, backlog_entry) entries; /* who read last comes last */
     size_t bytes, max;
+    unsigned tick;
     uint64_t dropped;
 };
 
@@ -36,5 +38,9 @@ void backlog_clear(struct backlog *backlog, struct backlog_entry *entry);
 
 /* More than half is in use: who has something to read should get no more now. */
 bool backlog_is_high(const struct backlog *backlog);
+
+/* Somebody waits for that to end: drop who stands in the way and has read nothing for so
+ * many calls of this. */
+void backlog_tick(struct backlog *backlog, unsigned patience);
 
 #endif

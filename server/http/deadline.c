@@ -9,6 +9,7 @@
 #include "server/http/internal.h"
 
 #define SWEEP_MS 1000
+#define UNREAD_SWEEPS 5
 #define NEVER_MS (UINT64_MAX / 2)
 #define LINGER_MS 3000
 #define LINGER_BYTES_MAX ((size_t)64 << 20)
@@ -23,7 +24,7 @@ struct http_linger {
     TAILQ_ENTRY(http_linger) all;
 };
 
-static void sweep_start(struct http_server *server)
+void deadline_sweep_start(struct http_server *server)
 {
     if (!uv_is_active((uv_handle_t *)&server->sweep) && !server->is_stopped)
         uv_timer_start(&server->sweep, deadline_sweep, SWEEP_MS, SWEEP_MS);
@@ -40,7 +41,7 @@ void deadline_set(struct http_connection *connection, uint64_t ms_from_now)
         connection->is_waiting = true;
         connection->since_ms = uv_now(server->loop);
     }
-    sweep_start(server);
+    deadline_sweep_start(server);
 }
 
 void deadline_restart(struct http_connection *connection, uint64_t ms_from_now)
@@ -148,7 +149,7 @@ void linger_start(struct http_server *server, int fd)
     linger->poll.data = linger;
     linger->deadline_ms = uv_now(server->loop) + LINGER_MS;
     uv_poll_start(&linger->poll, UV_READABLE, on_linger);
-    sweep_start(server);
+    deadline_sweep_start(server);
 }
 
 static void sweep_lingers(struct http_server *server, uint64_t now)
@@ -189,6 +190,11 @@ void deadline_sweep(uv_timer_t *timer)
         cut(connection);
     }
     sweep_lingers(server, now);
-    if (TAILQ_EMPTY(&server->waiting) && TAILQ_EMPTY(&server->lingers))
+    if (!TAILQ_EMPTY(&server->turns)) {
+        backlog_tick(&server->backlog, UNREAD_SWEEPS);
+        http_server_wake(server);
+    }
+    if (TAILQ_EMPTY(&server->waiting) && TAILQ_EMPTY(&server->lingers) &&
+        TAILQ_EMPTY(&server->turns))
         uv_timer_stop(timer);
 }

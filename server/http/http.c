@@ -105,6 +105,7 @@ static void pump(struct http_server *server)
     MHD_run(server->mhd);
     handshake_hold(server);
     stream_run_notices(server);
+    reply_turns(server);
     server->is_pumping = false;
     if (server->is_closing && (TAILQ_EMPTY(&server->requests) ||
                                uv_now(server->loop) >= server->close_deadline_ms))
@@ -360,6 +361,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     }
     TAILQ_INIT(&server->requests);
     TAILQ_INIT(&server->resumes);
+    TAILQ_INIT(&server->turns);
     TAILQ_INIT(&server->notices);
     TAILQ_INIT(&server->waiting);
     TAILQ_INIT(&server->shaking);

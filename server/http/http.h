@@ -115,6 +115,9 @@ void http_reply_header(struct http_request *request, const char *name, const cha
 /* The answers. Each ends the request. json is stolen, also when it is NULL: then, as when
  * memory is out, the answer is 500. */
 void http_reply_json(struct http_request *request, int status, json_t *json);
+/* The same for what many get at once and that may be large: waits, as JSON, while clients
+ * have too much to read, so that none is dropped for what others get. */
+void http_reply_json_in_turn(struct http_request *request, int status, json_t *json);
 void http_reply_text(struct http_request *request, int status, const char *content_type,
                      const char *text, size_t len);
 void http_reply_empty(struct http_request *request, int status);

@@ -74,6 +74,7 @@ struct http_request {
     unsigned status;
     struct http_reply_header headers[HTTP_HEADERS_MAX];
     size_t n_headers;
+    json_t *in_turn; /* the answer to come; stands in server->turns */
     void (*gone)(void *data);
     void *data;
     struct http_stream *stream;
@@ -85,7 +86,7 @@ struct http_request {
     bool is_abandoned; /* the server answered for its handler, which will still answer */
     bool by_query_token;
     bool is_last; /* the connection closes after the answer */
-    TAILQ_ENTRY(http_request) all, resumes;
+    TAILQ_ENTRY(http_request) all, resumes, turns;
 };
 
 TAILQ_HEAD(http_request_list, http_request);
@@ -113,7 +114,7 @@ struct http_server {
     uv_prepare_t prepare;
     unsigned handles; /* not yet closed */
 
-    struct http_request_list requests, resumes;
+    struct http_request_list requests, resumes, turns;
     TAILQ_HEAD(, http_stream) notices; /* streams with a callback due */
     struct http_connection_list waiting;
     struct http_connection_list shaking, held, woken; /* see handshake.c */
@@ -177,6 +178,7 @@ void deadline_clear(struct http_connection *connection);
 /* Close the one that has waited for longest, if since before then. */
 bool deadline_reclaim(void *server, uint64_t since_ms);
 void deadline_sweep(uv_timer_t *timer);
+void deadline_sweep_start(struct http_server *server);
 /* Swallow what the client still sends on a copy of the socket, for some seconds: closing
  * with unread input makes the kernel reset the connection, and the client loses the
  * answer that we just sent. */
@@ -211,6 +213,8 @@ void reply_refuse(struct http_request *request, int status, const char *format, 
 struct MHD_Response *reply_empty(void);
 /* The text of a problem document, to be freed; NULL when memory is out. */
 char *reply_problem_text(int status, const char *detail, const struct problems *problems);
+/* Give their answers to those whose turn it is. */
+void reply_turns(struct http_server *server);
 void reply_static(struct http_request *request, const struct static_file *file);
 
 /* stream.c */

@@ -199,6 +199,51 @@ void http_reply_json(struct http_request *request, int status, json_t *json)
     finish_text(request, status, "application/json", text, len);
 }
 
+static void end_turn(struct http_request *request)
+{
+    TAILQ_REMOVE(&request->server->turns, request, turns);
+    http_request_park(request, NULL, NULL);
+}
+
+static void on_turn_gone(void *data)
+{
+    struct http_request *request = data;
+
+    end_turn(request);
+    json_decref(request->in_turn);
+}
+
+static bool is_turn(const struct http_server *server)
+{
+    return !backlog_is_high(&server->backlog);
+}
+
+void http_reply_json_in_turn(struct http_request *request, int status, json_t *json)
+{
+    struct http_server *server = request->server;
+
+    if (!json || request->is_abandoned || server->is_closing ||
+        (TAILQ_EMPTY(&server->turns) && is_turn(server))) {
+        http_reply_json(request, status, json);
+        return;
+    }
+    request->in_turn = json;
+    request->status = (unsigned)status;
+    TAILQ_INSERT_TAIL(&server->turns, request, turns);
+    http_request_park(request, on_turn_gone, request);
+    deadline_sweep_start(server);
+}
+
+void reply_turns(struct http_server *server)
+{
+    struct http_request *request;
+
+    while (is_turn(server) && (request = TAILQ_FIRST(&server->turns))) {
+        end_turn(request);
+        http_reply_json(request, (int)request->status, request->in_turn);
+    }
+}
+
 void http_reply_text(struct http_request *request, int status, const char *content_type,
                      const char *text, size_t len)
 {

@@ -133,6 +133,26 @@ static void on_wake(struct http_request *request, void *arg)
     http_reply_json(request, 200, json_pack("{s:i}", "woken", n));
 }
 
+/* The same with n bytes for each, in turn. */
+static void on_wake_in_turn(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+    size_t len = strtoul(http_request_param(request, "n"), NULL, 10);
+    char *text = malloc(len);
+
+    memset(text, 'x', len);
+    while (fixture->parked) {
+        struct parked *parked = fixture->parked;
+
+        fixture->parked = parked->next;
+        http_request_park(parked->request, NULL, NULL);
+        http_reply_json_in_turn(parked->request, 200, json_stringn(text, len));
+        free(parked);
+    }
+    free(text);
+    http_reply_empty(request, 204);
+}
+
 struct delayed {
     uv_timer_t timer;
     struct http_request *request;
@@ -384,6 +404,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/fail", ROLE_VIEWER, 0, on_fail},
     {"GET", "/api/park", ROLE_VIEWER, 0, on_park},
     {"POST", "/api/wake", ROLE_OPERATOR, 0, on_wake},
+    {"POST", "/api/wake/{n}", ROLE_OPERATOR, 0, on_wake_in_turn},
     {"GET", "/api/slow", ROLE_VIEWER, 0, on_slow},
     {"GET", "/api/unparked", ROLE_VIEWER, 0, on_unparked},
     {"GET", "/api/open", ROLE_VIEWER, 0, on_open},

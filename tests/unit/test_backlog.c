@@ -49,6 +49,23 @@ static void drops_who_has_not_read_for_longest(void **state)
     assert_false(backlog_is_high(&backlog));
 }
 
+static void drops_who_stands_in_the_way_for_long(void **state)
+{
+    struct backlog_entry a = {.drop = drop}, b = {.drop = drop};
+
+    (void)state;
+    backlog_add(&backlog, &a, 30);
+    backlog_add(&backlog, &b, 40);
+    backlog_tick(&backlog, 1);
+    backlog_take(&backlog, &a, 1); /* it reads */
+    assert_null(dropped);
+    backlog_tick(&backlog, 1);
+    assert_ptr_equal(dropped, &b);
+    backlog_tick(&backlog, 1);
+    backlog_tick(&backlog, 1);
+    assert_int_equal(backlog.bytes, 29); /* in nobody's way */
+}
+
 static void drops_what_is_too_much_by_itself(void **state)
 {
     struct backlog_entry a = {.drop = drop};
@@ -65,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(drops_who_has_not_read_for_longest, start),
+        cmocka_unit_test_setup(drops_who_stands_in_the_way_for_long, start),
         cmocka_unit_test_setup(drops_what_is_too_much_by_itself, start),
     };
 

@@ -260,6 +260,40 @@ static void serves_readers_of_large_answers_past_others(void **state)
     serves_readers_past(6, "/api/large", LARGE_BYTES, *(size_t *)*state);
 }
 
+/* Together they get ten times what may be unread, and the first read nothing. */
+static void drops_no_reader_of_what_all_get_at_once(void **state)
+{
+    enum { READERS = 16, SILENT = 2 };
+    int silent[SILENT], readers[READERS];
+    struct reply reply;
+
+    (void)state;
+    park(readers, READERS);
+    park(silent, SILENT); /* the last are woken first */
+    client_expect(fixture, "POST /api/wake/2000000", "", NULL, 204);
+    for (int i = READERS - 1; i >= 0; i--) {
+        client_read(readers[i], false, &reply);
+        assert_int_equal(reply.status, 200);
+        assert_false(reply.is_truncated);
+        reply_release(&reply);
+    }
+    assert_in_range(fixture_counter(fixture, "dropped"), 1, SILENT);
+    close_crowd(silent, SILENT);
+    close_crowd(readers, READERS);
+}
+
+static void forgets_who_left_before_its_turn(void **state)
+{
+    int fds[6];
+
+    (void)state;
+    park(fds, 6);
+    client_expect(fixture, "POST /api/wake/2000000", "", NULL, 204);
+    assert_int_equal(fixture_counter(fixture, "dropped"), 0);
+    close_crowd(fds, 6);
+    client_expect(fixture, "GET /healthz", "", NULL, 200);
+}
+
 static size_t small = (size_t)4 << 20, medium = (size_t)40 << 20;
 
 #define SMALL(test, size)                                                                \
@@ -278,6 +312,8 @@ int main(void)
         CASE(keeps_those_that_wait_for_their_answer),
         CASE(refuses_where_nobody_can_go),
         CASE(takes_a_head_in_pieces),
+        SMALL(drops_no_reader_of_what_all_get_at_once, &small),
+        SMALL(forgets_who_left_before_its_turn, &small),
         SMALL(serves_readers_of_streams_past_others, &small),
         SMALL(serves_readers_of_large_answers_past_others, &medium),
     };
