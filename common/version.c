@@ -12,7 +12,8 @@ const char *version_build(void)
 
 int version_print(const char *program)
 {
-    return printf("%s %s (build %s)\n", program, RINGBENCH_VERSION, RINGBENCH_BUILD) < 0
+    return printf("%s %s (workers' build %s)\n", program, RINGBENCH_VERSION,
+                  RINGBENCH_BUILD) < 0
                ? -1
                : 0;
 }

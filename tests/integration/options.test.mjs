@@ -15,10 +15,10 @@ const ask = (program, args, env = {}) => spawnSync(path.join(binDir, program), a
 
 test('every program says the same version and build, which is that of the probes', limit, () => {
   const said = programs.map((program) => ask(program, ['--version']).stdout);
-  const [, rest] = said[0].match(/^ringbench-server (\d+\.\d+\.\d+ \(build [0-9a-f]{12}\))\n$/);
+  const [, rest] = said[0].match(/^ringbench-server (\d+\.\d+\.\d+ \(workers' build [0-9a-f]{12}\))\n$/);
   assert.deepEqual(said, programs.map((program) => `${program} ${rest}\n`));
   const probe = JSON.parse(ask('ringbench-worker-host', ['--probe']).stdout);
-  assert.equal(`${probe.version} (build ${probe.build})`, rest);
+  assert.equal(`${probe.version} (workers' build ${probe.build})`, rest);
 });
 
 test('a mistyped variable is named, with the one that was meant', limit, () => {
