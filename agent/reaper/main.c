@@ -202,6 +202,20 @@ static void spawn(struct reaper *reaper, const struct reaper_request *request,
         munmap(data, (size_t)st.st_size);
 }
 
+/* ---- the end of all ---- */
+
+static void end_all(struct reaper *reaper)
+{
+    if (!reaper->kill_until)
+        reaper->kill_until = now_s() + KILL_S;
+}
+
+static void go_deaf(struct reaper *reaper)
+{
+    reaper->is_deaf = true;
+    end_all(reaper);
+}
+
 /* ---- waiting ---- */
 
 static size_t find_leader(const struct reaper *reaper, pid_t pid)
@@ -222,8 +236,10 @@ static int tell(struct reaper *reaper, const struct reaper_reply *reply)
         send(REAPER_SOCKET, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return 0;
     reaper->is_full = errno == EAGAIN;
-    reaper->is_deaf = errno != EAGAIN && errno != EINTR;
-    return reaper->is_deaf ? 0 : -1;
+    if (errno == EAGAIN || errno == EINTR)
+        return -1;
+    go_deaf(reaper);
+    return 0;
 }
 
 static int tell_exit(struct reaper *reaper, const siginfo_t *info)
@@ -283,12 +299,6 @@ static void pass_signal(const struct reaper *reaper, const struct reaper_request
         kill(request->is_group ? -pid : pid, request->signum);
 }
 
-static void end_all(struct reaper *reaper)
-{
-    if (!reaper->kill_until)
-        reaper->kill_until = now_s() + KILL_S;
-}
-
 static void carry_out(struct reaper *reaper, const struct reaper_request *request,
                       const int *fds, size_t n_fds)
 {
@@ -323,12 +333,10 @@ static void take_request(struct reaper *reaper)
         n_fds = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
         memcpy(fds, CMSG_DATA(header), n_fds * sizeof(int));
     }
-    if (n == (ssize_t)sizeof(request)) {
+    if (n == (ssize_t)sizeof(request))
         carry_out(reaper, &request, fds, n_fds);
-    } else {
-        reaper->is_deaf = true;
-        end_all(reaper);
-    }
+    else
+        go_deaf(reaper);
     for (size_t i = 0; i < n_fds; i++)
         close(fds[i]);
 }

@@ -143,7 +143,7 @@ static pid_t await_pid(struct fixture *fixture, const struct child *child)
     return (pid_t)strtol(child->said, NULL, 10);
 }
 
-static pid_t parent_of(pid_t pid)
+static pid_t look_up(pid_t pid, char *state)
 {
     char path[64];
     int parent = 0;
@@ -152,9 +152,25 @@ static pid_t parent_of(pid_t pid)
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     file = fopen(path, "r");
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*d (%*[^)]) %*c %d", &parent), 1);
+    assert_int_equal(fscanf(file, "%*d (%*[^)]) %c %d", state, &parent), 2);
     fclose(file);
     return parent;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char state;
+
+    return look_up(pid, &state);
+}
+
+static void kill_to_zombie(pid_t pid)
+{
+    char state;
+
+    kill(pid, SIGKILL);
+    while (look_up(pid, &state) && state != 'Z')
+        usleep(1000);
 }
 
 static void last_words_are_heard_though_the_loop_is_late(void **state)
@@ -291,6 +307,44 @@ static void nothing_outlives_a_reaper_that_is_killed(void **state)
     teardown(&fixture);
 }
 
+/* The loop runs, since those whose parent has died are waited for here. */
+static void await_all(struct fixture *fixture, const pid_t *pids, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        while (is_there(pids[i])) {
+            uv_run(&fixture->loop, UV_RUN_NOWAIT);
+            usleep(1000);
+        }
+    }
+}
+
+/* It notices when it tells of the first of them, with requests still to be read. */
+static void a_reaper_ends_that_nobody_listens_to(void **state)
+{
+    enum { MANY = 4 };
+    struct child children[MANY];
+    pid_t pids[MANY + 1];
+    struct fixture fixture;
+
+    (void)state;
+    memset(children, 0, sizeof(children));
+    setup(&fixture);
+    for (size_t i = 0; i < MANY; i++) {
+        spawn(&fixture, &children[i], "exec sleep 1000");
+        pids[i] = process_pid(children[i].process);
+    }
+    pids[MANY] = parent_of(pids[0]);
+    kill(pids[MANY], SIGSTOP);
+    kill_to_zombie(pids[0]);
+    for (size_t i = 0; i < MANY; i++)
+        process_destroy(children[i].process);
+    process_tree_destroy(fixture.tree);
+    fixture.tree = NULL;
+    kill(pids[MANY], SIGCONT);
+    await_all(&fixture, pids, MANY + 1);
+    teardown(&fixture);
+}
+
 static int make_fifo(void **state)
 {
     int fd = mkstemp(fifo);
@@ -314,6 +368,7 @@ int main(void)
         cmocka_unit_test(names_what_can_not_run),
         cmocka_unit_test(a_tree_ends_with_all_that_daemonised),
         cmocka_unit_test(nothing_outlives_a_reaper_that_is_killed),
+        cmocka_unit_test(a_reaper_ends_that_nobody_listens_to),
     };
 
     return cmocka_run_group_tests(tests, make_fifo, remove_fifo);
