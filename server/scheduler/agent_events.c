@@ -256,7 +256,7 @@ static int parse_refused(struct action *action, const struct node *node, json_t 
 
     (void)write;
     action->kind = ACTION_REFUSED;
-    action->reason = strdup(reason);
+    action->reason = copy_reason(reason);
     action->type = "message";
     action->body = json_pack("{s:s, s:s, s:i, s:s}", "level", "error", "text",
                              action->reason, "case", action->case_no, "node", node->name);
@@ -271,7 +271,7 @@ static int parse_gone(struct action *action, const struct node *node, json_t *li
     (void)node;
     (void)write;
     action->kind = ACTION_GONE;
-    action->reason = reason ? strdup(reason) : NULL;
+    action->reason = reason ? copy_reason(reason) : NULL;
     return reason && !action->reason ? -1 : 0;
 }
 
@@ -367,6 +367,7 @@ int action_parse(struct scheduler *scheduler, const struct node *node, json_t *l
     for (size_t i = 0; i < sizeof(line_types) / sizeof(line_types[0]); i++) {
         if (strcmp(type, line_types[i].type) != 0)
             continue;
+        /* `gone` is of the node that says it, whatever else the line names. */
         if (line_types[i].parse != parse_gone &&
             check_speaker(action, node, line_types[i].needs_rank, err))
             return -1;
