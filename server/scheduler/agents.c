@@ -383,11 +383,22 @@ static struct action *next_action(struct batch *batch)
     return &batch->actions[batch->n_actions];
 }
 
+/* The node's clock may be wrong. No event is of the future: how long a run has taken is
+ * known by its latest one after a restart. */
+static int64_t settle_time(json_t *line)
+{
+    int64_t now_ms = clock_wall_ms(), time_ms = json_get_int(line, "time_ms", now_ms);
+
+    time_ms = time_ms < 1 ? 1 : time_ms > now_ms ? now_ms : time_ms;
+    json_object_set_new(line, "time_ms", json_integer(time_ms));
+    return time_ms;
+}
+
 /* Take one line into the batch. */
 static int take_line(struct batch *batch, struct store_write *write, json_t *line,
                      struct error *err)
 {
-    int64_t seq = json_get_int(line, "seq", 0);
+    int64_t seq = json_get_int(line, "seq", 0), time_ms = settle_time(line);
     struct action *action;
 
     if (seq > 0 && seq <= batch->last_seq)
@@ -408,8 +419,7 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *lin
         batch->last_seq = seq;
     if (!action->type)
         return 0;
-    if (store_write_event(write, action->active->run->id,
-                          json_get_int(line, "time_ms", clock_wall_ms()), action->type,
+    if (store_write_event(write, action->active->run->id, time_ms, action->type,
                           action->body))
         return error_set(err, ERROR_MEMORY, "out of memory");
     return 0;

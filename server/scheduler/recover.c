@@ -32,12 +32,14 @@ static int64_t deadline_ns(const struct run *run, const struct store_unfinished 
 {
     const json_t *elapsed = json_object_get(found->doc, "elapsed");
     int64_t at_ms = json_get_int(elapsed, "at_ms", run->started_ms);
+    int64_t since_ms = found->head_ms > at_ms ? found->head_ms - at_ms : 0;
+    int64_t left_ms = run->spec->timeout_s * INT64_C(1000);
     int64_t ran_ms = json_get_int(elapsed, "ran_ms", 0);
 
-    if (found->head_ms > at_ms)
-        ran_ms += found->head_ms - at_ms;
-    return clock_monotonic_ns() +
-           (run->spec->timeout_s * 1000 - ran_ms) * INT64_C(1000000);
+    ran_ms = ran_ms > 0 ? ran_ms : 0;
+    left_ms -= ran_ms < left_ms ? ran_ms : left_ms;
+    left_ms -= since_ms < left_ms ? since_ms : left_ms;
+    return clock_monotonic_ns() + left_ms * INT64_C(1000000);
 }
 
 static int take_up(void *arg, struct store_recall *recall,

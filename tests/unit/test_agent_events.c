@@ -91,12 +91,101 @@ static void a_long_refusal_fails_the_run(void **state)
     }
 }
 
+/* Whoever holds an agent's token can send a line of 4 MiB. */
+static void a_reason_is_bounded_however_it_comes(void **state)
+{
+    static const char *const types[] = {"gone", "refused"};
+    struct world *world = *state;
+    char *rest = calloc(1, 100100);
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        size_t before = (size_t)snprintf(rest, 100100, ",\"reason\":\"");
+        struct agent a, b;
+        char run[16], *text;
+        json_t *doc;
+
+        start_two(&a, &b, world, run);
+        memset(rest + before, 'r', 100000);
+        strcpy(rest + before + 100000, "\"");
+        agent_say(&b, run, 1, types[i], rest);
+        agent_await(&a, "stop");
+        agent_say(&a, run, 1, "gone", "");
+        agent_say(&b, run, 1, "gone", "");
+        doc = await_end(world, run);
+        assert_string_equal(json_get_str(doc, "state", ""), "failed");
+        text = json_text(doc);
+        assert_non_null(strstr(text, "rrrrrrrr"));
+        assert_true(strlen(text) < 10000);
+        free(text);
+        json_decref(doc);
+        release_agent(&a);
+        release_agent(&b);
+        close_world(world);
+        open_world(world);
+    }
+    free(rest);
+}
+
+static int64_t latest_event_ms(struct world *world, const char *run)
+{
+    struct reading reading = {0};
+    int64_t latest = 0;
+
+    store_read_events(world->store, run, 0, NULL, 1000, on_read, &reading);
+    spin(world, &reading.has_come);
+    for (size_t i = 0; i < json_array_size(reading.result); i++) {
+        const json_t *event = json_array_get(reading.result, i);
+        int64_t ms = clock_parse_ms(json_get_str(event, "time", NULL));
+
+        latest = ms > latest ? ms : latest;
+    }
+    json_decref(reading.result);
+    return latest;
+}
+
+static void a_node_ahead_of_time_does_not_time_a_run_out(void **state)
+{
+    static const int64_t aheads[] = {INT64_C(7200000), INT64_MAX};
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
+        struct acknowledgement answer;
+        char run[16], line[400];
+        struct agent a;
+        int64_t time_ms = aheads[i] < INT64_MAX ? clock_wall_ms() + aheads[i] : INT64_MAX;
+
+        agent_start(&a, world, "a");
+        submit(world, "{\"sizes\":[8],\"timeout_s\":3600}", run);
+        agent_await(&a, "start");
+        agent_join(&a, run, 1, 0);
+        snprintf(line, sizeof(line),
+                 "{\"seq\":%lld,\"time_ms\":%lld,\"run\":\"%s\",\"case\":0,"
+                 "\"attempt\":1,\"type\":\"result\",\"rank\":0,\"row\":0,"
+                 "\"series\":0,\"size\":8,\"busbw_gbs\":2.0}\n",
+                 (long long)++a.seq, (long long)time_ms, run);
+        answer = agent_post(&a, line);
+        assert_int_equal(answer.code, ERROR_NONE);
+        assert_true(latest_event_ms(world, run) <= clock_wall_ms());
+        close_world(world);
+        open_world(world);
+        agent_register(
+            &a, json_pack("[{s:s, s:i, s:i}]", "run", run, "case", 0, "attempt", 1));
+        agent_finish(&a, run, 1, 0);
+        assert_ended(world, run, "completed", NULL);
+        release_agent(&a);
+        close_world(world);
+        open_world(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(a_long_last_line_is_cut_between_characters),
         WITH_WORLD(a_long_error_of_a_rank_fails_the_run),
         WITH_WORLD(a_long_refusal_fails_the_run),
+        WITH_WORLD(a_reason_is_bounded_however_it_comes),
+        WITH_WORLD(a_node_ahead_of_time_does_not_time_a_run_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
