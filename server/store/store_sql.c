@@ -106,6 +106,19 @@ bool store_sql_is_environment(int rc)
     }
 }
 
+bool store_sql_is_damage(int rc)
+{
+    switch (rc) {
+    case SQLITE_IOERR_READ:
+    case SQLITE_IOERR_SHORT_READ:
+    case SQLITE_IOERR_CORRUPTFS:
+    case SQLITE_IOERR_DATA:
+        return true;
+    default:
+        return (rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_CORRUPT;
+    }
+}
+
 static enum error_code code_of(int rc)
 {
     if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
@@ -114,8 +127,7 @@ static enum error_code code_of(int rc)
         return ERROR_MEMORY;
     if ((rc & 0xff) == SQLITE_TOOBIG)
         return ERROR_LIMIT;
-    if ((rc & 0xff) == SQLITE_NOTADB || (rc & 0xff) == SQLITE_CORRUPT ||
-        (rc & 0xff) == SQLITE_IOERR)
+    if (store_sql_is_damage(rc))
         return ERROR_IO;
     return store_sql_is_environment(rc) ? ERROR_UNAVAILABLE : ERROR_INTERNAL;
 }

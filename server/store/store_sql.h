@@ -32,6 +32,12 @@ int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text);
  * statement may succeed later, rather than from the statement itself. */
 bool store_sql_is_environment(int rc);
 
+/* Whether a failure says that the file is damaged or its disk fails, which does not pass
+ * by itself. Other errors of I/O are of locks, of shared memory, or of a disk that is
+ * full.
+ */
+bool store_sql_is_damage(int rc);
+
 /* Fill *err with "what: " and the connection's last error; returns -1. */
 int store_sql_error(struct error *err, sqlite3 *db, const char *what);
 

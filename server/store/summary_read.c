@@ -107,8 +107,8 @@ static int read_keys(struct reading *reading)
         key = text ? json_parse(text, (size_t)sqlite3_column_bytes(stmt, 1), NULL) : NULL;
         if (!key || sqlite3_column_int(stmt, 0) != (int)reading->n_keys) {
             json_decref(key);
-            return error_set(reading->err, ERROR_INTERNAL,
-                             "the records of run %s are damaged", reading->run);
+            return error_set(reading->err, ERROR_IO, "the records of run %s are damaged",
+                             reading->run);
         }
         reading->keys[reading->n_keys++] = key;
     }

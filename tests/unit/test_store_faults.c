@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "server/store/store_sql.h"
+
 /* ---- Durability ---- */
 
 struct writer_child {
@@ -396,6 +398,60 @@ static void damage_that_a_read_meets_is_trouble(void **state)
     free(heard.text);
 }
 
+static void on_rows(void *arg, const struct error *err, const char *text, size_t len,
+                    int64_t next)
+{
+    (void)next;
+    on_text(arg, err, text, len, 0, 0);
+}
+
+static void damaged_records_are_trouble(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "completed", 1);
+    struct store_rows_query query = {.run = "run1",
+                                     .limit = 10,
+                                     .case_no = -1,
+                                     .series = -1,
+                                     .group = -1,
+                                     .row = -1,
+                                     .rank = -1,
+                                     .size = -1};
+    json_t *row = json_pack("{s:i, s:i, s:i, s:i, s:i}", "case", 0, "attempt", 1, "row",
+                            0, "series", 0, "size", 8);
+    struct heard heard = {0};
+
+    assert_int_equal(store_write_event(write, "run1", 1, "result", row), 0);
+    json_decref(row);
+    store_it(fixture, write);
+    change_database(fixture, "UPDATE result_keys SET text = 'x'");
+    store_read_rows(fixture->store, &query, on_rows, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_IO);
+    assert_non_null(strstr(store_trouble(fixture->store), "records of run run1"));
+    free(heard.text);
+}
+
+static void what_passes_by_itself_is_no_damage(void **state)
+{
+    static const int damage[] = {SQLITE_CORRUPT,         SQLITE_CORRUPT_INDEX,
+                                 SQLITE_NOTADB,          SQLITE_IOERR_READ,
+                                 SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_SHORT_READ,
+                                 SQLITE_IOERR_DATA};
+    static const int passing[] = {SQLITE_IOERR_NOMEM,  SQLITE_IOERR_SHMSIZE,
+                                  SQLITE_IOERR_SHMMAP, SQLITE_IOERR_BLOCKED,
+                                  SQLITE_IOERR_LOCK,   SQLITE_IOERR_WRITE,
+                                  SQLITE_BUSY,         SQLITE_FULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(damage) / sizeof(damage[0]); i++)
+        assert_true(store_sql_is_damage(damage[i]));
+    for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+        assert_false(store_sql_is_damage(passing[i]));
+        assert_true(store_sql_is_environment(passing[i]));
+    }
+}
+
 static void directory_in_the_way_of_a_file_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -455,6 +511,8 @@ int main(void)
         TEST(foreign_database_is_refused),
         TEST(damaged_database_is_refused),
         TEST(damage_that_a_read_meets_is_trouble),
+        TEST(damaged_records_are_trouble),
+        TEST(what_passes_by_itself_is_no_damage),
         TEST(directory_in_the_way_of_a_file_is_refused),
         TEST(missing_directories_are_made),
         TEST(idempotency_key_expires),
