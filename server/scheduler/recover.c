@@ -42,6 +42,32 @@ static int64_t deadline_ns(const struct run *run, const struct store_unfinished 
     return clock_monotonic_ns() + left_ms * INT64_C(1000000);
 }
 
+/* What an earlier server accepted and this one does not: its run ends here, and can be
+ * deleted as any other. */
+static void give_up(struct scheduler *scheduler, const json_t *doc, const char *reason)
+{
+    struct store_write *write = store_write_create();
+    const char *id = json_get_str(doc, "id", ""), *state = run_state_name(RUN_FAILED);
+    int64_t now_ms = clock_wall_ms();
+    json_t *body =
+        json_pack("{s:s, s:o}", "state", state, "reason", json_clean_string(reason));
+    json_t *ended = json_copy((json_t *)(uintptr_t)doc);
+    char text[CLOCK_TEXT_MAX];
+
+    log_warn("%s", reason);
+    json_object_update(ended, body);
+    json_object_set_new(ended, "ended", json_string(clock_format_ms(now_ms, text)));
+    if (write && body && ended) {
+        store_write_run(write, id, state, json_get_str(doc, "name", ""),
+                        clock_parse_ms(json_get_str(doc, "created", NULL)),
+                        json_object_get(doc, "labels"), ended);
+        store_write_event(write, id, now_ms, "state", body);
+    }
+    json_decref(body);
+    json_decref(ended);
+    store_submit(scheduler->config.store, write, true, NULL, NULL);
+}
+
 static int take_up(void *arg, struct store_recall *recall,
                    const struct store_unfinished *found, struct error *err)
 {
@@ -49,10 +75,12 @@ static int take_up(void *arg, struct store_recall *recall,
     struct run *run = run_restore(found->doc, err);
     struct active_run *active;
 
-    if (!run) {
-        log_warn("%s; it is left as it is", err->text);
+    if (!run && err->code == ERROR_INVALID) {
+        give_up(scheduler, found->doc, err->text);
         return 0;
     }
+    if (!run)
+        return -1;
     if (run->n_nodes > 0 && recall_results(run, recall, err)) {
         run_destroy(run);
         return -1;

@@ -65,12 +65,14 @@ struct run *run_restore(const json_t *doc, struct error *err)
     spec = run_spec_parse(json_object_get(doc, "spec"), &problems);
     if (spec)
         run = run_create(id, spec, time_of(doc, "created"));
-    problems_release(&problems);
-    if (!run) {
+    if (!run && problems.count > 0)
         error_set(err, ERROR_INVALID, "run %s: its stored spec is not valid any more",
                   id);
+    else if (!run)
+        error_set(err, ERROR_MEMORY, "out of memory");
+    problems_release(&problems);
+    if (!run)
         return NULL;
-    }
     if (json_array_size(json_object_get(doc, "nodes")) > 0)
         run_apply(run, 0, "placed", doc);
     run_apply(run, 0, "state", doc);

@@ -434,6 +434,34 @@ static void cases_that_have_not_begun_are_made_when_they_are_asked_for(void **st
     stop(&world);
 }
 
+/* A mark that turns the direction of writing was accepted once. */
+static void a_run_whose_spec_is_not_valid_any_more_ends(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct heard heard = {0};
+    struct world world;
+
+    wall_ms = START_MS + 60000;
+    put_run(write, "run1", "queued",
+            "{\"nodes\":[],\"cases\":[],\"labels\":{\"a\":\"x\\u202ey\"},"
+            "\"spec\":{\"labels\":{\"a\":\"x\\u202ey\"}}}");
+    put_event(write, "run1", START_MS, "state", "{\"state\":\"queued\"}");
+    store_it(fixture, write);
+    start(&world, fixture);
+    assert_false(scheduler_run_is_active(world.scheduler, "run1"));
+    restart(&world);
+    store_read_run(fixture->store, "run1", on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_string_equal(json_get_str(heard.result, "state", ""), "failed");
+    assert_string_equal(json_get_str(heard.result, "reason", ""),
+                        "run run1: its stored spec is not valid any more");
+    assert_string_equal(json_get_str(heard.result, "ended", ""),
+                        "2023-11-14T22:14:20.000Z");
+    json_decref(heard.result);
+    stop(&world);
+}
+
 static int setup(void **state)
 {
     wall_ms = START_MS;
@@ -459,6 +487,7 @@ int main(void)
         TEST(a_clock_set_under_a_server_does_not_count_after_its_restart),
         TEST(what_a_run_had_taken_counts_after_a_restart),
         TEST(cases_that_have_not_begun_are_made_when_they_are_asked_for),
+        TEST(a_run_whose_spec_is_not_valid_any_more_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
