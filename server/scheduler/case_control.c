@@ -455,11 +455,17 @@ void live_case_leaving(struct live_case *live, const struct node *node)
     live_case_stop(live, CASE_FAILED, text);
 }
 
+/* It is gone from here on: how, can still be said. */
 void live_case_forget(struct live_case *live, const struct node *node)
 {
+    char how[NODE_LEAVING_MAX + 64];
+
+    describe_absence(node, clock_monotonic_ns(), how, sizeof(how));
     for (size_t i = 0; i < live->active->run->n_nodes; i++) {
-        if (live->nodes[i].node == node)
-            live->nodes[i].node = NULL;
+        if (node_at(live, i) != node)
+            continue;
+        lose_node(live, i, how);
+        live->nodes[i].node = NULL;
     }
 }
 

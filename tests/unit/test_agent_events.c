@@ -178,6 +178,23 @@ static void a_node_ahead_of_time_does_not_time_a_run_out(void **state)
     }
 }
 
+static void a_node_that_leaves_and_is_forgotten_has_left(void **state)
+{
+    struct world *world = *state;
+    struct agent a, b;
+    struct error err;
+    char run[16];
+
+    start_two(&a, &b, world, run);
+    assert_int_equal(scheduler_deregister(world->scheduler, b.id, key, &err), 0);
+    assert_int_equal(scheduler_forget_node(world->scheduler, "b", &err), 0);
+    agent_await(&a, "stop");
+    agent_say(&a, run, 1, "gone", "");
+    assert_ended(world, run, "failed", "b: agent left");
+    release_agent(&a);
+    release_agent(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +203,7 @@ int main(void)
         WITH_WORLD(a_long_refusal_fails_the_run),
         WITH_WORLD(a_reason_is_bounded_however_it_comes),
         WITH_WORLD(a_node_ahead_of_time_does_not_time_a_run_out),
+        WITH_WORLD(a_node_that_leaves_and_is_forgotten_has_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
