@@ -168,10 +168,10 @@ static struct node *admit(struct scheduler *scheduler,
 {
     int64_t now_ns = clock_monotonic_ns();
 
-    if (node_claim_room(scheduler, registration, body, caller->bytes, err) ||
-        node_claim_identify(scheduler, registration, caller->key, err) ||
+    if (node_claim_identify(scheduler, registration, caller->key, err) ||
         node_claim_check(scheduler, registration, now_ns, &registered->retry_after_s,
-                         err))
+                         err) ||
+        node_claim_room(scheduler, registration, body, caller->bytes, err))
         return NULL;
     return node_register(&scheduler->nodes, registration, now_ns, &registered->is_new,
                          err);

@@ -107,16 +107,17 @@ static size_t cost_of(const json_t *value)
     return cost;
 }
 
-/* The node that left longest ago, else the one that was lost first; NULL when all are
- * alive. */
-static const struct node *first_gone(const struct node_registry *registry)
+/* The node that left longest ago, else the one that was lost first, but never `own`; NULL
+ * when all are alive. */
+static const struct node *first_gone(const struct node_registry *registry,
+                                     const struct node *own)
 {
     const struct node *first = NULL;
 
     for (size_t i = 0; i < registry->count; i++) {
         const struct node *node = registry->nodes[i];
 
-        if (node->state == NODE_ALIVE || node->n_batches > 0)
+        if (node->state == NODE_ALIVE || node->n_batches > 0 || node == own)
             continue;
         if (!first || node->state > first->state ||
             (node->state == first->state && node->last_seen_ns < first->last_seen_ns))
@@ -125,29 +126,39 @@ static const struct node *first_gone(const struct node_registry *registry)
     return first;
 }
 
+static bool is_crowded(const struct scheduler *scheduler, const struct node *own)
+{
+    return !own && scheduler->nodes.count >= (size_t)scheduler->config.max_nodes;
+}
+
+static bool is_heavy(const struct scheduler *scheduler,
+                     const struct node_registration *registration, const struct node *own)
+{
+    return scheduler->nodes.cost + registration->cost - (own ? own->cost : 0) > COST_MAX;
+}
+
 int node_claim_room(struct scheduler *scheduler, struct node_registration *registration,
                     const json_t *body, size_t bytes, struct error *err)
 {
     const struct node_registry *registry = &scheduler->nodes;
-    const struct node *node = node_find(registry, registration->name);
-    size_t most = (size_t)scheduler->config.max_nodes;
+    const struct node *own = node_find(registry, registration->name), *gone;
 
     registration->bytes = bytes;
     registration->cost = bytes + cost_of(body);
-    for (const struct node *gone = first_gone(registry);
-         !node && registry->count >= most && gone; gone = first_gone(registry)) {
+    while ((is_crowded(scheduler, own) || is_heavy(scheduler, registration, own)) &&
+           (gone = first_gone(registry, own))) {
         char name[256];
 
         snprintf(name, sizeof(name), "%s", gone->name);
         if (scheduler_forget_node(scheduler, name, err))
             return -1;
     }
-    if (!node && registry->count >= most)
+    if (is_crowded(scheduler, own))
         return error_set(err, ERROR_LIMIT,
                          "the server knows %zu nodes that are alive, as many as it may "
                          "(--max-nodes)",
                          registry->count);
-    if (registry->cost + registration->cost - (node ? node->cost : 0) > COST_MAX)
+    if (is_heavy(scheduler, registration, own))
         return error_set(err, ERROR_LIMIT,
                          "the inventories of all nodes take %zu MiB, as much as they may",
                          registry->cost >> 20);
