@@ -15,23 +15,25 @@ static const char *const passed_on[] = {
     /* Who and where; the loader. */
     "HOME", "HOSTNAME", "LANG", "LANGUAGE", "LC_*", "LOGNAME", "PATH", "SHELL", "TEMP",
     "TERM", "TMP", "TMPDIR", "TZ", "USER", "XDG_*", "LD_*", "GLIBC_TUNABLES", "MALLOC_*",
-    "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
+    "KRB5CCNAME", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
     /* How sites set up their software. */
-    "BASH_ENV", "CC", "CONDA_*", "CPATH", "CRAY_*", "CXX", "EBDEVEL*", "EBROOT*",
-    "EBVERSION*", "FC", "LIBRARY_PATH", "LMOD_*", "LOADEDMODULES", "MAMBA_*", "MODULE*",
-    "PYTHON*", "SPACK_*", "VIRTUAL_ENV*", "_LMFILES_*", "_ModuleTable*", "__LMOD_*",
+    "APPTAINER*", "BASH_ENV", "CC", "CONDA_*", "CPATH", "CRAYPE_*", "CRAY_*", "CXX",
+    "EBDEVEL*", "EBROOT*", "EBVERSION*", "FC", "LIBRARY_PATH", "LMOD_*", "LOADEDMODULES",
+    "MAMBA_*", "MODULE*", "NVHPC*", "PE_*", "PYTHON*", "SINGULARITY*", "SPACK_*",
+    "VIRTUAL_ENV*", "_LMFILES_*", "_ModuleTable*", "__LMOD_*",
     /* Batch systems and launchers. */
-    "ALPS_*", "FLUX_*", "HYDRA_*", "I_MPI_*", "JOB_COMPLETION_INDEX", "JOB_NAME", "LSB_*",
-    "LSF_*", "MPICH_*", "MPIR_*", "MPI_*", "MV2_*", "OMPI_*", "PALS_*", "PBS_*", "PMIX_*",
-    "PMI_*", "PRTE_*", "SGE_*", "SLURMD_*", "SLURM_*",
+    "ALPS_*", "FLUX_*", "HPCX_*", "HYDRA_*", "I_MPI_*", "JOB_COMPLETION_INDEX",
+    "JOB_NAME", "LSB_*", "LSF_*", "MPICH_*", "MPIR_*", "MPI_*", "MV2_*", "OMPI_*",
+    "OPAL_*", "PALS_*", "PBS_*", "PMIX_*", "PMI_*", "PRTE_*", "SGE_*", "SLURMD_*",
+    "SLURM_*",
     /* Networks and collectives. */
     "CCL_*", "CXI_*", "FI_*", "GDRCOPY_*", "GLOO_*", "HCOLL_*", "HFI_*", "IBV_*",
     "MLX4_*", "MLX5_*", "NCCL_*", "NVSHMEM_*", "OFI_NCCL_*", "PSM2_*", "PSM3_*", "RCCL_*",
     "RDMAV_*", "SHARP_*", "SLINGSHOT_*", "TP_*", "UCC_*", "UCX_*",
     /* Devices and threads. */
     "BLIS_*", "CUBLAS_*", "CUDA_*", "CUDNN_*", "GOMP_*", "GPU_*", "HABANA_*", "HIP_*",
-    "HSA_*", "KMP_*", "MIOPEN_*", "MKL_*", "NEURON_*", "NVIDIA_*", "NVTX_*", "OMP_*",
-    "ONEAPI_*", "OPENBLAS_*", "ROCBLAS_*", "ROCM_*", "ROCR_*", "SYCL_*", "ZE_*",
+    "HSA_*", "KMP_*", "MIOPEN_*", "MKLROOT", "MKL_*", "NEURON_*", "NVIDIA_*", "NVTX_*",
+    "OMP_*", "ONEAPI_*", "OPENBLAS_*", "ROCBLAS_*", "ROCM_*", "ROCR_*", "SYCL_*", "ZE_*",
     /* Frameworks, and what workers of this program read. */
     "HF_*", "JAX_*", "PYTORCH_*", "TF_*", "TORCH*", "TRITON_*", "XLA_*", "SIM_*",
     "RINGBENCH_*"};

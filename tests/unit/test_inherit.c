@@ -26,6 +26,15 @@ static const struct sample {
     {"UCX_IB_PKEY", true},
     {"FI_CXI_PROV_KEY_CACHE", true}, /* known to be harmless */
     {"TORCH_HOME", true},
+    {"OPAL_PREFIX", true},
+    {"HPCX_DIR", true},
+    {"NVHPC_ROOT", true},
+    {"MKLROOT", true},
+    {"CRAYPE_DIR", true},
+    {"PE_ENV", true},
+    {"APPTAINERENV_NCCL_ALGO", true},
+    {"SINGULARITY_BINDPATH", true},
+    {"KRB5CCNAME", true}, /* says where, and is none itself */
     {"SIM_SEED", true},
     {"RINGBENCH_HOSTID", true},
     {"SITE_LICENSE", true},
@@ -40,6 +49,7 @@ static const struct sample {
     {"SITE_KEYS", false},
     {"SITE_db_password", false},
     {"SLURM_JWT", false},
+    {"APPTAINER_DOCKER_PASSWORD", false},
     {"PBS_JOBCOOKIE", false},
     {"FI_CXI_COLL_MCAST_TOKEN", false},
     {"NCCL_SECRET_", false},
