@@ -30,8 +30,8 @@
 #define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
 #define DELIVER_MS 5000
 #define RETRY_SPOOL_MS 1000
-#define ONE_LEAVE_NS INT64_C(1000000000) /* signals within it ask for the same leave */
-#define ONCE_MS 5000                     /* for another case of the same run to come */
+#define ONE_LEAVE_NS INT64_C(500000000) /* an interrupt within it is the same one */
+#define ONCE_MS 5000                    /* for another case of the same run to come */
 
 enum stage { STAGE_UP, STAGE_TELLING, STAGE_STOPPING, STAGE_DELIVERING, STAGE_LEAVING };
 
@@ -146,12 +146,11 @@ static void on_signal(uv_signal_t *handle, int signum)
     struct agent *agent = handle->data;
     const char *group = agent->config->group;
     int64_t now_ns = clock_monotonic_ns();
-    bool is_again = agent->signum == SIGINT && signum == SIGINT;
     char why[128];
 
-    /* Slurm sends SIGTERM to the step and to the job, a few ms apart: one leave. A person
-     * who asks twice means at once; the reapers kill the workers then. */
-    if (agent->signum && (is_again || now_ns - agent->signalled_ns > ONE_LEAVE_NS))
+    /* A person who interrupts again means at once; the reapers kill the workers then.
+     * Batch systems repeat SIGTERM while they wait: one leave. */
+    if (agent->signum && signum == SIGINT && now_ns - agent->signalled_ns > ONE_LEAVE_NS)
         _exit(128 + signum);
     if (agent->signum)
         return;
