@@ -360,7 +360,18 @@ static void tell_left(struct reaper *reaper)
     struct reaper_reply reply = {.type = REAPER_LEFT};
 
     children_describe(NULL, NULL, reply.text, sizeof(reply.text));
+    if (!reply.text[0])
+        snprintf(reply.text, sizeof(reply.text), "processes that can't be listed");
     tell(reaper, &reply);
+}
+
+static void kill_all(const struct reaper *reaper)
+{
+    cgroup_kill(reaper->cgroup_dir);
+    children_kill(NULL, NULL);
+    /* Where the kernel does not list children these are known all the same. */
+    for (size_t i = 0; i < reaper->n_leaders; i++)
+        kill(-reaper->leaders[i], SIGKILL);
 }
 
 static void serve(struct reaper *reaper)
@@ -368,10 +379,8 @@ static void serve(struct reaper *reaper)
     for (;;) {
         bool has_children;
 
-        if (reaper->kill_until) {
-            cgroup_kill(reaper->cgroup_dir);
-            children_kill(NULL, NULL);
-        }
+        if (reaper->kill_until)
+            kill_all(reaper);
         has_children = reap(reaper);
         if (reaper->kill_until && !has_children)
             return;
