@@ -21,11 +21,13 @@
 #include "agent/reaper/cgroup.h"
 #include "agent/reaper/children.h"
 #include "agent/reaper/protocol.h"
+#include "common/clock.h"
 #include "common/log.h"
 
 #define SCRATCH_BYTES 65536
 #define STRINGS_FD_NAME "ringbench-program"
 #define READY_MS 10000 /* for a reaper to start */
+#define END_MS 40000   /* for it to end all, which it gives up before */
 #define HUNT_MS 20     /* between two rounds of killing what a reaper left */
 #define HUNT_MAX_MS 30000
 
@@ -37,6 +39,7 @@ struct process_table {
     struct rlimit files; /* as it was for this program: what children get */
     struct process_tree *trees;
     const char *containment;
+    int answer_ms, end_ms; /* for a reaper to answer, and to have ended all */
     char reaper[PATH_MAX];
     char scratch[SCRATCH_BYTES]; /* what any pipe is read into */
 };
@@ -51,9 +54,11 @@ struct process_tree {
     int socket; /* -1: the handle is closed */
     uv_poll_t poll;
     bool is_asked, is_destroyed;
+    bool is_killed;      /* the reaper, as it did not answer */
     bool is_gone;        /* the reaper does not speak any more */
     bool is_reaped;      /* and has been waited for */
     bool is_clear;       /* and nothing is left of what was below it */
+    uint64_t end_until;  /* once it is asked */
     uint64_t hunt_until; /* once it is gone */
     char cgroup[REAPER_TEXT_MAX], left[REAPER_TEXT_MAX];
 };
@@ -233,6 +238,31 @@ static bool any_lost(const struct process_table *table)
     return tree != NULL;
 }
 
+static void kill_silent(struct process_tree *tree)
+{
+    if (tree->is_reaped || tree->is_killed)
+        return;
+    tree->is_killed = true;
+    log_error("the reaper %d does not answer: it is killed with its processes",
+              (int)tree->reaper);
+    kill(tree->reaper, SIGKILL);
+}
+
+/* Reapers that were asked to end all have till then, and are killed. */
+static void watch_ends(struct process_table *table)
+{
+    uint64_t now = uv_now(table->loop);
+
+    for (struct process_tree *tree = table->trees; tree; tree = tree->next) {
+        if (!tree->is_asked || tree->is_gone || tree->is_killed || tree->is_destroyed)
+            continue;
+        if (now < tree->end_until)
+            schedule(table, tree->end_until - now);
+        else
+            kill_silent(tree);
+    }
+}
+
 /* Go on with the trees whose reapers have gone. Their handlers may destroy trees, so the
  * list is searched anew after each step. */
 static void settle(struct process_table *table)
@@ -246,6 +276,7 @@ static void settle(struct process_table *table)
         take_step(tree);
     if (any_lost(table))
         schedule(table, HUNT_MS);
+    watch_ends(table);
 }
 
 static void on_settle(uv_timer_t *timer)
@@ -253,9 +284,13 @@ static void on_settle(uv_timer_t *timer)
     settle(timer->data);
 }
 
+/* Sooner than that where it was to be so already. */
 static void schedule(struct process_table *table, uint64_t wait_ms)
 {
-    uv_timer_start(&table->settle_timer, on_settle, wait_ms, 0);
+    const uv_timer_t *timer = &table->settle_timer;
+
+    if (!uv_is_active((const uv_handle_t *)timer) || uv_timer_get_due_in(timer) > wait_ms)
+        uv_timer_start(&table->settle_timer, on_settle, wait_ms, 0);
 }
 
 static void on_child(uv_signal_t *handle, int signum)
@@ -266,11 +301,23 @@ static void on_child(uv_signal_t *handle, int signum)
 
 /* ---- requests ---- */
 
+static bool await_fd(int fd, short events, int wait_ms)
+{
+    int64_t until = clock_monotonic_ns() / 1000000 + wait_ms, left = wait_ms;
+    struct pollfd at = {fd, events, 0};
+    int n;
+
+    do {
+        n = poll(&at, 1, left > 0 ? (int)left : 0);
+        left = until - clock_monotonic_ns() / 1000000;
+    } while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
 /* Blocks while the socket is full: a reaper takes requests at once, and never waits for
- * the agent. */
-static int send_request(const struct process_tree *tree,
-                        const struct reaper_request *request, const int *fds,
-                        size_t n_fds)
+ * the agent. One that does not, being stopped by what it runs, is killed. */
+static int send_request(struct process_tree *tree, const struct reaper_request *request,
+                        const int *fds, size_t n_fds)
 {
     union {
         struct cmsghdr header;
@@ -278,7 +325,6 @@ static int send_request(const struct process_tree *tree,
     } control;
     struct iovec part = {(void *)(uintptr_t)request, sizeof(*request)};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    struct pollfd writable = {tree->socket, POLLOUT, 0};
 
     memset(&control, 0, sizeof(control));
     if (n_fds > 0) {
@@ -292,7 +338,11 @@ static int send_request(const struct process_tree *tree,
     while (sendmsg(tree->socket, &message, MSG_NOSIGNAL) < 0) {
         if (errno != EAGAIN && errno != EINTR)
             return -1;
-        poll(&writable, 1, -1);
+        if (!await_fd(tree->socket, POLLOUT, tree->table->answer_ms)) {
+            kill_silent(tree);
+            errno = EPIPE;
+            return -1;
+        }
     }
     return 0;
 }
@@ -326,35 +376,47 @@ static int make_strings(const struct process_params *params, int *argc)
     return -1;
 }
 
-static int read_number(int fd, int32_t *number)
+/* 0: end of file; -1: nothing in time. */
+static int read_number(int fd, int32_t *number, int wait_ms)
 {
     ssize_t n;
 
+    if (!await_fd(fd, POLLIN, wait_ms))
+        return -1;
     do {
         n = read(fd, number, sizeof(*number));
     } while (n < 0 && errno == EINTR);
-    return n == (ssize_t)sizeof(*number) ? 0 : -1;
+    return n == (ssize_t)sizeof(*number);
 }
 
 /* Wait until the child has become the program (the report closes) or has failed. */
-static pid_t read_report(int fd, const struct process_params *params, struct error *err)
+static pid_t read_report(struct process_tree *tree, int fd,
+                         const struct process_params *params, struct error *err)
 {
-    int32_t pid, code;
+    int wait_ms = tree->table->answer_ms;
+    int32_t pid = 0, code = 0;
+    int n = read_number(fd, &pid, wait_ms), has_failed = 0;
 
-    if (read_number(fd, &pid))
+    if (n > 0 && pid > 0)
+        n = has_failed = read_number(fd, &code, wait_ms);
+    else if (n == 0)
         return error_set(err, ERROR_IO, "can't run %s: its reaper has died",
                          params->path);
+    if (n < 0) {
+        kill_silent(tree);
+        return error_set(err, ERROR_IO, "can't run %s: not within %d s", params->path,
+                         wait_ms / 1000);
+    }
     if (pid <= 0)
         return error_set_errno(err, ERROR_IO, -pid, "can't fork");
-    if (read_number(fd, &code))
+    if (!has_failed)
         return pid;
     return error_set_errno(err, ERROR_IO, code, "can't run %s%s%s", params->path,
                            params->cwd ? " in " : "", params->cwd ? params->cwd : "");
 }
 
-static pid_t request_spawn(const struct process_tree *tree,
-                           const struct process_params *params, const int streams[3],
-                           struct error *err)
+static pid_t request_spawn(struct process_tree *tree, const struct process_params *params,
+                           const int streams[3], struct error *err)
 {
     struct reaper_request request = {.type = REAPER_SPAWN, .files = tree->table->files};
     int report[2] = {-1, -1}, result = -1;
@@ -376,7 +438,7 @@ static pid_t request_spawn(const struct process_tree *tree,
     if (report[1] >= 0)
         close(report[1]);
     if (result == 0)
-        pid = read_report(report[0], params, err);
+        pid = read_report(tree, report[0], params, err);
     if (report[0] >= 0)
         close(report[0]);
     return pid;
@@ -429,9 +491,9 @@ void process_tree_end(struct process_tree *tree)
     if (tree->is_asked)
         return;
     tree->is_asked = true;
-    if (tree->is_gone)
-        schedule(tree->table, 0);
-    else
+    tree->end_until = uv_now(tree->table->loop) + (uint64_t)tree->table->end_ms;
+    schedule(tree->table, tree->is_gone ? 0 : (uint64_t)tree->table->end_ms);
+    if (!tree->is_gone)
         send_request(tree, &request, NULL, 0);
 }
 
@@ -461,18 +523,17 @@ static int spawn_reaper(const struct process_table *table, int socket, pid_t *pi
     return code;
 }
 
-static int await_ready(struct process_tree *tree)
+static int await_ready(struct process_tree *tree, struct error *err)
 {
-    struct pollfd readable = {tree->socket, POLLIN, 0};
+    const char *path = tree->table->reaper;
     struct reaper_reply reply;
-    int n;
 
-    do {
-        n = poll(&readable, 1, READY_MS);
-    } while (n < 0 && errno == EINTR);
-    if (n <= 0 || recv(tree->socket, &reply, sizeof(reply), MSG_DONTWAIT) <= 0 ||
+    memset(&reply, 0, sizeof(reply));
+    if (!await_fd(tree->socket, POLLIN, READY_MS) ||
+        recv(tree->socket, &reply, sizeof(reply), MSG_DONTWAIT) <= 0 ||
         reply.type != REAPER_READY)
-        return -1;
+        return error_set(err, ERROR_IO, "%s did not start", path);
+    reply.text[sizeof(reply.text) - 1] = '\0';
     snprintf(tree->cgroup, sizeof(tree->cgroup), "%s", reply.text);
     tree->table->containment = tree->cgroup[0] ? "cgroup" : "subreaper";
     return 0;
@@ -492,13 +553,13 @@ static int start_reaper(struct process_tree *tree, struct error *err)
     code = moved < 0 ? errno : spawn_reaper(tree->table, moved, &tree->reaper);
     if (moved >= 0)
         close(moved);
-    if (code == 0 && await_ready(tree) == 0)
+    if (code == 0 && await_ready(tree, err) == 0)
         return 0;
     close(tree->socket);
     if (code)
         return error_set_errno(err, ERROR_IO, code, "can't run %s", path);
     kill(tree->reaper, SIGKILL);
-    return error_set(err, ERROR_IO, "%s did not start", path);
+    return -1;
 }
 
 struct process_tree *process_tree_create(struct process_table *table,
@@ -542,6 +603,8 @@ void process_tree_destroy(struct process_tree *tree)
         return;
     tree->is_destroyed = true;
     shutdown(tree->socket, SHUT_RDWR);
+    if (!tree->is_reaped)
+        kill(tree->reaper, SIGCONT);
     uv_close((uv_handle_t *)&tree->poll, on_poll_closed);
     if (tree->is_reaped)
         unlink_tree(tree);
@@ -571,6 +634,12 @@ static int find_reaper(struct process_table *table)
     return 0;
 }
 
+void process_table_limit(struct process_table *table, int answer_ms, int end_ms)
+{
+    table->answer_ms = answer_ms;
+    table->end_ms = end_ms;
+}
+
 struct process_table *process_table_create(uv_loop_t *loop, struct error *err)
 {
     struct process_table *table = calloc(1, sizeof(*table));
@@ -583,6 +652,7 @@ struct process_table *process_table_create(uv_loop_t *loop, struct error *err)
     }
     table->loop = loop;
     table->containment = "subreaper";
+    process_table_limit(table, READY_MS, END_MS);
     raise_file_limit(table);
     /* What a reaper that was killed leaves comes here, and not to process 1. */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -22,6 +22,10 @@ struct process_table *process_table_create(uv_loop_t *loop, struct error *err);
 /* Every tree must have been destroyed. NULL is fine. */
 void process_table_destroy(struct process_table *table);
 
+/* For tests: how long a reaper may take to answer, and to end its processes, before it is
+ * killed and they with it. */
+void process_table_limit(struct process_table *table, int answer_ms, int end_ms);
+
 /* What holds the processes of the youngest tree: "cgroup", or "subreaper" alone. */
 const char *process_table_containment(const struct process_table *table);
 

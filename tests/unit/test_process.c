@@ -345,6 +345,48 @@ static void a_reaper_ends_that_nobody_listens_to(void **state)
     teardown(&fixture);
 }
 
+static void a_reaper_that_is_stopped_does_not_hold_up_the_end(void **state)
+{
+    struct fixture fixture;
+    struct child child = {0};
+    pid_t pid;
+
+    (void)state;
+    setup(&fixture);
+    spawn(&fixture, &child, DAEMON "sleep 1000");
+    pid = await_pid(&fixture, &child);
+    kill(parent_of(process_pid(child.process)), SIGSTOP);
+    process_table_limit(fixture.table, 0, 0);
+    process_tree_end(fixture.tree);
+    await(&fixture, &fixture.has_tree_ended);
+    assert_true(child.is_signal);
+    assert_false(is_there(pid));
+    assert_string_equal(fixture.left, "");
+    process_destroy(child.process);
+    teardown(&fixture);
+}
+
+static void nor_a_spawn(void **state)
+{
+    char name[] = "true", *argv[] = {name, NULL}, *env[] = {NULL};
+    struct process_params params = {.path = "/bin/true", .argv = argv, .env = env};
+    struct process_handlers handlers = {on_data, on_end, NULL};
+    struct fixture fixture;
+    struct child child = {0};
+    struct error err;
+
+    (void)state;
+    setup(&fixture);
+    spawn(&fixture, &child, "exec sleep 1000");
+    kill(parent_of(process_pid(child.process)), SIGSTOP);
+    process_table_limit(fixture.table, 0, 0);
+    assert_null(process_spawn(fixture.tree, &params, &handlers, &err));
+    assert_string_equal(err.text, "can't run /bin/true: not within 0 s");
+    await(&fixture, &child.has_ended);
+    process_destroy(child.process);
+    teardown(&fixture);
+}
+
 static int make_fifo(void **state)
 {
     int fd = mkstemp(fifo);
@@ -369,6 +411,8 @@ int main(void)
         cmocka_unit_test(a_tree_ends_with_all_that_daemonised),
         cmocka_unit_test(nothing_outlives_a_reaper_that_is_killed),
         cmocka_unit_test(a_reaper_ends_that_nobody_listens_to),
+        cmocka_unit_test(a_reaper_that_is_stopped_does_not_hold_up_the_end),
+        cmocka_unit_test(nor_a_spawn),
     };
 
     return cmocka_run_group_tests(tests, make_fifo, remove_fifo);
