@@ -72,19 +72,21 @@ static void guest_drop(struct lobby *lobby, struct guest *guest)
 
 static bool is_hello(const unsigned char *data, size_t len)
 {
-    return data[0] != TLS_HANDSHAKE ||
-           (len >= TLS_RECORD_HEAD &&
+    return len >= TLS_RECORD_HEAD &&
+           (data[0] != TLS_HANDSHAKE ||
             len >= TLS_RECORD_HEAD + (size_t)(data[3] << 8 | data[4]));
 }
 
-/* An empty line, in the ways that the library takes for one; or what can't become a
- * request, which it answers at once. */
+/* An empty line after others, in the ways that the library takes for one; or a first line
+ * that is none of a request, which it answers at once. */
 static bool is_head(const char *data, size_t len)
 {
-    const char *end = data + len, *line = memchr(data, '\n', len);
+    const char *end = data + len, *line;
 
-    if (*data < 'A' || *data > 'Z' ||
-        (line && !memmem(data, (size_t)(line - data), " HTTP/", 6)))
+    for (; data < end && (*data == '\r' || *data == '\n'); data++)
+        ;
+    line = memchr(data, '\n', (size_t)(end - data));
+    if (line && !memmem(data, (size_t)(line - data), " HTTP/", 6))
         return true;
     for (; line; line = memchr(line + 1, '\n', (size_t)(end - line - 1))) {
         if ((end - line > 1 && line[1] == '\n') ||

@@ -383,12 +383,13 @@ static void on_counters(struct http_request *request, void *arg)
     http_server_counters(fixture->server, &c);
     http_reply_json(
         request, 200,
-        json_pack("{s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I}", "requests",
+        json_pack("{s:I, s:I, s:I, s:I, s:i, s:i, s:I, s:I, s:I, s:i}", "requests",
                   (json_int_t)c.requests, "2xx", (json_int_t)c.responses_2xx, "4xx",
                   (json_int_t)c.responses_4xx, "5xx", (json_int_t)c.responses_5xx,
                   "connections", (int)c.connections, "streams", (int)c.streams,
                   "reclaimed", (json_int_t)c.reclaimed, "unread_bytes",
-                  (json_int_t)c.unread_bytes, "dropped", (json_int_t)c.dropped));
+                  (json_int_t)c.unread_bytes, "dropped", (json_int_t)c.dropped, "waiting",
+                  (int)c.waiting));
 }
 
 static const struct http_route routes[] = {

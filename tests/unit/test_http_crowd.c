@@ -206,6 +206,22 @@ static void takes_a_head_in_pieces(void **state)
     close(fd);
 }
 
+/* What may still become a request waits with the silent ones. */
+static void an_odd_opening_is_no_way_in(void **state)
+{
+    static const char *const openings[] = {"x", "\n", "\r\n", "\x16", "{\"a\":"};
+    enum { OPENINGS = sizeof(openings) / sizeof(openings[0]) };
+    int fds[OPENINGS];
+
+    (void)state;
+    for (int i = 0; i < OPENINGS; i++) {
+        fds[i] = client_connect(fixture);
+        client_send(fds[i], openings[i]);
+        assert_int_equal(fixture_counter(fixture, "waiting"), i + 1);
+    }
+    close_crowd(fds, OPENINGS);
+}
+
 /* Until nothing moves any more: a connection that can still take bytes takes some between
  * two questions. */
 static void await_standstill(void)
@@ -312,6 +328,7 @@ int main(void)
         CASE(keeps_those_that_wait_for_their_answer),
         CASE(refuses_where_nobody_can_go),
         CASE(takes_a_head_in_pieces),
+        CASE(an_odd_opening_is_no_way_in),
         SMALL(drops_no_reader_of_what_all_get_at_once, &small),
         SMALL(forgets_who_left_before_its_turn, &small),
         SMALL(serves_readers_of_streams_past_others, &small),
