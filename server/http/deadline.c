@@ -78,7 +78,7 @@ bool deadline_reclaim(void *cls, uint64_t since_ms)
     struct http_server *server = cls;
     struct http_connection *longest = TAILQ_FIRST(&server->waiting);
 
-    if (!longest || longest->since_ms > since_ms)
+    if (!longest || longest->since_ms >= since_ms)
         return false;
     cut(longest);
     return true;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -300,9 +301,12 @@ static void refuse_one(struct lobby *lobby)
     lobby->counters.refused++;
 }
 
-static void make_room_or_refuse(struct lobby *lobby)
+/* The kernel has no more for us. It says so also where nobody comes. */
+static void on_scarcity(struct lobby *lobby)
 {
-    if (!make_room(lobby))
+    struct pollfd listener = {.fd = lobby->config.listener, .events = POLLIN};
+
+    if (poll(&listener, 1, 0) == 1 && !make_room(lobby))
         refuse_one(lobby);
 }
 
@@ -320,10 +324,14 @@ static void on_connections(uv_poll_t *poll, int status, int events)
 
         if (fd >= 0)
             arrive(lobby, fd, &address, len);
-        else if (errno == EMFILE || errno == ENFILE)
-            make_room_or_refuse(lobby);
         else if (errno == EAGAIN)
             return;
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+                 errno == ENOBUFS) {
+            /* What makes room may take a turn to close. */
+            on_scarcity(lobby);
+            return;
+        }
     }
 }
 
