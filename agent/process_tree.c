@@ -533,6 +533,10 @@ static int await_ready(struct process_tree *tree, struct error *err)
         recv(tree->socket, &reply, sizeof(reply), MSG_DONTWAIT) <= 0 ||
         reply.type != REAPER_READY)
         return error_set(err, ERROR_IO, "%s did not start", path);
+    if (reply.number != REAPER_PROTOCOL)
+        return error_set(err, ERROR_IO,
+                         "%s is of another build than this agent: restart the agent",
+                         path);
     reply.text[sizeof(reply.text) - 1] = '\0';
     snprintf(tree->cgroup, sizeof(tree->cgroup), "%s", reply.text);
     tree->table->containment = tree->cgroup[0] ? "cgroup" : "subreaper";

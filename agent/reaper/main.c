@@ -415,7 +415,7 @@ static int watch_children(void)
 
 static int start(struct reaper *reaper)
 {
-    struct reaper_reply ready = {.type = REAPER_READY};
+    struct reaper_reply ready = {.type = REAPER_READY, .number = REAPER_PROTOCOL};
 
     close_from(REAPER_SOCKET + 1);
     fcntl(REAPER_SOCKET, F_SETFD, FD_CLOEXEC);

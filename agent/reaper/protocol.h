@@ -1,10 +1,14 @@
 /* protocol.h - what an agent and the reaper of a case tell each other, on a pair of
- * SOCK_SEQPACKET sockets: one struct per message, both built from the same source */
+ * SOCK_SEQPACKET sockets: one struct per message */
 #ifndef RINGBENCH_AGENT_REAPER_PROTOCOL_H
 #define RINGBENCH_AGENT_REAPER_PROTOCOL_H
 
 #include <stdint.h>
 #include <sys/resource.h>
+
+/* Another one with every change to what is below: an upgrade replaces the reaper's file
+ * under agents that run. */
+#define REAPER_PROTOCOL 1
 
 #define REAPER_SOCKET 3 /* the reaper's end */
 #define REAPER_TEXT_MAX 1000
@@ -32,9 +36,10 @@ enum reaper_fd {
 };
 
 enum reaper_reply_type {
-    REAPER_READY = 1, /* text: the cgroup that its processes are in; "": none */
-    REAPER_EXIT,      /* a process that was spawned has ended */
-    REAPER_LEFT       /* text: what does not die; the last message */
+    REAPER_READY =
+        1,       /* number: REAPER_PROTOCOL; text: the cgroup of its processes, or "" */
+    REAPER_EXIT, /* a process that was spawned has ended */
+    REAPER_LEFT  /* text: what does not die; the last message */
 };
 
 struct reaper_reply {

@@ -19,13 +19,13 @@ const limit = { timeout: 60000 * patience };
 let serial = 0;
 
 // An agent with its own folders. Its environment holds a mark that its workers inherit.
-function startAgent(t, url, extra = [], env = {}) {
+function startAgent(t, url, extra = [], env = {}, bin = binDir) {
   const dir = tempDir(t);
   const mark = `${process.pid}-${serial++}`;
   fs.mkdirSync(path.join(dir, 'workers'));
   fs.mkdirSync(path.join(dir, 'config'));
   fs.copyFileSync(fakeWorker, path.join(dir, 'workers/ringbench-worker-fake'));
-  const agent = new Program(t, path.join(binDir, 'ringbench-agent'), [
+  const agent = new Program(t, path.join(bin, 'ringbench-agent'), [
     '--server', url, '--name', 'node-1', '--worker-dir', path.join(dir, 'workers'),
     '--spool-dir', path.join(dir, 'spool'), '--config-dir', path.join(dir, 'config'), ...extra,
   ], { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } });
@@ -43,9 +43,9 @@ function startCommand(mode, { run = 'r1', number = 0, ranks = [0], env = {}, ...
   };
 }
 
-async function up(t, options = {}, extra = [], env = {}) {
+async function up(t, options = {}, extra = [], env = {}, bin = binDir) {
   const server = await new FakeServer(t, options).listen();
-  const agent = startAgent(t, server.url, extra, env);
+  const agent = startAgent(t, server.url, extra, env, bin);
   await registered(server, agent);
   return { server, agent };
 }
@@ -663,6 +663,26 @@ test('^C again ends it at once', limit, async (t) => {
   // Patience with the worker would end with 0.
   assert.equal((await insist(agent, 'SIGINT')).code, 130);
   await waitFor(() => agent.workers().length === 0, 'a worker is left');
+});
+
+// As after an upgrade under an agent that runs.
+test('a reaper of another build is refused by name', limit, async (t) => {
+  const bin = tempDir(t);
+  const reaper = path.join(bin, 'ringbench-reaper');
+  for (const name of ['ringbench-agent', 'ringbench-reaper']) {
+    fs.copyFileSync(path.join(binDir, name), path.join(bin, name));
+  }
+  const { server } = await up(t, {}, [], {}, bin);
+  fs.rmSync(reaper);
+  fs.writeFileSync(reaper, `#!/usr/bin/perl
+open(my $agent, "+<&=", 3);
+syswrite($agent, pack("l4 Z1000", 1, 0, 0, 0, ""));
+sleep(1) while 1;`, { mode: 0o755 });
+  server.command(startCommand('done'));
+  await gone(server);
+  assert.match(JSON.stringify(server.events),
+    /ringbench-reaper is of another build than this agent: restart the agent/);
+  assert.deepEqual(server.ofType('spawn'), []);
 });
 
 test('--once leaves after its first run', limit, async (t) => {
