@@ -167,12 +167,16 @@ static struct node *admit(struct scheduler *scheduler,
                           struct scheduler_registered *registered, struct error *err)
 {
     int64_t now_ns = clock_monotonic_ns();
+    const struct node *before;
 
     if (node_claim_identify(scheduler, registration, caller->key, err) ||
         node_claim_check(scheduler, registration, now_ns, &registered->retry_after_s,
                          err) ||
         node_claim_room(scheduler, registration, body, caller->bytes, err))
         return NULL;
+    before = node_find(&scheduler->nodes, registration->name);
+    if (before && !digest_equal(before->identity, registration->identity))
+        node_claim_drop(scheduler, before);
     return node_register(&scheduler->nodes, registration, now_ns, &registered->is_new,
                          err);
 }
@@ -296,6 +300,7 @@ int scheduler_deregister(struct scheduler *scheduler, const char *agent, const c
     node_poll_end(node);
     node->state = NODE_LEFT;
     node->n_occupants = 0;
+    node_claim_drop(scheduler, node);
     node_log(scheduler, node, "left", node->leaving);
     scheduler_wake(scheduler);
     return 0;

@@ -178,3 +178,12 @@ int node_claim_check_key(const struct node *node, const char *key, struct error 
                      "registered",
                      node->name);
 }
+
+void node_claim_drop(struct scheduler *scheduler, const struct node *node)
+{
+    struct store_write *write = store_write_create();
+
+    if (write)
+        store_write_unack(write, node->identity);
+    store_submit(scheduler->config.store, write, false, NULL, NULL);
+}

@@ -27,4 +27,8 @@ int node_claim_room(struct scheduler *scheduler, struct node_registration *regis
 /* ERROR_DENIED when it is not the key of the node's agent. */
 int node_claim_check_key(const struct node *node, const char *key, struct error *err);
 
+/* Forget the node's agent, whose place it is no more, unless it has sent events: else
+ * each registration with a new name, boot or key would be kept for a month. */
+void node_claim_drop(struct scheduler *scheduler, const struct node *node);
+
 #endif

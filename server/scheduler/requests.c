@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "server/scheduler/node_claim.h"
 #include "server/scheduler/programs.h"
 #include "server/scheduler/run_eta.h"
 #include "server/scheduler/state.h"
@@ -194,6 +195,7 @@ int scheduler_forget_node(struct scheduler *scheduler, const char *name,
             live_case_forget(scheduler->runs[i]->live, node);
     }
     log_info("node %s is forgotten", name);
+    node_claim_drop(scheduler, node);
     node_remove(&scheduler->nodes, node);
     return 0;
 }

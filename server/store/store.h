@@ -60,6 +60,9 @@ int store_write_log(struct store_write *write, const char *run, int64_t time_ms,
  * older seq still says that the boot is alive. */
 int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq);
 
+/* Forget an agent's boot of which no event is stored: nothing of it can come twice. */
+int store_write_unack(struct store_write *write, const char *boot_id);
+
 /* Bind an idempotency key to a run and the hash of its request body (at most 64
  * characters). ERROR_CONFLICT when the key is taken. */
 int store_write_idempotency(struct store_write *write, const char *key,

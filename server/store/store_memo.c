@@ -88,6 +88,17 @@ static int put_ack(struct store_memo *memo, const char *boot_id, int64_t seq,
     return 0;
 }
 
+static void remove_ack(struct store_memo *memo, const char *boot_id)
+{
+    struct memo_ack *ack;
+
+    HASH_FIND_STR(memo->acks, boot_id, ack);
+    if (!ack || ack->seq > 0)
+        return;
+    HASH_DEL(memo->acks, ack);
+    free(ack);
+}
+
 static int put_key(struct store_memo *memo, const char *key, const char *run,
                    const char *body_hash, int64_t created_ms)
 {
@@ -146,6 +157,9 @@ static int apply_op(struct store_memo *memo, const struct store_op *op)
     switch (op->kind) {
     case STORE_OP_ACK:
         return put_ack(memo, op->run, op->ack.seq, op->ack.now_ms);
+    case STORE_OP_UNACK:
+        remove_ack(memo, op->run);
+        return 0;
     case STORE_OP_IDEMPOTENCY:
         return put_key(memo, op->run, op->idempotency.run, op->idempotency.body_hash,
                        op->idempotency.now_ms);

@@ -48,6 +48,7 @@ static void op_destroy(struct store_op *op)
         free(op->idempotency.body_hash);
         break;
     case STORE_OP_ACK:
+    case STORE_OP_UNACK:
     case STORE_OP_DISOWN:
     case STORE_OP_DELETE:
     case STORE_OP_PRUNE:
@@ -201,6 +202,13 @@ int store_write_ack(struct store_write *write, const char *boot_id, int64_t seq)
         op->ack.seq = seq;
         op->ack.now_ms = clock_wall_ms();
     }
+    return op_finish(write, op, op);
+}
+
+int store_write_unack(struct store_write *write, const char *boot_id)
+{
+    struct store_op *op = op_create(STORE_OP_UNACK, boot_id);
+
     return op_finish(write, op, op);
 }
 

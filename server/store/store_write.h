@@ -12,6 +12,7 @@ enum store_op_kind {
     STORE_OP_EVENT,
     STORE_OP_LOG,
     STORE_OP_ACK,
+    STORE_OP_UNACK,
     STORE_OP_IDEMPOTENCY,
     STORE_OP_DELETE,
     STORE_OP_PRUNE,

@@ -24,6 +24,7 @@ enum {
     SQL_EVENT,
     SQL_LOG,
     SQL_ACK,
+    SQL_UNACK,
     SQL_IDEMPOTENCY,
     SQL_DELETE_RUN,
     SQL_DELETE_KEYS,
@@ -59,6 +60,7 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_ACK] = "INSERT INTO acks (boot_id, seq, updated_ms) VALUES (?1, ?2, ?3)"
                 " ON CONFLICT (boot_id) DO UPDATE SET seq = max(seq, ?2),"
                 " updated_ms = ?3",
+    [SQL_UNACK] = "DELETE FROM acks WHERE boot_id = ?1 AND seq = 0",
     [SQL_IDEMPOTENCY] = "INSERT INTO idempotency (key, body_hash, run, created_ms)"
                         " VALUES (?1, ?2, ?3, ?4)"
                         " ON CONFLICT (key) DO UPDATE SET body_hash = ?2, run = ?3,"
@@ -166,6 +168,12 @@ static int apply_ack(struct store_writer *writer, struct store_op *op)
     return step(writer, SQL_ACK);
 }
 
+static int apply_unack(struct store_writer *writer, struct store_op *op)
+{
+    store_sql_bind_text(writer->stmts[SQL_UNACK], 1, op->run);
+    return step(writer, SQL_UNACK);
+}
+
 static int apply_idempotency(struct store_writer *writer, struct store_op *op)
 {
     sqlite3_stmt *stmt = writer->stmts[SQL_IDEMPOTENCY];
@@ -239,7 +247,7 @@ static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op
     [STORE_OP_LOG] = apply_log,       [STORE_OP_ACK] = apply_ack,
     [STORE_OP_DELETE] = apply_delete, [STORE_OP_IDEMPOTENCY] = apply_idempotency,
     [STORE_OP_PRUNE] = apply_prune,   [STORE_OP_NODE] = apply_node,
-    [STORE_OP_DISOWN] = apply_later,
+    [STORE_OP_DISOWN] = apply_later,  [STORE_OP_UNACK] = apply_unack,
 };
 
 static void set_op_error(struct store_writer *writer, struct store_write *write,

@@ -1,4 +1,5 @@
 /* test_agent_events.c - what agents say that is long, cut, late or of another time */
+#include "server/scheduler/digest.h"
 #include "tests/unit/scheduler_fixture.h"
 
 /* The case is under way on both nodes, of one rank each. */
@@ -195,6 +196,43 @@ static void a_node_that_leaves_and_is_forgotten_has_left(void **state)
     release_agent(&b);
 }
 
+static bool is_remembered(const struct agent *agent)
+{
+    char text[128], digest[DIGEST_TEXT_SIZE];
+
+    snprintf(text, sizeof(text), "%s\n%s\n%s", agent->name, agent->boot_id, key);
+    assert_int_equal(digest_text(text, digest), 0);
+    return store_knows_boot(agent->world->store, digest);
+}
+
+static void an_agent_that_sent_nothing_is_forgotten_with_its_place(void **state)
+{
+    struct world *world = *state;
+    struct agent left, replaced, lasting, spoke;
+    char run[16];
+    struct error err;
+
+    agent_start(&left, world, "left");
+    agent_start(&replaced, world, "lasting");
+    agent_start(&spoke, world, "spoke");
+    submit(world, "{\"nodes\":{\"names\":[\"spoke\"]}}", run);
+    agent_await(&spoke, "start");
+    agent_join(&spoke, run, 1, 0);
+    agent_finish(&spoke, run, 1, 0);
+    assert_ended(world, run, "completed", NULL);
+    assert_true(is_remembered(&left) && is_remembered(&replaced));
+    assert_int_equal(scheduler_deregister(world->scheduler, left.id, key, &err), 0);
+    assert_int_equal(scheduler_deregister(world->scheduler, spoke.id, key, &err), 0);
+    agent_start(&lasting, world, "lasting");
+    close_world(world);
+    open_world(world);
+    assert_false(is_remembered(&left));
+    assert_false(is_remembered(&replaced));
+    assert_true(is_remembered(&lasting));
+    assert_true(is_remembered(&spoke));
+    release_agent(&spoke);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +242,7 @@ int main(void)
         WITH_WORLD(a_reason_is_bounded_however_it_comes),
         WITH_WORLD(a_node_ahead_of_time_does_not_time_a_run_out),
         WITH_WORLD(a_node_that_leaves_and_is_forgotten_has_left),
+        WITH_WORLD(an_agent_that_sent_nothing_is_forgotten_with_its_place),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
