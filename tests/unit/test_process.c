@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -387,6 +389,36 @@ static void nor_a_spawn(void **state)
     teardown(&fixture);
 }
 
+/* No list of children: without /proc. What it runs does not even die with its parent. */
+static void ranks_end_where_children_are_not_listed(void **state)
+{
+    struct fixture fixture;
+    struct child child = {0};
+    pid_t pid;
+
+    (void)state;
+    setup(&fixture);
+    process_tree_destroy(fixture.tree);
+    if ((unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS)) ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+        mount("none", "/proc", "tmpfs", 0, NULL)) {
+        fixture.tree = NULL;
+        teardown(&fixture);
+        skip();
+    }
+    fixture.tree = process_tree_create(fixture.table, on_tree_end, &fixture, NULL);
+    assert_non_null(fixture.tree);
+    spawn(&fixture, &child, "exec setpriv --pdeathsig clear sleep 1000");
+    pid = process_pid(child.process);
+    process_tree_end(fixture.tree);
+    await(&fixture, &fixture.has_tree_ended);
+    assert_false(is_there(pid));
+    assert_string_equal(fixture.left, "");
+    process_destroy(child.process);
+    teardown(&fixture);
+    umount2("/proc", MNT_DETACH);
+}
+
 static int make_fifo(void **state)
 {
     int fd = mkstemp(fifo);
@@ -413,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_reaper_ends_that_nobody_listens_to),
         cmocka_unit_test(a_reaper_that_is_stopped_does_not_hold_up_the_end),
         cmocka_unit_test(nor_a_spawn),
+        cmocka_unit_test(ranks_end_where_children_are_not_listed),
     };
 
     return cmocka_run_group_tests(tests, make_fifo, remove_fifo);
