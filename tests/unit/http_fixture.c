@@ -543,18 +543,24 @@ bool fixture_wait(sem_t *sem, int n, double seconds)
 
 /* ---- the client ---- */
 
-int client_connect(const struct fixture *fixture)
+void client_connect_on(int fd, const struct fixture *fixture)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)fixture->port)};
     struct timeval limit = {.tv_sec = WAIT_S};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_true(fd >= 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+}
+
+int client_connect(const struct fixture *fixture)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    client_connect_on(fd, fixture);
     return fd;
 }
 

@@ -59,6 +59,7 @@ bool fixture_wait(sem_t *sem, int n, double seconds);
 
 /* A blocking connection with a receive timeout of WAIT_S. */
 int client_connect(const struct fixture *fixture);
+void client_connect_on(int fd, const struct fixture *fixture);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const void *data, size_t len);
 /* As recv(), which the kernel interrupts in all threads where libuv uses io_uring. */

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -222,6 +223,37 @@ static void an_odd_opening_is_no_way_in(void **state)
     close_crowd(fds, OPENINGS);
 }
 
+/* Closes no more than it must where the process has no descriptor left. */
+static void one_makes_room_for_one(void **state)
+{
+    struct rlimit all, none;
+    int silent[ROOM / 4], filler[256], n = 0, one;
+    struct reply reply;
+
+    (void)state;
+    for (int i = 0; i < ROOM / 4; i++)
+        silent[i] = client_connect(fixture);
+    assert_int_equal(fixture_counter(fixture, "waiting"), ROOM / 4);
+    getrlimit(RLIMIT_NOFILE, &all);
+    one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    none = (struct rlimit){256, all.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    while (n < 256 && (filler[n] = dup(one)) >= 0)
+        n++;
+    client_connect_on(one, fixture);
+    client_send(one, "GET /counters HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    client_read(one, false, &reply);
+    setrlimit(RLIMIT_NOFILE, &all);
+    assert_int_equal(reply.status, 200);
+    reply_release(&reply);
+    /* None where the server was still to close the connection before. */
+    assert_in_range(fixture_counter(fixture, "reclaimed"), 0, 1);
+    assert_in_range(fixture_counter(fixture, "waiting"), ROOM / 4 - 1, ROOM / 4);
+    close_crowd(silent, ROOM / 4);
+    close_crowd(filler, n);
+    close(one);
+}
+
 /* Until nothing moves any more: a connection that can still take bytes takes some between
  * two questions. */
 static void await_standstill(void)
@@ -329,6 +361,7 @@ int main(void)
         CASE(refuses_where_nobody_can_go),
         CASE(takes_a_head_in_pieces),
         CASE(an_odd_opening_is_no_way_in),
+        CASE(one_makes_room_for_one),
         SMALL(drops_no_reader_of_what_all_get_at_once, &small),
         SMALL(forgets_who_left_before_its_turn, &small),
         SMALL(serves_readers_of_streams_past_others, &small),
