@@ -30,7 +30,7 @@
 struct guest {
     struct roster_entry entry;
     int fd;
-    bool is_ready; /* stands in lobby->ready */
+    bool is_ready; /* stands in lobby->spoken and ready */
     socklen_t address_len;
     union {
         struct sockaddr any;
@@ -47,8 +47,9 @@ struct lobby {
     unsigned handles; /* not yet closed */
     int epoll_fd;     /* of the guests, edge-triggered: a part of a head wakes us once */
     int spare_fd;     /* to take and refuse one when no descriptor is left */
-    struct roster waiting;
-    TAILQ_HEAD(, guest) ready; /* who spoke, in the order of admission */
+    struct roster waiting;     /* the silent */
+    struct roster spoken;      /* the others */
+    TAILQ_HEAD(, guest) ready; /* these in the order of admission */
     struct lobby_counters counters;
     uint64_t told; /* reclaimed ones that the log knows of */
     void (*closed)(void *arg);
@@ -59,7 +60,7 @@ static void guest_free(struct lobby *lobby, struct guest *guest)
 {
     if (guest->is_ready)
         TAILQ_REMOVE(&lobby->ready, guest, ready);
-    roster_remove(&lobby->waiting, &guest->entry);
+    roster_remove(guest->is_ready ? &lobby->spoken : &lobby->waiting, &guest->entry);
     free(guest);
 }
 
@@ -118,6 +119,14 @@ static enum look look_at(const struct lobby *lobby, const struct guest *guest,
 
 /* ---- Admission ---- */
 
+static int watch(struct lobby *lobby, struct guest *guest)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET,
+                                .data.ptr = guest};
+
+    return epoll_ctl(lobby->epoll_fd, EPOLL_CTL_ADD, guest->fd, &event);
+}
+
 static bool admit(struct lobby *lobby, struct guest *guest)
 {
     const struct lobby_config *config = &lobby->config;
@@ -125,8 +134,10 @@ static bool admit(struct lobby *lobby, struct guest *guest)
     /* The library has a poll of its own. */
     epoll_ctl(lobby->epoll_fd, EPOLL_CTL_DEL, guest->fd, NULL);
     if (config->admit(config->arg, guest->fd, &guest->address.any, guest->address_len) ==
-        LOBBY_LATER)
+        LOBBY_LATER) {
+        watch(lobby, guest);
         return false;
+    }
     guest_free(lobby, guest);
     return true;
 }
@@ -150,14 +161,21 @@ static void on_turn(uv_timer_t *timer)
                        0);
 }
 
-/* It has spoken. Whose address has few here does not wait for those that have many. */
+/* It has spoken, and no silence ends it any more. Whose address has few here does not
+ * wait for those that have many. */
 static void let_in(struct lobby *lobby, struct guest *guest)
 {
     unsigned count;
 
     if (lobby->config.max_per_turn == 0 && admit(lobby, guest))
         return;
-    roster_oldest_of(&lobby->waiting, &guest->address.any, &count);
+    roster_remove(&lobby->waiting, &guest->entry);
+    if (roster_add(&lobby->spoken, &guest->entry, &guest->address.any,
+                   uv_now(lobby->loop))) {
+        guest_drop(lobby, guest);
+        return;
+    }
+    roster_oldest_of(&lobby->spoken, &guest->address.any, &count);
     if (count <= FEW)
         TAILQ_INSERT_HEAD(&lobby->ready, guest, ready);
     else
@@ -202,6 +220,11 @@ static void on_events(uv_poll_t *poll, int status, int events)
 
 /* ---- Arrival ---- */
 
+static unsigned here(const struct lobby *lobby)
+{
+    return lobby->waiting.count + lobby->spoken.count;
+}
+
 /* The longest silent connection makes room, be it here or in the library. */
 static bool make_room(struct lobby *lobby)
 {
@@ -209,6 +232,8 @@ static bool make_room(struct lobby *lobby)
     struct roster_entry *oldest = roster_oldest(&lobby->waiting);
 
     if (!config->reclaim(config->arg, oldest ? oldest->since_ms : UINT64_MAX)) {
+        if (!oldest)
+            oldest = roster_oldest(&lobby->spoken);
         if (!oldest)
             return false;
         guest_drop(lobby, oldest->owner);
@@ -243,20 +268,16 @@ static bool has_room(struct lobby *lobby, const struct sockaddr *address)
         guest_drop(lobby, oldest->owner);
         lobby->counters.reclaimed++;
     }
-    return lobby->waiting.count + config->admitted(config->arg) < config->max ||
-           make_room(lobby);
+    return here(lobby) + config->admitted(config->arg) < config->max || make_room(lobby);
 }
 
 static void on_sweep(uv_timer_t *timer);
 
 static void receive(struct lobby *lobby, struct guest *guest)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET,
-                                .data.ptr = guest};
-
     if (settle(lobby, guest, false))
         return;
-    if (epoll_ctl(lobby->epoll_fd, EPOLL_CTL_ADD, guest->fd, &event)) {
+    if (watch(lobby, guest)) {
         guest_drop(lobby, guest);
         return;
     }
@@ -377,6 +398,7 @@ struct lobby *lobby_create(uv_loop_t *loop, const struct lobby_config *config,
     lobby->config = *config;
     lobby->loop = loop;
     roster_init(&lobby->waiting);
+    roster_init(&lobby->spoken);
     TAILQ_INIT(&lobby->ready);
     lobby->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     lobby->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -400,7 +422,7 @@ struct lobby *lobby_create(uv_loop_t *loop, const struct lobby_config *config,
 void lobby_counters(const struct lobby *lobby, struct lobby_counters *out)
 {
     *out = lobby->counters;
-    out->waiting = lobby->waiting.count;
+    out->waiting = here(lobby);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -421,7 +443,8 @@ void lobby_close(struct lobby *lobby, void (*closed)(void *arg), void *arg)
 
     lobby->closed = closed;
     lobby->closed_arg = arg;
-    while ((oldest = roster_oldest(&lobby->waiting)))
+    while ((oldest = roster_oldest(&lobby->waiting)) ||
+           (oldest = roster_oldest(&lobby->spoken)))
         guest_drop(lobby, oldest->owner);
     uv_close((uv_handle_t *)&lobby->listener, on_closed);
     uv_close((uv_handle_t *)&lobby->poll, on_closed);

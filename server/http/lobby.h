@@ -23,7 +23,7 @@ struct lobby_config {
     int listener; /* taken, also on failure */
     bool is_tls;
     unsigned max;             /* of connections, here and admitted */
-    unsigned max_waiting;     /* here */
+    unsigned max_waiting;     /* silent ones here */
     unsigned max_per_address; /* of these */
     unsigned max_per_turn; /* admissions per turn of the loop; 0: any, and none LATER */
     uint64_t patience_ms;
