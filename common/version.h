@@ -7,7 +7,8 @@
  * build. */
 const char *version_build(void);
 
-/* "PROGRAM VERSION (workers' build ID)" on stdout, as --version answers; -1 if that fails. */
+/* "PROGRAM VERSION (workers' build ID)" on stdout, as --version answers; -1 if that
+ * fails. */
 int version_print(const char *program);
 
 #endif

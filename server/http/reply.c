@@ -24,7 +24,7 @@ static const char ui_policy[] =
 struct large {
     struct http_server *server;
     struct backlog_entry unread;
-    char *data; /* NULL: the client was dropped */
+    char *data;                         /* NULL: the client was dropped */
     struct http_connection *connection; /* while it is read */
     int fd;
 };
