@@ -18,6 +18,7 @@
 
 #define ROOM 40
 #define CROWD 60
+#define ASKED_MAX 100000
 #define PACED_BYTES ((size_t)32 << 20)
 #define LARGE_BYTES ((size_t)16 << 20)
 
@@ -273,7 +274,7 @@ static void await_standstill(void)
 static void serves_readers_past(int n, const char *target, size_t len, size_t unread)
 {
     char request[128];
-    int fds[CROWD];
+    int fds[CROWD], asked = 0;
     struct reply reply;
 
     snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -284,8 +285,10 @@ static void serves_readers_past(int n, const char *target, size_t len, size_t un
     }
     /* Until all have their answer, of which some are dropped; the questions count as
      * well. */
-    for (int asked = 0; fixture_counter(fixture, "2xx") < n + asked; asked++)
-        ;
+    while (fixture_counter(fixture, "2xx") < n + asked) {
+        if (++asked == ASKED_MAX)
+            fail_msg("not all of %d requests were answered", n);
+    }
     await_standstill();
     snprintf(request, sizeof(request), "GET %s", target);
     client_ask(fixture, request, "", NULL, &reply);
