@@ -219,10 +219,13 @@ static int find_rendezvous_address(struct config *config, struct error *err)
 static int find_hosts(struct config *config, struct error *err)
 {
     char own[HOST_NAME_MAX + 1] = "";
+    const char *dot;
     int n;
 
     gethostname(own, sizeof(own) - 1);
-    n = snprintf(config->hosts, sizeof(config->hosts), "%s%s%s%s%s", own,
+    dot = strchr(own, '.');
+    n = snprintf(config->hosts, sizeof(config->hosts), "%s%s%.*s%s%s%s%s", own,
+                 dot ? "," : "", dot ? (int)(dot - own) : 0, own,
                  config->advertise ? "," : "", config->advertise ? config->advertise : "",
                  config->allow_host ? "," : "",
                  config->allow_host ? config->allow_host : "");

@@ -275,6 +275,9 @@ static int start_http(struct server *server, struct error *err)
     server->api.started_ms = clock_wall_ms();
     if (!config_is_loopback(&config->address) && config->token_file && !config->tls_cert)
         log_warn("tokens travel unencrypted: there is no --tls-cert");
+    if (!config->token_file)
+        log_info("known by its addresses, localhost, %s; --allow-host adds names",
+                 config->hosts);
     if (!config->web_dir)
         log_info("there is no web UI beside the program; --web-dir names one");
     server->api.http =
