@@ -361,6 +361,7 @@ static void a_reaper_that_is_stopped_does_not_hold_up_the_end(void **state)
     process_table_limit(fixture.table, 0, 0);
     process_tree_end(fixture.tree);
     await(&fixture, &fixture.has_tree_ended);
+    await(&fixture, &child.has_ended);
     assert_true(child.is_signal);
     assert_false(is_there(pid));
     assert_string_equal(fixture.left, "");
