@@ -499,7 +499,8 @@ void process_tree_end(struct process_tree *tree)
 
 /* ---- start ---- */
 
-/* posix_spawn, as this program has threads and its memory is not worth copying. */
+/* posix_spawn, as this program has threads and its memory is not worth copying. In a
+ * session of its own, as no terminal's hangup is meant for the reaper. */
 static int spawn_reaper(const struct process_table *table, int socket, pid_t *pid)
 {
     char name[] = "ringbench-reaper";
@@ -516,7 +517,7 @@ static int spawn_reaper(const struct process_table *table, int socket, pid_t *pi
     posix_spawnattr_init(&attributes);
     sigfillset(&set);
     posix_spawnattr_setsigdefault(&attributes, &set);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
     code = posix_spawn(pid, table->reaper, &actions, &attributes, argv, env);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);

@@ -181,6 +181,12 @@ export class Program {
   async kill() {
     if (this.status) return;
     killTree(this.pid);
-    await this.ended();
+    try {
+      await this.ended();
+    } finally {
+      // What outlived its parent holds them too: a failed test, but not one that hangs.
+      this.child.stdout.destroy();
+      this.child.stderr.destroy();
+    }
   }
 }
