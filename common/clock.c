@@ -24,6 +24,17 @@ int64_t clock_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+struct clock_time clock_read(const struct clock *clock)
+{
+    struct clock_time now;
+
+    if (clock)
+        return clock->read(clock->arg);
+    now.wall_ms = clock_wall_ms();
+    now.monotonic_ns = clock_monotonic_ns();
+    return now;
+}
+
 const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX])
 {
     time_t seconds;

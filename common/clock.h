@@ -13,6 +13,20 @@ int64_t clock_wall_ms(void);
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t clock_monotonic_ns(void);
 
+/* The same moment on both. */
+struct clock_time {
+    int64_t wall_ms, monotonic_ns;
+};
+
+/* Who tells the time to something that is given a clock. */
+struct clock {
+    struct clock_time (*read)(void *arg);
+    void *arg;
+};
+
+/* NULL: the system's. */
+struct clock_time clock_read(const struct clock *clock);
+
 /* RFC 3339 in UTC with milliseconds, "2026-01-31T23:59:59.123Z"; returns text.
  * Clamped to the years 1970 to 9999. */
 const char *clock_format_ms(int64_t wall_ms, char text[CLOCK_TEXT_MAX]);

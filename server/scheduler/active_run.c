@@ -201,6 +201,11 @@ void scheduler_release(struct scheduler *scheduler)
         scheduler_free(scheduler);
 }
 
+struct clock_time scheduler_now(const struct scheduler *scheduler)
+{
+    return clock_read(scheduler->config.clock);
+}
+
 void scheduler_wake(struct scheduler *scheduler)
 {
     if (!scheduler->is_closing)

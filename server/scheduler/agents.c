@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
 #include "common/run_spec_fields.h"
@@ -20,7 +19,7 @@ struct batch {
     char identity[DIGEST_TEXT_SIZE];
     struct action *actions;
     size_t n_actions, capacity;
-    int64_t last_seq;
+    int64_t now_ms, last_seq;
     scheduler_acked *done;
     void *arg;
 };
@@ -166,19 +165,18 @@ static struct node *admit(struct scheduler *scheduler,
                           const struct scheduler_caller *caller,
                           struct scheduler_registered *registered, struct error *err)
 {
-    int64_t now_ns = clock_monotonic_ns();
+    struct clock_time now = scheduler_now(scheduler);
     const struct node *before;
 
     if (node_claim_identify(scheduler, registration, caller->key, err) ||
-        node_claim_check(scheduler, registration, now_ns, &registered->retry_after_s,
-                         err) ||
+        node_claim_check(scheduler, registration, now.monotonic_ns,
+                         &registered->retry_after_s, err) ||
         node_claim_room(scheduler, registration, body, caller->bytes, err))
         return NULL;
     before = node_find(&scheduler->nodes, registration->name);
     if (before && !digest_equal(before->identity, registration->identity))
         node_claim_drop(scheduler, before);
-    return node_register(&scheduler->nodes, registration, now_ns, &registered->is_new,
-                         err);
+    return node_register(&scheduler->nodes, registration, now, &registered->is_new, err);
 }
 
 json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
@@ -241,7 +239,7 @@ static struct node *find_or_error(struct scheduler *scheduler, const char *agent
     }
     if (node_claim_check_key(node, key, err))
         return NULL;
-    node_seen(node, clock_monotonic_ns());
+    node_seen(node, scheduler_now(scheduler));
     return node;
 }
 
@@ -253,7 +251,7 @@ int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *k
     if (!node)
         return -1;
     node_poll(node, after,
-              clock_monotonic_ns() + scheduler->config.poll_s * INT64_C(1000000000), done,
+              node->last_seen_ns + scheduler->config.poll_s * INT64_C(1000000000), done,
               arg);
     return 0;
 }
@@ -390,9 +388,9 @@ static struct action *next_action(struct batch *batch)
 
 /* The node's clock may be wrong. No event is of the future: how long a run has taken is
  * known by its latest one after a restart. */
-static int64_t settle_time(json_t *line)
+static int64_t settle_time(json_t *line, int64_t now_ms)
 {
-    int64_t now_ms = clock_wall_ms(), time_ms = json_get_int(line, "time_ms", now_ms);
+    int64_t time_ms = json_get_int(line, "time_ms", now_ms);
 
     time_ms = time_ms < 1 ? 1 : time_ms > now_ms ? now_ms : time_ms;
     json_object_set_new(line, "time_ms", json_integer(time_ms));
@@ -403,7 +401,8 @@ static int64_t settle_time(json_t *line)
 static int take_line(struct batch *batch, struct store_write *write, json_t *line,
                      struct error *err)
 {
-    int64_t seq = json_get_int(line, "seq", 0), time_ms = settle_time(line);
+    int64_t seq = json_get_int(line, "seq", 0);
+    int64_t time_ms = settle_time(line, batch->now_ms);
     struct action *action;
 
     if (seq > 0 && seq <= batch->last_seq)
@@ -485,6 +484,7 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     batch->scheduler = scheduler;
     batch->node = node;
     memcpy(batch->identity, node->identity, sizeof(batch->identity));
+    batch->now_ms = node->last_seen_ms;
     batch->last_seq = node->acked;
     batch->done = done;
     batch->arg = arg;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/buf.h"
-#include "common/clock.h"
 #include "common/json_util.h"
 #include "server/scheduler/case_blame.h"
 #include "server/scheduler/case_start.h"
@@ -28,6 +27,11 @@
 /* An agent that is alive takes its stop at once and asks for more. One that has no
  * request here and has been silent for so long is not, whatever its lease says yet. */
 #define SILENT_NS INT64_C(5000000000)
+
+static int64_t time_ns(const struct live_case *live)
+{
+    return scheduler_now(live->active->scheduler).monotonic_ns;
+}
 
 static struct run_case *model_of(const struct live_case *live)
 {
@@ -96,7 +100,7 @@ static void on_start_stored(struct active_run *active)
     if (!live || live->stage != STAGE_STARTING || active->scheduler->is_closing)
         return;
     live->stage = STAGE_JOINING;
-    live->join_until_ns = clock_monotonic_ns() + join_s(active) * INT64_C(1000000000);
+    live->join_until_ns = time_ns(live) + join_s(active) * INT64_C(1000000000);
     if (case_start_send(live, &err))
         live_case_stop(live, CASE_FAILED, err.text);
 }
@@ -147,7 +151,7 @@ struct live_case *live_case_resume(struct active_run *active, size_t index)
             live->ranks[i].reason = strdup(model->ranks[i].reason);
     }
     if (live->failed_first >= 0)
-        live->grace_until_ns = clock_monotonic_ns() + GRACE_NS;
+        live->grace_until_ns = time_ns(live) + GRACE_NS;
     return live;
 }
 
@@ -201,7 +205,7 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     live->stage = STAGE_ENDING;
     live->end_state = state;
     live->end_reason = strdup(reason);
-    live->end_until_ns = clock_monotonic_ns() + STOP_NS;
+    live->end_until_ns = time_ns(live) + STOP_NS;
     if (before == STAGE_STARTING) {
         /* Nothing was sent, so nothing will be heard. */
         for (size_t i = 0; i < live->active->run->n_nodes; i++)
@@ -227,14 +231,14 @@ static void note_failure(struct live_case *live)
 {
     if (live->stage == STAGE_ENDING || live->grace_until_ns)
         return;
-    live->grace_until_ns = clock_monotonic_ns() + GRACE_NS;
+    live->grace_until_ns = time_ns(live) + GRACE_NS;
     scheduler_wake(live->active->scheduler);
 }
 
 static void enter_running(struct live_case *live)
 {
     live->stage = STAGE_RUNNING;
-    live->changed_ns = clock_monotonic_ns();
+    live->changed_ns = time_ns(live);
     emit_case(live->active, live->index, attempt_of(live), CASE_RUNNING, NULL, NULL);
     if (live->active->run->state != RUN_RUNNING)
         emit_state(live->active, RUN_RUNNING, NULL);
@@ -244,7 +248,7 @@ void live_case_rank(struct live_case *live, const struct rank_report *report)
 {
     struct live_rank *rank = &live->ranks[report->rank];
 
-    live->changed_ns = clock_monotonic_ns();
+    live->changed_ns = time_ns(live);
     if (report->state == RANK_FAILED) {
         if (live->failed_first < 0)
             live->failed_first = report->rank;
@@ -320,7 +324,7 @@ void live_case_refused(struct live_case *live, const char *node, const char *rea
 
 void live_case_result(struct live_case *live)
 {
-    live->changed_ns = clock_monotonic_ns();
+    live->changed_ns = time_ns(live);
 }
 
 void live_case_progress(struct live_case *live, int rank, const json_t *event)
@@ -332,7 +336,7 @@ void live_case_progress(struct live_case *live, int rank, const json_t *event)
         return;
     r = &live->ranks[rank];
     if (op != r->op || done != r->done)
-        live->changed_ns = clock_monotonic_ns();
+        live->changed_ns = time_ns(live);
     r->op = op;
     r->done = done;
     r->size = json_get_int(event, "size", 0);
@@ -460,7 +464,7 @@ void live_case_forget(struct live_case *live, const struct node *node)
 {
     char how[NODE_LEAVING_MAX + 64];
 
-    describe_absence(node, clock_monotonic_ns(), how, sizeof(how));
+    describe_absence(node, time_ns(live), how, sizeof(how));
     for (size_t i = 0; i < live->active->run->n_nodes; i++) {
         if (node_at(live, i) != node)
             continue;

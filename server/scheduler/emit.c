@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
 #include "common/run_matrix.h"
@@ -52,23 +51,23 @@ static int disown_results(struct store_write *write, const struct run *run,
 }
 
 /* How long the run has been under way by the clock that nobody sets, as of when. */
-static json_t *elapsed_json(const struct active_run *active, int64_t now)
+static json_t *elapsed_json(const struct active_run *active, struct clock_time now)
 {
-    int64_t left_ns = active->deadline_ns - clock_monotonic_ns();
+    int64_t left_ns = active->deadline_ns - now.monotonic_ns;
     int64_t ran_ms = active->run->spec->timeout_s * 1000 - left_ns / 1000000;
 
     return json_pack("{s:I, s:I}", "ran_ms", (json_int_t)ran_ms, "at_ms",
-                     (json_int_t)now);
+                     (json_int_t)now.wall_ms);
 }
 
 static int fill_write(struct store_write *write, const struct active_run *active,
-                      int64_t now, const char *type, const json_t *body)
+                      struct clock_time now, const char *type, const json_t *body)
 {
     const struct run *run = active->run;
     json_t *doc = NULL;
     int result;
 
-    if (store_write_event(write, run->id, now, type, body) ||
+    if (store_write_event(write, run->id, now.wall_ms, type, body) ||
         disown_results(write, run, type, body))
         return -1;
     if (!changes_row(run, type))
@@ -88,11 +87,11 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
 {
     struct store_write *write = store_write_create();
     struct emission *emission = calloc(1, sizeof(*emission));
-    int64_t now = clock_wall_ms();
+    struct clock_time now = scheduler_now(active->scheduler);
 
     /* The model goes on even if memory is out: a lost line of the log is the lesser harm.
      */
-    run_apply(active->run, now, type, body);
+    run_apply(active->run, now.wall_ms, type, body);
     if (!write || !emission || fill_write(write, active, now, type, body)) {
         log_error("run %s: out of memory for an event '%s'", active->run->id, type);
         json_decref(body);

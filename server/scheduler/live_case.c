@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "server/scheduler/state.h"
 
 struct live_case *live_case_create(struct active_run *active, size_t index)
@@ -22,7 +21,7 @@ struct live_case *live_case_create(struct active_run *active, size_t index)
         return NULL;
     }
     live->failed_first = -1;
-    live->changed_ns = clock_monotonic_ns();
+    live->changed_ns = scheduler_now(active->scheduler).monotonic_ns;
     return live;
 }
 

@@ -151,8 +151,8 @@ static void take_registration(struct node *node, const struct node_registration 
 }
 
 struct node *node_register(struct node_registry *registry,
-                           const struct node_registration *registration, int64_t now_ns,
-                           bool *is_new, struct error *err)
+                           const struct node_registration *registration,
+                           struct clock_time now, bool *is_new, struct error *err)
 {
     struct node *node = node_find(registry, registration->name);
     bool same = node && strcmp(node->boot_id, registration->boot_id) == 0 &&
@@ -171,7 +171,7 @@ struct node *node_register(struct node_registry *registry,
         node->committing = NULL;
         node->was_refused = false;
         node->was_here = registration->was_here;
-        node->registered_ms = clock_wall_ms();
+        node->registered_ms = now.wall_ms;
     }
     node_poll_end(node);
     json_array_clear(node->commands);
@@ -187,14 +187,14 @@ struct node *node_register(struct node_registry *registry,
     registry->cost += registration->cost - node->cost;
     node->cost = registration->cost;
     node->bytes = registration->bytes;
-    node_seen(node, now_ns);
+    node_seen(node, now);
     return node;
 }
 
-void node_seen(struct node *node, int64_t now_ns)
+void node_seen(struct node *node, struct clock_time now)
 {
-    node->last_seen_ns = now_ns;
-    node->last_seen_ms = clock_wall_ms();
+    node->last_seen_ns = now.monotonic_ns;
+    node->last_seen_ms = now.wall_ms;
 }
 
 void node_excuse(struct node *node, int64_t ns)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/clock.h"
 #include "common/ids.h"
 #include "server/scheduler/digest.h"
 #include "server/scheduler/scheduler.h"
@@ -90,13 +91,13 @@ struct node_registration {
 /* Register or resume, whoever held the name (see node_claim.h). *is_new: not the same
  * boot as before. */
 struct node *node_register(struct node_registry *registry,
-                           const struct node_registration *registration, int64_t now_ns,
-                           bool *is_new, struct error *err);
+                           const struct node_registration *registration,
+                           struct clock_time now, bool *is_new, struct error *err);
 
 /* Take it out and free it; nobody may hold it any more. */
 void node_remove(struct node_registry *registry, struct node *node);
 
-void node_seen(struct node *node, int64_t now_ns);
+void node_seen(struct node *node, struct clock_time now);
 
 /* So much of its silence does not count. */
 void node_excuse(struct node *node, int64_t ns);

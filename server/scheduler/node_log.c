@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "common/clock.h"
-
 void node_log(struct scheduler *scheduler, const struct node *node, const char *state,
               const char *detail)
 {
@@ -12,7 +10,8 @@ void node_log(struct scheduler *scheduler, const struct node *node, const char *
 
     /* Nobody waits for it, and losing a line of it harms no run. */
     if (write)
-        store_write_node(write, node->name, clock_wall_ms(), state, detail);
+        store_write_node(write, node->name, scheduler_now(scheduler).wall_ms, state,
+                         detail);
     store_submit(scheduler->config.store, write, false, NULL, NULL);
 }
 

@@ -28,7 +28,8 @@ static void resume_cases(struct active_run *active)
 
 /* Time that passed while no server ran does not count, whatever the clock says of it:
  * what is known is how long the run had taken when it was last seen. */
-static int64_t deadline_ns(const struct run *run, const struct store_unfinished *found)
+static int64_t deadline_ns(const struct run *run, const struct store_unfinished *found,
+                           int64_t now_ns)
 {
     const json_t *elapsed = json_object_get(found->doc, "elapsed");
     int64_t at_ms = json_get_int(elapsed, "at_ms", run->started_ms);
@@ -39,7 +40,7 @@ static int64_t deadline_ns(const struct run *run, const struct store_unfinished 
     ran_ms = ran_ms > 0 ? ran_ms : 0;
     left_ms -= ran_ms < left_ms ? ran_ms : left_ms;
     left_ms -= since_ms < left_ms ? since_ms : left_ms;
-    return clock_monotonic_ns() + left_ms * INT64_C(1000000);
+    return now_ns + left_ms * INT64_C(1000000);
 }
 
 /* What an earlier server accepted and this one does not: its run ends here, and can be
@@ -48,7 +49,7 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
 {
     struct store_write *write = store_write_create();
     const char *id = json_get_str(doc, "id", ""), *state = run_state_name(RUN_FAILED);
-    int64_t now_ms = clock_wall_ms();
+    int64_t now_ms = scheduler_now(scheduler).wall_ms;
     json_t *body =
         json_pack("{s:s, s:o}", "state", state, "reason", json_clean_string(reason));
     json_t *ended = json_copy((json_t *)(uintptr_t)doc);
@@ -93,7 +94,7 @@ static int take_up(void *arg, struct store_recall *recall,
     active->head = found->head;
     if (!run->started_ms)
         return 0; /* waits on, as if nothing had been */
-    active->deadline_ns = deadline_ns(run, found);
+    active->deadline_ns = deadline_ns(run, found, scheduler_now(scheduler).monotonic_ns);
     emit_message(active, "warn", "the server restarted");
     resume_cases(active);
     return 0;
@@ -118,7 +119,8 @@ int scheduler_recover(struct scheduler *scheduler, struct error *err)
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
     scheduler->recovering_until_ns =
-        clock_monotonic_ns() + (scheduler->config.lease_s + 10) * INT64_C(1000000000);
+        scheduler_now(scheduler).monotonic_ns +
+        (scheduler->config.lease_s + 10) * INT64_C(1000000000);
     if (store_recall_unfinished(scheduler->config.store, take_up, scheduler, err))
         return -1;
     if (scheduler->n_runs > 0)

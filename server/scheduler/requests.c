@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/log.h"
 #include "server/scheduler/node_claim.h"
 #include "server/scheduler/programs.h"
@@ -75,7 +74,7 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
     struct error err;
 
     id_run(id);
-    run = run_create(id, spec, clock_wall_ms());
+    run = run_create(id, spec, scheduler_now(scheduler).wall_ms);
     if (!submission || !write || !run ||
         fill_submission(write, run, idempotency_key, body_hash)) {
         error_set(&err, ERROR_MEMORY, "out of memory");
@@ -99,7 +98,7 @@ json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, b
 
     if (!active)
         return NULL;
-    return run_eta_add(active->run,
+    return run_eta_add(active->run, scheduler_now(scheduler).wall_ms,
                        run_to_json(active->run, brief ? RUN_BRIEF : RUN_WHOLE));
 }
 

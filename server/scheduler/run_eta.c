@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "common/clock.h"
 #include "server/scheduler/run_groups.h"
 
 /* Cases that have not begun. */
@@ -16,7 +15,7 @@ static size_t cases_ahead(const struct run *run)
     return n;
 }
 
-json_t *run_eta_add(const struct run *run, json_t *doc)
+json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
 {
     const char *basis = NULL;
     double seconds = -1.0;
@@ -29,8 +28,8 @@ json_t *run_eta_add(const struct run *run, json_t *doc)
         /* Control series are like a program: how long they take, only whole cases say. */
         bool is_known = !run->spec->program.name && run->spec->control.kinds == 0;
 
-        seconds = pace_eta(run->pace, is_known ? &plan : NULL, cases_ahead(run),
-                           clock_wall_ms(), &basis);
+        seconds = pace_eta(run->pace, is_known ? &plan : NULL, cases_ahead(run), now_ms,
+                           &basis);
     }
     json_object_set_new(
         doc, "eta_s", seconds < 0.0 ? json_null() : json_real(round(seconds * 10) / 10));

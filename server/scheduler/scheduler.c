@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/batch_group.h"
-#include "common/clock.h"
 #include "common/json_util.h"
 #include "common/log.h"
 #include "server/scheduler/live_case.h"
@@ -406,9 +405,9 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
 
 /* How long a run has taken is stored anew when somebody sets the clock: after a restart
  * the time of its last event would say something else. */
-static void notice_set_clock(struct scheduler *scheduler, int64_t now_ns)
+static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
 {
-    int64_t offset_ms = clock_wall_ms() - now_ns / 1000000;
+    int64_t offset_ms = now.wall_ms - now.monotonic_ns / 1000000;
     int64_t by_ms = scheduler->ticked_ns ? offset_ms - scheduler->clock_offset_ms : 0;
     const char *way = by_ms > 0 ? "forward" : "back";
     double by_s = (double)(by_ms > 0 ? by_ms : -by_ms) / 1e3;
@@ -424,21 +423,21 @@ static void notice_set_clock(struct scheduler *scheduler, int64_t now_ns)
     }
 }
 
-static void tick(struct scheduler *scheduler)
+void scheduler_tick(struct scheduler *scheduler)
 {
-    int64_t now_ns = clock_monotonic_ns();
+    struct clock_time now = scheduler_now(scheduler);
 
     if (scheduler->is_closing)
         return;
-    notice_set_clock(scheduler, now_ns);
-    excuse_absence(scheduler, now_ns);
-    expire_agents(scheduler, now_ns);
-    tick_runs(scheduler, now_ns);
+    notice_set_clock(scheduler, now);
+    excuse_absence(scheduler, now.monotonic_ns);
+    expire_agents(scheduler, now.monotonic_ns);
+    tick_runs(scheduler, now.monotonic_ns);
 }
 
 static void on_tick(uv_timer_t *timer)
 {
-    tick(timer->data);
+    scheduler_tick(timer->data);
 }
 
 static void on_soon(uv_idle_t *idle)
@@ -446,7 +445,7 @@ static void on_soon(uv_idle_t *idle)
     struct scheduler *scheduler = idle->data;
 
     uv_idle_stop(idle);
-    tick(scheduler);
+    scheduler_tick(scheduler);
     /* A case may have begun or ended: let its clock take effect now. */
     uv_timer_again(&scheduler->tick);
 }
@@ -481,7 +480,8 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->on_soon = on_soon;
     scheduler->open_handles = 2;
     scheduler->pending = 1; /* its own handles */
-    uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
+    if (!config->clock)
+        uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
     return scheduler;
 }
 

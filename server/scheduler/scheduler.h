@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/problem.h"
 #include "common/run_spec.h"
@@ -28,6 +29,8 @@ struct scheduler_config {
     long batch_lost_s;             /* a batch job's node that is lost has left then */
     long max_nodes;                /* known at once */
     long join_s;                   /* deadline of a case's rendezvous */
+    const struct clock *clock; /* borrowed; NULL: the system's. With another clock time
+                                  passes only by scheduler_tick */
 };
 
 struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
@@ -35,6 +38,11 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
 
 /* Take up the runs that the store holds unfinished. Call once, before the loop runs. */
 int scheduler_recover(struct scheduler *scheduler, struct error *err);
+
+/* Look at every deadline by the clock, and at the queue. The scheduler does it by itself
+ * by the system's clock; whoever gave it another one, after moving that. A step of 2 s or
+ * more says that nobody listened meanwhile. */
+void scheduler_tick(struct scheduler *scheduler);
 
 /* Answer every parked poll, stop the timers. Runs stay as they are in the store. `closed`
  * runs on the loop. */

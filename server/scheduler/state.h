@@ -75,6 +75,9 @@ void publish(struct active_run *active, const struct store_event *event);
 void scheduler_hold(struct scheduler *scheduler);
 void scheduler_release(struct scheduler *scheduler);
 
+/* By the clock that it was given: the one place that reads it. */
+struct clock_time scheduler_now(const struct scheduler *scheduler);
+
 /* Have the queue looked at before the loop waits again. */
 void scheduler_wake(struct scheduler *scheduler);
 

@@ -18,9 +18,13 @@
 #include "common/ids.h"
 #include "common/json_util.h"
 #include "common/log.h"
-#include "server/scheduler/scheduler.h"
+#include "server/scheduler/state.h"
 
-#define DEADLINE_NS INT64_C(60000000000)
+/* Of what does not wait for time to pass, which only a fault does not come to. */
+#define PATIENCE_NS INT64_C(60000000000)
+
+#define STEP_MS 100
+#define START_MS INT64_C(1700000000000)
 
 static const char key[] = "0123456789abcdef0123456789abcdef"; /* every agent's */
 
@@ -30,7 +34,8 @@ struct world {
     struct store *store;
     struct rendezvous *rendezvous;
     struct scheduler *scheduler;
-    long lease_s, join_s;
+    struct clock clock;
+    struct clock_time now;
 };
 
 struct agent {
@@ -43,17 +48,72 @@ struct agent {
     bool has_answer;
 };
 
-/* ---- The loop ---- */
+/* ---- The loop and the time ---- */
 
-static inline void spin(struct world *world, const bool *flag)
+static inline struct clock_time read_world(void *arg)
 {
-    int64_t until = clock_monotonic_ns() + DEADLINE_NS;
+    const struct world *world = arg;
+
+    return world->now;
+}
+
+static inline void move_clock(struct world *world, int64_t ms)
+{
+    world->now.wall_ms += ms;
+    world->now.monotonic_ns += ms * 1000000;
+    scheduler_tick(world->scheduler);
+}
+
+/* Nothing of the scheduler's is on its way to the disk or from there. */
+static inline bool is_settled(const struct world *world)
+{
+    const struct scheduler *scheduler = world->scheduler;
+
+    return scheduler->pending == 1 &&
+           !uv_is_active((const uv_handle_t *)&scheduler->soon);
+}
+
+/* No time passes. */
+static inline void await(struct world *world, const bool *flag)
+{
+    int64_t until = clock_monotonic_ns() + PATIENCE_NS;
 
     while (!*flag) {
         if (clock_monotonic_ns() > until)
-            fail_msg("nothing happened in time");
+            fail_msg("nothing happened");
         uv_run(&world->loop, UV_RUN_ONCE);
     }
+}
+
+/* Time passes when nothing else can happen: a step, and what follows from it. */
+static inline void live_on(struct world *world)
+{
+    if (is_settled(world))
+        move_clock(world, STEP_MS);
+    else
+        uv_run(&world->loop, UV_RUN_ONCE);
+}
+
+/* Until the flag is set, or for longer than any deadline here. */
+static inline void live_until(struct world *world, const bool *flag)
+{
+    int64_t until = world->now.wall_ms + 3600000;
+
+    while (!*flag) {
+        if (world->now.wall_ms > until)
+            fail_msg("nothing happened in an hour");
+        live_on(world);
+    }
+}
+
+static inline void live_for(struct world *world, int64_t ms)
+{
+    int64_t until = world->now.wall_ms + ms;
+
+    while (world->now.wall_ms < until)
+        live_on(world);
+    while (!is_settled(world))
+        live_on(world);
 }
 
 static inline void set_flag(void *arg)
@@ -64,10 +124,12 @@ static inline void set_flag(void *arg)
 static inline void open_world(struct world *world)
 {
     struct rendezvous_config rendezvous = {.listen_address = "127.0.0.1"};
-    struct scheduler_config config = {.lease_s = world->lease_s,
+    struct scheduler_config config = {.lease_s = 60,
                                       .poll_s = 1,
+                                      .batch_lost_s = 600,
                                       .max_nodes = 100,
-                                      .join_s = world->join_s};
+                                      .join_s = 30,
+                                      .clock = &world->clock};
     struct error err;
 
     assert_int_equal(uv_loop_init(&world->loop), 0);
@@ -87,13 +149,13 @@ static inline void close_world(struct world *world)
     bool done = false;
 
     scheduler_close(world->scheduler, set_flag, &done);
-    spin(world, &done);
+    await(world, &done);
     done = false;
     rendezvous_close(world->rendezvous, set_flag, &done);
-    spin(world, &done);
+    await(world, &done);
     done = false;
     store_close(world->store, set_flag, &done);
-    spin(world, &done);
+    await(world, &done);
     uv_run(&world->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&world->loop), 0);
 }
@@ -105,8 +167,8 @@ static inline int setup(void **state)
     log_init("test", LOG_ERROR);
     snprintf(world->dir, sizeof(world->dir), "/tmp/ringbench-test-XXXXXX");
     assert_non_null(mkdtemp(world->dir));
-    world->lease_s = 60;
-    world->join_s = 30;
+    world->clock = (struct clock){.read = read_world, .arg = world};
+    world->now = (struct clock_time){.wall_ms = START_MS, .monotonic_ns = 1000000000};
     open_world(world);
     *state = world;
     return 0;
@@ -193,7 +255,7 @@ static inline const json_t *agent_await(struct agent *agent, const char *type)
         assert_int_equal(scheduler_poll(agent->world->scheduler, agent->id, key,
                                         agent->after, on_commands, agent, &err),
                          0);
-        spin(agent->world, &agent->has_answer);
+        live_until(agent->world, &agent->has_answer);
     }
 }
 
@@ -218,7 +280,7 @@ static inline struct acknowledgement agent_post(struct agent *agent, const char 
 
     scheduler_events(agent->world->scheduler, agent->id, key, lines, strlen(lines),
                      on_acked, &answer);
-    spin(agent->world, &answer.has_come);
+    await(agent->world, &answer.has_come);
     return answer;
 }
 
@@ -291,7 +353,7 @@ static inline void submit(struct world *world, const char *text, char run[16])
     spec = run_spec_parse(body, &problems);
     assert_non_null(spec);
     scheduler_submit(world->scheduler, spec, NULL, NULL, on_accepted, &submission);
-    spin(world, &submission.has_come);
+    await(world, &submission.has_come);
     memcpy(run, submission.run, 16);
     problems_release(&problems);
     json_decref(body);
@@ -314,17 +376,17 @@ static inline void on_read(void *arg, const struct error *err, json_t *result)
 /* Wait until the run has ended and all is stored; its document, a new reference. */
 static inline json_t *await_end(struct world *world, const char *run)
 {
-    int64_t until = clock_monotonic_ns() + DEADLINE_NS;
+    int64_t until = world->now.wall_ms + 3600000;
     struct reading reading = {0};
 
     while (scheduler_run_is_active(world->scheduler, run) ||
            scheduler_head(world->scheduler, run) > 0) {
-        if (clock_monotonic_ns() > until)
-            fail_msg("run %s did not end in time", run);
-        uv_run(&world->loop, UV_RUN_ONCE);
+        if (world->now.wall_ms > until)
+            fail_msg("run %s did not end in an hour", run);
+        live_on(world);
     }
     store_read_run(world->store, run, on_read, &reading);
-    spin(world, &reading.has_come);
+    await(world, &reading.has_come);
     return reading.result;
 }
 

@@ -13,6 +13,8 @@
 #define BOOT_1 "11111111-1111-4111-8111-111111111111"
 #define BOOT_2 "22222222-2222-4222-8222-222222222222"
 
+static const struct clock_time now = {.wall_ms = 1000, .monotonic_ns = 1000000000};
+
 static struct node *try_register(struct node_registry *registry, const char *name,
                                  const char *boot, bool *is_new, struct error *err)
 {
@@ -24,7 +26,7 @@ static struct node *try_register(struct node_registry *registry, const char *nam
                                      .labels = empty,
                                      .inventory = empty,
                                      .ranks = 2};
-    struct node *node = node_register(registry, &from, 1000000000, is_new, err);
+    struct node *node = node_register(registry, &from, now, is_new, err);
 
     json_decref(empty);
     return node;

@@ -44,6 +44,7 @@ static void add(struct node_registry *registry, const char *const row[4], size_t
                                      .labels = labels,
                                      .inventory = inventory,
                                      .ranks = 2};
+    struct clock_time now = {.monotonic_ns = 1};
     struct node *node;
     bool is_new;
 
@@ -51,7 +52,7 @@ static void add(struct node_registry *registry, const char *const row[4], size_t
     json_object_set_new(backends, "host", json_loads(host_probe, 0, NULL));
     if (strcmp(row[3], "gpu") == 0)
         json_object_set_new(backends, "nccl", json_loads(nccl_probe, 0, NULL));
-    node = node_register(registry, &from, 1, &is_new, NULL);
+    node = node_register(registry, &from, now, &is_new, NULL);
     assert_non_null(node);
     if (strcmp(row[3], "busy") == 0)
         node_occupy(node, "otherrun0000", 0, 1, false);

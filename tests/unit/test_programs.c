@@ -45,11 +45,12 @@ static void add(struct node_registry *registry, const char *name, const char *pr
                                      .labels = labels,
                                      .inventory = inventory,
                                      .ranks = 2};
+    struct clock_time now = {.monotonic_ns = 1};
     bool is_new;
 
     if (strcmp(name, "g") == 0)
         json_object_set_new(backends, "nccl", json_loads(gpus, 0, NULL));
-    assert_non_null(node_register(registry, &from, 1, &is_new, NULL));
+    assert_non_null(node_register(registry, &from, now, &is_new, NULL));
     json_decref(labels);
     json_decref(inventory);
 }

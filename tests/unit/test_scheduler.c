@@ -120,9 +120,6 @@ static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
     struct agent agents[3];
     char run[16];
 
-    close_world(world);
-    world->lease_s = 4;
-    open_world(world);
     start_joined(agents, 3, world, run);
     say_lost(&agents[0], run, 0, 1);
     say_lost(&agents[1], run, 1, 0);
@@ -162,9 +159,6 @@ static void a_late_rank_is_named(void **state)
     struct agent a, b;
     char run[16];
 
-    close_world(world);
-    world->join_s = 4;
-    open_world(world);
     agent_start(&a, world, "a");
     agent_start(&b, world, "b");
     submit(world, "{}", run);
@@ -178,7 +172,7 @@ static void a_late_rank_is_named(void **state)
     agent_say(&b, run, 1, "gone", "");
     assert_ended(
         world, run, "failed",
-        "rendezvous: 1 of 2 ranks joined in 4 s; missing rank 1 on b (its worker "
+        "rendezvous: 1 of 2 ranks joined in 30 s; missing rank 1 on b (its worker "
         "started but has not joined)");
     release_agent(&a);
     release_agent(&b);
@@ -227,12 +221,9 @@ static void a_silent_agent_is_lost_and_its_case_fails(void **state)
     struct agent a, b;
     char run[16];
 
-    close_world(world);
-    world->lease_s = 4;
-    open_world(world);
     agent_start(&a, world, "a");
     agent_start(&b, world, "b");
-    submit(world, "{}", run);
+    submit(world, "{\"stall_s\":3600}", run);
     agent_await(&a, "start");
     agent_await(&b, "start");
     agent_join(&b, run, 1, 1);
@@ -243,6 +234,67 @@ static void a_silent_agent_is_lost_and_its_case_fails(void **state)
     assert_ended(world, run, "failed", "b: agent lost (silent for ");
     release_agent(&a);
     release_agent(&b);
+}
+
+static json_t *node_shown(struct world *world, const char *name)
+{
+    json_t *node = scheduler_node_json(world->scheduler, name);
+
+    assert_non_null(node);
+    return node;
+}
+
+static void assert_node(struct world *world, const char *name, const char *state)
+{
+    json_t *node = node_shown(world, name);
+
+    assert_string_equal(json_get_str(node, "state", ""), state);
+    json_decref(node);
+}
+
+static void a_lease_lasts_to_its_last_step_and_no_longer(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+
+    agent_start(&a, world, "a");
+    live_for(world, 60000 - STEP_MS);
+    assert_node(world, "a", "idle");
+    live_for(world, STEP_MS);
+    assert_node(world, "a", "lost");
+    release_agent(&a);
+}
+
+/* A server that was stopped for a minute has heard nobody; nobody was silent. */
+static void what_a_server_slept_through_is_no_silence(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+
+    agent_start(&a, world, "a");
+    live_for(world, 1000);
+    move_clock(world, 70000);
+    assert_node(world, "a", "idle");
+    live_for(world, 59000);
+    assert_node(world, "a", "lost");
+    release_agent(&a);
+}
+
+static void a_run_ends_at_its_timeout(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+
+    agent_start(&a, world, "a");
+    submit(world, "{\"repeats\":2,\"timeout_s\":900,\"stall_s\":3600}", run);
+    agent_await(&a, "start");
+    agent_join(&a, run, 1, 0);
+    agent_await(&a, "stop");
+    assert_in_range(world->now.wall_ms - START_MS, 900000, 900000 + 2 * STEP_MS);
+    agent_say(&a, run, 1, "gone", "");
+    assert_ended(world, run, "failed", "the run took longer than its timeout of 900 s");
+    release_agent(&a);
 }
 
 static void a_missing_node_fails_the_run_after_its_wait(void **state)
@@ -417,6 +469,9 @@ int main(void)
         WITH_WORLD(a_late_rank_is_named),
         WITH_WORLD(a_stall_names_who_is_behind),
         WITH_WORLD(a_silent_agent_is_lost_and_its_case_fails),
+        WITH_WORLD(a_lease_lasts_to_its_last_step_and_no_longer),
+        WITH_WORLD(what_a_server_slept_through_is_no_silence),
+        WITH_WORLD(a_run_ends_at_its_timeout),
         WITH_WORLD(a_missing_node_fails_the_run_after_its_wait),
         WITH_WORLD(a_younger_run_passes_only_on_nodes_the_older_cannot_use),
         WITH_WORLD(cancelling_stops_the_workers_first),
