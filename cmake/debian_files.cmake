@@ -16,12 +16,12 @@ file(COPY ${source}/deploy/systemd/server.conf ${source}/deploy/systemd/agent.co
 
 # Debian has the licence's text; that of the chart library came with it.
 file(REMOVE ${doc}/LICENSE)
-set(chart ${root}/usr/share/ringbench/web/vendor)
+set(chart ${root}/usr/share/ringbench/web/uPlot-LICENSE.txt)
 file(READ ${source}/deploy/debian/copyright copyright)
-if(EXISTS ${chart}/LICENSE)
-    file(READ ${chart}/LICENSE licence)
-    file(REMOVE ${chart}/LICENSE)
-    string(APPEND copyright "\n/usr/share/ringbench/web/vendor/uPlot.iife.min.js:\n\n${licence}\n")
+if(EXISTS ${chart})
+    file(READ ${chart} licence)
+    file(REMOVE ${chart})
+    string(APPEND copyright "\nuPlot, a part of /usr/share/ringbench/web/assets/main-*.js:\n\n${licence}\n")
 endif()
 file(WRITE ${doc}/copyright "${copyright}")
 

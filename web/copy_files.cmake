@@ -1,16 +1,7 @@
-# copy_files.cmake - the UI's files to where they are served from, each with a compressed
-# twin where gzip is at hand (the server picks by Accept-Encoding)
+# copy_files.cmake - the UI's files as one edits them, beside the chart library
 string(REPLACE "|" ";" FILES "${FILES}")
-find_program(GZIP_PROGRAM gzip)
 file(REMOVE_RECURSE ${TO}/js ${TO}/css)
 foreach(name ${FILES})
     get_filename_component(folder ${TO}/${name} DIRECTORY)
     file(COPY ${FROM}/${name} DESTINATION ${folder})
 endforeach()
-if(GZIP_PROGRAM)
-    file(GLOB_RECURSE texts ${TO}/*.html ${TO}/*.css ${TO}/*.mjs ${TO}/*.js)
-    execute_process(COMMAND ${GZIP_PROGRAM} -9 -n -k -f ${texts} RESULT_VARIABLE result)
-    if(NOT result EQUAL 0)
-        message(FATAL_ERROR "gzip failed (${result})")
-    endif()
-endif()

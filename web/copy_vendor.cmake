@@ -1,8 +1,7 @@
 # copy_vendor.cmake - the two files of the chart library, from the npm package (which has
 # them in dist/) or from a plain folder
 file(MAKE_DIRECTORY ${TO})
-file(REMOVE ${TO}/uPlot.min.css ${TO}/uPlot.min.css.gz)
-foreach(name uPlot.iife.min.js LICENSE)
+foreach(name uPlot.esm.js LICENSE)
     set(found)
     foreach(folder ${FROM}/dist ${FROM} ${FROM}/..)
         if(NOT found AND EXISTS ${folder}/${name})

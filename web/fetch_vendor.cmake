@@ -12,6 +12,6 @@ execute_process(
 if(NOT result EQUAL 0)
     message(FATAL_ERROR "npm ci failed (${result}):\n${output}\n"
         "The web UI needs the package uplot. Without a network, configure with "
-        "-DRINGBENCH_UI_VENDOR_DIR=DIR (a folder with uPlot.iife.min.js and LICENSE) "
+        "-DRINGBENCH_UI_VENDOR_DIR=DIR (a folder with uPlot.esm.js and LICENSE) "
         "or without the web UI: -DRINGBENCH_UI=OFF.")
 endif()

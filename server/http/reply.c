@@ -350,7 +350,9 @@ static void add_file_headers(struct http_request *request, const struct static_f
                              const char *etag)
 {
     http_reply_header(request, "ETag", etag);
-    http_reply_header(request, "Cache-Control", "no-cache");
+    http_reply_header(request, "Cache-Control",
+                      file->is_immutable ? "public, max-age=31536000, immutable"
+                                         : "no-cache");
     http_reply_header(request, "Content-Security-Policy", ui_policy);
     http_reply_header(request, "Referrer-Policy", "no-referrer");
     http_reply_header(request, "Cross-Origin-Opener-Policy", "same-origin");

@@ -16,6 +16,7 @@
 #define TOTAL_MAX ((size_t)32 << 20)
 #define FILES_MAX 2000
 #define DEPTH_MAX 8
+#define ASSETS "/assets/"
 
 struct static_files {
     struct static_file *files; /* sorted by path */
@@ -114,6 +115,7 @@ static struct static_file *add_entry(struct static_files *files, const char *pat
     if (!grown->path)
         return NULL;
     grown->content_type = type ? type : "application/octet-stream";
+    grown->is_immutable = !strncmp(path, ASSETS, strlen(ASSETS));
     files->count++;
     return grown;
 }

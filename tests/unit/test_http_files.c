@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "http_fixture.h"
 #include "web_tree.h"
@@ -22,6 +23,9 @@ static int start(void **state)
     if (web_tree_create(&tree) || web_tree_put(&tree, "index.html", "page") ||
         web_tree_put(&tree, "app.mjs", "code") ||
         web_tree_put(&tree, "app.mjs.gz", "packed") ||
+        mkdir(web_tree_path(&tree, "assets"), 0700) ||
+        web_tree_put(&tree, "assets/main-1A2B.js", "hashed") ||
+        web_tree_put(&tree, "assets/main-1A2B.js.gz", "packed") ||
         web_tree_put(&tree, "data.json", "{}"))
         return -1;
     fixture = fixture_start(&(struct fixture_options){.web_dir = tree.root});
@@ -144,15 +148,44 @@ static void revalidates_by_tag(void **state)
     client_expect(fixture, "HEAD /app.mjs", "", NULL, 200);
 }
 
+/* What has the hash of its content in its name never changes; what leads to it may. */
+static void says_what_never_changes(void **state)
+{
+    static const struct {
+        const char *target, *headers, *control;
+    } cases[] = {
+        {"GET /", "", "no-cache"},
+        {"GET /runs/assets/", "", "no-cache"},
+        {"GET /assets/nothing", "", "no-cache"},
+        {"GET /app.mjs", "", "no-cache"},
+        {"GET /assets/main-1A2B.js", "", "public, max-age=31536000, immutable"},
+        {"GET /assets/main-1A2B.js", "Accept-Encoding: gzip\r\n",
+         "public, max-age=31536000, immutable"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct reply reply;
+        char value[256];
+
+        client_ask(fixture, cases[i].target, cases[i].headers, NULL, &reply);
+        assert_int_equal(reply.status, 200);
+        assert_true(reply_header(&reply, "Cache-Control", value));
+        assert_string_equal(value, cases[i].control);
+        assert_true(reply_header(&reply, "ETag", value));
+        reply_release(&reply);
+    }
+    client_expect(fixture, "GET /assets/main-0000.js", "", NULL, 404);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(serves_files_and_views),
-        CASE(refuses_the_rest),
-        CASE(sends_a_strict_policy),
-        CASE(revalidates_by_tag),
+        CASE(serves_files_and_views),  CASE(refuses_the_rest),
+        CASE(sends_a_strict_policy),   CASE(revalidates_by_tag),
+        CASE(says_what_never_changes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

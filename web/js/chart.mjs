@@ -1,13 +1,12 @@
 /* chart.mjs - one panel on uPlot: log2 sizes, shaped points, bounds as a band, a readout
- * that follows the pointer or the arrow keys. uPlot is a classic script of index.html: as
- * a module it comes three times as large. */
+ * that follows the pointer or the arrow keys */
+import uPlot from '../vendor/uPlot.esm.js';
 import {alignLines, countTicks, logTicks, sizeTicks, yScale} from './chart_model.mjs';
 import {h} from './dom.mjs';
 import {shapeCorners} from './palette.mjs';
 import {readout} from './readout.mjs';
 import {formatSize, significant} from './units.mjs';
 
-const {uPlot} = globalThis;
 const POINT_RADIUS = 3.4;
 const CROWDED_PX = 6;
 

@@ -5,12 +5,27 @@ import {SharedStreams} from './shared_streams.mjs';
 import {themeSwitch} from './theme.mjs';
 import {askToken} from './token_dialog.mjs';
 import {formatAddress, parseAddress} from './url_state.mjs';
+import missing from './views/missing.mjs';
+import newRun from './views/new_run.mjs';
+import node from './views/node.mjs';
+import nodes from './views/nodes.mjs';
+import run from './views/run.mjs';
+import runs from './views/runs.mjs';
 
-/* Each view comes with what it needs when it is first shown. */
-const loadView = async name =>
-  (await import(`./views/${name === 'new' ? 'new_run' : name}.mjs`)).default;
+const VIEWS = {
+  runs,
+  run,
+  nodes,
+  node,
+  new: newRun,
+  missing
+};
 
-const api = new Api({askToken, shared: new SharedStreams('/js/hub.mjs')});
+/* index.html knows where the files are that no module imports. */
+const HUB = document.documentElement.dataset.hub;
+const ICON = document.querySelector('link[rel=icon]').href;
+
+const api = new Api({askToken, shared: new SharedStreams(HUB)});
 const outlet = h('main', {id: 'main', tabindex: '-1'});
 const links = [['/', 'Runs', 'runs'], ['/nodes', 'Nodes', 'nodes']].map(
   ([href, text, view]) => ({view, link: h('a', {href}, text)}));
@@ -33,7 +48,7 @@ const app = {
 };
 
 /* Draw the view of the present address; the same view again is told its new query. */
-async function show() {
+function show() {
   const route = parseAddress(location.pathname, location.search);
   if (shown && shown.view === route.view && shown.id === route.id) {
     shown.query = route.query;
@@ -47,11 +62,7 @@ async function show() {
   const mine = {...route, handle: null};
   shown = mine;
   markLink(route.view);
-  const view = await loadView(route.view);
-  if (shown !== mine) {
-    return;
-  }
-  mine.handle = view(outlet, app, mine);
+  mine.handle = VIEWS[route.view](outlet, app, mine);
   if (!first) {
     outlet.focus({preventScroll: true});
     scrollTo(0, 0);
@@ -95,8 +106,8 @@ function reachNotice() {
 
 function header() {
   return h('header.top', h('a.skip', {href: '#main'}, 'Skip to the content'),
-    h('a.brand', {href: '/'},
-      h('img', {src: '/icon.svg', alt: '', width: '24', height: '24'}), 'ringbench'),
+    h('a.brand', {href: '/'}, h('img', {src: ICON, alt: '', width: '24', height: '24'}),
+      'ringbench'),
     h('nav', {'aria-label': 'Main'}, links.map(({link}) => link)), h('span.spring'),
     themeSwitch(), h('a.button.primary', {href: '/new'}, 'New run'));
 }

@@ -2,27 +2,18 @@
  * points, and how long a run of many events takes to open. Prints a table. */
 import {readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {buildDir} from '../../integration/lib/fixture.mjs';
 import {openBrowser, whyNoBrowser} from '../lib/browser.mjs';
 import {FakeServer} from '../lib/fake_server.mjs';
 import {sampleNode, sampleRun} from '../lib/sample.mjs';
 
-const WEB = fileURLToPath(new URL('../../../web/', import.meta.url));
+const WEB = path.join(buildDir, 'share/ringbench/web');
 const REPEATS = 5;
 
-function bytesUnder(folder) {
-  return readdirSync(folder, {withFileTypes: true}).reduce((sum, entry) => {
-    const file = path.join(folder, entry.name);
-    return sum + (entry.isDirectory() ? bytesUnder(file) : statSync(file).size);
-  }, 0);
-}
-
 function uiBytes() {
-  const vendor = path.join(WEB, 'node_modules/uplot/dist');
-  const single = ['index.html', 'icon.svg'].map(name => path.join(WEB, name));
-  single.push(path.join(vendor, 'uPlot.iife.min.js'));
-  return bytesUnder(path.join(WEB, 'js')) + bytesUnder(path.join(WEB, 'css')) +
-    single.reduce((sum, file) => sum + statSync(file).size, 0);
+  return readdirSync(WEB, {recursive: true})
+    .filter(file => file.endsWith('.gz'))
+    .reduce((sum, file) => sum + statSync(path.join(WEB, file)).size, 0);
 }
 
 const middle = values => values.sort((a, b) => a - b)[values.length >> 1];
@@ -113,7 +104,7 @@ const browser = await openBrowser();
 const page = await browser.context.newPage();
 await page.setViewportSize({width: 1400, height: 900});
 const report = [
-  ['whole UI, uncompressed', `${(uiBytes() / 1000).toFixed(0)} kB`],
+  ['whole UI, compressed', `${(uiBytes() / 1000).toFixed(0)} kB`],
   [
     'first view, the run list',
     `${(await timeOpen(page, `${server.url}/`, 'table.runs tbody tr')).toFixed(0)} ms`
