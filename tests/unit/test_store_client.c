@@ -23,14 +23,18 @@ struct fixture {
     char port[16];
 };
 
+static void start_store(struct fixture *fixture)
+{
+    assert_int_equal(store_stub_start(&fixture->stub, NULL, 0), 0);
+    snprintf(fixture->port, sizeof(fixture->port), "%d", fixture->stub.port);
+}
+
 static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    if (store_stub_start(&fixture->stub, NULL, 0)) {
-        return -1;
-    }
-    snprintf(fixture->port, sizeof(fixture->port), "%d", fixture->stub.port);
+    assert_non_null(fixture);
+    start_store(fixture);
     *state = fixture;
     return 0;
 }
@@ -247,21 +251,19 @@ static void a_store_that_closes_is_noticed(void **state)
 
 static void a_dead_store_fails_every_later_call(void **state)
 {
-    struct fixture own;
-    void *own_state = NULL;
+    struct fixture own = {0};
+    struct store_client *client;
     struct error err = {0};
     int64_t value;
 
     (void)state;
-    assert_int_equal(set_up(&own_state), 0);
-    own = *(struct fixture *)own_state;
-    struct store_client *client = connect_to(&own);
-    store_stub_stop(&((struct fixture *)own_state)->stub);
+    start_store(&own);
+    client = connect_to(&own);
+    store_stub_stop(&own.stub);
     assert_int_equal(store_client_add(client, "n", 1, &value, &err), -1);
     assert_int_equal(store_client_add(client, "n", 1, &value, &err), -1);
     assert_int_equal(err.code, ERROR_PEER);
     store_client_destroy(client);
-    free(own_state);
 }
 
 int main(void)
