@@ -3,31 +3,35 @@
 
 #include <string.h>
 
-/* How a collective's buffers relate to the rounded per-rank count. */
-enum shape {
-    SHAPE_FLAT,   /* count0 on both sides */
-    SHAPE_SPREAD, /* count on the send side, n times count on the receive side */
-    SHAPE_NARROW, /* n times count on the send side, count on the receive side */
-    SHAPE_SQUARE  /* n times count on both sides */
-};
+static const struct collective_factor rounds_twice = {2, 1, "2 (n - 1) / n"};
+static const struct collective_factor rounds_once = {1, 1, "(n - 1) / n"};
+static const struct collective_factor whole = {1, 0, "1"};
 
-static const struct {
-    const char *name;
-    enum shape shape;
-    bool reduces, rooted, checks_in_place;
-} kinds[COLLECTIVE_COUNT] = {
-    [COLLECTIVE_ALL_REDUCE] = {"all_reduce", SHAPE_FLAT, true, false, true},
-    [COLLECTIVE_ALL_GATHER] = {"all_gather", SHAPE_SPREAD, false, false, true},
-    [COLLECTIVE_REDUCE_SCATTER] = {"reduce_scatter", SHAPE_NARROW, true, false, true},
-    [COLLECTIVE_BROADCAST] = {"broadcast", SHAPE_FLAT, false, true, true},
-    [COLLECTIVE_REDUCE] = {"reduce", SHAPE_FLAT, true, true, true},
-    [COLLECTIVE_ALLTOALL] = {"alltoall", SHAPE_SQUARE, false, false, false},
-    [COLLECTIVE_GATHER] = {"gather", SHAPE_SPREAD, false, true, true},
-    [COLLECTIVE_SCATTER] = {"scatter", SHAPE_NARROW, false, true, true},
-    [COLLECTIVE_SENDRECV] = {"sendrecv", SHAPE_FLAT, false, false, false},
-    [COLLECTIVE_HYPERCUBE] = {"hypercube", SHAPE_SPREAD, false, false, true},
-    [COLLECTIVE_ALLTOALLV] = {"alltoallv", SHAPE_SQUARE, false, false, false},
+/* clang-format off */
+static const struct collective_facts kinds[COLLECTIVE_COUNT] = {
+    [COLLECTIVE_ALL_REDUCE] = {"all_reduce", SHAPE_FLAT, &rounds_twice,
+        .reduces = true, .checks_in_place = true},
+    [COLLECTIVE_ALL_GATHER] = {"all_gather", SHAPE_SPREAD, &rounds_once,
+        .checks_in_place = true},
+    [COLLECTIVE_REDUCE_SCATTER] = {"reduce_scatter", SHAPE_NARROW, &rounds_once,
+        .reduces = true, .checks_in_place = true},
+    [COLLECTIVE_BROADCAST] = {"broadcast", SHAPE_FLAT, &whole,
+        .is_rooted = true, .checks_in_place = true},
+    [COLLECTIVE_REDUCE] = {"reduce", SHAPE_FLAT, &whole,
+        .reduces = true, .is_rooted = true, .checks_in_place = true},
+    [COLLECTIVE_ALLTOALL] = {"alltoall", SHAPE_SQUARE, &rounds_once},
+    [COLLECTIVE_GATHER] = {"gather", SHAPE_SPREAD, &rounds_once,
+        .is_rooted = true, .checks_in_place = true},
+    [COLLECTIVE_SCATTER] = {"scatter", SHAPE_NARROW, &rounds_once,
+        .is_rooted = true, .checks_in_place = true},
+    [COLLECTIVE_SENDRECV] = {"sendrecv", SHAPE_FLAT, &whole},
+    /* Its algorithm bandwidth already counts what a rank receives from others. */
+    [COLLECTIVE_HYPERCUBE] = {"hypercube", SHAPE_SPREAD, &whole,
+        .checks_in_place = true, .needs_power_of_two = true, .counts_received = true},
+    [COLLECTIVE_ALLTOALLV] = {"alltoallv", SHAPE_SQUARE, &rounds_once,
+        .needs_counts = true},
 };
+/* clang-format on */
 
 static const struct {
     const char *name;
@@ -51,6 +55,11 @@ static const char *const redops[REDOP_COUNT] = {
     [REDOP_SUM] = "sum", [REDOP_PROD] = "prod", [REDOP_MIN] = "min",
     [REDOP_MAX] = "max", [REDOP_AVG] = "avg",   [REDOP_MULSUM] = "mulsum",
 };
+
+const struct collective_facts *collective_facts(enum collective_kind kind)
+{
+    return &kinds[kind];
+}
 
 const char *collective_name(enum collective_kind kind)
 {
@@ -99,31 +108,6 @@ int redop_lookup(const char *name)
     return -1;
 }
 
-bool collective_reduces(enum collective_kind kind)
-{
-    return kinds[kind].reduces;
-}
-
-bool collective_is_rooted(enum collective_kind kind)
-{
-    return kinds[kind].rooted;
-}
-
-bool collective_checks_in_place(enum collective_kind kind)
-{
-    return kinds[kind].checks_in_place;
-}
-
-bool collective_needs_power_of_two(enum collective_kind kind)
-{
-    return kind == COLLECTIVE_HYPERCUBE;
-}
-
-bool collective_is_shared_out(enum collective_kind kind)
-{
-    return kinds[kind].shape != SHAPE_FLAT;
-}
-
 /* Elements rounded down to a multiple of 16 bytes, as nccl-tests aligns what it divides
  * among ranks. */
 static size_t align_count(size_t count, size_t element)
@@ -164,19 +148,15 @@ void collective_layout(enum collective_kind kind, uint64_t size, enum dtype type
     most =
         layout->send_count > layout->recv_count ? layout->send_count : layout->recv_count;
     layout->size_bytes = layout->moved_bytes = most * element;
-    if (kind == COLLECTIVE_HYPERCUBE)
+    if (kinds[kind].counts_received)
         layout->moved_bytes = share * (size_t)(n - 1) * element;
 }
 
 double collective_bus_factor(enum collective_kind kind, int n)
 {
-    double ranks = n;
+    const struct collective_factor *factor = kinds[kind].factor;
 
-    if (kind == COLLECTIVE_ALL_REDUCE)
-        return 2.0 * (ranks - 1.0) / ranks;
-    if (kinds[kind].shape != SHAPE_FLAT && kind != COLLECTIVE_HYPERCUBE)
-        return (ranks - 1.0) / ranks;
-    return 1.0;
+    return (double)factor->times * (n - factor->less) / n;
 }
 
 double collective_algbw_gbs(const struct collective_layout *layout, double seconds)

@@ -58,15 +58,35 @@ size_t dtype_size(enum dtype type);
 const char *redop_name(enum redop op);
 int redop_lookup(const char *name);
 
-bool collective_reduces(enum collective_kind kind); /* uses a redop */
-bool collective_is_rooted(enum collective_kind kind);
-/* Whether it is defined for a power of two of ranks only. */
-bool collective_needs_power_of_two(enum collective_kind kind);
-/* Whether the elements divide among ranks, 16 bytes at a time. */
-bool collective_is_shared_out(enum collective_kind kind);
-/* Whether nccl-tests verifies the in-place variant (not alltoall, alltoallv, sendrecv).
- */
-bool collective_checks_in_place(enum collective_kind kind);
+/* How a collective's buffers relate to the rounded count of a rank. */
+enum collective_shape {
+    SHAPE_FLAT,   /* count0 on both sides */
+    SHAPE_SPREAD, /* count on the send side, n times count on the receive side */
+    SHAPE_NARROW, /* n times count on the send side, count on the receive side */
+    SHAPE_SQUARE  /* n times count on both sides */
+};
+
+/* Bus bandwidth is algorithm bandwidth times `times (n - less) / n`. */
+struct collective_factor {
+    int times, less;
+    const char *formula; /* the same for a person */
+};
+
+/* What is true of a collective: here and nowhere else. */
+struct collective_facts {
+    const char *name;
+    enum collective_shape shape;
+    const struct collective_factor *factor;
+    bool reduces;            /* uses a redop */
+    bool is_rooted;          /* has a root */
+    bool checks_in_place;    /* nccl-tests verifies the in-place variant, too */
+    bool needs_power_of_two; /* of ranks, else there is nothing to do */
+    bool counts_received;    /* algorithm bandwidth counts n - 1 parts, not the size */
+    bool needs_counts;       /* parts of unlike size: see traffic.h */
+};
+
+/* Never NULL; static. */
+const struct collective_facts *collective_facts(enum collective_kind kind);
 
 /* One size of one collective, as nccl-tests would run it. */
 struct collective_layout {

@@ -11,12 +11,12 @@ static size_t variants(const struct series_plan *plan)
 /* Choices of (redop, root) for a collective. */
 static size_t redop_choices(const struct series_plan *plan, enum collective_kind kind)
 {
-    return collective_reduces(kind) ? plan->n_redops : 1;
+    return collective_facts(kind)->reduces ? plan->n_redops : 1;
 }
 
 static size_t root_choices(const struct series_plan *plan, enum collective_kind kind)
 {
-    if (!collective_is_rooted(kind) || plan->root >= 0)
+    if (!collective_facts(kind)->is_rooted || plan->root >= 0)
         return 1;
     return (size_t)plan->world_size;
 }
@@ -55,10 +55,10 @@ static void describe_line(const struct series_plan *plan, enum collective_kind k
     out->collective = kind;
     out->dtype = plan->dtypes[line / (ops * roots)];
     out->redop = -1;
-    if (collective_reduces(kind))
+    if (collective_facts(kind)->reduces)
         out->redop = (int)plan->redops[line / roots % ops];
     out->root = -1;
-    if (collective_is_rooted(kind))
+    if (collective_facts(kind)->is_rooted)
         out->root = plan->root >= 0 ? (int)plan->root : (int)(line % roots);
 }
 

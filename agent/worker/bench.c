@@ -26,7 +26,7 @@ static int lay_out_traffic(const struct bench *bench, struct bench_row *row,
 {
     bool is_own = row->row.group == bench_group(bench);
 
-    if (row->row.collective != COLLECTIVE_ALLTOALLV) {
+    if (!collective_facts(row->row.collective)->needs_counts) {
         return 0;
     }
     row->traffic = traffic_plan_create(&bench->file->traffic, row->row.dtype,
@@ -95,7 +95,7 @@ static bool must_skip(const struct bench *bench, const struct bench_row *row,
     size_t element = dtype_size(row->row.dtype);
     int n = ranks_of(bench, row);
 
-    if (collective_needs_power_of_two(row->row.collective) && (n & (n - 1)) != 0) {
+    if (collective_facts(row->row.collective)->needs_power_of_two && (n & (n - 1)) != 0) {
         snprintf(reason, REASON_MAX, "%s is for a power of two of ranks, not %d",
                  collective_name(row->row.collective), n);
         return true;
@@ -106,7 +106,8 @@ static bool must_skip(const struct bench *bench, const struct bench_row *row,
             "%llu bytes over %d ranks in multiples of %zu bytes (%s of %zu bytes) leave "
             "0 elements per rank",
             (unsigned long long)row->row.size, n,
-            collective_is_shared_out(row->row.collective) ? (size_t)16 : element,
+            collective_facts(row->row.collective)->shape != SHAPE_FLAT ? (size_t)16
+                                                                       : element,
             dtype_name(row->row.dtype), element);
         return true;
     }
@@ -253,7 +254,7 @@ static void let_reader_run(void)
 static bool is_checked(const struct bench *bench, const struct bench_row *row)
 {
     return bench->file->check > 0 &&
-           (!row->row.in_place || collective_checks_in_place(row->row.collective));
+           (!row->row.in_place || collective_facts(row->row.collective)->checks_in_place);
 }
 
 /* What came of a row, by group. */

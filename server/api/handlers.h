@@ -11,6 +11,6 @@ http_handler api_node_list, api_node_forget, api_node_get, api_program_list;
 http_handler api_agent_register, api_agent_commands, api_agent_events, api_agent_leave,
     api_agent_announce_leave;
 http_handler api_rendezvous_describe;
-http_handler api_health, api_ready, api_metrics, api_openapi;
+http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives;
 
 #endif

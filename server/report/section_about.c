@@ -326,17 +326,6 @@ static void put_meaning(struct html *html, const char *name, const char *text)
 static void put_factors(const struct report *report)
 {
     static const char *const names[] = {"collective", "factor", "#here", NULL};
-    static const char *const formulas[COLLECTIVE_COUNT] = {
-        [COLLECTIVE_ALL_REDUCE] = "2 (n - 1) / n",
-        [COLLECTIVE_ALL_GATHER] = "(n - 1) / n",
-        [COLLECTIVE_REDUCE_SCATTER] = "(n - 1) / n",
-        [COLLECTIVE_BROADCAST] = "1",
-        [COLLECTIVE_REDUCE] = "1",
-        [COLLECTIVE_ALLTOALL] = "(n - 1) / n",
-        [COLLECTIVE_GATHER] = "(n - 1) / n",
-        [COLLECTIVE_SCATTER] = "(n - 1) / n",
-        [COLLECTIVE_SENDRECV] = "1",
-    };
     const json_t *spec = json_object_get(report->facts->run, "spec");
     const json_t *split = json_object_get(spec, "split");
     int n = (int)json_get_int(report->facts->run, "world_size", 0);
@@ -353,7 +342,8 @@ static void put_factors(const struct report *report)
         html_raw(report->html, "<tr><th scope=\"row\">");
         html_text(report->html, collective_name((enum collective_kind)kind));
         html_raw(report->html, "</th>");
-        html_element(report->html, "td", NULL, formulas[kind] ? formulas[kind] : "-");
+        html_element(report->html, "td", NULL,
+                     collective_facts((enum collective_kind)kind)->factor->formula);
         if (n > 0)
             put_figure(report->html, collective_bus_factor((enum collective_kind)kind, n),
                        4);

@@ -193,7 +193,7 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
     bool reduces = false;
 
     for (size_t i = 0; !name && i < spec->n_collectives; i++) {
-        reduces = reduces || collective_reduces(spec->collectives[i]);
+        reduces = reduces || collective_facts(spec->collectives[i])->reduces;
         list = "collectives";
         name = collective_name(spec->collectives[i]);
         if (node_supports(node, backend, list, name))
@@ -238,7 +238,7 @@ static bool fits_groups(const struct run_spec *spec, struct placement *placement
         return false;
     }
     for (size_t i = 0; i < spec->n_collectives; i++)
-        rooted = rooted || collective_is_rooted(spec->collectives[i]);
+        rooted = rooted || collective_facts(spec->collectives[i])->is_rooted;
     if (!rooted || spec->root < least)
         return true;
     snprintf(placement->reason, sizeof(placement->reason),

@@ -34,8 +34,9 @@ static int run_one(struct rank *self, size_t size, size_t at)
     collective_layout(self->kind, size, DTYPE_FLOAT32, self->ranks, &layout);
     struct backend_call call = {.kind = self->kind,
                                 .dtype = DTYPE_FLOAT32,
-                                .redop = collective_reduces(self->kind) ? REDOP_SUM : -1,
-                                .root = collective_is_rooted(self->kind) ? 0 : -1,
+                                .redop = collective_facts(self->kind)->reduces ? REDOP_SUM
+                                                                               : -1,
+                                .root = collective_facts(self->kind)->is_rooted ? 0 : -1,
                                 .send = self->send + at,
                                 .recv = self->recv + at,
                                 .count = layout.count};

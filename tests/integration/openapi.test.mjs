@@ -122,7 +122,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
 
 test('the server, its nodes and its refusals are as described', limit, async (t) => {
   const api = await begin(t, 1);
-  for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/nodes',
+  for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/collectives', '/api/v1/nodes',
     '/api/v1/nodes/node-1', '/api/v1/rendezvous']) {
     assert.equal((await api.call('GET', target)).status, 200);
   }

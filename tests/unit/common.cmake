@@ -2,6 +2,10 @@ foreach(noun buf clean_text clock collective error ids json_util options problem
         run_spec_memory secret_file series units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
+foreach(noun collective units)
+    target_compile_definitions(test_${noun} PRIVATE
+        VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
+endforeach()
 # Every allocation of the code under test goes through the test's own functions.
 target_link_options(test_run_spec_memory PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)

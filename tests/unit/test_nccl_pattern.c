@@ -58,7 +58,8 @@ static void expected_elements_agree(void **state)
 
     (void)state;
     for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
-        int redop = collective_reduces((enum collective_kind)kind) ? REDOP_SUM : -1;
+        int redop =
+            collective_facts((enum collective_kind)kind)->reduces ? REDOP_SUM : -1;
         struct pattern *pattern = pattern_create(DTYPE_FLOAT32, redop, RANKS, 9, NULL);
         struct collective_layout layout;
         collective_layout((enum collective_kind)kind, COUNT * 4, DTYPE_FLOAT32, RANKS,

@@ -1,34 +1,8 @@
 /* test_units.c - sizes as people write them */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/units.h"
-
-static const struct {
-    const char *text;
-    uint64_t bytes;
-} good[] = {
-    {"0", 0},
-    {"8", 8},
-    {"8B", 8},
-    {"64K", 65536},
-    {"64k", 65536},
-    {"64KB", 65536},
-    {"64KiB", 65536},
-    {"64 KiB", 65536},
-    {"1.5M", 1572864},
-    {"0.5K", 512},
-    {"128MiB", UINT64_C(128) << 20},
-    {"1G", UINT64_C(1) << 30},
-    {"1T", UINT64_C(1) << 40},
-    {"8388607T", UINT64_C(8388607) << 40},
-    {"9223372036854775807", UINT64_C(9223372036854775807)},
-};
+#include "tests/unit/vectors.h"
 
 static const struct {
     const char *text;
@@ -58,16 +32,29 @@ static const struct {
 
 static void reads_each_spelling(void **state)
 {
+    json_t *document = vectors_load("sizes.json"), *item;
+    uint64_t bytes = 1;
+    size_t i;
+
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        uint64_t bytes = 1;
+    json_array_foreach(vectors_list(document, "read"), i, item)
+    {
+        const char *text = json_string_value(json_array_get(item, 0));
         struct error err = {0};
 
-        if (units_parse_size(good[i].text, &bytes, &err))
-            fail_msg("%s: %s", good[i].text, err.text);
-        if (bytes != good[i].bytes)
-            fail_msg("%s: %llu", good[i].text, (unsigned long long)bytes);
+        if (units_parse_size(text, &bytes, &err))
+            fail_msg("%s: %s", text, err.text);
+        if (bytes != (uint64_t)json_integer_value(json_array_get(item, 1)))
+            fail_msg("%s: %llu", text, (unsigned long long)bytes);
     }
+    json_array_foreach(vectors_list(document, "refused"), i, item)
+    {
+        if (units_parse_size(json_string_value(item), &bytes, NULL) == 0)
+            fail_msg("%s was read", json_string_value(item));
+    }
+    assert_int_equal(units_parse_size("9223372036854775807", &bytes, NULL), 0);
+    assert_true(bytes == INT64_MAX);
+    json_decref(document);
 }
 
 static void refuses_each_mistake_and_says_why(void **state)
@@ -88,34 +75,23 @@ static void refuses_each_mistake_and_says_why(void **state)
 
 static void formats_exactly(void **state)
 {
-    static const struct {
-        uint64_t bytes;
-        const char *text;
-    } cases[] = {
-        {0, "0"},
-        {8, "8"},
-        {1023, "1023"},
-        {1024, "1K"},
-        {1536, "1536"},
-        {65536, "64K"},
-        {1572864, "1536K"},
-        {UINT64_C(1) << 30, "1G"},
-        {UINT64_C(1) << 40, "1T"},
-        {UINT64_C(1) << 50, "1024T"},
-        {UINT64_MAX, "18446744073709551615"},
-    };
+    json_t *document = vectors_load("sizes.json"), *item;
+    char text[UNITS_TEXT_MAX];
+    uint64_t back;
+    size_t i;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char text[UNITS_TEXT_MAX];
-        uint64_t back;
+    json_array_foreach(vectors_list(document, "written"), i, item)
+    {
+        uint64_t bytes = (uint64_t)json_integer_value(json_array_get(item, 0));
 
-        assert_string_equal(units_format_size(cases[i].bytes, text), cases[i].text);
-        if (cases[i].bytes < UINT64_MAX) {
-            assert_int_equal(units_parse_size(text, &back, NULL), 0);
-            assert_true(back == cases[i].bytes);
-        }
+        assert_string_equal(units_format_size(bytes, text),
+                            json_string_value(json_array_get(item, 1)));
+        assert_int_equal(units_parse_size(text, &back, NULL), 0);
+        assert_true(back == bytes);
     }
+    assert_string_equal(units_format_size(UINT64_MAX, text), "18446744073709551615");
+    json_decref(document);
 }
 
 static void formats_for_prose(void **state)

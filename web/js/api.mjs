@@ -80,6 +80,11 @@ export class Api extends EventTarget {
     return lines.filter(line => line !== '').map(line => JSON.parse(line));
   }
 
+  /* What is true of each collective: bus factors, shapes. */
+  collectives() {
+    return this.json('/api/v1/collectives');
+  }
+
   programs() {
     return this.json('/api/v1/programs');
   }

@@ -10,18 +10,9 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/* What busbw is of algbw, as nccl-tests defines it: [collectives, formula, of n ranks]. */
-export const FACTORS = [
-  [['all_reduce'], '2 (n − 1) / n', n => (2 * (n - 1)) / n],
-  [
-    [
-      'all_gather', 'reduce_scatter', 'alltoall', 'alltoallv', 'hypercube', 'gather',
-      'scatter'
-    ],
-    '(n − 1) / n', n => (n - 1) / n
-  ],
-  [['broadcast', 'reduce', 'sendrecv'], '1', () => 1]
-];
+/* What busbw is of algbw, of n ranks: by the facts of a collective that the server gives
+ * (docs/api.md). */
+export const busFactor = ({bus_factor: {times, less}}, n) => (times * (n - less)) / n;
 
 /* A row's line in a plot, in words and without the placement; `variant` says how its case
  * differs from the others of the run, `members` are the ranks of its group. */

@@ -166,7 +166,7 @@ static void estimate_ring(const struct sim_model *model, const struct sim_call *
         steps *= 2;
         inter *= 2;
         share /= 2;
-    } else if (collective_is_rooted(call->kind)) {
+    } else if (collective_facts(call->kind)->is_rooted) {
         share = 1;
     }
     double latency = cost.base_us + (steps - inter) * hop + inter * cost.net_us;

@@ -112,8 +112,9 @@ int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
     struct sim_call model_call = {.kind = call->kind, .root = call->root};
     unsigned bit = 1u << call->kind;
 
-    model_call.bytes = (double)call->count * (double)dtype_size(call->dtype) *
-                       (collective_is_shared_out(call->kind) ? comm->world_size : 1);
+    model_call.bytes =
+        (double)call->count * (double)dtype_size(call->dtype) *
+        (collective_facts(call->kind)->shape != SHAPE_FLAT ? comm->world_size : 1);
     if (call->traffic) {
         model_call.bytes = (double)call->traffic->most * (double)dtype_size(call->dtype);
     }

@@ -78,6 +78,8 @@ test('groups name their ranks, wherever a rank is named', LIMIT, async t => {
   assert.deepEqual(bars.map(text => text.match(/rank \d/)[0]), ['rank 1', 'rank 3']);
   await page.getByText('What the numbers mean').click();
   await sees(page, '1.00 (n = 2)');
+  const hypercube = page.getByRole('row').filter({hasText: 'hypercube'});
+  assert.match(await hypercube.innerText(), /hypercube\s+1\s+1.00/);
 });
 
 test('what NCCL said of memory and channels is shown, the same once', LIMIT, async t => {

@@ -8,6 +8,8 @@ import {bookOf} from '../../../web/js/book.mjs';
 import {newRunState, applyEvents} from '../../../web/js/events.mjs';
 
 const SCHEMA = new URL('../../../server/api/openapi.json', import.meta.url);
+/* Held against what the C server answers by its own units. */
+const COLLECTIVES = new URL('../../vectors/collectives.json', import.meta.url);
 const WEB = fileURLToPath(new URL('../../../web/', import.meta.url));
 const VENDOR = join(WEB, 'node_modules/uplot/dist/');
 const TYPES = {
@@ -137,6 +139,10 @@ export class FakeServer {
       search: url.search,
       headers: request.headers
     });
+    if (url.pathname === '/api/v1/collectives') {
+      json(response, 200, JSON.parse(await readFile(COLLECTIVES)).served);
+      return;
+    }
     if (url.pathname === '/openapi.json') {
       await this.beforeSchema;
       json(response, 200, JSON.parse(await readFile(SCHEMA)));

@@ -15,17 +15,6 @@ test('the median is the middle, or the mean of both middles', () => {
   assert.equal(stats.median([10, 2, 4, 100]), 7);
 });
 
-test('bus factors are those of nccl-tests', () => {
-  const factor = name => stats.FACTORS.find(([names]) => names.includes(name))[2](4);
-  assert.equal(factor('all_reduce'), 1.5);
-  for (const name of ['all_gather', 'reduce_scatter', 'alltoall', 'gather', 'scatter']) {
-    assert.equal(factor(name), 0.75, name);
-  }
-  for (const name of ['broadcast', 'reduce', 'sendrecv']) {
-    assert.equal(factor(name), 1, name);
-  }
-});
-
 test('repeats become medians, with the widest bounds that any rank saw', () => {
   const rows = [10, 30, 20].map(time => ({
     ...row({size: 8}),

@@ -73,7 +73,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
     logs: runLogs(app, id, change),
     timeline: runTimeline(),
     spec: runSpec(app),
-    meaning: runMeaning()
+    meaning: runMeaning(app)
   };
 }
 

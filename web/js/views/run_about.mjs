@@ -2,7 +2,7 @@
 import {h} from '../dom.mjs';
 import {copyBlock, fold, head} from '../parts.mjs';
 import {curlLine, prettyJson, shortSpec} from '../spec_form.mjs';
-import {FACTORS} from '../stats.mjs';
+import {busFactor} from '../stats.mjs';
 import {significant} from '../units.mjs';
 
 export function runSpec(app) {
@@ -71,26 +71,38 @@ const MEANINGS = [
   ]
 ];
 
-export function runMeaning() {
+export function runMeaning(app) {
   const body = h('tbody');
   const details = fold('What the numbers mean', null,
     h('dl.meanings', MEANINGS.flatMap(([name, text]) => [h('dt', name), h('dd', text)])),
     h('h3', 'Factor from algbw to busbw'),
     h('table.env', head(['collective', 'factor', 'here']), body));
-  let drawn = null;
+  let facts = null;
+  let ranks = 0;
+  const draw = () => body.replaceChildren(...facts.map(
+    fact => h('tr', h('th', {scope: 'row'}, fact.name), h('td', fact.bus_factor.formula),
+      h('td', ranks > 0 ? `${significant(busFactor(fact, ranks))} (n = ${ranks})` : '–'))));
+  /* Only who reads it asks for it. */
+  details.addEventListener('toggle', async () => {
+    if (!details.open || facts !== null) {
+      return;
+    }
+    try {
+      ({collectives: facts} = await app.api.collectives());
+      draw();
+    } catch (error) {
+      body.replaceChildren(h('tr', h('td.bad', {colspan: 3}, error.message)));
+    }
+  });
   return {
     element: details,
     update(worldSize) {
-      if (worldSize === drawn) {
-        return;
+      if (worldSize !== ranks) {
+        ranks = worldSize;
+        if (facts !== null) {
+          draw();
+        }
       }
-      drawn = worldSize;
-      body.replaceChildren(...FACTORS.map(
-        ([names, formula, factor]) =>
-          h('tr', h('th', {scope: 'row'}, names.join(', ')), h('td', formula),
-            h('td',
-              worldSize > 0 ? `${significant(factor(worldSize))} (n = ${worldSize})`
-                            : '–'))));
     }
   };
 }

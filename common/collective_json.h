@@ -1,0 +1,12 @@
+/* collective_json.h - the facts of collectives, data types and reductions for those who
+ * can't read C: the page, and whoever asks the server */
+#ifndef RINGBENCH_COMMON_COLLECTIVE_JSON_H
+#define RINGBENCH_COMMON_COLLECTIVE_JSON_H
+
+#include <jansson.h>
+
+/* {"collectives": [...], "dtypes": [...], "redops": [...]} as docs/api.md shows it, in
+ * the order of the enums. A new reference; NULL when memory is out. */
+json_t *collective_json(void);
+
+#endif
