@@ -40,32 +40,29 @@
 
 static void pump(struct http_server *server);
 
+/* The library runs once per turn of the loop, however much it has to do: what else the
+ * loop watches, new connections first of all, has its turn in between. */
+static void on_now(uv_idle_t *now)
+{
+    pump(now->data);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
-    pump(timer->data);
+    http_server_wake(timer->data);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
-    struct http_server *server = poll->data;
-
     (void)status;
     (void)events;
-    pump(server);
+    http_server_wake(poll->data);
 }
 
 /* Whether something is to be resumed. */
 static bool is_due(const struct http_server *server)
 {
     return !TAILQ_EMPTY(&server->resumes) || !TAILQ_EMPTY(&server->woken);
-}
-
-static void on_prepare(uv_prepare_t *prepare)
-{
-    struct http_server *server = prepare->data;
-
-    if (is_due(server))
-        pump(server);
 }
 
 static void resume_batch(struct http_server *server, unsigned limit)
@@ -81,16 +78,23 @@ static void resume_batch(struct http_server *server, unsigned limit)
     }
 }
 
-static void arm_timer(struct http_server *server)
+/* libuv runs a timer that is due again at once before it looks at anything else, so what
+ * is due at once is no timer's. */
+static void arm(struct http_server *server)
 {
     MHD_UNSIGNED_LONG_LONG timeout = 0;
 
     /* A long run leaves the loop's clock behind, and the next wait would be too long. */
     uv_update_time(server->loop);
-    if (is_due(server) || MHD_get_timeout(server->mhd, &timeout) == MHD_YES)
-        uv_timer_start(&server->timer, on_timer, timeout, 0);
+    uv_timer_stop(&server->timer);
+    if (is_due(server))
+        http_server_wake(server);
+    else if (MHD_get_timeout(server->mhd, &timeout) != MHD_YES)
+        return;
+    else if (timeout == 0)
+        http_server_wake(server);
     else
-        uv_timer_stop(&server->timer);
+        uv_timer_start(&server->timer, on_timer, timeout, 0);
 }
 
 static void stop(struct http_server *server);
@@ -99,6 +103,7 @@ static void pump(struct http_server *server)
 {
     if (server->is_stopped)
         return;
+    uv_idle_stop(&server->now);
     server->is_pumping = true;
     resume_batch(server, server->is_closing ? UINT32_MAX : RESUMES_PER_TURN);
     handshake_resume(server, HANDSHAKES_PER_TURN);
@@ -111,7 +116,7 @@ static void pump(struct http_server *server)
                                uv_now(server->loop) >= server->close_deadline_ms))
         stop(server);
     else
-        arm_timer(server);
+        arm(server);
 }
 
 static void on_closing_tick(uv_timer_t *timer)
@@ -133,7 +138,7 @@ static void close_handles(struct http_server *server)
 {
     uv_close((uv_handle_t *)&server->timer, on_handle_closed);
     uv_close((uv_handle_t *)&server->sweep, on_handle_closed);
-    uv_close((uv_handle_t *)&server->prepare, on_handle_closed);
+    uv_close((uv_handle_t *)&server->now, on_handle_closed);
 }
 
 /* Nothing may be suspended when the daemon stops: every request has its answer by now,
@@ -331,12 +336,11 @@ static int init_handles(struct http_server *server, struct error *err)
                          uv_strerror(rc));
     uv_timer_init(server->loop, &server->timer);
     uv_timer_init(server->loop, &server->sweep);
-    uv_prepare_init(server->loop, &server->prepare);
-    server->poll.data = server->timer.data = server->sweep.data = server->prepare.data =
+    uv_idle_init(server->loop, &server->now);
+    server->poll.data = server->timer.data = server->sweep.data = server->now.data =
         server;
     server->handles = 5; /* with the lobby */
     uv_poll_start(&server->poll, UV_READABLE, on_poll);
-    uv_prepare_start(&server->prepare, on_prepare);
     return 0;
 }
 
@@ -350,7 +354,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     server->loop = loop;
     server->routes = routes;
     server->arg = arg;
-    server->turn = on_timer;
+    server->run = on_now;
     server->auth = config->auth;
     server->max_streams = config->max_streams ? config->max_streams : DEFAULT_STREAMS;
     server->is_tls = config->tls_cert && config->tls_key;

@@ -110,8 +110,8 @@ struct http_server {
 
     uv_poll_t poll;
     uv_timer_t timer, sweep;
-    uv_timer_cb turn; /* of `timer`: runs the library */
-    uv_prepare_t prepare;
+    uv_idle_t now;    /* active: the library runs in this turn */
+    uv_idle_cb run;   /* of `now` */
     unsigned handles; /* not yet closed */
 
     struct http_request_list requests, resumes, turns;
@@ -132,7 +132,7 @@ struct http_server {
 };
 
 /* wake.c */
-/* The library notices a resume only when it runs, so make the loop come round. */
+/* Let the library run, in the loop's next turn at the latest. */
 void http_server_wake(struct http_server *server);
 /* One of server->handles is closed; the last one frees the server. */
 void http_server_handle_closed(struct http_server *server);

@@ -20,6 +20,8 @@
 #define GRACE_MS 1000
 /* Those that may come in but find no place are asked about again. */
 #define RETRY_MS 20
+/* A timer of none would be due again before the loop looks at anything else. */
+#define NEXT_TURN_MS 1
 #define RETRIES_PER_TURN 16
 #define FEW 4
 /* More than that need not be seen: the library refuses longer heads. */
@@ -157,8 +159,8 @@ static void on_turn(uv_timer_t *timer)
         }
     }
     if (!TAILQ_EMPTY(&lobby->ready))
-        uv_timer_start(timer, on_turn, left < lobby->config.max_per_turn ? 0 : RETRY_MS,
-                       0);
+        uv_timer_start(timer, on_turn,
+                       left < lobby->config.max_per_turn ? NEXT_TURN_MS : RETRY_MS, 0);
 }
 
 /* It has spoken, and no silence ends it any more. Whose address has few here does not

@@ -6,7 +6,7 @@
 void http_server_wake(struct http_server *server)
 {
     if (!server->is_pumping && !server->is_stopped)
-        uv_timer_start(&server->timer, server->turn, 0, 0);
+        uv_idle_start(&server->now, server->run);
 }
 
 void http_server_handle_closed(struct http_server *server)

@@ -56,11 +56,23 @@ static void on_echo(struct http_request *request, void *arg)
 
 static void on_length(struct http_request *request, void *arg)
 {
+    struct fixture *fixture = arg;
     size_t len;
 
-    (void)arg;
+    if (++fixture->bodies_in_turn > fixture->most_bodies_per_turn)
+        fixture->most_bodies_per_turn = fixture->bodies_in_turn;
     http_request_body(request, &len);
     http_reply_json(request, 200, json_pack("{s:I}", "length", (json_int_t)len));
+}
+
+/* What comes in the meantime is there all at once in the next turn. */
+static void on_hold(struct http_request *request, void *arg)
+{
+    struct fixture *fixture = arg;
+
+    sem_post(&fixture->on_held);
+    fixture_wait(&fixture->release, 1, WAIT_S);
+    http_reply_empty(request, 204);
 }
 
 static void on_delete(struct http_request *request, void *arg)
@@ -400,6 +412,7 @@ static const struct http_route routes[] = {
     {"POST", "/api/echo", ROLE_OPERATOR, 1000, on_echo},
     {"GET", "/api/echo", ROLE_VIEWER, 0, on_ok},
     {"POST", "/api/length", ROLE_OPERATOR, (size_t)8 << 20, on_length},
+    {"GET", "/api/hold", ROLE_VIEWER, 0, on_hold},
     {"DELETE", "/api/item/{id}", ROLE_OPERATOR, 0, on_delete},
     {"POST", "/api/agent", ROLE_AGENT, 1000, on_echo},
     {"GET", "/api/fail", ROLE_VIEWER, 0, on_fail},
@@ -438,7 +451,15 @@ static void on_stop(uv_async_t *async)
     struct fixture *fixture = async->data;
 
     http_server_close(fixture->server, on_closed, fixture);
+    uv_close((uv_handle_t *)&fixture->turn, NULL);
     uv_close((uv_handle_t *)async, NULL);
+}
+
+static void on_turn(uv_prepare_t *turn)
+{
+    struct fixture *fixture = turn->data;
+
+    fixture->bodies_in_turn = 0;
 }
 
 static void run(void *arg)
@@ -464,6 +485,8 @@ static void init_semaphores(struct fixture *fixture)
     sem_init(&fixture->on_stalled, 0, 0);
     sem_init(&fixture->on_stream, 0, 0);
     sem_init(&fixture->on_closed, 0, 0);
+    sem_init(&fixture->on_held, 0, 0);
+    sem_init(&fixture->release, 0, 0);
 }
 
 struct fixture *fixture_start(const struct fixture_options *options)
@@ -497,6 +520,9 @@ struct fixture *fixture_start(const struct fixture_options *options)
     fixture->port = ntohs(((struct sockaddr_in *)&bound)->sin_port);
     uv_async_init(&fixture->loop, &fixture->stop, on_stop);
     fixture->stop.data = fixture;
+    uv_prepare_init(&fixture->loop, &fixture->turn);
+    fixture->turn.data = fixture;
+    uv_prepare_start(&fixture->turn, on_turn);
     uv_thread_create(&fixture->thread, run, fixture);
     return fixture;
 }
@@ -520,6 +546,8 @@ void fixture_stop(struct fixture *fixture)
     sem_destroy(&fixture->on_stalled);
     sem_destroy(&fixture->on_stream);
     sem_destroy(&fixture->on_closed);
+    sem_destroy(&fixture->on_held);
+    sem_destroy(&fixture->release);
     free(fixture);
 }
 

@@ -36,7 +36,11 @@ struct fixture {
     struct http_stream *open_stream; /* of the last GET /open */
     struct http_request *late;       /* of GET /unparked */
     atomic_size_t max_queued;        /* of GET /paced */
+    uv_prepare_t turn;
+    int bodies_in_turn;       /* of POST /length, that were handled in this one */
+    int most_bodies_per_turn; /* read it when nothing comes any more */
     sem_t on_parked, on_gone, on_stalled, on_stream, on_closed;
+    sem_t on_held, release; /* of GET /hold, which keeps the server's thread */
 };
 
 struct fixture_options {

@@ -345,6 +345,80 @@ static void forgets_who_left_before_its_turn(void **state)
     client_expect(fixture, "GET /healthz", "", NULL, 200);
 }
 
+/* Ask, without reading the answer. */
+static void ask(int fd, const char *target)
+{
+    char text[128];
+
+    snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
+    client_send(fd, text);
+}
+
+static void expect(int fd, int status)
+{
+    struct reply reply;
+
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, status);
+    reply_release(&reply);
+}
+
+/* The library has had a request of this one. */
+static int known_client(void)
+{
+    int fd = client_connect(fixture);
+
+    ask(fd, "/healthz");
+    expect(fd, 200);
+    return fd;
+}
+
+/* Keep the server's thread; what comes now is there all at once in its next turn. */
+static void hold_server(int fd)
+{
+    ask(fd, "/api/hold");
+    assert_true(fixture_wait(&fixture->on_held, 1, WAIT_S));
+}
+
+static void send_body(int fd, size_t len)
+{
+    char head[128], *body = malloc(len);
+
+    memset(body, 'x', len);
+    snprintf(head, sizeof(head),
+             "POST /api/length HTTP/1.1\r\nHost: localhost\r\n"
+             "Content-Length: %zu\r\n\r\n",
+             len);
+    client_send(fd, head);
+    client_send_bytes(fd, body, len);
+    free(body);
+}
+
+/* It comes when the library has enough to do for many turns. */
+static void lets_others_in_past_a_body_that_comes(void **state)
+{
+    int busy = known_client(), first = known_client(), second = known_client(), fd;
+    struct reply reply;
+
+    (void)state;
+    hold_server(first);
+    send_body(busy, 60000);
+    ask(second, "/api/hold");
+    sem_post(&fixture->release);
+    expect(first, 204);
+    assert_true(fixture_wait(&fixture->on_held, 1, WAIT_S));
+    fd = client_connect(fixture);
+    ask(fd, "/counters");
+    sem_post(&fixture->release);
+    expect(second, 204);
+    client_read(fd, false, &reply);
+    /* All but the body's and its own. */
+    assert_non_null(strstr(reply.body, "\"requests\":5,"));
+    reply_release(&reply);
+    expect(busy, 200);
+    close_crowd((int[]){busy, first, second, fd}, 4);
+}
+
 static size_t small = (size_t)4 << 20, medium = (size_t)40 << 20;
 
 #define SMALL(test, size)                                                                \
@@ -365,6 +439,7 @@ int main(void)
         CASE(takes_a_head_in_pieces),
         CASE(an_odd_opening_is_no_way_in),
         CASE(one_makes_room_for_one),
+        CASE(lets_others_in_past_a_body_that_comes),
         SMALL(drops_no_reader_of_what_all_get_at_once, &small),
         SMALL(forgets_who_left_before_its_turn, &small),
         SMALL(serves_readers_of_streams_past_others, &small),
