@@ -20,6 +20,10 @@
 /* Of all bodies that are being read or handled. */
 #define BODIES_MAX ((size_t)256 << 20)
 
+/* What is made of a larger one may take milliseconds. One is handled per turn of the
+ * loop, after all that takes less, so others wait for one of them and not for all. */
+#define LARGE_BODY ((size_t)16 << 10)
+
 static void on_lost(struct http_request *request)
 {
     void (*gone)(void *data) = request->gone;
@@ -440,17 +444,39 @@ void exchange_abandon(struct http_request *request)
         request->is_abandoned = true;
 }
 
+static void leave_large(void *data)
+{
+    struct http_request *request = data;
+
+    TAILQ_REMOVE(&request->server->large, request, large);
+}
+
+void exchange_handle_large(struct http_server *server)
+{
+    struct http_request *request = TAILQ_FIRST(&server->large);
+
+    if (!request)
+        return;
+    leave_large(request);
+    http_request_park(request, NULL, NULL);
+    request->match.route->handler(request, server->arg);
+}
+
 static enum MHD_Result dispatch(struct http_request *request)
 {
     struct http_server *server = request->server;
 
     deadline_clear(request->connection);
-    if (server->is_closing)
+    if (server->is_closing) {
         reply_refuse(request, 503, "the server is stopping");
-    else if (request->file)
+    } else if (request->file) {
         reply_static(request, request->file);
-    else
+    } else if (request->body.len > LARGE_BODY) {
+        TAILQ_INSERT_TAIL(&server->large, request, large);
+        http_request_park(request, leave_large, request);
+    } else {
         request->match.route->handler(request, server->arg);
+    }
     if (request->response)
         return send_answer(request);
     MHD_suspend_connection(request->connection->mhd);

@@ -59,10 +59,11 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     http_server_wake(poll->data);
 }
 
-/* Whether something is to be resumed. */
+/* Whether there is more to do than the library knows of. */
 static bool is_due(const struct http_server *server)
 {
-    return !TAILQ_EMPTY(&server->resumes) || !TAILQ_EMPTY(&server->woken);
+    return !TAILQ_EMPTY(&server->resumes) || !TAILQ_EMPTY(&server->woken) ||
+           !TAILQ_EMPTY(&server->large);
 }
 
 static void resume_batch(struct http_server *server, unsigned limit)
@@ -111,6 +112,7 @@ static void pump(struct http_server *server)
     handshake_hold(server);
     stream_run_notices(server);
     reply_turns(server);
+    exchange_handle_large(server);
     server->is_pumping = false;
     if (server->is_closing && (TAILQ_EMPTY(&server->requests) ||
                                uv_now(server->loop) >= server->close_deadline_ms))
@@ -366,6 +368,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     TAILQ_INIT(&server->requests);
     TAILQ_INIT(&server->resumes);
     TAILQ_INIT(&server->turns);
+    TAILQ_INIT(&server->large);
     TAILQ_INIT(&server->notices);
     TAILQ_INIT(&server->waiting);
     TAILQ_INIT(&server->shaking);

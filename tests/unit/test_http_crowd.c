@@ -419,6 +419,42 @@ static void lets_others_in_past_a_body_that_comes(void **state)
     close_crowd((int[]){busy, first, second, fd}, 4);
 }
 
+static void handles_one_large_body_per_turn(void **state)
+{
+    int fds[8], held = known_client();
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        fds[i] = known_client();
+    hold_server(held);
+    for (int i = 0; i < 8; i++)
+        send_body(fds[i], 60000);
+    sem_post(&fixture->release);
+    expect(held, 204);
+    for (int i = 0; i < 8; i++)
+        expect(fds[i], 200);
+    close(held);
+    close_crowd(fds, 8);
+    assert_int_equal(fixture->most_bodies_per_turn, 1);
+}
+
+static void forgets_large_bodies_of_those_who_left(void **state)
+{
+    int fds[8], held = known_client();
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        fds[i] = known_client();
+    hold_server(held);
+    for (int i = 0; i < 8; i++)
+        send_body(fds[i], 60000);
+    close_crowd(fds, 8);
+    sem_post(&fixture->release);
+    expect(held, 204);
+    close(held);
+    client_expect(fixture, "GET /healthz", "", NULL, 200);
+}
+
 static size_t small = (size_t)4 << 20, medium = (size_t)40 << 20;
 
 #define SMALL(test, size)                                                                \
@@ -440,6 +476,8 @@ int main(void)
         CASE(an_odd_opening_is_no_way_in),
         CASE(one_makes_room_for_one),
         CASE(lets_others_in_past_a_body_that_comes),
+        CASE(handles_one_large_body_per_turn),
+        CASE(forgets_large_bodies_of_those_who_left),
         SMALL(drops_no_reader_of_what_all_get_at_once, &small),
         SMALL(forgets_who_left_before_its_turn, &small),
         SMALL(serves_readers_of_streams_past_others, &small),
