@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/units.h"
-#include "common/utf8.h"
+#include "server/scheduler/blame.h"
 #include "server/scheduler/state.h"
-
-/* Names listed before "and N more". */
-#define NAMED_MAX 8
 
 static bool is_failed(const struct run_case *model, int rank)
 {
@@ -86,17 +82,6 @@ static int most_blamed(const struct live_case *live, const struct run_case *mode
     return best;
 }
 
-/* What a rank said that saw it itself; of those that did not, the first to be heard. */
-static int witness_of(const struct live_case *live, const struct run_case *model,
-                      int rank)
-{
-    for (int i = 0; i < live->active->run->world_size; i++) {
-        if (is_failed(model, i) && live->ranks[i].peer == rank)
-            return i;
-    }
-    return live->failed_first;
-}
-
 static const char *node_of(const struct live_case *live, int rank)
 {
     const struct run_node *node = run_rank_node(live->active->run, rank);
@@ -104,40 +89,51 @@ static const char *node_of(const struct live_case *live, int rank)
     return node ? node->name : "?";
 }
 
-void case_blame(const struct live_case *live, const struct run_case *model, char *out,
-                size_t size)
+static void add_witness(json_t *blame, const struct live_case *live, int rank,
+                        int witness)
 {
+    blame_add_said(blame, rank, node_of(live, rank), live->ranks[witness].reason,
+                   witness);
+}
+
+/* Who saw it itself comes before those who only saw such a one leave. */
+static json_t *blame_lost_rank(const struct live_case *live, const struct run_case *model,
+                               int rank)
+{
+    json_t *blame = blame_create(BLAME_RANK_LOST);
+
+    for (int saw_it = 1; saw_it >= 0; saw_it--) {
+        for (int i = 0; i < live->active->run->world_size; i++) {
+            if (is_failed(model, i) && (live->ranks[i].peer == rank) == saw_it &&
+                blamed_by(live, model, i) == rank)
+                add_witness(blame, live, rank, i);
+        }
+    }
+    return blame;
+}
+
+json_t *case_blame(const struct live_case *live, const struct run_case *model)
+{
+    json_t *blame;
     int rank, votes;
 
-    if (live->has_lost_node) {
-        snprintf(out, size, "%s", live->lost_how);
-        return;
-    }
+    if (live->lost)
+        return json_deep_copy(live->lost);
     rank = own_failure(live, model);
-    if (rank >= 0) {
-        const char *reason = live->ranks[rank].reason;
-
-        snprintf(out, size, "rank %d on %s: %.600s", rank, node_of(live, rank),
-                 reason ? reason : "failed");
-        return;
+    if (rank < 0) {
+        rank = most_blamed(live, model, &votes);
+        if (rank >= 0)
+            return blame_lost_rank(live, model, rank);
     }
-    rank = most_blamed(live, model, &votes);
-    if (rank >= 0) {
-        int witness = witness_of(live, model, rank);
-        const char *reason = witness >= 0 ? live->ranks[witness].reason : NULL;
-
-        reason = reason ? reason : "no reason given";
-        snprintf(out, size, "rank %d on %s was lost, say %d of its peers (rank %d: %.*s)",
-                 rank, node_of(live, rank), votes, witness, utf8_fit(reason, 400),
-                 reason);
-    } else {
-        snprintf(out, size, "a rank failed");
-    }
+    blame = blame_create(BLAME_RANK_FAILED);
+    if (rank >= 0)
+        blame_add(blame, rank, node_of(live, rank), live->ranks[rank].reason);
+    return blame;
 }
 
 bool case_blame_is_clear(const struct live_case *live, const struct run_case *model)
 {
-    if (live->has_lost_node || own_failure(live, model) >= 0)
+    if (live->lost || own_failure(live, model) >= 0)
         return true;
     for (int i = 0; i < live->active->run->world_size; i++) {
         if (!model->ranks || model->ranks[i].state < RANK_DONE)
@@ -171,95 +167,105 @@ static const char *missing_detail(enum rank_state state)
     return "its worker started but has not joined";
 }
 
-void case_blame_missing(const struct live_case *live, const struct run_case *model,
-                        long join_s, char *out, size_t size)
+json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
+                           long join_s)
 {
     const struct run *run = live->active->run;
-    int joined = 0, connected = 0, named = 0, missing;
-    enum rank_state least = RANK_JOINED;
-    struct buf text;
+    json_t *blame = blame_create(BLAME_RANK_MISSING);
+    enum rank_state least = RANK_CONNECTED;
 
     for (int i = 0; model->ranks && i < run->world_size; i++) {
-        joined += model->ranks[i].state >= RANK_JOINED ? 1 : 0;
-        connected += model->ranks[i].state >= RANK_CONNECTED ? 1 : 0;
+        if (model->ranks[i].state < RANK_JOINED)
+            least = RANK_JOINED;
     }
-    if (joined == run->world_size)
-        least = RANK_CONNECTED;
-    missing = run->world_size - (least == RANK_JOINED ? joined : connected);
-    buf_init(&text, 4096);
-    buf_printf(&text, "rendezvous: %d of %d ranks %s in %ld s; missing",
-               run->world_size - missing, run->world_size,
-               least == RANK_JOINED ? "joined" : "connected", join_s);
-    for (int i = 0; model->ranks && i < run->world_size && named < NAMED_MAX; i++) {
-        if (model->ranks[i].state >= least)
-            continue;
-        buf_printf(&text, "%s rank %d on %s (%s)", named ? "," : "", i, node_of(live, i),
-                   least == RANK_JOINED
-                       ? missing_detail(model->ranks[i].state)
-                       : "it joined, but its communicator has not formed");
-        named++;
+    for (int i = 0; model->ranks && i < run->world_size; i++) {
+        if (model->ranks[i].state < least)
+            blame_add(blame, i, node_of(live, i),
+                      least == RANK_JOINED
+                          ? missing_detail(model->ranks[i].state)
+                          : "it joined, but its communicator has not formed");
     }
-    if (missing > named)
-        buf_printf(&text, " and %d more", missing - named);
-    snprintf(out, size, "%s", text.data);
-    buf_release(&text);
+    json_object_set_new(blame, "phase", json_string(rank_state_name(least)));
+    json_object_set_new(blame, "of", json_integer(run->world_size));
+    json_object_set_new(blame, "seconds", json_integer(join_s));
+    return blame;
 }
 
-static void describe_behind(const struct live_case *live, int64_t least, struct buf *text)
+static void add_behind(json_t *blame, const struct live_case *live, int rank)
 {
-    int world = live->active->run->world_size, named = 0, behind = 0;
-    char size[UNITS_TEXT_MAX];
+    const struct live_rank *at = &live->ranks[rank];
+    char size[UNITS_TEXT_MAX], text[200];
 
-    for (int i = 0; i < world; i++) {
-        const struct live_rank *rank = &live->ranks[i];
-
-        if (rank->op != least || rank->is_reported)
-            continue;
-        behind++;
-        if (named >= NAMED_MAX)
-            continue;
-        buf_printf(text, "%s rank %d on %s (operation %lld, %s, %s)", named ? "," : "", i,
-                   node_of(live, i), (long long)rank->op,
-                   rank->phase[0] ? rank->phase : "no report yet",
-                   units_format_human((uint64_t)rank->size, size));
-        named++;
-    }
-    if (behind > named)
-        buf_printf(text, " and %d more", behind - named);
+    snprintf(text, sizeof(text), "operation %lld, %s, %s", (long long)at->op,
+             at->phase[0] ? at->phase : "no report yet",
+             units_format_human((uint64_t)at->size, size));
+    blame_add(blame, rank, node_of(live, rank), text);
 }
 
-void case_blame_stall(const struct live_case *live, long stall_s, char *out, size_t size)
+/* Those that have begun the fewest operations hold the others up; if all have begun the
+ * same one, that names nobody. */
+static void add_stalled(json_t *blame, const struct live_case *live)
 {
-    int world = live->active->run->world_size, ahead = 0, alive = 0;
     int64_t least = INT64_MAX, most = 0;
-    struct buf text;
+    int world = live->active->run->world_size, waiting = 0;
 
-    if (live->active->run->spec->program.name) {
-        snprintf(out, size, "stalled: no rank printed anything for %ld s", stall_s);
-        return;
+    for (int i = 0; i < world; i++) {
+        int64_t op = live->ranks[i].op;
+
+        if (live->ranks[i].is_reported)
+            continue;
+        least = op < least ? op : least;
+        most = op > most ? op : most;
     }
     for (int i = 0; i < world; i++) {
-        const struct live_rank *rank = &live->ranks[i];
-
-        if (rank->is_reported)
+        if (live->ranks[i].is_reported)
             continue;
-        alive++;
-        least = rank->op < least ? rank->op : least;
-        most = rank->op > most ? rank->op : most;
+        if (live->ranks[i].op == least)
+            add_behind(blame, live, i);
+        else
+            waiting++;
     }
-    for (int i = 0; i < world; i++)
-        ahead += !live->ranks[i].is_reported && live->ranks[i].op > least ? 1 : 0;
-    buf_init(&text, 4096);
-    buf_printf(&text, "stalled: no rank made progress for %ld s; ", stall_s);
-    if (alive > 0 && ahead == 0) {
-        buf_printf(&text, "all %d ranks are at operation %lld:", alive, (long long)least);
-    } else {
-        buf_printf(&text, "behind:");
+    if (waiting == 0) {
+        json_object_set_new(blame, "rank", json_null());
+        json_object_set_new(blame, "node", json_null());
     }
-    describe_behind(live, least, &text);
-    if (ahead > 0)
-        buf_printf(&text, "; %d ranks wait for it at operation %lld", ahead,
-                   (long long)most);
-    snprintf(out, size, "%s", text.data);
-    buf_release(&text);
+    json_object_set_new(blame, "operation",
+                        json_integer((json_int_t)(least < INT64_MAX ? least : 0)));
+    json_object_set_new(blame, "waiting", json_integer(waiting));
+    json_object_set_new(blame, "waiting_at", json_integer((json_int_t)most));
+}
+
+json_t *case_blame_stall(const struct live_case *live, long stall_s)
+{
+    bool is_program = live->active->run->spec->program.name != NULL;
+    json_t *blame = blame_create(BLAME_STALLED);
+
+    json_object_set_new(blame, "awaited",
+                        json_string(is_program ? "output" : "progress"));
+    json_object_set_new(blame, "seconds", json_integer(stall_s));
+    if (!is_program)
+        add_stalled(blame, live);
+    return blame;
+}
+
+json_t *case_blame_lingering(const struct live_case *live)
+{
+    const struct run *run = live->active->run;
+    json_t *blame = blame_create(BLAME_NOT_EXITED);
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        if (!live->nodes[i].is_gone)
+            blame_add(blame, -1, run->nodes[i].name, "its workers are still there");
+    }
+    return blame;
+}
+
+json_t *case_blame_wrong(const struct live_case *live, const struct run_case *model)
+{
+    json_t *blame = blame_create(BLAME_WRONG_DATA);
+    int rank = model->first_wrong ? model->first_wrong_rank : -1;
+
+    blame_add(blame, rank, rank < 0 ? NULL : node_of(live, rank), model->first_wrong);
+    json_object_set_new(blame, "count", json_integer((json_int_t)model->wrong));
+    return blame;
 }

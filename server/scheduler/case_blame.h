@@ -1,17 +1,19 @@
-/* case_blame.h - whom a failed, late or stalled case names. Pure: reads the case, writes
- * a sentence. */
+/* case_blame.h - whom a failed, late or stalled case names (see blame.h). Pure: reads the
+ * case. */
 #ifndef RINGBENCH_SERVER_SCHEDULER_CASE_BLAME_H
 #define RINGBENCH_SERVER_SCHEDULER_CASE_BLAME_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "server/scheduler/live_case.h"
 
+/* All give a new reference, or NULL when memory is out. */
+
 /* Why the case failed: a lost node, else the first rank that failed by itself, else the
  * rank that most others blame. */
-void case_blame(const struct live_case *live, const struct run_case *model, char *out,
-                size_t size);
+json_t *case_blame(const struct live_case *live, const struct run_case *model);
 
 /* Whether waiting longer can't change the answer: a rank failed by itself, or all
  * reported. */
@@ -21,11 +23,17 @@ bool case_blame_is_clear(const struct live_case *live, const struct run_case *mo
  * lives there, or they blame each other. */
 bool case_blame_is_explained(const struct live_case *live, size_t i);
 
-/* "rendezvous: 3 of 4 ranks joined in 30 s; missing rank 2 on node-7 (...)". */
-void case_blame_missing(const struct live_case *live, const struct run_case *model,
-                        long join_s, char *out, size_t size);
+/* Who has not joined, or whose communicator has not formed, after join_s. */
+json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
+                           long join_s);
 
-/* "stalled: ..., behind: rank 2 on node-7 ...". */
-void case_blame_stall(const struct live_case *live, long stall_s, char *out, size_t size);
+/* Who is behind after a time without progress. */
+json_t *case_blame_stall(const struct live_case *live, long stall_s);
+
+/* Whose workers are still there after they were done. */
+json_t *case_blame_lingering(const struct live_case *live);
+
+/* Where wrong elements were found first, and how many there are in all. */
+json_t *case_blame_wrong(const struct live_case *live, const struct run_case *model);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/json_util.h"
+#include "server/scheduler/blame.h"
 #include "server/scheduler/case_blame.h"
 #include "server/scheduler/case_start.h"
 #include "server/scheduler/live_case.h"
@@ -15,8 +15,6 @@
 /* After the first failure others may report what happened to them; the first to be heard
  * is not always the one to blame. */
 #define GRACE_NS INT64_C(1000000000)
-
-#define LOST_NAMES_BYTES 300
 
 /* A second more to join for so many ranks. */
 #define JOIN_RANKS_PER_S 20
@@ -66,7 +64,10 @@ static void finish(struct live_case *live, enum case_state state, const char *re
     size_t index = live->index;
 
     active->live = NULL;
-    emit_case(active, index, attempt_of(live), state, reason, NULL);
+    if (live->blamed)
+        emit_case_blamed(active, index, attempt_of(live), live->blamed);
+    else
+        emit_case(active, index, attempt_of(live), state, reason, NULL);
     live_case_free(live);
     scheduler_wake(active->scheduler);
 }
@@ -74,16 +75,11 @@ static void finish(struct live_case *live, enum case_state state, const char *re
 static void finish_well(struct live_case *live)
 {
     const struct run_case *model = model_of(live);
-    char reason[400];
 
-    if (model->wrong == 0) {
-        finish(live, CASE_COMPLETED, NULL);
-        return;
-    }
-    snprintf(reason, sizeof(reason), "wrong data: %llu wrong element%s, the first in %s",
-             (unsigned long long)model->wrong, model->wrong == 1 ? "" : "s",
-             model->first_wrong ? model->first_wrong : "an unnamed row");
-    finish(live, CASE_FAILED, reason);
+    if (model->wrong > 0)
+        live->blamed = case_blame_wrong(live, model);
+    finish(live, model->wrong > 0 ? CASE_FAILED : CASE_COMPLETED,
+           model->wrong > 0 ? "wrong data" : NULL);
 }
 
 /* Many processes take longer to start, and their library to connect them. */
@@ -177,7 +173,7 @@ static bool all_in_state(const struct live_case *live, enum rank_state least)
 
 static bool any_failed(const struct live_case *live)
 {
-    return live->failed_first >= 0 || live->has_lost_node;
+    return live->failed_first >= 0 || live->lost;
 }
 
 /* Ask every node that still has workers to stop them. */
@@ -218,12 +214,16 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     scheduler_wake(live->active->scheduler);
 }
 
-/* A failed case ends once everyone has had the chance to say what happened. */
-static void decide_failure(struct live_case *live)
+/* Stop it for what somebody (stolen) is to blame for. */
+static void stop_blaming(struct live_case *live, json_t *blame)
 {
-    char reason[900];
+    char reason[BLAME_SENTENCE_SIZE];
 
-    case_blame(live, model_of(live), reason, sizeof(reason));
+    blame_sentence(blame, reason, sizeof(reason));
+    if (live->stage == STAGE_ENDING)
+        json_decref(blame);
+    else
+        live->blamed = blame;
     live_case_stop(live, CASE_FAILED, reason);
 }
 
@@ -316,10 +316,10 @@ void live_case_gone(struct live_case *live, const char *name, const char *why)
 
 void live_case_refused(struct live_case *live, const char *node, const char *reason)
 {
-    char text[600];
+    json_t *blame = blame_create(BLAME_NODE_REFUSED);
 
-    snprintf(text, sizeof(text), "%s: %s", node, reason);
-    live_case_stop(live, CASE_FAILED, text);
+    blame_add(blame, -1, node, reason);
+    stop_blaming(live, blame);
 }
 
 void live_case_result(struct live_case *live)
@@ -374,33 +374,6 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
         send_stops(live);
 }
 
-/* "node-2: agent lost (...)", "3 nodes: agent lost (...): node-2, node-5 and 1 more". */
-static void describe_lost(struct live_case *live, const char *how)
-{
-    const struct run *run = live->active->run;
-    size_t lost = 0, named = 0;
-    struct buf names;
-
-    buf_init(&names, LOST_NAMES_BYTES);
-    for (size_t i = 0; i < run->n_nodes; i++) {
-        if (!live->nodes[i].is_lost)
-            continue;
-        lost++;
-        if (named == lost - 1 &&
-            buf_printf(&names, "%s%s", named ? ", " : "", run->nodes[i].name) == 0)
-            named++;
-    }
-    if (lost == 1)
-        snprintf(live->lost_how, sizeof(live->lost_how), "%s: %s", names.data, how);
-    else if (named == lost)
-        snprintf(live->lost_how, sizeof(live->lost_how), "%zu nodes: %s: %s", lost, how,
-                 names.data);
-    else
-        snprintf(live->lost_how, sizeof(live->lost_how), "%zu nodes: %s: %s and %zu more",
-                 lost, how, names.data ? names.data : "", lost - named);
-    buf_release(&names);
-}
-
 /* The node's ranks went with its agent. What their peers saw was the consequence. */
 static void note_lost(struct live_case *live, size_t i, const char *how)
 {
@@ -408,16 +381,15 @@ static void note_lost(struct live_case *live, size_t i, const char *how)
 
     live->is_blamed_lost = live->is_blamed_lost || case_blame_is_explained(live, i);
     live->nodes[i].is_lost = true;
-    live->has_lost_node = true;
+    if (!live->lost)
+        live->lost = blame_create(BLAME_NODE_LOST);
+    blame_add(live->lost, -1, node->name, how);
     for (int k = node->first_rank; k < node->first_rank + node->ranks; k++)
         fail_rank(live, k, how);
-    describe_lost(live, how);
     if (live->stage == STAGE_ENDING && live->end_state == CASE_FAILED &&
         live->is_blamed_lost) {
-        char *reason = strdup(live->lost_how);
-
-        free(live->end_reason);
-        live->end_reason = reason;
+        json_decref(live->blamed);
+        live->blamed = json_deep_copy(live->lost);
     }
 }
 
@@ -448,15 +420,17 @@ void live_case_leaving(struct live_case *live, const struct node *node)
     const struct run_node *place = run_find_node(live->active->run, node->name);
     const struct run_case *model = model_of(live);
     bool is_done = model->ranks != NULL;
-    char how[NODE_LEAVING_MAX + 64], text[NODE_LEAVING_MAX + 400];
+    char how[NODE_LEAVING_MAX + 64];
+    json_t *blame;
 
     for (int i = 0; place && is_done && i < place->ranks; i++)
         is_done = model->ranks[place->first_rank + i].state == RANK_DONE;
     if (!place || is_done)
         return;
     describe_absence(node, 0, how, sizeof(how));
-    snprintf(text, sizeof(text), "%s: %s", node->name, how);
-    live_case_stop(live, CASE_FAILED, text);
+    blame = blame_create(BLAME_NODE_LEAVING);
+    blame_add(blame, -1, node->name, how);
+    stop_blaming(live, blame);
 }
 
 /* It is gone from here on: how, can still be said. */
@@ -548,33 +522,26 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
 
 static void tick_joining(struct live_case *live, int64_t now_ns)
 {
-    char reason[900];
-
-    if (now_ns < live->join_until_ns)
-        return;
-    case_blame_missing(live, model_of(live), join_s(live->active), reason,
-                       sizeof(reason));
-    live_case_stop(live, CASE_FAILED, reason);
+    if (now_ns >= live->join_until_ns)
+        stop_blaming(live,
+                     case_blame_missing(live, model_of(live), join_s(live->active)));
 }
 
 static void tick_running(struct live_case *live, int64_t now_ns)
 {
-    int64_t stall_ns = live->active->run->spec->stall_s * INT64_C(1000000000);
-    char reason[900];
+    long stall_s = live->active->run->spec->stall_s;
 
     if (all_in_state(live, RANK_DONE) && !any_failed(live)) {
         if (all_gone(live))
             finish_well(live);
         else if (now_ns - live->changed_ns > STOP_NS)
-            live_case_stop(live, CASE_FAILED,
-                           "workers did not exit after they were done");
+            stop_blaming(live, case_blame_lingering(live));
         return;
     }
-    if (now_ns - live->changed_ns < stall_ns)
+    if (now_ns - live->changed_ns < stall_s * INT64_C(1000000000))
         return;
-    case_blame_stall(live, live->active->run->spec->stall_s, reason, sizeof(reason));
     live->wants_stacks = true;
-    live_case_stop(live, CASE_FAILED, reason);
+    stop_blaming(live, case_blame_stall(live, stall_s));
 }
 
 void live_case_excuse(struct live_case *live, int64_t ns)
@@ -591,9 +558,10 @@ void live_case_excuse(struct live_case *live, int64_t ns)
 void live_case_tick(struct live_case *live, int64_t now_ns)
 {
     check_nodes(live, now_ns);
+    /* A failed case ends once everyone has had the chance to say what happened. */
     if (live->stage != STAGE_ENDING && any_failed(live) &&
         (now_ns >= live->grace_until_ns || case_blame_is_clear(live, model_of(live))))
-        decide_failure(live);
+        stop_blaming(live, case_blame(live, model_of(live)));
     switch (live->stage) {
     case STAGE_STARTING:
         break;

@@ -7,6 +7,7 @@
 #include "common/json_util.h"
 #include "common/log.h"
 #include "common/run_matrix.h"
+#include "server/scheduler/blame.h"
 #include "server/scheduler/state.h"
 
 struct emission {
@@ -115,8 +116,8 @@ void emit_state(struct active_run *active, enum run_state state, const char *rea
          NULL);
 }
 
-void emit_case(struct active_run *active, size_t index, int attempt,
-               enum case_state state, const char *reason, emitted *then)
+static json_t *case_body(const struct active_run *active, size_t index, int attempt,
+                         enum case_state state, const char *reason)
 {
     const struct run_spec *spec = active->run->spec;
     json_t *env = run_matrix_env(spec, index);
@@ -126,7 +127,25 @@ void emit_case(struct active_run *active, size_t index, int attempt,
 
     if (env)
         json_object_set_new(body, "env", env);
-    emit(active, "case", body, then);
+    return body;
+}
+
+void emit_case(struct active_run *active, size_t index, int attempt,
+               enum case_state state, const char *reason, emitted *then)
+{
+    emit(active, "case", case_body(active, index, attempt, state, reason), then);
+}
+
+void emit_case_blamed(struct active_run *active, size_t index, int attempt,
+                      json_t *blamed)
+{
+    char reason[BLAME_SENTENCE_SIZE];
+    json_t *body;
+
+    blame_sentence(blamed, reason, sizeof(reason));
+    body = case_body(active, index, attempt, CASE_FAILED, reason);
+    json_object_set(body, "blamed", blamed);
+    emit(active, "case", body, NULL);
 }
 
 void emit_message(struct active_run *active, const char *level, const char *format, ...)

@@ -36,5 +36,7 @@ void live_case_free(struct live_case *live)
     free(live->ranks);
     free(live->nodes);
     free(live->end_reason);
+    json_decref(live->lost);
+    json_decref(live->blamed);
     free(live);
 }

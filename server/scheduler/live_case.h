@@ -36,14 +36,14 @@ struct live_case {
     struct live_rank *ranks;
     struct live_node *nodes;
     int64_t join_until_ns, grace_until_ns, end_until_ns;
-    int64_t changed_ns; /* when any rank last got on */
-    int failed_first;   /* the rank that failed first, or -1 */
-    bool has_lost_node;
+    int64_t changed_ns;  /* when any rank last got on */
+    int failed_first;    /* the rank that failed first, or -1 */
+    json_t *lost;        /* the nodes that were lost, as a blame; or NULL */
     bool is_blamed_lost; /* a lost node explains what the ranks say */
-    char lost_how[400];
     bool wants_stacks;
     enum case_state end_state;
-    char *end_reason;
+    char *end_reason; /* or what says `blamed` */
+    json_t *blamed;   /* whom its end names, or NULL */
 };
 
 /* NULL when memory is out. */

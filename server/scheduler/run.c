@@ -118,6 +118,7 @@ void run_destroy(struct run *run)
         release_ranks(run, &run->cases[i]);
         free(run->cases[i].reason);
         free(run->cases[i].first_wrong);
+        json_decref(run->cases[i].blamed);
     }
     free(run->cases);
     release_nodes(run);
@@ -259,6 +260,8 @@ static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
     c->state = (enum case_state)state;
     c->attempt = (int)json_get_int(body, "attempt", c->attempt);
     replace_text(&c->reason, json_get_str(body, "reason", NULL));
+    json_decref(c->blamed);
+    c->blamed = json_incref(json_object_get(body, "blamed"));
     if (state == CASE_RENDEZVOUS)
         case_begins(run, c, time_ms);
     if (case_has_ended(c)) {
@@ -295,6 +298,7 @@ void run_note_wrong(struct run_case *c, const json_t *body)
              (long long)json_get_int(first, "index", -1),
              json_get_str(first, "expected", "?"), json_get_str(first, "got", "?"));
     c->first_wrong = strdup(text);
+    c->first_wrong_rank = (int)json_get_int(first, "rank", -1);
 }
 
 void run_count(struct run *run, const struct run_result *result)

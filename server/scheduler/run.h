@@ -66,6 +66,8 @@ struct run_case {
     struct run_rank *ranks;       /* world_size of them once started, or NULL */
     uint64_t wrong;               /* wrong elements over its rows */
     char *first_wrong;            /* where the first one was, or NULL */
+    int first_wrong_rank;         /* -1: it does not say */
+    json_t *blamed;               /* whom its end names (blame.h), or NULL */
 };
 
 struct run {

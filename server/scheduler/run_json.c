@@ -48,6 +48,8 @@ static json_t *cases_json(const struct run *run, enum run_form form)
 
         if (env)
             json_object_set_new(item, "env", env);
+        if (c->blamed)
+            json_object_set(item, "blamed", c->blamed);
         json_array_append_new(cases, item);
     }
     return cases;

@@ -55,6 +55,10 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
 void emit_state(struct active_run *active, enum run_state state, const char *reason);
 void emit_case(struct active_run *active, size_t index, int attempt,
                enum case_state state, const char *reason, emitted *then);
+
+/* Its failure, and whom it names; the reason is the sentence of it. */
+void emit_case_blamed(struct active_run *active, size_t index, int attempt,
+                      json_t *blamed);
 void emit_message(struct active_run *active, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

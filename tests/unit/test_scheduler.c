@@ -4,6 +4,30 @@
 
 /* ---- The tests ---- */
 
+/* The blame of the run's first case. */
+static json_t *await_blame(struct world *world, const char *run)
+{
+    json_t *doc = await_end(world, run);
+    const json_t *first = json_array_get(json_object_get(doc, "cases"), 0);
+    json_t *blame = json_incref(json_object_get(first, "blamed"));
+
+    json_decref(doc);
+    return blame;
+}
+
+static void assert_blame(struct world *world, const char *run, const char *says)
+{
+    json_t *blame = await_blame(world, run), *expected = json_loads(says, 0, NULL);
+    char *text = json_dumps(blame, JSON_ENCODE_ANY);
+
+    assert_non_null(expected);
+    if (!json_equal(blame, expected))
+        fail_msg("%s is not %s", text, says);
+    free(text);
+    json_decref(expected);
+    json_decref(blame);
+}
+
 static void a_run_completes_when_all_ranks_are_done_and_gone(void **state)
 {
     struct world *world = *state;
@@ -61,6 +85,10 @@ static void the_rank_that_died_is_named_not_its_witness(void **state)
     agent_say(&b, run, 1, "gone", "");
     assert_ended(world, run, "failed",
                  "rank 1 on b: worker killed by signal 9 (Killed); its last line: boom");
+    assert_blame(world, run,
+                 "{\"kind\":\"rank_failed\",\"rank\":1,\"node\":\"b\",\"count\":1,"
+                 "\"evidence\":[{\"rank\":1,\"node\":\"b\",\"text\":\"worker killed by "
+                 "signal 9 (Killed); its last line: boom\"}]}");
     release_agent(&a);
     release_agent(&b);
 }
@@ -109,6 +137,15 @@ static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
     assert_ended(
         world, run, "failed",
         "rank 2 on c was lost, say 3 of its peers (rank 1: peer_lost: lost rank 2: ");
+    assert_blame(
+        world, run,
+        "{\"kind\":\"rank_lost\",\"rank\":2,\"node\":\"c\",\"count\":3,\"evidence\":["
+        "{\"rank\":2,\"node\":\"c\",\"text\":\"peer_lost: lost rank 2: connection "
+        "closed\",\"by\":1},"
+        "{\"rank\":2,\"node\":\"c\",\"text\":\"peer_lost: lost rank 1: connection "
+        "closed\",\"by\":0},"
+        "{\"rank\":2,\"node\":\"c\",\"text\":\"peer_lost: lost rank 1: connection "
+        "closed\",\"by\":3}]}");
     for (int i = 0; i < 4; i++)
         release_agent(&agents[i]);
 }
@@ -150,6 +187,10 @@ static void wrong_data_fails_the_run(void **state)
     assert_ended(world, run, "failed",
                  "1 wrong element, the first in all_reduce of 8 bytes: rank 0, index 1: "
                  "expected 2, got 3");
+    assert_blame(world, run,
+                 "{\"kind\":\"wrong_data\",\"rank\":0,\"node\":\"a\",\"count\":1,"
+                 "\"evidence\":[{\"rank\":0,\"node\":\"a\",\"text\":\"all_reduce of 8 "
+                 "bytes: rank 0, index 1: expected 2, got 3\"}]}");
     release_agent(&a);
 }
 
@@ -174,6 +215,11 @@ static void a_late_rank_is_named(void **state)
         world, run, "failed",
         "rendezvous: 1 of 2 ranks joined in 30 s; missing rank 1 on b (its worker "
         "started but has not joined)");
+    assert_blame(world, run,
+                 "{\"kind\":\"rank_missing\",\"rank\":1,\"node\":\"b\",\"count\":1,"
+                 "\"phase\":\"joined\",\"of\":2,\"seconds\":30,\"evidence\":["
+                 "{\"rank\":1,\"node\":\"b\",\"text\":\"its worker started but has not "
+                 "joined\"}]}");
     release_agent(&a);
     release_agent(&b);
 }
@@ -211,6 +257,12 @@ static void a_stall_names_who_is_behind(void **state)
         world, run, "failed",
         "stalled: no rank made progress for 3 s; behind: rank 1 on b (operation 41, "
         "waiting, 1.0 MiB); 1 ranks wait for it at operation 42");
+    assert_blame(
+        world, run,
+        "{\"kind\":\"stalled\",\"rank\":1,\"node\":\"b\",\"count\":1,\"awaited\":"
+        "\"progress\",\"seconds\":3,\"operation\":41,\"waiting\":1,\"waiting_at\":42,"
+        "\"evidence\":[{\"rank\":1,\"node\":\"b\",\"text\":\"operation 41, waiting, "
+        "1.0 MiB\"}]}");
     release_agent(&a);
     release_agent(&b);
 }

@@ -101,6 +101,7 @@ function caseOf(run, event) {
       env: found?.env ?? null,
       state: 'queued',
       reason: null,
+      blamed: null,
       started: null,
       ended: null,
       ranks: new Map()
@@ -118,6 +119,7 @@ function applyCase(run, event) {
   }
   found.state = event.state;
   found.reason = event.reason ?? null;
+  found.blamed = event.blamed ?? null;
   found.repeat = event.repeat ?? found.repeat;
   found.env = event.env ?? found.env;
   if (event.state === 'rendezvous' || event.state === 'running') {
@@ -214,9 +216,9 @@ export function transports(ranks) {
   return [...words].sort().join(', ');
 }
 
-/* Whether the reason that a case ended for names this rank. */
-export const isBlamed = ({rank, node}, reason) =>
-  Boolean(reason?.includes(`rank ${rank} on ${node}`));
+/* Whether the end of a case names this rank, or its node as a whole. */
+export const isBlamed = ({rank, node}, blamed) => Boolean(blamed?.evidence.some(
+  named => (named.rank === null ? named.node === node : named.rank === rank)));
 
 /* Whether a rank ended because the others did. */
 export const isVictim = ({reason}) => /^(cancelled|peer_lost)\b/.test(reason ?? '');

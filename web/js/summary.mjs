@@ -14,8 +14,9 @@ export function stateOfSummary(summary) {
   const events = [...summary.recent, ...summary.messages].sort((a, b) => a.id - b.id);
   applyEvents(state, events);
   for (const found of run.cases ?? []) {
-    const {state: now, reason, started, ended} = found;
-    Object.assign(state.cases.get(found.case), {state: now, reason, started, ended});
+    const {state: now, reason, blamed = null, started, ended} = found;
+    Object.assign(
+      state.cases.get(found.case), {state: now, reason, blamed, started, ended});
   }
   Object.assign(state, {
     lastId: summary.last_event,
@@ -67,6 +68,7 @@ function caseOf(found, env) {
     env,
     state: found.state,
     reason: found.reason ?? null,
+    blamed: found.blamed ?? null,
     started: found.started ?? null,
     ended: found.ended ?? null,
     ranks: new Map(ranks)

@@ -26,6 +26,7 @@ test('whom the failure names stands on top, and apart from who was stopped', LIM
   async t => {
     const {server, page, open} = await setUp(t);
     const reason = 'stalled: behind: rank 3 on node-2; 3 ranks wait for it';
+    const blamed = {kind: 'stalled', evidence: [{rank: 3, node: 'node-2', text: ''}]};
     const run = sampleRun({sizes: [8]});
     const at = run.events.findIndex(event => event.state === 'done');
     const time = run.events[at].time;
@@ -42,7 +43,7 @@ test('whom the failure names stands on top, and apart from who was stopped', LIM
     }));
     run.events.push(
       {type: 'message', time, level: 'error', text: `stopping case 0: ${reason}`},
-      {type: 'case', time, case: 0, attempt: 1, state: 'failed', reason},
+      {type: 'case', time, case: 0, attempt: 1, state: 'failed', reason, blamed},
       {type: 'state', time, state: 'failed', reason});
     run.events.forEach((event, i) => { event.id = i + 1; });
     server.add(run);

@@ -155,12 +155,15 @@ test('a rank keeps what it said of its memory, and what NCCL said', () => {
   assert.equal(rank.initSeconds, 0.5);
 });
 
-test('whom the reason names is told from those that went down with it', () => {
-  const reason = 'stalled: behind: rank 1 on node-1 (operation 3); 3 ranks wait for it';
-  assert.equal(isBlamed({rank: 1, node: 'node-1'}, reason), true);
-  assert.equal(isBlamed({rank: 11, node: 'node-1'}, reason), false);
-  assert.equal(isBlamed({rank: 0, node: 'node-1'}, reason), false);
+test('whom a failure names is told from those that went down with it', () => {
+  const stall = {evidence: [{rank: 1, node: 'node-1', text: 'operation 3'}]};
+  assert.equal(isBlamed({rank: 1, node: 'node-1'}, stall), true);
+  assert.equal(isBlamed({rank: 11, node: 'node-1'}, stall), false);
+  assert.equal(isBlamed({rank: 0, node: 'node-1'}, stall), false);
   assert.equal(isBlamed({rank: 1, node: 'node-1'}, null), false);
+  const lost = {evidence: [{rank: null, node: 'node-1', text: 'agent lost'}]};
+  assert.equal(isBlamed({rank: 0, node: 'node-1'}, lost), true);
+  assert.equal(isBlamed({rank: 0, node: 'node-2'}, lost), false);
   assert.equal(isVictim({reason: 'cancelled: told to stop'}), true);
   assert.equal(isVictim({reason: 'peer_lost: lost rank 3: connection closed'}), true);
   assert.equal(isVictim({reason: 'worker killed by signal 9 (Killed)'}), false);

@@ -62,7 +62,7 @@ export function runLanes() {
         links, groupBy(ranks, linksOf).filter(([facts]) => facts.length), linkCard);
       syncChildren(body, all, {
         key: lane => lane.node,
-        signature: lane => JSON.stringify([lane, began, shownCase.reason]),
+        signature: lane => JSON.stringify([lane, began, shownCase.blamed]),
         render: lane => laneRow(lane, began, shownCase)
       });
     }
@@ -70,8 +70,8 @@ export function runLanes() {
 }
 
 const isFailed = rank => rank.state === 'failed';
-const isCulprit = (rank, reason) =>
-  isBlamed(rank, reason) || (isFailed(rank) && !isVictim(rank));
+const isCulprit = (rank, blamed) =>
+  isBlamed(rank, blamed) || (isFailed(rank) && !isVictim(rank));
 
 /* [[what `of` says, ranks]], those that say the same together. */
 function groupBy(ranks, of) {
@@ -100,9 +100,9 @@ function namesOf(ranks) {
 }
 
 /* [tone, text]: why a rank ended; what went down with another one is no news. */
-function whyOf(rank, {reason}) {
+function whyOf(rank, {blamed}) {
   const text = rank.reason ?? 'failed';
-  if (isBlamed(rank, reason)) {
+  if (isBlamed(rank, blamed)) {
     return ['bad', isVictim(rank) ? 'named by the failure' : text];
   }
   return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
@@ -145,7 +145,7 @@ function ranksInWords(run, shownCase) {
   const ranks = [...(shownCase?.ranks.values() ?? [])];
   const total = run.worldSize || ranks.length;
   const ended = ranks.filter(isFailed);
-  const failed = ended.filter(rank => isCulprit(rank, shownCase.reason));
+  const failed = ended.filter(rank => isCulprit(rank, shownCase.blamed));
   if (ended.length > 0) {
     return failed.length ? `${failed.length} of ${total} failed`
                          : `${ended.length} of ${total} stopped`;
@@ -161,19 +161,19 @@ function ranksInWords(run, shownCase) {
 }
 
 /* What failed or lags stands on top; the sort keeps the order of the others. */
-const howFar = (lane, {reason}) => Math.min(...lane.ranks.map(rank => {
+const howFar = (lane, {blamed}) => Math.min(...lane.ranks.map(rank => {
   const ended = isFailed(rank) ? -1 : rankStage(rank);
-  return isCulprit(rank, reason) ? -2 : ended;
+  return isCulprit(rank, blamed) ? -2 : ended;
 }));
 
-function laneRow(lane, began, {reason}) {
+function laneRow(lane, began, {blamed}) {
   return h('tr', {class: lane.ranks.some(isFailed) ? 'failed' : null},
     h('th', {scope: 'row'},
       h('a', {href: nodeAddress(lane.node)}, shorten(lane.node, 60))),
     h('td',
       h('div.rank-dots',
         lane.ranks.slice(0, RANKS_SHOWN)
-          .map(rank => rankDot(rank, isCulprit(rank, reason))),
+          .map(rank => rankDot(rank, isCulprit(rank, blamed))),
         lane.ranks.length > RANKS_SHOWN ? ` +${lane.ranks.length - RANKS_SHOWN}` : null)),
     STEPS.map(step => stepCell(lane, step, began)));
 }
