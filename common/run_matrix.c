@@ -118,8 +118,7 @@ int run_matrix_repeat(const struct run_spec *spec, size_t i)
                                       : i % (size_t)spec->repeats);
 }
 
-/* The combination of case i. */
-static size_t combination_of(const struct run_spec *spec, size_t i)
+size_t run_matrix_combination(const struct run_spec *spec, size_t i)
 {
     size_t n = combinations(spec);
 
@@ -130,7 +129,7 @@ static size_t combination_of(const struct run_spec *spec, size_t i)
 
 json_t *run_matrix_env(const struct run_spec *spec, size_t i)
 {
-    size_t left = combination_of(spec, i), span = combinations(spec);
+    size_t left = run_matrix_combination(spec, i), span = combinations(spec);
     json_t *env, *values;
     const char *name;
 

@@ -24,6 +24,9 @@ void run_matrix_check_spec(const struct run_spec *spec, struct problems *problem
 /* Cases of the run; 1 combination where there is no matrix. */
 size_t run_matrix_cases(const struct run_spec *spec);
 
+/* Which combination of the matrix case i is of, from 0 in the order of the cases. */
+size_t run_matrix_combination(const struct run_spec *spec, size_t i);
+
 /* Which repeat case i is (from 0), and its variables: a new object, or NULL where there
  * is no matrix. Interleaved, every second repeat goes through the combinations backwards,
  * so that a drift of the machine does not look like an effect of a variable. */

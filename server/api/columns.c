@@ -5,6 +5,7 @@
 
 #include "common/clean_text.h"
 #include "common/json_util.h"
+#include "common/units.h"
 
 #define CELL_MAX 256
 #define COLUMNS_MAX 16
@@ -16,7 +17,7 @@ static json_t *value_at(const json_t *item, const char *path)
 
     if (!dot)
         return json_object_get(item, path);
-    return json_object_get(json_object_getn(item, path, (size_t)(dot - path)), dot + 1);
+    return value_at(json_object_getn(item, path, (size_t)(dot - path)), dot + 1);
 }
 
 static bool is_nothing(const json_t *value)
@@ -65,6 +66,7 @@ static size_t cell_text(const struct column *column, const json_t *item,
                         char cell[CELL_MAX])
 {
     json_t *value = value_at(item, column->path);
+    char size_text[UNITS_TEXT_MAX];
     struct buf text;
     size_t len;
 
@@ -78,6 +80,9 @@ static size_t cell_text(const struct column *column, const json_t *item,
         buf_append_str(&text, "-");
     else if (json_is_array(value) || json_is_object(value))
         put_members(value, &text);
+    else if (column->form == COLUMN_SIZE)
+        buf_append_str(&text,
+                       units_format_size((uint64_t)json_integer_value(value), size_text));
     else
         put_scalar(value, &text);
     len = clean_text_copy(cell, CELL_MAX, text.data ? text.data : "", text.len);
@@ -110,11 +115,11 @@ static void put_cell(const struct column *column, size_t width, const char *cell
 {
     size_t pad = width - width_of(cell);
 
-    if (column->is_number)
+    if (column->form != COLUMN_TEXT)
         put_blanks(pad, out);
     buf_append_str(out, cell);
     if (!is_last)
-        put_blanks(GAP + (column->is_number ? 0 : pad), out);
+        put_blanks(GAP + (column->form != COLUMN_TEXT ? 0 : pad), out);
 }
 
 /* The texts of all cells one after the other, each with its NUL. */

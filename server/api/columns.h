@@ -7,13 +7,20 @@
 
 #include "common/buf.h"
 
+enum column_form {
+    COLUMN_TEXT,
+    COLUMN_NUMBER, /* stands at the right, as does */
+    COLUMN_SIZE    /* bytes, as "256M" */
+};
+
 struct column {
     const char *heading; /* NULL ends a table of at most 16 columns */
-    /* Where the value is: a key, or KEY.KEY. Of arrays and objects the members are shown,
-     * of objects in an array their names; nothing, or nothing in it, is "-". */
+    /* Where the value is: a key, or KEY.KEY and so on. Of arrays and objects the members
+     * are shown, of objects in an array their names; nothing, or nothing in it, is "-".
+     */
     const char *path;
     const char *otherwise; /* another path, if there is nothing at the first; or NULL */
-    bool is_number;        /* stands at the right */
+    enum column_form form;
 };
 
 /* Append a line of headings and a line for each item. Cells are shown as clean_text_show

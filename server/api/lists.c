@@ -16,42 +16,47 @@ static const struct params_format formats[] = {
 };
 
 static const struct column run_columns[] = {
-    {"ID", "id", NULL, false},
-    {"STATE", "state", NULL, false},
-    {"CREATED", "created", NULL, false},
-    {"BACKEND", "backend", NULL, false},
-    {"RANKS", "world_size", NULL, true},
-    {"DONE", "rows_done", NULL, true},
-    {"OF", "rows_total", NULL, true},
-    {"GB/S", "summary.peak_busbw_gbs", NULL, true},
-    {"WHAT", "program", "collectives", false},
-    {"NAME", "name", NULL, false},
-    {NULL, NULL, NULL, false},
+    {"ID", "id", NULL, COLUMN_TEXT},
+    {"STATE", "state", NULL, COLUMN_TEXT},
+    {"CREATED", "created", NULL, COLUMN_TEXT},
+    {"BACKEND", "backend", NULL, COLUMN_TEXT},
+    {"RANKS", "world_size", NULL, COLUMN_NUMBER},
+    {"DONE", "rows_done", NULL, COLUMN_NUMBER},
+    {"OF", "rows_total", NULL, COLUMN_NUMBER},
+    {"GB/S", "summary.headline.busbw_gbs", NULL, COLUMN_NUMBER},
+    {"AT", "summary.headline.size", NULL, COLUMN_SIZE},
+    {"WHAT", "program", "collectives", COLUMN_TEXT},
+    {"NAME", "name", NULL, COLUMN_TEXT},
+    {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
 static const struct column node_columns[] = {
-    {"NAME", "name", NULL, false},       {"STATE", "state", NULL, false},
-    {"GROUP", "group", NULL, false},     {"RANKS", "ranks", NULL, true},
-    {"ADDRESS", "address", NULL, false}, {"SEEN", "last_seen", NULL, false},
-    {"RUN", "run", NULL, false},         {"LABELS", "labels", NULL, false},
-    {NULL, NULL, NULL, false},
+    {"NAME", "name", NULL, COLUMN_TEXT},       {"STATE", "state", NULL, COLUMN_TEXT},
+    {"GROUP", "group", NULL, COLUMN_TEXT},     {"RANKS", "ranks", NULL, COLUMN_NUMBER},
+    {"ADDRESS", "address", NULL, COLUMN_TEXT}, {"SEEN", "last_seen", NULL, COLUMN_TEXT},
+    {"RUN", "run", NULL, COLUMN_TEXT},         {"LABELS", "labels", NULL, COLUMN_TEXT},
+    {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
 static const struct column program_columns[] = {
-    {"NAME", "name", NULL, false},
-    {"RANKS/NODE", "ranks_per_node", NULL, true},
-    {"PARAMETERS", "parameters", NULL, false},
-    {"METRICS", "metrics", NULL, false},
-    {"NODES", "nodes", NULL, false},
-    {"DESCRIPTION", "description", NULL, false},
-    {NULL, NULL, NULL, false},
+    {"NAME", "name", NULL, COLUMN_TEXT},
+    {"RANKS/NODE", "ranks_per_node", NULL, COLUMN_NUMBER},
+    {"PARAMETERS", "parameters", NULL, COLUMN_TEXT},
+    {"METRICS", "metrics", NULL, COLUMN_TEXT},
+    {"NODES", "nodes", NULL, COLUMN_TEXT},
+    {"DESCRIPTION", "description", NULL, COLUMN_TEXT},
+    {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
 static const struct column store_columns[] = {
-    {"NAME", "name", NULL, false},     {"STANDING", "standing", NULL, false},
-    {"PORT", "port", NULL, true},      {"CONNECTIONS", "connections", NULL, true},
-    {"KEYS", "key_count", NULL, true}, {"BYTES", "bytes", NULL, true},
-    {"TTL_S", "ttl_s", NULL, true},    {NULL, NULL, NULL, false},
+    {"NAME", "name", NULL, COLUMN_TEXT},
+    {"STANDING", "standing", NULL, COLUMN_TEXT},
+    {"PORT", "port", NULL, COLUMN_NUMBER},
+    {"CONNECTIONS", "connections", NULL, COLUMN_NUMBER},
+    {"KEYS", "key_count", NULL, COLUMN_NUMBER},
+    {"BYTES", "bytes", NULL, COLUMN_NUMBER},
+    {"TTL_S", "ttl_s", NULL, COLUMN_NUMBER},
+    {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
 static const struct {

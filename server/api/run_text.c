@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clean_text.h"
+#include "common/headline.h"
 #include "common/json_util.h"
 #include "common/units.h"
 #include "server/api/table.h"
@@ -25,7 +26,7 @@ struct run_text {
     int64_t started_ms;
     int64_t rows_total;
     uint64_t rows, figures, skipped, wrong;
-    double peak_busbw_gbs;
+    struct headline headline;
     const char *unreal; /* "simulated", "emulated", or NULL; static */
     size_t n_cases;
     int64_t case_no, attempt;
@@ -130,6 +131,7 @@ void run_text_destroy(struct run_text *text)
     if (!text)
         return;
     table_release(&text->table);
+    headline_release(&text->headline);
     free(text->has_joined);
     free(text->id);
     free(text->link);
@@ -194,6 +196,7 @@ static void put_end(struct run_text *text, const char *state, const char *reason
                     int64_t time_ms, struct buf *out)
 {
     double seconds = (double)(time_ms - text->started_ms) / 1e3;
+    char headline[HEADLINE_TEXT_MAX];
 
     table_end(&text->table, out);
     text->has_ended = true;
@@ -214,8 +217,8 @@ static void put_end(struct run_text *text, const char *state, const char *reason
         buf_printf(out, " (%llu skipped)", (unsigned long long)text->skipped);
     if (text->started_ms > 0)
         buf_printf(out, " in %.1f s", seconds > 0.0 ? seconds : 0.0);
-    if (text->rows)
-        buf_printf(out, ", peak busbw %.2f GB/s", text->peak_busbw_gbs);
+    if (median_count(&text->headline.busbw_gbs) > 0)
+        buf_printf(out, ", busbw %s", headline_text(&text->headline, headline));
     if (text->unreal)
         buf_printf(out, ", %s", text->unreal);
     if (text->wrong)
@@ -403,9 +406,19 @@ static void take_rank(struct run_text *text, const json_t *event, int64_t time_m
     }
 }
 
+/* Whether the row's case has the variables of the first one. */
+static bool is_first_combination(const struct run_text *text, const json_t *row)
+{
+    int64_t number = json_get_int(row, "case", 0);
+    const json_t *cases = text->table.cases;
+    json_t *env = json_object_get(json_array_get(cases, 0), "env");
+    json_t *own = json_object_get(json_array_get(cases, (size_t)number), "env");
+
+    return number == 0 || env == own || json_equal(env, own);
+}
+
 static void take_result(struct run_text *text, json_t *event, struct buf *out)
 {
-    double busbw = json_get_num(event, "busbw_gbs", 0.0);
     int64_t wrong = json_get_int(event, "wrong", 0);
 
     if (json_object_get(event, "metric"))
@@ -414,10 +427,11 @@ static void take_result(struct run_text *text, json_t *event, struct buf *out)
         text->rows++;
     if (json_object_get(event, "skipped"))
         text->skipped++;
+    else if (!json_object_get(event, "metric") && is_first_combination(text, event))
+        headline_add(&text->headline, event, json_get_int(event, "size", 0),
+                     json_get_num(event, "busbw_gbs", 0.0));
     if (table_unreal(event))
         text->unreal = table_unreal(event);
-    if (busbw > text->peak_busbw_gbs)
-        text->peak_busbw_gbs = busbw;
     if (wrong > 0)
         text->wrong += (uint64_t)wrong;
     table_row(&text->table, event, out);

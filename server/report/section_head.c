@@ -176,7 +176,7 @@ static void put_facts(const struct report *report)
     struct html *html = report->html;
     json_t *run = report->facts->run;
     const json_t *summary = json_object_get(run, "summary");
-    double peak = json_get_num(summary, "peak_busbw_gbs", 0.0);
+    const json_t *headline = json_object_get(summary, "headline");
     int64_t wrong = json_get_int(summary, "wrong", 0);
     char text[HTML_NUMBER_MAX];
 
@@ -198,8 +198,9 @@ static void put_facts(const struct report *report)
         html_rawf(html, "<div><dt>rows</dt><dd>%lld of %lld</dd></div>",
                   (long long)json_get_int(run, "rows_done", 0),
                   (long long)json_get_int(run, "rows_total", 0));
-        html_rawf(html, "<div><dt>peak busbw</dt><dd>%s GB/s</dd></div>",
-                  html_figure(peak, 3, text));
+        html_rawf(html, "<div><dt>busbw at %lld bytes</dt><dd>%s GB/s</dd></div>",
+                  (long long)json_get_int(headline, "size", 0),
+                  html_figure(json_get_num(headline, "busbw_gbs", 0.0), 3, text));
         put_count(html, "wrong elements", wrong, wrong > 0 ? "bad" : NULL);
         put_count(html, "rows skipped", json_get_int(summary, "skipped", 0), NULL);
     }

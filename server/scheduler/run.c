@@ -127,6 +127,7 @@ void run_destroy(struct run *run)
     free(run->reason);
     free(run->backend);
     json_decref(run->curve);
+    headline_release(&run->headline);
     free(run->pace);
     run_metrics_release(&run->metrics);
     free(run);
@@ -316,8 +317,8 @@ void run_count(struct run *run, const struct run_result *result)
         run_metrics_add(&run->metrics, result->about, result->value, result->rank);
         return;
     }
-    if (result->busbw_gbs > run->peak_busbw_gbs)
-        run->peak_busbw_gbs = result->busbw_gbs;
+    if (run_matrix_combination(run->spec, result->case_no) == 0)
+        headline_add(&run->headline, result->about, result->size, result->busbw_gbs);
     if (result->wrong > 0) {
         run->wrong += (uint64_t)result->wrong;
         c->wrong += (uint64_t)result->wrong;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/headline.h"
 #include "common/ids.h"
 #include "common/run_spec.h"
 #include "server/scheduler/pace.h"
@@ -84,7 +85,7 @@ struct run {
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;
     size_t rows_done, rows_total, rows_skipped;
-    double peak_busbw_gbs;
+    struct headline headline;
     uint64_t wrong;
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */

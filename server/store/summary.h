@@ -48,7 +48,6 @@ struct summary_series {
     json_t *key;
     uint64_t rows, skipped;
     int64_t wrong;
-    double peak_busbw_gbs;
     struct summary_point *points; /* by rising size; perhaps not all */
     size_t n_points, points_total;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/json_util.h"
+#include "common/median.h"
 #include "server/store/summary_index.h"
 #include "server/store/thin.h"
 
@@ -213,12 +214,6 @@ static int compare_doubles(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Of sorted values. */
-static double median_of(const double *values, size_t n)
-{
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2.0;
-}
-
 /* Put the samples of each line together, in the order in which they came. */
 static int sort_samples(struct lines *lines)
 {
@@ -265,13 +260,13 @@ static void sum_point(const struct lines *lines, struct line *line, double *scra
     for (size_t i = 0; i < n; i++)
         scratch[i] = samples[i].first;
     qsort(scratch, n, sizeof(*scratch), compare_doubles);
-    point->time_us = median_of(scratch, n);
+    point->time_us = median_of_sorted(scratch, n);
     point->time_us_min = scratch[0];
     point->time_us_max = scratch[n - 1];
     for (size_t i = 0; i < n; i++)
         scratch[i] = samples[i].second;
     qsort(scratch, n, sizeof(*scratch), compare_doubles);
-    point->busbw_gbs = median_of(scratch, n);
+    point->busbw_gbs = median_of_sorted(scratch, n);
     point->busbw_gbs_min = scratch[0];
     point->busbw_gbs_max = scratch[n - 1];
     point->algbw_gbs *= point->busbw_gbs;
@@ -323,8 +318,6 @@ static void sum_series(struct summary_series *series, const struct summary_point
         series->skipped += points[i].skipped;
         if (points[i].wrong >= 0)
             series->wrong = (series->wrong < 0 ? 0 : series->wrong) + points[i].wrong;
-        if (points[i].busbw_gbs_max > series->peak_busbw_gbs)
-            series->peak_busbw_gbs = points[i].busbw_gbs_max;
     }
 }
 
@@ -450,7 +443,7 @@ static void sum_figure(struct summary_figure *figure, const struct sample *sampl
     figure->last = samples[n - 1].first;
     figure->mean = sum / (double)n;
     qsort(scratch, n, sizeof(*scratch), compare_doubles);
-    figure->median = median_of(scratch, n);
+    figure->median = median_of_sorted(scratch, n);
     figure->min = scratch[0];
     figure->max = scratch[n - 1];
 }

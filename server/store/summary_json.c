@@ -82,7 +82,6 @@ static int put_series(struct buf *out, const struct summary_series *series)
     buf_printf(out, ",\"rows\":%" PRIu64 ",\"skipped\":%" PRIu64, series->rows,
                series->skipped);
     put_optional(out, "wrong", series->wrong);
-    put_number(out, "peak_busbw_gbs", series->peak_busbw_gbs);
     buf_printf(out, ",\"points_total\":%zu,\"points\":[", series->points_total);
     for (size_t i = 0; i < series->n_points && !result; i++) {
         if (i > 0)

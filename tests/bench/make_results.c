@@ -72,12 +72,14 @@ static json_t *run_json(const char *id, long results, bool is_program, int64_t n
     run = json_pack(
         "{s:s, s:s, s:{}, s:s, s:n, s:s, s:s, s:s, s:s, s:i, s:[s], s:[{s:s, s:i}], "
         "s:{}, "
-        "s:o, s:I, s:I, s:{s:f, s:i, s:i, s:{s:i, s:i, s:i, s:i}, s:[]}}",
+        "s:o, s:I, s:I, s:{s:{s:s, s:I, s:f, s:i}, s:i, s:i, s:{s:i, s:i, s:i, s:i}, "
+        "s:[]}}",
         "id", id, "name", "large", "labels", "state", "completed", "reason", "created",
         time, "started", time, "ended", time, "backend", "host", "world_size", RANKS,
         "collectives", "all_reduce", "nodes", "name", "node-1", "ranks", RANKS, "spec",
         "cases", cases_json(time), "rows_done", (json_int_t)results, "rows_total",
-        (json_int_t)results, "summary", "peak_busbw_gbs", 9.0, "wrong", 0, "skipped", 0,
+        (json_int_t)results, "summary", "headline", "collective", "all_reduce", "size",
+        (json_int_t)1 << 28, "busbw_gbs", 9.0, "rows", 1, "wrong", 0, "skipped", 0,
         "cases", "completed", CASES, "failed", 0, "cancelled", 0, "skipped", 0, "curve");
     if (is_program)
         json_object_set_new(run, "program", json_string("train"));

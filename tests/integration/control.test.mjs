@@ -32,7 +32,7 @@ test('figures come after the rows, and show wherever results do', limit, async (
     schemas.faults(schemas.document.components.schemas[name], value), [], name);
   const text = await server.followText({ ...quick, control: small });
   const lines = await text.ended();
-  assert.match(lines.at(-1), /^completed: 4 rows and 7 figures in .*, peak busbw /);
+  assert.match(lines.at(-1), /^completed: 4 rows and 7 figures in .*, busbw /);
   assert.ok(lines.some((line) => /^barrier +[0-9.e+]+ +us +all {2}p99=\S+ {2}rank_min=\S+ {2}rank_max=\S+/.test(line)), lines.join('\n'));
   const id = text.headers.location.split('/').pop();
   const run = await server.getRun(id);

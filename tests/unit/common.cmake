@@ -1,8 +1,8 @@
-foreach(noun buf clean_text clock collective error ids json_util options problem run_spec
+foreach(noun buf clean_text clock collective error headline ids json_util options problem run_spec
         run_spec_memory secret_file series units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
-foreach(noun collective units)
+foreach(noun collective headline units)
     target_compile_definitions(test_${noun} PRIVATE
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()

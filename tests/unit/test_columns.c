@@ -10,9 +10,9 @@
 #include "server/api/columns.h"
 
 static const struct column columns[] = {
-    {"NAME", "name", NULL, false}, {"N", "n", NULL, true},
-    {"DEEP", "a.b", NULL, true},   {"WHAT", "one", "other", false},
-    {NULL, NULL, NULL, false},
+    {"NAME", "name", NULL, COLUMN_TEXT},  {"N", "n", NULL, COLUMN_NUMBER},
+    {"DEEP", "a.b", NULL, COLUMN_NUMBER}, {"WHAT", "one", "other", COLUMN_TEXT},
+    {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
 /* The list's text has ' for ". */

@@ -32,7 +32,8 @@ static const char run_text[] =
     "\"ranks\":[{\"rank\":0,\"node\":\"n-1\",\"state\":\"done\"},{\"rank\":1,\"node\":"
     "\"gone\","
     "\"state\":\"failed\",\"reason\":\"killed by <9>\"}]}],"
-    "\"rows_done\":3,\"rows_total\":4,\"summary\":{\"peak_busbw_gbs\":0.2,\"wrong\":2,"
+    "\"rows_done\":3,\"rows_total\":4,\"summary\":{\"headline\":{\"size\":16,\"busbw_"
+    "gbs\":0.2},\"wrong\":2,"
     "\"skipped\":1}}";
 
 static const char nodes_text[] =

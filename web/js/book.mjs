@@ -160,6 +160,18 @@ export class Book {
     this.unreal ||= unrealWord(row);
   }
 
+  /* The median at the largest size that the first series has measured, as the server's
+   * documents have it (docs/method.md), or null. */
+  headline() {
+    for (const {points} of this.lines.values()) {
+      const measured = points.filter(({busbw_gbs: value}) => (value ?? null) !== null);
+      if (measured.length > 0) {
+        return measured[measured.length - 1];
+      }
+    }
+    return null;
+  }
+
   /* The rows of the table in the order of measuring. */
   table() {
     return [...this.order].sort((a, b) => a.order - b.order);

@@ -1,5 +1,6 @@
 /* parts.mjs - small pieces that several views show */
 import {copyText, h, svg} from './dom.mjs';
+import {formatBandwidth, formatSize} from './units.mjs';
 
 /* Those of runs first. */
 const STATES = {
@@ -129,4 +130,15 @@ export function ask(title, content, ...buttons) {
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+const HEADLINE_TITLE = 'Bus bandwidth: the median at the largest size that the first ' +
+  'series has measured';
+
+/* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
+export function headline(found) {
+  return found
+    ? h('span', {title: HEADLINE_TITLE}, h('strong', formatBandwidth(found.busbw_gbs)),
+        ` GB/s at ${formatSize(found.size)}`)
+    : '–';
 }

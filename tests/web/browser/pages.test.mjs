@@ -13,7 +13,7 @@ const EVIL = '<script>window.owned = 1</script><img src=x onerror="window.owned 
 
 /* path, and what is there when the view is drawn. */
 const VIEWS = {
-  runs: ['/', 'Peak busbw'],
+  runs: ['/', 'Busbw'],
   run: [`/runs/${RUN}`, 'Figures'],
   overlay: [`/runs/${RUN}?with=r2&metric=time`, 'On one chart'],
   figures: ['/runs/prog', 'Figures of the program'],

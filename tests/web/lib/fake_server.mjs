@@ -120,7 +120,7 @@ export class FakeServer {
       rows_done: rows.length,
       rows_total: state.rowsTotal,
       summary: {
-        peak_busbw_gbs: rows.reduce((top, row) => Math.max(top, row.busbw_gbs ?? 0), 0),
+        headline: headlineOf(state),
         wrong: rows.reduce((sum, row) => sum + (row.wrong ?? 0), 0),
         skipped: rows.filter(row => row.skipped).length,
         cases: {completed: 0, failed: 0, cancelled: 0, skipped: 0},
@@ -307,6 +307,16 @@ export class FakeServer {
         .slice(0, Number(params.get('limit')));
     json(response, 200, {lines, next: null});
   }
+}
+
+function headlineOf(state) {
+  const found = bookOf(state).headline();
+  return found && {
+    collective: state.rowList[0].collective,
+    size: found.size,
+    busbw_gbs: found.busbw_gbs,
+    rows: found.repeats
+  };
 }
 
 /* Rows measured, of the present attempts only. */

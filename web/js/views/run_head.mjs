@@ -1,7 +1,7 @@
 /* run_head.mjs - the top of a run's page: what it is, how it goes, what can be done */
 import {isEnded} from '../events.mjs';
 import {h, setHidden, setText} from '../dom.mjs';
-import {alertBox, ask, labelChips, statePill, timeOf} from '../parts.mjs';
+import {alertBox, ask, headline, labelChips, statePill, timeOf} from '../parts.mjs';
 import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
 import {whereInWords} from '../where.mjs';
 import {runShare} from './run_share.mjs';
@@ -91,6 +91,7 @@ function update(parts, app, source, state, book, unreal) {
   setHidden(parts.stop, isEnded(source.state) || source.meta === null);
   setHidden(parts.remove, !isEnded(source.state));
   drawProgress(parts, state, rowsDone(state, book));
+  parts.headline = book.headline();
   drawFacts(parts, app, source, state);
   drawAlerts(parts, source, state, book.wrong);
 }
@@ -122,7 +123,7 @@ function drawFacts(parts, app, source, state) {
   const left = ended ? '' : leftInWords(source, state);
   const sign = [
     parts.unreal, where, state.started, state.ended, ended ? '' : formatDuration(took),
-    left
+    left, parts.headline?.size, parts.headline?.busbw_gbs
   ].join();
   if (sign === parts.factsDrawn || state.created === null) {
     return;
@@ -133,7 +134,8 @@ function drawFacts(parts, app, source, state) {
     h('span', `${howLong(state)} ${formatDuration(took)}`),
     left
       ? h('span', {title: 'A guess of the server, from what was measured so far'}, left)
-      : '');
+      : '',
+    parts.headline ? h('span', 'busbw ', headline(parts.headline)) : '');
   if (parts.unreal) {
     parts.facts.prepend(h('span.pill.warn', UNREAL[parts.unreal]));
   }

@@ -3,6 +3,7 @@ import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs'
 import {
   copyBlock,
   head,
+  headline,
   labelChips,
   RUN_STATES,
   sparkline,
@@ -12,7 +13,6 @@ import {
 } from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {
-  formatBandwidth,
   formatDuration,
   plural,
   secondsBetween,
@@ -26,10 +26,10 @@ const PAGE = 50;
 const NODES_SHOWN = 32;
 const OVERLAY_MAX = 6;
 const COLUMNS = [
-  'Choose', 'State', 'Run', 'Started', 'Took', 'What and where', 'Rows', 'Peak busbw',
+  'Choose', 'State', 'Run', 'Started', 'Took', 'What and where', 'Rows', 'Busbw',
   'Curve'
 ];
-const NUMBERS = new Set(['Took', 'Rows', 'Peak busbw']);
+const NUMBERS = new Set(['Took', 'Rows', 'Busbw']);
 
 export default function view(root, app, {query: first}) {
   app.title('Runs');
@@ -213,7 +213,7 @@ function runRow(run, chosen, onChoose) {
       run.reason ? h('div.muted.reason', shorten(run.reason, 200)) : null),
     h('td', timeOf(run.started ?? run.created)), h('td.number', tookInWords(run)),
     whatCell(run), h('td.number', run.rows_total ? rowsCell(run) : '–'),
-    h('td.number', peak(run), wrong ? h('div.bad', `${wrong} wrong`) : null),
+    h('td.number', headline(run.summary?.headline), wrong ? h('div.bad', `${wrong} wrong`) : null),
     h('td', sparkline(run.summary?.curve)));
 }
 
@@ -230,11 +230,6 @@ function rowsCell({rows_done: done, rows_total: total, state}) {
   return state === 'running'
         ? [text, h('progress', {max: String(total), value: done, 'aria-label': 'Rows measured'})]
         : text;
-}
-
-export function peak(run) {
-  const value = run.summary?.peak_busbw_gbs;
-  return value > 0 ? [h('strong', formatBandwidth(value)), ' GB/s'] : '–';
 }
 
 /* What a run measured, and where. */

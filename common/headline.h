@@ -1,0 +1,36 @@
+/* headline.h - the one figure that stands for a run: the median bus bandwidth at the
+ * largest size that its first series has measured, over all repeats and cycles. The first
+ * series is the lowest of the first combination of variables that has measured anything.
+ * Unlike the greatest of all rows it does not grow with the number of repeats. */
+#ifndef RINGBENCH_COMMON_HEADLINE_H
+#define RINGBENCH_COMMON_HEADLINE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "common/median.h"
+
+#define HEADLINE_TEXT_MAX 64
+
+/* All zero: nothing was measured yet. */
+struct headline {
+    int64_t series, size; /* bytes */
+    char collective[24];
+    struct median busbw_gbs;
+};
+
+void headline_release(struct headline *headline);
+
+/* Take a row of the first combination that was measured. about: has its "series" and
+ * "collective". */
+void headline_add(struct headline *headline, const json_t *about, int64_t size,
+                  double busbw_gbs);
+
+/* {"collective","size","busbw_gbs","rows"}, or null while nothing was measured. A new
+ * reference. */
+json_t *headline_json(const struct headline *headline);
+
+/* "46.5 GB/s at 256M"; returns text. */
+const char *headline_text(const struct headline *headline, char text[HEADLINE_TEXT_MAX]);
+
+#endif

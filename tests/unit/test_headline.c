@@ -1,0 +1,104 @@
+/* test_headline.c - medians of values as they come, and the one figure of a run */
+#include <math.h>
+#include <string.h>
+
+#include "common/headline.h"
+#include "common/json_util.h"
+#include "tests/unit/vectors.h"
+
+static int load(void **state)
+{
+    *state = vectors_load("aggregates.json");
+    return 0;
+}
+
+static int unload(void **state)
+{
+    json_decref(*state);
+    return 0;
+}
+
+static void near(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-12)
+        fail_msg("%.15g is not %.15g", value, expected);
+}
+
+static void the_median_is_the_middle_at_any_number(void **state)
+{
+    json_t *list = vectors_list(*state, "medians"), *item, *value;
+    size_t i, k;
+
+    json_array_foreach(list, i, item)
+    {
+        struct median median = {0};
+
+        near(median_of(&median), 0.0);
+        json_array_foreach(json_array_get(item, 0), k, value)
+        {
+            assert_int_equal(median_add(&median, json_number_value(value)), 0);
+        }
+        assert_int_equal(median_count(&median), k);
+        near(median_of(&median), json_number_value(json_array_get(item, 1)));
+        median_release(&median);
+    }
+}
+
+static void rising_and_falling_values_have_the_same_median(void **state)
+{
+    struct median up = {0}, down = {0};
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(median_add(&up, i), 0);
+        assert_int_equal(median_add(&down, 999 - i), 0);
+        near(median_of(&up), i / 2.0);
+        near(median_of(&down), 999 - i / 2.0);
+    }
+    median_release(&up);
+    median_release(&down);
+}
+
+static void the_headline_is_of_the_largest_size_of_the_first_series(void **state)
+{
+    json_t *list = vectors_list(*state, "headlines"), *item, *row;
+    char text[HEADLINE_TEXT_MAX];
+    size_t i, k;
+
+    json_array_foreach(list, i, item)
+    {
+        struct headline headline = {0};
+        json_t *json = headline_json(&headline);
+
+        assert_true(json_is_null(json));
+        json_decref(json);
+        json_array_foreach(json_object_get(item, "rows"), k, row)
+        {
+            json_t *about = json_pack("{s:O, s:s}", "series", json_array_get(row, 0),
+                                      "collective", "broadcast");
+
+            headline_add(&headline, about, json_integer_value(json_array_get(row, 1)),
+                         json_number_value(json_array_get(row, 2)));
+            json_decref(about);
+        }
+        json = headline_json(&headline);
+        assert_int_equal(json_get_int(json, "size", -1), json_get_int(item, "size", 0));
+        near(json_get_num(json, "busbw_gbs", -1), json_get_num(item, "busbw_gbs", 0));
+        assert_string_equal(json_get_str(json, "collective", ""), "broadcast");
+        assert_string_equal(headline_text(&headline, text),
+                            json_get_str(item, "text", "?"));
+        json_decref(json);
+        headline_release(&headline);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_median_is_the_middle_at_any_number),
+        cmocka_unit_test(rising_and_falling_values_have_the_same_median),
+        cmocka_unit_test(the_headline_is_of_the_largest_size_of_the_first_series),
+    };
+
+    return cmocka_run_group_tests(tests, load, unload);
+}
