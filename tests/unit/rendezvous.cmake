@@ -4,6 +4,7 @@ unit_test(tcpstore_out rb_rendezvous rb_common)
 unit_test(tcpstore_standing rb_rendezvous rb_common)
 unit_test(rendezvous_peer rb_rendezvous rb_common)
 unit_test(rendezvous rb_rendezvous rb_common)
+unit_test(rendezvous_limits rb_rendezvous rb_common)
 unit_test(rendezvous_standing rb_rendezvous rb_common)
 
 # Real PyTorch clients, where there are any: the distribution's python has its packages.
