@@ -460,6 +460,7 @@ static void on_turn(uv_prepare_t *turn)
     struct fixture *fixture = turn->data;
 
     fixture->bodies_in_turn = 0;
+    fixture->turns++;
 }
 
 static void run(void *arg)

@@ -37,6 +37,7 @@ struct fixture {
     struct http_request *late;       /* of GET /unparked */
     atomic_size_t max_queued;        /* of GET /paced */
     uv_prepare_t turn;
+    atomic_ulong turns;       /* of the loop, so far */
     int bodies_in_turn;       /* of POST /length, that were handled in this one */
     int most_bodies_per_turn; /* read it when nothing comes any more */
     sem_t on_parked, on_gone, on_stalled, on_stream, on_closed;

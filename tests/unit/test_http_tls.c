@@ -220,21 +220,31 @@ static void sends_large_answers_without_crawling(void **state)
     assert_true(best < 3);
 }
 
-static void a_partial_hello_does_not_burn_a_core(void **state)
+/* Whether the server's loop stops turning, which nobody asks anything of: but for a timer
+ * it has no reason to. One that looks again and again for what does not come turns
+ * hundreds of times a second, on a busy machine too. */
+static bool comes_to_rest(void)
+{
+    for (int i = 0; i < 20; i++) {
+        unsigned long before = fixture->turns;
+
+        poll(NULL, 0, 200);
+        if (fixture->turns - before < 5)
+            return true;
+    }
+    return false;
+}
+
+static void a_partial_hello_lets_the_loop_rest(void **state)
 {
     static const unsigned char hello[] = {0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00};
     int fd = client_connect(fixture);
     struct pollfd end = {.fd = fd, .events = POLLIN};
-    double begin, cpu;
 
     (void)state;
     client_send_bytes(fd, hello, sizeof(hello));
-    begin = now_s();
-    cpu = cpu_s();
-    assert_int_equal(poll(&end, 1, 1500), 0);
-    cpu = (cpu_s() - cpu) / (now_s() - begin);
-    print_message("a partial hello costs %.1f %% of a core\n", 100 * cpu);
-    assert_true(cpu < 0.3);
+    assert_true(comes_to_rest());
+    assert_int_equal(poll(&end, 1, 0), 0);
     close(fd);
 }
 
@@ -281,23 +291,6 @@ static void open_handshakes(int *fds, int n)
     }
 }
 
-static void unfinished_handshakes_do_not_burn_a_core(void **state)
-{
-    static int fds[200];
-    double begin, cpu;
-
-    (void)state;
-    open_handshakes(fds, 200);
-    begin = now_s();
-    cpu = cpu_s();
-    poll(NULL, 0, 1500);
-    cpu = (cpu_s() - cpu) / (now_s() - begin);
-    print_message("200 unfinished handshakes cost %.1f %% of a core\n", 100 * cpu);
-    assert_true(cpu < 0.1);
-    for (int i = 0; i < 200; i++)
-        close(fds[i]);
-}
-
 static bool is_over(int fd)
 {
     char scrap[4096];
@@ -306,6 +299,27 @@ static bool is_over(int fd)
     while ((n = recv(fd, scrap, sizeof(scrap), MSG_DONTWAIT)) > 0)
         ;
     return n == 0 || errno == ECONNRESET;
+}
+
+static void close_all(const int *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        close(fds[i]);
+}
+
+/* Before they are over, which they are by themselves in ten seconds. */
+static void unfinished_handshakes_let_the_loop_rest(void **state)
+{
+    static int fds[200];
+    bool has_rested = false;
+
+    (void)state;
+    for (int i = 0; i < 3 && !has_rested; i++) {
+        open_handshakes(fds, 200);
+        has_rested = comes_to_rest() && !is_over(fds[199]);
+        close_all(fds, 200);
+    }
+    assert_true(has_rested);
 }
 
 /* An address may have 256 under way; beyond that its oldest goes. */
@@ -321,8 +335,7 @@ static void makes_room_for_a_handshake(void **state)
     /* More where the machine took longer than a handshake may. */
     assert_in_range(over, 1, 256);
     assert_false(is_over(fds[256]));
-    for (int i = 0; i < 257; i++)
-        close(fds[i]);
+    close_all(fds, 257);
 }
 
 static void waits_for_hellos_at_no_cost_to_others(void **state)
@@ -339,8 +352,7 @@ static void waits_for_hellos_at_no_cost_to_others(void **state)
     curl = handle_new("/api/ok", &received);
     assert_int_equal(perform(curl), 200);
     curl_easy_cleanup(curl);
-    for (int i = 0; i < 300; i++)
-        close(fds[i]);
+    close_all(fds, 300);
 }
 
 static void refuses_to_start_with_a_bad_certificate(void **state)
@@ -369,9 +381,9 @@ int main(void)
         CASE(answers_over_tls),
         CASE(refuses_a_large_body_over_tls),
         CASE(sends_large_answers_without_crawling),
-        CASE(a_partial_hello_does_not_burn_a_core),
+        CASE(a_partial_hello_lets_the_loop_rest),
         CASE(a_silent_handshake_ends),
-        CASE(unfinished_handshakes_do_not_burn_a_core),
+        CASE(unfinished_handshakes_let_the_loop_rest),
         CASE(makes_room_for_a_handshake),
         CASE(waits_for_hellos_at_no_cost_to_others),
         cmocka_unit_test(refuses_to_start_with_a_bad_certificate),
