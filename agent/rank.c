@@ -11,6 +11,7 @@
 #include "agent/lines.h"
 #include "agent/ncclog/ncclog.h"
 #include "agent/program_watch.h"
+#include "agent/stack_quote.h"
 #include "common/clean_text.h"
 #include "common/json_util.h"
 
@@ -32,6 +33,8 @@ struct rank {
     struct program_watch watch; /* of a program */
     struct ncclog ncclog;
     json_t *told; /* what has been passed on of it; NULL: nothing */
+    bool is_asked_for_stacks;
+    struct stack_quote stacks;
 };
 
 static const char *const stream_names[] = {"stdout", "stderr"};
@@ -76,11 +79,34 @@ static bool is_program(const struct rank *rank)
     return rank->params.metrics != NULL;
 }
 
+/* Once: when they are all here, or when no more will come. */
+static void tell_stacks(struct rank *rank)
+{
+    if (rank->is_asked_for_stacks && rank->stacks.text[0])
+        emit_steal(rank,
+                   json_pack("{s:s, s:s}", "type", "stack", "text", rank->stacks.text));
+    rank->is_asked_for_stacks = false;
+    rank->params.on_stacks(rank->params.arg);
+}
+
+/* A line of a worker's stacks, which are no last words of it. */
+static bool take_stack_line(struct rank *rank, const char *line, size_t len)
+{
+    bool had_ended = rank->stacks.has_ended;
+
+    if (is_program(rank) || !stack_quote_line(&rank->stacks, line, len))
+        return false;
+    if (rank->stacks.has_ended && !had_ended)
+        tell_stacks(rank);
+    return true;
+}
+
 static void on_output_line(struct rank *rank, int stream, const char *line, size_t len)
 {
     struct capture *capture = &rank->captures[stream];
 
-    if (stream == PROCESS_STDERR || is_program(rank))
+    if (!(stream == PROCESS_STDERR && take_stack_line(rank, line, len)) &&
+        (stream == PROCESS_STDERR || is_program(rank)))
         keep_tail(rank, line, len);
     if (is_program(rank))
         program_watch_line(&rank->watch,
@@ -217,6 +243,8 @@ static void on_end(void *arg, bool is_signal, int number)
 
     rank->has_ended = true;
     end_output(rank);
+    if (rank->is_asked_for_stacks)
+        tell_stacks(rank);
     tell_ncclog(rank);
     outbox_drop_progress(params->outbox, params->id, params->number);
     if (is_program(rank))
@@ -300,9 +328,16 @@ void rank_signal(struct rank *rank, int signum)
     process_signal(rank->process, signum);
 }
 
-void rank_ask_stack(struct rank *rank)
+void rank_ask_stacks(struct rank *rank)
 {
+    rank->is_asked_for_stacks = true;
+    rank->stacks = (struct stack_quote){0};
     process_signal_leader(rank->process, SIGUSR2);
+}
+
+bool rank_has_told_stacks(const struct rank *rank)
+{
+    return rank->has_ended || rank->stacks.has_ended;
 }
 
 void rank_pause(struct rank *rank)

@@ -24,6 +24,8 @@ struct rank_params {
     void (*on_end)(void *arg, struct rank *rank);
     /* It has printed something: rank_flush it in a while. */
     void (*on_output)(void *arg);
+    /* Asked for its stacks, it has printed them. */
+    void (*on_stacks)(void *arg);
     void *arg;
 };
 
@@ -39,7 +41,15 @@ void rank_signal(struct rank *rank, int signum);
 
 /* Say that a program (not a worker) fails for this reason; the caller stops it. */
 void rank_fail(struct rank *rank, const char *code, const char *text);
-void rank_ask_stack(struct rank *rank);
+
+/* Ask for the stacks of its threads. They go where its output goes; an event `stack` has
+ * what says most of a worker's. A program prints what it likes, if it heeds the signal.
+ */
+void rank_ask_stacks(struct rank *rank);
+
+/* Whether no more is to be expected of that: it has printed them, or has ended. */
+bool rank_has_told_stacks(const struct rank *rank);
+
 void rank_pause(struct rank *rank);
 void rank_resume(struct rank *rank);
 

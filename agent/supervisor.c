@@ -13,10 +13,10 @@
 #include "common/json_util.h"
 #include "common/log.h"
 
-#define STOP_MS 5000  /* from SIGTERM to SIGKILL */
-#define STACKS_MS 500 /* to print stacks, before SIGTERM */
-#define FLUSH_MS 100  /* how long output may wait for more of it */
-#define REMEMBERED 64 /* cases that have ended */
+#define STOP_MS 5000   /* from SIGTERM to SIGKILL */
+#define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
+#define FLUSH_MS 100   /* how long output may wait for more of it */
+#define REMEMBERED 64  /* cases that have ended */
 #define GONE_TO_COME UINT64_MAX
 #define START_NS 10000000 /* for starting ranks, before the loop is served again */
 
@@ -32,6 +32,7 @@ struct live_case {
     int open_timers;
     long limit_s; /* of a program; 0: none */
     bool is_stopping;
+    bool is_asking;      /* for stacks, before they are told to stop */
     bool has_tree_ended; /* nothing is left of what its workers started */
     struct live_case *next;
 };
@@ -158,9 +159,28 @@ static void terminate_case(struct live_case *c)
     uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
 }
 
+static void end_asking(struct live_case *c)
+{
+    c->is_asking = false;
+    terminate_case(c);
+}
+
 static void on_stacks_timeout(uv_timer_t *timer)
 {
-    terminate_case(timer->data);
+    end_asking(timer->data);
+}
+
+/* Who has said where it is, or has ended, is waited for no longer. */
+static void on_rank_stacks(void *arg)
+{
+    struct live_case *c = arg;
+
+    for (size_t i = 0; c->is_asking && i < c->n_ranks; i++) {
+        if (!rank_has_told_stacks(c->ranks[i]))
+            return;
+    }
+    if (c->is_asking)
+        end_asking(c);
 }
 
 /* Nothing of the case is left, and nothing will come. */
@@ -225,8 +245,9 @@ static void stop_case(struct live_case *c, bool wants_stacks)
         terminate_case(c);
         return;
     }
+    c->is_asking = true;
     for (size_t i = 0; i < c->n_ranks; i++)
-        rank_ask_stack(c->ranks[i]);
+        rank_ask_stacks(c->ranks[i]);
     uv_timer_start(&c->kill_timer, on_stacks_timeout, STACKS_MS, 0);
 }
 
@@ -377,6 +398,7 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
                                .id = &c->id,
                                .on_end = on_rank_end,
                                .on_output = on_rank_output,
+                               .on_stacks = on_rank_stacks,
                                .arg = c};
     if (c->tree)
         c->launch = launch_create(&supervisor->params, &supervisor->base, command, &ends,

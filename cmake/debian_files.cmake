@@ -11,6 +11,14 @@ set(source ${CPACK_RINGBENCH_SOURCE})
 set(root ${CPACK_TEMPORARY_DIRECTORY})
 set(doc ${root}/usr/share/doc/ringbench)
 
+# The workers keep the names of their functions, which their stacks are told with.
+foreach(program ${root}/usr/bin/ringbench-server ${root}/usr/bin/ringbench-agent
+        ${root}/usr/bin/ringbench-reaper)
+    execute_process(COMMAND strip ${program} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+file(GLOB workers ${root}/usr/bin/ringbench-worker-*)
+execute_process(COMMAND strip --strip-debug ${workers} COMMAND_ERROR_IS_FATAL ANY)
+
 file(COPY ${source}/deploy/systemd/server.conf ${source}/deploy/systemd/agent.conf
     DESTINATION ${root}/etc/ringbench)
 

@@ -12,7 +12,6 @@ the results show in curl and in a browser while they are measured.
 This package has the server with its web pages, the agent, and the workers
 for CPU memory, for GPUs (NCCL) and for simulations.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

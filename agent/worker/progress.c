@@ -1,11 +1,11 @@
 /* progress.c - how far the bench loop is, readable by another thread */
 #include "agent/worker/progress.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/worker/thread.h"
 #include "common/clock.h"
 
 #define INTERVAL_MS 1000
@@ -81,7 +81,6 @@ int progress_start(struct progress *progress, struct events *events,
                    const atomic_int *stop, struct error *err)
 {
     pthread_condattr_t attributes;
-    sigset_t all, before;
 
     memset(progress, 0, sizeof(*progress));
     progress->events = events;
@@ -92,10 +91,7 @@ int progress_start(struct progress *progress, struct events *events,
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&progress->wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int status = pthread_create(&progress->thread, NULL, run, progress);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int status = thread_start(&progress->thread, "progress", run, progress);
     if (status) {
         return error_set_errno(err, ERROR_INTERNAL, status, "progress thread");
     }

@@ -18,6 +18,7 @@
 #include "agent/worker/group.h"
 #include "agent/worker/hostid.h"
 #include "agent/worker/progress.h"
+#include "agent/worker/stacks.h"
 #include "agent/worker/store_client.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -443,6 +444,9 @@ static int work(const struct backend *backend)
     }
     fcntl(EVENTS_FD, F_SETFD, FD_CLOEXEC);
     set_up_signals();
+    if (stacks_start(&error)) {
+        log_warn("a stall will show no stacks: %s", error.text);
+    }
     if (events_init(&worker.events, EVENTS_FD)) {
         return 2;
     }

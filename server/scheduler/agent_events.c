@@ -14,6 +14,7 @@
 #define PROGRAM_LINES 4
 
 #define REASON_MAX 1200
+#define STACK_MAX 400 /* of it that a reason quotes, bytes */
 
 typedef int line_parser(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write);
@@ -275,6 +276,18 @@ static int parse_gone(struct action *action, const struct node *node, json_t *li
     return reason && !action->reason ? -1 : 0;
 }
 
+static int parse_stack(struct action *action, const struct node *node, json_t *line,
+                       struct store_write *write)
+{
+    const char *text = json_get_str(line, "text", "");
+
+    (void)node;
+    (void)write;
+    action->kind = ACTION_STACK;
+    action->reason = strndup(text, (size_t)utf8_fit(text, STACK_MAX));
+    return action->reason ? 0 : -1;
+}
+
 /* What NCCL's log said of a rank: passed on as it is. */
 static int parse_nccl(struct action *action, const struct node *node, json_t *line,
                       struct store_write *write)
@@ -315,6 +328,7 @@ static const struct {
     {"output", parse_output, false},    {"log", parse_log, false},
     {"refused", parse_refused, false},  {"gone", parse_gone, false},
     {"progress", parse_progress, true}, {"nccl", parse_nccl, true},
+    {"stack", parse_stack, true},
 };
 
 /* The run that a line speaks of, if it is one that is alive here and now. */
@@ -413,6 +427,10 @@ void action_perform(struct action *action, const struct node *node, int64_t time
     case ACTION_REFUSED:
         if (live)
             live_case_refused(live, node->name, action->reason);
+        break;
+    case ACTION_STACK:
+        if (live)
+            live_case_stack(live, action->rank, action->reason);
         break;
     case ACTION_GONE:
         if (live)

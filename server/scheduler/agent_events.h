@@ -11,6 +11,7 @@ enum action_kind {
     ACTION_RESULT,
     ACTION_MESSAGE,
     ACTION_REFUSED,
+    ACTION_STACK, /* what a rank that was asked for it is doing */
     ACTION_GONE
 };
 
@@ -23,7 +24,8 @@ struct action {
     int rank;              /* -1: none */
     enum rank_state state; /* ACTION_RANK */
     int peer;              /* ACTION_RANK failed: the rank it blames, or -1 */
-    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL */
+    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL;
+                              ACTION_STACK: the stack */
     const char *type;      /* of the run event that is stored, or NULL: none */
     json_t *body;          /* of that event */
 };

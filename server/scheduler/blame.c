@@ -60,6 +60,13 @@ void blame_add(json_t *blame, int rank, const char *node, const char *text)
     blame_add_said(blame, rank, node, text, -1);
 }
 
+void blame_quote_stack(json_t *blame, int rank, const char *stack)
+{
+    json_object_set_new(
+        blame, "stack",
+        json_pack("{s:i, s:o}", "rank", rank, "text", json_clean_string(stack)));
+}
+
 /* ---- The sentence ---- */
 
 static const json_t *evidence_at(const json_t *blame, size_t i)
@@ -202,6 +209,7 @@ static sayer *const sayers[BLAME_KIND_COUNT] = {
 void blame_sentence(const json_t *blame, char *out, size_t size)
 {
     const char *name = json_get_str(blame, "kind", "");
+    const json_t *stack = json_object_get(blame, "stack");
     struct buf text;
 
     buf_init(&text, SENTENCE_MAX);
@@ -209,6 +217,9 @@ void blame_sentence(const json_t *blame, char *out, size_t size)
         if (strcmp(kind_names[kind], name) == 0)
             sayers[kind](blame, &text);
     }
+    if (stack)
+        buf_printf(&text, "; stack of rank %lld: %s", number(stack, "rank"),
+                   json_get_str(stack, "text", ""));
     snprintf(out, size, "%s", text.len ? text.data : "a rank failed");
     utf8_trim(out);
     buf_release(&text);

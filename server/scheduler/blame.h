@@ -31,8 +31,11 @@ void blame_add(json_t *blame, int rank, const char *node, const char *text);
 /* The same, when it is rank `by` that says so. */
 void blame_add_said(json_t *blame, int rank, const char *node, const char *text, int by);
 
+/* Where `rank` was when it was asked. The sentence ends with it. */
+void blame_quote_stack(json_t *blame, int rank, const char *stack);
+
 /* "rank 2 on c was lost, say 3 of its peers (rank 1: ...)". Cut to size. */
-#define BLAME_SENTENCE_SIZE 1000
+#define BLAME_SENTENCE_SIZE 1500
 void blame_sentence(const json_t *blame, char *out, size_t size);
 
 #endif

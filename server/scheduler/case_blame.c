@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_util.h"
 #include "common/units.h"
 #include "server/scheduler/blame.h"
 #include "server/scheduler/state.h"
@@ -246,6 +247,26 @@ json_t *case_blame_stall(const struct live_case *live, long stall_s)
     if (!is_program)
         add_stalled(blame, live);
     return blame;
+}
+
+void case_blame_quote(const struct live_case *live, json_t *blame)
+{
+    const json_t *evidence = json_object_get(blame, "evidence");
+    int told = -1;
+
+    for (size_t i = 0; i < json_array_size(evidence); i++) {
+        int rank = (int)json_get_int(json_array_get(evidence, i), "rank", -1);
+
+        if (rank < 0 || !live->ranks[rank].stack)
+            continue;
+        if (strcmp(live->ranks[rank].phase, "waiting") != 0) {
+            told = rank;
+            break;
+        }
+        told = told < 0 ? rank : told;
+    }
+    if (told >= 0)
+        blame_quote_stack(blame, told, live->ranks[told].stack);
 }
 
 json_t *case_blame_lingering(const struct live_case *live)

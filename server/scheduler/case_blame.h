@@ -30,6 +30,10 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
 /* Who is behind after a time without progress. */
 json_t *case_blame_stall(const struct live_case *live, long stall_s);
 
+/* Quote in a blame of these two where a rank was that it names: of those who told it the
+ * first that does not wait for others, else the first. */
+void case_blame_quote(const struct live_case *live, json_t *blame);
+
 /* Whose workers are still there after they were done. */
 json_t *case_blame_lingering(const struct live_case *live);
 

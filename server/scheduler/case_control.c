@@ -322,6 +322,12 @@ void live_case_refused(struct live_case *live, const char *node, const char *rea
     stop_blaming(live, blame);
 }
 
+void live_case_stack(struct live_case *live, int rank, const char *stack)
+{
+    free(live->ranks[rank].stack);
+    live->ranks[rank].stack = strdup(stack);
+}
+
 void live_case_result(struct live_case *live)
 {
     live->changed_ns = time_ns(live);
@@ -513,6 +519,8 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
             return;
         give_up_waiting(live, now_ns);
     }
+    if (live->wants_stacks && live->blamed)
+        case_blame_quote(live, live->blamed);
     reason = live->end_reason;
     state = live->end_state;
     live->end_reason = NULL;
@@ -522,9 +530,10 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
 
 static void tick_joining(struct live_case *live, int64_t now_ns)
 {
-    if (now_ns >= live->join_until_ns)
-        stop_blaming(live,
-                     case_blame_missing(live, model_of(live), join_s(live->active)));
+    if (now_ns < live->join_until_ns)
+        return;
+    live->wants_stacks = true;
+    stop_blaming(live, case_blame_missing(live, model_of(live), join_s(live->active)));
 }
 
 static void tick_running(struct live_case *live, int64_t now_ns)

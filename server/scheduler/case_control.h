@@ -43,6 +43,9 @@ void live_case_gone(struct live_case *live, const char *node, const char *why);
 void live_case_refused(struct live_case *live, const char *node, const char *reason);
 void live_case_exited_well(struct live_case *live, int rank);
 
+/* What a rank was doing when its agent asked. */
+void live_case_stack(struct live_case *live, int rank, const char *stack);
+
 /* A result row is in. */
 void live_case_result(struct live_case *live);
 

@@ -31,8 +31,10 @@ void live_case_free(struct live_case *live)
         return;
     if (live->store)
         rendezvous_store_close(live->store);
-    for (int i = 0; live->ranks && i < live->active->run->world_size; i++)
+    for (int i = 0; live->ranks && i < live->active->run->world_size; i++) {
         free(live->ranks[i].reason);
+        free(live->ranks[i].stack);
+    }
     free(live->ranks);
     free(live->nodes);
     free(live->end_reason);

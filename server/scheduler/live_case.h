@@ -19,6 +19,7 @@ struct live_rank {
     bool is_reported; /* its final state is known or on its way to the disk */
     char *reason;     /* of its failure */
     int peer;         /* whom it blames, or -1 */
+    char *stack;      /* where it was when its case was stopped, if it was asked */
 };
 
 struct live_node {

@@ -215,6 +215,16 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
   assert.equal(run.state, 'failed');
   assert.match(run.reason, /stalled: no rank made progress for 5 s; .*rank 1 on node-2/);
   assert.doesNotMatch(run.reason, /rank 0 on node-1 \(operation/);
+  // Where it hangs is quoted; what all threads of all ranks do is in the log.
+  assert.match(run.reason, /; stack of rank 1: clock_nanosleep <- .*fault_act <- /);
+  for (const rank of [0, 1, 2]) {
+    const { lines } = await server.get(`/api/v1/runs/${id}/logs?rank=${rank}`);
+    const log = lines.map(({ text }) => text).join('');
+    assert.match(log, /stack: thread \d+ \(main\), state [RS]\n.*stack: {3}#0 \w+\+0x/);
+    assert.match(log, /stack: thread \d+ \(progress\), state S\n(stack: {3}#\d+ .*\n)*stack: {3}#\d+ run\+0x/);
+    assert.match(log, /stack: {3}#\d+ bench_run\+0x[0-9a-f]+ \(ringbench-worker-host\+0x/);
+    assert.match(log, /stack: end/);
+  }
   await noWorkersLeft(agents);
   await nextRunWorks(server);
 });

@@ -58,6 +58,7 @@ test('a rank whose group never forms is named with its group, and the other is n
   const { reason } = await endOf(t, 'init_hangs@2', { split: 'node', stall_s: 3 });
   assert.match(reason, /rank 2 on node-2/);
   assert.doesNotMatch(reason, /rank [01] on node-1/);
+  assert.match(reason, /; stack of rank 2: pause <- .*<- ncclCommInitRank/);
 });
 
 test('a GPU that does not answer is named, with the call', limit, async (t) => {
@@ -70,6 +71,7 @@ test('a rank stuck inside of CUDA is told from those that wait for it, and says 
   assert.match(reason, /^stalled: /);
   assert.doesNotMatch(reason, /rank 2 on node-2 \([^)]*waiting/);
   for (const rank of [0, 1, 3]) assert.match(reason, new RegExp(`rank ${rank} on node-\\d \\([^)]*waiting`));
+  assert.match(reason, /; stack of rank 2: pause <- .*<- cudaMemcpyAsync <- /);
   const last = events.find((event) => event.type === 'rank' && event.rank === 2 && event.state === 'failed');
   assert.match(last.reason, /CUDA \(cudaMemcpyAsync\)/);
 });

@@ -224,12 +224,18 @@ test('a program is stopped at its time limit and when it stalls', limit, async (
   const { server, agents } = await clusterWith(t, {
     slow: { script: 'setInterval(() => console.log("on"), 100);', timeout_s: 1 },
     stuck: { script: 'console.log("begun"); setInterval(() => {}, 1000);' },
+    telling: { script: 'process.on("SIGUSR2", () => console.error("where I am")); console.log("begun"); setInterval(() => {}, 1000);' },
     chatty: { script: 'const line = "x".repeat(100000); let n = 0; setInterval(() => { console.log(line); if (++n == 80) process.exit(); }, 100);' },
   });
   const slow = await server.runEnds((await server.run({ program: { name: 'slow' } })).id);
   assert.match(slow.reason, /^rank 0 on node-1: timeout: the program's time limit of 1 s is over$/);
   const stuck = await server.runEnds((await server.run({ program: { name: 'stuck' }, stall_s: 3 })).id);
   assert.match(stuck.reason, /^stalled: no rank printed anything for 3 s$/);
+  // Asked where it is, it may say so, and one that does not heed the question lives on.
+  const telling = await server.runEnds((await server.run({ program: { name: 'telling' }, stall_s: 3 })).id);
+  assert.match(telling.reason, /^stalled: no rank printed anything for 3 s$/);
+  const { lines } = await server.get(`/api/v1/runs/${telling.id}/logs?rank=0`);
+  assert.match(lines.map(({ text }) => text).join(''), /where I am/);
   // Output beyond what is kept is a sign of life all the same.
   const chatty = await server.runEnds((await server.run({ program: { name: 'chatty' }, stall_s: 5 })).id);
   assert.equal(chatty.state, 'completed', chatty.reason);

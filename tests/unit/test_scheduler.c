@@ -208,18 +208,19 @@ static void a_late_rank_is_named(void **state)
     agent_join(&a, run, 1, 0);
     agent_say(&b, run, 1, "spawn", ",\"rank\":1");
     agent_await(&a, "stop");
-    agent_await(&b, "stop");
+    assert_true(json_get_bool(agent_await(&b, "stop"), "stacks", false));
+    agent_say(&b, run, 1, "stack", ",\"rank\":1,\"text\":\"connect <- join\"");
     agent_say(&a, run, 1, "gone", "");
     agent_say(&b, run, 1, "gone", "");
     assert_ended(
         world, run, "failed",
         "rendezvous: 1 of 2 ranks joined in 30 s; missing rank 1 on b (its worker "
-        "started but has not joined)");
+        "started but has not joined); stack of rank 1: connect <- join");
     assert_blame(world, run,
                  "{\"kind\":\"rank_missing\",\"rank\":1,\"node\":\"b\",\"count\":1,"
                  "\"phase\":\"joined\",\"of\":2,\"seconds\":30,\"evidence\":["
                  "{\"rank\":1,\"node\":\"b\",\"text\":\"its worker started but has not "
-                 "joined\"}]}");
+                 "joined\"}],\"stack\":{\"rank\":1,\"text\":\"connect <- join\"}}");
     release_agent(&a);
     release_agent(&b);
 }
@@ -251,18 +252,21 @@ static void a_stall_names_who_is_behind(void **state)
     stop = agent_await(&a, "stop");
     assert_true(json_get_bool(stop, "stacks", false));
     agent_await(&b, "stop");
+    agent_say(&a, run, 1, "stack", ",\"rank\":0,\"text\":\"poll <- recv\"");
+    agent_say(&b, run, 1, "stack", ",\"rank\":1,\"text\":\"read <- load\"");
     agent_say(&a, run, 1, "gone", "");
     agent_say(&b, run, 1, "gone", "");
     assert_ended(
         world, run, "failed",
         "stalled: no rank made progress for 3 s; behind: rank 1 on b (operation 41, "
-        "waiting, 1.0 MiB); 1 ranks wait for it at operation 42");
+        "waiting, 1.0 MiB); 1 ranks wait for it at operation 42; stack of rank 1: read "
+        "<- load");
     assert_blame(
         world, run,
         "{\"kind\":\"stalled\",\"rank\":1,\"node\":\"b\",\"count\":1,\"awaited\":"
         "\"progress\",\"seconds\":3,\"operation\":41,\"waiting\":1,\"waiting_at\":42,"
         "\"evidence\":[{\"rank\":1,\"node\":\"b\",\"text\":\"operation 41, waiting, "
-        "1.0 MiB\"}]}");
+        "1.0 MiB\"}],\"stack\":{\"rank\":1,\"text\":\"read <- load\"}}");
     release_agent(&a);
     release_agent(&b);
 }

@@ -2,10 +2,10 @@
  * CUDA */
 #include "agent/worker/nccl/nccl_guard.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
+#include "agent/worker/thread.h"
 #include "common/clock.h"
 
 #define LOOK_MS 50
@@ -122,18 +122,13 @@ static void *run(void *arg)
 static int start_thread(struct nccl_guard *guard)
 {
     pthread_condattr_t attributes;
-    sigset_t all, before;
 
     pthread_mutex_init(&guard->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&guard->wake, &attributes);
     pthread_condattr_destroy(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int status = pthread_create(&guard->thread, NULL, run, guard);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status;
+    return thread_start(&guard->thread, "guard", run, guard);
 }
 
 int nccl_guard_start(struct nccl_guard *guard, const struct watch *peers,

@@ -2,13 +2,13 @@
 #include "agent/worker/nccl/nccl_init.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "agent/worker/nccl/nccl_ids.h"
+#include "agent/worker/thread.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -73,18 +73,6 @@ static void *init_thread(void *arg)
     return NULL;
 }
 
-/* Signals are the main thread's. */
-static int start_thread(pthread_t *thread, void *(*run)(void *), void *arg)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int status = pthread_create(thread, NULL, run, arg);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status;
-}
-
 static bool is_done(atomic_bool *flag)
 {
     return atomic_load_explicit(flag, memory_order_acquire);
@@ -142,7 +130,7 @@ int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_id
                                .n_ids = n_ids,
                                .cta_policy = comm->options.cta_policy};
     memcpy(init->ids, ids, (size_t)n_ids * sizeof(*ids));
-    if (start_thread(&init->thread, init_thread, init)) {
+    if (thread_start(&init->thread, THREAD_CALL_PREFIX "init", init_thread, init)) {
         free(init);
         return error_set(err, ERROR_IO, "communicator: can't start a thread");
     }
@@ -193,7 +181,7 @@ int nccl_end(struct backend_comm *comm, bool is_abort, int64_t timeout_ms)
     ending->set_device = comm->cuda.call.set_device;
     ending->comm = comm->comm;
     ending->device = comm->device;
-    if (start_thread(&thread, end_thread, ending)) {
+    if (thread_start(&thread, THREAD_CALL_PREFIX "end", end_thread, ending)) {
         free(ending);
         return -1;
     }

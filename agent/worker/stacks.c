@@ -1,0 +1,361 @@
+/* stacks.c - what every thread of this process is doing, on stderr, upon SIGUSR2 */
+#include "agent/worker/stacks.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "agent/worker/symbols.h"
+#include "agent/worker/thread.h"
+#include "common/clock.h"
+
+#define ANSWER_MS 1000 /* for threads to take the signal */
+#define LINE_BYTES 256
+
+enum answer_state {
+    ANSWER_NONE,
+    ANSWER_ASKED,
+    ANSWER_COMING, /* the thread is writing it */
+    ANSWER_HERE
+};
+
+struct answer {
+    atomic_int state, tid;
+    uintptr_t at; /* where the signal met it, 0: not known */
+    int n;
+    void *frames[STACKS_FRAMES_MAX];
+};
+
+/* A signal handler gets no pointer of ours. */
+static struct {
+    sem_t questions;
+    struct answer answers[STACKS_THREADS_MAX];
+} stacks;
+
+int stacks_signal(void)
+{
+    return SIGRTMIN + 7;
+}
+
+static void on_question(int signum)
+{
+    int saved = errno;
+
+    (void)signum;
+    sem_post(&stacks.questions);
+    errno = saved;
+}
+
+static uintptr_t interrupted_at(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+static void on_asked(int signum, siginfo_t *info, void *context)
+{
+    int saved = errno, tid = gettid();
+
+    (void)signum;
+    (void)info;
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+        struct answer *answer = &stacks.answers[i];
+        int asked = ANSWER_ASKED;
+
+        if (atomic_load(&answer->tid) == tid &&
+            atomic_compare_exchange_strong(&answer->state, &asked, ANSWER_COMING)) {
+            answer->at = interrupted_at(context);
+            answer->n = backtrace(answer->frames, STACKS_FRAMES_MAX);
+            atomic_store(&answer->state, ANSWER_HERE);
+            break;
+        }
+    }
+    errno = saved;
+}
+
+/* One line, by one call, so that lines of other threads don't get in between. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    char line[LINE_BYTES];
+    va_list args;
+    size_t len = (size_t)snprintf(line, sizeof(line), "stack: ");
+
+    va_start(args, format);
+    vsnprintf(line + len, sizeof(line) - len - 1, format, args);
+    va_end(args);
+    len = strlen(line);
+    line[len] = '\n';
+    if (write(STDERR_FILENO, line, len + 1) < 0) {
+        return; /* there is nowhere else to say it */
+    }
+}
+
+/* The first line of a thread's file under /proc; "" where there is none. */
+static void read_of_thread(int tid, const char *file, char *out, size_t size)
+{
+    char path[64];
+    ssize_t n = -1;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        n = read(fd, out, size - 1);
+        close(fd);
+    }
+    out[n > 0 ? n : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+}
+
+static char state_of(int tid)
+{
+    char stat[128];
+
+    read_of_thread(tid, "stat", stat, sizeof(stat));
+    const char *end = strrchr(stat, ')');
+
+    return end && end[1] ? end[2] : '?';
+}
+
+/* ---- Asking ---- */
+
+/* An answer that still comes to an earlier question is left alone. */
+static struct answer *free_answer(void)
+{
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+        if (atomic_load(&stacks.answers[i].state) == ANSWER_NONE) {
+            return &stacks.answers[i];
+        }
+    }
+    return NULL;
+}
+
+static void ask(int tid)
+{
+    struct answer *answer = free_answer();
+
+    if (!answer) {
+        return;
+    }
+    atomic_store(&answer->tid, tid);
+    atomic_store(&answer->state, ANSWER_ASKED);
+    if (tgkill(getpid(), tid, stacks_signal())) {
+        atomic_store(&answer->state, ANSWER_NONE); /* it has just ended */
+    }
+}
+
+/* Ask every thread but this one. Returns how many there are. */
+static size_t ask_all(void)
+{
+    /* readdir would allocate. */
+    _Alignas(struct dirent64) char entries[2048];
+    int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    size_t threads = 0;
+    ssize_t len;
+
+    while (fd >= 0 && (len = getdents64(fd, entries, sizeof(entries))) > 0) {
+        for (ssize_t at = 0; at < len;) {
+            const struct dirent64 *entry = (const void *)(entries + at);
+            int tid = (int)strtol(entry->d_name, NULL, 10);
+
+            at += entry->d_reclen;
+            if (tid <= 0 || tid == gettid()) {
+                continue;
+            }
+            threads++;
+            ask(tid);
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    return threads;
+}
+
+static bool any_asked(void)
+{
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+        int state = atomic_load(&stacks.answers[i].state);
+
+        if (state == ANSWER_ASKED || state == ANSWER_COMING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void await_answers(void)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    int64_t until = clock_monotonic_ns() + ANSWER_MS * INT64_C(1000000);
+
+    while (any_asked() && clock_monotonic_ns() < until) {
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* ---- Telling ---- */
+
+/* The handler's own frames come first. */
+static int first_frame(const struct answer *answer)
+{
+    for (int i = 0; i < answer->n; i++) {
+        if ((uintptr_t)answer->frames[i] == answer->at) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+static void tell_frames(const struct answer *answer, struct symbols *symbols)
+{
+    int first = first_frame(answer);
+
+    for (int i = first; i < answer->n; i++) {
+        /* A caller's frame has the address behind the call, maybe of the next function.
+         */
+        uintptr_t back = i > first ? 1 : 0;
+        struct symbol symbol;
+        char name[112];
+
+        symbols_find(symbols, (uintptr_t)answer->frames[i] - back, &symbol);
+        snprintf(name, sizeof(name), "%s+0x%zx", symbol.name,
+                 (size_t)(symbol.into + back));
+        say("  #%d %s (%s+0x%zx)", i - first, symbol.name[0] ? name : "?", symbol.module,
+            (size_t)(symbol.offset + back));
+    }
+}
+
+static void tell_thread(struct answer *answer, const char *name, struct symbols *symbols)
+{
+    int tid = atomic_load(&answer->tid), asked = ANSWER_ASKED;
+    char where[64];
+
+    say("thread %d (%s), state %c", tid, name, state_of(tid));
+    if (atomic_load(&answer->state) == ANSWER_HERE) {
+        tell_frames(answer, symbols);
+        atomic_store(&answer->state, ANSWER_NONE);
+        return;
+    }
+    read_of_thread(tid, "wchan", where, sizeof(where));
+    bool is_known = where[0] && strcmp(where, "0") != 0;
+
+    say("  no answer in %d ms%s%s", ANSWER_MS, is_known ? ", in " : "",
+        is_known ? where : "");
+    /* Too late now; but one that is being written stays the thread's. */
+    atomic_compare_exchange_strong(&answer->state, &asked, ANSWER_NONE);
+}
+
+enum thread_rank { THREAD_CALLS, THREAD_MAIN, THREAD_OTHER, THREAD_RANKS };
+
+static enum thread_rank rank_of(int tid, char *name, size_t size)
+{
+    read_of_thread(tid, "comm", name, size);
+    if (tid == getpid()) {
+        snprintf(name, size, "main");
+        return THREAD_MAIN;
+    }
+    return strncmp(name, THREAD_CALL_PREFIX, strlen(THREAD_CALL_PREFIX)) == 0
+               ? THREAD_CALLS
+               : THREAD_OTHER;
+}
+
+static void tell_all(void)
+{
+    struct symbols symbols = {0};
+    size_t threads = ask_all(), told = 0;
+
+    await_answers();
+    say("%zu threads of process %d", threads, (int)getpid());
+    for (int rank = 0; rank < THREAD_RANKS; rank++) {
+        for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+            struct answer *answer = &stacks.answers[i];
+            char name[32];
+
+            if (atomic_load(&answer->state) != ANSWER_NONE &&
+                (int)rank_of(atomic_load(&answer->tid), name, sizeof(name)) == rank) {
+                tell_thread(answer, name, &symbols);
+                told++;
+            }
+        }
+    }
+    if (threads > told) {
+        say("%zu more threads are left out", threads - told);
+    }
+    say("end");
+    symbols_release(&symbols);
+}
+
+static void *serve(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        if (sem_wait(&stacks.questions) == 0) {
+            tell_all();
+        }
+    }
+    return NULL;
+}
+
+/* ---- Start ---- */
+
+static int start_thread(void)
+{
+    sigset_t all_but_it, before, question;
+    pthread_t thread;
+
+    sigemptyset(&question);
+    sigaddset(&question, SIGUSR2);
+    sigfillset(&all_but_it);
+    sigdelset(&all_but_it, SIGUSR2);
+    pthread_sigmask(SIG_SETMASK, &all_but_it, &before);
+    int status = pthread_create(&thread, NULL, serve, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (status) {
+        return status;
+    }
+    pthread_setname_np(thread, "stacks");
+    pthread_detach(thread);
+    /* Of all threads only that one takes it. */
+    return pthread_sigmask(SIG_BLOCK, &question, NULL);
+}
+
+int stacks_start(struct error *err)
+{
+    struct sigaction asked = {.sa_sigaction = on_asked,
+                              .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct sigaction question = {.sa_handler = on_question, .sa_flags = SA_RESTART};
+    void *frame;
+
+    /* The first call loads libgcc, which allocates. */
+    backtrace(&frame, 1);
+    sem_init(&stacks.questions, 0, 0);
+    sigaction(stacks_signal(), &asked, NULL);
+    int status = start_thread();
+
+    if (status) {
+        return error_set_errno(err, ERROR_INTERNAL, status, "thread for stacks");
+    }
+    sigaction(SIGUSR2, &question, NULL);
+    return 0;
+}

@@ -1,0 +1,289 @@
+/* test_stacks.c - what a process says of its threads when it is asked by SIGUSR2 */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/stacks.h"
+#include "agent/worker/symbols.h"
+#include "agent/worker/thread.h"
+
+#define TEXT_MAX ((size_t)256 * 1024)
+
+/* Threads that are stuck, each in its own way, until they are let go. */
+struct stuck {
+    int pipe[2];
+    atomic_bool is_over;
+    atomic_int tid; /* of the thread that was started last */
+};
+
+static void tell_tid(struct stuck *stuck)
+{
+    atomic_store(&stuck->tid, gettid());
+}
+
+__attribute__((noinline)) static void read_for_ever(struct stuck *stuck)
+{
+    char byte;
+
+    tell_tid(stuck);
+    assert_int_equal(read(stuck->pipe[0], &byte, 1), 0);
+    tell_tid(stuck); /* no tail call, which would leave no frame */
+}
+
+__attribute__((noinline)) static void spin_for_ever(struct stuck *stuck)
+{
+    tell_tid(stuck);
+    while (!atomic_load(&stuck->is_over)) {
+        continue;
+    }
+    tell_tid(stuck);
+}
+
+__attribute__((noinline)) static void be_deaf(struct stuck *stuck)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    read_for_ever(stuck);
+    tell_tid(stuck);
+}
+
+static void *reader(void *arg)
+{
+    read_for_ever(arg);
+    return NULL;
+}
+
+static void *spinner(void *arg)
+{
+    spin_for_ever(arg);
+    return NULL;
+}
+
+static void *deaf(void *arg)
+{
+    be_deaf(arg);
+    return NULL;
+}
+
+/* Start one; its thread's number. */
+static int start(struct stuck *stuck, pthread_t *thread, const char *name,
+                 void *(*run)(void *))
+{
+    int tid;
+
+    atomic_store(&stuck->tid, 0);
+    assert_int_equal(thread_start(thread, name, run, stuck), 0);
+    do {
+        tid = atomic_load(&stuck->tid);
+    } while (!tid);
+    return tid;
+}
+
+/* Send the question, and have stderr until `end`. */
+static void ask(char *text)
+{
+    int ends[2], before = dup(STDERR_FILENO);
+    size_t len = 0;
+
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    kill(getpid(), SIGUSR2);
+    text[0] = '\0';
+    while (!strstr(text, "stack: end\n")) {
+        ssize_t n = read(ends[0], text + len, TEXT_MAX - 1 - len);
+
+        assert_true(n > 0);
+        len += (size_t)n;
+        text[len] = '\0';
+    }
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* What is said of a thread: from its line to the next one's. */
+static char *part_of(const char *text, int tid)
+{
+    char head[64];
+    const char *begin, *end;
+
+    snprintf(head, sizeof(head), "stack: thread %d (", tid);
+    begin = strstr(text, head);
+    if (!begin) {
+        fail_msg("no %s in:\n%s", head, text);
+        return NULL;
+    }
+    end = strstr(begin + strlen(head), "stack: thread");
+    return strndup(begin, end ? (size_t)(end - begin) : strlen(begin));
+}
+
+static void assert_part(const char *text, int tid, const char *const *wanted)
+{
+    char *part = part_of(text, tid);
+    const char *at = part;
+
+    for (size_t i = 0; wanted[i]; i++) {
+        at = strstr(at, wanted[i]);
+        if (!at) {
+            fail_msg("no '%s' (in this order) in:\n%s", wanted[i], part);
+            break;
+        }
+    }
+    free(part);
+}
+
+static void a_thread_in_a_system_call_and_one_that_spins_say_where(void **state)
+{
+    static const char *const in_read[] = {" (reader), state S", "read+0x",
+                                          "read_for_ever+0x", "(test_stacks+0x", NULL};
+    static const char *const in_spin[] = {" (call spin), state ", "spin_for_ever+0x",
+                                          NULL};
+    static const char *const main_text[] = {
+        " (main), state ", "ask+0x", "a_thread_in_a_system_call_and_one_that_spins",
+        NULL};
+    struct stuck *stuck = *state;
+    char *text = malloc(TEXT_MAX);
+    pthread_t threads[2];
+    int read_tid = start(stuck, &threads[0], "reader", reader);
+    int spin_tid = start(stuck, &threads[1], "call spin", spinner);
+
+    ask(text);
+    assert_non_null(strstr(text, "stack: 3 threads of process "));
+    assert_part(text, read_tid, in_read);
+    assert_part(text, getpid(), main_text);
+    /* The thread sanitizer keeps signals from a thread that calls nothing. */
+#ifndef __SANITIZE_THREAD__
+    assert_part(text, spin_tid, in_spin);
+#else
+    (void)in_spin;
+#endif
+    /* What says most comes first: who calls for the worker, then the worker. */
+    char *first = strstr(text, "stack: thread ");
+
+    assert_int_equal(strtol(first + strlen("stack: thread "), NULL, 10), spin_tid);
+    assert_true(strstr(text, "(main)") < strstr(text, "(reader)"));
+    /* None of the handler's own frames. */
+    assert_null(strstr(text, "on_asked"));
+    atomic_store(&stuck->is_over, true);
+    close(stuck->pipe[1]);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    free(text);
+}
+
+static void a_thread_that_does_not_answer_is_named(void **state)
+{
+    static const char *const silent[] = {" (deaf), state S",
+                                         "\nstack:   no answer in 1000 ms", "\n", NULL};
+    struct stuck *stuck = *state;
+    char *text = malloc(TEXT_MAX);
+    pthread_t thread;
+    int tid = start(stuck, &thread, "deaf", deaf);
+
+    ask(text);
+    assert_part(text, tid, silent);
+    ask(text); /* and again */
+    assert_part(text, tid, silent);
+    assert_non_null(strstr(text, "ask+0x"));
+    close(stuck->pipe[1]);
+    pthread_join(thread, NULL);
+    free(text);
+}
+
+static void many_threads_are_told_up_to_a_limit(void **state)
+{
+    struct stuck *stuck = *state;
+    char *text = malloc(TEXT_MAX), *at = text;
+    pthread_t threads[STACKS_THREADS_MAX];
+    size_t told = 0;
+
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+        start(stuck, &threads[i], "reader", reader);
+    }
+    ask(text);
+    while ((at = strstr(at, "stack: thread "))) {
+        at++;
+        told++;
+    }
+    assert_int_equal(told, STACKS_THREADS_MAX);
+    assert_non_null(strstr(text, "stack: 1 more threads are left out\nstack: end\n"));
+    close(stuck->pipe[1]);
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    free(text);
+}
+
+static void addresses_have_names_and_places(void **state)
+{
+    struct symbols symbols = {0};
+    struct symbol symbol;
+
+    (void)state;
+    symbols_find(&symbols, (uintptr_t)&be_deaf + 3, &symbol);
+    assert_string_equal(symbol.module, "test_stacks");
+    assert_string_equal(symbol.name, "be_deaf");
+    assert_int_equal(symbol.into, 3);
+    symbols_find(&symbols, (uintptr_t)&stacks_start, &symbol);
+    assert_string_equal(symbol.name, "stacks_start");
+    symbols_find(&symbols, 3, &symbol);
+    assert_string_equal(symbol.module, "?");
+    assert_string_equal(symbol.name, "");
+    assert_int_equal(symbol.offset, 3);
+    symbols_release(&symbols);
+}
+
+static int set_up_stuck(void **state)
+{
+    struct stuck *stuck = calloc(1, sizeof(*stuck));
+
+    *state = stuck;
+    return pipe(stuck->pipe);
+}
+
+static int tear_down_stuck(void **state)
+{
+    struct stuck *stuck = *state;
+
+    close(stuck->pipe[0]);
+    free(stuck);
+    return 0;
+}
+
+static int begin(void **state)
+{
+    struct error err;
+
+    (void)state;
+    return stacks_start(&err);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_thread_in_a_system_call_and_one_that_spins_say_where, set_up_stuck,
+            tear_down_stuck),
+        cmocka_unit_test_setup_teardown(a_thread_that_does_not_answer_is_named,
+                                        set_up_stuck, tear_down_stuck),
+        cmocka_unit_test_setup_teardown(many_threads_are_told_up_to_a_limit, set_up_stuck,
+                                        tear_down_stuck),
+        cmocka_unit_test(addresses_have_names_and_places),
+    };
+
+    return cmocka_run_group_tests(tests, begin, NULL);
+}
