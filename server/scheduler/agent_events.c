@@ -404,13 +404,16 @@ static void perform_rank(struct action *action)
         live_case_rank(live, &report);
 }
 
-void action_perform(struct action *action, const struct node *node, int64_t time_ms)
+void action_apply(const struct action *action)
 {
-    struct live_case *live;
-
     if (action->type)
-        run_apply(action->active->run, time_ms, action->type, action->body);
-    live = live_of(action);
+        run_apply(action->active->run, action->time_ms, action->type, action->body);
+}
+
+void action_perform(struct action *action, const struct node *node)
+{
+    struct live_case *live = live_of(action);
+
     switch (action->kind) {
     case ACTION_RANK:
         perform_rank(action);

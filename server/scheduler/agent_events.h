@@ -28,6 +28,7 @@ struct action {
                               ACTION_STACK: the stack */
     const char *type;      /* of the run event that is stored, or NULL: none */
     json_t *body;          /* of that event */
+    int64_t time_ms;       /* of that event */
 };
 
 /* Understand a line of `node` (borrowed). Progress lines take effect at once. Logs go
@@ -36,8 +37,11 @@ struct action {
 int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
                  struct store_write *write, struct action *action, struct error *err);
 
-/* After the line is durable: the model first, then the case. */
-void action_perform(struct action *action, const struct node *node, int64_t time_ms);
+/* Let the run's model take the event, when it is in the queue to the disk. */
+void action_apply(const struct action *action);
+
+/* Then the case, what the line means to it. */
+void action_perform(struct action *action, const struct node *node);
 
 void action_release(struct action *action);
 

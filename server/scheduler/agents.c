@@ -334,7 +334,7 @@ static void fail_batch(struct batch *batch, const struct error *err)
     batch_free(batch);
 }
 
-/* Durable: show and apply in order, then acknowledge. */
+/* Durable: show in order, then acknowledge. */
 static void on_batch_written(void *arg, const struct error *err,
                              const struct store_event *events, size_t n_events)
 {
@@ -343,31 +343,21 @@ static void on_batch_written(void *arg, const struct error *err,
     struct node *node = batch->node;
     size_t next = 0;
 
-    /* The node may have been registered anew meanwhile, by the same boot or another. */
     node->n_batches--;
-    if (node->committing == batch)
-        node->committing = NULL;
+    scheduler->n_batches--;
     if (err) {
         fail_batch(batch, err);
         scheduler_release(scheduler);
         return;
     }
+    /* The node may have been registered anew meanwhile, by the same boot or another. */
     if (batch->last_seq > node->acked && digest_equal(batch->identity, node->identity))
         node->acked = batch->last_seq;
     for (size_t i = 0; i < batch->n_actions; i++) {
-        struct action *action = &batch->actions[i];
-        int64_t time_ms = 0;
-
-        if (action->type && next < n_events) {
-            time_ms = events[next].time_ms;
-            publish(action->active, &events[next++]);
-        }
-        action_perform(action, node, time_ms);
-        if (action->kind == ACTION_GONE)
-            node_vacate(node, action->run, action->case_no, action->attempt);
+        if (batch->actions[i].type && next < n_events)
+            publish(batch->actions[i].active, &events[next++]);
     }
     batch->done(batch->arg, NULL, batch->last_seq);
-    scheduler_wake(scheduler);
     batch_free(batch);
     scheduler_release(scheduler);
 }
@@ -423,6 +413,7 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *lin
         batch->last_seq = seq;
     if (!action->type)
         return 0;
+    action->time_ms = time_ms;
     if (store_write_event(write, action->active->run->id, time_ms, action->type,
                           action->body))
         return error_set(err, ERROR_MEMORY, "out of memory");
@@ -455,6 +446,28 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
     return 0;
 }
 
+/* What follows from the lines may be events too, which come behind all of these: so the
+ * models know all of these first. */
+static void perform_all(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n_actions; i++)
+        action_apply(&batch->actions[i]);
+    for (size_t i = 0; i < batch->n_actions; i++) {
+        struct action *action = &batch->actions[i];
+
+        action_perform(action, batch->node);
+        if (action->kind == ACTION_GONE)
+            node_vacate(batch->node, action->run, action->case_no, action->attempt);
+    }
+}
+
+/* One batch of a node at a time; none while those of others wait for the disk. */
+static bool is_storing(const struct scheduler *scheduler, const struct node *node)
+{
+    return node->n_batches > 0 ||
+           (scheduler->n_batches > 0 && !store_takes_writes(scheduler->config.store));
+}
+
 void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
                       const char *ndjson, size_t len, scheduler_acked *done, void *arg)
 {
@@ -467,8 +480,8 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
         done(arg, &err, 0);
         return;
     }
-    if (node->committing) {
-        error_set(&err, ERROR_UNAVAILABLE, "an earlier batch is still being stored");
+    if (is_storing(scheduler, node)) {
+        error_set(&err, ERROR_UNAVAILABLE, "earlier events are still being stored");
         done(arg, &err, node->acked);
         return;
     }
@@ -501,8 +514,10 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
         batch_free(batch);
         return;
     }
-    node->committing = batch;
     node->n_batches++;
+    scheduler->n_batches++;
     scheduler_hold(scheduler);
-    store_submit(scheduler->config.store, write, false, on_batch_written, batch);
+    store_submit(scheduler->config.store, write, true, on_batch_written, batch);
+    perform_all(batch);
+    scheduler_wake(scheduler);
 }

@@ -168,7 +168,6 @@ struct node *node_register(struct node_registry *registry,
     if (!same) {
         node->n_occupants = 0;
         node->acked = 0;
-        node->committing = NULL;
         node->was_refused = false;
         node->was_here = registration->was_here;
         node->registered_ms = now.wall_ms;

@@ -49,9 +49,8 @@ struct node {
     scheduler_commands *poll_done;
     void *poll_arg;
     int64_t poll_after, poll_until_ns;
-    /* Events: stored up to acked; `committing` is the batch on its way to the disk. */
+    /* Events: stored up to acked. */
     int64_t acked;
-    const void *committing;
     size_t n_batches; /* on their way to the disk: it can't be removed */
     bool was_refused; /* what it sent, and the log has said so */
     struct node_occupant *occupants;

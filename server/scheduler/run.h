@@ -1,5 +1,6 @@
 /* run.h - the model of a run: what its events add up to. Knows no sockets, no clock and
- * no store; replaying a run's events gives the same model. */
+ * no store; replaying a run's events gives the same model, to the byte of its document.
+ */
 #ifndef RINGBENCH_SERVER_SCHEDULER_RUN_H
 #define RINGBENCH_SERVER_SCHEDULER_RUN_H
 

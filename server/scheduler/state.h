@@ -39,6 +39,7 @@ struct scheduler {
     void *closed_arg;
     int open_handles;
     size_t pending;              /* writes whose callbacks will still come here */
+    size_t n_batches;            /* of agents' events among them */
     int64_t ticked_ns;           /* when the queue was last looked at */
     int64_t clock_offset_ms;     /* of the wall clock from the monotonic one, then */
     int64_t recovering_until_ns; /* until then nodes of recovered runs may come back */
@@ -49,7 +50,12 @@ struct scheduler {
 /* ---- emit.c ---- */
 
 /* Let the run's model take an event (body stolen), write it, and when it is durable show
- * it to watchers and call `then` (may be NULL). */
+ * it to watchers and call `then` (may be NULL).
+ *
+ * The one rule of all events, those of agents too: the model takes an event when it goes
+ * into the queue to the disk, and the queue is written in its order. So the model is what
+ * the log will say, in any interleaving, and a crash loses no more than what nobody was
+ * shown or told was stored. */
 typedef void emitted(struct active_run *active);
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then);
 void emit_state(struct active_run *active, enum run_state state, const char *reason);

@@ -368,6 +368,11 @@ const char *store_trouble(const struct store *store)
     return store->disk_trouble[0] ? store->disk_trouble : NULL;
 }
 
+bool store_takes_writes(const struct store *store)
+{
+    return !store->trouble.code;
+}
+
 /* ---- Requests ---- */
 
 void store_submit(struct store *store, struct store_write *write, bool retry,

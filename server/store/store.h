@@ -32,6 +32,9 @@ void store_close(struct store *store, void (*closed)(void *arg), void *arg);
  */
 const char *store_trouble(const struct store *store);
 
+/* Whether the latest writes succeeded. False: those with `retry` wait. */
+bool store_takes_writes(const struct store *store);
+
 /* ---- Writes: what is in one store_write becomes durable together or not at all. ----
  * An operation that cannot be added returns -1 and spoils the write: submitting it fails.
  */
