@@ -8,7 +8,6 @@
 #include "common/units.h"
 
 #define CELL_MAX 256
-#define COLUMNS_MAX 16
 #define GAP 2
 
 static json_t *value_at(const json_t *item, const char *path)
@@ -141,20 +140,29 @@ static int gather(const struct column *columns, const json_t *items, size_t *wid
     return 0;
 }
 
-int columns_append(const struct column *columns, const json_t *items, struct buf *out)
+static void put_headings(const struct column *columns, const size_t *widths,
+                         struct buf *out)
 {
-    size_t widths[COLUMNS_MAX], i;
+    for (size_t i = 0; columns[i].heading; i++)
+        put_cell(&columns[i], widths[i], columns[i].heading, !columns[i + 1].heading,
+                 out);
+    buf_append_str(out, "\n");
+}
+
+int columns_append(const struct column *columns, const json_t *items,
+                   struct columns_layout *layout, struct buf *out)
+{
+    size_t *widths = layout->widths, i;
     struct buf cells;
     int result;
 
     buf_init(&cells, out->max);
-    for (i = 0; columns[i].heading; i++)
+    for (i = 0; columns[i].heading && !layout->has_headings; i++)
         widths[i] = strlen(columns[i].heading);
     result = gather(columns, items, widths, &cells);
-    for (i = 0; columns[i].heading; i++)
-        put_cell(&columns[i], widths[i], columns[i].heading, !columns[i + 1].heading,
-                 out);
-    buf_append_str(out, "\n");
+    if (!layout->has_headings)
+        put_headings(columns, widths, out);
+    layout->has_headings = true;
     for (size_t at = 0; at < cells.len && !result;) {
         for (i = 0; columns[i].heading; i++) {
             const char *cell = cells.data + at;

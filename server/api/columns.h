@@ -14,7 +14,7 @@ enum column_form {
 };
 
 struct column {
-    const char *heading; /* NULL ends a table of at most 16 columns */
+    const char *heading; /* NULL ends a table of at most COLUMNS_MAX */
     /* Where the value is: a key, or KEY.KEY and so on. Of arrays and objects the members
      * are shown, of objects in an array their names; nothing, or nothing in it, is "-".
      */
@@ -23,8 +23,19 @@ struct column {
     enum column_form form;
 };
 
-/* Append a line of headings and a line for each item. Cells are shown as clean_text_show
- * has them, and cut after some 250 bytes. -1 when `out` is full. */
-int columns_append(const struct column *columns, const json_t *items, struct buf *out);
+#define COLUMNS_MAX 16
+
+/* How wide the columns of a table are: zero it before the first items. */
+struct columns_layout {
+    bool has_headings; /* they are there already */
+    size_t widths[COLUMNS_MAX];
+};
+
+/* Append a line of headings, unless it is there, and a line for each item. Columns are as
+ * wide as the widest cell so far, so a table that comes in parts may get wider. Cells are
+ * shown as clean_text_show has them, and cut after some 250 bytes. -1 when `out` is full.
+ */
+int columns_append(const struct column *columns, const json_t *items,
+                   struct columns_layout *layout, struct buf *out);
 
 #endif

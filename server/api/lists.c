@@ -2,7 +2,6 @@
 #include "server/api/lists.h"
 
 #include "common/json_util.h"
-#include "server/api/columns.h"
 #include "server/api/params.h"
 
 #define TEXT_MAX ((size_t)64 << 20)
@@ -83,9 +82,16 @@ bool lists_want_json(struct http_request *request)
     return params_format(request, formats, &form) && form == FORM_JSON;
 }
 
+int lists_append(enum list list, const json_t *items, struct columns_layout *layout,
+                 struct buf *out)
+{
+    return columns_append(lists[list].columns, items, layout, out);
+}
+
 void lists_reply(struct http_request *request, enum list list, json_t *document)
 {
     const char *next = json_get_str(document, "next", NULL);
+    struct columns_layout layout = {0};
     struct buf out;
     int form;
 
@@ -98,14 +104,13 @@ void lists_reply(struct http_request *request, enum list list, json_t *document)
         return;
     }
     buf_init(&out, TEXT_MAX);
-    if (columns_append(lists[list].columns, json_object_get(document, lists[list].key),
-                       &out))
+    if (lists_append(list, json_object_get(document, lists[list].key), &layout, &out))
         http_reply_problem(request, 503, NULL,
                            "the list is too long for text: take JSON");
     else {
         if (next)
             buf_printf(&out, "# there is more: cursor=%s\n", next);
-        http_reply_text(request, 200, "text/plain; charset=utf-8", out.data, out.len);
+        http_reply_text(request, 200, LISTS_TEXT_TYPE, out.data, out.len);
     }
     buf_release(&out);
     json_decref(document);

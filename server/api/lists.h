@@ -2,9 +2,12 @@
 #ifndef RINGBENCH_SERVER_API_LISTS_H
 #define RINGBENCH_SERVER_API_LISTS_H
 
+#include <jansson.h>
+
+#include "server/api/columns.h"
 #include "server/http/http.h"
 
-#include <jansson.h>
+#define LISTS_TEXT_TYPE "text/plain; charset=utf-8"
 
 enum list { LIST_RUNS, LIST_NODES, LIST_PROGRAMS, LIST_STORES };
 
@@ -13,6 +16,11 @@ bool lists_can_reply(struct http_request *request);
 
 /* Whether it wants JSON. */
 bool lists_want_json(struct http_request *request);
+
+/* Append items of the list as text, behind those that the layout has seen. -1 when `out`
+ * is full. */
+int lists_append(enum list list, const json_t *items, struct columns_layout *layout,
+                 struct buf *out);
 
 /* Answer with {KEY: items, "next": cursor} (takes the document) in the form that the
  * request wants; `next` is what some lists have. */

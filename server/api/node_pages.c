@@ -1,4 +1,4 @@
-/* node_pages.c - all nodes with their inventories, in steps */
+/* node_pages.c - the list of nodes, in steps */
 #include "server/api/node_pages.h"
 
 #include <stdio.h>
@@ -6,12 +6,23 @@
 #include <string.h>
 
 #include "common/json_util.h"
+#include "server/api/lists.h"
+
+#define PAGE_BYTES ((size_t)128 << 10) /* a ms or so to make */
 
 struct node_pages {
     const struct api *api;
     struct http_stream *stream;
+    bool is_text, has_inventory;
+    struct columns_layout layout;
     char last[256]; /* name that was sent last */
 };
+
+static json_t *next_page(const struct node_pages *pages, bool *is_more)
+{
+    return scheduler_nodes_page(pages->api->scheduler, pages->last, pages->has_inventory,
+                                PAGE_BYTES, is_more);
+}
 
 static void on_gone(void *data)
 {
@@ -21,37 +32,58 @@ static void on_gone(void *data)
     free(pages);
 }
 
+static int append_json(const struct node_pages *pages, const json_t *nodes,
+                       struct buf *out)
+{
+    int result = 0;
+
+    if (!pages->last[0])
+        buf_append_str(out, "{\"nodes\":[");
+    for (size_t i = 0; i < json_array_size(nodes) && !result; i++) {
+        char *text = json_text(json_array_get(nodes, i));
+
+        if (pages->last[0] || i > 0)
+            buf_append_str(out, ",");
+        result = text ? buf_append_str(out, text) : -1;
+        free(text);
+    }
+    return result;
+}
+
 /* -1: memory is out. */
 static int write_page(struct node_pages *pages, const json_t *nodes)
 {
-    for (size_t i = 0; i < json_array_size(nodes); i++) {
-        const json_t *node = json_array_get(nodes, i);
-        char *text = json_text(node);
+    size_t n = json_array_size(nodes);
+    struct buf out;
+    int result;
 
-        if (!text)
-            return -1;
-        if (pages->last[0])
-            http_stream_write(pages->stream, ",", 1);
-        http_stream_write(pages->stream, text, strlen(text));
-        free(text);
-        snprintf(pages->last, sizeof(pages->last), "%s", json_get_str(node, "name", ""));
-    }
-    return 0;
+    buf_init(&out, SIZE_MAX);
+    if (pages->is_text)
+        result = lists_append(LIST_NODES, nodes, &pages->layout, &out);
+    else
+        result = append_json(pages, nodes, &out);
+    if (result == 0)
+        http_stream_write(pages->stream, out.data, out.len);
+    if (n > 0)
+        snprintf(pages->last, sizeof(pages->last), "%s",
+                 json_get_str(json_array_get(nodes, n - 1), "name", ""));
+    buf_release(&out);
+    return result;
 }
 
 static void on_drained(void *data)
 {
     struct node_pages *pages = data;
     bool is_more = false;
-    json_t *nodes = scheduler_nodes_page(pages->api->scheduler, pages->last,
-                                         NODE_PAGE_BYTES, &is_more);
+    json_t *nodes = next_page(pages, &is_more);
     int result = nodes ? write_page(pages, nodes) : -1;
 
     json_decref(nodes);
     if (result == 0 && is_more)
         return;
     if (result == 0) {
-        http_stream_write(pages->stream, "]}", 2);
+        if (!pages->is_text)
+            http_stream_write(pages->stream, "]}", 2);
         http_stream_end(pages->stream);
     } else {
         http_stream_abort(pages->stream);
@@ -59,27 +91,44 @@ static void on_drained(void *data)
     free(pages);
 }
 
-void node_pages_reply(struct http_request *request, const struct api *api, json_t *nodes)
+/* These first (taken), and the others page by page. */
+static void stream_pages(struct http_request *request, const struct node_pages *form,
+                         json_t *nodes)
 {
-    static const char head[] = "{\"nodes\":[";
-    struct node_pages *pages = calloc(1, sizeof(*pages));
+    struct node_pages *pages = malloc(sizeof(*pages));
 
     if (!pages) {
         http_reply_problem(request, 503, NULL, "out of memory");
         json_decref(nodes);
         return;
     }
-    pages->api = api;
-    pages->stream = http_stream_begin(request, 200, "application/json", on_gone, pages);
+    *pages = *form;
+    pages->stream = http_stream_begin(
+        request, 200, form->is_text ? LISTS_TEXT_TYPE : "application/json", on_gone,
+        pages);
     if (!pages->stream) {
         free(pages);
     } else {
         http_stream_on_drain(pages->stream, on_drained);
-        http_stream_write(pages->stream, head, sizeof(head) - 1);
         if (write_page(pages, nodes)) {
             http_stream_abort(pages->stream);
             free(pages);
         }
     }
     json_decref(nodes);
+}
+
+void node_pages_reply(struct http_request *request, const struct api *api,
+                      bool has_inventory)
+{
+    struct node_pages form = {.api = api, .is_text = !lists_want_json(request)};
+    bool is_more = false;
+    json_t *nodes;
+
+    form.has_inventory = has_inventory && !form.is_text;
+    nodes = next_page(&form, &is_more);
+    if (is_more)
+        stream_pages(request, &form, nodes);
+    else
+        lists_reply(request, LIST_NODES, json_pack("{s:o}", "nodes", nodes));
 }

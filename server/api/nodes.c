@@ -8,33 +8,12 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 
-/* Most of a node is its inventory, and most of it is the same everywhere. */
-static void leave_out_inventories(json_t *nodes)
-{
-    for (size_t i = 0; i < json_array_size(nodes); i++)
-        json_object_del(json_array_get(nodes, i), "inventory");
-}
-
 void api_node_list(struct http_request *request, void *arg)
 {
-    struct api *api = arg;
-    bool has_inventory = true, is_more = false;
-    json_t *nodes;
+    bool has_inventory = true;
 
-    if (!lists_can_reply(request) || !params_flag(request, "inventory", &has_inventory))
-        return;
-    if (has_inventory && lists_want_json(request)) {
-        nodes = scheduler_nodes_page(api->scheduler, "", NODE_PAGE_BYTES, &is_more);
-        if (is_more) {
-            node_pages_reply(request, api, nodes);
-            return;
-        }
-    } else {
-        nodes = scheduler_nodes_json(api->scheduler);
-    }
-    if (!has_inventory)
-        leave_out_inventories(nodes);
-    lists_reply(request, LIST_NODES, json_pack("{s:o}", "nodes", nodes));
+    if (lists_can_reply(request) && params_flag(request, "inventory", &has_inventory))
+        node_pages_reply(request, arg, has_inventory);
 }
 
 /* A node that waits for its history. */

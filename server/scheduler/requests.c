@@ -8,6 +8,9 @@
 #include "server/scheduler/run_eta.h"
 #include "server/scheduler/state.h"
 
+/* Of a node without its inventory, in memory: as of one with it, what takes time. */
+#define NODE_BRIEF_BYTES 1024
+
 /* A run on its way to the disk. */
 struct submission {
     struct scheduler *scheduler;
@@ -143,25 +146,21 @@ bool scheduler_program_fits(const struct scheduler *scheduler,
     return !spec->program.name || program_args_fit(&scheduler->nodes, spec, problems);
 }
 
-json_t *scheduler_nodes_json(const struct scheduler *scheduler)
-{
-    json_t *nodes = json_array();
-
-    for (size_t i = 0; i < scheduler->nodes.count; i++)
-        json_array_append_new(nodes, node_to_json(scheduler->nodes.nodes[i]));
-    return nodes;
-}
-
 json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
-                             size_t max_bytes, bool *is_more)
+                             bool has_inventory, size_t max_bytes, bool *is_more)
 {
     const struct node_registry *registry = &scheduler->nodes;
     size_t i = node_index_behind(registry, behind), bytes = 0;
     json_t *nodes = json_array();
 
     for (; i < registry->count && bytes < max_bytes; i++) {
-        json_array_append_new(nodes, node_to_json(registry->nodes[i]));
-        bytes += registry->nodes[i]->bytes;
+        json_t *node = node_to_json(registry->nodes[i]);
+
+        /* Most of a node, and most of it is the same everywhere. */
+        if (!has_inventory)
+            json_object_del(node, "inventory");
+        json_array_append_new(nodes, node);
+        bytes += has_inventory ? registry->nodes[i]->bytes : NODE_BRIEF_BYTES;
     }
     *is_more = i < registry->count;
     return nodes;

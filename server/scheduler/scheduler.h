@@ -108,11 +108,10 @@ json_t *scheduler_programs_json(const struct scheduler *scheduler);
 bool scheduler_program_fits(const struct scheduler *scheduler,
                             const struct run_spec *spec, struct problems *problems);
 
-json_t *scheduler_nodes_json(const struct scheduler *scheduler); /* array */
-/* Those behind a name (""; in their order), some at least, no more than about max_bytes;
- * *is_more: there are others. */
+/* An array of those behind a name (""; in their order), some at least, no more than about
+ * max_bytes; *is_more: there are others. */
 json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
-                             size_t max_bytes, bool *is_more);
+                             bool has_inventory, size_t max_bytes, bool *is_more);
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */
 

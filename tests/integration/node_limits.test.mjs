@@ -64,3 +64,16 @@ test('an inventory has a limit, and all together have one', limit, async (t) => 
   });
   assert.equal(end, 'broken off');
 });
+
+test('many nodes come whole and in order, in every form', limit, async (t) => {
+  const server = await startServer(t, { args: ['--lease-s', '3600'] });
+  const names = Array.from({ length: 300 }, (_, i) => `node-${String(i + 1000)}`);
+  for (const name of names) await new FakeAgent(server, name).register();
+  const { nodes } = await server.get('/api/v1/nodes?inventory=0');
+  assert.deepEqual(nodes.map(({ name }) => name), names);
+  assert.ok(nodes.every((node) => node.inventory === undefined && node.state === 'idle'));
+  const { text } = await server.request('GET', '/api/v1/nodes', { headers: { Accept: 'text/plain' } });
+  const [heading, ...lines] = text.trimEnd().split('\n');
+  assert.match(heading, /^NAME +STATE /);
+  assert.deepEqual(lines.map((line) => line.split(/ +/).slice(0, 2)), names.map((name) => [name, 'idle']));
+});

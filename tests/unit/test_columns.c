@@ -18,6 +18,7 @@ static const struct column columns[] = {
 /* The list's text has ' for ". */
 static void becomes(const char *list, size_t max, const char *want)
 {
+    struct columns_layout layout = {0};
     char json[2048];
     json_t *items;
     struct buf out;
@@ -29,7 +30,7 @@ static void becomes(const char *list, size_t max, const char *want)
     items = json_loads(json, 0, NULL);
     assert_non_null(items);
     buf_init(&out, max);
-    assert_int_equal(columns_append(columns, items, &out), want ? 0 : -1);
+    assert_int_equal(columns_append(columns, items, &layout, &out), want ? 0 : -1);
     if (want)
         assert_string_equal(out.data, want);
     buf_release(&out);
@@ -60,6 +61,25 @@ static void keeps_an_item_in_its_line(void **state)
             "a\\nb\\u001b[31m  1     -  k\\n=\\u202e\n");
 }
 
+static void goes_on_in_parts(void **state)
+{
+    struct columns_layout layout = {0};
+    json_t *first = json_pack("[{s:s, s:i}]", "name", "longest", "n", 1);
+    json_t *second = json_pack("[{s:s, s:i}]", "name", "x", "n", 22);
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1000);
+    assert_int_equal(columns_append(columns, first, &layout, &out), 0);
+    assert_int_equal(columns_append(columns, second, &layout, &out), 0);
+    assert_string_equal(out.data, "NAME     N  DEEP  WHAT\n"
+                                  "longest  1     -  -\n"
+                                  "x        22     -  -\n");
+    buf_release(&out);
+    json_decref(first);
+    json_decref(second);
+}
+
 static void fails_when_the_buffer_is_full(void **state)
 {
     (void)state;
@@ -71,6 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligns_what_there_is),
         cmocka_unit_test(keeps_an_item_in_its_line),
+        cmocka_unit_test(goes_on_in_parts),
         cmocka_unit_test(fails_when_the_buffer_is_full),
     };
 

@@ -514,6 +514,40 @@ static void events_of_unknown_runs_are_acknowledged_and_dropped(void **state)
     release_agent(&a);
 }
 
+/* What is made of them in one turn of the loop is bounded, however many there are. */
+static void nodes_come_in_pages(void **state)
+{
+    enum { NODES = 100, PAGE = 16 << 10 };
+    struct world *world = *state;
+    char name[32], last[32] = "";
+    size_t n = 0, pages = 0;
+    bool is_more = true;
+
+    for (int i = 0; i < NODES; i++) {
+        struct agent agent;
+
+        snprintf(name, sizeof(name), "node-%04d", i);
+        agent_start(&agent, world, name);
+    }
+    for (; is_more; pages++) {
+        json_t *nodes =
+            scheduler_nodes_page(world->scheduler, last, false, PAGE, &is_more);
+
+        assert_in_range(json_array_size(nodes), 1, 16);
+        for (size_t i = 0; i < json_array_size(nodes); i++, n++) {
+            const json_t *node = json_array_get(nodes, i);
+
+            snprintf(name, sizeof(name), "node-%04d", (int)n);
+            assert_string_equal(json_get_str(node, "name", ""), name);
+            assert_null(json_object_get(node, "inventory"));
+        }
+        snprintf(last, sizeof(last), "%s", name);
+        json_decref(nodes);
+    }
+    assert_int_equal(n, NODES);
+    assert_int_equal(pages, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -535,6 +569,7 @@ int main(void)
         WITH_WORLD(a_rendezvous_cut_by_a_restart_begins_again),
         WITH_WORLD(a_gap_in_the_events_is_refused),
         WITH_WORLD(events_of_unknown_runs_are_acknowledged_and_dropped),
+        WITH_WORLD(nodes_come_in_pages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
