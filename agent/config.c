@@ -17,7 +17,7 @@
 #include "common/clean_text.h"
 #include "common/ids.h"
 #include "common/json_util.h"
-#include "common/run_spec_fields.h"
+#include "common/spec_value.h"
 #include "common/secret_file.h"
 
 #define TOKEN_MAX 4096
@@ -242,16 +242,14 @@ static int check_labels(const struct agent_config *config, struct error *err)
 {
     struct problems problems;
     const json_t *first;
-    json_t *checked = NULL;
     int result = 0;
 
     problems_init(&problems);
-    spec_parse_labels(&checked, config->labels, "", &problems);
+    spec_check_labels(config->labels, "", &problems);
     first = json_array_get(problems.errors, 0);
     if (first)
         result = error_set(err, ERROR_INVALID, "--label: %s",
                            json_get_str(first, "detail", ""));
-    json_decref(checked);
     problems_release(&problems);
     return result;
 }

@@ -8,7 +8,7 @@
 
 #include "common/json_util.h"
 #include "common/program_schema.h"
-#include "common/run_spec_fields.h"
+#include "common/spec_value.h"
 #include "common/safe_regex.h"
 
 #define UNIT_MAX 32

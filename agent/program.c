@@ -11,7 +11,7 @@
 #include "common/buf.h"
 #include "common/json_util.h"
 #include "common/program_schema.h"
-#include "common/run_spec_fields.h"
+#include "common/spec_value.h"
 
 #define ARGUMENT_MAX ((size_t)16384)
 #define DESCRIPTION_MAX 2000

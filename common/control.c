@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define BYTES_MAX (INT64_C(1) << 40)
 /* JSON around the text of an object: names, the rank's digits, the flag. */
 #define AROUND 64
 
@@ -44,12 +43,6 @@ size_t control_figures(const struct control_plan *plan)
             n++;
     }
     return n;
-}
-
-void control_plan_init(struct control_plan *plan)
-{
-    *plan = (struct control_plan){
-        .bytes = UINT64_C(64) << 20, .pieces = 1000, .object_bytes = 64, .iters = 200};
 }
 
 uint64_t control_chunk_bytes(const struct control_plan *plan)
@@ -100,76 +93,4 @@ uint64_t control_bytes_most(const struct control_plan *plan, int n, uint64_t lim
         most = bytes <= limit && bytes > most ? bytes : most;
     }
     return most;
-}
-
-json_t *control_plan_json(const struct control_plan *plan)
-{
-    json_t *series = json_array();
-    size_t n = 0;
-
-    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
-        if (plan->kinds & (1u << kind)) {
-            json_array_append_new(series, json_string(kinds[kind].name));
-            n++;
-        }
-    }
-    if (json_array_size(series) != n) {
-        json_decref(series);
-        return NULL;
-    }
-    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "series", series, "bytes",
-                     (json_int_t)plan->bytes, "pieces", (json_int_t)plan->pieces,
-                     "object_bytes", (json_int_t)plan->object_bytes, "iters",
-                     (json_int_t)plan->iters);
-}
-
-static int read_number(const json_t *json, const char *key, int64_t max, int64_t *out,
-                       struct error *err)
-{
-    const json_t *value = json_object_get(json, key);
-    json_int_t n = json_integer_value(value);
-
-    if (!json_is_integer(value) || n < 1 || n > max)
-        return error_set(err, ERROR_INVALID, "control: %s must be from 1 to %lld", key,
-                         (long long)max);
-    *out = n;
-    return 0;
-}
-
-static int read_series(const json_t *json, unsigned *out, struct error *err)
-{
-    const json_t *array = json_object_get(json, "series"), *item;
-    size_t i;
-
-    *out = 0;
-    json_array_foreach(array, i, item)
-    {
-        int kind = json_is_string(item) ? control_lookup(json_string_value(item)) : -1;
-
-        if (kind < 0)
-            return error_set(err, ERROR_INVALID, "control: series[%zu] is not known", i);
-        *out |= 1u << kind;
-    }
-    if (*out == 0)
-        return error_set(err, ERROR_INVALID, "control: series must be an array of names");
-    return 0;
-}
-
-int control_plan_read(const json_t *json, struct control_plan *out, struct error *err)
-{
-    int64_t bytes = 0, pieces = 0, object_bytes = 0, iters = 0;
-    unsigned series;
-
-    if (read_series(json, &series, err) ||
-        read_number(json, "bytes", BYTES_MAX, &bytes, err) ||
-        read_number(json, "pieces", CONTROL_PIECES_MAX, &pieces, err) ||
-        read_number(json, "object_bytes", CONTROL_OBJECT_BYTES_MAX, &object_bytes, err) ||
-        read_number(json, "iters", CONTROL_ITERS_MAX, &iters, err))
-        return -1;
-    if (bytes / pieces < 4)
-        return error_set(err, ERROR_INVALID,
-                         "control: bytes must be at least 4 for each of the pieces");
-    *out = (struct control_plan){series, (uint64_t)bytes, (long)pieces,
-                                 (long)object_bytes, (long)iters};
-    return 0;
 }

@@ -7,11 +7,8 @@
 #ifndef RINGBENCH_COMMON_CONTROL_H
 #define RINGBENCH_COMMON_CONTROL_H
 
-#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "common/error.h"
 
 enum control_kind {
     CONTROL_BARRIER,
@@ -43,9 +40,6 @@ const char *control_figure(enum control_kind kind, size_t i);
 /* Of all that the plan has. */
 size_t control_figures(const struct control_plan *plan);
 
-/* Nothing chosen, and the default of everything else. */
-void control_plan_init(struct control_plan *plan);
-
 /* Bytes of the one large reduction and of the pieces together: what was asked, rounded
  * down to whole float32s in each piece. */
 uint64_t control_chunk_bytes(const struct control_plan *plan);
@@ -58,12 +52,5 @@ uint64_t control_bytes(const struct control_plan *plan, enum control_kind kind, 
 /* The most that any series of the plan needs which fits into `limit`; 0: there is none.
  */
 uint64_t control_bytes_most(const struct control_plan *plan, int n, uint64_t limit);
-
-/* {"series","bytes","pieces","object_bytes","iters"}: as it stands in the effective spec
- * and in the case file. A new reference; NULL when memory is out. */
-json_t *control_plan_json(const struct control_plan *plan);
-/* Read what control_plan_json wrote. ERROR_INVALID names the first member that is wrong.
- */
-int control_plan_read(const json_t *json, struct control_plan *out, struct error *err);
 
 #endif

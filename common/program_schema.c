@@ -9,7 +9,7 @@
 #include "common/buf.h"
 #include "common/clean_text.h"
 #include "common/json_util.h"
-#include "common/run_spec_fields.h"
+#include "common/spec_value.h"
 #include "common/safe_regex.h"
 
 #define ENUM_MAX 64

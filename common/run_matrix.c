@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/env_policy.h"
-#include "common/run_spec_fields.h"
+#include "common/spec_value.h"
 
 #define VARIABLES_MAX 8
 
@@ -114,15 +114,15 @@ void run_matrix_check_spec(const struct run_spec *spec, struct problems *problem
 
 int run_matrix_repeat(const struct run_spec *spec, size_t i)
 {
-    return (int)(spec->is_interleaved ? i / combinations(spec)
-                                      : i % (size_t)spec->repeats);
+    return (int)(spec->order == ORDER_INTERLEAVED ? i / combinations(spec)
+                                                  : i % (size_t)spec->repeats);
 }
 
 size_t run_matrix_combination(const struct run_spec *spec, size_t i)
 {
     size_t n = combinations(spec);
 
-    if (!spec->is_interleaved)
+    if (spec->order == ORDER_SEQUENTIAL)
         return i / (size_t)spec->repeats;
     return i / n % 2 ? n - 1 - i % n : i % n;
 }

@@ -1,81 +1,22 @@
-/* run_spec.c - what a run asks for: the one parser and validator of POST /runs */
+/* run_spec.c - what a run asks for: its fields as a table, and what must agree */
 #include "common/run_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/env_policy.h"
 #include "common/json_util.h"
 #include "common/program_schema.h"
 #include "common/run_matrix.h"
-#include "common/run_spec_fields.h"
+#include "common/run_spec_parts.h"
 
 #define ENV_MAX 64
+#define PATH_BYTES_MAX 1024
 
-static void field_name(struct run_spec *spec, json_t *value, const char *pointer,
-                       struct problems *problems)
-{
-    spec_parse_string(value, RUN_SPEC_NAME_MAX, &spec->name, pointer, problems);
-}
-
-static void field_labels(struct run_spec *spec, json_t *value, const char *pointer,
-                         struct problems *problems)
-{
-    spec_parse_labels(&spec->labels, value, pointer, problems);
-}
-
-static void field_backend(struct run_spec *spec, json_t *value, const char *pointer,
-                          struct problems *problems)
-{
-    static const char *const names[] = {"auto", "nccl", "host", "sim"};
-    const char *text = json_string_value(value);
-
-    for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(text, names[i]) == 0) {
-            spec_parse_string(value, RUN_SPEC_NAME_MAX, &spec->backend, pointer,
-                              problems);
-            return;
-        }
-    }
-    problems_add(problems, pointer, "must be one of auto, nccl, host, sim");
-}
-
-/* A list of names looked up by `lookup`, without repetition, into out[0..max). */
-static size_t parse_names(json_t *value, int (*lookup)(const char *),
-                          const char *(*name_at)(int), int max, int *out,
-                          const char *pointer, struct problems *problems)
-{
-    struct buf known;
-    char at[64];
-    size_t n = 0;
-
-    if (!json_is_array(value) || json_array_size(value) == 0) {
-        problems_add(problems, pointer, "must be an array of at least one name");
-        return 0;
-    }
-    buf_init(&known, 1024);
-    for (int i = 0; i < max; i++)
-        buf_printf(&known, "%s%s", i ? ", " : "", name_at(i));
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const char *text = json_string_value(json_array_get(value, i));
-        int found = text ? lookup(text) : -1;
-        bool repeated = false;
-
-        for (size_t k = 0; k < n; k++)
-            repeated = repeated || out[k] == found;
-        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
-        if (found < 0)
-            problems_add(problems, at, "must be one of %s", known.data ? known.data : "");
-        else if (repeated)
-            problems_add(problems, at, "%s is listed twice", text);
-        else
-            out[n++] = found;
-    }
-    buf_release(&known);
-    return n;
-}
+static const char *const backends[] = {"auto", "nccl", "host", "sim", NULL};
+static const char *const timings[] = {"throughput", "isolated", NULL};
+static const char *const orders[] = {"interleaved", "sequential", NULL};
 
 static const char *collective_name_at(int i)
 {
@@ -92,47 +33,18 @@ static const char *redop_name_at(int i)
     return redop_name((enum redop)i);
 }
 
-static void field_collectives(struct run_spec *spec, json_t *value, const char *pointer,
-                              struct problems *problems)
-{
-    int found[COLLECTIVE_COUNT];
+static const struct spec_names collective_names = {collective_lookup, collective_name_at,
+                                                   COLLECTIVE_COUNT};
+static const struct spec_names dtype_names = {dtype_lookup, dtype_name_at, DTYPE_COUNT};
+static const struct spec_names redop_names = {redop_lookup, redop_name_at, REDOP_COUNT};
 
-    spec->n_collectives = 0;
-    if (json_is_array(value) && json_array_size(value) == 0)
-        return; /* whether that is right is for check_control */
-    spec->n_collectives = parse_names(value, collective_lookup, collective_name_at,
-                                      COLLECTIVE_COUNT, found, pointer, problems);
-    for (size_t i = 0; i < spec->n_collectives; i++)
-        spec->collectives[i] = (enum collective_kind)found[i];
-}
-
-static void field_dtypes(struct run_spec *spec, json_t *value, const char *pointer,
-                         struct problems *problems)
-{
-    int found[DTYPE_COUNT];
-
-    spec->n_dtypes = parse_names(value, dtype_lookup, dtype_name_at, DTYPE_COUNT, found,
-                                 pointer, problems);
-    for (size_t i = 0; i < spec->n_dtypes; i++)
-        spec->dtypes[i] = (enum dtype)found[i];
-}
-
-static void field_redops(struct run_spec *spec, json_t *value, const char *pointer,
-                         struct problems *problems)
-{
-    int found[REDOP_COUNT];
-
-    spec->n_redops = parse_names(value, redop_lookup, redop_name_at, REDOP_COUNT, found,
-                                 pointer, problems);
-    for (size_t i = 0; i < spec->n_redops; i++)
-        spec->redops[i] = (enum redop)found[i];
-}
-
-static void field_in_place(struct run_spec *spec, json_t *value, const char *pointer,
+static void parse_in_place(const struct spec_field *field, json_t *value,
+                           struct run_spec *spec, const char *pointer,
                            struct problems *problems)
 {
     const char *text = json_string_value(value);
 
+    (void)field;
     if (json_is_boolean(value)) {
         spec->in_place = json_is_true(value);
         spec->out_of_place = !spec->in_place;
@@ -143,34 +55,43 @@ static void field_in_place(struct run_spec *spec, json_t *value, const char *poi
     }
 }
 
-static void field_timing(struct run_spec *spec, json_t *value, const char *pointer,
-                         struct problems *problems)
+static json_t *show_in_place(const struct spec_field *field, const struct run_spec *spec)
 {
-    const char *text = json_string_value(value);
-
-    if (text && strcmp(text, "throughput") == 0)
-        spec->timing = TIMING_THROUGHPUT;
-    else if (text && strcmp(text, "isolated") == 0)
-        spec->timing = TIMING_ISOLATED;
-    else
-        problems_add(problems, pointer, "must be \"throughput\" or \"isolated\"");
+    (void)field;
+    return spec->in_place && spec->out_of_place ? json_string("both")
+                                                : json_boolean(spec->in_place);
 }
 
-static void field_ranks_per_node(struct run_spec *spec, json_t *value,
-                                 const char *pointer, struct problems *problems)
+static const struct spec_kind in_place_kind = {parse_in_place, show_in_place, NULL, NULL};
+
+static void parse_all_or_number(const struct spec_field *field, json_t *value,
+                                struct run_spec *spec, const char *pointer,
+                                struct problems *problems)
 {
     const char *text = json_string_value(value);
+    long *number = spec_field_at(field, spec);
 
     if (text && strcmp(text, "all") == 0)
-        spec->ranks_per_node = 0;
+        *number = 0;
     else if (json_is_integer(value))
-        spec_parse_integer(value, 1, 4096, &spec->ranks_per_node, pointer, problems);
+        spec_parse_integer(value, field->min, field->max, number, pointer, problems);
     else
-        problems_add(problems, pointer, "must be \"all\" or an integer from 1 to 4096");
+        problems_add(problems, pointer, "must be \"all\" or an integer from %ld to %ld",
+                     field->min, field->max);
 }
 
-static void field_env(struct run_spec *spec, json_t *value, const char *pointer,
-                      struct problems *problems)
+static json_t *show_all_or_number(const struct spec_field *field,
+                                  const struct run_spec *spec)
+{
+    const long *number = spec_field_of(field, spec);
+
+    return *number ? json_integer(*number) : json_string("all");
+}
+
+static const struct spec_kind all_or_number = {parse_all_or_number, show_all_or_number,
+                                               NULL, NULL};
+
+static void check_env(json_t *value, const char *pointer, struct problems *problems)
 {
     const char *name;
     json_t *text;
@@ -191,192 +112,100 @@ static void field_env(struct run_spec *spec, json_t *value, const char *pointer,
         else
             spec_check_env_value(text, at, problems);
     }
-    json_decref(spec->env);
-    spec->env = json_incref(value);
 }
 
-static void field_matrix(struct run_spec *spec, json_t *value, const char *pointer,
-                         struct problems *problems)
+static void check_program_name(json_t *value, const char *pointer,
+                               struct problems *problems)
 {
-    size_t before = problems->count;
-
-    run_matrix_check(value, pointer, problems);
-    if (problems->count > before)
-        return;
-    json_decref(spec->matrix);
-    spec->matrix = json_incref(value);
+    if (!program_name_is_valid(json_string_value(value)))
+        problems_add(problems, pointer,
+                     "must be the name of a program that the nodes offer");
 }
 
-static void field_order(struct run_spec *spec, json_t *value, const char *pointer,
-                        struct problems *problems)
+static void check_args(json_t *value, const char *pointer, struct problems *problems)
 {
-    const char *text = json_string_value(value);
-
-    spec->is_interleaved = text && strcmp(text, "interleaved") == 0;
-    if (!spec->is_interleaved && (!text || strcmp(text, "sequential") != 0))
-        problems_add(problems, pointer, "must be \"interleaved\" or \"sequential\"");
-}
-
-static void field_program(struct run_spec *spec, json_t *value, const char *pointer,
-                          struct problems *problems)
-{
-    const char *key, *name = json_get_str(value, "name", "");
-    json_t *member, *args = json_object_get(value, "args");
-    char at[256];
-
-    if (!json_is_object(value)) {
-        problems_add(problems, pointer, "must be an object with name and args, not %s",
+    if (!json_is_object(value))
+        problems_add(problems, pointer, "must be an object of arguments by name, not %s",
                      spec_type_name(value));
-        return;
-    }
-    json_object_foreach(value, key, member)
-    {
-        spec_child_pointer(at, sizeof(at), pointer, key);
-        if (strcmp(key, "name") != 0 && strcmp(key, "args") != 0)
-            problems_add(problems, at, "unknown field; known are name, args");
-    }
-    snprintf(at, sizeof(at), "%s/name", pointer);
-    if (!program_name_is_valid(name))
-        problems_add(problems, at, "must be the name of a program that the nodes offer");
-    snprintf(at, sizeof(at), "%s/args", pointer);
-    if (args && !json_is_object(args))
-        problems_add(problems, at, "must be an object of arguments by name, not %s",
-                     spec_type_name(args));
-    free(spec->program.name);
-    json_decref(spec->program.args);
-    spec->program.name = strdup(name);
-    spec->program.args = json_is_object(args) ? json_incref(args) : json_object();
-    if (!spec->program.name || !spec->program.args)
-        problems_add(problems, pointer, "out of memory");
 }
 
-static void field_share(struct run_spec *spec, json_t *value, const char *pointer,
-                        struct problems *problems)
-{
-    if (!json_is_boolean(value))
-        problems_add(problems, pointer, "must be true or false");
-    spec->share = json_is_true(value);
-}
-
-static void field_fault(struct run_spec *spec, json_t *value, const char *pointer,
-                        struct problems *problems)
-{
-    if (!json_is_object(value)) {
-        problems_add(problems, pointer, "must be an object");
-        return;
-    }
-    json_decref(spec->fault);
-    spec->fault = json_incref(value);
-}
-
-static const struct field {
-    const char *name;
-    field_parser *parse; /* NULL: an integer, as follows */
-    size_t offset;       /* of a long in struct run_spec */
-    long min, max;
-    bool is_measurement; /* of collectives: has no meaning for a program */
-} fields[] = {
-    {.name = "name", .parse = field_name},
-    {.name = "labels", .parse = field_labels},
-    {"priority", NULL, offsetof(struct run_spec, priority), -1000, 1000, false},
-    {.name = "backend", .parse = field_backend, .is_measurement = true},
-    {.name = "collectives", .parse = field_collectives, .is_measurement = true},
-    {.name = "sizes", .parse = run_spec_parse_sizes, .is_measurement = true},
-    {.name = "dtypes", .parse = field_dtypes, .is_measurement = true},
-    {.name = "redops", .parse = field_redops, .is_measurement = true},
-    {"root", NULL, offsetof(struct run_spec, root), -1, 1 << 20, true},
-    {.name = "in_place", .parse = field_in_place, .is_measurement = true},
-    {"iters", NULL, offsetof(struct run_spec, iters), 1, 1000000, true},
-    {"warmup", NULL, offsetof(struct run_spec, warmup), 0, 1000000, true},
-    {"agg_iters", NULL, offsetof(struct run_spec, agg_iters), 1, 10000, true},
-    {"check", NULL, offsetof(struct run_spec, check), 0, 100, true},
-    {"cycles", NULL, offsetof(struct run_spec, cycles), 1, 10000, true},
-    {"blocking", NULL, offsetof(struct run_spec, blocking), 0, 3, true},
-    {"unalign", NULL, offsetof(struct run_spec, unalign), 0, 4096, true},
-    {.name = "per_iter", .parse = run_spec_parse_per_iter, .is_measurement = true},
-    {.name = "timing", .parse = field_timing, .is_measurement = true},
-    {"repeats", NULL, offsetof(struct run_spec, repeats), 1, 1000, false},
-    {.name = "nodes", .parse = run_spec_parse_nodes},
-    {.name = "ranks_per_node", .parse = field_ranks_per_node},
-    {.name = "split", .parse = run_spec_parse_split, .is_measurement = true},
-    {.name = "traffic", .parse = run_spec_parse_traffic, .is_measurement = true},
-    {.name = "devices", .parse = run_spec_parse_devices, .is_measurement = true},
-    {.name = "nccl_lib", .parse = run_spec_parse_nccl_lib, .is_measurement = true},
-    {.name = "env", .parse = field_env},
-    {.name = "matrix", .parse = field_matrix},
-    {.name = "order", .parse = field_order},
-    {.name = "program", .parse = field_program},
-    {.name = "control", .parse = run_spec_parse_control, .is_measurement = true},
-    {.name = "nccl", .parse = run_spec_parse_nccl, .is_measurement = true},
-    {.name = "share", .parse = field_share},
-    {.name = "fault", .parse = field_fault},
-    {"timeout_s", NULL, offsetof(struct run_spec, timeout_s), 1, 30 * 86400, false},
-    {"stall_s", NULL, offsetof(struct run_spec, stall_s), 3, 86400, false},
+static const struct spec_field program_table[] = {
+    {"name", "\"\"", 0, SPEC_TEXT(program.name, RUN_SPEC_NAME_MAX, check_program_name)},
+    {"args", "{}", 0, SPEC_JSON(program.args, check_args)},
 };
 
-#define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
+static const struct spec_fields program_fields = {program_table, 2,
+                                                  "an object with name and args"};
 
-static void unknown_field(const char *name, const char *pointer,
-                          struct problems *problems)
+#define MEASURES (SPEC_MEASUREMENT | SPEC_CASE)
+#define SHAPES (SPEC_MEASUREMENT | SPEC_CASE | SPEC_SETTING)
+
+/* clang-format off */
+static const struct spec_field table[] = {
+    {"name", "\"\"", 0, SPEC_TEXT(name, RUN_SPEC_NAME_MAX, NULL)},
+    {"labels", "{}", 0, SPEC_JSON(labels, spec_check_labels)},
+    {"priority", "0", 0, SPEC_INTEGER(priority, -1000, 1000)},
+    {"backend", "\"auto\"", SPEC_MEASUREMENT, SPEC_CHOICE(backend, backends)},
+    {"collectives", "[\"all_reduce\"]", MEASURES, SPEC_LIST(collectives, &collective_names, 0)},
+    {"sizes", "{\"min\":\"8\",\"max\":\"128M\",\"factor\":2}", MEASURES, SPEC_OWN(spec_sizes)},
+    {"dtypes", "[\"float32\"]", MEASURES, SPEC_LIST(dtypes, &dtype_names, 1)},
+    {"redops", "[\"sum\"]", MEASURES, SPEC_LIST(redops, &redop_names, 1)},
+    {"root", "0", MEASURES, SPEC_INTEGER(root, -1, 1 << 20)},
+    {"in_place", "\"both\"", MEASURES, SPEC_OWN(in_place_kind)},
+    {"iters", "20", MEASURES, SPEC_INTEGER(iters, 1, 1000000)},
+    {"warmup", "5", MEASURES, SPEC_INTEGER(warmup, 0, 1000000)},
+    {"check", "1", MEASURES, SPEC_INTEGER(check, 0, 100)},
+    {"cycles", "1", SHAPES, SPEC_INTEGER(cycles, 1, 10000)},
+    {"blocking", "0", SHAPES, SPEC_INTEGER(blocking, 0, 3)},
+    {"unalign", "0", SHAPES, SPEC_INTEGER(unalign, 0, 4096)},
+    {"agg_iters", "1", SHAPES, SPEC_INTEGER(agg_iters, 1, 10000)},
+    {"per_iter", "false", SHAPES, SPEC_BOOLEAN(per_iter)},
+    {"timing", "\"throughput\"", MEASURES, SPEC_CHOICE(timing, timings)},
+    {"repeats", "1", 0, SPEC_INTEGER(repeats, 1, 1000)},
+    {"nodes", "{}", 0, SPEC_MEMBERS(&spec_nodes_fields)},
+    {"ranks_per_node", "\"all\"", 0,
+     SPEC_OWN(all_or_number), SPEC_AT(ranks_per_node), .min = 1, .max = 4096},
+    {"split", "\"none\"", MEASURES, SPEC_OWN(spec_split)},
+    {"traffic", "{\"spread\":1}", MEASURES, SPEC_OWN(spec_traffic)},
+    {"devices", NULL, SPEC_MEASUREMENT, SPEC_JSON(devices, spec_check_devices)},
+    {"nccl_lib", NULL, SPEC_MEASUREMENT, SPEC_TEXT(nccl_lib, PATH_BYTES_MAX, spec_check_path)},
+    {"env", "{}", 0, SPEC_JSON(env, check_env)},
+    {"matrix", "{}", 0, SPEC_JSON(matrix, run_matrix_check)},
+    {"order", "\"interleaved\"", 0, SPEC_CHOICE(order, orders)},
+    {"program", NULL, SPEC_CASE, SPEC_MEMBERS(&program_fields)},
+    {"control", "false", MEASURES, SPEC_OWN(spec_control), .members = &spec_control_fields},
+    {"nccl", "{}", SHAPES, SPEC_OWN(spec_nccl), .members = &spec_nccl_fields},
+    {"share", "false", 0, SPEC_BOOLEAN(share)},
+    {"fault", NULL, SPEC_CASE | SPEC_HIDDEN, SPEC_JSON(fault, spec_check_object)},
+    {"timeout_s", "600", 0, SPEC_INTEGER(timeout_s, 1, 30 * 86400)},
+    {"stall_s", "30", SPEC_CASE, SPEC_INTEGER(stall_s, 3, 86400)},
+};
+/* clang-format on */
+
+static const struct spec_fields fields = {table, sizeof(table) / sizeof(table[0]),
+                                          "an object"};
+
+const struct spec_fields *run_spec_fields(void)
 {
-    struct buf known;
-
-    buf_init(&known, 1024);
-    for (size_t i = 0; i < N_FIELDS && !problems_are_full(problems); i++) {
-        if (fields[i].parse != field_fault)
-            buf_printf(&known, "%s%s", i ? ", " : "", fields[i].name);
-    }
-    problems_add(problems, pointer, "unknown field '%.60s'; known are %s", name,
-                 known.data ? known.data : "");
-    buf_release(&known);
+    return &fields;
 }
 
-static struct run_spec *create_default(void)
+const char *run_backend_name(enum run_backend backend)
 {
-    struct run_spec *spec = calloc(1, sizeof(*spec));
-
-    if (!spec)
-        return NULL;
-    spec->name = strdup("");
-    spec->labels = json_object();
-    spec->backend = strdup("auto");
-    spec->collectives[0] = COLLECTIVE_ALL_REDUCE;
-    spec->dtypes[0] = DTYPE_FLOAT32;
-    spec->redops[0] = REDOP_SUM;
-    spec->n_collectives = spec->n_dtypes = spec->n_redops = 1;
-    control_plan_init(&spec->control);
-    traffic_init(&spec->traffic);
-    spec->sizes = calloc(RUN_SPEC_SIZES_MAX, sizeof(*spec->sizes));
-    spec->out_of_place = spec->in_place = true;
-    spec->iters = 20;
-    spec->warmup = 5;
-    spec->agg_iters = spec->check = spec->repeats = spec->cycles = 1;
-    spec->nodes.wait_s = 30;
-    spec->env = json_object();
-    spec->matrix = json_object();
-    spec->is_interleaved = true;
-    spec->timeout_s = 600;
-    spec->stall_s = 30;
-    if (!spec->name || !spec->labels || !spec->backend || !spec->sizes || !spec->env ||
-        !spec->matrix) {
-        run_spec_destroy(spec);
-        return NULL;
-    }
-    run_spec_expand_factor(spec, 8, UINT64_C(128) << 20, 2);
-    return spec;
+    return backends[backend];
 }
 
 /* A run measures collectives or runs a program; fields of both would be ignored in part.
  */
-static void refuse_both(json_t *body, struct problems *problems)
+static void refuse_both(const json_t *body, struct problems *problems)
 {
     if (!json_object_get(body, "program"))
         return;
-    for (size_t i = 0; i < N_FIELDS; i++) {
+    for (size_t i = 0; i < fields.count; i++) {
         char pointer[64];
 
-        snprintf(pointer, sizeof(pointer), "/%s", fields[i].name);
-        if (fields[i].is_measurement && json_object_get(body, fields[i].name))
+        snprintf(pointer, sizeof(pointer), "/%s", table[i].name);
+        if (table[i].uses & SPEC_MEASUREMENT && json_object_get(body, table[i].name))
             problems_add(problems, pointer,
                          "belongs to a measurement of collectives: a run has that or a "
                          "program");
@@ -384,7 +213,7 @@ static void refuse_both(json_t *body, struct problems *problems)
 }
 
 /* No collectives are enough where the control series are to be measured. */
-static void check_control(const struct run_spec *spec, json_t *body,
+static void check_control(const struct run_spec *spec, const json_t *body,
                           struct problems *problems)
 {
     json_t *collectives = json_object_get(body, "collectives");
@@ -396,80 +225,110 @@ static void check_control(const struct run_spec *spec, json_t *body,
                      "something");
 }
 
-/* Room for the most sizes was for parsing; thousands of specs wait in a queue. */
-static void trim_sizes(struct run_spec *spec)
+/* The fields that have all of the uses; for the API others are refused. */
+static struct run_spec *parse(json_t *body, unsigned uses, struct problems *problems)
 {
-    uint64_t *sizes = realloc(spec->sizes, (spec->n_sizes + 1) * sizeof(*sizes));
-
-    if (sizes)
-        spec->sizes = sizes;
-}
-
-struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
-{
-    struct run_spec *spec;
+    struct run_spec *spec = calloc(1, sizeof(*spec));
     size_t before = problems->count;
-    const char *key;
-    json_t *value;
 
-    if (!json_is_object(body)) {
-        problems_add(problems, "", "must be a JSON object; {} asks for the defaults");
-        return NULL;
-    }
-    spec = create_default();
     if (!spec) {
         problems_add(problems, "", "out of memory");
         return NULL;
     }
-    json_object_foreach(body, key, value)
-    {
-        char pointer[256];
-        size_t i = 0;
-
-        spec_child_pointer(pointer, sizeof(pointer), "", key);
-        while (i < N_FIELDS && strcmp(fields[i].name, key) != 0)
-            i++;
-        if (i == N_FIELDS)
-            unknown_field(key, pointer, problems);
-        else if (fields[i].parse)
-            fields[i].parse(spec, value, pointer, problems);
-        else
-            spec_parse_integer(value, fields[i].min, fields[i].max,
-                               (long *)((char *)spec + fields[i].offset), pointer,
-                               problems);
-    }
+    spec_fields_read(&fields, uses, body, spec, "", problems);
+    if (uses == 0)
+        spec_fields_refuse_others(&fields, body, "", problems);
     refuse_both(body, problems);
     check_control(spec, body, problems);
     run_matrix_check_spec(spec, problems);
+    run_spec_check_nodes(spec, problems);
     run_spec_check_nccl(spec, problems);
-    run_spec_check_ranks(spec, problems);
+    run_spec_check_ranks(spec, body, problems);
     if (problems->count > before) {
         run_spec_destroy(spec);
         return NULL;
     }
-    trim_sizes(spec);
     return spec;
+}
+
+struct run_spec *run_spec_parse(json_t *body, struct problems *problems)
+{
+    if (!json_is_object(body)) {
+        problems_add(problems, "", "must be a JSON object; {} asks for the defaults");
+        return NULL;
+    }
+    return parse(body, 0, problems);
+}
+
+struct run_spec *run_spec_read_case(json_t *file, struct error *err)
+{
+    struct problems problems;
+    struct run_spec *spec;
+    const json_t *first;
+
+    problems_init(&problems);
+    spec = parse(file, SPEC_CASE, &problems);
+    first = json_array_get(problems.errors, 0);
+    if (!spec)
+        error_set(err, ERROR_INVALID, "%s %s", json_get_str(first, "pointer", ""),
+                  json_get_str(first, "detail", "out of memory"));
+    problems_release(&problems);
+    return spec;
+}
+
+struct series_plan run_spec_plan(const struct run_spec *spec)
+{
+    return (struct series_plan){.collectives = spec->collectives,
+                                .n_collectives = spec->n_collectives,
+                                .dtypes = spec->dtypes,
+                                .n_dtypes = spec->n_dtypes,
+                                .redops = spec->redops,
+                                .n_redops = spec->n_redops,
+                                .sizes = spec->sizes,
+                                .n_sizes = spec->n_sizes,
+                                .root = spec->root,
+                                .out_of_place = spec->out_of_place,
+                                .in_place = spec->in_place,
+                                .cycles = spec->cycles};
+}
+
+static json_t *show(const struct run_spec *spec, unsigned uses)
+{
+    return spec_fields_show(&fields, spec, uses,
+                            spec->program.name ? SPEC_MEASUREMENT : 0);
+}
+
+json_t *run_spec_to_json(const struct run_spec *spec)
+{
+    return show(spec, 0);
+}
+
+json_t *run_spec_case_json(const struct run_spec *spec)
+{
+    return show(spec, SPEC_CASE);
+}
+
+json_t *run_spec_settings(const json_t *spec)
+{
+    json_t *settings = json_object();
+
+    for (size_t i = 0; i < fields.count; i++) {
+        json_t *usual, *value = json_object_get(spec, table[i].name);
+
+        if (!(table[i].uses & SPEC_SETTING) || !value)
+            continue;
+        usual = json_loads(table[i].usual, JSON_DECODE_ANY, NULL);
+        if (!json_equal(value, usual))
+            json_object_set(settings, table[i].name, value);
+        json_decref(usual);
+    }
+    return settings;
 }
 
 void run_spec_destroy(struct run_spec *spec)
 {
     if (!spec)
         return;
-    free(spec->name);
-    json_decref(spec->labels);
-    free(spec->backend);
-    free(spec->sizes);
-    json_decref(spec->nodes.names);
-    free(spec->nodes.group);
-    json_decref(spec->nodes.labels);
-    json_decref(spec->env);
-    json_decref(spec->matrix);
-    free(spec->program.name);
-    json_decref(spec->program.args);
-    traffic_release(&spec->traffic);
-    json_decref(spec->devices);
-    free(spec->nccl_lib);
-    json_decref(spec->nccl);
-    json_decref(spec->fault);
+    spec_fields_release(&fields, spec);
     free(spec);
 }

@@ -10,19 +10,46 @@
 #include "common/collective.h"
 #include "common/control.h"
 #include "common/problem.h"
+#include "common/series.h"
 #include "common/split.h"
 #include "common/traffic.h"
+
+struct spec_fields;
 
 #define RUN_SPEC_SIZES_MAX 4096
 #define RUN_SPEC_NAME_MAX 200
 
+enum run_backend {
+    RUN_BACKEND_AUTO,
+    RUN_BACKEND_NCCL,
+    RUN_BACKEND_HOST,
+    RUN_BACKEND_SIM
+};
 enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
+enum run_order { ORDER_INTERLEAVED, ORDER_SEQUENTIAL };
+
+/* How buffers are made known to NCCL; nccl-tests' -R 0, 1, 2. */
+enum nccl_registration {
+    NCCL_REGISTRATION_NONE,
+    NCCL_REGISTRATION_LOCAL,
+    NCCL_REGISTRATION_SYMMETRIC
+};
+enum nccl_stream { NCCL_STREAM_OWN, NCCL_STREAM_NULL };
+
+/* What a run asks of the NCCL backend alone. */
+struct nccl_options {
+    json_t *given; /* object: the members as given */
+    enum nccl_registration registration;
+    int cta_policy;          /* ncclConfig_t.CTAPolicy, nccl-tests' -x */
+    enum nccl_stream stream; /* nccl-tests' -y */
+    long graph;              /* launches of the calls as a CUDA graph, -G; 0: no graph */
+};
 
 struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
     long priority;
-    char *backend; /* "auto", "nccl", "host", "sim" */
+    enum run_backend backend;
     enum collective_kind collectives[COLLECTIVE_COUNT];
     size_t n_collectives; /* 0 only where `control` has something to measure */
     enum dtype dtypes[DTYPE_COUNT];
@@ -46,10 +73,10 @@ struct run_spec {
         json_t *labels;       /* object of strings, or NULL */
         long wait_s;
     } nodes;
-    long ranks_per_node; /* 0 = all */
-    json_t *env;         /* object: string values */
-    json_t *matrix;      /* object: arrays of strings and nulls, see run_matrix.h */
-    bool is_interleaved; /* order of the matrix's cases */
+    long ranks_per_node;  /* 0 = all */
+    json_t *env;          /* object: string values */
+    json_t *matrix;       /* object: arrays of strings and nulls, see run_matrix.h */
+    enum run_order order; /* of the matrix's cases */
     struct {
         char *name; /* NULL: the run measures collectives; else their fields are unused */
         json_t *args; /* object: the arguments as given */
@@ -57,10 +84,9 @@ struct run_spec {
     struct control_plan control;
     struct split split;     /* several communicators at once */
     struct traffic traffic; /* of alltoallv */
-    bool has_traffic;       /* it was given */
     json_t *devices;        /* array of numbers, object of such by node, or NULL: any */
     char *nccl_lib;         /* path of a libnccl that the nodes list, or NULL */
-    json_t *nccl;           /* object, or NULL: heeded by the NCCL backend */
+    struct nccl_options nccl;
     bool share;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     long timeout_s, stall_s;
@@ -72,15 +98,32 @@ struct run_spec *run_spec_parse(json_t *body, struct problems *problems);
 
 void run_spec_destroy(struct run_spec *spec);
 
+/* The same of a case file (docs/worker-contract.md), of which it reads the spec's fields.
+ * Returns a new spec, or NULL with the first fault. */
+struct run_spec *run_spec_read_case(json_t *file, struct error *err);
+
 /* The devices that the run wants on a node: an array of numbers, borrowed; NULL: any. */
 const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node);
+
+const char *run_backend_name(enum run_backend backend);
+const char *nccl_registration_name(enum nccl_registration registration);
+
+/* Its rows, in arrays borrowed from it; without world_size and n_groups. */
+struct series_plan run_spec_plan(const struct run_spec *spec);
 
 /* The effective spec, every default filled in; run_spec_parse accepts it unchanged.
  * A new reference; NULL when memory is out. */
 json_t *run_spec_to_json(const struct run_spec *spec);
 
-/* The case file of docs/worker-contract.md without run, case, attempt, world_size and
- * ranks, which the caller adds. A new reference; NULL when memory is out. */
+/* What a case file has of it, see run_spec_read_case. A new reference; NULL when memory
+ * is out. */
 json_t *run_spec_case_json(const struct run_spec *spec);
+
+/* What of an effective spec shapes its figures and is not as usual. A new object; NULL
+ * when memory is out. */
+json_t *run_spec_settings(const json_t *spec);
+
+/* The table of fields, see spec_field.h. */
+const struct spec_fields *run_spec_fields(void);
 
 #endif

@@ -2,84 +2,88 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/run_spec_fields.h"
+#include "common/run_spec_parts.h"
 
-#define ALL_KINDS ((1u << CONTROL_COUNT) - 1)
-
-static unsigned parse_series(json_t *value, const char *pointer,
-                             struct problems *problems)
+static const char *control_name_at(int i)
 {
-    unsigned kinds = 0;
-    char at[300];
-
-    if (!json_is_array(value) || json_array_size(value) == 0) {
-        problems_add(problems, pointer, "must be an array of at least one name");
-        return 0;
-    }
-    for (size_t i = 0; i < json_array_size(value); i++) {
-        const char *name = json_string_value(json_array_get(value, i));
-        int kind = name ? control_lookup(name) : -1;
-
-        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
-        if (kind < 0)
-            problems_add(problems, at, "must be one of barrier, gather_object, chunks");
-        else if (kinds & (1u << kind))
-            problems_add(problems, at, "%s is listed twice", name);
-        else
-            kinds |= 1u << kind;
-    }
-    return kinds;
+    return control_name((enum control_kind)i);
 }
 
-static void parse_member(struct control_plan *plan, const char *key, json_t *value,
-                         const char *at, struct problems *problems)
+static const struct spec_names names = {control_lookup, control_name_at, CONTROL_COUNT};
+
+static void parse_series(const struct spec_field *field, json_t *value,
+                         struct run_spec *spec, const char *pointer,
+                         struct problems *problems)
 {
-    if (strcmp(key, "series") == 0)
-        plan->kinds = parse_series(value, at, problems);
-    else if (strcmp(key, "bytes") == 0)
-        plan->bytes = spec_parse_size(value, at, problems);
-    else if (strcmp(key, "pieces") == 0)
-        spec_parse_integer(value, 1, CONTROL_PIECES_MAX, &plan->pieces, at, problems);
-    else if (strcmp(key, "object_bytes") == 0)
-        spec_parse_integer(value, 1, CONTROL_OBJECT_BYTES_MAX, &plan->object_bytes, at,
-                           problems);
-    else if (strcmp(key, "iters") == 0)
-        spec_parse_integer(value, 1, CONTROL_ITERS_MAX, &plan->iters, at, problems);
-    else
-        problems_add(problems, at,
-                     "unknown field; known are series, bytes, pieces, object_bytes, "
-                     "iters");
+    int found[CONTROL_COUNT];
+    size_t n = spec_parse_names(value, field->names, found, pointer, problems);
+
+    spec->control.kinds = 0;
+    for (size_t i = 0; i < n; i++)
+        spec->control.kinds |= 1u << found[i];
 }
 
-void run_spec_parse_control(struct run_spec *spec, json_t *value, const char *pointer,
-                            struct problems *problems)
+static json_t *show_series(const struct spec_field *field, const struct run_spec *spec)
+{
+    json_t *series = json_array();
+
+    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
+        if (spec->control.kinds & (1u << kind) &&
+            json_array_append_new(series, json_string(field->names->name(kind)))) {
+            json_decref(series);
+            return NULL;
+        }
+    }
+    return series;
+}
+
+static const struct spec_kind series = {parse_series, show_series, NULL, NULL};
+
+static const struct spec_field table[] = {
+    {"series", "[\"barrier\",\"gather_object\",\"chunks\"]", 0, SPEC_OWN(series),
+     .names = &names},
+    {"bytes", "67108864", 0, SPEC_SIZE(control.bytes)},
+    {"pieces", "1000", 0, SPEC_INTEGER(control.pieces, 1, CONTROL_PIECES_MAX)},
+    {"object_bytes", "64", 0,
+     SPEC_INTEGER(control.object_bytes, 1, CONTROL_OBJECT_BYTES_MAX)},
+    {"iters", "200", 0, SPEC_INTEGER(control.iters, 1, CONTROL_ITERS_MAX)},
+};
+
+const struct spec_fields spec_control_fields = {
+    table, sizeof(table) / sizeof(table[0]),
+    "true, false, an array of names or an object"};
+
+static void parse_control(const struct spec_field *field, json_t *value,
+                          struct run_spec *spec, const char *pointer,
+                          struct problems *problems)
 {
     struct control_plan *plan = &spec->control;
-    const char *key;
-    json_t *member;
     char at[256];
 
-    if (json_is_boolean(value)) {
-        plan->kinds = json_is_true(value) ? ALL_KINDS : 0;
-        return;
-    }
-    if (json_is_array(value)) {
-        plan->kinds = parse_series(value, pointer, problems);
-        return;
-    }
-    if (!json_is_object(value)) {
-        problems_add(problems, pointer,
-                     "must be true, false, an array of names or an object, not %s",
+    (void)field;
+    if (!json_is_boolean(value) && !json_is_array(value) && !json_is_object(value))
+        problems_add(problems, pointer, "must be %s, not %s", spec_control_fields.what,
                      spec_type_name(value));
-        return;
-    }
-    plan->kinds = ALL_KINDS;
-    json_object_foreach(value, key, member)
-    {
-        spec_child_pointer(at, sizeof(at), pointer, key);
-        parse_member(plan, key, member, at, problems);
-    }
+    /* What is no object has no members: they are as usual. */
+    spec_fields_read(&spec_control_fields, 0, value, spec, pointer, problems);
+    if (json_is_object(value))
+        spec_fields_refuse_others(&spec_control_fields, value, pointer, problems);
+    else if (json_is_array(value))
+        parse_series(&table[0], value, spec, pointer, problems);
+    else if (json_is_false(value))
+        plan->kinds = 0;
     snprintf(at, sizeof(at), "%s/pieces", pointer);
-    if (plan->bytes && plan->bytes / (uint64_t)plan->pieces < sizeof(float))
+    if (plan->bytes && plan->pieces &&
+        plan->bytes / (uint64_t)plan->pieces < sizeof(float))
         problems_add(problems, at, "leaves less than 4 bytes for each piece");
 }
+
+/* false, or everything about it. */
+static json_t *show_control(const struct spec_field *field, const struct run_spec *spec)
+{
+    (void)field;
+    return spec->control.kinds ? spec_fields_show(&spec_control_fields, spec, 0, 0)
+                               : json_false();
+}
+
+const struct spec_kind spec_control = {parse_control, show_control, NULL, NULL};

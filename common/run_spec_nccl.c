@@ -3,83 +3,58 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/json_util.h"
-#include "common/run_spec_fields.h"
+#include "common/run_spec_parts.h"
 
-#define CHOICES_MAX 4
 #define GRAPH_MAX 1000000
 #define PER_ITER_MAX 100000 /* events of a row */
 
-static const struct {
-    const char *name, *choices[CHOICES_MAX]; /* the first is the default */
-} members[] = {
-    {"registration", {"none", "local", "symmetric"}},
-    {"cta_policy", {"default", "efficiency", "zero"}},
-    {"stream", {"own", "null"}},
+static const char *const registrations[] = {"none", "local", "symmetric", NULL};
+static const char *const policies[] = {"default", "efficiency", "zero", NULL};
+static const char *const streams[] = {"own", "null", NULL};
+
+static const struct spec_field table[] = {
+    {"registration", "\"none\"", 0, SPEC_CHOICE(nccl.registration, registrations)},
+    {"cta_policy", "\"default\"", 0, SPEC_CHOICE(nccl.cta_policy, policies)},
+    {"stream", "\"own\"", 0, SPEC_CHOICE(nccl.stream, streams)},
+    {"graph", "0", 0, SPEC_INTEGER(nccl.graph, 0, GRAPH_MAX)},
 };
 
-#define N_MEMBERS (sizeof(members) / sizeof(members[0]))
+const struct spec_fields spec_nccl_fields = {table, sizeof(table) / sizeof(table[0]),
+                                             "an object"};
 
-static void check_choice(const char *const *choices, const json_t *value, const char *at,
-                         struct problems *problems)
+const char *nccl_registration_name(enum nccl_registration registration)
 {
-    const char *text = json_string_value(value);
-
-    for (size_t i = 0; text && i < CHOICES_MAX && choices[i]; i++) {
-        if (strcmp(choices[i], text) == 0)
-            return;
-    }
-    problems_add(problems, at, "must be one of %s, %s%s%s", choices[0], choices[1],
-                 choices[2] ? ", " : "", choices[2] ? choices[2] : "");
+    return registrations[registration];
 }
 
-static void check_member(const char *name, const json_t *value, const char *at,
-                         struct problems *problems)
+static void parse_nccl(const struct spec_field *field, json_t *value,
+                       struct run_spec *spec, const char *pointer,
+                       struct problems *problems)
 {
-    long replays;
-
-    if (strcmp(name, "graph") == 0) {
-        spec_parse_integer(value, 0, GRAPH_MAX, &replays, at, problems);
-        return;
-    }
-    for (size_t i = 0; i < N_MEMBERS; i++) {
-        if (strcmp(members[i].name, name) == 0) {
-            check_choice(members[i].choices, value, at, problems);
-            return;
-        }
-    }
-    problems_add(problems, at,
-                 "unknown field; known are registration, cta_policy, stream, graph");
+    spec_members.parse(field, value, spec, pointer, problems);
+    spec->nccl.given = json_incref(value);
 }
 
-void run_spec_parse_nccl(struct run_spec *spec, json_t *value, const char *pointer,
-                         struct problems *problems)
+/* Not its defaults: they are of one backend, and other runs are no concern of it. */
+static json_t *show_nccl(const struct spec_field *field, const struct run_spec *spec)
 {
-    const char *key;
-    json_t *member;
-    char at[256];
-
-    if (!json_is_object(value)) {
-        problems_add(problems, pointer, "must be an object, not %s",
-                     spec_type_name(value));
-        return;
-    }
-    json_object_foreach(value, key, member)
-    {
-        spec_child_pointer(at, sizeof(at), pointer, key);
-        check_member(key, member, at, problems);
-    }
-    json_decref(spec->nccl);
-    spec->nccl = json_incref(value);
+    (void)field;
+    return json_incref(spec->nccl.given);
 }
 
-void run_spec_parse_per_iter(struct run_spec *spec, json_t *value, const char *pointer,
-                             struct problems *problems)
+static bool nccl_is_said(const struct spec_field *field, const struct run_spec *spec)
 {
-    if (!json_is_boolean(value))
-        problems_add(problems, pointer, "must be true or false");
-    spec->per_iter = json_is_true(value);
+    (void)field;
+    return json_object_size(spec->nccl.given) > 0;
 }
+
+static void release_nccl(const struct spec_field *field, struct run_spec *spec)
+{
+    (void)field;
+    json_decref(spec->nccl.given);
+}
+
+const struct spec_kind spec_nccl = {parse_nccl, show_nccl, nccl_is_said, release_nccl};
 
 static void check_per_iter(const struct run_spec *spec, struct problems *problems)
 {
@@ -87,7 +62,7 @@ static void check_per_iter(const struct run_spec *spec, struct problems *problem
         problems_add(problems, "/per_iter",
                      "belongs to timing throughput: isolated times each iteration "
                      "anyway");
-    if (json_get_int(spec->nccl, "graph", 0) > 0)
+    if (spec->nccl.graph > 0)
         problems_add(problems, "/per_iter",
                      "does not go with nccl.graph, whose calls are not timed one by one");
     if (spec->iters > PER_ITER_MAX)
@@ -105,7 +80,7 @@ void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems)
                      "already");
     if (spec->per_iter)
         check_per_iter(spec, problems);
-    if (json_get_int(spec->nccl, "graph", 0) == 0)
+    if (spec->nccl.graph == 0)
         return;
     if (is_isolated)
         problems_add(problems, "/nccl/graph",
@@ -115,7 +90,7 @@ void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems)
         problems_add(problems, "/nccl/graph",
                      "does not go with blocking: nothing can be waited for while calls "
                      "are captured");
-    if (strcmp(json_get_str(spec->nccl, "stream", "own"), "null") == 0)
+    if (spec->nccl.stream == NCCL_STREAM_NULL)
         problems_add(problems, "/nccl/graph",
                      "does not go with stream null, which CUDA does not capture");
 }

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "common/ids.h"
-#include "common/run_spec_fields.h"
+#include "common/run_spec_parts.h"
 
+#define NODES_MAX 100000
 #define NODE_NAMES_MAX 4096
 
-static void parse_node_names(struct run_spec *spec, json_t *value, const char *pointer,
+static void check_node_names(json_t *value, const char *pointer,
                              struct problems *problems)
 {
     char at[192];
@@ -34,55 +35,26 @@ static void parse_node_names(struct run_spec *spec, json_t *value, const char *p
             problems_add(problems, at, "out of memory");
     }
     json_decref(seen);
-    json_decref(spec->nodes.names);
-    spec->nodes.names = json_incref(value);
 }
 
-static void parse_node_member(struct run_spec *spec, const char *key, json_t *value,
-                              const char *at, struct problems *problems)
+static const struct spec_field table[] = {
+    {"count", NULL, 0, SPEC_INTEGER(nodes.count, 1, NODES_MAX)},
+    {"names", NULL, 0, SPEC_JSON(nodes.names, check_node_names)},
+    {"group", NULL, 0, SPEC_TEXT(nodes.group, ID_NODE_MAX, NULL)},
+    {"labels", NULL, 0, SPEC_JSON(nodes.labels, spec_check_labels)},
+    {"min", NULL, 0, SPEC_INTEGER(nodes.min, 1, NODES_MAX)},
+    {"max", NULL, 0, SPEC_INTEGER(nodes.max, 1, NODES_MAX)},
+    {"wait_s", "30", 0, SPEC_INTEGER(nodes.wait_s, 0, 7 * 86400)},
+};
+
+const struct spec_fields spec_nodes_fields = {
+    table, sizeof(table) / sizeof(table[0]),
+    "an object such as {\"count\": 4} or {\"names\": [...]}"};
+
+void run_spec_check_nodes(const struct run_spec *spec, struct problems *problems)
 {
-    if (strcmp(key, "count") == 0)
-        spec_parse_integer(value, 1, 100000, &spec->nodes.count, at, problems);
-    else if (strcmp(key, "min") == 0)
-        spec_parse_integer(value, 1, 100000, &spec->nodes.min, at, problems);
-    else if (strcmp(key, "max") == 0)
-        spec_parse_integer(value, 1, 100000, &spec->nodes.max, at, problems);
-    else if (strcmp(key, "wait_s") == 0)
-        spec_parse_integer(value, 0, 7 * 86400, &spec->nodes.wait_s, at, problems);
-    else if (strcmp(key, "group") == 0)
-        spec_parse_string(value, 253, &spec->nodes.group, at, problems);
-    else if (strcmp(key, "names") == 0)
-        parse_node_names(spec, value, at, problems);
-    else if (strcmp(key, "labels") == 0)
-        spec_parse_labels(&spec->nodes.labels, value, at, problems);
-    else
-        problems_add(problems, at,
-                     "unknown field; known are count, names, group, labels, min, max, "
-                     "wait_s");
-}
-
-void run_spec_parse_nodes(struct run_spec *spec, json_t *value, const char *pointer,
-                          struct problems *problems)
-{
-    const char *key;
-    json_t *member;
-
-    if (!json_is_object(value)) {
-        problems_add(
-            problems, pointer,
-            "must be an object such as {\"count\": 4} or {\"names\": [...]}, not %s",
-            spec_type_name(value));
-        return;
-    }
-    json_object_foreach(value, key, member)
-    {
-        char at[160];
-
-        spec_child_pointer(at, sizeof(at), pointer, key);
-        parse_node_member(spec, key, member, at, problems);
-    }
     if (spec->nodes.count && (spec->nodes.min || spec->nodes.max))
-        problems_add(problems, pointer, "give either count, or min and max");
+        problems_add(problems, "/nodes", "give either count, or min and max");
     if (spec->nodes.count && spec->nodes.names &&
         (size_t)spec->nodes.count != json_array_size(spec->nodes.names))
         problems_add(problems, "/nodes/count", "is %ld, but %zu names are given",

@@ -4,31 +4,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/run_spec_fields.h"
+#include "common/run_spec_parts.h"
 
 #define DEVICES_MAX 64
 #define DEVICE_INDEX_MAX 1023
-#define PATH_BYTES_MAX 1024
 
-void run_spec_parse_split(struct run_spec *spec, json_t *value, const char *pointer,
-                          struct problems *problems)
+static bool has_collective(const struct run_spec *spec, enum collective_kind kind)
+{
+    for (size_t i = 0; i < spec->n_collectives; i++) {
+        if (spec->collectives[i] == kind)
+            return true;
+    }
+    return false;
+}
+
+static void parse_split(const struct spec_field *field, json_t *value,
+                        struct run_spec *spec, const char *pointer,
+                        struct problems *problems)
 {
     struct error err;
 
+    (void)field;
     if (split_parse(value, &spec->split, &err))
         problems_add(problems, pointer, "%s", err.text);
 }
 
-void run_spec_parse_traffic(struct run_spec *spec, json_t *value, const char *pointer,
-                            struct problems *problems)
+static json_t *show_split(const struct spec_field *field, const struct run_spec *spec)
+{
+    (void)field;
+    return split_to_json(&spec->split);
+}
+
+const struct spec_kind spec_split = {parse_split, show_split, NULL, NULL};
+
+static void parse_traffic(const struct spec_field *field, json_t *value,
+                          struct run_spec *spec, const char *pointer,
+                          struct problems *problems)
 {
     struct error err;
 
-    traffic_release(&spec->traffic);
-    spec->has_traffic = true;
+    (void)field;
     if (traffic_parse(value, &spec->traffic, &err))
         problems_add(problems, pointer, "%s", err.text);
 }
+
+static json_t *show_traffic(const struct spec_field *field, const struct run_spec *spec)
+{
+    (void)field;
+    return traffic_to_json(&spec->traffic);
+}
+
+/* Only where there is an alltoallv to heed it. */
+static bool traffic_is_said(const struct spec_field *field, const struct run_spec *spec)
+{
+    (void)field;
+    return has_collective(spec, COLLECTIVE_ALLTOALLV);
+}
+
+static void release_traffic(const struct spec_field *field, struct run_spec *spec)
+{
+    (void)field;
+    traffic_release(&spec->traffic);
+}
+
+const struct spec_kind spec_traffic = {parse_traffic, show_traffic, traffic_is_said,
+                                       release_traffic};
 
 static void check_device_list(const json_t *list, const char *pointer,
                               struct problems *problems)
@@ -57,8 +97,7 @@ static void check_device_list(const json_t *list, const char *pointer,
 }
 
 /* [0, 1] for all nodes, or {"NODE": [0, 1], ...}. */
-void run_spec_parse_devices(struct run_spec *spec, json_t *value, const char *pointer,
-                            struct problems *problems)
+void spec_check_devices(json_t *value, const char *pointer, struct problems *problems)
 {
     const char *node;
     json_t *list;
@@ -76,8 +115,6 @@ void run_spec_parse_devices(struct run_spec *spec, json_t *value, const char *po
         spec_child_pointer(at, sizeof(at), pointer, node);
         check_device_list(list, at, problems);
     }
-    json_decref(spec->devices);
-    spec->devices = json_incref(value);
 }
 
 const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node)
@@ -86,28 +123,18 @@ const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node)
                                          : spec->devices;
 }
 
-void run_spec_parse_nccl_lib(struct run_spec *spec, json_t *value, const char *pointer,
-                             struct problems *problems)
+void spec_check_path(json_t *value, const char *pointer, struct problems *problems)
 {
-    spec_parse_string(value, PATH_BYTES_MAX, &spec->nccl_lib, pointer, problems);
-    if (spec->nccl_lib && spec->nccl_lib[0] != '/')
+    if (json_string_value(value)[0] != '/')
         problems_add(problems, pointer, "must be a whole path, from / on");
 }
 
-static bool has_collective(const struct run_spec *spec, enum collective_kind kind)
-{
-    for (size_t i = 0; i < spec->n_collectives; i++) {
-        if (spec->collectives[i] == kind)
-            return true;
-    }
-    return false;
-}
-
-static void check_traffic(const struct run_spec *spec, struct problems *problems)
+static void check_traffic(const struct run_spec *spec, const json_t *body,
+                          struct problems *problems)
 {
     uint64_t most = traffic_matrix_most(&spec->traffic);
 
-    if (spec->has_traffic && !has_collective(spec, COLLECTIVE_ALLTOALLV))
+    if (json_object_get(body, "traffic") && !has_collective(spec, COLLECTIVE_ALLTOALLV))
         problems_add(problems, "/traffic", "is of alltoallv, which is not asked for");
     else if (!spec->traffic.matrix)
         return;
@@ -122,10 +149,10 @@ static void check_traffic(const struct run_spec *spec, struct problems *problems
                      (unsigned long long)most);
 }
 
-void run_spec_check_ranks(const struct run_spec *spec, struct problems *problems)
+void run_spec_check_ranks(const struct run_spec *spec, const json_t *body,
+                          struct problems *problems)
 {
-    bool is_nccl =
-        strcmp(spec->backend, "nccl") == 0 || strcmp(spec->backend, "auto") == 0;
+    bool is_nccl = spec->backend == RUN_BACKEND_NCCL || spec->backend == RUN_BACKEND_AUTO;
     bool has_lib = spec->nccl_lib || json_object_get(spec->matrix, "nccl_lib");
 
     if (spec->program.name && has_lib)
@@ -142,5 +169,5 @@ void run_spec_check_ranks(const struct run_spec *spec, struct problems *problems
     if (spec->split.kind != SPLIT_NONE && spec->control.kinds)
         problems_add(problems, "/control",
                      "is measured with all ranks in one communicator: not with a split");
-    check_traffic(spec, problems);
+    check_traffic(spec, body, problems);
 }

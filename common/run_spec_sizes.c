@@ -1,36 +1,9 @@
 /* run_spec_sizes.c - the sizes of a run, as a range or a list, expanded */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "common/run_spec_fields.h"
-#include "common/units.h"
-
-#define SIZE_LIMIT (UINT64_C(1) << 40)
-
-uint64_t spec_parse_size(json_t *value, const char *pointer, struct problems *problems)
-{
-    struct error err;
-    uint64_t bytes = 0;
-
-    if (json_is_integer(value) && json_integer_value(value) > 0) {
-        bytes = (uint64_t)json_integer_value(value);
-    } else if (json_is_string(value)) {
-        if (units_parse_size(json_string_value(value), &bytes, &err)) {
-            problems_add(problems, pointer, "%s", err.text);
-            return 0;
-        }
-    } else {
-        problems_add(problems, pointer,
-                     "must be a size: bytes as an integer above 0, or a string such as "
-                     "\"64K\", \"128M\"");
-        return 0;
-    }
-    if (bytes == 0 || bytes > SIZE_LIMIT) {
-        problems_add(problems, pointer, "must be from 1 byte to 1T");
-        return 0;
-    }
-    return bytes;
-}
+#include "common/run_spec_parts.h"
 
 static int add_size(struct run_spec *spec, uint64_t bytes)
 {
@@ -45,8 +18,8 @@ static void too_many_sizes(const char *pointer, struct problems *problems)
     problems_add(problems, pointer, "must give at most %d sizes", RUN_SPEC_SIZES_MAX);
 }
 
-void run_spec_expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,
-                            uint64_t factor)
+static void expand_factor(struct run_spec *spec, uint64_t min, uint64_t max,
+                          uint64_t factor)
 {
     for (uint64_t size = min; size <= max; size *= factor)
         add_size(spec, size); /* 40 doublings at most: never full */
@@ -108,7 +81,8 @@ static void parse_size_range(struct run_spec *spec, json_t *value,
         else if (strcmp(key, "factor") == 0)
             spec_parse_integer(member, 2, 1024, &times, at, problems);
         else
-            problems_add(problems, at, "unknown field; known are min, max, factor, step");
+            problems_add(problems, at,
+                         "unknown field '%.60s'; known are min, max, factor, step", key);
     }
     if (step && factor)
         problems_add(problems, "/sizes", "give either factor or step, not both");
@@ -122,14 +96,20 @@ static void parse_size_range(struct run_spec *spec, json_t *value,
     if (step)
         expand_step(spec, min, max, by, "/sizes/step", problems);
     else
-        run_spec_expand_factor(spec, min, max, (uint64_t)times);
+        expand_factor(spec, min, max, (uint64_t)times);
 }
 
-void run_spec_parse_sizes(struct run_spec *spec, json_t *value, const char *pointer,
-                          struct problems *problems)
+static void parse_sizes(const struct spec_field *field, json_t *value,
+                        struct run_spec *spec, const char *pointer,
+                        struct problems *problems)
 {
-    spec->n_sizes = 0;
-    if (json_is_array(value))
+    uint64_t *fewer;
+
+    (void)field;
+    spec->sizes = calloc(RUN_SPEC_SIZES_MAX, sizeof(*spec->sizes));
+    if (!spec->sizes)
+        problems_add(problems, pointer, "out of memory");
+    else if (json_is_array(value))
         parse_size_list(spec, value, pointer, problems);
     else if (json_is_object(value))
         parse_size_range(spec, value, problems);
@@ -139,4 +119,30 @@ void run_spec_parse_sizes(struct run_spec *spec, json_t *value, const char *poin
             "must be {\"min\",\"max\",\"factor\" or \"step\"} or a list of sizes, "
             "not %s",
             spec_type_name(value));
+    /* Thousands of specs wait in a queue. */
+    fewer = realloc(spec->sizes, (spec->n_sizes + 1) * sizeof(*spec->sizes));
+    if (fewer)
+        spec->sizes = fewer;
 }
+
+static json_t *show_sizes(const struct spec_field *field, const struct run_spec *spec)
+{
+    json_t *sizes = json_array();
+
+    (void)field;
+    for (size_t i = 0; i < spec->n_sizes; i++) {
+        if (json_array_append_new(sizes, json_integer((json_int_t)spec->sizes[i]))) {
+            json_decref(sizes);
+            return NULL;
+        }
+    }
+    return sizes;
+}
+
+static void release_sizes(const struct spec_field *field, struct run_spec *spec)
+{
+    (void)field;
+    free(spec->sizes);
+}
+
+const struct spec_kind spec_sizes = {parse_sizes, show_sizes, NULL, release_sizes};

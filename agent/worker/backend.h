@@ -32,7 +32,6 @@ struct backend_env {
     const char *hostid;     /* replaces the host identity; NULL: none */
     const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
     int64_t timeout_ms;     /* for the whole of create */
-    const json_t *options;  /* the case's "nccl", or NULL */
     /* Operations finished: an asynchronous backend adds what it sees end while it waits,
      * so that long work does not look like a stall. NULL: nobody asks. */
     _Atomic uint64_t *finished;
@@ -41,7 +40,7 @@ struct backend_env {
      * thread that notices what the worker's own, inside a library, cannot. NULL: none. */
     void (*give_up)(void *arg, const struct error *error, int lost);
     void *give_up_arg;
-    /* The case, valid as long as the communicator; NULL: none. Only a simulation asks. */
+    /* The case, valid as long as the communicator; NULL: none. */
     const struct case_file *file;
     /* Where the case has several communicators at once: this rank's. n_groups 0 or 1: all
      * ranks form one, and the rest is not set. Barriers and exchanges are over all ranks

@@ -29,7 +29,7 @@ static int lay_out_traffic(const struct bench *bench, struct bench_row *row,
     if (!collective_facts(row->row.collective)->needs_counts) {
         return 0;
     }
-    row->traffic = traffic_plan_create(&bench->file->traffic, row->row.dtype,
+    row->traffic = traffic_plan_create(&bench->file->spec->traffic, row->row.dtype,
                                        is_own ? bench_place(bench) : 0,
                                        ranks_of(bench, row), &row->layout);
     return row->traffic ? 0 : error_set(err, ERROR_MEMORY, "traffic: out of memory");
@@ -70,7 +70,7 @@ static void place(const struct bench *bench, struct bench_row *row)
     size_t element = dtype_size(row->row.dtype) * (size_t)bench_place(bench);
     const struct collective_layout *layout = &row->layout;
 
-    size_t shift = (size_t)bench->file->unalign * dtype_size(row->row.dtype);
+    size_t shift = (size_t)bench->file->spec->unalign * dtype_size(row->row.dtype);
 
     row->recv_base = bench->recv + shift;
     row->call.send = bench->send + shift;
@@ -152,7 +152,7 @@ static int allocate(struct bench *bench, struct error *err)
     size_t rows = series_rows(&bench->file->plan);
     void *send = NULL, *recv = NULL;
 
-    bench->margin_bytes = (size_t)bench->file->unalign * ELEMENT_MAX;
+    bench->margin_bytes = (size_t)bench->file->spec->unalign * ELEMENT_MAX;
     if (plan_memory(bench, err)) {
         return -1;
     }
@@ -167,8 +167,8 @@ static int allocate(struct bench *bench, struct error *err)
             bench->buffer_bytes = row.layout.size_bytes;
         }
     }
-    uint64_t control = control_bytes_most(&bench->file->control, bench->file->world_size,
-                                          bench->share_bytes / 2);
+    uint64_t control = control_bytes_most(
+        &bench->file->spec->control, bench->file->world_size, bench->share_bytes / 2);
     bench->buffer_bytes = control > bench->buffer_bytes ? control : bench->buffer_bytes;
     if (bench->buffer_bytes == 0) {
         return 0;
@@ -253,7 +253,7 @@ static void let_reader_run(void)
 
 static bool is_checked(const struct bench *bench, const struct bench_row *row)
 {
-    return bench->file->check > 0 &&
+    return bench->file->spec->check > 0 &&
            (!row->row.in_place || collective_facts(row->row.collective)->checks_in_place);
 }
 
@@ -339,8 +339,8 @@ static int run_row(struct bench *bench, const struct bench_row *row, size_t firs
         status = measure_row(bench, row, outcome.figures, err);
     }
     if (!status && is_checked(bench, row)) {
-        status =
-            check_row(bench, row, bench->file->check, outcome.wrong, outcome.errors, err);
+        status = check_row(bench, row, bench->file->spec->check, outcome.wrong,
+                           outcome.errors, err);
     }
     if (!status && bench->rank == 0) {
         status = report_groups(bench, first, &outcome, err);

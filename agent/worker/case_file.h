@@ -7,13 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/collective.h"
-#include "common/control.h"
 #include "common/error.h"
 #include "common/run_spec.h"
 #include "common/series.h"
 #include "common/split.h"
-#include "common/traffic.h"
 
 /* What follows each submission of calls in the timed loop; nccl-tests' -z. */
 enum blocking {
@@ -45,30 +42,18 @@ struct case_file {
     char *store_secret; /* what keys in the store begin with, or NULL */
     long number, attempt, repeat;
     int world_size;
-    enum collective_kind collectives[COLLECTIVE_COUNT];
-    enum dtype dtypes[DTYPE_COUNT];
-    enum redop redops[REDOP_COUNT];
-    uint64_t *sizes;
-    struct series_plan plan; /* borrows the arrays above */
-    long iters, warmup, agg_iters, check, stall_s;
-    long blocking; /* enum blocking */
-    long unalign;  /* elements that the buffers are shifted by */
-    bool per_iter; /* time each iteration too */
-    enum run_timing timing;
+    struct run_spec *spec;      /* as far as it stands in the file */
+    struct split_groups groups; /* the communicators; mostly one */
+    struct series_plan plan;    /* the rows; borrows the spec's arrays */
     uint64_t seed;
     struct fault fault;
-    struct control_plan control;
-    json_t *nccl;               /* of the NCCL backend alone, or NULL */
-    struct split_groups groups; /* the communicators; mostly one */
-    struct traffic traffic;
     char **nodes; /* the node of each rank, or NULL where the case does not say */
 };
 
 /* Read a case. Without heed_faults a fault in it is ignored. ERROR_INVALID names the
  * first field that is wrong. */
 struct case_file *case_file_read(const char *path, bool heed_faults, struct error *err);
-struct case_file *case_file_parse(const json_t *json, bool heed_faults,
-                                  struct error *err);
+struct case_file *case_file_parse(json_t *json, bool heed_faults, struct error *err);
 void case_file_destroy(struct case_file *file);
 
 #endif

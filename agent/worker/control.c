@@ -34,7 +34,7 @@ static uint64_t bytes_of(const struct control *control)
 {
     const struct case_file *file = control->bench->file;
 
-    return control_bytes(&file->control, control->kind, file->world_size);
+    return control_bytes(&file->spec->control, control->kind, file->world_size);
 }
 
 /* ---- time ---- */
@@ -70,16 +70,16 @@ static int repeat(struct control *control, control_op *op, long times, double *u
 
 static long iters_of(const struct control *control)
 {
-    const struct case_file *file = control->bench->file;
+    const struct run_spec *spec = control->bench->file->spec;
 
-    return control->kind == CONTROL_CHUNKS ? file->iters : file->control.iters;
+    return control->kind == CONTROL_CHUNKS ? spec->iters : spec->control.iters;
 }
 
 static int time_one(struct control *control, control_op *op, struct control_stats *out,
                     struct error *err)
 {
-    const struct case_file *file = control->bench->file;
-    long iters = iters_of(control), warmup = file->warmup > 1 ? file->warmup : 1;
+    const struct run_spec *spec = control->bench->file->spec;
+    long iters = iters_of(control), warmup = spec->warmup > 1 ? spec->warmup : 1;
     double *us = calloc((size_t)(iters > warmup ? iters : warmup), sizeof(*us));
 
     int status = us ? 0 : error_set(err, ERROR_MEMORY, "control: out of memory");
@@ -97,7 +97,7 @@ static int time_one(struct control *control, control_op *op, struct control_stat
 
 static json_t *labels_of(const struct control *control)
 {
-    const struct control_plan *plan = &control->bench->file->control;
+    const struct control_plan *plan = &control->bench->file->spec->control;
 
     switch (control->kind) {
     case CONTROL_GATHER_OBJECT:
@@ -244,7 +244,7 @@ static int do_kind(struct control *control, struct error *err)
 int control_run(struct bench *bench, struct error *err)
 {
     struct control control = {.bench = bench, .row = series_rows(&bench->file->plan)};
-    unsigned kinds = bench->file->control.kinds;
+    unsigned kinds = bench->file->spec->control.kinds;
     int status = 0;
 
     for (int kind = 0; !status && kind < CONTROL_COUNT; kind++) {

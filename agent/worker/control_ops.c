@@ -10,14 +10,14 @@ int control_ops_init(struct control_ops *ops, struct bench *bench, enum control_
                      struct error *err)
 {
     size_t n = (size_t)bench->file->world_size;
-    size_t text = (size_t)bench->file->control.object_bytes;
+    size_t text = (size_t)bench->file->spec->control.object_bytes;
 
     memset(ops, 0, sizeof(*ops));
     ops->bench = bench;
     if (kind != CONTROL_GATHER_OBJECT) {
         return 0;
     }
-    ops->object_most = control_object_most(&bench->file->control);
+    ops->object_most = control_object_most(&bench->file->spec->control);
     ops->filler = calloc(text + 1, 1);
     ops->lengths = calloc(n, sizeof(*ops->lengths));
     ops->texts = calloc(n, ops->object_most);
@@ -236,7 +236,7 @@ int control_ops_gather_object(struct control_ops *ops, struct error *err)
 
 static int reduce_pieces(struct control_ops *ops, uint64_t pieces, struct error *err)
 {
-    uint64_t bytes = control_chunk_bytes(&ops->bench->file->control) / pieces;
+    uint64_t bytes = control_chunk_bytes(&ops->bench->file->spec->control) / pieces;
     struct backend_call call = {.kind = COLLECTIVE_ALL_REDUCE,
                                 .dtype = DTYPE_FLOAT32,
                                 .redop = REDOP_SUM,
@@ -261,5 +261,5 @@ int control_ops_one_large(struct control_ops *ops, struct error *err)
 
 int control_ops_many_small(struct control_ops *ops, struct error *err)
 {
-    return reduce_pieces(ops, (uint64_t)ops->bench->file->control.pieces, err);
+    return reduce_pieces(ops, (uint64_t)ops->bench->file->spec->control.pieces, err);
 }

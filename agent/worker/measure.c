@@ -47,7 +47,7 @@ static int submit(struct loop *loop, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
     struct backend_comm *comm = loop->bench->comm;
-    long agg_iters = loop->bench->file->agg_iters;
+    long agg_iters = loop->bench->file->spec->agg_iters;
 
     if (loop->row->is_idle) {
         return 0;
@@ -93,7 +93,8 @@ static int submit_and_wait(struct loop *loop, struct error *err)
 
 static int warm_up(struct loop *loop, double *first_us, struct error *err)
 {
-    long calls = loop->bench->file->warmup > 1 ? loop->bench->file->warmup : 1;
+    long calls =
+        loop->bench->file->spec->warmup > 1 ? loop->bench->file->spec->warmup : 1;
 
     if (bench_barrier(loop->bench, err)) {
         return -1;
@@ -105,7 +106,7 @@ static int warm_up(struct loop *loop, double *first_us, struct error *err)
         }
         if (i == 0) {
             *first_us = (double)(now_ns(loop) - start) / 1e3 /
-                        (double)loop->bench->file->agg_iters;
+                        (double)loop->bench->file->spec->agg_iters;
         }
         if (bench_stopped(loop->bench, err)) {
             return -1;
@@ -121,17 +122,17 @@ static long replays_of(const struct bench *bench)
 
 static double per_call_us(const struct loop *loop, int64_t ns)
 {
-    const struct case_file *file = loop->bench->file;
+    const struct run_spec *spec = loop->bench->file->spec;
 
-    return (double)ns / 1e3 / ((double)file->iters * (double)file->agg_iters);
+    return (double)ns / 1e3 / ((double)spec->iters * (double)spec->agg_iters);
 }
 
 static int begin_laps(struct loop *loop, struct error *err)
 {
     const struct bench *bench = loop->bench;
 
-    return bench->file->per_iter && bench->backend->laps_begin
-               ? bench->backend->laps_begin(bench->comm, bench->file->iters, err)
+    return bench->file->spec->per_iter && bench->backend->laps_begin
+               ? bench->backend->laps_begin(bench->comm, bench->file->spec->iters, err)
                : 0;
 }
 
@@ -144,30 +145,31 @@ static int lap(struct loop *loop, long i, struct error *err)
         loop->laps[i] = now_ns(loop);
         return 0;
     }
-    return loop->bench->file->per_iter ? backend->lap(loop->bench->comm, i, err) : 0;
+    return loop->bench->file->spec->per_iter ? backend->lap(loop->bench->comm, i, err)
+                                             : 0;
 }
 
 /* After the wait: what lies between the laps. */
 static int take_laps(struct loop *loop, struct error *err)
 {
-    const struct case_file *file = loop->bench->file;
+    const struct run_spec *spec = loop->bench->file->spec;
     const struct backend *backend = loop->bench->backend;
 
-    for (long i = 0; file->per_iter && i < file->iters; i++) {
+    for (long i = 0; spec->per_iter && i < spec->iters; i++) {
         double us;
         if (loop->laps) {
             us = (double)(loop->laps[i + 1] - loop->laps[i]) / 1e3;
         } else if (backend->lap_us(loop->bench->comm, i, &us, err)) {
             return -1;
         }
-        loop->samples[i] = us / (double)file->agg_iters;
+        loop->samples[i] = us / (double)spec->agg_iters;
     }
     return 0;
 }
 
 static int submit_all(struct loop *loop, struct error *err)
 {
-    for (long i = 0; i < loop->bench->file->iters; i++) {
+    for (long i = 0; i < loop->bench->file->spec->iters; i++) {
         if (submit(loop, err) || lap(loop, i + 1, err) ||
             bench_stopped(loop->bench, err)) {
             return -1;
@@ -197,29 +199,29 @@ static int time_back_to_back(struct loop *loop, struct own_figures *own,
 /* A wait after each submission, and perhaps a barrier, within the time or outside. */
 static int time_blocking(struct loop *loop, struct own_figures *own, struct error *err)
 {
-    const struct case_file *file = loop->bench->file;
+    const struct run_spec *spec = loop->bench->file->spec;
     int64_t enqueue = 0, total = 0;
 
     if (bench_barrier(loop->bench, err)) {
         return -1;
     }
-    for (long i = 0; i < file->iters; i++) {
+    for (long i = 0; i < spec->iters; i++) {
         int64_t start = now_ns(loop);
         if (submit(loop, err)) {
             return -1;
         }
         enqueue += now_ns(loop) - start;
         if (wait_for_all(loop, err) || bench_stopped(loop->bench, err) ||
-            (file->blocking == BLOCKING_WAIT_BARRIER &&
+            (spec->blocking == BLOCKING_WAIT_BARRIER &&
              bench_barrier(loop->bench, err))) {
             return -1;
         }
         int64_t took = now_ns(loop) - start;
         total += took;
         if (loop->samples) {
-            loop->samples[i] = (double)took / 1e3 / (double)file->agg_iters;
+            loop->samples[i] = (double)took / 1e3 / (double)spec->agg_iters;
         }
-        if (file->blocking == BLOCKING_EACH_ITERATION &&
+        if (spec->blocking == BLOCKING_EACH_ITERATION &&
             bench_barrier(loop->bench, err)) {
             return -1;
         }
@@ -246,7 +248,8 @@ static int capture(struct loop *loop, struct error *err)
 static int replay(struct loop *loop, struct error *err)
 {
     struct bench *bench = loop->bench;
-    uint64_t calls = (uint64_t)bench->file->iters * (uint64_t)bench->file->agg_iters;
+    uint64_t calls =
+        (uint64_t)bench->file->spec->iters * (uint64_t)bench->file->spec->agg_iters;
 
     if (bench_stopped(bench, err) ||
         (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err))) {
@@ -287,7 +290,7 @@ static int time_throughput(struct loop *loop, struct own_figures *own, struct er
     if (replays > 0) {
         return time_graph(loop, replays, own, err);
     }
-    return loop->bench->file->blocking == BLOCKING_NONE
+    return loop->bench->file->spec->blocking == BLOCKING_NONE
                ? time_back_to_back(loop, own, err)
                : time_blocking(loop, own, err);
 }
@@ -296,11 +299,11 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
 {
     const struct backend *backend = loop->bench->backend;
     struct backend_comm *comm = loop->bench->comm;
-    const struct case_file *file = loop->bench->file;
+    const struct run_spec *spec = loop->bench->file->spec;
     double total = 0;
     int64_t enqueue = 0;
 
-    for (long i = 0; i < file->iters; i++) {
+    for (long i = 0; i < spec->iters; i++) {
         double us;
         if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err) ||
             backend->timer_start(comm, err)) {
@@ -315,10 +318,10 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
             return -1;
         }
         progress_finish(loop->bench->progress);
-        loop->samples[i] = us / (double)file->agg_iters;
+        loop->samples[i] = us / (double)spec->agg_iters;
         total += loop->samples[i];
     }
-    own->mean_us = total / (double)file->iters;
+    own->mean_us = total / (double)spec->iters;
     own->enqueue_us = per_call_us(loop, enqueue);
     return 0;
 }
@@ -327,7 +330,7 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
 static int combine_samples(struct loop *loop, struct measurement *out, struct error *err)
 {
     const struct split_groups *groups = &loop->bench->file->groups;
-    long iters = loop->bench->file->iters;
+    long iters = loop->bench->file->spec->iters;
     size_t n = (size_t)loop->bench->file->world_size;
     double *all = calloc(n * SAMPLES_AT_ONCE, sizeof(*all));
     int status = all ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
@@ -390,8 +393,8 @@ static int combine_figures(struct loop *loop, const struct own_figures *own,
 static int prepare(struct loop *loop, struct measurement *out, struct error *err)
 {
     const struct case_file *file = loop->bench->file;
-    bool has_samples = file->timing == TIMING_ISOLATED || file->per_iter;
-    size_t iters = (size_t)file->iters;
+    bool has_samples = file->spec->timing == TIMING_ISOLATED || file->spec->per_iter;
+    size_t iters = (size_t)file->spec->iters;
     bool is_whole = true;
     long replays = replays_of(loop->bench);
 
@@ -399,14 +402,15 @@ static int prepare(struct loop *loop, struct measurement *out, struct error *err
         loop->samples = calloc(iters, sizeof(*loop->samples));
         is_whole = loop->samples != NULL;
     }
-    if (file->per_iter && !loop->bench->backend->lap) {
+    if (file->spec->per_iter && !loop->bench->backend->lap) {
         loop->laps = calloc(iters + 1, sizeof(*loop->laps));
         is_whole = is_whole && loop->laps;
     }
     for (int i = 0; i < file->groups.n; i++) {
         size_t n = (size_t)file->groups.sizes[i];
         memset(&out[i], 0, sizeof(out[i]));
-        out[i].iters = file->iters * file->agg_iters * (replays > 0 ? replays : 1);
+        out[i].iters =
+            file->spec->iters * file->spec->agg_iters * (replays > 0 ? replays : 1);
         out[i].times_us = calloc(n, sizeof(*out->times_us));
         if (has_samples) {
             out[i].samples_us = calloc(iters, sizeof(*out->samples_us));
@@ -420,7 +424,7 @@ int measure_row(struct bench *bench, const struct bench_row *row, struct measure
                 struct error *err)
 {
     struct loop loop = {.bench = bench, .row = row, .call = row->call};
-    bool is_isolated = bench->file->timing == TIMING_ISOLATED;
+    bool is_isolated = bench->file->spec->timing == TIMING_ISOLATED;
     struct own_figures own = {0};
 
     int status = prepare(&loop, out, err);

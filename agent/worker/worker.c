@@ -313,8 +313,7 @@ static int form(struct worker *worker, struct error *err)
     worker->stage = "connect";
     worker->env.store = worker->store;
     worker->env.finished = &worker->progress.finished;
-    worker->env.options = worker->file->nccl;
-    worker->env.stall_ms = worker->file->stall_s * 1000;
+    worker->env.stall_ms = worker->file->spec->stall_s * 1000;
     worker->env.file = worker->file;
     worker->env.give_up = give_up;
     worker->env.give_up_arg = worker;

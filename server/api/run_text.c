@@ -9,6 +9,7 @@
 #include "common/clean_text.h"
 #include "common/headline.h"
 #include "common/json_util.h"
+#include "common/run_spec.h"
 #include "common/units.h"
 #include "server/api/table.h"
 
@@ -82,24 +83,19 @@ static void add_setting(char *out, size_t size, const char *name, json_t *value)
 
 static void describe_settings(const json_t *spec, char *out, size_t size)
 {
-    static const struct {
-        const char *name;
-        int64_t usual;
-    } numbers[] = {{"cycles", 1}, {"blocking", 0}, {"unalign", 0}, {"agg_iters", 1}};
-    json_t *nccl = json_object_get(spec, "nccl"), *value;
-    const char *name;
+    json_t *settings = run_spec_settings(spec), *value, *member;
+    const char *name, *key;
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        name = numbers[i].name;
-        if (json_get_int(spec, name, numbers[i].usual) != numbers[i].usual)
-            add_setting(out, size, name, json_object_get(spec, name));
-    }
-    if (json_get_bool(spec, "per_iter", false))
-        add_setting(out, size, "per_iter", json_object_get(spec, "per_iter"));
-    json_object_foreach(nccl, name, value)
+    json_object_foreach(settings, name, value)
     {
-        add_setting(out, size, name, value);
+        if (!json_is_object(value))
+            add_setting(out, size, name, value);
+        json_object_foreach(value, key, member)
+        {
+            add_setting(out, size, key, member);
+        }
     }
+    json_decref(settings);
 }
 
 struct run_text *run_text_create(const json_t *run, const char *link, const char *stop)

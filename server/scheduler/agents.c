@@ -6,7 +6,7 @@
 
 #include "common/json_util.h"
 #include "common/log.h"
-#include "common/run_spec_fields.h"
+#include "common/spec_value.h"
 #include "server/scheduler/agent_events.h"
 #include "server/scheduler/node_claim.h"
 #include "server/scheduler/node_log.h"
@@ -61,7 +61,6 @@ static void check_registration(const json_t *body, const char *key,
     const char *boot_id = json_get_str(body, "boot_id", "");
     const json_t *group = json_object_get(body, "group");
     int64_t ranks = json_get_int(body, "ranks", 1);
-    json_t *labels = NULL;
 
     if (!json_is_object(body))
         problems_add(problems, "", "must be an object");
@@ -83,8 +82,7 @@ static void check_registration(const json_t *body, const char *key,
     if (ranks < 0 || ranks > 4096)
         problems_add(problems, "/ranks", "must be from 0 to 4096");
     if (json_object_get(body, "labels"))
-        spec_parse_labels(&labels, json_object_get(body, "labels"), "/labels", problems);
-    json_decref(labels);
+        spec_check_labels(json_object_get(body, "labels"), "/labels", problems);
     check_addresses(body, problems);
 }
 

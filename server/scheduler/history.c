@@ -182,18 +182,7 @@ static bool read_entry(const json_t *run, struct run_spec *spec, struct entry *e
     int n_cases = (int)json_array_size(json_object_get(run, "cases"));
     double rows = (double)json_get_int(run, "rows_done", 0);
     double seconds = elapsed_s(run), explained;
-    struct series_plan plan = {.sizes = spec->sizes,
-                               .n_sizes = spec->n_sizes,
-                               .collectives = spec->collectives,
-                               .n_collectives = spec->n_collectives,
-                               .dtypes = spec->dtypes,
-                               .n_dtypes = spec->n_dtypes,
-                               .redops = spec->redops,
-                               .n_redops = spec->n_redops,
-                               .root = spec->root,
-                               .out_of_place = spec->out_of_place,
-                               .in_place = spec->in_place,
-                               .cycles = spec->cycles};
+    struct series_plan plan = run_spec_plan(spec);
 
     entry->world_size = (int)json_get_int(run, "world_size", 0);
     if (seconds <= 0.0 || n_cases == 0 || entry->world_size <= 0)

@@ -291,8 +291,8 @@ static const char *choose_backend(const struct run_spec *spec,
 
     if (spec->program.name)
         return "program";
-    if (strcmp(spec->backend, "auto") != 0)
-        return spec->backend;
+    if (spec->backend != RUN_BACKEND_AUTO)
+        return run_backend_name(spec->backend);
     if (node_devices_matter(spec))
         return "nccl";
     with_gpu = collect(spec, registry, reserved, "nccl", scratch, refused);

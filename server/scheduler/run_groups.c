@@ -33,22 +33,9 @@ int run_groups_form(const struct run_spec *spec, const long *ranks, size_t n_nod
 void run_groups_plan(const struct run_spec *spec, const struct split_groups *groups,
                      struct series_plan *out)
 {
-    *out = (struct series_plan){
-        .collectives = spec->collectives,
-        .n_collectives = spec->n_collectives,
-        .dtypes = spec->dtypes,
-        .n_dtypes = spec->n_dtypes,
-        .redops = spec->redops,
-        .n_redops = spec->n_redops,
-        .sizes = spec->sizes,
-        .n_sizes = spec->n_sizes,
-        .root = spec->root,
-        .out_of_place = spec->out_of_place,
-        .in_place = spec->in_place,
-        .world_size = split_smallest(groups),
-        .n_groups = groups->n,
-        .cycles = spec->cycles,
-    };
+    *out = run_spec_plan(spec);
+    out->world_size = split_smallest(groups);
+    out->n_groups = groups->n;
 }
 
 size_t run_groups_rows(const struct run_spec *spec, const struct split_groups *groups)

@@ -1,5 +1,5 @@
 /* fuzz_run_spec.c - any body of POST /runs: it is refused with reasons, or its effective
- * form is accepted and says the same */
+ * form is accepted and says the same, to a worker too */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -18,9 +18,16 @@ static void check_fixed_point(const struct run_spec *spec)
 {
     json_t *shown = run_spec_to_json(spec), *file = run_spec_case_json(spec), *again;
     struct problems problems;
-    struct run_spec *second;
+    struct run_spec *second, *workers;
+    struct error err;
 
     require(shown && file);
+    workers = run_spec_read_case(file, &err);
+    require(workers != NULL);
+    again = run_spec_case_json(workers);
+    require(json_equal(file, again));
+    json_decref(again);
+    run_spec_destroy(workers);
     problems_init(&problems);
     second = run_spec_parse(shown, &problems);
     require(second && problems.count == 0);

@@ -82,7 +82,7 @@ test('a run may be of control series alone, across hosts', limit, async (t) => {
   assert.deepEqual(none.errors.map(({ pointer }) => pointer), ['/collectives']);
   const wrong = assertProblem(await server.post({ control: { series: ['ring'], pieces: 0, bytes: '1x', what: 1 } }), 422);
   assert.deepEqual(wrong.errors.map(({ pointer }) => pointer),
-    ['/control/series/0', '/control/pieces', '/control/bytes', '/control/what']);
+    ['/control/series/0', '/control/bytes', '/control/pieces', '/control/what']);
   const both = assertProblem(await server.post({ control: true, program: { name: 'p' } }), 422);
   assert.deepEqual(both.errors.map(({ pointer }) => pointer), ['/control']);
 });

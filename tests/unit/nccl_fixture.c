@@ -14,11 +14,11 @@
 
 const char nccl_quick[] =
     "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"
-    "\"in_place\":[false],\"sizes\":[64,20000],\"iters\":5,\"root\":0";
+    "\"in_place\":false,\"sizes\":[64,20000],\"iters\":5,\"root\":0";
 
 const char nccl_endless[] =
     "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],\"redops\":[\"sum\"],"
-    "\"in_place\":[false],\"sizes\":[20000],\"iters\":1000000,\"root\":0";
+    "\"in_place\":false,\"sizes\":[20000],\"iters\":1000000,\"root\":0";
 
 const char nccl_plain[] = "\"agg_iters\":1,\"check\":1,\"timing\":\"throughput\"";
 

@@ -13,7 +13,7 @@ static const char good[] =
     "{\"run\":\"r1\",\"case\":2,\"attempt\":1,\"backend\":\"host\",\"world_size\":4,"
     "\"ranks\":[],\"collectives\":[\"all_reduce\",\"broadcast\"],\"dtypes\":[\"float32\"]"
     ","
-    "\"redops\":[\"sum\",\"max\"],\"sizes\":[8,16],\"root\":-1,\"in_place\":[false,true],"
+    "\"redops\":[\"sum\",\"max\"],\"sizes\":[8,16],\"root\":-1,\"in_place\":\"both\","
     "\"iters\":20,\"warmup\":5,\"agg_iters\":2,\"check\":1,\"timing\":\"isolated\","
     "\"repeat\":1,\"stall_s\":30,\"seed\":77}";
 
@@ -48,8 +48,8 @@ static void a_whole_case_is_read(void **state)
     assert_int_equal(file->plan.sizes[1], 16);
     assert_int_equal(file->plan.root, -1);
     assert_true(file->plan.in_place && file->plan.out_of_place);
-    assert_int_equal(file->agg_iters, 2);
-    assert_int_equal(file->timing, TIMING_ISOLATED);
+    assert_int_equal(file->spec->agg_iters, 2);
+    assert_int_equal(file->spec->timing, TIMING_ISOLATED);
     assert_int_equal(file->seed, 77);
     assert_int_equal(file->fault.kind, FAULT_NONE);
     case_file_destroy(file);
@@ -84,23 +84,22 @@ static void what_is_wrong_is_named(void **state)
     } table[] = {
         {"world_size", "0", "world_size"},
         {"world_size", "\"4\"", "world_size"},
-        {"collectives", "[\"all_reduce\",\"allreduce\"]", "collectives[1]"},
+        {"collectives", "[\"all_reduce\",\"allreduce\"]", "/collectives/1 "},
         {"collectives", "[]", "collectives"},
-        {"dtypes", "[7]", "dtypes[0]"},
-        {"redops", NULL, "redops"},
-        {"sizes", "[8,0]", "sizes[1]"},
-        {"sizes", "[8,\"8\"]", "sizes[1]"},
+        {"dtypes", "[7]", "/dtypes/0 "},
+        {"sizes", "[8,0]", "/sizes/1 "},
+        {"sizes", "[8,\"8q\"]", "/sizes/1 "},
         {"sizes", "[]", "sizes"},
         {"root", "4", "root"},
         {"in_place", "[]", "in_place"},
-        {"in_place", "[1]", "in_place[0]"},
+        {"in_place", "[false,true]", "/in_place must be \"both\", true or false"},
         {"iters", "0", "iters"},
         {"warmup", "-1", "warmup"},
-        {"agg_iters", NULL, "agg_iters"},
         {"timing", "\"best\"", "timing"},
-        {"cycles", "0", "cycles"},
-        {"blocking", "4", "blocking"},
-        {"unalign", "\"1\"", "unalign"},
+        {"cycles", "0", "/cycles must be from 1 to 10000, not 0"},
+        {"blocking", "4", "/blocking"},
+        {"unalign", "\"1\"", "/unalign"},
+        {"nccl", "{\"graph\":-1}", "/nccl/graph"},
     };
 
     (void)state;
@@ -110,6 +109,24 @@ static void what_is_wrong_is_named(void **state)
         assert_int_equal(err.code, ERROR_INVALID);
         assert_non_null(strstr(err.text, table[i].says));
     }
+}
+
+/* Also what is not of the case, but of the run alone, is none of a worker's business. */
+static void what_is_absent_is_as_in_a_run_spec(void **state)
+{
+    static const char text[] = "{\"case\":0,\"attempt\":1,\"world_size\":2,\"name\":1,"
+                               "\"backend\":\"other\",\"nccl_lib\":\"x\"}";
+    json_t *json = json_parse(text, strlen(text), NULL);
+    struct case_file *file = case_file_parse(json, false, NULL);
+
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(file->spec->iters, 20);
+    assert_int_equal(file->spec->stall_s, 30);
+    assert_int_equal(file->plan.n_sizes, 25);
+    assert_int_equal(file->plan.cycles, 1);
+    case_file_destroy(file);
+    json_decref(json);
 }
 
 static void faults_are_heeded_only_when_allowed(void **state)
@@ -146,6 +163,7 @@ int main(void)
         cmocka_unit_test(a_whole_case_is_read),
         cmocka_unit_test(the_ranks_nodes_are_read),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(what_is_absent_is_as_in_a_run_spec),
         cmocka_unit_test(faults_are_heeded_only_when_allowed),
         cmocka_unit_test(a_missing_file_is_an_error),
     };

@@ -159,11 +159,11 @@ static void a_worker_reads_what_the_run_asked(void **state)
     (void)state;
     assert_non_null(file);
     assert_int_equal(file->plan.n_collectives, 0);
-    assert_int_equal(file->control.kinds, 4);
+    assert_int_equal(file->spec->control.kinds, 4);
     /* 250 elements in 7 equal pieces: 35 each. */
-    assert_int_equal(control_chunk_bytes(&file->control), 980);
-    assert_int_equal(control_bytes_most(&file->control, 3, 4096), 980);
-    assert_int_equal(control_bytes_most(&file->control, 3, 979), 0);
+    assert_int_equal(control_chunk_bytes(&file->spec->control), 980);
+    assert_int_equal(control_bytes_most(&file->spec->control, 3, 4096), 980);
+    assert_int_equal(control_bytes_most(&file->spec->control, 3, 979), 0);
     case_file_destroy(file);
     json_decref(json);
 }
@@ -174,12 +174,12 @@ static void a_worker_refuses_what_no_run_can_ask(void **state)
         const char *key;
         const char *control, *why;
     } table[] = {
-        {"series", "[]", "series must be an array of names"},
-        {"series", "[\"ring\"]", "series[0] is not known"},
-        {"bytes", "0", "bytes must be from 1"},
-        {"pieces", "\"7\"", "pieces must be from 1"},
-        {"pieces", "100000", "at least 4 for each"},
-        {"iters", "100001", "iters must be from 1"},
+        {"series", "[]", "/control/series must be an array"},
+        {"series", "[\"ring\"]", "/control/series/0 must be one of"},
+        {"bytes", "0", "/control/bytes must be a size"},
+        {"pieces", "\"7\"", "/control/pieces must be an integer from 1"},
+        {"pieces", "100000", "less than 4 bytes for each"},
+        {"iters", "100001", "/control/iters must be from 1"},
     };
 
     (void)state;
@@ -207,11 +207,11 @@ static void memory_is_that_of_the_largest_that_fits(void **state)
     struct case_file *file = case_file_parse(json, false, NULL);
 
     (void)state;
-    assert_int_equal(control_bytes_most(&file->control, 3, UINT64_MAX), 1 << 20);
-    uint64_t objects = control_bytes(&file->control, CONTROL_GATHER_OBJECT, 3);
-    assert_int_equal(control_bytes_most(&file->control, 3, (1 << 20) - 1), objects);
-    assert_true(control_bytes_most(&file->control, 3, objects - 1) < objects);
-    assert_int_equal(control_bytes_most(&file->control, 3, 0), 0);
+    assert_int_equal(control_bytes_most(&file->spec->control, 3, UINT64_MAX), 1 << 20);
+    uint64_t objects = control_bytes(&file->spec->control, CONTROL_GATHER_OBJECT, 3);
+    assert_int_equal(control_bytes_most(&file->spec->control, 3, (1 << 20) - 1), objects);
+    assert_true(control_bytes_most(&file->spec->control, 3, objects - 1) < objects);
+    assert_int_equal(control_bytes_most(&file->spec->control, 3, 0), 0);
     case_file_destroy(file);
     json_decref(json);
 }

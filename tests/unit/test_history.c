@@ -56,18 +56,7 @@ static struct answer ask(const struct history *history, const char *text, int wo
 {
     struct run_spec *spec = spec_of(text);
     json_t *nodes = json_pack("[{s:s, s:i}]", "name", node, "ranks", 2), *time;
-    struct series_plan plan = {.collectives = spec->collectives,
-                               .n_collectives = spec->n_collectives,
-                               .dtypes = spec->dtypes,
-                               .n_dtypes = spec->n_dtypes,
-                               .redops = spec->redops,
-                               .n_redops = spec->n_redops,
-                               .sizes = spec->sizes,
-                               .n_sizes = spec->n_sizes,
-                               .root = spec->root,
-                               .out_of_place = spec->out_of_place,
-                               .in_place = spec->in_place,
-                               .world_size = world_size};
+    struct series_plan plan = run_spec_plan(spec);
     const struct history_question question = {.spec = spec,
                                               .plan = spec->program.name ? NULL : &plan,
                                               .n_cases = 1,
@@ -76,6 +65,7 @@ static struct answer ask(const struct history *history, const char *text, int wo
                                               .nodes = nodes};
     struct answer answer;
 
+    plan.world_size = world_size;
     time = history_estimate(history, &question);
     answer.seconds = json_get_num(time, "seconds", -1.0);
     snprintf(answer.basis, sizeof(answer.basis), "%s", json_get_str(time, "basis", ""));
@@ -128,17 +118,7 @@ static void groups_call_at_the_same_time(void **state)
     struct history *history = history_create();
     struct run_spec *spec = spec_of("{" TWO ",\"iters\":100}");
     json_t *nodes = json_pack("[{s:s, s:i}]", "name", "n1", "ranks", 2), *time;
-    struct series_plan plan = {.collectives = spec->collectives,
-                               .n_collectives = spec->n_collectives,
-                               .dtypes = spec->dtypes,
-                               .n_dtypes = spec->n_dtypes,
-                               .redops = spec->redops,
-                               .n_redops = spec->n_redops,
-                               .sizes = spec->sizes,
-                               .n_sizes = spec->n_sizes,
-                               .out_of_place = true,
-                               .n_groups = 2,
-                               .world_size = 2};
+    struct series_plan plan = run_spec_plan(spec);
     const struct history_question question = {.spec = spec,
                                               .plan = &plan,
                                               .n_cases = 1,
@@ -147,6 +127,7 @@ static void groups_call_at_the_same_time(void **state)
                                               .nodes = nodes};
 
     (void)state;
+    plan.world_size = plan.n_groups = 2;
     add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
     time = history_estimate(history, &question);
     assert_int_equal((int)(json_get_num(time, "seconds", -1.0) * 1e3 + 0.5), 3700);

@@ -23,7 +23,7 @@ static const char case_format[] =
     "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"
     "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
     "\"sizes\":%s,"
-    "\"root\":%d,\"in_place\":[false,true],\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
+    "\"root\":%d,\"in_place\":\"both\",\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
     "\"check\":1,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
     "\"traffic\":{\"spread\":%g},\"unalign\":%d}";
 

@@ -95,7 +95,7 @@ static void a_call_that_never_returns_is_named_at_the_end_too(void **state)
     char how[256];
 
     (void)state;
-    snprintf(how, sizeof(how), "%s,\"stall_s\":1", nccl_plain);
+    snprintf(how, sizeof(how), "%s,\"stall_s\":3", nccl_plain);
     nccl_write_case(nccl_quick, how);
     nccl_run(&group, &seen, "devices=4,hang_cudaFree@2=4");
     assert_string_equal(nccl_error_of(&seen, 2, "code"), "internal");

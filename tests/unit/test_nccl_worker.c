@@ -22,7 +22,7 @@ static const char all_words[] =
     "\"float16\","
     "\"float32\",\"float64\",\"bfloat16\"%s],"
     "\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
-    "\"in_place\":[false,true],"
+    "\"in_place\":\"both\","
     "\"sizes\":[1000,6000],\"iters\":2,\"root\":-1";
 
 /* Rows of all_words: root -1 makes a series per rank in the rooted ones. */
@@ -270,7 +270,7 @@ static void options_that_cannot_be_had_end_the_case(void **state)
     check_refused("\"nccl\":{\"registration\":\"symmetric\"}", "devices=4,no_windows",
                   "unsupported", "registration symmetric: NCCL gives no window here");
     check_refused("\"nccl\":{\"stream\":\"fast\"}", "devices=4", "bad_case",
-                  "case: nccl.stream cannot be \"fast\"");
+                  "case: /nccl/stream must be one of own, null");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     check_refused("\"nccl\":{\"registration\":\"local\"}", "devices=4", "unsupported",
                   "registration local: this NCCL has no ncclCommRegister");
@@ -285,7 +285,7 @@ static void long_work_shows_progress(void **state)
 
     (void)state;
     nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
-                    "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":40,\"root\":0,"
+                    "\"redops\":[\"sum\"],\"in_place\":false,\"iters\":40,\"root\":0,"
                     "\"sizes\":[64]",
                     "");
     nccl_run(&group, &seen, "devices=4,slow_us=100000");
@@ -317,7 +317,7 @@ static void a_size_that_does_not_fit_is_skipped(void **state)
 
     (void)state;
     nccl_write_case("\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
-                    "\"redops\":[\"sum\"],\"in_place\":[false],\"iters\":5,\"root\":0,"
+                    "\"redops\":[\"sum\"],\"in_place\":false,\"iters\":5,\"root\":0,"
                     "\"sizes\":[64,33554432]",
                     "");
     nccl_run(&group, &seen, "devices=4,memory_mib=64");
@@ -427,13 +427,13 @@ static void a_stall_is_given_up_in_the_end(void **state)
     struct nccl_seen seen;
 
     (void)state;
-    nccl_write_case(nccl_quick, "\"stall_s\":1,\"agg_iters\":1,\"check\":1,"
+    nccl_write_case(nccl_quick, "\"stall_s\":3,\"agg_iters\":1,\"check\":1,"
                                 "\"timing\":\"throughput\"");
     nccl_run(&group, &seen, "devices=4,stall@2=3");
     int named = 0;
     for (int rank = 0; rank < RANKS; rank++) {
         const char *text = nccl_error_of(&seen, rank, "text");
-        named += strstr(text, "the GPU has not finished in 7 s") != NULL;
+        named += strstr(text, "the GPU has not finished in 11 s") != NULL;
         assert_false(json_get_bool(seen.done[rank], "ok", true));
     }
     assert_true(named >= 1);

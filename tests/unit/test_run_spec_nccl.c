@@ -82,7 +82,7 @@ static void wrong_options_are_named(void **state)
     } cases[] = {
         {"{\"nccl\":[]}", "/nccl", "must be an object, not an array"},
         {"{\"nccl\":{\"graphs\":1}}", "/nccl/graphs",
-         "unknown field; known are registration, cta_policy, stream, graph"},
+         "unknown field 'graphs'; known are registration, cta_policy, stream, graph"},
         {"{\"nccl\":{\"graph\":\"1\"}}", "/nccl/graph",
          "must be an integer from 0 to 1000000, not a string"},
         {"{\"nccl\":{\"graph\":-1}}", "/nccl/graph", "must be from 0 to 1000000, not -1"},

@@ -41,7 +41,7 @@ static void write_case(const char *kinds, const char *members)
              "\"world_size\":%d,\"collectives\":%s,\"dtypes\":[\"float32\"],"
              "\"ranks\":[{\"rank\":0,\"node\":\"a\"},{\"rank\":1,\"node\":\"a\"},"
              "{\"rank\":2,\"node\":\"b\"},{\"rank\":3,\"node\":\"b\"}],"
-             "\"redops\":[\"sum\"],\"root\":1,\"in_place\":[false,true],\"warmup\":1,"
+             "\"redops\":[\"sum\"],\"root\":1,\"in_place\":\"both\",\"warmup\":1,"
              "\"agg_iters\":1,\"check\":1,\"seed\":7}",
              RANKS, kinds);
     snprintf(more, sizeof(more), "{%s}", members);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/worker/case_file.h"
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/nccl/nccl_init.h"
@@ -86,7 +87,7 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
         return -1;
     }
     int code = CUDA_SUCCESS_CODE;
-    if (!comm->options.is_null_stream) {
+    if (comm->options.stream != NCCL_STREAM_NULL) {
         code = GUARDED(&comm->guard, "cudaStreamCreate",
                        call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG));
     }
@@ -215,9 +216,8 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->give_up_ns = env->stall_ms ? (2 * env->stall_ms + 5000) * 1000000 : 0;
     comm->leave_ns = leave_ms(env->stall_ms) * 1000000;
     comm->backlog.finished = env->finished;
-    if (!nccl_options_read(env->options, &comm->options, err)) {
-        comm->mesh = mesh_create(&config, err);
-    }
+    comm->options = env->file->spec->nccl;
+    comm->mesh = mesh_create(&config, err);
     if (!comm->mesh) {
         free(comm);
         return NULL;

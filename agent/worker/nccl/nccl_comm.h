@@ -12,7 +12,7 @@
 #include "agent/worker/nccl/identity.h"
 #include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
-#include "agent/worker/nccl/nccl_options.h"
+#include "common/run_spec.h"
 
 struct nccl_init; /* see nccl_init.h */
 
@@ -84,7 +84,7 @@ struct backend_comm {
     struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */
     double init_s;
     int n_ids;
-    struct nccl_options options;
+    struct nccl_options options; /* borrowed from the case */
     void *send, *recv;
     void *handles[2];            /* of local registration, NULL: none */
     nccl_window windows[2];      /* of symmetric registration, NULL: none */

@@ -122,13 +122,15 @@ int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_id
     if (!init) {
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
     }
+    /* Where nobody asked, NCCL decides: what is unset, its variables may set. */
+    bool has_policy = json_object_get(comm->options.given, "cta_policy") != NULL;
     *init = (struct nccl_init){.cuda = &comm->cuda,
                                .nccl = &comm->nccl,
                                .device = comm->device,
                                .rank = comm->rank,
                                .world_size = comm->world_size,
                                .n_ids = n_ids,
-                               .cta_policy = comm->options.cta_policy};
+                               .cta_policy = has_policy ? comm->options.cta_policy : -1};
     memcpy(init->ids, ids, (size_t)n_ids * sizeof(*ids));
     if (thread_start(&init->thread, THREAD_CALL_PREFIX "init", init_thread, init)) {
         free(init);

@@ -85,7 +85,7 @@ static int set_up(struct backend_comm *comm, const struct backend_env *env,
     }
     set_up_noise(comm, file);
     sim_model_init(&comm->model, &comm->params, &comm->topology);
-    comm->model.traffic = file ? &file->traffic : NULL;
+    comm->model.traffic = file ? &file->spec->traffic : NULL;
     return 0;
 }
 

@@ -1,15 +1,18 @@
-/* run_spec_fields.c - the kinds of values that stand in a run spec */
-#include "common/run_spec_fields.h"
+/* spec_value.c - the values that stand in a run spec and in what agents tell */
+#include "common/spec_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/clean_text.h"
+#include "common/units.h"
 
 #define ENV_VALUE_MAX 4096
 #define LABELS_MAX 32
 #define LABEL_TEXT_MAX 200
+#define SIZE_LIMIT (UINT64_C(1) << 40)
 
 const char *spec_type_name(const json_t *value)
 {
@@ -114,7 +117,13 @@ void spec_child_pointer(char *out, size_t size, const char *pointer, const char 
         out[n] = '\0';
 }
 
-static json_t *parse_labels(json_t *value, const char *pointer, struct problems *problems)
+void spec_check_object(json_t *value, const char *pointer, struct problems *problems)
+{
+    if (!json_is_object(value))
+        problems_add(problems, pointer, "must be an object");
+}
+
+void spec_check_labels(json_t *value, const char *pointer, struct problems *problems)
 {
     char at[256];
     const char *key;
@@ -123,12 +132,12 @@ static json_t *parse_labels(json_t *value, const char *pointer, struct problems 
     if (!json_is_object(value)) {
         problems_add(problems, pointer, "must be an object of strings, not %s",
                      spec_type_name(value));
-        return NULL;
+        return;
     }
     if (json_object_size(value) > LABELS_MAX) {
         problems_add(problems, pointer, "must have at most %d labels, not %zu",
                      LABELS_MAX, json_object_size(value));
-        return NULL;
+        return;
     }
     json_object_foreach(value, key, label)
     {
@@ -142,16 +151,63 @@ static json_t *parse_labels(json_t *value, const char *pointer, struct problems 
         else if (spec_check_name(key, at, problems))
             spec_check_name(json_string_value(label), at, problems);
     }
-    return json_incref(value);
 }
 
-void spec_parse_labels(json_t **out, json_t *value, const char *pointer,
-                       struct problems *problems)
+uint64_t spec_parse_size(const json_t *value, const char *pointer,
+                         struct problems *problems)
 {
-    json_t *labels = parse_labels(value, pointer, problems);
+    struct error err;
+    uint64_t bytes = 0;
 
-    if (labels) {
-        json_decref(*out);
-        *out = labels;
+    if (json_is_integer(value) && json_integer_value(value) > 0) {
+        bytes = (uint64_t)json_integer_value(value);
+    } else if (json_is_string(value)) {
+        if (units_parse_size(json_string_value(value), &bytes, &err)) {
+            problems_add(problems, pointer, "%s", err.text);
+            return 0;
+        }
+    } else {
+        problems_add(problems, pointer,
+                     "must be a size: bytes as an integer above 0, or a string such as "
+                     "\"64K\", \"128M\"");
+        return 0;
     }
+    if (bytes == 0 || bytes > SIZE_LIMIT) {
+        problems_add(problems, pointer, "must be from 1 byte to 1T");
+        return 0;
+    }
+    return bytes;
+}
+
+size_t spec_parse_names(const json_t *value, const struct spec_names *names, int *out,
+                        const char *pointer, struct problems *problems)
+{
+    struct buf known;
+    char at[64];
+    size_t n = 0;
+
+    if (!json_is_array(value) || json_array_size(value) == 0) {
+        problems_add(problems, pointer, "must be an array of at least one name");
+        return 0;
+    }
+    buf_init(&known, 1024);
+    for (int i = 0; i < names->count; i++)
+        buf_printf(&known, "%s%s", i ? ", " : "", names->name(i));
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const char *text = json_string_value(json_array_get(value, i));
+        int found = text ? names->lookup(text) : -1;
+        bool repeated = false;
+
+        for (size_t k = 0; k < n; k++)
+            repeated = repeated || out[k] == found;
+        snprintf(at, sizeof(at), "%s/%zu", pointer, i);
+        if (found < 0)
+            problems_add(problems, at, "must be one of %s", known.data ? known.data : "");
+        else if (repeated)
+            problems_add(problems, at, "%s is listed twice", text);
+        else
+            out[n++] = found;
+    }
+    buf_release(&known);
+    return n;
 }

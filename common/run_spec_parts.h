@@ -1,0 +1,20 @@
+/* run_spec_parts.h - the run spec's fields that are more than a plain value, and what
+ * must agree between fields */
+#ifndef RINGBENCH_COMMON_RUN_SPEC_PARTS_H
+#define RINGBENCH_COMMON_RUN_SPEC_PARTS_H
+
+#include "common/spec_field.h"
+
+extern const struct spec_kind spec_sizes, spec_split, spec_traffic, spec_control,
+    spec_nccl;
+extern const struct spec_fields spec_nodes_fields, spec_nccl_fields, spec_control_fields;
+
+spec_check spec_check_devices, spec_check_path;
+
+/* Add what does not go together. `body` is what was asked for. */
+void run_spec_check_nodes(const struct run_spec *spec, struct problems *problems);
+void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems);
+void run_spec_check_ranks(const struct run_spec *spec, const json_t *body,
+                          struct problems *problems);
+
+#endif
