@@ -189,11 +189,6 @@ bool outbox_has_progress(const struct outbox *outbox)
     return outbox->n_progress > 0;
 }
 
-bool outbox_is_blocked(const struct outbox *outbox)
-{
-    return outbox->is_blocked;
-}
-
 uint64_t outbox_acked(const struct outbox *outbox)
 {
     return spool_acked(outbox->spool);

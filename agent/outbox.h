@@ -57,7 +57,6 @@ void outbox_drop_progress(struct outbox *outbox, const struct case_id *id, int r
 
 bool outbox_has_stored(const struct outbox *outbox); /* unacknowledged events */
 bool outbox_has_progress(const struct outbox *outbox);
-bool outbox_is_blocked(const struct outbox *outbox);
 uint64_t outbox_acked(const struct outbox *outbox);
 
 /* Fill *batch (initialised by outbox_batch_init) with at most max_lines stored events and

@@ -306,16 +306,6 @@ void rank_destroy(struct rank *rank)
     free(rank);
 }
 
-int rank_number(const struct rank *rank)
-{
-    return rank->params.number;
-}
-
-bool rank_has_ended(const struct rank *rank)
-{
-    return rank->has_ended;
-}
-
 void rank_fail(struct rank *rank, const char *code, const char *text)
 {
     if (is_program(rank) && !rank->has_ended)

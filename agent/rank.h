@@ -35,8 +35,6 @@ struct rank *rank_start(const struct rank_params *params, struct error *err);
 /* Kills the worker if it still runs. NULL is fine. */
 void rank_destroy(struct rank *rank);
 
-int rank_number(const struct rank *rank);
-bool rank_has_ended(const struct rank *rank);
 void rank_signal(struct rank *rank, int signum);
 
 /* Say that a program (not a worker) fails for this reason; the caller stops it. */

@@ -9,23 +9,6 @@
 #undef error_set_errno
 #undef error_prefix
 
-static const char *const code_names[] = {
-    [ERROR_NONE] = "none",
-    [ERROR_INVALID] = "invalid",
-    [ERROR_NOT_FOUND] = "not_found",
-    [ERROR_DENIED] = "denied",
-    [ERROR_CONFLICT] = "conflict",
-    [ERROR_LIMIT] = "limit",
-    [ERROR_UNSUPPORTED] = "unsupported",
-    [ERROR_MEMORY] = "memory",
-    [ERROR_IO] = "io",
-    [ERROR_TIMEOUT] = "timeout",
-    [ERROR_PEER] = "peer",
-    [ERROR_UNREACHABLE] = "unreachable",
-    [ERROR_UNAVAILABLE] = "unavailable",
-    [ERROR_INTERNAL] = "internal",
-};
-
 int error_set(struct error *err, enum error_code code, const char *format, ...)
 {
     va_list args;
@@ -73,11 +56,4 @@ int error_prefix(struct error *err, const char *format, ...)
     if (n >= 0 && (size_t)n < sizeof(err->text))
         snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %s", old);
     return -1;
-}
-
-const char *error_code_name(enum error_code code)
-{
-    if ((size_t)code >= sizeof(code_names) / sizeof(code_names[0]))
-        return "internal";
-    return code_names[code];
 }

@@ -36,9 +36,6 @@ int error_set_errno(struct error *err, enum error_code code, int errnum,
 int error_prefix(struct error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The code's stable name as it stands in JSON: "invalid", "not_found", ... */
-const char *error_code_name(enum error_code code);
-
 #ifdef __clang_analyzer__
 /* The analyzer looks at one file at a time; else it would follow paths on which these
  * failures count as success. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,15 +70,4 @@ void events_emit(struct events *events, const char *type, json_t *object)
 void events_emit_last(struct events *events, const char *type, json_t *object)
 {
     emit(events, type, object, true);
-}
-
-void events_log(struct events *events, const char *level, const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    events_emit(events, "log", json_pack("{s:s, s:s}", "level", level, "text", text));
 }

@@ -27,8 +27,4 @@ void events_emit(struct events *events, const char *type, json_t *object);
 /* As events_emit, and the last one. */
 void events_emit_last(struct events *events, const char *type, json_t *object);
 
-/* {"type":"log"}; level: "info", "warn", "error". */
-void events_log(struct events *events, const char *level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif

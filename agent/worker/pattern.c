@@ -338,12 +338,6 @@ void pattern_input(const struct pattern *pattern, int rank, uint64_t first, size
     generate_all(pattern, rank, first, count, out);
 }
 
-void pattern_reduced(const struct pattern *pattern, uint64_t first, size_t count,
-                     void *out)
-{
-    generate_all(pattern, -1, first, count, out);
-}
-
 bool pattern_receives(enum collective_kind kind, int rank, int root)
 {
     return (kind != COLLECTIVE_REDUCE && kind != COLLECTIVE_GATHER) || rank == root;

@@ -40,10 +40,6 @@ void pattern_destroy(struct pattern *pattern);
 void pattern_input(const struct pattern *pattern, int rank, uint64_t first, size_t count,
                    void *out);
 
-/* The same elements of the reduction over all ranks; only with a redop. */
-void pattern_reduced(const struct pattern *pattern, uint64_t first, size_t count,
-                     void *out);
-
 /* Elements of a receive buffer of `rank` after a collective of `count` elements. `kind`
  * must agree with the redop. For ranks that receive nothing see pattern_receives(). */
 void pattern_expected(const struct pattern *pattern, enum collective_kind kind, int rank,

@@ -25,7 +25,6 @@ enum query {
     QUERY_COMPARE_SET = 2,
     QUERY_GET = 3,
     QUERY_ADD = 4,
-    QUERY_CHECK = 5,
     QUERY_WAIT = 6,
     QUERY_CANCEL_WAIT = 12,
     QUERY_PING = 13
@@ -372,19 +371,6 @@ void store_client_ignore_stop(struct store_client *client)
     client->stop = NULL;
 }
 
-int store_client_ping(struct store_client *client, struct error *err)
-{
-    int64_t deadline = now_ms() + client->timeout_ms;
-    unsigned char raw[4];
-
-    begin(client, QUERY_PING, NULL, NULL);
-    put_int(client, 1, 4);
-    if (send_request(client, deadline, err)) {
-        return -1;
-    }
-    return receive(client, raw, sizeof(raw), deadline, err);
-}
-
 int store_client_set(struct store_client *client, const char *key, const void *value,
                      size_t len, struct error *err)
 {
@@ -449,31 +435,16 @@ int store_client_compare_set(struct store_client *client, const char *key,
     return receive_blob(client, out, deadline, err);
 }
 
-static int begin_keys(struct store_client *client, enum query query,
-                      const char *const *keys, size_t n, struct error *err)
+static int begin_wait(struct store_client *client, const char *const *keys, size_t n,
+                      struct error *err)
 {
-    begin(client, query, NULL, NULL);
+    begin(client, QUERY_WAIT, NULL, NULL);
     put_int(client, n, 8);
     for (size_t i = 0; i < n; i++) {
         if (put_key(client, keys[i])) {
             return error_set(err, ERROR_LIMIT, "store: too many keys at once");
         }
     }
-    return 0;
-}
-
-int store_client_check(struct store_client *client, const char *const *keys, size_t n,
-                       bool *all_there, struct error *err)
-{
-    int64_t deadline = now_ms() + client->timeout_ms;
-    unsigned char reply;
-
-    if (begin_keys(client, QUERY_CHECK, keys, n, err) ||
-        send_request(client, deadline, err) ||
-        receive(client, &reply, 1, deadline, err)) {
-        return -1;
-    }
-    *all_there = reply == 0;
     return 0;
 }
 
@@ -502,8 +473,7 @@ int store_client_wait(struct store_client *client, const char *const *keys, size
     struct error why = {0};
     unsigned char reply;
 
-    if (begin_keys(client, QUERY_WAIT, keys, n, err) ||
-        send_request(client, deadline, err)) {
+    if (begin_wait(client, keys, n, err) || send_request(client, deadline, err)) {
         return -1;
     }
     if (!receive_soft(client, &reply, 1, deadline, &why)) {

@@ -38,7 +38,6 @@ void store_client_set_timeout(struct store_client *client, int64_t timeout_ms);
 /* Stop heeding the flag: for the last words of a rank that was told to stop. */
 void store_client_ignore_stop(struct store_client *client);
 
-int store_client_ping(struct store_client *client, struct error *err);
 /* The store does not answer a SET: success means that it is on its way. */
 int store_client_set(struct store_client *client, const char *key, const void *value,
                      size_t len, struct error *err);
@@ -52,8 +51,6 @@ int store_client_add(struct store_client *client, const char *key, int64_t delta
 int store_client_compare_set(struct store_client *client, const char *key,
                              const char *expected, const char *desired, struct buf *out,
                              struct error *err);
-int store_client_check(struct store_client *client, const char *const *keys, size_t n,
-                       bool *all_there, struct error *err);
 /* Until all keys exist; ERROR_TIMEOUT when they do not by then. */
 int store_client_wait(struct store_client *client, const char *const *keys, size_t n,
                       int64_t timeout_ms, struct error *err);

@@ -67,19 +67,6 @@ static void long_texts_are_cut_not_overrun(void **state)
     assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 }
 
-static void every_code_has_a_name_of_its_own(void **state)
-{
-    (void)state;
-    assert_string_equal(error_code_name(ERROR_INVALID), "invalid");
-    assert_string_equal(error_code_name(ERROR_UNAVAILABLE), "unavailable");
-    for (int a = ERROR_NONE; a <= ERROR_INTERNAL; a++) {
-        for (int b = ERROR_NONE; b < a; b++)
-            assert_string_not_equal(error_code_name((enum error_code)a),
-                                    error_code_name((enum error_code)b));
-    }
-    assert_string_equal(error_code_name((enum error_code)99), "internal");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,7 +75,6 @@ int main(void)
         cmocka_unit_test(errno_text_is_appended),
         cmocka_unit_test(prefix_keeps_code_and_puts_context_first),
         cmocka_unit_test(long_texts_are_cut_not_overrun),
-        cmocka_unit_test(every_code_has_a_name_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

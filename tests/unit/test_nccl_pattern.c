@@ -44,7 +44,8 @@ static void inputs_and_reductions_agree(void **state)
                 compare((enum dtype)type, pattern, rank, block);
             }
             if (redop >= 0) {
-                pattern_reduced(pattern, FIRST, COUNT, block);
+                pattern_expected(pattern, COLLECTIVE_ALL_REDUCE, 0, 0, COUNT, FIRST,
+                                 COUNT, block);
                 compare((enum dtype)type, pattern, -1, block);
             }
             pattern_destroy(pattern);

@@ -63,7 +63,8 @@ static void check_exact(enum dtype type, int redop, int n, uint64_t seed)
         scale(type, redop, rank, inputs[rank]);
     }
     reduce_randomly(type, redop, inputs, n);
-    pattern_reduced(pattern, 1000, ELEMENTS, expected);
+    pattern_expected(pattern, COLLECTIVE_ALL_REDUCE, 0, 0, ELEMENTS, 1000, ELEMENTS,
+                     expected);
     for (int i = 0; i < ELEMENTS; i++) {
         char want[PATTERN_TEXT_MAX], got[PATTERN_TEXT_MAX];
         size_t at = (size_t)i * dtype_size(type);
@@ -107,7 +108,8 @@ static void results_are_finite_and_vary(void **state)
             size_t size = dtype_size((enum dtype)type);
             char data[ELEMENTS * 8], text[PATTERN_TEXT_MAX];
             int different = 0;
-            pattern_reduced(pattern, 0, ELEMENTS, data);
+            pattern_expected(pattern, COLLECTIVE_ALL_REDUCE, 0, 0, ELEMENTS, 0, ELEMENTS,
+                             data);
             for (size_t i = 0; i < ELEMENTS; i++) {
                 pattern_format((enum dtype)type, data + i * size, text);
                 assert_null(strpbrk(text, "xni"));
@@ -135,7 +137,8 @@ static void a_missing_rank_changes_the_result(void **state)
                 pattern_input(pattern, rank, 0, ELEMENTS, input);
                 reduce_kernels()->reduce[type][redop](sum, sum, input, ELEMENTS);
             }
-            pattern_reduced(pattern, 0, ELEMENTS, expected);
+            pattern_expected(pattern, COLLECTIVE_ALL_REDUCE, 0, 0, ELEMENTS, 0, ELEMENTS,
+                             expected);
             for (size_t i = 0; i < ELEMENTS; i++) {
                 different += memcmp(sum + i * size, expected + i * size, size) != 0;
             }
@@ -159,7 +162,8 @@ static void a_missing_scalar_changes_the_result(void **state)
         pattern_input(pattern, 1, 0, ELEMENTS, input);
         scale((enum dtype)type, REDOP_MULSUM, 0, sum);
         reduce_kernels()->reduce[type][REDOP_MULSUM](sum, sum, input, ELEMENTS);
-        pattern_reduced(pattern, 0, ELEMENTS, expected);
+        pattern_expected(pattern, COLLECTIVE_ALL_REDUCE, 0, 0, ELEMENTS, 0, ELEMENTS,
+                         expected);
         for (size_t i = 0; i < ELEMENTS; i++) {
             different += memcmp(sum + i * size, expected + i * size, size) != 0;
         }
