@@ -31,8 +31,8 @@
 #define CLOSE_TICK_MS 20
 /* A hello costs the server about a millisecond, the rest of a handshake a third of one;
  * others are served in between. */
-#define HELLOS_PER_TURN 4
-#define HANDSHAKES_PER_TURN 8
+#define HELLOS_PER_TURN 2
+#define HANDSHAKES_PER_TURN 4
 #define HELLO_MS 10000 /* from accept on */
 #define HEAD_MS 30000
 /* Connections that the library closes in its next run, to make room. */

@@ -24,6 +24,10 @@
 #define DISK_CHECK_MS 1000
 #define PRUNE_EVERY 3600 /* disk checks */
 #define RESERVE_BYTES ((uint64_t)64 << 20)
+/* Answers of so many questions, or of so many bytes, are handed over in one turn of the
+ * loop; two of the largest make a turn of a few milliseconds. */
+#define READS_PER_TURN 16
+#define READ_BYTES_PER_TURN ((size_t)2 << 20)
 
 struct store {
     uv_async_t wake;
@@ -36,7 +40,8 @@ struct store {
     struct store_reader *analyst; /* of what may take long: nothing else waits for it */
     struct store_write_list refused_writes; /* failed before they reached a thread */
     struct store_read_list refused_reads;
-    struct error trouble; /* the writer's */
+    struct store_read_list answered; /* whose answers are to be handed over */
+    struct error trouble;            /* the writer's */
     char disk_trouble[256];
     char damage[256]; /* why something that is stored cannot be read any more, or "" */
     uint64_t reserve_bytes;
@@ -48,8 +53,8 @@ struct store {
 };
 
 static void on_wake(uv_async_t *wake);
-static void finish_all(struct store *store, struct store_write_list *writes,
-                       struct store_read_list *reads);
+static void finish_writes(struct store *store, struct store_write_list *writes);
+static bool finish_reads(struct store *store, size_t most, size_t most_bytes);
 
 /* ---- Opening ---- */
 
@@ -159,6 +164,7 @@ static struct store *store_alloc(const char *dir, struct error *err)
     store->lock_fd = -1;
     STAILQ_INIT(&store->refused_writes);
     STAILQ_INIT(&store->refused_reads);
+    STAILQ_INIT(&store->answered);
     store->reserve_bytes = reserve ? strtoull(reserve, NULL, 10) : RESERVE_BYTES;
     store->dir = strdup(dir);
     store->memo = store_memo_create();
@@ -180,7 +186,9 @@ static void on_handle_closed(uv_handle_t *handle)
 
     if (--store->open_handles)
         return;
-    finish_all(store, &store->refused_writes, &store->refused_reads);
+    finish_writes(store, &store->refused_writes);
+    STAILQ_CONCAT(&store->answered, &store->refused_reads);
+    finish_reads(store, SIZE_MAX, SIZE_MAX);
     store_free(store);
     if (closed)
         closed(arg);
@@ -313,33 +321,45 @@ static void finish_read(struct store *store, struct store_read *read)
     store_read_destroy(read);
 }
 
-static void finish_all(struct store *store, struct store_write_list *writes,
-                       struct store_read_list *reads)
+static void finish_writes(struct store *store, struct store_write_list *writes)
 {
     while (!STAILQ_EMPTY(writes)) {
         struct store_write *write = STAILQ_FIRST(writes);
         STAILQ_REMOVE_HEAD(writes, entry);
         finish_write(store, write);
     }
-    while (!STAILQ_EMPTY(reads)) {
-        struct store_read *read = STAILQ_FIRST(reads);
-        STAILQ_REMOVE_HEAD(reads, entry);
+}
+
+/* Whether all are finished. */
+static bool finish_reads(struct store *store, size_t most, size_t most_bytes)
+{
+    struct store_read *read;
+    size_t bytes = 0;
+
+    while ((read = STAILQ_FIRST(&store->answered)) && most > 0 && bytes < most_bytes) {
+        STAILQ_REMOVE_HEAD(&store->answered, entry);
+        bytes += read->text.len;
+        most--;
         finish_read(store, read);
     }
+    return !read;
 }
 
 static void on_wake(uv_async_t *wake)
 {
     struct store *store = wake->data;
     struct store_write_list writes = STAILQ_HEAD_INITIALIZER(writes);
-    struct store_read_list reads = STAILQ_HEAD_INITIALIZER(reads);
     bool writer_ended = store_writer_collect(store->writer, &writes, &store->trouble);
-    bool reader_ended = store_reader_collect(store->reader, &reads);
-    bool analyst_ended = store_reader_collect(store->analyst, &reads);
+    bool reader_ended = store_reader_collect(store->reader, &store->answered);
+    bool analyst_ended = store_reader_collect(store->analyst, &store->answered);
 
     STAILQ_CONCAT(&writes, &store->refused_writes);
-    STAILQ_CONCAT(&reads, &store->refused_reads);
-    finish_all(store, &writes, &reads);
+    STAILQ_CONCAT(&store->answered, &store->refused_reads);
+    finish_writes(store, &writes);
+    if (!finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN)) {
+        uv_async_send(wake);
+        return;
+    }
     if (!writer_ended || !reader_ended || !analyst_ended ||
         uv_is_closing((uv_handle_t *)&store->wake))
         return;

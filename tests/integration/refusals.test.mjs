@@ -76,11 +76,15 @@ test('a spec of too many names or values is refused before it is parsed', limit,
   const members = (n) => JSON.stringify(Object.fromEntries(Array.from({ length: n }, (_, i) => [`k${i}`, 0])));
   for (const target of ['/api/v1/runs', '/api/v1/runs/validate']) {
     const post = (body) => server.request('POST', target, { body });
-    assertProblem(await post(members(86000)), 413, /has 86000 names in its objects, more than 8192/);
-    assertProblem(await post(`{"sizes":[${'8,'.repeat(65536)}8]}`), 413,
-      /has 65537 values, more than 65536/);
-    const { errors } = assertProblem(await post(members(8192)), 422,
-      /8192 fields are wrong; the first are listed/);
+    assertProblem(await post(members(86000)), 413, /has 86000 names in its objects, more than 2048/);
+    assertProblem(await post(`{"sizes":[${'8,'.repeat(32768)}8]}`), 413,
+      /has 32769 values, more than 32768/);
+    const large = { sizes: Array.from({ length: 4096 }, (_, i) => 8 * (i + 1)),
+      nodes: { names: Array.from({ length: 1000 }, (_, i) => `node-${i}`) },
+      traffic: { matrix: Array(128).fill(Array(128).fill(8)) }, mistaken: true };
+    assertProblem(await post(JSON.stringify(large)), 422, /1 field is wrong|fields are wrong/);
+    const { errors } = assertProblem(await post(members(2048)), 422,
+      /2048 fields are wrong; the first are listed/);
     assert.equal(errors.length, 50);
     assert.match(errors[49].detail, /^unknown field 'k49'; known are name, /);
   }

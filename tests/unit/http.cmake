@@ -4,6 +4,7 @@ target_link_libraries(http_fixture PUBLIC rb_http Threads::Threads PRIVATE PkgCo
 unit_test(auth rb_http)
 unit_test(backlog rb_http)
 unit_test(byte_queue rb_http)
+unit_test(lobby rb_http)
 unit_test(negotiate rb_http)
 unit_test(origin rb_http)
 unit_test(roster rb_http)

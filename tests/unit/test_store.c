@@ -1,4 +1,6 @@
 /* test_store.c - what is written can be read, in order, once, and after a restart */
+#include <poll.h>
+
 #include "tests/unit/store_fixture.h"
 
 static int64_t id_at(const json_t *events, size_t i)
@@ -299,6 +301,53 @@ static void a_page_of_logs_is_bounded_in_bytes(void **state)
     free(heard.text);
 }
 
+/* Wait for so many calls; no turn of the loop makes more than `most`. */
+static void wait_in_steps(struct fixture *fixture, const struct heard *heard, int calls,
+                          int most)
+{
+    poll(NULL, 0, 300); /* for the thread to have many answers at once, if it can */
+    while (heard->calls < calls) {
+        int before = heard->calls;
+
+        uv_run(&fixture->loop, UV_RUN_ONCE);
+        assert_in_range(heard->calls - before, 0, most);
+    }
+}
+
+static void a_turn_of_the_loop_takes_few_answers(void **state)
+{
+    static char text[100000];
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "running", 1);
+    struct store_logs_query query = {
+        .run = "run1", .case_no = -1, .rank = -1, .limit = 100, .put = put_log};
+    struct heard runs = {0}, pages = {0};
+
+    memset(text, 'x', sizeof(text));
+    for (int i = 0; i < 11; i++)
+        store_write_log(write, "run1", i, 0, 0, "stdout", text, sizeof(text));
+    store_it(fixture, write);
+    for (int i = 0; i < 64; i++)
+        store_read_run(fixture->store, "nope", on_read, &runs);
+    wait_in_steps(fixture, &runs, 64, 16);
+    for (int i = 0; i < 12; i++)
+        store_read_logs(fixture->store, &query, on_logs, &pages);
+    wait_in_steps(fixture, &pages, 12, 2);
+    free(pages.text);
+}
+
+static void closing_hands_over_all_that_was_asked(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard runs = {0};
+
+    for (int i = 0; i < 64; i++)
+        store_read_run(fixture->store, "nope", on_read, &runs);
+    fixture_close(fixture);
+    assert_int_equal(runs.calls, 64);
+    fixture_open(fixture);
+}
+
 static void acks_only_rise_and_survive(void **state)
 {
     struct fixture *fixture = *state;
@@ -519,6 +568,8 @@ int main(void)
         TEST(deleted_run_leaves_nothing),
         TEST(logs_filter_by_case_and_rank),
         TEST(a_page_of_logs_is_bounded_in_bytes),
+        TEST(a_turn_of_the_loop_takes_few_answers),
+        TEST(closing_hands_over_all_that_was_asked),
         TEST(acks_only_rise_and_survive),
         TEST(idempotency_key_binds_once),
         TEST(list_filters_by_state_label_and_text),

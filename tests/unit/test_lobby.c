@@ -1,0 +1,143 @@
+/* test_lobby.c - who comes in from the lobby, and how many at a time */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include "server/http/lobby.h"
+
+#define CROWD 12
+#define PER_TURN 2
+
+static uv_loop_t loop;
+static uv_prepare_t turn;
+static struct lobby *lobby;
+static struct sockaddr_in address;
+static int in_turn, most_per_turn, admitted;
+static int late = -1, late_place; /* a client that comes after the first is in */
+
+static int client(const char *from)
+{
+    struct sockaddr_in source = {.sin_family = AF_INET};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    inet_pton(AF_INET, from, &source.sin_addr);
+    assert_int_equal(bind(fd, (struct sockaddr *)&source, sizeof(source)), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(send(fd, "\x16\x03\x01\0\1x", 6, MSG_NOSIGNAL), 6);
+    return fd;
+}
+
+static enum lobby_answer admit(void *arg, int fd, const struct sockaddr *from,
+                               socklen_t len)
+{
+    (void)arg;
+    (void)len;
+    admitted++;
+    if (++in_turn > most_per_turn)
+        most_per_turn = in_turn;
+    if (admitted == 1)
+        late = client("127.0.0.1");
+    else if (((const struct sockaddr_in *)(const void *)from)->sin_addr.s_addr ==
+             htonl(INADDR_LOOPBACK))
+        late_place = admitted;
+    close(fd);
+    if (admitted == CROWD + 1)
+        uv_stop(&loop);
+    return LOBBY_TAKEN;
+}
+
+static unsigned none_admitted(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static bool reclaim_none(void *arg, uint64_t since_ms)
+{
+    (void)arg;
+    (void)since_ms;
+    return false;
+}
+
+static void on_turn(uv_prepare_t *handle)
+{
+    (void)handle;
+    in_turn = 0;
+}
+
+static int start(void **state)
+{
+    struct lobby_config config = {.is_tls = true,
+                                  .max = 100,
+                                  .max_waiting = 100,
+                                  .max_per_address = 100,
+                                  .max_per_turn = PER_TURN,
+                                  .patience_ms = 60000,
+                                  .admit = admit,
+                                  .admitted = none_admitted,
+                                  .reclaim = reclaim_none};
+    socklen_t len = sizeof(address);
+    struct error err;
+
+    (void)state;
+    address = (struct sockaddr_in){.sin_family = AF_INET};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    config.listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(config.listener, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(listen(config.listener, 100), 0);
+    getsockname(config.listener, (struct sockaddr *)&address, &len);
+    uv_loop_init(&loop);
+    uv_prepare_init(&loop, &turn);
+    uv_prepare_start(&turn, on_turn);
+    lobby = lobby_create(&loop, &config, &err);
+    return lobby ? 0 : -1;
+}
+
+static void on_closed(void *arg)
+{
+    (void)arg;
+    uv_close((uv_handle_t *)&turn, NULL);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    lobby_close(lobby, on_closed, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    close(late);
+    return uv_loop_close(&loop);
+}
+
+/* All have said hello before the loop first looks. */
+static void lets_few_in_per_turn_and_the_newcomer_soon(void **state)
+{
+    int fds[CROWD];
+
+    (void)state;
+    for (int i = 0; i < CROWD; i++)
+        fds[i] = client("127.0.1.1");
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(most_per_turn, PER_TURN);
+    assert_in_range(late_place, PER_TURN + 1, 3 * PER_TURN);
+    for (int i = 0; i < CROWD; i++)
+        close(fds[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lets_few_in_per_turn_and_the_newcomer_soon, start,
+                                        stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
