@@ -514,12 +514,6 @@ struct figures *figures_create(const json_t *run, const json_t *rows)
     return gathering_end(&g);
 }
 
-/* busbw times time is what a call moves: with a rank's time, what that rank saw. */
-static double busbw_at(const struct summary_point *from, double rank_us)
-{
-    return rank_us > 0.0 ? from->busbw_gbs * from->time_us / rank_us : from->busbw_gbs;
-}
-
 static int point_from_summary(const struct summary_point *from, struct figure_point *to)
 {
     *to = (struct figure_point){.size = (double)from->size,
@@ -532,12 +526,12 @@ static int point_from_summary(const struct summary_point *from, struct figure_po
                                 .wrong = from->wrong};
     if (from->rows > 0) {
         to->time_us = from->time_us;
-        to->time_min_us = from->rank_us_min;
-        to->time_max_us = from->rank_us_max;
+        to->time_min_us = from->ranks.time_us[0];
+        to->time_max_us = from->ranks.time_us[1];
         to->algbw_gbs = from->algbw_gbs;
         to->busbw_gbs = from->busbw_gbs;
-        to->busbw_min_gbs = busbw_at(from, from->rank_us_max);
-        to->busbw_max_gbs = busbw_at(from, from->rank_us_min);
+        to->busbw_min_gbs = from->ranks.busbw_gbs[0];
+        to->busbw_max_gbs = from->ranks.busbw_gbs[1];
     }
     if (from->reason)
         to->skipped = strdup(from->reason);

@@ -20,6 +20,11 @@
  * or of each of a case's cycles. */
 enum summary_by { SUMMARY_BY_COMBINATION, SUMMARY_BY_CASE, SUMMARY_BY_CYCLE };
 
+/* The least and the greatest of each figure. */
+struct summary_spread {
+    double time_us[2], algbw_gbs[2], busbw_gbs[2];
+};
+
 /* All rows of one size of a series. Medians and extremes are over these rows, exact for
  * any number of them. */
 struct summary_point {
@@ -30,12 +35,11 @@ struct summary_point {
     uint32_t skipped;
     int64_t skipped_event; /* id of the first that was skipped, or 0 */
     int64_t wrong;         /* elements, over the rows; -1: none of them was checked */
-    /* 0 where rows is 0 */
-    double time_us, time_us_min, time_us_max;
-    double rank_us_min, rank_us_max; /* also over ranks */
-    double algbw_gbs;
-    double busbw_gbs, busbw_gbs_min, busbw_gbs_max;
-    char *reason; /* of the first row that was skipped, or NULL */
+    /* 0 where rows is 0. A row's own figures are means over its ranks. */
+    double time_us, algbw_gbs, busbw_gbs;
+    struct summary_spread ranks;   /* over every rank of every row */
+    struct summary_spread repeats; /* over the rows' own figures */
+    char *reason;                  /* of the first row that was skipped, or NULL */
 };
 
 struct summary_series {

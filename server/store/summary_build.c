@@ -16,13 +16,15 @@
 /* One measured row, or one figure, of line number `line`. */
 struct sample {
     uint32_t line;
-    double first, second; /* time and busbw, or value and x */
+    double first, second; /* time and algbw, or value and x */
 };
 
 /* A point before it has its place in a series, or a figure. */
 struct line {
     struct summary_line_key key; /* in front: see summary_index.h */
     struct summary_point point;  /* of a row's line */
+    /* The same for all rows of one size: time times algbw, and busbw over algbw. */
+    double moved, factor;
     uint32_t n_samples;
     size_t first_sample; /* once sorted by line */
 };
@@ -152,15 +154,16 @@ static int add_row(struct lines *lines, const struct summary_line_key *key,
     }
     if (record->wrong >= 0)
         point->wrong = (point->wrong < 0 ? 0 : point->wrong) + record->wrong;
-    if (point->rows == 0 || record->time_min_us < point->rank_us_min)
-        point->rank_us_min = record->time_min_us;
-    if (record->time_max_us > point->rank_us_max)
-        point->rank_us_max = record->time_max_us;
-    /* The same for every row of one size: medians of one give those of the other. */
-    if (record->busbw_gbs > 0.0)
-        point->algbw_gbs = record->algbw_gbs / record->busbw_gbs;
-    point->rows++;
-    return add_sample(lines, line, record->time_us, record->busbw_gbs);
+    if (point->rows == 0 || record->time_min_us < point->ranks.time_us[0])
+        point->ranks.time_us[0] = record->time_min_us;
+    if (record->time_max_us > point->ranks.time_us[1])
+        point->ranks.time_us[1] = record->time_max_us;
+    if (point->rows++ == 0) {
+        line->moved = record->algbw_gbs * record->time_us;
+        line->factor =
+            record->algbw_gbs > 0.0 ? record->busbw_gbs / record->algbw_gbs : 0.0;
+    }
+    return add_sample(lines, line, record->time_us, record->algbw_gbs);
 }
 
 static int add_figure(struct lines *lines, const struct summary_line_key *key,
@@ -249,6 +252,15 @@ static double *scratch_for(const struct lines *lines)
     return malloc(most * sizeof(double));
 }
 
+/* Sort, and say what is in the middle and at the ends. */
+static double spread_of(double *values, size_t n, double ends[2])
+{
+    qsort(values, n, sizeof(*values), compare_doubles);
+    ends[0] = values[0];
+    ends[1] = values[n - 1];
+    return median_of_sorted(values, n);
+}
+
 static void sum_point(const struct lines *lines, struct line *line, double *scratch)
 {
     const struct sample *samples = lines->samples + line->first_sample;
@@ -259,17 +271,18 @@ static void sum_point(const struct lines *lines, struct line *line, double *scra
         return;
     for (size_t i = 0; i < n; i++)
         scratch[i] = samples[i].first;
-    qsort(scratch, n, sizeof(*scratch), compare_doubles);
-    point->time_us = median_of_sorted(scratch, n);
-    point->time_us_min = scratch[0];
-    point->time_us_max = scratch[n - 1];
+    point->time_us = spread_of(scratch, n, point->repeats.time_us);
     for (size_t i = 0; i < n; i++)
         scratch[i] = samples[i].second;
-    qsort(scratch, n, sizeof(*scratch), compare_doubles);
-    point->busbw_gbs = median_of_sorted(scratch, n);
-    point->busbw_gbs_min = scratch[0];
-    point->busbw_gbs_max = scratch[n - 1];
-    point->algbw_gbs *= point->busbw_gbs;
+    point->algbw_gbs = spread_of(scratch, n, point->repeats.algbw_gbs);
+    point->busbw_gbs = point->algbw_gbs * line->factor;
+    for (size_t i = 0; i < 2; i++) {
+        double us = point->ranks.time_us[1 - i]; /* the slowest has the least */
+
+        point->repeats.busbw_gbs[i] = point->repeats.algbw_gbs[i] * line->factor;
+        point->ranks.algbw_gbs[i] = us > 0.0 ? line->moved / us : point->algbw_gbs;
+        point->ranks.busbw_gbs[i] = point->ranks.algbw_gbs[i] * line->factor;
+    }
 }
 
 /* ---- Series ---- */

@@ -48,6 +48,17 @@ static int put_key(struct buf *out, const json_t *key)
     return result;
 }
 
+/* [least, greatest] of each figure. */
+static void put_spread(struct buf *out, const char *name,
+                       const struct summary_spread *spread)
+{
+    buf_printf(out,
+               ",\"%s\":{\"time_us\":[%.10g,%.10g],\"algbw_gbs\":[%.10g,%.10g],"
+               "\"busbw_gbs\":[%.10g,%.10g]}",
+               name, spread->time_us[0], spread->time_us[1], spread->algbw_gbs[0],
+               spread->algbw_gbs[1], spread->busbw_gbs[0], spread->busbw_gbs[1]);
+}
+
 static int put_point(struct buf *out, const struct summary_point *point)
 {
     buf_printf(out,
@@ -58,14 +69,10 @@ static int put_point(struct buf *out, const struct summary_point *point)
     put_optional(out, "wrong", point->wrong);
     if (point->rows > 0) {
         put_number(out, "time_us", point->time_us);
-        put_number(out, "time_us_min", point->time_us_min);
-        put_number(out, "time_us_max", point->time_us_max);
-        put_number(out, "rank_us_min", point->rank_us_min);
-        put_number(out, "rank_us_max", point->rank_us_max);
         put_number(out, "algbw_gbs", point->algbw_gbs);
         put_number(out, "busbw_gbs", point->busbw_gbs);
-        put_number(out, "busbw_gbs_min", point->busbw_gbs_min);
-        put_number(out, "busbw_gbs_max", point->busbw_gbs_max);
+        put_spread(out, "rank_spread", &point->ranks);
+        put_spread(out, "repeat_spread", &point->repeats);
     }
     return buf_append_str(out, "}");
 }

@@ -31,7 +31,9 @@ function assertAddsUp(summary, rows) {
       if (timed.length === 0) continue;
       near(point.time_us, median(timed.map((row) => row.time_us)), 'time');
       near(point.busbw_gbs, median(timed.map((row) => row.busbw_gbs)), 'busbw');
-      near(point.rank_us_max, Math.max(...timed.map((row) => row.time_max_us)), 'slowest rank');
+      near(point.rank_spread.time_us[1], Math.max(...timed.map((row) => row.time_max_us)), 'slowest rank');
+      near(point.repeat_spread.time_us[1], Math.max(...timed.map((row) => row.time_us)), 'slowest repeat');
+      near(point.repeat_spread.busbw_gbs[0], Math.min(...timed.map((row) => row.busbw_gbs)), 'least busbw');
     }
   }
 }

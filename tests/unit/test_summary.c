@@ -4,7 +4,10 @@
 
 #include "server/store/result_record.h"
 #include "server/store/summary.h"
+#include "server/store/summary_build.h"
+#include "server/store/summary_json.h"
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/vectors.h"
 
 struct row {
     int case_no, attempt, series, cycle;
@@ -117,18 +120,98 @@ static void point_is_the_median_of_repeats(void **state)
     point = &summary->series[0].points[0];
     assert_int_equal(point->rows, 4);
     near(point->time_us, 13.0);
-    near(point->time_us_min, 10.0);
-    near(point->time_us_max, 30.0);
-    near(point->rank_us_min, 9.0);
-    near(point->rank_us_max, 31.0);
+    near(point->repeats.time_us[0], 10.0);
+    near(point->repeats.time_us[1], 30.0);
+    near(point->ranks.time_us[0], 9.0);
+    near(point->ranks.time_us[1], 31.0);
+    near(point->ranks.busbw_gbs[0], 150.0 / 31);
+    near(point->ranks.busbw_gbs[1], 150.0 / 9);
     near(point->busbw_gbs, (150.0 / 12 + 150.0 / 14) / 2);
-    near(point->busbw_gbs_min, 5.0);
-    near(point->busbw_gbs_max, 15.0);
+    near(point->repeats.busbw_gbs[0], 5.0);
+    near(point->repeats.busbw_gbs[1], 15.0);
     near(point->algbw_gbs, (100.0 / 12 + 100.0 / 14) / 2);
     assert_int_equal(point->wrong, 7);
     assert_int_equal(point->event, 1);
     assert_true(json_is_true(json_object_get(summary->series[1].key, "in_place")));
     summary_destroy(summary);
+}
+
+/* Every member of `wanted` is in `got`, numbers as near as they were printed. */
+static void has_all_of(const json_t *got, const json_t *wanted, const char *why)
+{
+    json_t *value;
+    const char *name;
+    size_t i;
+
+    if (json_is_number(wanted))
+        near(json_number_value(got), json_number_value(wanted));
+    else if (!json_is_object(wanted) && !json_is_array(wanted) &&
+             !json_equal(got, wanted))
+        fail_msg("%s: %s", why, json_dumps(got, JSON_ENCODE_ANY));
+    json_object_foreach((json_t *)(uintptr_t)wanted, name, value)
+    {
+        has_all_of(json_object_get(got, name), value, why);
+    }
+    json_array_foreach(wanted, i, value)
+    {
+        has_all_of(json_array_get(got, i), value, why);
+    }
+}
+
+/* The JSON of the only point of the rows, without a reason, which is read later. */
+static json_t *point_of(const json_t *rows)
+{
+    const struct summary_query query = {.up_to = INT64_MAX, .points = 1000};
+    struct summary_builder *builder;
+    struct summary *summary;
+    json_t *key = json_object(), *document, *point, *row;
+    struct buf out;
+    size_t i;
+
+    builder = summary_builder_create(&query, &key, 1);
+    json_array_foreach(rows, i, row)
+    {
+        struct result_record record;
+
+        free(result_record_read(row, &record));
+        record.event = (int64_t)i + 1;
+        assert_int_equal(summary_builder_add(builder, &record), 0);
+    }
+    summary = summary_builder_finish(builder);
+    assert_int_equal(summary->points, 1);
+    buf_init(&out, 65536);
+    buf_append_str(&out, "{");
+    assert_int_equal(summary_json_write(summary, &out), 0);
+    buf_append_str(&out, "}");
+    document = json_loads(out.data, 0, NULL);
+    point = json_array_get(
+        json_object_get(json_array_get(json_object_get(document, "series"), 0), "points"),
+        0);
+    json_incref(point);
+    json_decref(document);
+    buf_release(&out);
+    summary_destroy(summary);
+    summary_builder_destroy(builder);
+    json_decref(key);
+    return point;
+}
+
+static void points_are_those_that_the_page_makes_of_rows(void **state)
+{
+    json_t *document = vectors_load("aggregates.json"), *item;
+    size_t i;
+
+    (void)state;
+    json_array_foreach(vectors_list(document, "points"), i, item)
+    {
+        json_t *wanted = json_object_get(item, "point");
+        json_t *point = point_of(json_object_get(item, "rows"));
+
+        json_object_del(wanted, "reason");
+        has_all_of(point, wanted, json_string_value(json_object_get(item, "why")));
+        json_decref(point);
+    }
+    json_decref(document);
 }
 
 static void rows_are_told_apart_as_asked(void **state)
@@ -413,6 +496,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(point_is_the_median_of_repeats, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test(points_are_those_that_the_page_makes_of_rows),
         cmocka_unit_test_setup_teardown(rows_are_told_apart_as_asked, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(skipped_rows_say_why, fixture_setup,

@@ -13,15 +13,16 @@ const AXES = {
   latency: 'time per call, µs (up to 64 KiB)'
 };
 
-/* A point's value under a metric, with its bounds over ranks and repeats. */
+/* A point's value under a metric. The band is always from the least to the greatest of any
+ * rank, over all repeats: however many rows there are, and whoever added them up. */
 export function pointValue(point, metric) {
   if (point.time_us === null) {
     return null;
   }
   const isTime = metric === 'time' || metric === 'latency';
-  const [key, unit] = isTime ? ['time', 'us'] : [metric, 'gbs'];
-  const [lo, hi] = point[`${key}_bounds_${unit}`];
-  return {y: point[`${key}_${unit}`], lo, hi};
+  const key = isTime ? 'time_us' : `${metric}_gbs`;
+  const [lo, hi] = point.rank_spread[key];
+  return {y: point[key], lo, hi};
 }
 
 /* The sources are {name, book, spec} of one run or of several laid over one another; the

@@ -12,7 +12,7 @@ import {
 
 const LINES_MAX = 12;
 const COLUMNS = {
-  row: ['series', 'busbw', 'algbw', 'time', 'min … max'],
+  row: ['series', 'busbw', 'algbw', 'time', 'fastest … slowest rank', 'repeats'],
   figure: ['series', 'mean', 'min … max', 'figures']
 };
 
@@ -50,8 +50,10 @@ function readoutRow({line, point}) {
   return h('tr', h('th', {scope: 'row'}, glyph(line), h('span', line.label)),
     h('td', formatBandwidth(p.busbw_gbs)), h('td', formatBandwidth(p.algbw_gbs)),
     h('td', formatTime(p.time_us)),
-    h('td', `${formatTime(p.time_bounds_us[0])} … ${formatTime(p.time_bounds_us[1])}`,
-      p.repeats > 1 ? ` of ${p.repeats}` : null,
+    h('td', p.rank_spread.time_us.map(formatTime).join(' … ')),
+    h('td',
+      p.repeats > 1 ? `${p.repeats}: ${p.repeat_spread.time_us.map(formatTime).join(' … ')}`
+                    : '–',
       p.wrong ? h('strong.bad', ` ${p.wrong} wrong`) : null));
 }
 

@@ -36,10 +36,12 @@ export function lineLabel(row, variant = '', members = null) {
 
 export const placement = row => (row.in_place ? 'in place' : 'out of place');
 
-/* The repeats of one row as one figure: medians, and the widest bounds that any repeat
- * or rank saw. A bandwidth times its time is the same for all of them (the bytes that
- * count), so the bounds of bandwidths follow from the times'. `base` are figures of rows
- * that are not here: the medians are theirs until the server says better. */
+/* The repeats of one row as one figure, as the server's summary has it: medians over the
+ * rows; `rank_spread`, the least and the greatest of any rank in any row; `repeat_spread`,
+ * those of the rows, each a mean over its ranks. A bandwidth times its time is the same
+ * for all of them (the bytes that count), so what a rank saw follows from its time.
+ * `base` are figures of rows that are not here: the medians are theirs until the server
+ * says better. */
 export function summarise(rows, base) {
   const own = summariseRows(rows);
   if (!base?.repeats || rows.length === 0) {
@@ -48,36 +50,42 @@ export function summarise(rows, base) {
   if (own.repeats === 0) {
     return {...base, rows};
   }
-  const both = {...base, rows, repeats: base.repeats + own.repeats};
-  for (const key of ['time_bounds_us', 'algbw_bounds_gbs', 'busbw_bounds_gbs']) {
-    both[key] =
-      [Math.min(base[key][0], own[key][0]), Math.max(base[key][1], own[key][1])];
-  }
-  both.wrong = base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong;
-  return both;
+  return {
+    ...base,
+    rows,
+    repeats: base.repeats + own.repeats,
+    rank_spread: widest(base.rank_spread, own.rank_spread),
+    repeat_spread: widest(base.repeat_spread, own.repeat_spread),
+    wrong: base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong
+  };
 }
+
+const MEASURES = ['time_us', 'algbw_gbs', 'busbw_gbs'];
+const measures = of => Object.fromEntries(MEASURES.map(key => [key, of(key)]));
+const ends = values =>
+  [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
+const widest = (a, b) => measures(key => ends([...a[key], ...b[key]]));
 
 function summariseRows(rows) {
   const timed = rows.filter(row => row.skipped === undefined);
   const checked = timed.filter(row => row.wrong !== null && row.wrong !== undefined);
-  const low =
-    timed.reduce((a, row) => Math.min(a, row.time_min_us ?? row.time_us), Infinity);
-  const high = timed.reduce((a, row) => Math.max(a, row.time_max_us ?? row.time_us), 0);
-  const bounds = key => (timed.length === 0 ? null : [high,
-    low].map(time => timed[0][key] * timed[0].time_us / time));
-  const middle = key => median(timed.map(row => row[key]));
   return {
     rows,
     repeats: timed.length,
-    time_us: middle('time_us'),
-    time_bounds_us: timed.length ? [low, high] : null,
-    algbw_gbs: middle('algbw_gbs'),
-    algbw_bounds_gbs: bounds('algbw_gbs'),
-    busbw_gbs: middle('busbw_gbs'),
-    busbw_bounds_gbs: bounds('busbw_gbs'),
+    ...measures(key => median(timed.map(row => row[key]))),
+    rank_spread: timed.length ? rankSpread(timed) : null,
+    repeat_spread: timed.length ? measures(key => ends(timed.map(row => row[key]))) : null,
     wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
     skipped: timed.length ? undefined : rows[0]?.skipped
   };
+}
+
+function rankSpread(timed) {
+  const times = ends(timed.flatMap(
+    row => [row.time_min_us ?? row.time_us, row.time_max_us ?? row.time_us]));
+  const [first] = timed;
+  return measures(key => (key === 'time_us' ? times
+                            : ends(times.map(time => first[key] * first.time_us / time))));
 }
 
 const FIGURES = {

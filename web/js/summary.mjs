@@ -75,21 +75,15 @@ function caseOf(found, env) {
   };
 }
 
-/* A point of the summary with the names that a row's figures have. */
-export function pointOfSummary(point) {
-  const measured = point.rows > 0;
-  const wide = (low, high) => (measured ? [point[low], point[high]] : null);
-  const algbw = key => point[key] * (point.algbw_gbs / point.busbw_gbs || 1);
-  return {
-    size: point.size,
-    repeats: point.rows,
-    time_us: measured ? point.time_us : null,
-    time_bounds_us: wide('rank_us_min', 'rank_us_max'),
-    algbw_gbs: measured ? point.algbw_gbs : null,
-    algbw_bounds_gbs: measured ? [algbw('busbw_gbs_min'), algbw('busbw_gbs_max')] : null,
-    busbw_gbs: measured ? point.busbw_gbs : null,
-    busbw_bounds_gbs: wide('busbw_gbs_min', 'busbw_gbs_max'),
-    wrong: point.wrong,
-    skipped: measured ? undefined : point.reason ?? 'no reason was given'
-  };
-}
+/* A point of the summary as summarise() makes one of rows. */
+export const pointOfSummary = point => ({
+  size: point.size,
+  repeats: point.rows,
+  time_us: point.time_us ?? null,
+  algbw_gbs: point.algbw_gbs ?? null,
+  busbw_gbs: point.busbw_gbs ?? null,
+  rank_spread: point.rank_spread ?? null,
+  repeat_spread: point.repeat_spread ?? null,
+  wrong: point.wrong,
+  skipped: point.rows > 0 ? undefined : point.reason ?? 'no reason was given'
+});

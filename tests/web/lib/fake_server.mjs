@@ -342,14 +342,10 @@ function summaryPoint(point) {
     reason: null,
     wrong: point.wrong,
     time_us: point.time_us,
-    time_us_min: point.time_bounds_us[0],
-    time_us_max: point.time_bounds_us[1],
-    rank_us_min: point.time_bounds_us[0],
-    rank_us_max: point.time_bounds_us[1],
     algbw_gbs: point.algbw_gbs,
     busbw_gbs: point.busbw_gbs,
-    busbw_gbs_min: point.busbw_bounds_gbs[0],
-    busbw_gbs_max: point.busbw_bounds_gbs[1]
+    rank_spread: point.rank_spread,
+    repeat_spread: point.repeat_spread
   };
 }
 

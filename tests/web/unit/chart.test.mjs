@@ -40,11 +40,10 @@ test('the size axis spans what was asked for before anything is measured', () =>
 test('each metric has its value and bounds', () => {
   const point = {
     time_us: 10,
-    time_bounds_us: [8, 20],
     algbw_gbs: 4,
-    algbw_bounds_gbs: [2, 5],
     busbw_gbs: 6,
-    busbw_bounds_gbs: [3, 7.5]
+    rank_spread: {time_us: [8, 20], algbw_gbs: [2, 5], busbw_gbs: [3, 7.5]},
+    repeat_spread: {time_us: [10, 11], algbw_gbs: [3.6, 4], busbw_gbs: [5.5, 6]}
   };
   assert.deepEqual(model.pointValue(point, 'busbw'), {y: 6, lo: 3, hi: 7.5});
   assert.deepEqual(model.pointValue(point, 'algbw'), {y: 4, lo: 2, hi: 5});

@@ -10,7 +10,7 @@ const row = options =>
 
 test('nothing has no median', () => assert.equal(stats.median([]), null));
 
-test('repeats become medians, with the widest bounds that any rank saw', () => {
+test('repeats become medians, with the spread of ranks apart from that of repeats', () => {
   const rows = [10, 30, 20].map(time => ({
     ...row({size: 8}),
     time_us: time,
@@ -23,8 +23,10 @@ test('repeats become medians, with the widest bounds that any rank saw', () => {
   const summary = stats.summarise(rows);
   assert.equal(summary.time_us, 20);
   assert.equal(summary.busbw_gbs, 7.5);
-  assert.deepEqual(summary.time_bounds_us, [9, 32]);
-  assert.deepEqual(summary.busbw_bounds_gbs, [150 / 32, 150 / 9]);
+  assert.deepEqual(summary.rank_spread.time_us, [9, 32]);
+  assert.deepEqual(summary.rank_spread.busbw_gbs, [150 / 32, 150 / 9]);
+  assert.deepEqual(summary.repeat_spread.time_us, [10, 30]);
+  assert.deepEqual(summary.repeat_spread.busbw_gbs, [5, 15]);
   assert.equal(summary.wrong, 4);
   assert.equal(summary.repeats, 3);
 });
@@ -35,7 +37,7 @@ test('a skipped row has a reason and no figure; one of several does not hide the
     const alone = stats.summarise([skipped]);
     assert.equal(alone.skipped, 'too small');
     assert.equal(alone.time_us, null);
-    assert.equal(alone.busbw_bounds_gbs, null);
+    assert.equal(alone.rank_spread, null);
     const among = stats.summarise([skipped, row({size: 8})]);
     assert.equal(among.skipped, undefined);
     assert.equal(among.repeats, 1);

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {bookOf} from '../../../web/js/book.mjs';
-import {busFactor, median} from '../../../web/js/stats.mjs';
+import {busFactor, median, summarise} from '../../../web/js/stats.mjs';
+import {pointOfSummary} from '../../../web/js/summary.mjs';
 import {formatBandwidth, formatSize, parseSize} from '../../../web/js/units.mjs';
 import {sampleRow, stateWith} from '../lib/sample.mjs';
 
@@ -48,5 +49,26 @@ test('the headline is of the largest size of the first series', () => {
     assert.deepEqual([found.size, found.busbw_gbs], [size, gbs], why);
     const said = `${formatBandwidth(found.busbw_gbs)} GB/s at ${formatSize(found.size)}`;
     assert.equal(said, text, why);
+  }
+});
+
+/* Above some thousand rows the server adds them up in place of the page: what is drawn must
+ * not change. */
+test('points are the same, whether the page or the server made them', () => {
+  const near = (got, wanted, why) => {
+    if (typeof wanted === 'number') {
+      assert.ok(Math.abs(got - wanted) < 1e-9, `${why}: ${got} is not ${wanted}`);
+    } else if (wanted && typeof wanted === 'object') {
+      Object.keys(wanted).forEach(key => near(got[key], wanted[key], `${why}: ${key}`));
+    } else {
+      assert.equal(got, wanted, why);
+    }
+  };
+  for (const {rows, point, why} of vectors('aggregates').points) {
+    const own = summarise(rows);
+    const told = {...pointOfSummary({size: undefined, ...point}), rows};
+    near(own, told, why);
+    assert.deepEqual(Object.keys(told).filter(key => key !== 'size').sort(),
+      Object.keys(own).sort());
   }
 });
