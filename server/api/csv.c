@@ -8,40 +8,24 @@
 #include <string.h>
 
 #include "common/json_util.h"
+#include "common/row_fields.h"
 
 #define MEMBERS_MAX ((size_t)65536)
 
-static const char *const measurement_columns[] = {
-    "case",       "attempt",     "row",           "series",     "collective", "dtype",
-    "redop",      "root",        "in_place",      "size",       "count",      "iters",
-    "time_us",    "time_min_us", "time_max_us",   "algbw_gbs",  "busbw_gbs",  "first_us",
-    "wrong",      "skipped",     "times_us",      "samples_us", "simulated",  "emulated",
-    "enqueue_us", "cycle",       "ranks_per_gpu", "group",      NULL,
-};
-
-static const char *const figure_columns[] = {
-    "case",    "attempt",   "metric",   "value",         "unit", "higher_is_better",
-    "rank",    "labels",    "p99",      "min",           "max",  "values",
-    "skipped", "simulated", "emulated", "ranks_per_gpu", NULL,
-};
-
-static bool is_listed(const char *const *columns, const char *name)
+/* Walk over the columns: those of rows, then those of figures that rows have not. */
+static const char *next_column(const struct csv *csv, size_t *at)
 {
-    for (size_t i = 0; columns && columns[i]; i++) {
-        if (strcmp(columns[i], name) == 0)
-            return true;
-    }
-    return false;
-}
+    const struct row_field *fields;
+    size_t n;
 
-/* Walk over the columns of figures that are not among those of measurements. */
-static const char *next_figure(const struct csv *csv, size_t *i)
-{
-    while (csv->figures && csv->figures[*i]) {
-        const char *name = csv->figures[(*i)++];
+    fields = row_fields(&n);
+    while (*at < 2 * n) {
+        const struct row_field *field = &fields[*at % n];
+        bool is_of_rows = csv->has_rows && field->use & IN_CSV;
+        bool is_of_figures = csv->has_figures && field->use & IN_FIGURE_CSV;
 
-        if (!is_listed(csv->rows, name))
-            return name;
+        if ((*at)++ < n ? is_of_rows : is_of_figures && !is_of_rows)
+            return field->name;
     }
     return NULL;
 }
@@ -55,8 +39,8 @@ void csv_init(struct csv *csv, const json_t *run)
     bool has_rows =
         !is_program && !(json_is_array(collectives) && json_array_size(collectives) == 0);
 
-    csv->rows = has_rows ? measurement_columns : NULL;
-    csv->figures = is_program || has_control || !has_rows ? figure_columns : NULL;
+    csv->has_rows = has_rows;
+    csv->has_figures = is_program || has_control || !has_rows;
     csv->matrix = json_incref(json_object_get(spec, "matrix"));
     csv->cases = json_incref(json_object_get(run, "cases"));
 }
@@ -74,9 +58,7 @@ void csv_header(const struct csv *csv, struct buf *out)
     json_t *values;
     size_t i = 0;
 
-    for (size_t k = 0; csv->rows && csv->rows[k]; k++)
-        buf_printf(out, "%s,", csv->rows[k]);
-    while ((name = next_figure(csv, &i)) != NULL)
+    while ((name = next_column(csv, &i)) != NULL)
         buf_printf(out, "%s,", name);
     buf_append_str(out, "repeat");
     json_object_foreach(csv->matrix, name, values)
@@ -197,11 +179,7 @@ void csv_row(const struct csv *csv, const json_t *row, struct buf *out)
     const char *name;
     size_t i = 0;
 
-    for (size_t k = 0; csv->rows && csv->rows[k]; k++) {
-        put_value(json_object_get(row, csv->rows[k]), out);
-        buf_append_str(out, ",");
-    }
-    while ((name = next_figure(csv, &i)) != NULL) {
+    while ((name = next_column(csv, &i)) != NULL) {
         put_value(json_object_get(row, name), out);
         buf_append_str(out, ",");
     }

@@ -3,17 +3,17 @@
 #define RINGBENCH_SERVER_API_CSV_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "common/buf.h"
 
-/* The columns of a run: those of measurements, those of figures (of a program, or of the
- * control series) or both, and then what its case is: the repeat, and a column for each
- * variable of the matrix. */
+/* The columns of a run by common/row_fields.h: those of rows, those of figures (of a
+ * program, or of the control series) or both, and then what its case is: the repeat, and
+ * a column for each variable of the matrix. */
 struct csv {
-    const char *const *rows;    /* columns of measurements, or NULL */
-    const char *const *figures; /* columns of figures, or NULL */
-    json_t *matrix;             /* object by the names of the variables, or NULL */
-    json_t *cases;              /* array of {"repeat","env"}, or NULL */
+    bool has_rows, has_figures;
+    json_t *matrix; /* object by the names of the variables, or NULL */
+    json_t *cases;  /* array of {"repeat","env"}, or NULL */
 };
 
 /* For a run's document. */

@@ -6,6 +6,7 @@
 
 #include "common/clean_text.h"
 #include "common/json_util.h"
+#include "common/row_fields.h"
 
 #define ENV_TEXT_MAX 300
 
@@ -108,12 +109,17 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
 /* Whether two rows stand under the same heading. */
 static bool same_heading(const json_t *a, const json_t *b)
 {
-    static const char *const keys[] = {"case",  "attempt", "cycle", "collective",
-                                       "dtype", "redop",   "root"};
+    const struct row_field *fields;
+    size_t n;
 
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+    fields = row_fields(&n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *x, *y;
 
+        if (!(fields[i].use & IN_HEADING))
+            continue;
+        x = json_object_get(a, fields[i].name);
+        y = json_object_get(b, fields[i].name);
         if (x != y && !json_equal(x, y))
             return false;
     }

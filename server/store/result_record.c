@@ -4,25 +4,30 @@
 #include <string.h>
 
 #include "common/json_util.h"
+#include "common/row_fields.h"
 
-static void copy_members(json_t *key, const json_t *body, const char *const *names)
+/* The fields that are the same in a whole series, by IN_KEY or IN_FIGURE_KEY. */
+static json_t *common_fields(const json_t *body, enum row_use use)
 {
-    for (; *names; names++) {
-        json_t *value = json_object_get(body, *names);
+    const struct row_field *fields;
+    json_t *key = json_object();
+    size_t n;
+
+    fields = row_fields(&n);
+    for (size_t i = 0; i < n; i++) {
+        json_t *value =
+            fields[i].use & use ? json_object_get(body, fields[i].name) : NULL;
 
         if (value)
-            json_object_set(key, *names, value);
+            json_object_set(key, fields[i].name, value);
     }
+    return key;
 }
 
 static json_t *row_key(const json_t *body, struct result_record *record)
 {
-    static const char *const names[] = {"series",   "collective",    "dtype", "redop",
-                                        "root",     "in_place",      "group", "simulated",
-                                        "emulated", "ranks_per_gpu", NULL};
-    json_t *key = json_object();
+    json_t *key = common_fields(body, IN_KEY);
 
-    copy_members(key, body, names);
     record->size = json_get_int(body, "size", 0);
     if (json_object_get(body, "skipped")) {
         record->flags = RESULT_SKIPPED;
@@ -56,13 +61,10 @@ static const char *x_label(const json_t *labels)
 
 static json_t *figure_key(const json_t *body, struct result_record *record)
 {
-    static const char *const names[] = {"metric", "unit", "higher_is_better", "group",
-                                        NULL};
     json_t *labels = json_object_get(body, "labels"), *texts = json_object();
     const char *x = x_label(labels), *name;
-    json_t *key = json_object(), *value;
+    json_t *key = common_fields(body, IN_FIGURE_KEY), *value;
 
-    copy_members(key, body, names);
     json_object_foreach(labels, name, value)
     {
         if (!json_is_number(value))

@@ -48,10 +48,20 @@ class Contract {
     return answer;
   }
 
+  // What a worker sends has an entry in the table of fields that the schema is made from.
+  assertAllKnown(row) {
+    const { Row, Figure } = this.document.components.schemas;
+    const known = row.metric === undefined ? Row.properties : Figure.properties;
+    assert.deepEqual(Object.keys(row).filter((name) => !['id', 'time', 'type'].includes(name) && !known[name]), []);
+  }
+
   checkLines(type, path, text, what) {
     const schema = this.document.components.schemas[path.endsWith('results') ? 'Row' : 'Event'];
     if (type === 'application/x-ndjson') {
-      for (const line of text.split('\n').filter(Boolean)) this.assertFits(schema, JSON.parse(line), what);
+      for (const line of text.split('\n').filter(Boolean)) {
+        this.assertFits(schema, JSON.parse(line), what);
+        if (path.endsWith('results')) this.assertAllKnown(JSON.parse(line));
+      }
     } else if (type === 'text/event-stream') {
       for (const [, data] of text.matchAll(/^data: (\{"id".*)$/gm)) this.assertFits(schema, JSON.parse(data), what);
     }

@@ -1,11 +1,12 @@
-foreach(noun buf clean_text clock collective error headline ids json_util options problem run_spec
-        run_spec_memory secret_file series units utf8 variables)
+foreach(noun buf clean_text clock collective error headline ids json_util options problem row_fields
+        run_spec run_spec_memory secret_file series units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
 foreach(noun collective headline units)
     target_compile_definitions(test_${noun} PRIVATE
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
+target_compile_definitions(test_row_fields PRIVATE GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
 # Every allocation of the code under test goes through the test's own functions.
 target_link_options(test_run_spec_memory PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)

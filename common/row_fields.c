@@ -1,0 +1,80 @@
+/* row_fields.c - the fields of a result */
+#include "common/row_fields.h"
+
+#define BOTH_CSV (IN_CSV | IN_FIGURE_CSV)
+
+/* clang-format off */
+static const struct row_field fields[] = {
+    {"case", ROW_INTEGER, 0, "", ROW_EACH | FIGURE_EACH | BOTH_CSV | IN_HEADING | FROM_SERVER,
+     "which case of the run"},
+    {"attempt", ROW_INTEGER, 1, "", ROW_SOME | FIGURE_EACH | BOTH_CSV | IN_HEADING | FROM_SERVER,
+     "of the case, from 1"},
+    {"row", ROW_INTEGER, 0, "", ROW_EACH | FIGURE_SOME | IN_CSV,
+     "index in the order of `common/series.h`; figures of control series come after the rows"},
+    {"series", ROW_INTEGER, 0, "", ROW_EACH | IN_CSV | IN_KEY,
+     "index of the series (collective, dtype, redop, root, in place, group)"},
+    {"collective", ROW_COLLECTIVE, 0, "", ROW_EACH | IN_CSV | IN_KEY | IN_HEADING, ""},
+    {"dtype", ROW_DTYPE, 0, "", ROW_EACH | IN_CSV | IN_KEY | IN_HEADING, ""},
+    {"redop", ROW_REDOP, 0, "", ROW_EACH | IN_CSV | IN_KEY | IN_HEADING,
+     "`none` where nothing is reduced"},
+    {"root", ROW_INTEGER, -1, "", ROW_EACH | IN_CSV | IN_KEY | IN_HEADING,
+     "-1 where there is none"},
+    {"in_place", ROW_BOOLEAN, 0, "", ROW_EACH | IN_CSV | IN_KEY, ""},
+    {"size", ROW_INTEGER, 0, "bytes", ROW_EACH | IN_CSV,
+     "the larger of send and receive buffer, as nccl-tests prints"},
+    {"count", ROW_INTEGER, 0, "elements", ROW_EACH | IN_CSV,
+     "of one call, as nccl-tests prints"},
+    {"iters", ROW_INTEGER, 0, "", ROW_TIMED | FIGURE_SOME | IN_CSV,
+     "timed calls, or repetitions, behind the figures"},
+    {"time_us", ROW_NUMBER, 0, "us", ROW_TIMED | IN_CSV, "time per call, mean over ranks"},
+    {"time_min_us", ROW_NUMBER, 0, "us", ROW_TIMED | IN_CSV, "of the fastest rank"},
+    {"time_max_us", ROW_NUMBER, 0, "us", ROW_TIMED | IN_CSV, "of the slowest rank"},
+    {"algbw_gbs", ROW_NUMBER, 0, "GB/s", ROW_TIMED | IN_CSV, "from `time_us`; 1e9 bytes"},
+    {"busbw_gbs", ROW_NUMBER, 0, "GB/s", ROW_TIMED | IN_CSV, "algbw times the bus factor"},
+    {"first_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
+     "the first call of this row's series and size, slowest rank"},
+    {"wrong", ROW_INTEGER_OR_NULL, 0, "elements", ROW_TIMED | IN_CSV,
+     "wrong ones over all ranks; null: not checked"},
+    {"metric", ROW_STRING, 0, "", FIGURE_EACH | IN_FIGURE_CSV | IN_FIGURE_KEY,
+     "what the figure is called"},
+    {"value", ROW_NUMBER, 0, "", FIGURE_SOME | IN_FIGURE_CSV,
+     "of control series the median over the repetitions"},
+    {"unit", ROW_STRING, 0, "", FIGURE_EACH | IN_FIGURE_CSV | IN_FIGURE_KEY, ""},
+    {"higher_is_better", ROW_BOOLEAN, 0, "", FIGURE_EACH | IN_FIGURE_CSV | IN_FIGURE_KEY, ""},
+    {"control", ROW_STRING, 0, "", FIGURE_SOME, "the control series that it is of"},
+    {"rank", ROW_INTEGER, 0, "", FIGURE_SOME | IN_FIGURE_CSV, "absent: of all ranks"},
+    {"labels", ROW_LABELS, 0, "", FIGURE_SOME | IN_FIGURE_CSV,
+     "what was measured: further keys of the JSON line that the figure stood in"},
+    {"p99", ROW_NUMBER, 0, "", FIGURE_SOME | IN_FIGURE_CSV,
+     "over repetitions, as value is their median"},
+    {"min", ROW_NUMBER, 0, "", FIGURE_SOME | IN_FIGURE_CSV, "the lowest of values"},
+    {"max", ROW_NUMBER, 0, "", FIGURE_SOME | IN_FIGURE_CSV, "the highest of values"},
+    {"values", ROW_NUMBERS, 0, "", FIGURE_SOME | IN_FIGURE_CSV,
+     "of each rank: its own median"},
+    {"skipped", ROW_STRING, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV,
+     "only where it was not run: why, with the numbers; then the figures are absent"},
+    {"times_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV, "per rank, by rank (of the group)"},
+    {"samples_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV,
+     "`isolated`, and with `per_iter`: each iteration, maximum over ranks"},
+    {"simulated", ROW_TRUE, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV | IN_KEY,
+     "a model computed the figures: see simulation.md"},
+    {"emulated", ROW_TRUE, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV | IN_KEY,
+     "libraries of tests stood in for the real ones"},
+    {"enqueue_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
+     "until a call had returned, mean over ranks"},
+    {"cycle", ROW_INTEGER, 0, "", ROW_SOME | IN_CSV | IN_HEADING,
+     "only where the case has several: which one, from 0"},
+    {"ranks_per_gpu", ROW_INTEGER, 2, "", ROW_SOME | FIGURE_SOME | BOTH_CSV | IN_KEY,
+     "only where several ranks share a GPU: the figures then say nothing about a fabric"},
+    {"group", ROW_INTEGER, 0, "", ROW_SOME | FIGURE_SOME | IN_CSV | IN_KEY | IN_FIGURE_KEY,
+     "only with a split: which communicator, an index into the run's `groups`"},
+    {"errors", ROW_ERRORS, 0, "", ROW_SOME,
+     "the first wrong elements: `{\"rank\",\"index\",\"expected\",\"got\"}` (values as strings)"},
+};
+/* clang-format on */
+
+const struct row_field *row_fields(size_t *n)
+{
+    *n = sizeof(fields) / sizeof(fields[0]);
+    return fields;
+}

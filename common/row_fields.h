@@ -1,0 +1,55 @@
+/* row_fields.h - the fields of a result: a row of a collective, or a figure of a program
+ * or of the control series. Who has a field and where it shows is an entry here: CSV, the
+ * text's headings, the series of a summary, the API's description (/openapi.json) and
+ * docs/worker-contract.md are made from it or held against it. */
+#ifndef RINGBENCH_COMMON_ROW_FIELDS_H
+#define RINGBENCH_COMMON_ROW_FIELDS_H
+
+#include <stddef.h>
+
+enum row_type {
+    ROW_INTEGER,
+    ROW_INTEGER_OR_NULL,
+    ROW_NUMBER,
+    ROW_BOOLEAN,
+    ROW_TRUE, /* absent where it is not so */
+    ROW_STRING,
+    ROW_COLLECTIVE, /* names of common/collective.h */
+    ROW_DTYPE,
+    ROW_REDOP,
+    ROW_NUMBERS, /* an array */
+    ROW_ERRORS,  /* an array of {"rank","index","expected","got"} */
+    ROW_LABELS   /* an object of strings, numbers and booleans */
+};
+
+/* Who has a field, and where it shows. */
+enum row_use {
+    ROW_EACH = 1,       /* every row, skipped ones too */
+    ROW_TIMED = 2,      /* every row that was measured */
+    ROW_SOME = 4,       /* rows to which it applies */
+    FIGURE_EACH = 8,    /* every figure */
+    FIGURE_SOME = 16,   /* figures to which it applies */
+    IN_CSV = 32,        /* a column of rows */
+    IN_FIGURE_CSV = 64, /* a column of figures */
+    IN_HEADING = 128,   /* text: a row that differs in it stands under another heading */
+    IN_KEY = 256,       /* the same in all rows of a series */
+    IN_FIGURE_KEY = 512,
+    FROM_SERVER = 1024 /* the worker does not send it */
+};
+
+#define ROW_ANY (ROW_EACH | ROW_TIMED | ROW_SOME)
+#define FIGURE_ANY (FIGURE_EACH | FIGURE_SOME)
+
+struct row_field {
+    const char *name;
+    enum row_type type;
+    int minimum;      /* of integers */
+    const char *unit; /* or "" */
+    unsigned use;     /* of enum row_use */
+    const char *meaning;
+};
+
+/* All of them, in the order of CSV's columns; static. */
+const struct row_field *row_fields(size_t *n);
+
+#endif

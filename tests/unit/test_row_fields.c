@@ -1,0 +1,82 @@
+/* test_row_fields.c - the table of a result's fields is sound, and the docs show it.
+ * After a change of the table RINGBENCH_WRITE_GOLDEN=1 writes the docs' part anew. */
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/row_fields.h"
+#include "tests/unit/golden_file.h"
+
+#define BEGIN "<!-- row fields -->\n"
+#define END "<!-- end of row fields -->"
+
+static const char *const types[] = {
+    [ROW_INTEGER] = "integer",   [ROW_INTEGER_OR_NULL] = "integer or null",
+    [ROW_NUMBER] = "number",     [ROW_BOOLEAN] = "boolean",
+    [ROW_TRUE] = "true",         [ROW_STRING] = "string",
+    [ROW_COLLECTIVE] = "string", [ROW_DTYPE] = "string",
+    [ROW_REDOP] = "string",      [ROW_NUMBERS] = "array of numbers",
+    [ROW_ERRORS] = "array",      [ROW_LABELS] = "object",
+};
+
+static void each_field_is_there_once_and_somebody_has_it(void **state)
+{
+    const struct row_field *fields;
+    size_t n;
+
+    (void)state;
+    fields = row_fields(&n);
+    for (size_t i = 0; i < n; i++) {
+        unsigned use = fields[i].use;
+
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(fields[i].name, fields[k].name);
+        if (!(use & (ROW_ANY | FIGURE_ANY)))
+            fail_msg("nobody has %s", fields[i].name);
+        if ((use & (IN_CSV | IN_KEY) && !(use & ROW_ANY)) ||
+            (use & (IN_FIGURE_CSV | IN_FIGURE_KEY) && !(use & FIGURE_ANY)))
+            fail_msg("%s shows where nobody has it", fields[i].name);
+    }
+}
+
+static void put_fields(struct buf *out)
+{
+    const struct row_field *fields;
+    size_t n;
+
+    fields = row_fields(&n);
+    buf_append_str(out, "| key | type | unit | meaning |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < n; i++) {
+        if (fields[i].use & ROW_ANY && !(fields[i].use & FROM_SERVER))
+            buf_printf(out, "| `%s` | %s | %s | %s |\n", fields[i].name,
+                       types[fields[i].type], fields[i].unit, fields[i].meaning);
+    }
+}
+
+/* The page with its part between the marks as the table has it. */
+static void the_docs_show_each_field(void **state)
+{
+    char *page = golden_read("worker-contract.md");
+    char *begin = strstr(page, BEGIN), *end = strstr(page, END);
+    struct buf out;
+
+    (void)state;
+    assert_non_null(begin);
+    assert_non_null(end);
+    buf_init(&out, GOLDEN_FILE_MAX);
+    buf_append(&out, page, (size_t)(begin + strlen(BEGIN) - page));
+    put_fields(&out);
+    buf_append_str(&out, end);
+    golden_compare("worker-contract.md", out.data);
+    buf_release(&out);
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_field_is_there_once_and_somebody_has_it),
+        cmocka_unit_test(the_docs_show_each_field),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
