@@ -63,75 +63,62 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
     return 0;
 }
 
-/* "ranks": optional, but if there are any, all of them. */
+/* "placed": optional, [name, ranks] of each in the order of ranks. */
 static int read_nodes(struct case_file *file, const json_t *json, struct error *err)
 {
-    const json_t *array = json_object_get(json, "ranks"), *item;
-    size_t n = (size_t)file->world_size, i;
+    const json_t *array = json_object_get(json, "placed"), *item;
+    int64_t rank = 0, n = file->world_size, last;
+    size_t i;
 
     if (json_array_size(array) == 0) {
         return 0;
     }
-    if (json_array_size(array) != n) {
-        return error_set(err, ERROR_INVALID, "case: ranks must be an array of %zu", n);
-    }
-    file->nodes = calloc(n, sizeof(*file->nodes));
+    file->nodes = calloc((size_t)n, sizeof(*file->nodes));
     if (!file->nodes) {
         return error_set(err, ERROR_MEMORY, "case: out of memory");
     }
     json_array_foreach(array, i, item)
     {
-        int64_t rank = json_get_int(item, "rank", -1);
-        const char *node = json_get_str(item, "node", NULL);
-        if (rank < 0 || rank >= (int64_t)n || file->nodes[rank] || !node) {
+        const char *name = json_string_value(json_array_get(item, 0));
+        int64_t ranks = json_integer_value(json_array_get(item, 1));
+        if (!name || ranks < 1 || ranks > n - rank) {
             return error_set(err, ERROR_INVALID,
-                             "case: ranks[%zu] must be another rank with its node", i);
+                             "case: placed[%zu] must be a name and how many of the %lld "
+                             "ranks it has",
+                             i, (long long)n);
         }
-        file->nodes[rank] = strdup(node);
-        if (!file->nodes[rank]) {
-            return error_set(err, ERROR_MEMORY, "case: out of memory");
+        for (last = rank + ranks; rank < last; rank++) {
+            file->nodes[rank] = strdup(name);
+            if (!file->nodes[rank]) {
+                return error_set(err, ERROR_MEMORY, "case: out of memory");
+            }
         }
     }
-    return 0;
+    return rank == n
+               ? 0
+               : error_set(err, ERROR_INVALID, "case: placed has %lld of %lld ranks",
+                           (long long)rank, (long long)n);
 }
 
-static bool is_same_node(const struct case_file *file, int a, int b)
-{
-    const char *left = file->nodes[a], *right = file->nodes[b];
-
-    return left && right && strcmp(left, right) == 0;
-}
-
-/* By rank: the number of its node, in the order of first ranks. */
-static void number_nodes(const struct case_file *file, int *node_of)
-{
-    for (int rank = 0; file->nodes && rank < file->world_size; rank++) {
-        int first = 0, next = 0;
-
-        for (int i = 0; i < rank; i++) {
-            next = node_of[i] >= next ? node_of[i] + 1 : next;
-        }
-        while (first < rank && !is_same_node(file, first, rank)) {
-            first++;
-        }
-        node_of[rank] = first < rank ? node_of[first] : next;
-    }
-}
-
-static void read_local_ranks(const json_t *ranks, int *local_rank)
+/* By rank, as read_nodes has found them: the number of its node and its place there. */
+static void place_ranks(const json_t *placed, int *node_of, int *local_rank)
 {
     const json_t *item;
     size_t i;
+    int rank = 0;
 
-    json_array_foreach(ranks, i, item)
+    json_array_foreach(placed, i, item)
     {
-        local_rank[json_get_int(item, "rank", 0)] =
-            (int)json_get_int(item, "local_rank", 0);
+        int ranks = (int)json_integer_value(json_array_get(item, 1));
+        for (int place = 0; place < ranks; place++, rank++) {
+            node_of[rank] = (int)i;
+            local_rank[rank] = place;
+        }
     }
 }
 
 /* Which ranks form communicators, and so the rows; after read_nodes. */
-static int form_groups(struct case_file *file, const json_t *ranks, struct error *err)
+static int form_groups(struct case_file *file, const json_t *placed, struct error *err)
 {
     size_t n = (size_t)file->world_size;
     int *node_of = calloc(n, sizeof(*node_of));
@@ -139,8 +126,7 @@ static int form_groups(struct case_file *file, const json_t *ranks, struct error
     int status = node_of && local_rank ? 0 : -1;
 
     if (!status) {
-        number_nodes(file, node_of);
-        read_local_ranks(ranks, local_rank);
+        place_ranks(placed, node_of, local_rank);
         status = split_form(&file->spec->split, node_of, local_rank, file->world_size,
                             &file->groups);
     }
@@ -178,7 +164,7 @@ static int parse(struct case_file *file, json_t *json, bool heed_faults,
         return error_prefix(err, "case");
     }
     if (read_numbers(file, json, err) || read_nodes(file, json, err) ||
-        form_groups(file, json_object_get(json, "ranks"), err)) {
+        form_groups(file, json_object_get(json, "placed"), err)) {
         return -1;
     }
     if (heed_faults && file->spec->fault) {

@@ -79,20 +79,35 @@ static json_t *library_of(const struct live_case *live)
     return library;
 }
 
-/* The case file of docs/worker-contract.md, the same for every rank. */
+/* Groups by node and simulated topologies: what else ranks need of each other they find
+ * in the rendezvous. */
+static bool needs_nodes(const struct run *run)
+{
+    enum split_kind by = run->spec->split.kind;
+
+    return by == SPLIT_NODE || by == SPLIT_LOCAL_RANK || strcmp(run->backend, "sim") == 0;
+}
+
+static json_t *case_nodes(const struct run *run)
+{
+    json_t *nodes = json_array();
+
+    for (size_t i = 0; i < run->n_nodes; i++)
+        json_array_append_new(
+            nodes, json_pack("[s, i]", run->nodes[i].name, run->nodes[i].ranks));
+    return nodes;
+}
+
+/* The case file of docs/worker-contract.md, the same for every rank: nothing in it may
+ * grow with their number unless it must, since each node gets it. */
 static json_t *case_file(const struct live_case *live)
 {
     const struct run *run = live->active->run;
     json_t *spec = run_spec_case_json(run->spec);
-    json_t *ranks = json_array(), *library = library_of(live);
+    json_t *library = library_of(live);
 
-    for (size_t i = 0; i < run->n_nodes; i++) {
-        for (int k = 0; k < run->nodes[i].ranks; k++)
-            json_array_append_new(ranks, json_pack("{s:i, s:s, s:i}", "rank",
-                                                   run->nodes[i].first_rank + k, "node",
-                                                   run->nodes[i].name, "local_rank", k));
-    }
-    json_object_set_new(spec, "ranks", ranks);
+    if (needs_nodes(run))
+        json_object_set_new(spec, "placed", case_nodes(run));
     json_object_set_new(spec, "run", json_string(run->id));
     json_object_set_new(spec, "case", json_integer((json_int_t)live->index));
     json_object_set_new(spec, "attempt", json_integer(run->cases[live->index].attempt));

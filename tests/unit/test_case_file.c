@@ -11,7 +11,7 @@
 
 static const char good[] =
     "{\"run\":\"r1\",\"case\":2,\"attempt\":1,\"backend\":\"host\",\"world_size\":4,"
-    "\"ranks\":[],\"collectives\":[\"all_reduce\",\"broadcast\"],\"dtypes\":[\"float32\"]"
+    "\"collectives\":[\"all_reduce\",\"broadcast\"],\"dtypes\":[\"float32\"]"
     ","
     "\"redops\":[\"sum\",\"max\"],\"sizes\":[8,16],\"root\":-1,\"in_place\":\"both\","
     "\"iters\":20,\"warmup\":5,\"agg_iters\":2,\"check\":1,\"timing\":\"isolated\","
@@ -59,10 +59,7 @@ static void the_ranks_nodes_are_read(void **state)
 {
     struct error err = {0};
     struct case_file *file =
-        parse_with("ranks",
-                   "[{\"rank\":1,\"node\":\"b\"},{\"rank\":0,\"node\":\"a\"},"
-                   "{\"rank\":3,\"node\":\"c\"},{\"rank\":2,\"node\":\"c\"}]",
-                   false, NULL);
+        parse_with("placed", "[[\"a\",1],[\"b\",1],[\"c\",2]]", false, NULL);
 
     (void)state;
     assert_non_null(file);
@@ -70,11 +67,12 @@ static void the_ranks_nodes_are_read(void **state)
     assert_string_equal(file->nodes[1], "b");
     assert_string_equal(file->nodes[3], "c");
     case_file_destroy(file);
-    assert_null(parse_with("ranks", "[{\"rank\":0,\"node\":\"a\"}]", false, &err));
-    assert_string_equal(err.text, "case: ranks must be an array of 4");
-    assert_null(parse_with("ranks", "[{\"rank\":0,\"node\":\"a\"},{\"rank\":0},{},{}]",
-                           false, &err));
-    assert_string_equal(err.text, "case: ranks[1] must be another rank with its node");
+    assert_null(parse_with("placed", "[[\"a\",1],[\"b\",2]]", false, &err));
+    assert_string_equal(err.text, "case: placed has 3 of 4 ranks");
+    assert_null(parse_with("placed", "[[\"a\",1],[\"b\",4]]", false, &err));
+    assert_string_equal(err.text, "case: placed[1] must be a name and how many of the 4 "
+                                  "ranks it has");
+    assert_null(parse_with("placed", "[[\"a\",1],[1]]", false, &err));
 }
 
 static void what_is_wrong_is_named(void **state)

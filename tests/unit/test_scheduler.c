@@ -60,6 +60,35 @@ static void a_run_completes_when_all_ranks_are_done_and_gone(void **state)
     release_agent(&b);
 }
 
+/* A thousand nodes get as many starts. */
+static void a_start_names_other_nodes_only_to_groups_of_them(void **state)
+{
+    struct world *world = *state;
+    struct agent a, b;
+    struct error err;
+    const json_t *start, *nodes;
+    char run[16];
+
+    agent_start(&a, world, "a");
+    agent_start(&b, world, "b");
+    submit(world, "{}", run);
+    start = agent_await(&a, "start");
+    assert_int_equal(json_array_size(json_object_get(start, "ranks")), 1);
+    assert_null(json_object_get(json_object_get(start, "spec"), "placed"));
+    assert_int_equal(scheduler_cancel(world->scheduler, run, &err), 0);
+    agent_say(&a, run, 1, "gone", "");
+    agent_say(&b, run, 1, "gone", "");
+    assert_ended(world, run, "cancelled", NULL);
+    submit(world, "{\"split\":\"node\"}", run);
+    start = agent_await(&a, "start");
+    nodes = json_object_get(json_object_get(start, "spec"), "placed");
+    assert_int_equal(json_array_size(nodes), 2);
+    assert_string_equal(json_string_value(json_array_get(json_array_get(nodes, 1), 0)),
+                        "b");
+    release_agent(&a);
+    release_agent(&b);
+}
+
 static void the_rank_that_died_is_named_not_its_witness(void **state)
 {
     struct world *world = *state;
@@ -552,6 +581,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_WORLD(a_run_completes_when_all_ranks_are_done_and_gone),
+        WITH_WORLD(a_start_names_other_nodes_only_to_groups_of_them),
         WITH_WORLD(the_rank_that_died_is_named_not_its_witness),
         WITH_WORLD(a_victim_is_not_named_by_those_who_saw_it_leave),
         WITH_WORLD(a_lost_node_settles_whom_a_circle_of_blame_leaves_open),

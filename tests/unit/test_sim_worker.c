@@ -39,8 +39,7 @@ static void write_case(const char *kinds, const char *members)
     snprintf(text, sizeof(text),
              "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"backend\":\"sim\","
              "\"world_size\":%d,\"collectives\":%s,\"dtypes\":[\"float32\"],"
-             "\"ranks\":[{\"rank\":0,\"node\":\"a\"},{\"rank\":1,\"node\":\"a\"},"
-             "{\"rank\":2,\"node\":\"b\"},{\"rank\":3,\"node\":\"b\"}],"
+             "\"placed\":[[\"a\",2],[\"b\",2]],"
              "\"redops\":[\"sum\"],\"root\":1,\"in_place\":\"both\",\"warmup\":1,"
              "\"agg_iters\":1,\"check\":1,\"seed\":7}",
              RANKS, kinds);
