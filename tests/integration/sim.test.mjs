@@ -30,7 +30,7 @@ test('every output of a simulated run says so', limit, async (t) => {
   const lines = await (await server.followText(sim())).ended();
   assert.ok(lines.includes('# placed: sim, 4 ranks on node-1, node-2'), lines.join('\n'));
   assert.ok(lines.includes('# all_reduce float32 sum, simulated: these are no measurements'));
-  assert.match(lines.at(-1), /^completed: 6 rows in .* GB\/s, simulated$/);
+  assert.match(lines.at(-1), /^completed: 6 rows in .* GB\/s at 64M, simulated$/);
 
   const id = lines[0].match(/^# run (\S+)/)[1];
   const rows = await server.rows(id);
