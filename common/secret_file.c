@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-FILE *secret_file_open(const char *what, const char *path, struct error *err)
+static FILE *open_checked(const char *what, const char *path, mode_t forbidden,
+                          const char *fault, struct error *err)
 {
     /* Nobody may be there to write to a pipe. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -22,10 +23,10 @@ FILE *secret_file_open(const char *what, const char *path, struct error *err)
                   "%s %s belongs to user %u, who could change it: chown it to root or to "
                   "user %u",
                   what, path, (unsigned)st.st_uid, (unsigned)geteuid());
-    else if (st.st_mode & (S_IRWXO | S_IWGRP))
+    else if (st.st_mode & forbidden)
         error_set(err, ERROR_INVALID,
-                  "%s %s can be read or changed by others (mode %04o): chmod 600 it",
-                  what, path, (unsigned)st.st_mode & 07777u);
+                  "%s %s can be %s by others (mode %04o): chmod %s it", what, path, fault,
+                  (unsigned)st.st_mode & 07777u, forbidden & S_IROTH ? "600" : "644");
     else
         return file;
     if (file)
@@ -33,4 +34,14 @@ FILE *secret_file_open(const char *what, const char *path, struct error *err)
     else if (fd >= 0)
         close(fd);
     return NULL;
+}
+
+FILE *secret_file_open(const char *what, const char *path, struct error *err)
+{
+    return open_checked(what, path, S_IRWXO | S_IWGRP, "read or changed", err);
+}
+
+FILE *secret_file_open_public(const char *what, const char *path, struct error *err)
+{
+    return open_checked(what, path, S_IWOTH | S_IWGRP, "changed", err);
 }

@@ -11,4 +11,7 @@
  * followed: Kubernetes mounts secrets as such. */
 FILE *secret_file_open(const char *what, const char *path, struct error *err);
 
+/* The same for a file that is no secret but that much is decided by: all may read it. */
+FILE *secret_file_open_public(const char *what, const char *path, struct error *err);
+
 #endif

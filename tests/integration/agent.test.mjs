@@ -389,10 +389,20 @@ test('refuses what it can not or must not start', limit, async (t) => {
   await agent.errorLine(/a command of the server is ignored: its type 'dance'/);
 });
 
+test('a list of allowed variables that others can change is refused', limit, async (t) => {
+  const config = tempDir(t);
+  fs.writeFileSync(path.join(config, 'allow_env'), 'NCCL_NET_PLUGIN\n');
+  fs.chmodSync(path.join(config, 'allow_env'), 0o666);
+  const agent = startAgent(t, 'http://127.0.0.1:1', ['--config-dir', config]);
+  assert.notEqual((await agent.ended()).code, 0);
+  assert.match(agent.errors.join('\n'),
+    /allow_env can be changed by others \(mode 0666\): chmod 644 it/);
+});
+
 test('its own configuration allows more variables', limit, async (t) => {
   const server = await new FakeServer(t).listen();
   const config = tempDir(t);
-  fs.writeFileSync(path.join(config, 'allow_env'), '# ours\nNCCL_NET_PLUGIN\n');
+  fs.writeFileSync(path.join(config, 'allow_env'), '# ours\nNCCL_NET_PLUGIN\n', { mode: 0o644 });
   const agent = startAgent(t, server.url, ['--config-dir', config], { RINGBENCH_ALLOW_FAULTS: '1' });
   await registered(server, agent);
   server.command(startCommand('env',

@@ -14,7 +14,7 @@ const limit = { timeout: 120000 * patience };
 async function startNode(t, { allow = '', args = [], env = {} } = {}) {
   const dir = tempDir(t);
   fs.mkdirSync(path.join(dir, 'programs.d'));
-  fs.writeFileSync(path.join(dir, 'allow_env'), allow);
+  fs.writeFileSync(path.join(dir, 'allow_env'), allow, { mode: 0o644 });
   fs.writeFileSync(path.join(dir, 'programs.d', 'show.json'), JSON.stringify({
     argv: [process.execPath, '-e', 'console.log(JSON.stringify(process.env))'],
   }));

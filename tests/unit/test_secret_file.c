@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,6 +46,28 @@ static void only_the_owner_writes_and_no_others_read(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_int_equal(chmod("key", cases[i].mode), 0);
         opened("key", cases[i].reason);
+    }
+}
+
+static void what_is_no_secret_may_be_read(void **state)
+{
+    static const struct {
+        mode_t mode;
+        bool is_fine;
+    } cases[] = {{0644, true}, {0600, true}, {0664, false}, {0646, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct error err = {ERROR_NONE, ""};
+        FILE *file;
+
+        assert_int_equal(chmod("key", cases[i].mode), 0);
+        file = secret_file_open_public("list", "key", &err);
+        assert_int_equal(file != NULL, cases[i].is_fine);
+        if (file)
+            fclose(file);
+        else
+            assert_non_null(strstr(err.text, "list key can be changed by others (mode "));
     }
 }
 
@@ -107,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_owner_writes_and_no_others_read),
+        cmocka_unit_test(what_is_no_secret_may_be_read),
         cmocka_unit_test(follows_links_and_wants_a_file),
         cmocka_unit_test(belongs_to_root_or_to_who_reads),
     };
