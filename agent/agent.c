@@ -31,7 +31,8 @@
 #define DELIVER_MS 5000
 #define RETRY_SPOOL_MS 1000
 #define ONE_LEAVE_NS INT64_C(500000000) /* an interrupt within it is the same one */
-#define ONCE_MS 5000                    /* for another case of the same run to come */
+#define ALONE_MS 100 /* between two looks at what an agent that was killed left */
+#define ONCE_MS 5000 /* for another case of the same run to come */
 
 enum stage { STAGE_UP, STAGE_TELLING, STAGE_STOPPING, STAGE_DELIVERING, STAGE_LEAVING };
 
@@ -43,7 +44,7 @@ struct agent {
     const struct agent_config *config;
     uv_loop_t loop;
     uv_signal_t signals[3];
-    uv_timer_t stage_timer, spool_timer, idle_timer, once_timer;
+    uv_timer_t stage_timer, spool_timer, idle_timer, once_timer, alone_timer;
     struct identity identity;
     struct spool *spool;
     struct outbox *outbox;
@@ -53,6 +54,7 @@ struct agent {
     struct supervisor *supervisor;
     json_t *inventory;
     struct link *link;
+    size_t n_leftovers; /* cases of an agent that was killed here */
     enum stage stage;
     int signum; /* that the leave was asked for by; 0: none */
     int64_t signalled_ns;
@@ -206,11 +208,38 @@ static json_t *on_cases(void *arg)
     return supervisor_cases(agent->supervisor);
 }
 
+static void start_link(struct agent *agent);
+
+static void on_alone_timer(uv_timer_t *timer);
+
+/* What an earlier agent left here may take its time to die (agent/reaper), and until then
+ * this node is not idle: the server hears of the end of those cases then; and if there
+ * are none that it knows, of this agent. */
+static void go_on_alone(struct agent *agent)
+{
+    if (!process_table_is_alone(agent->processes)) {
+        if (!uv_is_active((uv_handle_t *)&agent->alone_timer))
+            log_info("waiting for what an earlier agent left here to end");
+        uv_timer_start(&agent->alone_timer, on_alone_timer, ALONE_MS, ALONE_MS);
+        return;
+    }
+    uv_timer_stop(&agent->alone_timer);
+    if (agent->link)
+        supervisor_bury(agent->supervisor);
+    else
+        start_link(agent);
+}
+
+static void on_alone_timer(uv_timer_t *timer)
+{
+    go_on_alone(timer->data);
+}
+
 static void on_registered(void *arg, const char *local_ip)
 {
     struct agent *agent = arg;
 
-    supervisor_bury(agent->supervisor);
+    go_on_alone(agent);
     if (!agent->config->advertise && local_ip[0] != '\0')
         supervisor_set_address(agent->supervisor, local_ip);
 }
@@ -328,8 +357,9 @@ static void on_blocked(void *arg)
 
 /* ---- start ---- */
 
-static int start_link(struct agent *agent, struct error *err)
+static void start_link(struct agent *agent)
 {
+    struct error err;
     struct link_handlers handlers = {.cases = on_cases,
                                      .on_registered = on_registered,
                                      .on_command = on_command,
@@ -340,19 +370,22 @@ static int start_link(struct agent *agent, struct error *err)
                                      .on_left = on_left,
                                      .arg = agent};
 
+    if (agent->stage != STAGE_UP)
+        return;
     agent->link = link_create(&agent->loop, agent->config, &agent->identity,
-                              agent->outbox, agent->inventory, &handlers, err);
-    if (!agent->link)
-        return -1;
-    link_start(agent->link);
-    return 0;
+                              agent->outbox, agent->inventory, &handlers, &err);
+    if (agent->link) {
+        link_start(agent->link);
+    } else {
+        fail(agent, err.text);
+        uv_stop(&agent->loop);
+    }
 }
 
 static void on_probed(void *arg, json_t *backends)
 {
     struct agent *agent = arg;
     const char *held = process_table_containment(agent->processes);
-    struct error err;
 
     log_info("a case's processes are held together by a %s", held);
     inherit_log(&agent->config->worker_environment, environ);
@@ -362,10 +395,10 @@ static void on_probed(void *arg, json_t *backends)
     json_object_set_new(agent->inventory, "containment", json_string(held));
     probe_destroy(agent->probe);
     agent->probe = NULL;
-    if (agent->stage == STAGE_UP && start_link(agent, &err)) {
-        fail(agent, err.text);
-        uv_stop(&agent->loop);
-    }
+    if (agent->n_leftovers == 0)
+        go_on_alone(agent);
+    else
+        start_link(agent);
 }
 
 static void on_leftover(void *arg, const struct case_id *id)
@@ -373,6 +406,7 @@ static void on_leftover(void *arg, const struct case_id *id)
     struct agent *agent = arg;
 
     supervisor_adopt(agent->supervisor, id);
+    agent->n_leftovers++;
 }
 
 /* An agent that was killed here is one with this one. */
@@ -390,6 +424,7 @@ static void take_up_leftovers(struct agent *agent)
                  (unsigned long long)spool_count(agent->spool), spool_dir(agent->spool));
     spool_reset(agent->spool);
     supervisor_forget(agent->supervisor);
+    agent->n_leftovers = 0;
 }
 
 static int create_parts(struct agent *agent, struct error *err)
@@ -413,7 +448,7 @@ static int create_parts(struct agent *agent, struct error *err)
     agent->outbox = outbox_create(agent->spool, &handlers, err);
     if (!agent->outbox)
         return -1;
-    agent->processes = process_table_create(&agent->loop, err);
+    agent->processes = process_table_create(&agent->loop, spool_dir(agent->spool), err);
     if (!agent->processes)
         return -1;
     agent->programs = program_list_load(config->config_dir, err);
@@ -439,7 +474,7 @@ static int create_parts(struct agent *agent, struct error *err)
 static void init_handles(struct agent *agent)
 {
     uv_timer_t *timers[] = {&agent->stage_timer, &agent->spool_timer, &agent->idle_timer,
-                            &agent->once_timer};
+                            &agent->once_timer, &agent->alone_timer};
 
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         uv_timer_init(&agent->loop, timers[i]);
@@ -460,6 +495,7 @@ static void close_handles(struct agent *agent)
     uv_close((uv_handle_t *)&agent->spool_timer, NULL);
     uv_close((uv_handle_t *)&agent->idle_timer, NULL);
     uv_close((uv_handle_t *)&agent->once_timer, NULL);
+    uv_close((uv_handle_t *)&agent->alone_timer, NULL);
 }
 
 /* It is leaving: what asks for that once more must not kill it on the way. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -25,6 +26,7 @@
 #include "common/log.h"
 
 #define SCRATCH_BYTES 65536
+#define LOCK_NAME "reapers"
 #define STRINGS_FD_NAME "ringbench-program"
 #define READY_MS 10000 /* for a reaper to start */
 #define END_MS 40000   /* for it to end all, which it gives up before */
@@ -40,6 +42,11 @@ struct process_table {
     struct process_tree *trees;
     const char *containment;
     int answer_ms, end_ms; /* for a reaper to answer, and to have ended all */
+    /* Locked by this process and the reapers that it starts, which all have the one open
+     * file: it stays so until the last of them has ended. -1: none. */
+    int lock;
+    bool has_lock;
+    char lock_path[PATH_MAX];
     char reaper[PATH_MAX];
     char scratch[SCRATCH_BYTES]; /* what any pipe is read into */
 };
@@ -513,6 +520,8 @@ static int spawn_reaper(const struct process_table *table, int socket, pid_t *pi
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    if (table->lock >= 0)
+        posix_spawn_file_actions_adddup2(&actions, table->lock, REAPER_LOCK);
     posix_spawn_file_actions_adddup2(&actions, socket, REAPER_SOCKET);
     posix_spawnattr_init(&attributes);
     sigfillset(&set);
@@ -553,7 +562,7 @@ static int start_reaper(struct process_tree *tree, struct error *err)
         return error_set_errno(err, ERROR_IO, errno, "can't make a pair of sockets");
     tree->socket = ends[0];
     /* Out of the way of the descriptors that it is given. */
-    moved = fcntl(ends[1], F_DUPFD_CLOEXEC, REAPER_SOCKET + 1);
+    moved = fcntl(ends[1], F_DUPFD_CLOEXEC, REAPER_LOCK + 1);
     close(ends[1]);
     code = moved < 0 ? errno : spawn_reaper(tree->table, moved, &tree->reaper);
     if (moved >= 0)
@@ -645,7 +654,44 @@ void process_table_limit(struct process_table *table, int answer_ms, int end_ms)
     table->end_ms = end_ms;
 }
 
-struct process_table *process_table_create(uv_loop_t *loop, struct error *err)
+static int open_lock(struct process_table *table, const char *dir, struct error *err)
+{
+    table->lock = -1;
+    if (!dir)
+        return 0;
+    if (snprintf(table->lock_path, PATH_MAX, "%s/" LOCK_NAME, dir) >= PATH_MAX)
+        return error_set(err, ERROR_INVALID, "%s is too long a path", dir);
+    table->lock = open(table->lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (table->lock < 0)
+        return error_set_errno(err, ERROR_IO, errno, "can't open %s", table->lock_path);
+    return 0;
+}
+
+bool process_table_is_alone(struct process_table *table)
+{
+    if (!table->has_lock && table->lock >= 0)
+        table->has_lock = flock(table->lock, LOCK_EX | LOCK_NB) == 0;
+    return table->has_lock || table->lock < 0;
+}
+
+/* The file goes, unless a reaper that still ends something needs it. */
+static void close_lock(struct process_table *table)
+{
+    int fd;
+
+    if (table->lock < 0)
+        return;
+    close(table->lock);
+    fd = open(table->lock_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlink(table->lock_path);
+    close(fd);
+}
+
+struct process_table *process_table_create(uv_loop_t *loop, const char *dir,
+                                           struct error *err)
 {
     struct process_table *table = calloc(1, sizeof(*table));
     int result;
@@ -653,6 +699,10 @@ struct process_table *process_table_create(uv_loop_t *loop, struct error *err)
     if (!table || find_reaper(table)) {
         free(table);
         error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    if (open_lock(table, dir, err)) {
+        free(table);
         return NULL;
     }
     table->loop = loop;
@@ -667,6 +717,7 @@ struct process_table *process_table_create(uv_loop_t *loop, struct error *err)
     if (result) {
         error_set(err, ERROR_INTERNAL, "can't watch child processes: %s",
                   uv_strerror(result));
+        close_lock(table);
         free(table);
         return NULL;
     }
@@ -697,6 +748,7 @@ void process_table_destroy(struct process_table *table)
         tree->table = NULL;
         free_tree(tree);
     }
+    close_lock(table);
     uv_close((uv_handle_t *)&table->on_child, on_table_closed);
     uv_close((uv_handle_t *)&table->settle_timer, on_table_closed);
 }

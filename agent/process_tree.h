@@ -16,8 +16,14 @@
 struct process_table; /* all trees of this agent, which it makes a subreaper */
 struct process_tree;
 
-/* The program ringbench-reaper is beside this one. */
-struct process_table *process_table_create(uv_loop_t *loop, struct error *err);
+/* The program ringbench-reaper is beside this one. `dir`, which only one table at a time
+ * has, is where the reapers of an earlier table are known by; NULL: nowhere. */
+struct process_table *process_table_create(uv_loop_t *loop, const char *dir,
+                                           struct error *err);
+
+/* Whether all reapers of earlier tables on the directory have ended, and what was below
+ * them: they outlive an agent that was killed. Start no tree for a case before. */
+bool process_table_is_alone(struct process_table *table);
 
 /* Every tree must have been destroyed. NULL is fine. */
 void process_table_destroy(struct process_table *table);

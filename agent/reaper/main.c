@@ -417,8 +417,9 @@ static int start(struct reaper *reaper)
 {
     struct reaper_reply ready = {.type = REAPER_READY, .number = REAPER_PROTOCOL};
 
-    close_from(REAPER_SOCKET + 1);
+    close_from(REAPER_LOCK + 1);
     fcntl(REAPER_SOCKET, F_SETFD, FD_CLOEXEC);
+    fcntl(REAPER_LOCK, F_SETFD, FD_CLOEXEC);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
         return -1;
     reaper->on_child = watch_children();

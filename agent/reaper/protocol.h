@@ -8,9 +8,10 @@
 
 /* Another one with every change to what is below: an upgrade replaces the reaper's file
  * under agents that run. */
-#define REAPER_PROTOCOL 1
+#define REAPER_PROTOCOL 2
 
 #define REAPER_SOCKET 3 /* the reaper's end */
+#define REAPER_LOCK 4   /* a locked file, to hold for life; or nothing */
 #define REAPER_TEXT_MAX 1000
 
 /* End of file says the same as REAPER_END: the agent has died. */

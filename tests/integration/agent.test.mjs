@@ -211,7 +211,7 @@ test('gives a worker the environment, descriptors and case file of the contract'
       .map(([, fd]) => Number(fd)), [0, 1, 2, 3]);
     assert.equal(fds[0][2], '/dev/null');
     assert.deepEqual(fs.readdirSync(path.join(agent.dir, 'spool')).sort(),
-      ['events.ndjson', 'identity', 'lock']);
+      ['events.ndjson', 'identity', 'lock', 'reapers']);
   });
 
 test('between the ranks that it starts it is heard of', limit, async (t) => {

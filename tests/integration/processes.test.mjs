@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { startAgent, startServer } from './lib/cluster.mjs';
-import { isAlive, patience, tempDir, waitFor } from './lib/fixture.mjs';
+import { atEnd, isAlive, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 
@@ -29,7 +29,7 @@ n=$(($1 + 1))
 setsid sh "$0" $n <&- >&- 2>&- 3>&- &
 [ $n -gt 1 ] || { echo "left $$"; sleep 3000; }`;
 
-async function nodeWith(t, script) {
+async function nodeWith(t, script, more = []) {
   const config = tempDir(t);
   const server = await startServer(t);
   fs.mkdirSync(path.join(config, 'programs.d'));
@@ -38,7 +38,8 @@ async function nodeWith(t, script) {
     argv: ['sh', '{config_dir}/leaving.sh', '{then}'],
     parameters: { then: { type: 'enum', values: ['end', 'stay', '0'] } },
   }));
-  return { server, agent: await startAgent(t, server, 'node-1', { args: ['--config-dir', config] }) };
+  const args = ['--config-dir', config, ...more];
+  return { server, args, agent: await startAgent(t, server, 'node-1', { args }) };
 }
 
 // A run of it, and the pids of what it leaves behind.
@@ -89,6 +90,25 @@ test('so does the death of the agent', limit, async (t) => {
   agent.signal('SIGKILL');
   await waitFor(() => agent.workers().length === 0 && ![...pids, ...reapers].some(isAlive),
     () => `these are left: ${agent.workers()}`);
+});
+
+// The reaper stands still, as one does that waits for a driver to let go of a process.
+test('an agent that is started again waits for what a killed one left', limit, async (t) => {
+  const spool = ['--spool-dir', path.join(tempDir(t), 'spool')];
+  const { server, agent, args } = await nodeWith(t, leaving, spool);
+  const { id, pids } = await started(server, 'stay');
+  const [reaper] = reapersOf(agent);
+  process.kill(reaper, 'SIGSTOP');
+  atEnd(t, () => isAlive(reaper) && process.kill(reaper, 'SIGCONT'));
+  agent.signal('SIGKILL');
+  await waitFor(() => !isAlive(agent.pid), 'the agent lives');
+  const next = await startAgent(t, server, 'node-1', { args, ready: false });
+  await next.errorLine(/waiting for what an earlier agent left here to end/);
+  assert.deepEqual(pids.filter(isAlive), pids);
+  assert.notEqual((await server.node('node-1')).state, 'idle');
+  process.kill(reaper, 'SIGCONT');
+  assert.equal((await server.runEnds(id)).state, 'failed');
+  await idleWithNothingLeft(server, next, [...pids, reaper]);
 });
 
 test('so does the death of the reaper; the next case has another one', limit, async (t) => {

@@ -116,7 +116,7 @@ static void setup(struct fixture *fixture)
 
     memset(fixture, 0, sizeof(*fixture));
     uv_loop_init(&fixture->loop);
-    fixture->table = process_table_create(&fixture->loop, NULL);
+    fixture->table = process_table_create(&fixture->loop, NULL, NULL);
     assert_non_null(fixture->table);
     fixture->tree = process_tree_create(fixture->table, on_tree_end, fixture, &err);
     if (!fixture->tree)
