@@ -130,7 +130,8 @@ static void check_args(json_t *value, const char *pointer, struct problems *prob
 }
 
 static const struct spec_field program_table[] = {
-    {"name", "\"\"", 0, SPEC_TEXT(program.name, RUN_SPEC_NAME_MAX, check_program_name)},
+    {"name", NULL, SPEC_REQUIRED,
+     SPEC_TEXT(program.name, PROGRAM_NAME_MAX, check_program_name)},
     {"args", "{}", 0, SPEC_JSON(program.args, check_args)},
 };
 

@@ -281,6 +281,8 @@ void spec_fields_read(const struct spec_fields *fields, unsigned uses,
             field->kind->parse(field, value, spec, at, problems);
         else if (field->usual)
             take_usual(field, spec, at, problems);
+        else if (field->uses & SPEC_REQUIRED)
+            problems_add(problems, at, "is required");
     }
 }
 

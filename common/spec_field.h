@@ -19,7 +19,8 @@ enum spec_use {
     SPEC_MEASUREMENT = 1, /* of collectives: has no meaning for a program */
     SPEC_CASE = 2,        /* of workers: stands in the case file */
     SPEC_SETTING = 4,     /* who reads results is told where it is not as usual */
-    SPEC_HIDDEN = 8       /* of tests: messages do not name it */
+    SPEC_HIDDEN = 8,      /* of tests: messages do not name it */
+    SPEC_REQUIRED = 16    /* must be given */
 };
 
 struct spec_field {

@@ -1,6 +1,5 @@
 // openapi.test.mjs - what the server says of itself, held against what it answers
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
 import { test } from 'node:test';
 
 import { long, quick, startCluster } from './lib/cluster.mjs';
@@ -208,14 +207,6 @@ const bad = [
   { timing: 'isolated', per_iter: true }, { timing: 'isolated', blocking: 1 }, { backend: 'host', devices: [0] }, { backend: 'sim', nccl_lib: '/a.so' },
   { program: { name: 'x' }, sizes: [8] }, { program: { name: 'x' }, backend: 'host' }, { program: {} },
 ];
-
-test('docs/api.md has every field of a run spec', limit, async (t) => {
-  const api = await begin(t, 0);
-  const [, table] = fs.readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8').match(/^## The run spec\n([^]*?)^## /m);
-  const named = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
-  assert.deepEqual(named.sort(), Object.keys(api.document.components.schemas.RunSpec.properties)
-    .filter((name) => name !== 'fault').sort());
-});
 
 test('the description refuses what the server refuses, and no more', limit, async (t) => {
   const api = await begin(t, 1);

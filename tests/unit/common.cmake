@@ -1,5 +1,5 @@
 foreach(noun buf clean_text clock collective error headline ids json_util options problem row_fields
-        run_spec run_spec_memory secret_file series units utf8 variables)
+        run_spec run_spec_memory secret_file series spec_docs units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
 foreach(noun collective headline units)
@@ -7,6 +7,7 @@ foreach(noun collective headline units)
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
 target_compile_definitions(test_row_fields PRIVATE GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
+target_compile_definitions(test_spec_docs PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 # Every allocation of the code under test goes through the test's own functions.
 target_link_options(test_run_spec_memory PRIVATE
     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)

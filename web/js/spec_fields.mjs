@@ -72,7 +72,7 @@ export function buildGroups(description) {
   const whole = part => JSON.parse(JSON.stringify(part), (key, at) => (at?.$ref
     ? whole({...schemas[at.$ref.split('/').pop()], ...at, $ref: undefined}) : at));
   const {properties} = whole(schemas.RunSpec);
-  const ofPrograms = schemas.EffectiveProgramSpec?.properties ?? properties;
+  const ofPrograms = schemas.EffectiveProgramSpec?.required ?? Object.keys(properties);
   const known = new Set();
   const make = (pointer, label, own = {}) => {
     const key = pointer.split('/')[1];
@@ -83,7 +83,7 @@ export function buildGroups(description) {
       id: pointer.slice(1).replaceAll('/', '_'),
       pointer,
       label,
-      ofProgram: key in ofPrograms,
+      ofProgram: ofPrograms.includes(key),
       ...own,
       ...(own.words ? {options: worded(schema, own.words)} : {})
     };

@@ -42,9 +42,10 @@ export class Schemas {
     this.document = document;
   }
 
+  // What stands beside a reference is for the caller.
   resolve(schema) {
     let found = schema;
-    while (found.$ref) {
+    while (found.$ref && Object.keys(found).length === 1) {
       found = found.$ref.replace(/^#\//, '').split('/').reduce((node, key) => node[key], this.document);
     }
     return found;
