@@ -20,7 +20,7 @@ static const char *next_column(const struct csv *csv, size_t *at)
 
     fields = row_fields(&n);
     while (*at < 2 * n) {
-        const struct row_field *field = &fields[*at % n];
+        const struct row_field *field = &fields[*at < n ? *at : *at - n];
         bool is_of_rows = csv->has_rows && field->use & IN_CSV;
         bool is_of_figures = csv->has_figures && field->use & IN_FIGURE_CSV;
 
