@@ -170,6 +170,12 @@ async function multiGet(target, clients) {
 const unknownKeys = () => JSON.stringify(Object.fromEntries(
     Array.from({ length: 86000 }, (_, i) => [`u${i}`, 0])));
 
+// As much as a spec may have of values, and of names.
+const largeSpecs = [
+    { nodes: { names: Array.from({ length: 32000 }, (_, i) => `node-${i}`) } },
+    { labels: Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`label-${i}`, 'x'])) },
+].map((spec) => JSON.stringify(spec));
+
 const registration = (process_, n) => JSON.stringify({
     protocol: 1, name: `node-${process_}-${n}`, version: '0', ranks: 1, labels: {},
     boot_id: `00000000-0000-4000-8000-${String(process_).padStart(4, '0')}${String(n).padStart(8, '0')}`,
@@ -177,7 +183,8 @@ const registration = (process_, n) => JSON.stringify({
         notes: Array.from({ length: 2000 }, (_, i) => `a note of some length, number ${i}, of node ${n}`) },
 });
 
-// tls: against a server with TLS; processes: a process may open 20,000 files, as may the server.
+// tls: against a server with TLS; processes: a process may open 20,000 files, as may the server;
+// noFloor: not by HTTP.
 const attacks = {
     'nothing': { run: () => {} },
     '20,000 silent connections from 8 addresses':
@@ -206,7 +213,11 @@ const attacks = {
         { run: (target) => holdUnread(target, 2000, 8, get(`/api/v1/runs/${target.rows}/events?format=ndjson`)) },
     'validate with 86,000 unknown keys, 16 clients':
         { run: (target) => ask(target, 16, 'POST', '/api/v1/runs/validate', unknownKeys()) },
-    'MULTI_GET of 31 x 8 MiB, 32 clients': { run: (target) => multiGet(target, 32) },
+    'specs near the limits, validated by 16 clients':
+        { run: (target) => ask(target, 16, 'POST', '/api/v1/runs/validate', (i) => largeSpecs[i % 2]) },
+    '1,000 who ask for small answers again and again and do not read':
+        { run: (target) => holdUnread(target, 1000, 8, Buffer.from(get('/healthz').repeat(5000))) },
+    'MULTI_GET of 31 x 8 MiB, 32 clients': { noFloor: true, run: (target) => multiGet(target, 32) },
     'registrations of 120 KB, and GET /nodes, 8 clients each': { run: (target) => {
         ask(target, 8, 'POST', '/api/v1/agents', registration, { 'Ringbench-Agent-Key': 'k'.repeat(32) });
         ask(target, 8, 'GET', '/api/v1/nodes');

@@ -1,0 +1,1 @@
+add_executable(http_floor http_floor.c)
