@@ -32,14 +32,16 @@
 struct guest {
     struct roster_entry entry;
     int fd;
-    bool is_ready; /* stands in lobby->spoken and ready */
+    struct guest_list *ready; /* where it stands, and in lobby->spoken; NULL: silent */
     socklen_t address_len;
     union {
         struct sockaddr any;
         struct sockaddr_in6 room;
     } address;
-    TAILQ_ENTRY(guest) ready;
+    TAILQ_ENTRY(guest) next;
 };
+
+TAILQ_HEAD(guest_list, guest);
 
 struct lobby {
     struct lobby_config config;
@@ -49,20 +51,39 @@ struct lobby {
     unsigned handles; /* not yet closed */
     int epoll_fd;     /* of the guests, edge-triggered: a part of a head wakes us once */
     int spare_fd;     /* to take and refuse one when no descriptor is left */
-    struct roster waiting;     /* the silent */
-    struct roster spoken;      /* the others */
-    TAILQ_HEAD(, guest) ready; /* these in the order of admission */
+    struct roster waiting; /* the silent */
+    struct roster spoken;  /* the others */
+    /* These, by how many of their address had come before, the last with all beyond that:
+     * the first of the first list is admitted next. */
+    struct guest_list ready[FEW + 1];
     struct lobby_counters counters;
     uint64_t told; /* reclaimed ones that the log knows of */
     void (*closed)(void *arg);
     void *closed_arg;
 };
 
+static void line_up(struct guest *guest, struct guest_list *list)
+{
+    if (guest->ready)
+        TAILQ_REMOVE(guest->ready, guest, next);
+    if (list)
+        TAILQ_INSERT_TAIL(list, guest, next);
+    guest->ready = list;
+}
+
+static struct guest *first_ready(const struct lobby *lobby)
+{
+    struct guest *guest = NULL;
+
+    for (int i = 0; i <= FEW && !guest; i++)
+        guest = TAILQ_FIRST(&lobby->ready[i]);
+    return guest;
+}
+
 static void guest_free(struct lobby *lobby, struct guest *guest)
 {
-    if (guest->is_ready)
-        TAILQ_REMOVE(&lobby->ready, guest, ready);
-    roster_remove(guest->is_ready ? &lobby->spoken : &lobby->waiting, &guest->entry);
+    roster_remove(guest->ready ? &lobby->spoken : &lobby->waiting, &guest->entry);
+    line_up(guest, NULL);
     free(guest);
 }
 
@@ -150,15 +171,13 @@ static void on_turn(uv_timer_t *timer)
     unsigned left = lobby->config.max_per_turn, tries = RETRIES_PER_TURN;
     struct guest *guest;
 
-    while (left > 0 && tries-- > 0 && (guest = TAILQ_FIRST(&lobby->ready))) {
-        if (admit(lobby, guest)) {
+    while (left > 0 && tries-- > 0 && (guest = first_ready(lobby))) {
+        if (admit(lobby, guest))
             left--;
-        } else {
-            TAILQ_REMOVE(&lobby->ready, guest, ready);
-            TAILQ_INSERT_TAIL(&lobby->ready, guest, ready);
-        }
+        else
+            line_up(guest, &lobby->ready[FEW]);
     }
-    if (!TAILQ_EMPTY(&lobby->ready))
+    if (first_ready(lobby))
         uv_timer_start(timer, on_turn,
                        left < lobby->config.max_per_turn ? NEXT_TURN_MS : RETRY_MS, 0);
 }
@@ -178,11 +197,7 @@ static void let_in(struct lobby *lobby, struct guest *guest)
         return;
     }
     roster_oldest_of(&lobby->spoken, &guest->address.any, &count);
-    if (count <= FEW)
-        TAILQ_INSERT_HEAD(&lobby->ready, guest, ready);
-    else
-        TAILQ_INSERT_TAIL(&lobby->ready, guest, ready);
-    guest->is_ready = true;
+    line_up(guest, &lobby->ready[count <= FEW ? count - 1 : FEW]);
     uv_timer_start(&lobby->turn, on_turn, 0, 0);
 }
 
@@ -213,7 +228,7 @@ static void on_events(uv_poll_t *poll, int status, int events)
         struct guest *guest = found[i].data.ptr;
         bool is_end = found[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
 
-        if (!guest->is_ready)
+        if (!guest->ready)
             settle(lobby, guest, is_end);
         else if (found[i].events & (EPOLLHUP | EPOLLERR))
             guest_drop(lobby, guest);
@@ -401,7 +416,8 @@ struct lobby *lobby_create(uv_loop_t *loop, const struct lobby_config *config,
     lobby->loop = loop;
     roster_init(&lobby->waiting);
     roster_init(&lobby->spoken);
-    TAILQ_INIT(&lobby->ready);
+    for (int i = 0; i <= FEW; i++)
+        TAILQ_INIT(&lobby->ready[i]);
     lobby->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     lobby->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (lobby->epoll_fd < 0 || lobby->spare_fd < 0) {

@@ -23,6 +23,7 @@ static struct lobby *lobby;
 static struct sockaddr_in address;
 static int in_turn, most_per_turn, admitted;
 static int late = -1, late_place; /* a client that comes after the first is in */
+static bool is_early;             /* it was there before the crowd */
 
 static int client(const char *from)
 {
@@ -44,7 +45,7 @@ static enum lobby_answer admit(void *arg, int fd, const struct sockaddr *from,
     admitted++;
     if (++in_turn > most_per_turn)
         most_per_turn = in_turn;
-    if (admitted == 1)
+    if (admitted == 1 && !is_early)
         late = client("127.0.0.1");
     else if (((const struct sockaddr_in *)(const void *)from)->sin_addr.s_addr ==
              htonl(INADDR_LOOPBACK))
@@ -89,6 +90,8 @@ static int start(void **state)
     struct error err;
 
     (void)state;
+    in_turn = most_per_turn = admitted = late_place = 0;
+    is_early = false;
     address = (struct sockaddr_in){.sin_family = AF_INET};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     config.listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -132,11 +135,31 @@ static void lets_few_in_per_turn_and_the_newcomer_soon(void **state)
         close(fds[i]);
 }
 
+/* Each of the others is one of several of its address. */
+static void lets_in_one_of_each_address_first(void **state)
+{
+    int fds[CROWD];
+    char from[] = "127.0.1.1";
+
+    (void)state;
+    is_early = true;
+    late = client("127.0.0.1");
+    for (int i = 0; i < CROWD; i++) {
+        from[8] = (char)('1' + i % 3);
+        fds[i] = client(from);
+    }
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_in_range(late_place, 1, 1 + 3 + PER_TURN);
+    for (int i = 0; i < CROWD; i++)
+        close(fds[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lets_few_in_per_turn_and_the_newcomer_soon, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(lets_in_one_of_each_address_first, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
