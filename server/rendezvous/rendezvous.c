@@ -297,6 +297,8 @@ static struct rendezvous_store *store_open(struct rendezvous_store *store, int f
     own_handle(store, (uv_handle_t *)&store->listener);
     uv_timer_init(store->rendezvous->loop, &store->sweep);
     own_handle(store, (uv_handle_t *)&store->sweep);
+    uv_idle_init(store->rendezvous->loop, &store->host.lister);
+    own_handle(store, (uv_handle_t *)&store->host.lister);
     LIST_INSERT_HEAD(&store->rendezvous->stores, store, link);
     rc = uv_poll_start(&store->listener, UV_READABLE, on_connection);
     if (rc == 0)
@@ -393,6 +395,7 @@ void rendezvous_store_close(struct rendezvous_store *store)
     store->host.kv = NULL;
     uv_close((uv_handle_t *)&store->listener, on_store_handle_closed);
     uv_close((uv_handle_t *)&store->sweep, on_store_handle_closed);
+    uv_close((uv_handle_t *)&store->host.lister, on_store_handle_closed);
     close(store->fd);
     store->fd = -1;
 }

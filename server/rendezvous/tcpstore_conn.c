@@ -34,6 +34,7 @@ struct tcpstore_conn {
     int fd;
     int64_t since_ms, wait_since_ms; /* wall clock */
     bool is_dirty, is_sending, is_paused, is_closing, has_failed;
+    bool is_woken; /* while it lists keys: to be said behind them */
 };
 
 void tcpstore_host_complain(struct tcpstore_host *host, const struct peer *peer,
@@ -134,7 +135,8 @@ static void on_wake(struct tcpstore_client *client)
     struct tcpstore_conn *conn =
         (struct tcpstore_conn *)((char *)client - offsetof(struct tcpstore_conn, client));
 
-    if (tcpstore_put_u8(&conn->out.bytes, TCPSTORE_STOP_WAITING) < 0)
+    conn->is_woken = client->is_listing;
+    if (!conn->is_woken && tcpstore_put_u8(&conn->out.bytes, TCPSTORE_STOP_WAITING) < 0)
         fail(conn, "no memory is left for a reply");
     mark_dirty(conn);
 }
@@ -203,12 +205,16 @@ static int send_out(struct tcpstore_conn *conn)
 
 static void flush(struct tcpstore_conn *conn)
 {
-    if (!conn->is_sending && tcpstore_out_len(&conn->out) && send_out(conn) < 0)
+    bool is_listing = conn->client.is_listing;
+
+    if (is_listing)
+        uv_idle_start(&conn->host->lister, tcpstore_host_list);
+    else if (!conn->is_sending && tcpstore_out_len(&conn->out) && send_out(conn) < 0)
         conn->has_failed = true;
     account(conn);
     if (conn->has_failed)
         tcpstore_conn_close(conn);
-    else if (conn->is_paused && !conn->is_sending)
+    else if (conn->is_paused && !conn->is_sending && !is_listing)
         resume(conn);
 }
 
@@ -222,6 +228,32 @@ static void flush_dirty(struct tcpstore_host *host)
         conn->is_dirty = false;
         flush(conn);
     }
+}
+
+static void list_on(struct tcpstore_conn *conn)
+{
+    struct error err;
+
+    if (tcpstore_kv_list_on(&conn->client, &conn->out, &err) < 0)
+        fail(conn, err.text);
+    if (conn->is_woken && !conn->client.is_listing)
+        on_wake(&conn->client);
+    mark_dirty(conn);
+}
+
+void tcpstore_host_list(uv_idle_t *lister)
+{
+    struct tcpstore_host *host =
+        (struct tcpstore_host *)((char *)lister - offsetof(struct tcpstore_host, lister));
+    struct tcpstore_conn *conn;
+
+    uv_idle_stop(lister);
+    TAILQ_FOREACH(conn, &host->conns, link)
+    {
+        if (conn->client.is_listing)
+            list_on(conn);
+    }
+    flush_dirty(host);
 }
 
 /* ---- Receiving ---- */
@@ -254,7 +286,8 @@ static void feed(struct tcpstore_conn *conn, struct tcpstore_slice *input)
     struct tcpstore_request request;
     enum tcpstore_parse result = TCPSTORE_REQUEST;
 
-    while (input->len && !conn->has_failed && unsent(conn) <= UNSENT_SOFT_MAX) {
+    while (input->len && !conn->has_failed && !conn->client.is_listing &&
+           unsent(conn) <= UNSENT_SOFT_MAX) {
         result = tcpstore_parse(&conn->parser, input, &request);
         if (result == TCPSTORE_REQUEST)
             execute(conn, &request);

@@ -28,10 +28,15 @@ struct tcpstore_host {
     struct tcpstore_conn_list conns;
     size_t n_conns;
     struct tcpstore_conn_list dirty; /* have something to send */
-    int64_t next_log_ns;             /* no complaint about a client before then */
+    uv_idle_t lister;    /* active while lists of keys are made; the store's handle */
+    int64_t next_log_ns; /* no complaint about a client before then */
     unsigned unlogged;
     void (*conn_closed)(struct tcpstore_host *host); /* a handle is gone */
 };
+
+/* Go on with the lists of keys that are being made, a step each: once in a turn of the
+ * loop. */
+void tcpstore_host_list(uv_idle_t *lister);
 
 /* Serve an accepted socket, which is taken also on failure. host->conn_closed runs once
  * for each call, in the end. */

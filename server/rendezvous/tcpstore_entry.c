@@ -16,6 +16,7 @@ struct tcpstore_kv *tcpstore_kv_create(const struct tcpstore_limits *limits)
         return NULL;
     kv->limits = *limits;
     TAILQ_INIT(&kv->by_use);
+    TAILQ_INIT(&kv->listings);
     /* An unseeded hash is as correct, only easier to provoke. */
     if (getrandom(&kv->seed, sizeof(kv->seed), GRND_NONBLOCK) < 0)
         kv->seed = 0;
@@ -54,6 +55,13 @@ bool tcpstore_entry_exists(const struct tcpstore_entry *entry)
 
 static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
+    struct tcpstore_listing *listing;
+
+    TAILQ_FOREACH(listing, &kv->listings, link)
+    {
+        if (listing->next == entry)
+            listing->next = entry->hh.next;
+    }
     tcpstore_account_adopt(kv, NULL, entry);
     tcpstore_charge(kv, NULL, -(ptrdiff_t)tcpstore_entry_bytes(entry));
     HASH_DEL(kv->entries, entry);

@@ -1,4 +1,5 @@
 /* tcpstore_kv.c - what each query of a TCPStore does, and who is woken by it */
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,13 @@ static int begin_wait(struct tcpstore_client *client, size_t n, struct error *er
     return 0;
 }
 
+static void end_listing(struct tcpstore_client *client)
+{
+    if (client->is_listing)
+        TAILQ_REMOVE(&client->kv->listings, &client->listing, link);
+    client->is_listing = false;
+}
+
 void tcpstore_client_init(struct tcpstore_client *client, struct tcpstore_kv *kv,
                           void (*wake)(struct tcpstore_client *client))
 {
@@ -161,6 +169,7 @@ int tcpstore_client_enter(struct tcpstore_client *client, const void *address,
 void tcpstore_client_release(struct tcpstore_client *client)
 {
     drop_wait(client);
+    end_listing(client);
     if (client->account)
         tcpstore_account_leave(client->kv, client->account);
     client->account = NULL;
@@ -478,20 +487,45 @@ static bool is_listed(const struct tcpstore_kv *kv, const struct tcpstore_entry 
     return entry->has_value && key.len == entry->hh.keylen;
 }
 
+static int list_step(struct tcpstore_client *client, struct buf *reply)
+{
+    struct tcpstore_listing *listing = &client->listing;
+    size_t most = TCPSTORE_LIST_STEP;
+    uint64_t count;
+
+    for (; most && listing->left && listing->next; most--, listing->left--) {
+        const struct tcpstore_entry *entry = listing->next;
+
+        if (is_listed(client->kv, entry)) {
+            if (tcpstore_put_blob(reply, entry->key, entry->hh.keylen) < 0) {
+                end_listing(client);
+                return -1;
+            }
+            listing->count++;
+        }
+        listing->next = entry->hh.next;
+    }
+    if (listing->left && listing->next)
+        return 0;
+    end_listing(client);
+    count = htole64((uint64_t)listing->count);
+    memcpy(reply->data + listing->count_at, &count, sizeof(count));
+    return 0;
+}
+
 static int do_list_keys(struct call *call)
 {
-    const struct tcpstore_entry *entry;
-    int64_t n = 0;
+    struct tcpstore_client *client = call->client;
 
-    for (entry = call->kv->entries; entry; entry = entry->hh.next)
-        n += is_listed(call->kv, entry);
-    if (tcpstore_put_i64(call->reply, n) < 0)
+    client->listing = (struct tcpstore_listing){.next = call->kv->entries,
+                                                .left = call->kv->n_entries,
+                                                .count_at = call->reply->len};
+    /* The number comes first, and is known last. */
+    if (tcpstore_put_i64(call->reply, 0) < 0)
         return -1;
-    for (entry = call->kv->entries; entry; entry = entry->hh.next)
-        if (is_listed(call->kv, entry) &&
-            tcpstore_put_blob(call->reply, entry->key, entry->hh.keylen) < 0)
-            return -1;
-    return 0;
+    client->is_listing = true;
+    TAILQ_INSERT_TAIL(&call->kv->listings, &client->listing, link);
+    return list_step(client, call->reply);
 }
 
 /* ---- Queues and barriers ---- */
@@ -634,6 +668,14 @@ int tcpstore_kv_execute(struct tcpstore_client *client,
     if (err->code == ERROR_NONE)
         error_set(err, ERROR_LIMIT, "the reply is too large to be sent");
     return -1;
+}
+
+int tcpstore_kv_list_on(struct tcpstore_client *client, struct tcpstore_out *reply,
+                        struct error *err)
+{
+    if (!client->is_listing || list_step(client, &reply->bytes) == 0)
+        return 0;
+    return error_set(err, ERROR_LIMIT, "the reply is too large to be sent");
 }
 
 void tcpstore_client_each_wait(const struct tcpstore_client *client, size_t most,

@@ -34,6 +34,15 @@ struct tcpstore_wait {
     struct tcpstore_client *client;
 };
 
+/* A list of keys that is being put together. */
+struct tcpstore_listing {
+    TAILQ_ENTRY(tcpstore_listing) link;
+    struct tcpstore_entry *next; /* to be looked at; NULL: none is left */
+    size_t left;                 /* as many as there were at its beginning, at most */
+    size_t count_at;             /* where the reply has the number of keys */
+    int64_t count;
+};
+
 /* A client as the store sees it: embedded in its connection. */
 struct tcpstore_client {
     struct tcpstore_kv *kv;
@@ -47,6 +56,8 @@ struct tcpstore_client {
     size_t n_waits;
     struct tcpstore_wait *waits; /* array of n_waits */
     struct tcpstore_wait one;    /* what waits points to for a single key */
+    bool is_listing;             /* its reply is not complete */
+    struct tcpstore_listing listing;
 };
 
 #define TCPSTORE_STOP_WAITING 0 /* the reply that ends a wait */
@@ -86,6 +97,14 @@ bool tcpstore_client_hold(struct tcpstore_client *client, ptrdiff_t bytes);
 int tcpstore_kv_execute(struct tcpstore_client *client,
                         const struct tcpstore_request *request,
                         struct tcpstore_out *reply, struct error *err);
+
+/* A client's list of keys takes a step for so many of them, the first one at once. While
+ * it is_listing its reply is not complete: nothing is to be taken from it nor added, no
+ * request of the client to be carried out, and tcpstore_kv_list_on called with the same
+ * reply. Keys that are there all the while are listed, once each. -1: as above. */
+#define TCPSTORE_LIST_STEP 4096
+int tcpstore_kv_list_on(struct tcpstore_client *client, struct tcpstore_out *reply,
+                        struct error *err);
 
 /* Tell a store with a time to live how late it is, on any clock that starts above 0 and
  * does not go back, and forget up to `most` of the keys whose time is over. A key is used

@@ -16,6 +16,7 @@ struct queue_item {
 
 TAILQ_HEAD(wait_list, tcpstore_wait);
 TAILQ_HEAD(entry_list, tcpstore_entry);
+TAILQ_HEAD(listing_list, tcpstore_listing);
 
 /* Lives while it has a value, a queue or someone waiting. */
 struct tcpstore_entry {
@@ -36,6 +37,7 @@ struct tcpstore_kv {
     struct tcpstore_entry *entries;
     struct tcpstore_account *accounts; /* by address */
     struct entry_list by_use;          /* the one used last at the end */
+    struct listing_list listings;      /* under way */
     int64_t now_ms;                    /* as of the last tcpstore_kv_expire */
     struct tcpstore_limits limits;
     char secret[TCPSTORE_SECRET_MAX + 1];

@@ -323,6 +323,40 @@ static void lists_work_on_many_keys(void **state)
     EXPECT(0, "qss", N(2), "/a", "/b");
 }
 
+/* What comes and goes meanwhile, the key that is next among it, harms nothing. */
+static void many_keys_are_listed_in_steps(void **state)
+{
+    enum { KEYS = 10000 };
+    struct bench *bench = *state;
+    struct fake *fake = &bench->fakes[1];
+    struct error why;
+    struct buf expected;
+    char key[16];
+    int steps = 1;
+
+    buf_init(&expected, REQUEST_MAX);
+    put_request(&expected, 0, "q", N(KEYS));
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "k%05d", i);
+        SEND(0, SET, "ss", key, "");
+        if (i != 4096 && i != 8193)
+            tcpstore_put_blob(&expected, key, 6);
+    }
+    SEND(1, LIST, "");
+    for (; fake->client.is_listing; steps++) {
+        SEND(0, DELETE, "s", steps == 1 ? "k04096" : "k08193");
+        snprintf(key, sizeof(key), "new-%d", steps);
+        SEND(0, SET, "ss", key, "");
+        tcpstore_put_blob(&expected, key, 5);
+        assert_int_equal(tcpstore_kv_list_on(&fake->client, &fake->out, &why), 0);
+    }
+    assert_int_equal(steps, 1 + KEYS / TCPSTORE_LIST_STEP);
+    compare(&fake->out, &expected, __LINE__);
+    /* One that leaves in between is forgotten. */
+    SEND(2, LIST, "");
+    assert_true(bench->fakes[2].client.is_listing);
+}
+
 static void ping_answers_its_nonce(void **state)
 {
     struct bench *bench = *state;
@@ -730,6 +764,7 @@ int main(void)
         TEST(append_makes_and_lengthens),
         TEST(delete_says_whether_it_was_there),
         TEST(lists_work_on_many_keys),
+        TEST(many_keys_are_listed_in_steps),
         TEST(ping_answers_its_nonce),
         TEST(wait_for_what_exists_ends_at_once),
         TEST(every_kind_of_writing_wakes),
