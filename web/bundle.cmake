@@ -1,6 +1,8 @@
-# bundle.cmake - index.html and what it names, each in one file of TO/assets whose name has
-# the hash of its content: a server may call it immutable. Each has a compressed twin.
+# bundle.cmake - what browsers get. TO: index.html and what it names, each in one file of
+# assets/ whose name has the hash of its content, so that a server may call it immutable,
+# with a compressed twin. REPORT: report.html with all that it names inside.
 set(made ${TO}.new)
+set(esbuild ${ESBUILD} --bundle --minify --target=es2022 --log-level=warning)
 file(REMOVE_RECURSE ${made})
 file(MAKE_DIRECTORY ${made}/assets)
 file(READ ${FROM}/index.html index)
@@ -9,9 +11,8 @@ file(READ ${FROM}/index.html index)
 string(REGEX MATCHALL "\"/(js|css)/[^\"]+\"" entries "${index}")
 string(REGEX REPLACE "\"/([^\"]+)\"" "\\1" entries "${entries}")
 execute_process(
-    COMMAND ${ESBUILD} ${entries} --bundle --minify --charset=utf8 --target=es2022
-        --format=esm --log-level=warning --outdir=${made}/assets --entry-names=[name]-[hash]
-        --metafile=${made}.json
+    COMMAND ${esbuild} ${entries} --charset=utf8 --format=esm --outdir=${made}/assets
+        --entry-names=[name]-[hash] --metafile=${made}.json
     WORKING_DIRECTORY ${FROM} COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${made}.json meta)
 string(JSON outputs GET "${meta}" outputs)
@@ -38,3 +39,51 @@ execute_process(COMMAND ${GZIP} -9 -n -k ${texts} COMMAND_ERROR_IS_FATAL ANY)
 file(COPY_FILE ${FROM}/vendor/LICENSE ${made}/uPlot-LICENSE.txt)
 file(REMOVE_RECURSE ${TO})
 file(RENAME ${made} ${TO})
+
+# 'sha256-...' of a text, as a content security policy has it: hexadecimal to base64.
+function(policy_hash text out)
+    set(digits ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
+    string(SHA256 hex "${text}")
+    set(base64)
+    foreach(at RANGE 0 60 6)
+        string(SUBSTRING ${hex}00 ${at} 6 group)
+        foreach(shift 18 12 6 0)
+            math(EXPR digit "(0x${group} >> ${shift}) & 63")
+            string(SUBSTRING ${digits} ${digit} 1 digit)
+            string(APPEND base64 ${digit})
+        endforeach()
+    endforeach()
+    # 32 bytes are 43 digits, and one to fill up.
+    string(SUBSTRING ${base64} 0 43 base64)
+    set(${out} "'sha256-${base64}='" PARENT_SCOPE)
+endfunction()
+
+# One file of the report, bundled: its text, and the hash of that.
+function(bundle_text entry text hash)
+    execute_process(COMMAND ${esbuild} ${entry} --charset=ascii --format=iife
+        WORKING_DIRECTORY ${FROM} OUTPUT_VARIABLE made COMMAND_ERROR_IS_FATAL ANY)
+    if(made MATCHES "</(script|style)|<!--")
+        message(FATAL_ERROR "${entry} has text that can't stand inside a page")
+    endif()
+    policy_hash("${made}" made_hash)
+    set(${text} "${made}" PARENT_SCOPE)
+    set(${hash} ${made_hash} PARENT_SCOPE)
+endfunction()
+
+bundle_text(css/page.css css css_hash)
+bundle_text(js/theme_boot.js boot boot_hash)
+bundle_text(js/report.mjs js js_hash)
+file(READ ${FROM}/report.html report)
+string(REPLACE "@POLICY@" "default-src 'none'; script-src ${boot_hash} ${js_hash}; \
+style-src ${css_hash}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    report "${report}")
+string(REPLACE "<link rel=\"stylesheet\" href=\"/css/page.css\">" "<style>${css}</style>"
+    report "${report}")
+string(REPLACE "<script src=\"/js/theme_boot.js\"></script>" "<script>${boot}</script>"
+    report "${report}")
+string(REPLACE "<script src=\"/js/report.mjs\"></script>" "<script>${js}</script>"
+    report "${report}")
+if(report MATCHES "(src|href)=\"/")
+    message(FATAL_ERROR "report.html names a file that was not bundled")
+endif()
+file(WRITE ${REPORT} "${report}")

@@ -1,35 +1,47 @@
-/* report.c - a run as one file to keep and to mail. The loop reads pages of events and
- * answers; what is in them is taken apart, and the file is written, on the work queue. */
+/* report.c - a run as one file to keep and to mail: the page of web/report.html with the
+ * run's data in it, and the run as text for who runs no scripts. The loop reads pages of
+ * events and answers; what is in them is written down on the work queue. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/clean_text.h"
 #include "common/clock.h"
+#include "common/collective_json.h"
 #include "common/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
-#include "server/report/figures.h"
-#include "server/report/report.h"
-#include "server/report/style.h"
-#include "server/store/summary.h"
+#include "server/api/report_page.h"
+#include "server/api/run_text.h"
+#include "server/api/summary_answer.h"
 
 #define PAGE_EVENTS 2000
 #define PAGE_BYTES_MAX ((size_t)64 << 20)
+/* A run with more than either has its summary in its report; MANY of run_source.mjs. */
+#define WHOLE_RESULTS_MAX 10000
+#define WHOLE_BYTES_MAX ((size_t)16 << 20)
+#define REPORT_BYTES_MAX ((size_t)256 << 20)
 #define LINK_HOST_MAX 300
-/* Each may hold some 100 MB while it is written. */
+#define TITLE_MAX 200
+#define FORMAT_VERSION 2
+/* Each may hold several times WHOLE_BYTES_MAX while it is written. */
 #define REPORTS_MAX 4
 
 struct report_job {
     uv_work_t work;
     struct parked *parked;
-    struct facts *facts;
-    char run[64];
+    json_t *run; /* its document, shared with nobody */
+    struct run_text *writer;
     int64_t after;
-    struct buf text; /* a page of events; at last the report */
+    struct buf page; /* of events; at last the report */
+    struct buf data, text;
+    size_t data_head; /* length of `data` before the events */
     struct summary_case *cases;
     size_t n_cases;
-    bool is_failed;
+    enum summary_by by;
+    bool is_whole, has_event, is_failed;
 };
 
 static const struct error too_large = {
@@ -38,49 +50,77 @@ static const struct error too_large = {
     "it should be"};
 
 static void read_page(struct report_job *job);
+static void read_summary(struct report_job *job);
 
 static void reply(struct http_request *request, const struct report_job *job)
 {
-    char policy[STYLE_POLICY_MAX], all[STYLE_POLICY_MAX + 32], disposition[96];
+    char policy[1024], disposition[96];
+    size_t len;
+    const char *stated = report_page_policy(&len);
 
-    if (style_policy(policy)) {
-        http_reply_error(request, &too_large);
-        return;
-    }
-    /* What a policy inside a page may not say. */
-    snprintf(all, sizeof(all), "%s; frame-ancestors 'none'", policy);
+    /* The last is what a policy inside a page may not say. */
+    snprintf(policy, sizeof(policy), "%.*s; frame-ancestors 'none'", (int)len, stated);
     snprintf(disposition, sizeof(disposition), "inline; filename=\"ringbench-%s.html\"",
-             job->run);
-    http_reply_header(request, "Content-Security-Policy", all);
+             json_get_str(job->run, "id", ""));
+    http_reply_header(request, "Content-Security-Policy", policy);
     http_reply_header(request, "Content-Disposition", disposition);
     http_reply_header(request, "Referrer-Policy", "no-referrer");
-    http_reply_text(request, 200, "text/html; charset=utf-8", job->text.data,
-                    job->text.len);
+    http_reply_text(request, 200, "text/html; charset=utf-8", job->page.data,
+                    job->page.len);
+}
+
+static void job_free(struct report_job *job)
+{
+    json_decref(job->run);
+    run_text_destroy(job->writer);
+    buf_release(&job->page);
+    buf_release(&job->data);
+    buf_release(&job->text);
+    free(job->cases);
+    free(job);
 }
 
 /* Answer, if there is still someone to answer, and free the job. */
 static void finish(struct report_job *job, const struct error *err)
 {
-    struct api *api = job->parked->api;
-    struct http_request *request = parked_take(job->parked);
+    struct http_request *request;
 
-    api->reports--;
+    job->parked->api->reports--;
+    request = parked_take(job->parked);
     if (request && err)
         http_reply_error(request, err);
     else if (request)
         reply(request, job);
-    facts_destroy(job->facts);
-    buf_release(&job->text);
-    free(job->cases);
-    free(job);
+    job_free(job);
+}
+
+/* "name": value as it may stand in a script element. */
+static int put_member(struct buf *out, const char *name, const json_t *value)
+{
+    char *text =
+        json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+    int result = -1;
+
+    if (text && buf_printf(out, "\"%s\":", name) == 0)
+        result = report_page_put_json(out, text, strlen(text));
+    free(text);
+    return result;
 }
 
 /* On the work queue. */
 static void write_report(uv_work_t *work)
 {
     struct report_job *job = work->data;
+    const char *name = json_get_str(job->run, "name", "");
+    char title[TITLE_MAX];
 
-    job->is_failed = report_write(job->facts, &job->text) != 0;
+    if (!*name)
+        name = json_get_str(job->run, "id", "");
+    clean_text_copy(title, sizeof(title), name, strlen(name));
+    buf_release(&job->page);
+    buf_init(&job->page, REPORT_BYTES_MAX);
+    job->is_failed = buf_append_str(&job->data, job->is_whole ? "]}\n" : "}\n") ||
+                     report_page_fill(&job->page, title, &job->text, &job->data);
 }
 
 static void on_written(uv_work_t *work, int status)
@@ -92,67 +132,119 @@ static void on_written(uv_work_t *work, int status)
 
 static void start_writing(struct report_job *job)
 {
-    buf_release(&job->text);
     uv_queue_work(job->parked->api->loop, &job->work, write_report, on_written);
+}
+
+/* The page says so itself; this is for who has only the text. */
+static void end_shortened_text(struct report_job *job)
+{
+    buf_printf(&job->text,
+               "# The rest is left out here: the run has %lld rows and is %s.\n",
+               (long long)json_get_int(job->run, "rows_done", 0),
+               json_get_str(job->run, "state", "?"));
 }
 
 static void on_summary(void *arg, const struct error *err, struct summary *summary)
 {
+    static const char *const names[] = {
+        [SUMMARY_BY_COMBINATION] = "summary", [SUMMARY_BY_CASE] = "summary_by_case"};
     struct report_job *job = arg;
-    struct facts *facts = job->facts;
+    struct buf answer;
+    int result = -1;
 
-    if (summary)
-        facts->figures = figures_from_summary(facts->run, facts->rows, summary,
-                                              job->cases, job->n_cases);
+    buf_init(&answer, REPORT_BYTES_MAX);
+    if (summary &&
+        summary_answer_write(job->run, job->cases, job->n_cases, summary, &answer) == 0 &&
+        buf_printf(&job->data, ",\"%s\":", names[job->by]) == 0)
+        result = report_page_put_json(&job->data, answer.data, answer.len);
+    buf_release(&answer);
     summary_destroy(summary);
-    if (!job->parked->request || err || !facts->figures)
+    if (result || !job->parked->request) {
         finish(job, err ? err : &too_large);
-    else
+    } else if (job->by == SUMMARY_BY_COMBINATION) {
+        job->by = SUMMARY_BY_CASE;
+        read_summary(job);
+    } else {
         start_writing(job);
+    }
 }
 
-/* Of a run with more rows than the report lists, the charts still show all. */
 static void read_summary(struct report_job *job)
 {
-    struct summary_query query = {.run = job->run,
+    struct summary_query query = {.run = json_get_str(job->run, "id", ""),
                                   .up_to = INT64_MAX,
+                                  .cases = job->cases,
+                                  .n_cases = job->n_cases,
                                   .points = SUMMARY_POINTS_DEFAULT,
-                                  .by = SUMMARY_BY_COMBINATION};
+                                  .by = job->by};
 
-    job->cases = summary_cases(job->facts->run, &job->n_cases);
+    store_read_summary(job->parked->api->store, &query, on_summary, job);
+}
+
+static void start_summary(struct report_job *job)
+{
+    job->cases = summary_cases(job->run, &job->n_cases);
     if (!job->cases) {
         finish(job, &too_large);
         return;
     }
-    query.cases = job->cases;
-    query.n_cases = job->n_cases;
-    store_read_summary(job->parked->api->store, &query, on_summary, job);
+    end_shortened_text(job);
+    job->by = SUMMARY_BY_COMBINATION;
+    read_summary(job);
 }
 
-/* On the work queue. */
+static int take_event(struct report_job *job, const char *line, size_t len)
+{
+    json_t *event = json_loadb(line, len, 0, NULL);
+
+    if (!event)
+        return -1;
+    run_text_event(job->writer, event, &job->text);
+    json_decref(event);
+    if (!job->is_whole)
+        return 0;
+    if (buf_append_str(&job->data, job->has_event ? ",\n" : "\n") ||
+        report_page_put_json(&job->data, line, len))
+        return -1;
+    job->has_event = true;
+    return 0;
+}
+
+/* On the work queue. A page of events that is one too much takes the others with it. */
 static void take_page(uv_work_t *work)
 {
     struct report_job *job = work->data;
+    const char *line = job->page.data, *end = line + job->page.len, *stop;
 
-    job->is_failed = facts_add_events(job->facts, job->text.data, job->text.len) != 0;
+    for (; line < end && !job->is_failed; line = stop + 1) {
+        stop = memchr(line, '\n', (size_t)(end - line));
+        stop = stop ? stop : end;
+        if (stop > line)
+            job->is_failed = take_event(job, line, (size_t)(stop - line)) != 0;
+    }
+    if (job->is_whole && job->data.len - job->data_head > WHOLE_BYTES_MAX)
+        job->is_whole = false;
+    if (!job->is_whole)
+        job->data.len = job->data_head;
 }
 
 static void on_taken(uv_work_t *work, int status)
 {
     struct report_job *job = work->data;
 
-    buf_clear(&job->text);
+    buf_clear(&job->page);
     if (status || job->is_failed || !job->parked->request)
         finish(job, &too_large);
-    else
+    else if (job->is_whole)
         read_page(job);
+    else
+        start_summary(job);
 }
 
 static void on_page(void *arg, const struct error *err, const char *text, size_t len,
                     int64_t last_id, size_t count)
 {
     struct report_job *job = arg;
-    uv_loop_t *loop = job->parked->api->loop;
 
     if (err || !job->parked->request) {
         finish(job, err ? err : &too_large);
@@ -160,59 +252,113 @@ static void on_page(void *arg, const struct error *err, const char *text, size_t
     }
     job->after = last_id;
     job->work.data = job;
-    if (count == 0 && facts_is_full(job->facts)) {
-        read_summary(job);
-    } else if (count == 0) {
+    if (count == 0 && job->is_whole)
         start_writing(job);
-    } else if (buf_append(&job->text, text, len)) {
+    else if (buf_append(&job->page, text, len))
         finish(job, &too_large);
-    } else {
-        uv_queue_work(loop, &job->work, take_page, on_taken);
-    }
+    else
+        uv_queue_work(job->parked->api->loop, &job->work, take_page, on_taken);
 }
 
-/* Rows beyond those that a report holds need not be read; messages may still come. */
 static void read_page(struct report_job *job)
 {
-    const char *type = facts_is_full(job->facts) ? "message" : NULL;
-
-    store_read_events_text(job->parked->api->store, job->run, job->after, type,
-                           PAGE_EVENTS, on_page, job);
+    store_read_events_text(job->parked->api->store, json_get_str(job->run, "id", ""),
+                           job->after, NULL, PAGE_EVENTS, on_page, job);
 }
 
-/* What the server knows now of the run's nodes, as copies: the scheduler goes on to
- * change its own. */
+/* What the server knows now of the run's nodes. */
 static json_t *known_nodes(const struct api *api, const json_t *run)
 {
-    json_t *nodes = json_array(), *placed;
+    json_t *nodes = json_array(), *placed, *node;
     size_t i;
 
     json_array_foreach(json_object_get(run, "nodes"), i, placed)
     {
-        json_t *node =
-            scheduler_node_json(api->scheduler, json_get_str(placed, "name", ""));
-
+        node = scheduler_node_json(api->scheduler, json_get_str(placed, "name", ""));
         if (node)
-            json_array_append_new(nodes, json_deep_copy(node));
-        json_decref(node);
+            json_array_append_new(nodes, node);
     }
     return nodes;
 }
 
-static struct facts *gather_facts(const struct api *api, struct http_request *request,
-                                  const json_t *run)
+/* Rows and figures. */
+static int64_t results_of(const json_t *run)
 {
-    const char *host = http_request_header(request, "Host");
+    const json_t *metrics = json_object_get(json_object_get(run, "summary"), "metrics");
+    int64_t count = json_get_int(run, "rows_done", 0);
+    json_t *metric;
+    size_t i;
+
+    json_array_foreach(metrics, i, metric) count += json_get_int(metric, "count", 0);
+    return count;
+}
+
+/* The data up to the events or the summary. */
+static int begin_data(struct report_job *job, const char *link)
+{
+    char time[CLOCK_TEXT_MAX];
+    json_t *facts = collective_json();
+    json_t *nodes = known_nodes(job->parked->api, job->run);
+    int result = -1;
+
+    if (buf_printf(&job->data,
+                   "{\"format\":\"ringbench-report\",\"version\":%d,\"generated\":\"%s\","
+                   "\"generator\":\"ringbench " RINGBENCH_VERSION "\",",
+                   FORMAT_VERSION, clock_format_ms(clock_wall_ms(), time)) == 0) {
+        json_t *address = json_string(link);
+
+        result = put_member(&job->data, "address", address) ||
+                 buf_append_str(&job->data, ",") ||
+                 put_member(&job->data, "collectives",
+                            json_object_get(facts, "collectives")) ||
+                 buf_append_str(&job->data, ",") ||
+                 put_member(&job->data, "nodes", nodes);
+        json_decref(address);
+    }
+    json_decref(nodes);
+    json_decref(facts);
+    job->data_head = job->data.len;
+    return result;
+}
+
+/* The run's document stands before its events; a summary brings its own. */
+static int begin_events(struct report_job *job)
+{
+    if (buf_append_str(&job->data, ",") || put_member(&job->data, "run", job->run))
+        return -1;
+    return buf_append_str(&job->data, ",\"events\":[");
+}
+
+/* NULL when memory is out. */
+static struct report_job *job_create(struct parked *parked, const json_t *run)
+{
+    const char *host = http_request_header(parked->request, "Host");
+    struct report_job *job = calloc(1, sizeof(*job));
     char link[LINK_HOST_MAX + 80];
 
-    snprintf(link, sizeof(link), "http%s://%.*s/runs/%s", api->is_tls ? "s" : "",
+    if (!job)
+        return NULL;
+    snprintf(link, sizeof(link), "http%s://%.*s/runs/%s", parked->api->is_tls ? "s" : "",
              LINK_HOST_MAX, host ? host : "localhost", json_get_str(run, "id", ""));
-    return facts_create(json_deep_copy(run), known_nodes(api, run), link,
-                        clock_wall_ms());
+    job->parked = parked;
+    /* The scheduler goes on to change its own. */
+    job->run = json_deep_copy(run);
+    job->writer = job->run ? run_text_create(job->run, link, NULL) : NULL;
+    job->is_whole = results_of(run) <= WHOLE_RESULTS_MAX;
+    buf_init(&job->page, PAGE_BYTES_MAX);
+    buf_init(&job->data, REPORT_BYTES_MAX);
+    buf_init(&job->text, REPORT_BYTES_MAX);
+    if (!job->writer || begin_data(job, link) || begin_events(job)) {
+        job_free(job);
+        return NULL;
+    }
+    run_text_begin(job->writer, &job->text);
+    return job;
 }
 
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
+    struct parked *parked;
     struct report_job *job;
 
     if (api->reports >= REPORTS_MAX) {
@@ -222,28 +368,24 @@ static void found(struct api *api, struct http_request *request, json_t *run)
                            REPORTS_MAX);
         return;
     }
-    job = calloc(1, sizeof(*job));
-    if (job)
-        job->facts = gather_facts(api, request, run);
-    if (!job || !job->facts) {
-        free(job);
-        http_reply_problem(request, 503, NULL, "out of memory");
+    parked = parked_create(api, request);
+    if (!parked)
+        return;
+    job = job_create(parked, run);
+    if (!job) {
+        parked_fail(parked, &too_large);
         return;
     }
-    job->parked = parked_create(api, request);
-    if (!job->parked) {
-        facts_destroy(job->facts);
-        free(job);
-        return;
-    }
-    snprintf(job->run, sizeof(job->run), "%s", json_get_str(run, "id", ""));
-    buf_init(&job->text, PAGE_BYTES_MAX);
     api->reports++;
     read_page(job);
 }
 
 void api_run_report(struct http_request *request, void *arg)
 {
-    if (params_type(request, "text/html"))
+    if (!report_page_exists())
+        http_reply_problem(request, 501, NULL,
+                           "this server was built without the web UI (RINGBENCH_UI=OFF), "
+                           "and so without reports; results?format=text has the figures");
+    else if (params_type(request, "text/html"))
         lookup_run(arg, request, http_request_param(request, "id"), found);
 }

@@ -7,7 +7,7 @@
 #include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
-#include "server/store/summary.h"
+#include "server/api/summary_answer.h"
 
 #define TEXT_MAX ((size_t)512 << 20)
 
@@ -27,14 +27,15 @@ static void wait_free(struct wait *wait)
 }
 
 /* The environments that tell the cases apart, by the number of the combination. */
-static json_t *combinations_json(const struct wait *wait)
+static json_t *combinations_json(const json_t *run, const struct summary_case *cases,
+                                 size_t n_cases)
 {
-    const json_t *cases = json_object_get(wait->run, "cases");
+    const json_t *described = json_object_get(run, "cases");
     json_t *list = json_array();
 
-    for (size_t i = 0; i < wait->n_cases; i++) {
-        size_t number = (size_t)wait->cases[i].combination;
-        json_t *env = json_object_get(json_array_get(cases, i), "env");
+    for (size_t i = 0; i < n_cases; i++) {
+        size_t number = (size_t)cases[i].combination;
+        json_t *env = json_object_get(json_array_get(described, i), "env");
 
         if (number == json_array_size(list))
             json_array_append_new(list, json_pack("{s:i, s:O?, s:[]}", "combination",
@@ -56,13 +57,13 @@ static int put_member(struct buf *out, const char *name, const json_t *value)
     return result;
 }
 
-static int write_answer(const struct wait *wait, const struct summary *summary,
-                        struct buf *out)
+int summary_answer_write(const json_t *run, const struct summary_case *cases,
+                         size_t n_cases, const struct summary *summary, struct buf *out)
 {
-    json_t *combinations = combinations_json(wait);
+    json_t *combinations = combinations_json(run, cases, n_cases);
     int result = -1;
 
-    if (buf_append_str(out, "{") == 0 && put_member(out, "run", wait->run) == 0 &&
+    if (buf_append_str(out, "{") == 0 && put_member(out, "run", run) == 0 &&
         put_member(out, "combinations", combinations) == 0 &&
         buf_append_str(out, summary->json) == 0)
         result = buf_append_str(out, "}\n");
@@ -79,7 +80,8 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
     buf_init(&out, TEXT_MAX);
     if (request && err)
         http_reply_error(request, err);
-    else if (request && write_answer(wait, summary, &out))
+    else if (request &&
+             summary_answer_write(wait->run, wait->cases, wait->n_cases, summary, &out))
         http_reply_problem(request, 503, NULL, "out of memory");
     else if (request)
         http_reply_text(request, 200, "application/json", out.data, out.len);
@@ -137,7 +139,7 @@ static struct wait *wait_create(struct api *api, struct http_request *request,
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
     const char *id = json_string_value(json_object_get(run, "id"));
-    struct summary_query query = {.run = id ? id : "", .want_json = true};
+    struct summary_query query = {.run = id ? id : ""};
     int64_t points = SUMMARY_POINTS_DEFAULT;
     struct wait *wait;
 

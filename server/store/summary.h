@@ -5,7 +5,6 @@
 #define RINGBENCH_SERVER_STORE_SUMMARY_H
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -87,7 +86,7 @@ struct summary {
                        `message`, oldest first, as /events shows them */
     char *recent;   /* the same of the last SUMMARY_RECENT of the other events that are
                        no results */
-    char *json;     /* with want_json: the members of the answer of docs/api.md from
+    char *json;     /* the members of the answer of docs/api.md from
                        "last_event" on but for "combinations", without braces */
 };
 
@@ -107,7 +106,6 @@ struct summary_query {
     size_t n_cases;
     size_t points; /* at most so many, over all series, and as many values of figures */
     enum summary_by by;
-    bool want_json;
 };
 
 /* Asynchronous, on a thread of its own: a long one holds up no other read. The query is

@@ -283,7 +283,7 @@ struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
         if (read_last(&reading, SQL_MESSAGES, head, SUMMARY_MESSAGES,
                       &summary->messages) ||
             read_last(&reading, SQL_RECENT, head, SUMMARY_RECENT, &summary->recent) ||
-            (query->want_json && write_json(&reading, summary))) {
+            write_json(&reading, summary)) {
             summary_destroy(summary);
             summary = NULL;
         }

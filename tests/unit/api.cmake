@@ -11,3 +11,7 @@ endforeach()
 
 unit_test(server_config rb_common)
 target_sources(test_server_config PRIVATE ${CMAKE_SOURCE_DIR}/server/config.c)
+
+# With a page of its own in place of the one that the build makes.
+unit_test(report_page rb_common)
+target_sources(test_report_page PRIVATE ${CMAKE_SOURCE_DIR}/server/api/report_page.c)

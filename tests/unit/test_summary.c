@@ -252,7 +252,7 @@ static void skipped_rows_say_why(void **state)
     add_row(write, &(struct row){.cycle = -1, .size = 8, .time_us = 10});
     add_row(write, &(struct row){.cycle = -1, .size = 16, .skipped = "too \"large\""});
     store_it(fixture, write);
-    summary = summary_of(fixture, (struct summary_query){.want_json = true});
+    summary = summary_of(fixture, (struct summary_query){.points = 0});
     assert_int_equal(summary->series[0].skipped, 1);
     assert_int_equal(summary->series[0].wrong, 0);
     assert_int_equal(summary->series[0].points[1].rows, 0);
@@ -363,8 +363,7 @@ static void figures_are_per_rank_and_case(void **state)
             add_figure(write, 0, rank, step == 500 ? -1.0 : 1000.0 - step + rank, step);
     }
     store_it(fixture, write);
-    summary =
-        summary_of(fixture, (struct summary_query){.points = 100, .want_json = true});
+    summary = summary_of(fixture, (struct summary_query){.points = 100});
     assert_int_equal(summary->n_figures, 2);
     figure = &summary->figures[1];
     assert_int_equal(figure->rank, 1);

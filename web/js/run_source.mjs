@@ -52,7 +52,7 @@ export class RunSource {
   }
 
   canLoadLog() {
-    return !this.isWhole() && this.state.lastId <= REPLAY_MAX;
+    return !this.isWhole() && !this.api.isSummary && this.state.lastId <= REPLAY_MAX;
   }
 
   /* All events of a run that was drawn from its summary, for a replay. */
@@ -126,7 +126,7 @@ export class RunSource {
     this.meta = await this.api.run(this.id, signal);
     const figures = this.meta.summary?.metrics ?? [];
     const count = figures.reduce((sum, one) => sum + one.count, this.meta.rows_done);
-    if (count - this.state.results > MANY) {
+    if (this.api.isSummary || count - this.state.results > MANY) {
       await this.summarise(signal);
     }
     this.onChange();

@@ -30,6 +30,17 @@ const SPECS = {
   wrong: {sizes: [8, '4K'], iters: 3, fault: {kind: 'wrong', rank: 1, row: 2, index: 5}},
   simulated: {backend: 'sim', env: {SIM_SLEEP_FRACTION: '0'}, sizes: [8, '64K', '1T']}
 };
+const MANY = {
+  backend: 'sim',
+  env: {SIM_SLEEP_FRACTION: '0'},
+  sizes: {min: 1, max: 3400, step: 1},
+  dtypes: ['int8'],
+  iters: 1,
+  warmup: 1,
+  check: 0,
+  in_place: false,
+  repeats: 3
+};
 
 async function waitForEnd(server, spec) {
   const {id} = await server.run(spec);
@@ -38,12 +49,12 @@ async function waitForEnd(server, spec) {
 }
 
 /* The reports as files, from a server that is gone when they are opened. */
-async function saveReports(t) {
+async function saveReports(t, specs = SPECS) {
   const {server, agents} = await startCluster(t, 2, faulty);
   const folder = mkdtempSync(path.join(tmpdir(), 'ringbench-report-'));
   t.after(() => rmSync(folder, {recursive: true}));
   const files = {};
-  for (const [name, spec] of Object.entries(SPECS)) {
+  for (const [name, spec] of Object.entries(specs)) {
     const id = await waitForEnd(server, spec);
     const html = await server.get(`/api/v1/runs/${id}/report.html`);
     files[name] = path.join(folder, `${name}.html`);
@@ -52,6 +63,12 @@ async function saveReports(t) {
   agents.forEach(agent => agent.signal('SIGTERM'));
   await server.killHard();
   return files;
+}
+
+/* Go on once the page has drawn the run. */
+async function show(page, file) {
+  await page.goto(pathToFileURL(file).href);
+  await page.locator('table.figures tbody tr').first().waitFor();
 }
 
 test('a saved report shows everything without a server', LIMIT, async t => {
@@ -64,21 +81,80 @@ test('a saved report shows everything without a server', LIMIT, async t => {
   for (const [name, file] of Object.entries(files)) {
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({colorScheme});
-      await page.goto(pathToFileURL(file).href);
+      await show(page, file);
+      for (const fold of await page.locator('details.fold > summary').all()) {
+        await fold.click();
+      }
       assert.deepEqual((await axe(page)).map(found => found.id), [], name);
     }
   }
   assert.deepEqual(requests.filter(url => !/^(file|data):/.test(url)), []);
 
-  await page.goto(pathToFileURL(files.matrix).href);
+  await show(page, files.matrix);
   assert.equal(await page.locator('h1').innerText(), EVIL);
   assert.notEqual(await page.title(), 'bad');
-  assert.equal(await page.locator('figure > svg').count(), 4);
-  assert.equal(await page.locator('.legend').first().locator('li').count(), 4);
+  assert.equal(await page.locator('.u-over').count(), 2);
+  assert.equal(await page.locator('.legend-item').count(), 8);
   const data = JSON.parse(await page.locator('#ringbench-data').textContent());
-  assert.equal(data.rows.length, data.run.rows_total);
-  await page.getByText('data as a table').first().click();
-  assert.ok(await page.getByRole('region', {name: 'all_reduce'}).isVisible());
+  const rows = data.events.filter(event => event.type === 'result');
+  assert.equal(rows.length, data.run.rows_total);
+  /* Nothing leads to where there is nothing. */
+  assert.equal(await page.locator('a[href^="/"]').count(), 0);
+});
+
+test(
+  'a report answers as the page does, and its address holds the view', LIMIT, async t => {
+    const {matrix} = await saveReports(t);
+    const {page} = await openPage(t);
+    await show(page, matrix);
+    await page.getByRole('button', {name: 'time', exact: true}).click();
+    await page.getByRole('button', {name: /^NCCL_ALGO=Ring, repeat 2/}).click();
+    assert.match(page.url(), /#(?=.*metric=time)(?=.*case=\d)/);
+    const address = page.url();
+    const legend = await page.locator('.legend').first().innerText();
+    assert.doesNotMatch(legend, /unset/);
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.locator('table.figures tbody tr').first().waitFor();
+    assert.equal(await page.locator('.legend').first().innerText(), legend);
+
+    await page.locator('button.opener').first().click();
+    await page.getByText('fastest to slowest rank').first().waitFor();
+    const slider = page.getByRole('slider', {name: 'Moment of the run'});
+    await slider.fill('2');
+    await page.locator('.run-head .pill', {hasText: 'queued'})
+      .or(page.locator('.run-head .pill', {hasText: 'rendezvous'}))
+      .first()
+      .waitFor();
+    await page.getByText('What the numbers mean').click();
+    await page.getByRole('rowheader', {name: 'all_gather', exact: true}).waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', {name: 'PNG'}).first().click();
+    assert.match((await download).suggestedFilename(), /\.png$/);
+  });
+
+test('a report of very many rows says what it leaves out', LIMIT, async t => {
+  const {many} = await saveReports(t, {many: MANY});
+  const {page} = await openPage(t);
+  await show(page, many);
+  await page.getByText('Shortened').waitFor();
+  await page.getByText(/medians of 3 repeats/).waitFor();
+  assert.equal(await page.getByRole('slider').isVisible(), false);
+  await page.locator('button.opener').first().click();
+  await page.getByText('The single rows are not in this report').waitFor();
+  await page.getByRole('button', {name: /repeat 2/}).click();
+  await page.getByText(/medians of 3 repeats/).waitFor({state: 'detached'});
+});
+
+test('without scripts a report is text', LIMIT, async t => {
+  const {matrix} = await saveReports(t);
+  const {page} = await openPage(t);
+  const client = await page.context().newCDPSession(page);
+  await client.send('Emulation.setScriptExecutionDisabled', {value: true});
+  await page.goto(pathToFileURL(matrix).href);
+  const text = await page.locator('pre').innerText();
+  assert.match(text, /broadcast float32, root 0/);
+  assert.match(text, /\ncompleted: \d+ rows/);
 });
 
 test('what must be seen is seen, in either theme and on a phone', LIMIT, async t => {
@@ -89,21 +165,26 @@ test('what must be seen is seen, in either theme and on a phone', LIMIT, async t
   for (const width of [400, 1600]) {
     await page.setViewportSize({width, height: 900});
     for (const file of Object.values(files)) {
-      await page.goto(pathToFileURL(file).href);
+      await show(page, file);
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - window.innerWidth);
       assert.equal(overflow, 0, `${file} fits into ${width} pixels`);
     }
   }
-  await page.goto(pathToFileURL(files.wrong).href);
-  assert.ok(await page.getByText(/rank 1 on node-2, element 5: expected/).isVisible());
-  assert.equal(await page.locator('.alarm').count(), 2);
-  await page.goto(pathToFileURL(files.simulated).href);
-  assert.ok(await page.getByText('These are no measurements').isVisible());
-  assert.equal(await page.locator('svg text.mark').count(), 2);
+  await show(page, files.wrong);
+  assert.ok(await page.getByText(/rank 1, .* element 5: expected/).first().isVisible());
+  assert.equal(await page.locator('tr.wrong').count(), 1);
+  await show(page, files.simulated);
+  assert.match(await page.title(), /^\[simulated\] /);
+  assert.ok(await page.getByText('simulated: no bytes moved').isVisible());
+  const watermark = await page.locator('.chart-card.unreal')
+                      .first()
+                      .evaluate(card => getComputedStyle(card, '::after').content);
+  assert.equal(watermark, '"simulated"');
   await page.emulateMedia({colorScheme: 'light'});
   const light = await background();
   await page.emulateMedia({colorScheme: 'dark'});
+  await show(page, files.simulated);
   assert.notEqual(await background(), light);
   /* Paper is white whatever the screen is. */
   await page.emulateMedia({media: 'print', colorScheme: 'dark'});

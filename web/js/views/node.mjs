@@ -51,9 +51,11 @@ export default function view(root, app, {id}) {
 
   function draw(node, runs) {
     state.replaceChildren(statePill(node.state));
-    facts.replaceChildren(...factRows(node));
-    const probes = Object.entries(node.inventory?.backends ?? {}).sort();
-    backends.replaceChildren(...probes.map(([name, probe]) => backendCard(name, probe)));
+    const parts = nodeParts(node);
+    facts.replaceChildren(h('dt', 'Runs now'),
+      h('dd', node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : 'nothing'),
+      ...parts.facts);
+    backends.replaceChildren(...parts.backends);
     history.replaceChildren(runs.length ? runTable(runs) : h('p.muted', 'None.'));
     setHidden(past, !node.history?.length);
     changes.replaceChildren(...(node.history ?? []).map(changeLine));
@@ -63,12 +65,20 @@ export default function view(root, app, {id}) {
   return {destroy: polling.stop};
 }
 
+/* What a node is, for a `dl`, and what it can do. */
+export function nodeParts(node) {
+  const probes = Object.entries(node.inventory?.backends ?? {}).sort();
+  return {
+    facts: factRows(node),
+    backends: probes.map(([name, probe]) => backendCard(name, probe))
+  };
+}
+
 function factRows(node) {
   const inventory = node.inventory ?? {};
   const cpu = inventory.cpu ?? {};
   const addresses = (inventory.addresses ?? []).map(a => `${a.interface} ${a.address}`);
   const rows = [
-    ['Runs now', node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : 'nothing'],
     ['Group', node.group], ['Labels', labelChips(node.labels)], ['Address', node.address],
     ['Host', inventory.host],
     ['System', [inventory.os, inventory.kernel].filter(Boolean).join(', ')],

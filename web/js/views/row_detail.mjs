@@ -49,7 +49,7 @@ export class RowDetail {
     this.element.replaceChildren(
       ...rows.slice(0, BLOCKS_SHOWN * 2)
         .map(row => rowBlock(row, isRepeated, this.entry.members)),
-      left > 0 ? h('p.muted', `and ${left} more: the files under Share have all`) : '');
+      left > 0 ? h('p.muted', `and ${left} more: the run’s CSV has all`) : '');
   }
 }
 

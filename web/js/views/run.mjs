@@ -36,7 +36,7 @@ export default function view(root, app, {id, query}) {
   const source = new RunSource(app.api, id, ask);
   const parts = buildParts(app, id, {ask, change, seek, source});
   const rest =
-    h('div.stack', {hidden: true}, PARTS_IN_ORDER.map(name => parts[name].element));
+    h('div.stack', {hidden: true}, PARTS_IN_ORDER.map(name => parts[name]?.element));
   root.append(parts.head.element, rest);
   const clock = setInterval(() => {
     if (!isEnded(source.state) && !document.hidden) {
@@ -60,10 +60,10 @@ export default function view(root, app, {id, query}) {
 }
 
 function buildParts(app, id, {ask, change, seek, source}) {
-  return {
+  const parts = {
     head: runHead(app, id),
     cases: caseBar(change),
-    lanes: runLanes(),
+    lanes: runLanes(app),
     overlay: runOverlay(app, ask, change),
     charts: runCharts(change, ask),
     metrics: runCharts(change, ask, true),
@@ -75,6 +75,12 @@ function buildParts(app, id, {ask, change, seek, source}) {
     spec: runSpec(app),
     meaning: runMeaning(app)
   };
+  /* A report has neither what the ranks wrote nor other runs. */
+  if (app.isReport) {
+    delete parts.logs;
+    delete parts.overlay;
+  }
+  return parts;
 }
 
 function draw(source, parts, rest, view) {
@@ -92,7 +98,7 @@ function draw(source, parts, rest, view) {
   const title = source.name() + (unreal ? ` (${unreal})` : '');
   parts.cases.update(state, view.case);
   parts.lanes.update(state, shownCase);
-  const others = parts.overlay.update(source, view.with);
+  const others = parts.overlay?.update(source, view.with) ?? [];
   const own = {
     name: others.length ? shorten(source.name(), 30) : '',
     book: bookOf(state, view.case),
@@ -105,13 +111,13 @@ function draw(source, parts, rest, view) {
     setHidden(parts[name].element, !measures);
   }
   if (measures) {
-    parts.charts.update([own, ...others], view, title);
+    parts.charts.update([own, ...others], view, title, unreal);
     parts.table.update(own.book, view.sort);
   }
-  parts.metrics.update([own, ...others], view, title);
+  parts.metrics.update([own, ...others], view, title, unreal);
   parts.figures.update(state, spec?.program);
   parts.replay.update(source, state, view.at);
-  parts.logs.update(state, view);
+  parts.logs?.update(state, view);
   parts.timeline.update(state);
   parts.spec.update(source.meta);
   parts.meaning.update(ranksTogether(state));

@@ -21,8 +21,8 @@ export function runSpec(app) {
       }
       drawn = meta;
       json.set(prettyJson(meta.spec ?? {}));
-      curl.set(
-        curlLine(shortSpec(meta.spec ?? {}), location.origin, app.api.token() !== null));
+      curl.set(curlLine(shortSpec(meta.spec ?? {}), app.origin ?? location.origin,
+        app.api.token() !== null));
       const pairs = Object.entries(meta.spec?.env ?? {});
       env.replaceChildren(pairs.length === 0
           ? h('p.muted',
@@ -81,7 +81,8 @@ export function runMeaning(app) {
   let ranks = 0;
   const draw = () => body.replaceChildren(...facts.map(
     fact => h('tr', h('th', {scope: 'row'}, fact.name), h('td', fact.bus_factor.formula),
-      h('td', ranks > 0 ? `${significant(busFactor(fact, ranks))} (n = ${ranks})` : '–'))));
+      h('td',
+        ranks > 0 ? `${significant(busFactor(fact, ranks))} (n = ${ranks})` : '–'))));
   /* Only who reads it asks for it. */
   details.addEventListener('toggle', async () => {
     if (!details.open || facts !== null) {

@@ -29,10 +29,13 @@ export function runCharts(change, redraw, figures = false) {
 
   return {
     element,
-    update(sources, view, title) {
+    update(sources, view, title, unreal) {
       const built = build(sources, view, theme());
       shown = {panels: built, view, title};
       setHidden(element, figures && built.length === 0);
+      /* The style writes it across the charts. */
+      element.classList.toggle('unreal', Boolean(unreal));
+      element.dataset.unreal = unreal || '';
       controls.set(view);
       setHidden(empty, built.length > 0);
       drawPanels(charts, panels, built, view);

@@ -30,12 +30,13 @@ export function runHead(app, id) {
   };
   parts.progress.setAttribute('aria-label', 'Rows measured');
   wireActions(parts, app, id);
-  const element =
-    h('section.run-head', h('p.crumbs', h('a', {href: '/'}, 'Runs'), ' / ', id),
-      h('div.title', parts.name, parts.pill, parts.labels, h('span.spring'), parts.stop,
-        parts.share.element, parts.again, parts.remove),
-      parts.facts, h('div.progress-line', parts.progress, parts.progressText),
-      parts.alerts);
+  const actions =
+    app.isReport ? null : [parts.stop, parts.share.element, parts.again, parts.remove];
+  const element = h('section.run-head',
+    h('p.crumbs', app.isReport ? 'Run ' : [h('a', {href: '/'}, 'Runs'), ' / '], id),
+    h('div.title', parts.name, parts.pill, parts.labels, h('span.spring'), actions),
+    parts.facts, h('div.progress-line', parts.progress, parts.progressText),
+    parts.alerts);
   return {
     element,
     update: (source, state, book, unreal) =>
@@ -79,7 +80,7 @@ function update(parts, app, source, state, book, unreal) {
   parts.unreal = unreal;
   const name = shorten(source.name(), 240);
   setText(parts.name, name);
-  app.title(shorten(name, 60));
+  app.title(shorten(name, 60), unreal);
   parts.pill.replaceChildren(source.meta ? statePill(state.state) : '');
   for (const element of [parts.share.element, parts.again]) {
     setHidden(element, source.meta === null);

@@ -26,7 +26,7 @@ import {nodeAddress} from './nodes.mjs';
 const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];
 const RANKS_SHOWN = 64;
 
-export function runLanes() {
+export function runLanes(app) {
   const summary = h('span.muted');
   const body = h('tbody');
   const table = h('table.lanes',
@@ -63,7 +63,7 @@ export function runLanes() {
       syncChildren(body, all, {
         key: lane => lane.node,
         signature: lane => JSON.stringify([lane, began, shownCase.blamed]),
-        render: lane => laneRow(lane, began, shownCase)
+        render: lane => laneRow(lane, began, shownCase, app)
       });
     }
   };
@@ -166,10 +166,11 @@ const howFar = (lane, {blamed}) => Math.min(...lane.ranks.map(rank => {
   return isCulprit(rank, blamed) ? -2 : ended;
 }));
 
-function laneRow(lane, began, {blamed}) {
+function laneRow(lane, began, {blamed}, {isReport}) {
+  const name = shorten(lane.node, 60);
   return h('tr', {class: lane.ranks.some(isFailed) ? 'failed' : null},
     h('th', {scope: 'row'},
-      h('a', {href: nodeAddress(lane.node)}, shorten(lane.node, 60))),
+      isReport ? name : h('a', {href: nodeAddress(lane.node)}, name)),
     h('td',
       h('div.rank-dots',
         lane.ranks.slice(0, RANKS_SHOWN)

@@ -70,8 +70,7 @@ function unrealInWords({unreal}) {
 /* That the server left sizes out, for there are too many to show. */
 function thinnedInWords({thinned}) {
   return thinned
-    ? `${plural(thinned, 'size')} between those shown left out, the files below ` +
-      'have all'
+    ? `${plural(thinned, 'size')} between those shown left out, the run’s CSV has all`
     : '';
 }
 

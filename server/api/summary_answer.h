@@ -1,0 +1,16 @@
+/* summary_answer.h - a run's summary as the API answers it */
+#ifndef RINGBENCH_SERVER_API_SUMMARY_ANSWER_H
+#define RINGBENCH_SERVER_API_SUMMARY_ANSWER_H
+
+#include <jansson.h>
+
+#include "common/buf.h"
+#include "server/store/summary.h"
+
+/* Append {"run": ..., "combinations": ..., ...} as docs/api.md has it: run is the
+ * document of which `cases` were made. Any thread. -1 when `out` is full or memory is
+ * out. */
+int summary_answer_write(const json_t *run, const struct summary_case *cases,
+                         size_t n_cases, const struct summary *summary, struct buf *out);
+
+#endif

@@ -1,0 +1,98 @@
+/* report_data.mjs - what a report holds, asked as api.mjs asks a server (docs/api.md). No
+ * DOM. */
+import {ENDED} from './events.mjs';
+
+export class ReportData {
+  constructor(data) {
+    this.data = data;
+    this.document = data.run ?? data.summary.run;
+    this.events = data.events ?? [];
+    this.goneSince = null;
+  }
+
+  /* Whether there are no events: of a run with very many. */
+  get isSummary() {
+    return this.data.summary !== undefined;
+  }
+
+  get id() {
+    return this.document.id;
+  }
+
+  get nodes() {
+    return this.data.nodes;
+  }
+
+  get generator() {
+    return this.data.generator;
+  }
+
+  get generated() {
+    return this.data.generated;
+  }
+
+  get address() {
+    return this.data.address;
+  }
+
+  get origin() {
+    return this.data.address ? new URL(this.data.address).origin : 'http://HOST';
+  }
+
+  /* What a reader should know of the report itself: [[title, text]]. */
+  get notes() {
+    const notes = [];
+    if (!ENDED.has(this.document.state)) {
+      notes.push([
+        'Unfinished. ',
+        `The run had not ended when this report was made; it has what there was at ${
+          this.generated}.`
+      ]);
+    }
+    if (this.isSummary) {
+      notes.push([
+        'Shortened. ',
+        'The run has too many results for one file. Charts and table stand for all of ' +
+          'them; the single rows, the replay and older events are left out here.'
+      ]);
+    }
+    return notes;
+  }
+
+  now() {
+    return Date.parse(this.generated);
+  }
+
+  token() {
+    return null;
+  }
+
+  /* Nobody counts down what is left of a run in a file. */
+  async run() {
+    return {...this.document, eta_s: null};
+  }
+
+  async summary(id, by) {
+    return by === 'case' ? this.data.summary_by_case : this.data.summary;
+  }
+
+  async collectives() {
+    return {collectives: this.data.collectives};
+  }
+
+  async rows() {
+    throw new Error('The single rows are not in this report: the run has too many.');
+  }
+
+  async stored(id, after) {
+    return this.events.filter(event => event.id > after);
+  }
+
+  async follow(id, {after, onEvents}) {
+    const events = await this.stored(id, after);
+    if (events.length > 0) {
+      onEvents(events);
+    }
+    return 'stopped';
+  }
+}
