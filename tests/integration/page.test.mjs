@@ -50,7 +50,8 @@ test('the modules are served as they are edited where --web-dir says so', limit,
   const modules = path.join(buildDir, 'web/modules');
   const server = await Server.start(t, { args: ['--web-dir', modules] });
   const index = await server.request('GET', '/');
-  assert.deepEqual(named(index.text), ['js/hub.mjs', 'icon.svg', 'css/page.css', 'js/theme_boot.js', 'js/main.mjs']);
+  assert.deepEqual(named(index.text), ['js/hub.mjs', 'icon.svg', 'css/base.css', 'css/parts.css', 'css/run.css',
+    'js/theme_boot.js', 'js/main.mjs']);
   for (const file of [...named(index.text), 'vendor/uPlot.esm.js']) {
     const answer = await server.request('GET', `/${file}`);
     assert.equal(answer.headers['cache-control'], 'no-cache');
