@@ -88,11 +88,9 @@ static void arm(struct http_server *server)
     /* A long run leaves the loop's clock behind, and the next wait would be too long. */
     uv_update_time(server->loop);
     uv_timer_stop(&server->timer);
-    if (is_due(server))
-        http_server_wake(server);
-    else if (MHD_get_timeout(server->mhd, &timeout) != MHD_YES)
+    if (!is_due(server) && MHD_get_timeout(server->mhd, &timeout) != MHD_YES)
         return;
-    else if (timeout == 0)
+    if (timeout == 0)
         http_server_wake(server);
     else
         uv_timer_start(&server->timer, on_timer, timeout, 0);
