@@ -2,7 +2,6 @@
  */
 #include "server/api/follow.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,35 +222,28 @@ static void on_drained(void *data)
     read_page(follower);
 }
 
-/* In the store's own form, see store_read_events_text. */
-static int write_live(struct follower *follower, const struct run_event *event)
+static int write_live(struct follower *follower, const struct store_event *event)
 {
-    char time[CLOCK_TEXT_MAX];
     struct buf line, out;
-    int result = -1;
+    int result;
 
     buf_init(&line, PAGE_BYTES_MAX);
     buf_init(&out, PAGE_BYTES_MAX);
-    if (event->body_len >= 2 &&
-        !buf_printf(&line, "{\"id\":%" PRId64 ",\"time\":\"%s\"%s", event->id,
-                    clock_format_ms(event->time_ms, time),
-                    event->body_len > 2 ? "," : "") &&
-        !buf_append(&line, event->body + 1, event->body_len - 1))
-        result =
-            event_writer_event(follower->writer, event->id, line.data, line.len, &out);
+    result = store_event_append(event, &line) ||
+             event_writer_event(follower->writer, event->id, line.data, line.len, &out);
     buf_release(&line);
     send_out(follower, &out);
     return result;
 }
 
-static void on_live(void *arg, const struct run_event *event)
+static void on_live(void *arg, const struct store_event *event)
 {
     struct follower *follower = arg;
     enum catchup_step step;
 
     if (!follower->stream)
         return;
-    if (!event->body) {
+    if (!event) {
         follower->has_ended = true;
         go_on(follower, catchup_over(&follower->catchup));
         return;

@@ -33,7 +33,7 @@ static void sweep_watches(struct active_run *active)
     }
 }
 
-static void tell_watches(struct active_run *active, const struct run_event *event)
+static void tell_watches(struct active_run *active, const struct store_event *event)
 {
     for (struct scheduler_watch *watch = active->watches; watch; watch = watch->next) {
         if (watch->is_dead)
@@ -47,15 +47,9 @@ static void tell_watches(struct active_run *active, const struct run_event *even
 
 void publish(struct active_run *active, const struct store_event *event)
 {
-    struct run_event shown = {.id = event->id,
-                              .time_ms = event->time_ms,
-                              .type = event->type,
-                              .body = event->body,
-                              .body_len = event->body_len};
-
     active->head = event->id;
     active->scheduler->counters.events++;
-    tell_watches(active, &shown);
+    tell_watches(active, event);
 }
 
 /* The run is going: what still watches it is on its own. */
@@ -147,13 +141,11 @@ void active_run_free(struct active_run *active)
 
 void active_run_unref(struct active_run *active)
 {
-    static const struct run_event end = {.type = "end"};
-
     if (--active->pending > 0 || !run_has_ended(active->run))
         return;
     /* Watchers may leave inside the call, but the run must stay until it is over. */
     active->pending++;
-    tell_watches(active, &end);
+    tell_watches(active, NULL);
     active->pending--;
     active_run_free(active);
 }

@@ -75,24 +75,16 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
 
 /* ---- What happens in a run ---- */
 
-struct run_event {
-    int64_t id; /* 1.. per run */
-    int64_t time_ms;
-    const char *type;
-    const char *body; /* JSON object text without id and time; borrowed */
-    size_t body_len;
-};
-
 struct scheduler_watch;
 
 /* Call `event` for every event of an active run from now on, after it is durable, in
- * order of ids; `event` NULL-bodied with type "end" comes last, when the run has ended.
- * NULL when the run is not active. */
-typedef void scheduler_event(void *arg, const struct run_event *event);
+ * order of ids; a NULL event comes last, when the run has ended. Returns NULL when the
+ * run is not active. */
+typedef void scheduler_event(void *arg, const struct store_event *event);
 struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
                                             scheduler_event *event, void *arg);
 void scheduler_unwatch(
-    struct scheduler_watch *watch); /* also after "end"; NULL is fine */
+    struct scheduler_watch *watch); /* also after the end; NULL is fine */
 
 /* The id of the run's latest published event; 0 when the run is not active. */
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run);

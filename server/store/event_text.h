@@ -6,8 +6,7 @@
 
 #include "common/buf.h"
 
-/* Append the event of a row of (id, time_ms, body), with "id" and "time" spliced in
- * before the body's own keys. -1 when the body is no object or memory is out. */
+/* store_event_append of a row of (id, time_ms, body). */
 int event_text_append(sqlite3_stmt *stmt, struct buf *out);
 
 #endif

@@ -88,10 +88,14 @@ int store_write_delete(struct store_write *write, const char *run);
 struct store_event {
     int64_t id;
     int64_t time_ms;
-    char *type;
-    char *body; /* JSON object text, without id and time */
+    const char *type;
+    const char *body; /* JSON object text, without id and time */
     size_t body_len;
 };
+
+/* Append it as clients see it: with "id" and "time" before the body's own members. -1
+ * when the body is no object or memory is out. */
+int store_event_append(const struct store_event *event, struct buf *out);
 
 /* err is NULL on success. events: those of this write, in order, with their ids;
  * borrowed, valid during the call. */

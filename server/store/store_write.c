@@ -30,8 +30,8 @@ static void op_destroy(struct store_op *op)
         free(op->row.nodes);
         break;
     case STORE_OP_EVENT:
-        free(op->event.type);
-        free(op->event.body);
+        free((char *)(uintptr_t)op->event.type);
+        free((char *)(uintptr_t)op->event.body);
         free(op->key);
         free(op->record);
         break;
