@@ -47,8 +47,8 @@ static const char *const course[] = {
 };
 
 static const char *const mishaps[] = {
-    "\"result\",\"row\":1,\"series\":0,\"size\":16,\"busbw_gbs\":3.5,\"wrong\":2,"
-    "\"errors\":[{\"rank\":1,\"index\":1,\"expected\":\"2\",\"got\":\"3\"}]",
+    ("\"result\",\"row\":1,\"series\":0,\"size\":16,\"busbw_gbs\":3.5,\"wrong\":2,"
+     "\"errors\":[{\"rank\":1,\"index\":1,\"expected\":\"2\",\"got\":\"3\"}]"),
     "\"result\",\"row\":1,\"series\":0,\"size\":16,\"skipped\":\"no memory\"",
     "\"done\",\"ok\":false,\"error\":{\"code\":\"peer_lost\",\"peer\":1,\"text\":\"x\"}",
     "\"exit\",\"code\":0",
