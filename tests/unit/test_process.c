@@ -268,6 +268,14 @@ static void names_what_can_not_run(void **state)
     teardown(&fixture);
 }
 
+/* All of it, `pid` for one. */
+static void end_tree(struct fixture *fixture, pid_t pid)
+{
+    process_tree_end(fixture->tree);
+    await(fixture, &fixture->has_tree_ended);
+    assert_false(is_there(pid));
+}
+
 static void a_tree_ends_with_all_that_daemonised(void **state)
 {
     struct fixture fixture;
@@ -280,9 +288,7 @@ static void a_tree_ends_with_all_that_daemonised(void **state)
     pid = await_pid(&fixture, &child);
     await(&fixture, &child.has_ended);
     assert_true(is_there(pid));
-    process_tree_end(fixture.tree);
-    await(&fixture, &fixture.has_tree_ended);
-    assert_false(is_there(pid));
+    end_tree(&fixture, pid);
     assert_string_equal(fixture.left, "");
     process_destroy(child.process);
     teardown(&fixture);
@@ -302,9 +308,7 @@ static void nothing_outlives_a_reaper_that_is_killed(void **state)
     await(&fixture, &child.has_ended);
     assert_true(child.is_signal);
     assert_int_equal(child.number, SIGKILL);
-    process_tree_end(fixture.tree);
-    await(&fixture, &fixture.has_tree_ended);
-    assert_false(is_there(pid));
+    end_tree(&fixture, pid);
     process_destroy(child.process);
     teardown(&fixture);
 }
@@ -411,9 +415,7 @@ static void ranks_end_where_children_are_not_listed(void **state)
     assert_non_null(fixture.tree);
     spawn(&fixture, &child, "exec setpriv --pdeathsig clear sleep 1000");
     pid = process_pid(child.process);
-    process_tree_end(fixture.tree);
-    await(&fixture, &fixture.has_tree_ended);
-    assert_false(is_there(pid));
+    end_tree(&fixture, pid);
     assert_string_equal(fixture.left, "");
     process_destroy(child.process);
     teardown(&fixture);

@@ -345,6 +345,20 @@ static bool is_timed_out(struct world *world)
     return found;
 }
 
+static void assert_goes_on_after_a_restart(struct fixture *fixture)
+{
+    struct store_write *write = store_write_create();
+    struct world world;
+
+    fixture_open(fixture);
+    put_impatient(write);
+    store_it(fixture, write);
+    start(&world, fixture);
+    await_a_look_at_all_runs(&world);
+    assert_false(is_timed_out(&world));
+    stop(&world);
+}
+
 static void a_clock_set_forward_does_not_time_a_run_out(void **state)
 {
     struct fixture *fixture = *state;
@@ -360,14 +374,7 @@ static void a_clock_set_forward_does_not_time_a_run_out(void **state)
     assert_false(is_timed_out(&world));
     stop(&world);
     /* Nor at the next restart, when the latest events have the new time. */
-    fixture_open(fixture);
-    write = store_write_create();
-    put_impatient(write);
-    store_it(fixture, write);
-    start(&world, fixture);
-    await_a_look_at_all_runs(&world);
-    assert_false(is_timed_out(&world));
-    stop(&world);
+    assert_goes_on_after_a_restart(fixture);
 }
 
 /* Set while the server runs: what is stored then has the time from there on. */
@@ -397,14 +404,7 @@ static void a_clock_set_under_a_server_does_not_count_after_its_restart(void **s
         uv_run(&fixture->loop, UV_RUN_ONCE);
     }
     stop(&world);
-    fixture_open(fixture);
-    write = store_write_create();
-    put_impatient(write);
-    store_it(fixture, write);
-    start(&world, fixture);
-    await_a_look_at_all_runs(&world);
-    assert_false(is_timed_out(&world));
-    stop(&world);
+    assert_goes_on_after_a_restart(fixture);
 }
 
 static void what_a_run_had_taken_counts_after_a_restart(void **state)
