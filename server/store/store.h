@@ -1,6 +1,7 @@
 /* store.h - the runs on disk: SQLite in WAL mode behind one writer thread with group
- * commit (synchronous FULL) and one reader thread. Calls come from the loop's thread and
- * never block; callbacks run on it. */
+ * commit (synchronous FULL) and two reader threads: one for what is read by key, one for
+ * summaries and pages of results, which may take long. Calls come from the loop's thread
+ * and never block; callbacks run on it. */
 #ifndef RINGBENCH_SERVER_STORE_STORE_H
 #define RINGBENCH_SERVER_STORE_STORE_H
 
