@@ -1,6 +1,7 @@
 /* lines.c - cut a stream of bytes into lines, with a limit on their length */
 #include "agent/lines.h"
 
+#include <assert.h>
 #include <string.h>
 
 void lines_init(struct lines *lines, size_t max, enum lines_overlong overlong)
@@ -27,6 +28,7 @@ static void keep(struct lines *lines, const char *data, size_t len, lines_fn fn,
                  void *arg)
 {
     if (lines->dropped > 0) {
+        assert(lines->partial.len == 0);
         lines->dropped += len;
         return;
     }

@@ -1,6 +1,7 @@
 /* outbox.c - every event on its way to the server */
 #include "agent/outbox.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,7 @@ void outbox_drop_progress(struct outbox *outbox, const struct case_id *id, int r
 
     if (!progress)
         return;
+    assert(!progress->line || outbox->n_progress > 0);
     *at = progress->next;
     outbox->n_progress -= progress->line != NULL;
     free(progress->line);
@@ -226,6 +228,8 @@ int outbox_take_batch(struct outbox *outbox, int64_t max_lines,
 {
     uint64_t oldest = spool_acked(outbox->spool) + 1;
 
+    /* Else what was refused would stay in front of the queue for ever. */
+    assert(!outbox->replaced || outbox->replaced >= oldest);
     buf_clear(&batch->body);
     batch->last = 0;
     if (outbox->replaced == oldest) {

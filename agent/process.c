@@ -1,6 +1,7 @@
 /* process.c - child processes: their pipes and their ends */
 #include "agent/process.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -60,6 +61,7 @@ static void on_closed(uv_handle_t *handle)
 {
     struct process *process = handle->data;
 
+    assert(process->handles > 0);
     process->handles--;
     free_when_closed(process);
 }
@@ -73,6 +75,7 @@ static void close_handle(struct process *process, uv_handle_t *handle)
 
 static void end(struct process *process)
 {
+    assert(process->has_ended && process->open_pipes == 0);
     uv_timer_stop(&process->drain);
     process->handlers.on_end(process->handlers.arg, process->is_signal, process->number);
 }
@@ -81,6 +84,7 @@ static void close_pipe(struct process *process, uv_handle_t *handle)
 {
     if (uv_is_closing(handle))
         return;
+    assert(process->open_pipes > 0);
     process->open_pipes--;
     close_handle(process, handle);
 }
@@ -171,6 +175,7 @@ static void on_exit_told(struct tree_child *child, bool is_signal, int number)
 {
     struct process *process = (struct process *)child;
 
+    assert(!process->has_ended);
     process->has_ended = true;
     process->is_signal = is_signal;
     process->number = number;

@@ -1,6 +1,7 @@
 /* rank.c - one worker of a case */
 #include "agent/rank.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -241,6 +242,7 @@ static void on_end(void *arg, bool is_signal, int number)
     const struct rank_params *params = &rank->params;
     json_t *end;
 
+    assert(!rank->has_ended);
     rank->has_ended = true;
     end_output(rank);
     if (rank->is_asked_for_stacks)

@@ -1,6 +1,7 @@
 /* sender.c - post the outbox to the server */
 #include "agent/sender.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,7 @@ static void on_reply(void *arg, const struct http_reply *reply)
 {
     struct sender *sender = arg;
 
+    assert(sender->path);
     sender->request = NULL;
     switch (reply->status) {
     case 200:
@@ -164,6 +166,8 @@ static int post(struct sender *sender, const struct outbox_batch *batch,
                                          .body = batch->body.data,
                                          .body_len = batch->body.len};
 
+    /* One at a time: what comes later must not be stored before it. */
+    assert(!sender->request);
     sender->lines = batch->lines;
     sender->last = batch->last;
     sender->request = http_send(sender->client, &params, on_reply, sender, err);

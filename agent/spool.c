@@ -5,6 +5,7 @@
  * moved to its beginning, which costs less than writing it did. */
 #include "agent/spool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -281,6 +282,15 @@ bool spool_is_blocked(const struct spool *spool)
     return spool->waiting.len > 0;
 }
 
+/* How lines are numbered and where they lie; every change relies on it. */
+static void assert_order(const struct spool *spool)
+{
+    assert(spool->first >= 1 && spool->first <= spool->next);
+    assert(spool->file_end <= spool->next);
+    assert(spool->head <= spool->tail);
+    assert((spool->waiting.len > 0) == (spool->file_end < spool->next));
+}
+
 /* All or nothing: what a failed write left behind the tail is overwritten later. */
 static int write_tail(struct spool *spool, const char *data, size_t len,
                       struct error *err)
@@ -323,6 +333,7 @@ int spool_append(struct spool *spool, const char *line, size_t len, struct error
         buf_release(waiting);
     else if (done)
         buf_clear(waiting);
+    assert_order(spool);
     return 0;
 }
 
@@ -340,6 +351,7 @@ int spool_retry(struct spool *spool, struct error *err)
         buf_consume(waiting, len);
     }
     buf_release(waiting);
+    assert_order(spool);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 /* supervisor.c - the cases that this node takes part in, and their workers */
 #include "agent/supervisor.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,6 +116,7 @@ static void on_case_closed(uv_handle_t *handle)
 {
     struct live_case *c = handle->data;
 
+    assert(c->open_timers > 0);
     if (--c->open_timers == 0)
         free(c);
 }
@@ -155,6 +157,7 @@ static void on_kill_timeout(uv_timer_t *timer)
 
 static void terminate_case(struct live_case *c)
 {
+    assert(c->is_stopping);
     signal_case(c, SIGTERM);
     uv_timer_start(&c->kill_timer, on_kill_timeout, STOP_MS, 0);
 }
@@ -189,6 +192,7 @@ static void finish_case(struct live_case *c)
     struct supervisor *supervisor = c->supervisor;
     struct case_id id = c->id;
 
+    assert(c->n_alive == 0);
     destroy_case(c);
     end_case(supervisor, &id, NULL);
 }
@@ -268,6 +272,7 @@ static void on_rank_end(void *arg, struct rank *rank)
     struct live_case *c = arg;
 
     (void)rank;
+    assert(c->n_alive > 0);
     if (--c->n_alive == 0 && !c->launch)
         end_tree(c);
 }

@@ -1,6 +1,7 @@
 /* buf.c - a byte buffer that grows up to a stated maximum */
 #include "common/buf.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ static int reserve(struct buf *buf, size_t extra)
     size_t need, capacity;
     char *data;
 
+    assert(buf->len <= buf->max);
     /* The second: so that neither `need` nor doubling the capacity wraps around. */
     if (extra > buf->max - buf->len || extra >= SIZE_MAX / 2 - buf->len)
         return -1;
@@ -77,6 +79,7 @@ int buf_printf(struct buf *buf, const char *format, ...)
 
 void buf_consume(struct buf *buf, size_t n)
 {
+    assert(n <= buf->len);
     if (n == 0)
         return;
     memmove(buf->data, buf->data + n, buf->len - n);

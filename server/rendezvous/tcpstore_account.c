@@ -1,6 +1,7 @@
 /* tcpstore_account.c - what the clients of one address have in a TCPStore */
 #include "server/rendezvous/tcpstore_account.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ struct tcpstore_account *tcpstore_account_enter(struct tcpstore_kv *kv,
 
 void tcpstore_account_leave(struct tcpstore_kv *kv, struct tcpstore_account *account)
 {
+    assert(account->clients > 0);
     account->clients--;
     drop_if_empty(kv, account);
 }
@@ -72,6 +74,9 @@ int tcpstore_account_check(const struct tcpstore_kv *kv,
 void tcpstore_charge(struct tcpstore_kv *kv, struct tcpstore_account *account,
                      ptrdiff_t bytes)
 {
+    /* What is given back was charged before, here and there. */
+    assert(bytes >= 0 || kv->bytes >= (size_t)-bytes);
+    assert(bytes >= 0 || !account || account->bytes >= (size_t)-bytes);
     kv->bytes += (size_t)bytes;
     if (account)
         account->bytes += (size_t)bytes;

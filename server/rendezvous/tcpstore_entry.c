@@ -1,6 +1,7 @@
 /* tcpstore_entry.c - the inside of tcpstore_kv: keys with their values and queues */
 #include "server/rendezvous/tcpstore_entry.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,8 @@ static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
     struct tcpstore_listing *listing;
 
+    assert(TAILQ_EMPTY(&entry->waits) && STAILQ_EMPTY(&entry->queue));
+    assert(kv->n_entries > 0);
     TAILQ_FOREACH(listing, &kv->listings, link)
     {
         if (listing->next == entry)
@@ -238,6 +241,7 @@ void tcpstore_entry_pop(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 {
     struct queue_item *item = STAILQ_FIRST(&entry->queue);
 
+    assert(item && entry->queue_len > 0);
     STAILQ_REMOVE_HEAD(&entry->queue, link);
     entry->queue_len--;
     entry->queue_bytes -= item->len;

@@ -1,4 +1,5 @@
 /* tcpstore_kv.c - what each query of a TCPStore does, and who is woken by it */
+#include <assert.h>
 #include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ static const struct tcpstore_slice no_bytes = {(const unsigned char *)"", 0};
 
 static void free_waits(struct tcpstore_client *client)
 {
+    assert(client->kv->n_waiting > 0);
     if (client->waits != &client->one) {
         tcpstore_charge(client->kv, client->account,
                         -(ptrdiff_t)(client->n_waits * sizeof(*client->waits)));
@@ -42,6 +44,7 @@ static void free_waits(struct tcpstore_client *client)
 
 static void unlink_wait(struct tcpstore_wait *wait)
 {
+    assert(wait->entry && wait->client->kv->n_waits > 0);
     TAILQ_REMOVE(&wait->entry->waits, wait, link);
     wait->entry = NULL;
     wait->client->kv->n_waits--;
@@ -68,6 +71,7 @@ static bool satisfy(struct tcpstore_wait *wait)
     struct tcpstore_client *client = wait->client;
 
     unlink_wait(wait);
+    assert(client->missing > 0);
     if (--client->missing)
         return false;
     free_waits(client);
@@ -111,6 +115,7 @@ static int add_wait(struct tcpstore_client *client, struct tcpstore_slice key,
         tcpstore_find_or_add(client->kv, client->account, key, err);
     struct tcpstore_wait *wait = &client->waits[client->missing];
 
+    assert(client->missing < client->n_waits);
     if (!entry)
         return -1;
     wait->entry = entry;
@@ -126,6 +131,7 @@ static int begin_wait(struct tcpstore_client *client, size_t n, struct error *er
 {
     struct tcpstore_kv *kv = client->kv;
 
+    assert(!client->waits && n > 0 && kv->n_waits <= kv->limits.max_waits);
     if (n > kv->limits.max_waits - kv->n_waits)
         return error_set(err, ERROR_LIMIT, "the store has reached its limit of waits");
     if (n == 1) {
