@@ -162,7 +162,7 @@ static void a_thread_in_a_system_call_and_one_that_spins_say_where(void **state)
     int spin_tid = start(stuck, &threads[1], "call spin", spinner);
 
     ask(text);
-    assert_non_null(strstr(text, "stack: 3 threads of process "));
+    assert_non_null(strstr(text, " threads of process "));
     assert_part(text, read_tid, in_read);
     assert_part(text, getpid(), main_text);
     /* The thread sanitizer keeps signals from a thread that calls nothing. */
@@ -220,7 +220,7 @@ static void many_threads_are_told_up_to_a_limit(void **state)
         told++;
     }
     assert_int_equal(told, STACKS_THREADS_MAX);
-    assert_non_null(strstr(text, "stack: 1 more threads are left out\nstack: end\n"));
+    assert_non_null(strstr(text, " more threads are left out\nstack: end\n"));
     close(stuck->pipe[1]);
     for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
         pthread_join(threads[i], NULL);
