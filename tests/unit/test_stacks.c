@@ -156,8 +156,14 @@ static void a_thread_in_a_system_call_and_one_that_spins_say_where(void **state)
         " (main), state ", "ask+0x", "a_thread_in_a_system_call_and_one_that_spins",
         NULL};
     struct stuck *stuck = *state;
-    char *text = malloc(TEXT_MAX);
+    char *text;
     pthread_t threads[2];
+
+    /* The thread sanitizer keeps a signal until the thread calls something. */
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+    text = malloc(TEXT_MAX);
     int read_tid = start(stuck, &threads[0], "reader", reader);
     int spin_tid = start(stuck, &threads[1], "call spin", spinner);
 
@@ -165,12 +171,7 @@ static void a_thread_in_a_system_call_and_one_that_spins_say_where(void **state)
     assert_non_null(strstr(text, " threads of process "));
     assert_part(text, read_tid, in_read);
     assert_part(text, getpid(), main_text);
-    /* The thread sanitizer keeps signals from a thread that calls nothing. */
-#ifndef __SANITIZE_THREAD__
     assert_part(text, spin_tid, in_spin);
-#else
-    (void)in_spin;
-#endif
     /* What says most comes first: who calls for the worker, then the worker. */
     char *first = strstr(text, "stack: thread ");
 
