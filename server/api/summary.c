@@ -13,7 +13,9 @@
 
 /* A request that waits for the store. */
 struct wait {
+    struct api *api;
     struct parked *parked;
+    struct summary_query query; /* its run is that of `run`, its cases are these */
     json_t *run;
     struct summary_case *cases;
     size_t n_cases;
@@ -125,6 +127,7 @@ static struct wait *wait_create(struct api *api, struct http_request *request,
         http_reply_problem(request, 503, NULL, "out of memory");
         return NULL;
     }
+    wait->api = api;
     wait->run = json_incref(run);
     wait->parked = parked_create(api, request);
     if (!wait->parked) {
@@ -134,8 +137,23 @@ static struct wait *wait_create(struct api *api, struct http_request *request,
     return wait;
 }
 
-/* The document of a run under way is as of its latest published event, so the summary
- * ends there too. */
+static void on_settled(void *arg, const struct error *err)
+{
+    struct wait *wait = arg;
+
+    if (err) {
+        parked_fail(wait->parked, err);
+        wait_free(wait);
+        return;
+    }
+    wait->query.up_to = scheduler_head(wait->api->scheduler, wait->query.run);
+    if (wait->query.up_to == 0)
+        wait->query.up_to = INT64_MAX;
+    store_read_summary(wait->api->store, &wait->query, on_summary, wait);
+}
+
+/* The document of a run under way shows events that are still to be published: the
+ * summary ends with these. */
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
     const char *id = json_string_value(json_object_get(run, "id"));
@@ -153,10 +171,8 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     query.points = (size_t)points;
     query.cases = wait->cases;
     query.n_cases = wait->n_cases;
-    query.up_to = scheduler_head(api->scheduler, query.run);
-    if (query.up_to == 0)
-        query.up_to = INT64_MAX;
-    store_read_summary(api->store, &query, on_summary, wait);
+    wait->query = query;
+    scheduler_settle(api->scheduler, query.run, on_settled, wait);
 }
 
 void api_run_summary(struct http_request *request, void *arg)

@@ -119,6 +119,50 @@ int64_t scheduler_head(const struct scheduler *scheduler, const char *run)
     return active ? active->head : 0;
 }
 
+struct settlement {
+    struct active_run *active;
+    scheduler_settled *done;
+    void *arg;
+};
+
+static void on_settled(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct settlement *settlement = arg;
+    struct scheduler *scheduler = settlement->active->scheduler;
+
+    (void)events, (void)n_events;
+    settlement->done(settlement->arg, err);
+    active_run_unref(settlement->active);
+    free(settlement);
+    scheduler_release(scheduler);
+}
+
+void scheduler_settle(struct scheduler *scheduler, const char *run,
+                      scheduler_settled *done, void *arg)
+{
+    struct active_run *active = active_run_find(scheduler, run);
+    struct settlement *settlement;
+    struct error err;
+
+    if (!active || active->pending == 0 || !store_takes_writes(scheduler->config.store)) {
+        done(arg, NULL);
+        return;
+    }
+    settlement = calloc(1, sizeof(*settlement));
+    if (!settlement) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        done(arg, &err);
+        return;
+    }
+    *settlement = (struct settlement){active, done, arg};
+    active->pending++;
+    scheduler_hold(scheduler);
+    /* One of nothing: writes are told of in the order in which they were queued. */
+    store_submit(scheduler->config.store, store_write_create(), false, on_settled,
+                 settlement);
+}
+
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err)
 {
     struct active_run *active = active_run_find(scheduler, run);

@@ -89,6 +89,13 @@ void scheduler_unwatch(
 /* The id of the run's latest published event; 0 when the run is not active. */
 int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
 
+/* Call `done` when all is published that the document of the run shows at this moment,
+ * and nothing else: scheduler_head is the document's own then. At once when it is so now,
+ * or when the store takes no writes, as it may not for hours. */
+typedef void scheduler_settled(void *arg, const struct error *err);
+void scheduler_settle(struct scheduler *scheduler, const char *run,
+                      scheduler_settled *done, void *arg);
+
 /* ---- Nodes, for people ---- */
 
 /* The programs that live agents offer: array of {"name","description","parameters",
