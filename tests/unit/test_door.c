@@ -215,7 +215,7 @@ static char case_path[] = "/tmp/ringbench-door-XXXXXX";
 static void write_case(const char *backend)
 {
     json_t *json = json_pack(
-        "{s:s, s:i, s:i, s:s, s:i, s:[s], s:[s], s:[s], s:i, s:[b], s:i, s:i, s:i, s:i,"
+        "{s:s, s:i, s:i, s:s, s:i, s:[s], s:[s], s:[s], s:i, s:b, s:i, s:i, s:i, s:i,"
         " s:s, s:i, s:[i]}",
         "run", "r", "case", 0, "attempt", 1, "backend", backend, "world_size", RANKS,
         "collectives", "all_reduce", "dtypes", "float32", "redops", "sum", "root", 0,
