@@ -2,7 +2,9 @@
 # assets/ whose name has the hash of its content, so that a server may call it immutable,
 # with a compressed twin. REPORT: report.html with all that it names inside.
 set(made ${TO}.new)
-set(esbuild ${ESBUILD} --bundle --minify --target=es2022 --log-level=warning)
+# The chart library's notice goes with every copy of it; its own is no comment that is kept.
+set(notice "/*! with uPlot (https://github.com/leeoniya/uPlot): Copyright (c) Leon Sorokin, MIT licence */")
+set(esbuild ${ESBUILD} "--banner:js=${notice}" --bundle --minify --target=es2022 --log-level=warning)
 file(REMOVE_RECURSE ${made})
 file(MAKE_DIRECTORY ${made}/assets)
 file(READ ${FROM}/index.html index)
