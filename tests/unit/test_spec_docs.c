@@ -244,13 +244,14 @@ static void the_api_requires_what_an_effective_spec_always_has(void **state)
 /* The place'th part of a cell whose parts stand between commas; cell ends with "|". */
 static void part_of(const char *cell, int place, char *out, size_t size)
 {
-    const char *end;
+    const char *end = strpbrk(cell, "|"), *comma = strstr(cell, ", ");
 
-    for (; place > 0; place--)
-        cell = strstr(cell, ", ") + 2;
-    end = strpbrk(cell, "|");
-    if (strstr(cell, ", ") && strstr(cell, ", ") < end)
-        end = strstr(cell, ", ");
+    for (; place > 0 && comma; place--) {
+        cell = comma + 2;
+        comma = strstr(cell, ", ");
+    }
+    if (comma && comma < end)
+        end = comma;
     while (end > cell && (end[-1] == ' ' || end[-1] == '`'))
         end--;
     cell += *cell == '`';
@@ -286,6 +287,20 @@ static void check_row(const struct spec_field *field, const char *row)
     json_decref(words);
 }
 
+/* The row of a table that has the name in its first cell: to be freed. */
+static char *find_row(const char *text, const char *name)
+{
+    for (const char *at = strstr(text, "\n| `"); at; at = strstr(at + 1, "\n| `")) {
+        char *row = strndup(at + 1, strcspn(at + 1, "\n"));
+        const char *cell = strstr(row, " | "), *mark = strstr(row, name);
+
+        if (cell && mark && mark < cell)
+            return row;
+        free(row);
+    }
+    return NULL;
+}
+
 /* Rows are "| `a`, `b` | default of a, of b | meaning |". */
 static void the_docs_have_every_field_and_its_default(void **state)
 {
@@ -294,23 +309,18 @@ static void the_docs_have_every_field_and_its_default(void **state)
 
     for (size_t i = 0; i < run_spec_fields()->count; i++) {
         const struct spec_field *field = &run_spec_fields()->at[i];
-        char name[64], text[256], *row = NULL;
-        const char *at, *cell;
+        char name[64], text[256], *row;
         int place = 0;
 
         if (field->uses & SPEC_HIDDEN)
             continue;
         snprintf(name, sizeof(name), "`%s`", field->name);
-        for (at = strstr(docs->spec, "\n| `"); at && !row; at = strstr(at + 1, "\n| `")) {
-            row = strndup(at + 1, strcspn(at + 1, "\n"));
-            cell = strstr(row, " | ");
-            if (!strstr(row, name) || strstr(row, name) > cell) {
-                free(row);
-                row = NULL;
-            }
+        row = find_row(docs->spec, name);
+        if (!row) {
+            require(false, "docs/api.md", field, "its absence");
+            return;
         }
-        require(row != NULL, "docs/api.md", field, "its absence");
-        for (const char *c = row; c < strstr(row, name); c++)
+        for (const char *c = row, *mark = strstr(row, name); c < mark; c++)
             place += *c == ',';
         part_of(strstr(row, " | ") + 3, place, text, sizeof(text));
         if (field->usual && !strstr(in_words, field->name))
