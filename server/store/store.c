@@ -25,9 +25,10 @@
 #define PRUNE_EVERY 3600 /* disk checks */
 #define RESERVE_BYTES ((uint64_t)64 << 20)
 /* Answers of so many questions, or of so many bytes, are handed over in one turn of the
- * loop; two of the largest make a turn of a few milliseconds. */
-#define READS_PER_TURN 16
-#define READ_BYTES_PER_TURN ((size_t)2 << 20)
+ * loop, which takes a few milliseconds with one of the largest: each is made ready to be
+ * sent there. */
+#define READS_PER_TURN 4
+#define READ_BYTES_PER_TURN ((size_t)1 << 20)
 
 struct store {
     uv_async_t wake;

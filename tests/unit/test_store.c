@@ -329,10 +329,10 @@ static void a_turn_of_the_loop_takes_few_answers(void **state)
     store_it(fixture, write);
     for (int i = 0; i < 64; i++)
         store_read_run(fixture->store, "nope", on_read, &runs);
-    wait_in_steps(fixture, &runs, 64, 16);
+    wait_in_steps(fixture, &runs, 64, 4);
     for (int i = 0; i < 12; i++)
         store_read_logs(fixture->store, &query, on_logs, &pages);
-    wait_in_steps(fixture, &pages, 12, 2);
+    wait_in_steps(fixture, &pages, 12, 1);
     free(pages.text);
 }
 
