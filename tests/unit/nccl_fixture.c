@@ -125,6 +125,15 @@ const char *nccl_error_of(const struct nccl_seen *seen, int rank, const char *ke
     return json_get_str(json_object_get(seen->done[rank], "error"), key, "none");
 }
 
+int nccl_rank_saying(const struct nccl_seen *seen, const char *words)
+{
+    int rank = 0;
+
+    while (rank < RANKS && !strstr(nccl_error_of(seen, rank, "text"), words))
+        rank++;
+    return rank < RANKS ? rank : -1;
+}
+
 void nccl_assert_all_ok(const struct worker_group *group, const struct nccl_seen *seen)
 {
     for (int rank = 0; rank < RANKS; rank++) {

@@ -48,6 +48,10 @@ void nccl_note(void *arg, int rank, const char *line, size_t len);
 /* A member of the error that a rank ended with, "none" without one. */
 const char *nccl_error_of(const struct nccl_seen *seen, int rank, const char *key);
 
+/* The first rank whose error says that, or -1. Where all meet the same fault, one that
+ * has not met it yet may hear of another's end before. */
+int nccl_rank_saying(const struct nccl_seen *seen, const char *words);
+
 void nccl_assert_all_ok(const struct worker_group *group, const struct nccl_seen *seen);
 void nccl_assert_rows_right(const struct nccl_seen *seen, size_t rows);
 
