@@ -3,15 +3,14 @@
  *
  * usage: http_floor. Prints "listening on URL", as the server does, and serves until it
  * is killed. Speaks no TLS: to hellos it gives no answer. */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/bench/floor.h"
 
 #define EVENTS 64
 #define ACCEPTS 64
@@ -19,35 +18,6 @@
 #define OLDEST_LAST 10000
 
 static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
-
-static void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
-static int listen_on_loopback(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t len = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(fd, (struct sockaddr *)&address, len) < 0 || listen(fd, 4096) < 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &len) < 0)
-        die("listen");
-    printf("listening on http://127.0.0.1:%d\n", ntohs(address.sin_port));
-    fflush(stdout);
-    return fd;
-}
-
-static void watch(int epoll, int fd)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
-
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)
-        die("epoll_ctl");
-}
 
 /* One goes where there is no room for another. */
 static void accept_some(int epoll, int listener, int *oldest)
@@ -87,8 +57,11 @@ static void serve(int fd)
 int main(void)
 {
     struct epoll_event events[EVENTS];
-    int listener = listen_on_loopback(), epoll = epoll_create1(0), oldest = OLDEST_FIRST;
+    int epoll = epoll_create1(0), oldest = OLDEST_FIRST, port;
+    int listener = listen_on_loopback(&port);
 
+    printf("listening on http://127.0.0.1:%d\n", port);
+    fflush(stdout);
     watch(epoll, listener);
     for (;;) {
         int n = epoll_wait(epoll, events, EVENTS, -1);

@@ -419,16 +419,24 @@ static void lets_others_in_past_a_body_that_comes(void **state)
     close_crowd((int[]){busy, first, second, fd}, 4);
 }
 
-static void handles_one_large_body_per_turn(void **state)
+/* While the server is held by the client that is returned. */
+static int send_large_bodies(int *fds, int n)
 {
-    int fds[8], held = known_client();
+    int held = known_client();
 
-    (void)state;
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < n; i++)
         fds[i] = known_client();
     hold_server(held);
-    for (int i = 0; i < 8; i++)
+    for (int i = 0; i < n; i++)
         send_body(fds[i], 60000);
+    return held;
+}
+
+static void handles_one_large_body_per_turn(void **state)
+{
+    int fds[8], held = send_large_bodies(fds, 8);
+
+    (void)state;
     sem_post(&fixture->release);
     expect(held, 204);
     for (int i = 0; i < 8; i++)
@@ -440,14 +448,9 @@ static void handles_one_large_body_per_turn(void **state)
 
 static void forgets_large_bodies_of_those_who_left(void **state)
 {
-    int fds[8], held = known_client();
+    int fds[8], held = send_large_bodies(fds, 8);
 
     (void)state;
-    for (int i = 0; i < 8; i++)
-        fds[i] = known_client();
-    hold_server(held);
-    for (int i = 0; i < 8; i++)
-        send_body(fds[i], 60000);
     close_crowd(fds, 8);
     sem_post(&fixture->release);
     expect(held, 204);
