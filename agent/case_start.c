@@ -22,8 +22,7 @@ int case_check_env(json_t *env, const struct option_list *consented, struct erro
     const char *name, *reason;
     json_t *value;
 
-    json_object_foreach(env, name, value)
-    {
+    json_object_foreach (env, name, value) {
         switch (env_policy_check(name, &reason)) {
         case ENV_POLICY_ALLOW:
             break;
@@ -59,8 +58,7 @@ static int set_case_variables(struct env_list *list, json_t *env)
     const char *name;
     json_t *value;
 
-    json_object_foreach(env, name, value)
-    {
+    json_object_foreach (env, name, value) {
         if (json_is_null(value))
             env_list_unset(list, name);
         else if (env_list_set(list, name, json_string_value(value)))

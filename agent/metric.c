@@ -120,8 +120,7 @@ static void refuse_unknown(json_t *object, const char *pointer, struct problems 
     const char *key;
     json_t *value;
 
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach (object, key, value) {
         bool is_known = false;
 
         for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

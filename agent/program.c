@@ -165,8 +165,7 @@ static void check_templates(struct parsing *p)
     json_t *values = json_object(), *parameter;
     const char *name;
 
-    json_object_foreach(p->program->parameters, name, parameter)
-    {
+    json_object_foreach (p->program->parameters, name, parameter) {
         json_object_set_new(values, name, json_string(""));
     }
     for (size_t i = 1; i < json_array_size(p->program->argv); i++) {
@@ -238,8 +237,7 @@ static void parse_env(struct parsing *p)
                      ENV_MAX);
         return;
     }
-    json_object_foreach(env, name, value)
-    {
+    json_object_foreach (env, name, value) {
         const char *text = json_string_value(value);
         struct error err = {.text = "must be a string"};
         char pointer[300];
@@ -282,8 +280,7 @@ static void refuse_unknown(struct parsing *p)
     const char *key;
     json_t *value;
 
-    json_object_foreach(p->file, key, value)
-    {
+    json_object_foreach (p->file, key, value) {
         bool is_known = false;
         char pointer[300];
 

@@ -170,8 +170,7 @@ static json_t *shown_object(json_t *object, bool keeps_lines)
     const char *key;
     json_t *value;
 
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach (object, key, value) {
         buf_init(&name, SHOWN_MAX * strlen(key) + 1);
         if (clean_text_show(&name, key, strlen(key)) ||
             json_object_set_new(copy, name.data ? name.data : "",
@@ -198,8 +197,7 @@ json_t *clean_text_shown(json_t *value, bool keeps_lines)
     if (!json_is_array(value))
         return json_incref(value);
     copy = json_array();
-    json_array_foreach(value, i, item)
-    {
+    json_array_foreach (value, i, item) {
         if (json_array_append_new(copy, clean_text_shown(item, keeps_lines))) {
             json_decref(copy);
             return NULL;

@@ -252,8 +252,7 @@ static void check_declaration(json_t *parameter, const struct place *place)
         fault(place, "type", "must be one of string, integer, number, enum, boolean");
         return;
     }
-    json_object_foreach(parameter, key, value)
-    {
+    json_object_foreach (parameter, key, value) {
         if (!is_key_of(kind, key))
             fault(place, key, "unknown key for this type of parameter");
     }
@@ -283,8 +282,7 @@ void program_schema_check(json_t *parameters, const char *pointer,
                      PROGRAM_PARAMETERS_MAX);
         return;
     }
-    json_object_foreach(parameters, name, parameter)
-    {
+    json_object_foreach (parameters, name, parameter) {
         char at[300];
         struct place place = {at, problems};
 
@@ -306,8 +304,7 @@ static void refuse_unknown(json_t *parameters, const char *name,
     size_t n = 0;
 
     buf_init(&known, 400);
-    json_object_foreach(parameters, other, parameter)
-    {
+    json_object_foreach (parameters, other, parameter) {
         buf_printf(&known, "%s%.64s", n++ ? ", " : "", other);
     }
     problems_add(place->problems, place->pointer,
@@ -349,14 +346,12 @@ json_t *program_schema_complete(json_t *parameters, json_t *args, const char *po
         json_decref(out);
         return NULL;
     }
-    json_object_foreach(args, name, value)
-    {
+    json_object_foreach (args, name, value) {
         spec_child_pointer(at, sizeof(at), pointer, name);
         if (!json_object_get(parameters, name))
             refuse_unknown(parameters, name, &place);
     }
-    json_object_foreach(parameters, name, value)
-    {
+    json_object_foreach (parameters, name, value) {
         spec_child_pointer(at, sizeof(at), pointer, name);
         add_argument(out, name, value, args, &place);
     }

@@ -61,8 +61,7 @@ void run_matrix_check(json_t *matrix, const char *pointer, struct problems *prob
                      VARIABLES_MAX);
         return;
     }
-    json_object_foreach(matrix, name, values)
-    {
+    json_object_foreach (matrix, name, values) {
         char at[256];
 
         spec_child_pointer(at, sizeof(at), pointer, name);
@@ -80,8 +79,7 @@ static size_t combinations(const struct run_spec *spec)
     const char *name;
     json_t *values;
 
-    json_object_foreach(spec->matrix, name, values)
-    {
+    json_object_foreach (spec->matrix, name, values) {
         if (n <= RUN_CASES_MAX)
             n *= json_array_size(values);
     }
@@ -98,8 +96,7 @@ void run_matrix_check_spec(const struct run_spec *spec, struct problems *problem
     const char *name;
     json_t *values;
 
-    json_object_foreach(spec->matrix, name, values)
-    {
+    json_object_foreach (spec->matrix, name, values) {
         char at[256];
 
         spec_child_pointer(at, sizeof(at), "/matrix", name);
@@ -137,8 +134,7 @@ json_t *run_matrix_env(const struct run_spec *spec, size_t i)
         return NULL;
     env = json_object();
     /* The last variable changes fastest. */
-    json_object_foreach(spec->matrix, name, values)
-    {
+    json_object_foreach (spec->matrix, name, values) {
         span /= json_array_size(values);
         json_object_set(env, name, json_array_get(values, left / span));
         left %= span;

@@ -101,8 +101,7 @@ static void check_env(json_t *value, const char *pointer, struct problems *probl
                      ENV_MAX);
         return;
     }
-    json_object_foreach(value, name, text)
-    {
+    json_object_foreach (value, name, text) {
         char at[256];
         const char *reason = NULL;
 

@@ -110,8 +110,7 @@ void spec_check_devices(json_t *value, const char *pointer, struct problems *pro
                      "must be an array of device numbers, or an object of such by node");
         return;
     }
-    json_object_foreach(value, node, list)
-    {
+    json_object_foreach (value, node, list) {
         spec_child_pointer(at, sizeof(at), pointer, node);
         check_device_list(list, at, problems);
     }

@@ -67,8 +67,7 @@ static void parse_size_range(struct run_spec *spec, json_t *value,
     const char *key;
     json_t *member;
 
-    json_object_foreach(value, key, member)
-    {
+    json_object_foreach (value, key, member) {
         char at[128];
 
         spec_child_pointer(at, sizeof(at), "/sizes", key);

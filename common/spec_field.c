@@ -307,8 +307,7 @@ void spec_fields_refuse_others(const struct spec_fields *fields, json_t *object,
         if (!(fields->at[i].uses & SPEC_HIDDEN))
             buf_printf(&known, "%s%s", i ? ", " : "", fields->at[i].name);
     }
-    json_object_foreach(object, key, value)
-    {
+    json_object_foreach (object, key, value) {
         char at[256];
 
         if (is_known(fields, key))

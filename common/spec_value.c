@@ -139,8 +139,7 @@ void spec_check_labels(json_t *value, const char *pointer, struct problems *prob
                      LABELS_MAX, json_object_size(value));
         return;
     }
-    json_object_foreach(value, key, label)
-    {
+    json_object_foreach (value, key, label) {
         spec_child_pointer(at, sizeof(at), pointer, key);
         if (strlen(key) == 0 || strlen(key) > LABEL_TEXT_MAX)
             problems_add(problems, at, "a label's name must have 1 to %d bytes",

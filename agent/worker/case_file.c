@@ -77,8 +77,7 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
     if (!file->nodes) {
         return error_set(err, ERROR_MEMORY, "case: out of memory");
     }
-    json_array_foreach(array, i, item)
-    {
+    json_array_foreach (array, i, item) {
         const char *name = json_string_value(json_array_get(item, 0));
         int64_t ranks = json_integer_value(json_array_get(item, 1));
         if (!name || ranks < 1 || ranks > n - rank) {
@@ -107,8 +106,7 @@ static void place_ranks(const json_t *placed, int *node_of, int *local_rank)
     size_t i;
     int rank = 0;
 
-    json_array_foreach(placed, i, item)
-    {
+    json_array_foreach (placed, i, item) {
         int ranks = (int)json_integer_value(json_array_get(item, 1));
         for (int place = 0; place < ranks; place++, rank++) {
             node_of[rank] = (int)i;

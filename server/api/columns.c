@@ -47,13 +47,11 @@ static void put_members(json_t *value, struct buf *out)
     json_t *member;
     size_t i;
 
-    json_array_foreach(value, i, member)
-    {
+    json_array_foreach (value, i, member) {
         buf_append_str(out, i ? "," : "");
         put_scalar(member, out);
     }
-    json_object_foreach(value, name, member)
-    {
+    json_object_foreach (value, name, member) {
         buf_printf(out, "%s%s", out->len ? "," : "", name);
         if (json_is_string(member))
             buf_printf(out, "=%s", json_string_value(member));

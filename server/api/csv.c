@@ -61,8 +61,7 @@ void csv_header(const struct csv *csv, struct buf *out)
     while ((name = next_column(csv, &i)) != NULL)
         buf_printf(out, "%s,", name);
     buf_append_str(out, "repeat");
-    json_object_foreach(csv->matrix, name, values)
-    {
+    json_object_foreach (csv->matrix, name, values) {
         buf_append_str(out, ",");
         csv_field(name, out);
     }
@@ -120,8 +119,7 @@ static void put_members(json_t *object, struct buf *out)
     json_t *value;
 
     buf_init(&text, MEMBERS_MAX);
-    json_object_foreach(object, name, value)
-    {
+    json_object_foreach (object, name, value) {
         buf_printf(&text, "%s%s=", text.len ? ";" : "", name);
         if (json_is_string(value))
             buf_append_str(&text, json_string_value(value));
@@ -162,8 +160,7 @@ static void put_case(const struct csv *csv, const json_t *row, struct buf *out)
     const char *name;
 
     put_value(json_object_get(item, "repeat"), out);
-    json_object_foreach(csv->matrix, name, values)
-    {
+    json_object_foreach (csv->matrix, name, values) {
         const char *value = json_string_value(json_object_get(env, name));
 
         buf_append_str(out, ",");

@@ -12,8 +12,7 @@ static json_t *names_of(const char *list)
     json_t *all = collective_json(), *names = json_array(), *item;
     size_t i;
 
-    json_array_foreach(json_object_get(all, list), i, item)
-    {
+    json_array_foreach (json_object_get(all, list), i, item) {
         json_array_append(names,
                           json_is_string(item) ? item : json_object_get(item, "name"));
     }

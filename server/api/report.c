@@ -272,8 +272,7 @@ static json_t *known_nodes(const struct api *api, const json_t *run)
     json_t *nodes = json_array(), *placed, *node;
     size_t i;
 
-    json_array_foreach(json_object_get(run, "nodes"), i, placed)
-    {
+    json_array_foreach (json_object_get(run, "nodes"), i, placed) {
         node = scheduler_node_json(api->scheduler, json_get_str(placed, "name", ""));
         if (node)
             json_array_append_new(nodes, node);
@@ -289,7 +288,8 @@ static int64_t results_of(const json_t *run)
     json_t *metric;
     size_t i;
 
-    json_array_foreach(metrics, i, metric) count += json_get_int(metric, "count", 0);
+    json_array_foreach (metrics, i, metric)
+        count += json_get_int(metric, "count", 0);
     return count;
 }
 

@@ -86,12 +86,10 @@ static void describe_settings(const json_t *spec, char *out, size_t size)
     json_t *settings = run_spec_settings(spec), *value, *member;
     const char *name, *key;
 
-    json_object_foreach(settings, name, value)
-    {
+    json_object_foreach (settings, name, value) {
         if (!json_is_object(value))
             add_setting(out, size, name, value);
-        json_object_foreach(value, key, member)
-        {
+        json_object_foreach (value, key, member) {
             add_setting(out, size, key, member);
         }
     }

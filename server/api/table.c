@@ -81,8 +81,7 @@ const char *table_env(json_t *env, char *out, size_t size)
     size_t n = 0;
 
     out[0] = '\0';
-    json_object_foreach(shown, name, value)
-    {
+    json_object_foreach (shown, name, value) {
         const char *text = json_string_value(value);
 
         if (n < size)
@@ -285,8 +284,7 @@ static void put_labels(json_t *labels, struct buf *out)
     const char *name;
     json_t *value;
 
-    json_object_foreach(labels, name, value)
-    {
+    json_object_foreach (labels, name, value) {
         if (json_is_string(value))
             buf_printf(out, "  %s=%s", name, json_string_value(value));
         else if (json_is_boolean(value))

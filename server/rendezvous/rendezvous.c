@@ -108,8 +108,8 @@ static void on_backoff(uv_timer_t *timer)
     struct rendezvous *rendezvous = timer->data;
     struct rendezvous_store *store;
 
-    LIST_FOREACH(store, &rendezvous->stores, link)
-    uv_poll_start(&store->listener, UV_READABLE, on_connection);
+    LIST_FOREACH (store, &rendezvous->stores, link)
+        uv_poll_start(&store->listener, UV_READABLE, on_connection);
 }
 
 /* Descriptors or memory are out: what waits in the backlog keeps until some are free. */
@@ -454,8 +454,7 @@ void rendezvous_counters(const struct rendezvous *rendezvous,
     struct tcpstore_usage usage;
 
     *out = rendezvous->counters;
-    LIST_FOREACH(store, &rendezvous->stores, link)
-    {
+    LIST_FOREACH (store, &rendezvous->stores, link) {
         sum = store->is_standing ? &out->standing : &out->cases;
         tcpstore_kv_usage(store->host.kv, &usage);
         sum->stores++;
@@ -519,7 +518,7 @@ json_t *rendezvous_describe(const struct rendezvous *rendezvous)
     const struct rendezvous_store *store;
     json_t *stores = json_array();
 
-    LIST_FOREACH(store, &rendezvous->stores, link)
-    json_array_append_new(stores, describe_store(store));
+    LIST_FOREACH (store, &rendezvous->stores, link)
+        json_array_append_new(stores, describe_store(store));
     return stores;
 }

@@ -60,8 +60,7 @@ static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 
     assert(TAILQ_EMPTY(&entry->waits) && STAILQ_EMPTY(&entry->queue));
     assert(kv->n_entries > 0);
-    TAILQ_FOREACH(listing, &kv->listings, link)
-    {
+    TAILQ_FOREACH (listing, &kv->listings, link) {
         if (listing->next == entry)
             listing->next = entry->hh.next;
     }
@@ -335,7 +334,7 @@ void tcpstore_kv_destroy(struct tcpstore_kv *kv)
 
     if (!kv)
         return;
-    HASH_ITER(hh, kv->entries, entry, next)
-    entry_empty(kv, entry);
+    HASH_ITER (hh, kv->entries, entry, next)
+        entry_empty(kv, entry);
     free(kv);
 }

@@ -26,8 +26,7 @@ static bool has_labels(const struct node *node, json_t *wanted)
     const char *key;
     json_t *value;
 
-    json_object_foreach(wanted, key, value)
-    {
+    json_object_foreach (wanted, key, value) {
         const char *label = json_get_str(node->labels, key, NULL);
 
         if (!label || strcmp(label, json_string_value(value)) != 0)

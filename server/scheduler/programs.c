@@ -135,8 +135,7 @@ static bool is_same(json_t *entry, json_t *program)
 
     if (json_object_size(entry) != json_object_size(program) + 1)
         return false;
-    json_object_foreach(program, key, value)
-    {
+    json_object_foreach (program, key, value) {
         if (!json_equal(json_object_get(entry, key), value))
             return false;
     }

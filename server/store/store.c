@@ -274,9 +274,9 @@ static void finish_write(struct store *store, struct store_write *write)
     if (write->done && write->n_events)
         events = calloc(write->n_events, sizeof(*events));
     if (events)
-        STAILQ_FOREACH(op, &write->ops, entry)
-    if (op->kind == STORE_OP_EVENT)
-        events[n++] = op->event;
+        STAILQ_FOREACH (op, &write->ops, entry)
+            if (op->kind == STORE_OP_EVENT)
+                events[n++] = op->event;
     if (write->done)
         write->done(write->arg, write->is_failed ? &write->err : NULL,
                     write->is_failed ? NULL : events, write->is_failed ? 0 : n);

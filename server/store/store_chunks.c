@@ -91,8 +91,7 @@ static void run_free(struct run_chunks *run)
 
     if (!run)
         return;
-    HASH_ITER(hh, run->keys, key, next)
-    {
+    HASH_ITER (hh, run->keys, key, next) {
         HASH_DEL(run->keys, key);
         free(key);
     }

@@ -51,13 +51,11 @@ void store_memo_destroy(struct store_memo *memo)
 
     if (!memo)
         return;
-    HASH_ITER(hh, memo->acks, ack, next_ack)
-    {
+    HASH_ITER (hh, memo->acks, ack, next_ack) {
         HASH_DEL(memo->acks, ack);
         free(ack);
     }
-    HASH_ITER(hh, memo->keys, key, next_key)
-    {
+    HASH_ITER (hh, memo->keys, key, next_key) {
         HASH_DEL(memo->keys, key);
         free(key);
     }
@@ -128,11 +126,11 @@ static void forget_run(struct store_memo *memo, const char *run)
 {
     struct memo_key *key, *next;
 
-    HASH_ITER(hh, memo->keys, key, next)
-    if (!strcmp(key->run, run)) {
-        HASH_DEL(memo->keys, key);
-        free(key);
-    }
+    HASH_ITER (hh, memo->keys, key, next)
+        if (!strcmp(key->run, run)) {
+            HASH_DEL(memo->keys, key);
+            free(key);
+        }
 }
 
 static void prune(struct store_memo *memo, int64_t acks_before_ms, int64_t keys_before_ms)
@@ -140,16 +138,16 @@ static void prune(struct store_memo *memo, int64_t acks_before_ms, int64_t keys_
     struct memo_ack *ack, *next_ack;
     struct memo_key *key, *next_key;
 
-    HASH_ITER(hh, memo->acks, ack, next_ack)
-    if (ack->updated_ms < acks_before_ms) {
-        HASH_DEL(memo->acks, ack);
-        free(ack);
-    }
-    HASH_ITER(hh, memo->keys, key, next_key)
-    if (key->created_ms < keys_before_ms) {
-        HASH_DEL(memo->keys, key);
-        free(key);
-    }
+    HASH_ITER (hh, memo->acks, ack, next_ack)
+        if (ack->updated_ms < acks_before_ms) {
+            HASH_DEL(memo->acks, ack);
+            free(ack);
+        }
+    HASH_ITER (hh, memo->keys, key, next_key)
+        if (key->created_ms < keys_before_ms) {
+            HASH_DEL(memo->keys, key);
+            free(key);
+        }
 }
 
 static int apply_op(struct store_memo *memo, const struct store_op *op)
@@ -185,9 +183,9 @@ int store_memo_apply(struct store_memo *memo, const struct store_write *write)
     const struct store_op *op;
     int rc = 0;
 
-    STAILQ_FOREACH(op, &write->ops, entry)
-    if (apply_op(memo, op) < 0)
-        rc = -1;
+    STAILQ_FOREACH (op, &write->ops, entry)
+        if (apply_op(memo, op) < 0)
+            rc = -1;
     return rc;
 }
 

@@ -268,8 +268,7 @@ static int settle_records(struct store_writer *writer, struct store_write *write
     struct store_op *op;
     int rc = SQLITE_OK;
 
-    STAILQ_FOREACH(op, &write->ops, entry)
-    {
+    STAILQ_FOREACH (op, &write->ops, entry) {
         if (op->kind == STORE_OP_DELETE)
             store_chunks_forget(writer->chunks, op->run);
         else if (op->kind == STORE_OP_DISOWN)
@@ -293,8 +292,7 @@ static int apply_write(struct store_writer *writer, struct store_write *write)
     write->is_failed = false;
     if (rc != SQLITE_OK)
         return rc;
-    STAILQ_FOREACH(op, &write->ops, entry)
-    {
+    STAILQ_FOREACH (op, &write->ops, entry) {
         rc = apply[op->kind](writer, op);
         if (store_sql_is_environment(rc))
             return rc;
@@ -319,8 +317,7 @@ static int commit_all(struct store_writer *writer, struct store_write_list *batc
     int rc = step(writer, SQL_BEGIN);
 
     if (rc == SQLITE_OK)
-        STAILQ_FOREACH(write, batch, entry)
-        {
+        STAILQ_FOREACH (write, batch, entry) {
             rc = apply_write(writer, write);
             if (rc != SQLITE_OK)
                 break;

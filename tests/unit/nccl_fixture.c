@@ -149,8 +149,7 @@ void nccl_assert_rows_right(const struct nccl_seen *seen, size_t rows)
     json_t *row;
 
     assert_int_equal(json_array_size(seen->results), rows);
-    json_array_foreach(seen->results, i, row)
-    {
+    json_array_foreach (seen->results, i, row) {
         const char *kind = json_get_str(row, "collective", "");
         bool is_timed_only =
             json_get_bool(row, "in_place", false) &&

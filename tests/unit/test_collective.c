@@ -57,8 +57,7 @@ static void lays_out_as_nccl_tests_does(void **state)
     json_t *cases = vectors_list(*state, "layouts"), *item;
     size_t i;
 
-    json_array_foreach(cases, i, item)
-    {
+    json_array_foreach (cases, i, item) {
         struct collective_layout l;
 
         layout_of(item, &l);
@@ -108,12 +107,10 @@ static void bus_factors_are_nccl_tests(void **state)
     size_t i, k;
 
     assert_int_equal(json_array_size(cases), COLLECTIVE_COUNT);
-    json_array_foreach(cases, i, item)
-    {
+    json_array_foreach (cases, i, item) {
         enum collective_kind kind = kind_of(item);
 
-        json_array_foreach(json_object_get(item, "at"), k, point)
-        {
+        json_array_foreach (json_object_get(item, "at"), k, point) {
             int n = (int)json_integer_value(json_array_get(point, 0));
 
             near(collective_bus_factor(kind, n),
@@ -127,8 +124,7 @@ static void algorithm_bandwidth_is_bytes_over_time(void **state)
     json_t *cases = vectors_list(*state, "bandwidths"), *item;
     size_t i;
 
-    json_array_foreach(cases, i, item)
-    {
+    json_array_foreach (cases, i, item) {
         struct collective_layout l;
 
         layout_of(item, &l);

@@ -29,13 +29,11 @@ static void the_median_is_the_middle_at_any_number(void **state)
     json_t *list = vectors_list(*state, "medians"), *item, *value;
     size_t i, k;
 
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         struct median median = {0};
 
         near(median_of(&median), 0.0);
-        json_array_foreach(json_array_get(item, 0), k, value)
-        {
+        json_array_foreach (json_array_get(item, 0), k, value) {
             assert_int_equal(median_add(&median, json_number_value(value)), 0);
         }
         assert_int_equal(median_count(&median), k);
@@ -65,15 +63,13 @@ static void the_headline_is_of_the_largest_size_of_the_first_series(void **state
     char text[HEADLINE_TEXT_MAX];
     size_t i, k;
 
-    json_array_foreach(list, i, item)
-    {
+    json_array_foreach (list, i, item) {
         struct headline headline = {0};
         json_t *json = headline_json(&headline);
 
         assert_true(json_is_null(json));
         json_decref(json);
-        json_array_foreach(json_object_get(item, "rows"), k, row)
-        {
+        json_array_foreach (json_object_get(item, "rows"), k, row) {
             json_t *about = json_pack("{s:O, s:s}", "series", json_array_get(row, 0),
                                       "collective", "broadcast");
 

@@ -162,8 +162,7 @@ static void addresses_are_numeric_and_loopback_comes_last(void **state)
     json_t *entry;
 
     (void)state;
-    json_array_foreach(array, i, entry)
-    {
+    json_array_foreach (array, i, entry) {
         const char *text = json_get_str(entry, "address", "");
         unsigned char raw[16];
         bool is_loopback = strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;

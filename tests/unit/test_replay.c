@@ -81,8 +81,7 @@ static void put_line(struct play *play, int rank, struct buf *out)
     int current = 0;
     size_t i;
 
-    json_array_foreach(cases, i, item)
-    {
+    json_array_foreach (cases, i, item) {
         if (strcmp(json_get_str(item, "state", ""), "queued") != 0)
             current = (int)i;
     }

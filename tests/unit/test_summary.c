@@ -148,12 +148,10 @@ static void has_all_of(const json_t *got, const json_t *wanted, const char *why)
     else if (!json_is_object(wanted) && !json_is_array(wanted) &&
              !json_equal(got, wanted))
         fail_msg("%s: %s", why, json_dumps(got, JSON_ENCODE_ANY));
-    json_object_foreach((json_t *)(uintptr_t)wanted, name, value)
-    {
+    json_object_foreach ((json_t *)(uintptr_t)wanted, name, value) {
         has_all_of(json_object_get(got, name), value, why);
     }
-    json_array_foreach(wanted, i, value)
-    {
+    json_array_foreach (wanted, i, value) {
         has_all_of(json_array_get(got, i), value, why);
     }
 }
@@ -169,8 +167,7 @@ static json_t *point_of(const json_t *rows)
     size_t i;
 
     builder = summary_builder_create(&query, &key, 1);
-    json_array_foreach(rows, i, row)
-    {
+    json_array_foreach (rows, i, row) {
         struct result_record record;
 
         free(result_record_read(row, &record));
@@ -202,8 +199,7 @@ static void points_are_those_that_the_page_makes_of_rows(void **state)
     size_t i;
 
     (void)state;
-    json_array_foreach(vectors_list(document, "points"), i, item)
-    {
+    json_array_foreach (vectors_list(document, "points"), i, item) {
         json_t *wanted = json_object_get(item, "point");
         json_t *point = point_of(json_object_get(item, "rows"));
 

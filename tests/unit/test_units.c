@@ -37,8 +37,7 @@ static void reads_each_spelling(void **state)
     size_t i;
 
     (void)state;
-    json_array_foreach(vectors_list(document, "read"), i, item)
-    {
+    json_array_foreach (vectors_list(document, "read"), i, item) {
         const char *text = json_string_value(json_array_get(item, 0));
         struct error err = {0};
 
@@ -47,8 +46,7 @@ static void reads_each_spelling(void **state)
         if (bytes != (uint64_t)json_integer_value(json_array_get(item, 1)))
             fail_msg("%s: %llu", text, (unsigned long long)bytes);
     }
-    json_array_foreach(vectors_list(document, "refused"), i, item)
-    {
+    json_array_foreach (vectors_list(document, "refused"), i, item) {
         if (units_parse_size(json_string_value(item), &bytes, NULL) == 0)
             fail_msg("%s was read", json_string_value(item));
     }
@@ -81,8 +79,7 @@ static void formats_exactly(void **state)
     size_t i;
 
     (void)state;
-    json_array_foreach(vectors_list(document, "written"), i, item)
-    {
+    json_array_foreach (vectors_list(document, "written"), i, item) {
         uint64_t bytes = (uint64_t)json_integer_value(json_array_get(item, 0));
 
         assert_string_equal(units_format_size(bytes, text),
