@@ -10,10 +10,9 @@
 
 static bool has_consent(const struct option_list *consented, const char *name)
 {
-    for (size_t i = 0; i < consented->count; i++) {
+    for (size_t i = 0; i < consented->count; i++)
         if (strcmp(consented->items[i], name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -58,12 +57,11 @@ static int set_case_variables(struct env_list *list, json_t *env)
     const char *name;
     json_t *value;
 
-    json_object_foreach (env, name, value) {
+    json_object_foreach (env, name, value)
         if (json_is_null(value))
             env_list_unset(list, name);
         else if (env_list_set(list, name, json_string_value(value)))
             return -1;
-    }
     return 0;
 }
 

@@ -113,10 +113,9 @@ static int parse_env(json_t *env, struct command *command, struct error *err)
         return 0;
     if (!json_is_object(env))
         return error_set(err, ERROR_INVALID, "the start command's env is not an object");
-    json_object_foreach (env, name, value) {
+    json_object_foreach (env, name, value)
         if (!json_is_string(value) && !json_is_null(value))
             return error_set(err, ERROR_INVALID, "env: %.60s is not a string", name);
-    }
     command->env = env;
     return 0;
 }

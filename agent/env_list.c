@@ -51,10 +51,9 @@ static int add_take(struct env_list *list, char *item)
 
 int env_list_copy(struct env_list *list, char *const *environment)
 {
-    for (; *environment; environment++) {
+    for (; *environment; environment++)
         if (strchr(*environment, '=') && add_take(list, strdup(*environment)))
             return -1;
-    }
     return 0;
 }
 

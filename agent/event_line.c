@@ -18,10 +18,9 @@ static int check_type(const char *type, struct error *err)
 {
     if (!type)
         return error_set(err, ERROR_INVALID, "it has no type");
-    for (size_t i = 0; i < COUNT(types); i++) {
+    for (size_t i = 0; i < COUNT(types); i++)
         if (strcmp(type, types[i]) == 0)
             return 0;
-    }
     return error_set(err, ERROR_INVALID, "'%.60s' is no type of a worker's event", type);
 }
 

@@ -56,11 +56,10 @@ static bool is_secret_word(const char *word, size_t len)
         if (len >= n && strncasecmp(word + len - n, secret_ends[i], n) == 0)
             return true;
     }
-    for (size_t i = 0; i < COUNT(secret_words); i++) {
+    for (size_t i = 0; i < COUNT(secret_words); i++)
         if (len == strlen(secret_words[i]) &&
             strncasecmp(word, secret_words[i], len) == 0)
             return true;
-    }
     return false;
 }
 

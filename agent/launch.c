@@ -57,10 +57,9 @@ static int make_env(struct launch *launch, const struct env_list *base,
 
     if (env_list_copy(&launch->env, base->items))
         return error_set(err, ERROR_MEMORY, "out of memory");
-    json_object_foreach (launch->program ? launch->program->env : NULL, name, value) {
+    json_object_foreach (launch->program ? launch->program->env : NULL, name, value)
         if (env_list_set(&launch->env, name, json_string_value(value)))
             return error_set(err, ERROR_MEMORY, "out of memory");
-    }
     return case_set_library(&launch->env, command, params->nccl_libs, err) ||
                    case_set_env(&launch->env, command, path, err)
                ? -1

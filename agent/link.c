@@ -156,9 +156,8 @@ static void on_poll_reply(void *arg, const struct http_reply *reply)
         return;
     }
     outage_end(&link->outage, link->config->server);
-    json_array_foreach (commands, i, item) {
+    json_array_foreach (commands, i, item)
         take_command(link, item);
-    }
     if (link->is_polling_over)
         return;
     if (link->after == before && reply->seconds < QUICK_S) {

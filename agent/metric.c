@@ -142,15 +142,14 @@ static void parse_source(struct source *source, json_t *object, const char *poin
     }
     refuse_unknown(object, pointer, problems);
     parse_names(source, object, pointer, problems);
-    if (!regex == !key) {
+    if (!regex == !key)
         problems_add(problems, pointer, "must have either regex or json");
-    } else if (regex) {
+    else if (regex)
         parse_regex(source, json_string_value(regex), pointer, problems);
-    } else if (!json_is_string(key) || json_string_length(key) > PROGRAM_NAME_MAX) {
+    else if (!json_is_string(key) || json_string_length(key) > PROGRAM_NAME_MAX)
         fault(problems, pointer, "json", "must be a key of the JSON line");
-    } else {
+    else
         source->key = strdup(json_string_value(key));
-    }
     parse_stream(source, json_object_get(object, "stream"), pointer, problems);
     if (json_object_get(object, "labels"))
         parse_labels(source, json_object_get(object, "labels"), pointer, problems);
@@ -332,8 +331,7 @@ void metric_set_line(const struct metric_set *set, enum metric_stream stream,
 
     if (set->has_json)
         look_for_json(set, stream, line, len, handlers);
-    for (size_t i = 0; i < set->n; i++) {
+    for (size_t i = 0; i < set->n; i++)
         if (set->sources[i].regex && (set->sources[i].streams & stream))
             match_regex(&set->sources[i], line, n, handlers);
-    }
 }

@@ -234,19 +234,17 @@ void process_signal_leader(struct process *process, int signum)
 void process_pause(struct process *process)
 {
     process->is_paused = true;
-    for (int i = 0; i < PROCESS_STREAMS; i++) {
+    for (int i = 0; i < PROCESS_STREAMS; i++)
         if (!uv_is_closing((uv_handle_t *)&process->pipes[i]))
             uv_read_stop((uv_stream_t *)&process->pipes[i]);
-    }
 }
 
 void process_resume(struct process *process)
 {
     process->is_paused = false;
-    for (int i = 0; i < PROCESS_STREAMS; i++) {
+    for (int i = 0; i < PROCESS_STREAMS; i++)
         if (!uv_is_closing((uv_handle_t *)&process->pipes[i]))
             uv_read_start((uv_stream_t *)&process->pipes[i], on_alloc, on_read);
-    }
 }
 
 void process_destroy(struct process *process)

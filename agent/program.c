@@ -165,9 +165,8 @@ static void check_templates(struct parsing *p)
     json_t *values = json_object(), *parameter;
     const char *name;
 
-    json_object_foreach (p->program->parameters, name, parameter) {
+    json_object_foreach (p->program->parameters, name, parameter)
         json_object_set_new(values, name, json_string(""));
-    }
     for (size_t i = 1; i < json_array_size(p->program->argv); i++) {
         const char *text = json_string_value(json_array_get(p->program->argv, i));
         struct error err;

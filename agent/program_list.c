@@ -144,10 +144,9 @@ void program_list_destroy(struct program_list *list)
 
 const struct program *program_list_find(const struct program_list *list, const char *name)
 {
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n; i++)
         if (strcmp(list->programs[i]->name, name) == 0)
             return list->programs[i];
-    }
     return NULL;
 }
 

@@ -178,10 +178,9 @@ static void on_rank_stacks(void *arg)
 {
     struct live_case *c = arg;
 
-    for (size_t i = 0; c->is_asking && i < c->n_ranks; i++) {
+    for (size_t i = 0; c->is_asking && i < c->n_ranks; i++)
         if (!rank_has_told_stacks(c->ranks[i]))
             return;
-    }
     if (c->is_asking)
         end_asking(c);
 }
@@ -281,10 +280,9 @@ static void flush_output(uv_timer_t *timer)
 {
     const struct supervisor *supervisor = timer->data;
 
-    for (struct live_case *c = supervisor->cases; c; c = c->next) {
+    for (struct live_case *c = supervisor->cases; c; c = c->next)
         for (size_t i = 0; i < c->n_ranks; i++)
             rank_flush(c->ranks[i]);
-    }
 }
 
 /* The timer runs only while output waits: a node that measures is not woken for nothing.
@@ -489,10 +487,9 @@ json_t *supervisor_cases(const struct supervisor *supervisor)
 
 static void for_each_rank(struct supervisor *supervisor, void (*fn)(struct rank *rank))
 {
-    for (struct live_case *c = supervisor->cases; c; c = c->next) {
+    for (struct live_case *c = supervisor->cases; c; c = c->next)
         for (size_t i = 0; i < c->n_ranks; i++)
             fn(c->ranks[i]);
-    }
 }
 
 void supervisor_pause(struct supervisor *supervisor)

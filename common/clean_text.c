@@ -20,10 +20,9 @@ static const struct {
 
 bool clean_text_is_special(uint32_t code)
 {
-    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
+    for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++)
         if (code >= specials[i].first && code <= specials[i].last)
             return true;
-    }
     return (code & 0xfffe) == 0xfffe;
 }
 

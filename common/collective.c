@@ -70,10 +70,9 @@ const char *collective_name(enum collective_kind kind)
 
 int collective_lookup(const char *name)
 {
-    for (int i = 0; i < COLLECTIVE_COUNT; i++) {
+    for (int i = 0; i < COLLECTIVE_COUNT; i++)
         if (strcmp(name, kinds[i].name) == 0)
             return i;
-    }
     return -1;
 }
 
@@ -84,10 +83,9 @@ const char *dtype_name(enum dtype type)
 
 int dtype_lookup(const char *name)
 {
-    for (int i = 0; i < DTYPE_COUNT; i++) {
+    for (int i = 0; i < DTYPE_COUNT; i++)
         if (strcmp(name, dtypes[i].name) == 0)
             return i;
-    }
     return -1;
 }
 
@@ -103,10 +101,9 @@ const char *redop_name(enum redop op)
 
 int redop_lookup(const char *name)
 {
-    for (int i = 0; i < REDOP_COUNT; i++) {
+    for (int i = 0; i < REDOP_COUNT; i++)
         if (strcmp(name, redops[i]) == 0)
             return i;
-    }
     return -1;
 }
 

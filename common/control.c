@@ -22,10 +22,9 @@ const char *control_name(enum control_kind kind)
 
 int control_lookup(const char *name)
 {
-    for (int i = 0; i < CONTROL_COUNT; i++) {
+    for (int i = 0; i < CONTROL_COUNT; i++)
         if (strcmp(kinds[i].name, name) == 0)
             return i;
-    }
     return -1;
 }
 
@@ -38,10 +37,9 @@ size_t control_figures(const struct control_plan *plan)
 {
     size_t n = 0;
 
-    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
+    for (int kind = 0; kind < CONTROL_COUNT; kind++)
         for (size_t i = 0; plan->kinds & (1u << kind) && kinds[kind].figures[i]; i++)
             n++;
-    }
     return n;
 }
 

@@ -95,10 +95,9 @@ static const struct rule {
 /* Why the name is held back; NULL: no rule says so. */
 static const char *find_rule(const char *name)
 {
-    for (size_t i = 0; i < sizeof(held_back) / sizeof(held_back[0]); i++) {
+    for (size_t i = 0; i < sizeof(held_back) / sizeof(held_back[0]); i++)
         if (env_name_matches(held_back[i].name, name))
             return held_back[i].reason;
-    }
     return NULL;
 }
 

@@ -73,7 +73,7 @@ int json_check_extent(const char *text, size_t len, struct error *err)
     size_t names = 0, values = 1;
     bool in_string = false;
 
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++)
         if (text[i] == '"')
             in_string = !in_string;
         else if (in_string)
@@ -82,7 +82,6 @@ int json_check_extent(const char *text, size_t len, struct error *err)
             names++;
         else if (text[i] == ',')
             values++;
-    }
     if (names > JSON_NAMES_MAX)
         return error_set(err, ERROR_LIMIT,
                          "the JSON text has %zu names in its objects, more than %d",

@@ -25,10 +25,9 @@ void log_init(const char *program, enum log_level level)
 
 int log_level_parse(const char *name)
 {
-    for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++) {
+    for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++)
         if (strcmp(name, level_names[i]) == 0)
             return (int)i;
-    }
     return -1;
 }
 

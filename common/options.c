@@ -17,10 +17,9 @@ struct context {
 
 static const struct option *find(const struct option *table, const char *name, size_t len)
 {
-    for (; table->name; table++) {
+    for (; table->name; table++)
         if (strlen(table->name) == len && strncmp(table->name, name, len) == 0)
             return table;
-    }
     return NULL;
 }
 
@@ -119,10 +118,9 @@ static int set_option(struct context *context, const struct option *option,
 
 static int apply_defaults(struct context *context, struct error *err)
 {
-    for (const struct option *o = context->table; o->name; o++) {
+    for (const struct option *o = context->table; o->name; o++)
         if (o->fallback && set_option(context, o, o->fallback, 0, err))
             return -1;
-    }
     return 0;
 }
 

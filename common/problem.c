@@ -70,10 +70,9 @@ void problems_add(struct problems *problems, const char *pointer, const char *fo
 
 static const char *status_title(int status)
 {
-    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
         if (titles[i].status == status)
             return titles[i].title;
-    }
     return "Error";
 }
 

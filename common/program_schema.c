@@ -114,10 +114,9 @@ static void check_enum(const json_t *parameter, const json_t *value,
     json_t *values = json_object_get(parameter, "values");
     struct buf known;
 
-    for (size_t i = 0; i < json_array_size(values); i++) {
+    for (size_t i = 0; i < json_array_size(values); i++)
         if (json_is_string(value) && json_equal(json_array_get(values, i), value))
             return;
-    }
     buf_init(&known, 400);
     for (size_t i = 0; i < json_array_size(values); i++) {
         const char *text = json_string_value(json_array_get(values, i));
@@ -217,10 +216,9 @@ static const struct kind *kind_of(const json_t *parameter)
 {
     const char *type = json_get_str(parameter, "type", "");
 
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (strcmp(kinds[i].name, type) == 0)
             return &kinds[i];
-    }
     return NULL;
 }
 
@@ -252,10 +250,9 @@ static void check_declaration(json_t *parameter, const struct place *place)
         fault(place, "type", "must be one of string, integer, number, enum, boolean");
         return;
     }
-    json_object_foreach (parameter, key, value) {
+    json_object_foreach (parameter, key, value)
         if (!is_key_of(kind, key))
             fault(place, key, "unknown key for this type of parameter");
-    }
     if (description && json_string_length(description) > 1000)
         fault(place, "description", "must be at most 1000 bytes");
     if (description && !json_is_string(description))
@@ -304,9 +301,8 @@ static void refuse_unknown(json_t *parameters, const char *name,
     size_t n = 0;
 
     buf_init(&known, 400);
-    json_object_foreach (parameters, other, parameter) {
+    json_object_foreach (parameters, other, parameter)
         buf_printf(&known, "%s%.64s", n++ ? ", " : "", other);
-    }
     problems_add(place->problems, place->pointer,
                  "unknown parameter '%.60s'; known are %s", name,
                  known.data ? known.data : "none");

@@ -79,10 +79,9 @@ static size_t combinations(const struct run_spec *spec)
     const char *name;
     json_t *values;
 
-    json_object_foreach (spec->matrix, name, values) {
+    json_object_foreach (spec->matrix, name, values)
         if (n <= RUN_CASES_MAX)
             n *= json_array_size(values);
-    }
     return n;
 }
 

@@ -11,10 +11,9 @@
 
 static bool has_collective(const struct run_spec *spec, enum collective_kind kind)
 {
-    for (size_t i = 0; i < spec->n_collectives; i++) {
+    for (size_t i = 0; i < spec->n_collectives; i++)
         if (spec->collectives[i] == kind)
             return true;
-    }
     return false;
 }
 

@@ -237,10 +237,9 @@ static bool is_said(const struct spec_field *field, const struct run_spec *spec)
 
 static bool members_are_said(const struct spec_field *field, const struct run_spec *spec)
 {
-    for (size_t i = 0; i < field->members->count; i++) {
+    for (size_t i = 0; i < field->members->count; i++)
         if (is_said(&field->members->at[i], spec))
             return true;
-    }
     return false;
 }
 
@@ -288,10 +287,9 @@ void spec_fields_read(const struct spec_fields *fields, unsigned uses,
 
 static bool is_known(const struct spec_fields *fields, const char *name)
 {
-    for (size_t i = 0; i < fields->count; i++) {
+    for (size_t i = 0; i < fields->count; i++)
         if (strcmp(fields->at[i].name, name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -303,10 +301,9 @@ void spec_fields_refuse_others(const struct spec_fields *fields, json_t *object,
     json_t *value;
 
     buf_init(&known, 1024);
-    for (size_t i = 0; i < fields->count; i++) {
+    for (size_t i = 0; i < fields->count; i++)
         if (!(fields->at[i].uses & SPEC_HIDDEN))
             buf_printf(&known, "%s%s", i ? ", " : "", fields->at[i].name);
-    }
     json_object_foreach (object, key, value) {
         char at[256];
 
@@ -340,8 +337,7 @@ json_t *spec_fields_show(const struct spec_fields *fields, const struct run_spec
 
 void spec_fields_release(const struct spec_fields *fields, struct run_spec *spec)
 {
-    for (size_t i = 0; i < fields->count; i++) {
+    for (size_t i = 0; i < fields->count; i++)
         if (fields->at[i].kind->release)
             fields->at[i].kind->release(&fields->at[i], spec);
-    }
 }

@@ -26,10 +26,9 @@ static const struct {
 
 static int lookup(const char *name)
 {
-    for (int i = 0; name && i < N_KINDS; i++) {
+    for (int i = 0; name && i < N_KINDS; i++)
         if (strcmp(kinds[i].name, name) == 0)
             return i;
-    }
     return -1;
 }
 
@@ -148,10 +147,9 @@ json_t *split_members(const struct split_groups *groups, int group)
 {
     json_t *ranks = json_array();
 
-    for (int rank = 0; rank < groups->n_ranks; rank++) {
+    for (int rank = 0; rank < groups->n_ranks; rank++)
         if (groups->of[rank] == group)
             json_array_append_new(ranks, json_integer(rank));
-    }
     return ranks;
 }
 

@@ -37,10 +37,9 @@ size_t utf8_sequence(const char *data, size_t len)
     second_byte(bytes[0], &low, &high);
     if (bytes[1] < low || bytes[1] > high)
         return 0;
-    for (size_t i = 2; i < n; i++) {
+    for (size_t i = 2; i < n; i++)
         if (bytes[i] < 0x80 || bytes[i] > 0xbf)
             return 0;
-    }
     return n;
 }
 

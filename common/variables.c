@@ -26,10 +26,9 @@ static const char *const others[] = {
 
 static bool is_of_others(const char *name)
 {
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (env_name_matches(others[i], name))
             return true;
-    }
     return false;
 }
 

@@ -110,10 +110,9 @@ static int read_pem(const char *path, bool is_secret, char **out, struct error *
         return is_secret ? -1
                          : error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
     buf_init(&content, PEM_MAX);
-    while (!result && (n = fread(chunk, 1, sizeof(chunk), file)) > 0) {
+    while (!result && (n = fread(chunk, 1, sizeof(chunk), file)) > 0)
         if (buf_append(&content, chunk, n))
             result = error_set(err, ERROR_LIMIT, "%s is too large for a PEM file", path);
-    }
     if (!result && ferror(file))
         result = error_set_errno(err, ERROR_IO, errno, "can't read %s", path);
     fclose(file);

@@ -40,10 +40,9 @@ struct topology {
 
 static void count_socket(struct topology *topology, int id)
 {
-    for (int i = 0; i < topology->sockets; i++) {
+    for (int i = 0; i < topology->sockets; i++)
         if (topology->socket_ids[i] == id)
             return;
-    }
     if (topology->sockets < SOCKETS_MAX)
         topology->socket_ids[topology->sockets++] = id;
 }

@@ -209,10 +209,9 @@ static void put_counts(const struct ncclog *log, json_t *out)
         json_object_set_new(out, "local_ranks", json_integer(log->local_ranks));
     for (size_t i = 0; log->has_channels && i < N_CHANNELS; i++)
         json_object_set_new(channels, channel_names[i], json_integer(log->channels[i]));
-    for (size_t i = 0; i < N_CONNECTIONS; i++) {
+    for (size_t i = 0; i < N_CONNECTIONS; i++)
         if (log->connected[i])
             json_array_append_new(connected, json_string(connections[i].name));
-    }
     if (log->has_channels)
         json_object_set(out, "channels", channels);
     if (json_array_size(connected) > 0)

@@ -26,10 +26,9 @@ static int find_mount(char *dir, size_t size)
     struct mntent entry;
     int result = -1;
 
-    while (mounts && result && getmntent_r(mounts, &entry, line, sizeof(line))) {
+    while (mounts && result && getmntent_r(mounts, &entry, line, sizeof(line)))
         if (strcmp(entry.mnt_type, "cgroup2") == 0)
             result = snprintf(dir, size, "%s", entry.mnt_dir) < (int)size ? 0 : -1;
-    }
     if (mounts)
         endmntent(mounts);
     return result;
@@ -90,11 +89,10 @@ static void remove_old(const char *dir)
     const struct dirent *entry;
     int pid;
 
-    while (entries && (entry = readdir(entries))) {
+    while (entries && (entry = readdir(entries)))
         if (sscanf(entry->d_name, PREFIX "%d", &pid) == 1 && kill(pid, 0) &&
             errno == ESRCH)
             unlinkat(dirfd(entries), entry->d_name, AT_REMOVEDIR);
-    }
     if (entries)
         closedir(entries);
 }

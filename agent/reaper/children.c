@@ -41,10 +41,9 @@ static void visit_all(struct visit *visit)
 
     if (!tasks)
         return;
-    while ((task = readdir(tasks))) {
+    while ((task = readdir(tasks)))
         if (task->d_name[0] != '.')
             visit_task(visit, task->d_name);
-    }
     closedir(tasks);
 }
 

@@ -205,12 +205,10 @@ struct backend {
 /* Say on an object of the worker's output (may be NULL) that it is not measured. */
 static inline void backend_mark_unreal(const struct backend *backend, json_t *object)
 {
-    if (object && backend->is_emulated) {
+    if (object && backend->is_emulated)
         json_object_set_new(object, "emulated", json_true());
-    }
-    if (object && backend->is_simulated) {
+    if (object && backend->is_simulated)
         json_object_set_new(object, "simulated", json_true());
-    }
 }
 
 #endif

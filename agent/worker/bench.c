@@ -26,9 +26,8 @@ static int lay_out_traffic(const struct bench *bench, struct bench_row *row,
 {
     bool is_own = row->row.group == bench_group(bench);
 
-    if (!collective_facts(row->row.collective)->needs_counts) {
+    if (!collective_facts(row->row.collective)->needs_counts)
         return 0;
-    }
     row->traffic = traffic_plan_create(&bench->file->spec->traffic, row->row.dtype,
                                        is_own ? bench_place(bench) : 0,
                                        ranks_of(bench, row), &row->layout);
@@ -46,9 +45,8 @@ static int lay_out(const struct bench *bench, size_t number, struct bench_row *o
     series_row_at(plan, number, row);
     collective_layout(row->collective, row->size, row->dtype, ranks_of(bench, out),
                       &out->layout);
-    if (lay_out_traffic(bench, out, err)) {
+    if (lay_out_traffic(bench, out, err))
         return -1;
-    }
     out->call = (struct backend_call){.kind = row->collective,
                                       .dtype = row->dtype,
                                       .redop = row->redop,
@@ -127,17 +125,14 @@ static int plan_memory(struct bench *bench, struct error *err)
     int n = bench->file->world_size, poorest = 0;
     struct backend_memory own, *all = calloc((size_t)n, sizeof(*all));
 
-    if (!all) {
+    if (!all)
         return error_set(err, ERROR_MEMORY, "memory plan: out of memory");
-    }
     memset(&own, 0, sizeof(own));
     int status = bench->backend->memory(bench->comm, &own, err);
-    if (!status) {
+    if (!status)
         status = bench_allgather(bench, &own, sizeof(own), all, err);
-    }
-    for (int rank = 0; !status && rank < n; rank++) {
+    for (int rank = 0; !status && rank < n; rank++)
         poorest = all[rank].bytes < all[poorest].bytes ? rank : poorest;
-    }
     if (!status) {
         bench->share_bytes = all[poorest].bytes;
         snprintf(bench->memory_text, sizeof(bench->memory_text), "rank %d, %s", poorest,
@@ -153,30 +148,25 @@ static int allocate(struct bench *bench, struct error *err)
     void *send = NULL, *recv = NULL;
 
     bench->margin_bytes = (size_t)bench->file->spec->unalign * ELEMENT_MAX;
-    if (plan_memory(bench, err)) {
+    if (plan_memory(bench, err))
         return -1;
-    }
     for (size_t i = 0; i < rows; i++) {
         struct bench_row row;
-        if (lay_out(bench, i, &row, err)) {
+        if (lay_out(bench, i, &row, err))
             return -1;
-        }
         release_row(&row);
         if (row.layout.count > 0 && fits(bench, &row) &&
-            row.layout.size_bytes > bench->buffer_bytes) {
+            row.layout.size_bytes > bench->buffer_bytes)
             bench->buffer_bytes = row.layout.size_bytes;
-        }
     }
     uint64_t control = control_bytes_most(
         &bench->file->spec->control, bench->file->world_size, bench->share_bytes / 2);
     bench->buffer_bytes = control > bench->buffer_bytes ? control : bench->buffer_bytes;
-    if (bench->buffer_bytes == 0) {
+    if (bench->buffer_bytes == 0)
         return 0;
-    }
     if (bench->backend->alloc(bench->comm, bench->buffer_bytes + bench->margin_bytes,
-                              &send, &recv, err)) {
+                              &send, &recv, err))
         return -1;
-    }
     bench->send = send;
     bench->recv = recv;
     return 0;
@@ -194,16 +184,13 @@ static json_t *describe(const struct bench *bench, const struct bench_row *row)
         series->root, "in_place", series->in_place, "size",
         (json_int_t)(row->layout.count ? row->layout.size_bytes : series->size), "count",
         (json_int_t)row->layout.count);
-    if (object && bench->file->plan.cycles > 1) {
+    if (object && bench->file->plan.cycles > 1)
         json_object_set_new(object, "cycle", json_integer(series->cycle));
-    }
-    if (object && bench->file->groups.n > 1) {
+    if (object && bench->file->groups.n > 1)
         json_object_set_new(object, "group", json_integer(series->group));
-    }
     backend_mark_unreal(bench->backend, object);
-    if (object && bench->backend->mark) {
+    if (object && bench->backend->mark)
         bench->backend->mark(bench->comm, object);
-    }
     return object;
 }
 
@@ -211,9 +198,8 @@ static json_t *number_array(const double *values, long n)
 {
     json_t *array = json_array();
 
-    for (long i = 0; i < n; i++) {
+    for (long i = 0; i < n; i++)
         json_array_append_new(array, json_real(values[i]));
-    }
     return array;
 }
 
@@ -231,9 +217,8 @@ static void report(const struct bench *bench, const struct bench_row *row,
         algbw * factor, "first_us", figures->first_us, "enqueue_us", figures->enqueue_us,
         "times_us", number_array(figures->times_us, n), "wrong", wrong, "errors", errors);
 
-    if (result && numbers) {
+    if (result && numbers)
         json_object_update(result, numbers);
-    }
     json_decref(numbers);
     if (result && figures->samples_us) {
         json_object_set_new(result, "samples_us",
@@ -279,12 +264,10 @@ static int outcome_init(struct outcome *outcome, int n_groups, struct error *err
 static void outcome_release(struct outcome *outcome, int n_groups)
 {
     for (int i = 0; i < n_groups; i++) {
-        if (outcome->figures) {
+        if (outcome->figures)
             measurement_release(&outcome->figures[i]);
-        }
-        if (outcome->errors) {
+        if (outcome->errors)
             json_decref(outcome->errors[i]);
-        }
     }
     free(outcome->figures);
     free(outcome->wrong);
@@ -311,9 +294,8 @@ static int report_groups(const struct bench *bench, size_t first, struct outcome
         char reason[REASON_MAX];
         struct bench_row row;
 
-        if (lay_out(bench, first + (size_t)i, &row, err)) {
+        if (lay_out(bench, first + (size_t)i, &row, err))
             return -1;
-        }
         if (must_skip(bench, &row, reason)) {
             report_skipped(bench, &row, reason);
         } else if (outcome) {
@@ -335,9 +317,8 @@ static int run_row(struct bench *bench, const struct bench_row *row, size_t firs
     struct outcome outcome = {0};
 
     int status = outcome_init(&outcome, n_groups, err);
-    if (!status) {
+    if (!status)
         status = measure_row(bench, row, outcome.figures, err);
-    }
     if (!status && is_checked(bench, row)) {
         status = check_row(bench, row, bench->file->spec->check, outcome.wrong,
                            outcome.errors, err);
@@ -359,9 +340,8 @@ static int can_any(const struct bench *bench, size_t first, struct error *err)
         char reason[REASON_MAX];
         struct bench_row row;
 
-        if (lay_out(bench, first + (size_t)i, &row, err)) {
+        if (lay_out(bench, first + (size_t)i, &row, err))
             return -1;
-        }
         can = !must_skip(bench, &row, reason);
         release_row(&row);
     }
@@ -374,15 +354,13 @@ static int run_own(struct bench *bench, struct bench_row *row, size_t first,
     char reason[REASON_MAX];
 
     row->is_idle = must_skip(bench, row, reason);
-    if (!row->is_idle) {
+    if (!row->is_idle)
         place(bench, row);
-    }
     if (bench->filled_with != row->row.dtype) {
         bench->filled_with = row->row.dtype;
         if (check_neutralise(bench, row->row.dtype,
-                             bench->buffer_bytes + bench->margin_bytes, err)) {
+                             bench->buffer_bytes + bench->margin_bytes, err))
             return -1;
-        }
     }
     return run_row(bench, row, first, err);
 }
@@ -393,16 +371,14 @@ static int do_rows(struct bench *bench, size_t first, struct error *err)
     struct bench_row row;
     int can = can_any(bench, first, err);
 
-    if (can < 0 || lay_out(bench, first + (size_t)bench_group(bench), &row, err)) {
+    if (can < 0 || lay_out(bench, first + (size_t)bench_group(bench), &row, err))
         return -1;
-    }
     progress_row(bench->progress, row.row.series, row.layout.size_bytes);
     int status = 0;
-    if (can) {
+    if (can)
         status = run_own(bench, &row, first, err);
-    } else if (bench->rank == 0) {
+    else if (bench->rank == 0)
         status = report_groups(bench, first, NULL, err);
-    }
     release_row(&row);
     return status;
 }
@@ -412,13 +388,10 @@ int bench_run(struct bench *bench, struct error *err)
     size_t rows = series_rows(&bench->file->plan);
 
     bench->filled_with = DTYPE_COUNT;
-    if (allocate(bench, err)) {
+    if (allocate(bench, err))
         return -1;
-    }
-    for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n) {
-        if (bench_stopped(bench, err) || do_rows(bench, i, err)) {
+    for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n)
+        if (bench_stopped(bench, err) || do_rows(bench, i, err))
             return -1;
-        }
-    }
     return control_run(bench, err);
 }

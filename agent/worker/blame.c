@@ -39,10 +39,8 @@ void blame_settle(struct store_client *store, struct blame *blame)
     buf_init(&stands, RECORD_MAX);
     store_client_ignore_stop(store);
     store_client_set_timeout(store, TIMEOUT_MS);
-    if (!store_client_compare_set(store, KEY, "", text, &stands, NULL) &&
-        stands.len > 0) {
+    if (!store_client_compare_set(store, KEY, "", text, &stands, NULL) && stands.len > 0)
         adopt(stands.data, stands.len, blame);
-    }
     buf_release(&stands);
     free(text);
 }

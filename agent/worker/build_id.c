@@ -16,9 +16,8 @@ static int compare(const struct buf *stands, const char *node, struct error *err
     json_t *first = json_parse(stands->data, stands->len, err);
     int status = 0;
 
-    if (!first) {
+    if (!first)
         return error_prefix(err, KEY);
-    }
     if (strcmp(json_get_str(first, "build", ""), version_build()) != 0) {
         status = error_set(err, ERROR_CONFLICT,
                            "the workers are of different builds: %.40s on %.100s, %.40s "
@@ -42,14 +41,12 @@ int build_id_agree(struct store_client *store, int rank, const char *node,
                     node);
     text = own ? json_text(own) : NULL;
     json_decref(own);
-    if (!text) {
+    if (!text)
         return error_set(err, ERROR_MEMORY, "out of memory");
-    }
     buf_init(&stands, RECORD_MAX);
     int status = store_client_compare_set(store, KEY, "", text, &stands, err);
-    if (!status && stands.len > 0) {
+    if (!status && stands.len > 0)
         status = compare(&stands, node, err);
-    }
     buf_release(&stands);
     free(text);
     return status;

@@ -29,9 +29,8 @@ static int read_numbers(struct case_file *file, const json_t *json, struct error
 
     if (read_long(json, "world_size", 1, INT_MAX / 2, &world_size, err) ||
         read_long(json, "case", 0, LONG_MAX, &file->number, err) ||
-        read_long(json, "attempt", 0, LONG_MAX, &file->attempt, err)) {
+        read_long(json, "attempt", 0, LONG_MAX, &file->attempt, err))
         return -1;
-    }
     file->world_size = (int)world_size;
     file->repeat = (long)json_get_int(json, "repeat", 0);
     file->seed = (uint64_t)json_get_int(json, "seed", 1);
@@ -47,11 +46,9 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
                                         [FAULT_NO_JOIN] = "no_join"};
     const char *kind = json_get_str(json, "kind", "");
 
-    for (int i = FAULT_WRONG; i <= FAULT_NO_JOIN; i++) {
-        if (strcmp(kind, kinds[i]) == 0) {
+    for (int i = FAULT_WRONG; i <= FAULT_NO_JOIN; i++)
+        if (strcmp(kind, kinds[i]) == 0)
             fault->kind = (enum fault_kind)i;
-        }
-    }
     if (fault->kind == FAULT_NONE) {
         return error_set(err, ERROR_INVALID, "case: fault kind \"%s\" is not known",
                          kind);
@@ -70,13 +67,11 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
     int64_t rank = 0, n = file->world_size, last;
     size_t i;
 
-    if (json_array_size(array) == 0) {
+    if (json_array_size(array) == 0)
         return 0;
-    }
     file->nodes = calloc((size_t)n, sizeof(*file->nodes));
-    if (!file->nodes) {
+    if (!file->nodes)
         return error_set(err, ERROR_MEMORY, "case: out of memory");
-    }
     json_array_foreach (array, i, item) {
         const char *name = json_string_value(json_array_get(item, 0));
         int64_t ranks = json_integer_value(json_array_get(item, 1));
@@ -88,9 +83,8 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
         }
         for (last = rank + ranks; rank < last; rank++) {
             file->nodes[rank] = strdup(name);
-            if (!file->nodes[rank]) {
+            if (!file->nodes[rank])
                 return error_set(err, ERROR_MEMORY, "case: out of memory");
-            }
         }
     }
     return rank == n
@@ -130,9 +124,8 @@ static int form_groups(struct case_file *file, const json_t *placed, struct erro
     }
     free(node_of);
     free(local_rank);
-    if (status) {
+    if (status)
         return error_set(err, ERROR_MEMORY, "case: out of memory");
-    }
     file->plan = run_spec_plan(file->spec);
     file->plan.n_groups = file->groups.n;
     file->plan.world_size = split_smallest(&file->groups);
@@ -147,27 +140,22 @@ static int form_groups(struct case_file *file, const json_t *placed, struct erro
 static int parse(struct case_file *file, json_t *json, bool heed_faults,
                  struct error *err)
 {
-    if (!json_is_object(json)) {
+    if (!json_is_object(json))
         return error_set(err, ERROR_INVALID, "case: not an object");
-    }
     const char *secret = json_get_str(json, "store_secret", NULL);
 
     file->run = strdup(json_get_str(json, "run", ""));
     file->store_secret = secret ? strdup(secret) : NULL;
-    if (!file->run || (secret && !file->store_secret)) {
+    if (!file->run || (secret && !file->store_secret))
         return error_set(err, ERROR_MEMORY, "case: out of memory");
-    }
     file->spec = run_spec_read_case(json, err);
-    if (!file->spec) {
+    if (!file->spec)
         return error_prefix(err, "case");
-    }
     if (read_numbers(file, json, err) || read_nodes(file, json, err) ||
-        form_groups(file, json_object_get(json, "placed"), err)) {
+        form_groups(file, json_object_get(json, "placed"), err))
         return -1;
-    }
-    if (heed_faults && file->spec->fault) {
+    if (heed_faults && file->spec->fault)
         return read_fault(&file->fault, file->spec->fault, err);
-    }
     return 0;
 }
 
@@ -201,14 +189,12 @@ struct case_file *case_file_read(const char *path, bool heed_faults, struct erro
 
 void case_file_destroy(struct case_file *file)
 {
-    if (!file) {
+    if (!file)
         return;
-    }
     free(file->run);
     free(file->store_secret);
-    for (int i = 0; file->nodes && i < file->world_size; i++) {
+    for (int i = 0; file->nodes && i < file->world_size; i++)
         free(file->nodes[i]);
-    }
     free(file->nodes);
     split_release(&file->groups);
     run_spec_destroy(file->spec);

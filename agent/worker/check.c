@@ -38,9 +38,8 @@ int check_neutralise(struct bench *bench, enum dtype type, size_t bytes,
     unsigned char one[8];
 
     pattern_one(type, one);
-    if (backend->fill(bench->comm, bench->send, one, dtype_size(type), bytes, err)) {
+    if (backend->fill(bench->comm, bench->send, one, dtype_size(type), bytes, err))
         return -1;
-    }
     return backend->fill(bench->comm, bench->recv, one, dtype_size(type), bytes, err);
 }
 
@@ -54,24 +53,21 @@ static int write_inputs(struct check *check, struct error *err)
     char *to = (char *)(uintptr_t)check->row->call.send;
 
     if (bench->backend->fill(bench->comm, check->row->recv_base, &poison, 1,
-                             layout->size_bytes, err)) {
+                             layout->size_bytes, err))
         return -1;
-    }
     if (bench->backend->put_input) {
         int status = bench->backend->put_input(
             bench->comm, check->pattern, bench_place(bench), layout->send_count, to, err);
-        if (status <= 0) {
+        if (status <= 0)
             return status;
-        }
     }
     for (size_t done = 0; done < layout->send_count; done += at_once) {
         size_t left = layout->send_count - done;
         size_t part = left < at_once ? left : at_once;
         pattern_input(check->pattern, bench_place(bench), done, part, check->expected);
         if (bench->backend->write(bench->comm, to + done * check->element,
-                                  check->expected, part * check->element, err)) {
+                                  check->expected, part * check->element, err))
             return -1;
-        }
     }
     return 0;
 }
@@ -104,9 +100,8 @@ static void compare_block(struct check *check, uint64_t first, size_t count)
 {
     size_t size = check->element;
 
-    if (memcmp(check->expected, check->got, count * size) == 0) {
+    if (memcmp(check->expected, check->got, count * size) == 0)
         return;
-    }
     for (size_t i = 0; i < count; i++) {
         const char *expected = check->expected + i * size, *got = check->got + i * size;
         if (memcmp(expected, got, size) != 0 && !is_right(check, expected, got)) {
@@ -125,9 +120,8 @@ static int note_found(struct check *check, uint64_t index, struct error *err)
     expected_elements(check->pattern, call, bench_place(check->bench), index, 1,
                       check->expected);
     if (check->bench->backend->read(check->bench->comm, check->got, from, check->element,
-                                    err)) {
+                                    err))
         return -1;
-    }
     if (is_right(check, check->expected, check->got)) {
         return error_set(err, ERROR_INTERNAL,
                          "check: element %llu is wrong to the device, but right to the "
@@ -150,13 +144,11 @@ static int compare_on_device(struct check *check, struct error *err)
     struct backend_wrong found;
 
     int status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
-    if (status == 0) {
+    if (status == 0)
         check->findings.wrong += found.count;
-    }
     while (status == 0 && found.count > 0 && check->findings.kept < CHECK_ERRORS_MAX) {
-        if (bench_stopped(bench, err) || note_found(check, found.first, err)) {
+        if (bench_stopped(bench, err) || note_found(check, found.first, err))
             return -1;
-        }
         compare.first = found.first + 1;
         status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
     }
@@ -169,14 +161,12 @@ static int compare(struct check *check, struct error *err)
     const struct backend_call *call = &check->row->call;
     size_t total = check->row->layout.recv_count, at_once = BLOCK_BYTES / check->element;
 
-    if (!pattern_receives(call->kind, bench_place(bench), call->root)) {
+    if (!pattern_receives(call->kind, bench_place(bench), call->root))
         return 0;
-    }
     if (bench->backend->find_wrong) {
         int status = compare_on_device(check, err);
-        if (status <= 0) {
+        if (status <= 0)
             return status;
-        }
     }
     for (size_t done = 0; done < total; done += at_once) {
         size_t part = total - done < at_once ? total - done : at_once;
@@ -184,13 +174,11 @@ static int compare(struct check *check, struct error *err)
         expected_elements(check->pattern, call, bench_place(bench), done, part,
                           check->expected);
         if (bench->backend->read(bench->comm, check->got, from, part * check->element,
-                                 err)) {
+                                 err))
             return -1;
-        }
         compare_block(check, done, part);
-        if (bench_stopped(bench, err)) {
+        if (bench_stopped(bench, err))
             return -1;
-        }
     }
     return 0;
 }
@@ -204,13 +192,11 @@ static int spoil(struct check *check, struct error *err)
 
     if (fault->kind != FAULT_WRONG || fault->rank != bench->rank ||
         fault->row != check->row->row.row ||
-        fault->index >= check->row->layout.recv_count) {
+        fault->index >= check->row->layout.recv_count)
         return 0;
-    }
     char *at = (char *)check->row->call.recv + fault->index * check->element;
-    if (bench->backend->read(bench->comm, element, at, check->element, err)) {
+    if (bench->backend->read(bench->comm, element, at, check->element, err))
         return -1;
-    }
     element[check->element - 1] ^= 0x21u;
     return bench->backend->write(bench->comm, at, element, check->element, err);
 }
@@ -227,12 +213,10 @@ static int run_call(struct check *check, struct error *err)
         backend->run(bench->comm, &check->row->call, err) ||
         (is_graph &&
          (backend->capture_end(bench->comm, err) || backend->replay(bench->comm, err))) ||
-        backend->wait(bench->comm, err)) {
+        backend->wait(bench->comm, err))
         return -1;
-    }
-    if (is_graph) {
+    if (is_graph)
         backend->capture_drop(bench->comm);
-    }
     progress_finish(bench->progress);
     return 0;
 }
@@ -245,13 +229,11 @@ static int one_pass(struct check *check, struct error *err)
         int status = bench_barrier(bench, err);
         return status ? status : bench_barrier(bench, err);
     }
-    if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err)) {
+    if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err))
         return -1;
-    }
     /* Nobody writes the next pass's input into what a peer still reads. */
-    if (bench_barrier(bench, err) || spoil(check, err)) {
+    if (bench_barrier(bench, err) || spoil(check, err))
         return -1;
-    }
     return compare(check, err);
 }
 
@@ -298,9 +280,8 @@ static int combine(struct check *check, uint64_t *wrong, json_t **errors, bool *
     if (*has_wrong) {
         status = bench_allgather(check->bench, &check->findings, sizeof(check->findings),
                                  all, err);
-        for (int rank = 0; !status && rank < groups->n_ranks; rank++) {
+        for (int rank = 0; !status && rank < groups->n_ranks; rank++)
             list_errors(&all[rank], rank, errors[groups->of[rank]]);
-        }
     }
     free(all);
     free(counts);
@@ -329,9 +310,8 @@ static int run_passes(struct check *check, long passes, uint64_t *wrong, json_t 
                            pass_seed(check, pass), err);
         int status = check->pattern ? one_pass(check, err) : -1;
         pattern_destroy(check->pattern);
-        if (status || combine(check, wrong, errors, &has_wrong, err)) {
+        if (status || combine(check, wrong, errors, &has_wrong, err))
             return -1;
-        }
     }
     return 0;
 }
@@ -340,9 +320,8 @@ static int make_lists(int n, json_t **lists, struct error *err)
 {
     for (int i = 0; i < n; i++) {
         lists[i] = json_array();
-        if (!lists[i]) {
+        if (!lists[i])
             return error_set(err, ERROR_MEMORY, "check: out of memory");
-        }
     }
     return 0;
 }
@@ -359,9 +338,8 @@ int check_row(struct bench *bench, const struct bench_row *row, long passes,
     status = check.expected && check.got
                  ? make_lists(n_groups, errors, err)
                  : error_set(err, ERROR_MEMORY, "check: out of memory");
-    if (!status) {
+    if (!status)
         status = run_passes(&check, passes, wrong, errors, err);
-    }
     /* Hashed bits may be numbers that the next row's arithmetic is slow on. An idle row
      * has none, and may be larger than the buffers. */
     if (!status && !row->is_idle) {

@@ -52,17 +52,14 @@ static int repeat(struct control *control, control_op *op, long times, double *u
     enum fault_kind fault = fault_at(control->bench, control->row);
 
     for (long i = 0; i < times; i++) {
-        if (bench_barrier(control->bench, err)) {
+        if (bench_barrier(control->bench, err))
             return -1;
-        }
         /* Late is late before the clock starts: this rank waits for nobody. */
-        if (fault != FAULT_NONE && fault_act(control->bench, fault, err)) {
+        if (fault != FAULT_NONE && fault_act(control->bench, fault, err))
             return -1;
-        }
         int64_t start = now_ns(control);
-        if (op(&control->ops, err)) {
+        if (op(&control->ops, err))
             return -1;
-        }
         us[i] = (double)(now_ns(control) - start) / 1e3;
     }
     return 0;
@@ -124,14 +121,12 @@ static json_t *describe(const struct control *control, size_t i, const char *uni
                                                   control_figure(control->kind, i),
                                                   "unit", unit, "higher_is_better", 0)
                                       : NULL;
-    if (figure && labels) {
+    if (figure && labels)
         json_object_set(figure, "labels", labels);
-    }
     json_decref(labels);
     backend_mark_unreal(bench->backend, figure);
-    if (figure && bench->backend->mark) {
+    if (figure && bench->backend->mark)
         bench->backend->mark(bench->comm, figure);
-    }
     return figure;
 }
 
@@ -141,9 +136,8 @@ static void report_time(struct control *control, size_t i,
     json_t *figure = describe(control, i, "us"), *values = json_array();
 
     control->row++;
-    for (int rank = 0; rank < control->bench->file->world_size; rank++) {
+    for (int rank = 0; rank < control->bench->file->world_size; rank++)
         json_array_append_new(values, json_real(stats->medians_us[rank]));
-    }
     json_t *numbers =
         json_pack("{s:f, s:f, s:f, s:f, s:O, s:I}", "value", stats->median_us, "p99",
                   stats->p99_us, "min", stats->min_us, "max", stats->max_us, "values",
@@ -230,12 +224,10 @@ static int do_kind(struct control *control, struct error *err)
         return 0;
     }
     bench->filled_with = DTYPE_FLOAT32;
-    if (check_neutralise(bench, DTYPE_FLOAT32, bench->buffer_bytes, err)) {
+    if (check_neutralise(bench, DTYPE_FLOAT32, bench->buffer_bytes, err))
         return -1;
-    }
-    if (control_ops_init(&control->ops, bench, control->kind, err)) {
+    if (control_ops_init(&control->ops, bench, control->kind, err))
         return -1;
-    }
     int status = measure(control, err);
     control_ops_release(&control->ops);
     return status;
@@ -249,9 +241,8 @@ int control_run(struct bench *bench, struct error *err)
 
     for (int kind = 0; !status && kind < CONTROL_COUNT; kind++) {
         control.kind = (enum control_kind)kind;
-        if (kinds & (1u << kind)) {
+        if (kinds & (1u << kind))
             status = bench_stopped(bench, err) || do_kind(&control, err) ? -1 : 0;
-        }
     }
     return status;
 }

@@ -14,9 +14,8 @@ int control_ops_init(struct control_ops *ops, struct bench *bench, enum control_
 
     memset(ops, 0, sizeof(*ops));
     ops->bench = bench;
-    if (kind != CONTROL_GATHER_OBJECT) {
+    if (kind != CONTROL_GATHER_OBJECT)
         return 0;
-    }
     ops->object_most = control_object_most(&bench->file->spec->control);
     ops->filler = calloc(text + 1, 1);
     ops->lengths = calloc(n, sizeof(*ops->lengths));
@@ -55,9 +54,8 @@ static int end(struct control_ops *ops, struct error *err)
 {
     struct bench *bench = ops->bench;
 
-    if (bench->backend->wait(bench->comm, err)) {
+    if (bench->backend->wait(bench->comm, err))
         return -1;
-    }
     progress_finish(bench->progress);
     return bench_stopped(bench, err);
 }
@@ -96,9 +94,8 @@ int control_ops_reduce_flag(struct control_ops *ops, struct error *err)
     float any = raised;
 
     if (put(ops, at, &flag, sizeof(flag), err) || begin(ops, &call, at, at, err) ||
-        end(ops, err) || get(ops, &any, at, sizeof(any), err)) {
+        end(ops, err) || get(ops, &any, at, sizeof(any), err))
         return -1;
-    }
     return any == raised ? 0
                          : error_set(err, ERROR_INTERNAL,
                                      "control: the flag of the last rank did not arrive");
@@ -113,13 +110,11 @@ int control_ops_barrier(struct control_ops *ops, struct error *err)
                                              .count = 1};
     uint64_t at = ops->turn++ % 2 * CONTROL_ALIGNMENT;
 
-    if (!bench->backend->has_own_barrier) {
+    if (!bench->backend->has_own_barrier)
         return begin(ops, &call, at, at, err) || end(ops, err) ? -1 : 0;
-    }
     progress_begin(bench->progress);
-    if (bench_barrier(bench, err)) {
+    if (bench_barrier(bench, err))
         return -1;
-    }
     progress_finish(bench->progress);
     return bench_stopped(bench, err);
 }
@@ -171,13 +166,11 @@ static int exchange_lengths(struct control_ops *ops, uint64_t at, size_t len,
     size_t n = (size_t)ops->bench->file->world_size;
     int64_t own = (int64_t)len;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         ops->lengths[i] = own; /* in a model all are alike */
-    }
     if (put(ops, at, &own, sizeof(own), err) || begin(ops, &call, at, at, err) ||
-        end(ops, err) || get(ops, ops->lengths, at, n * sizeof(own), err)) {
+        end(ops, err) || get(ops, ops->lengths, at, n * sizeof(own), err))
         return -1;
-    }
     *longest = 0;
     for (size_t i = 0; i < n; i++) {
         int64_t each = ops->lengths[i];
@@ -216,17 +209,15 @@ int control_ops_gather_object(struct control_ops *ops, struct error *err)
     size_t len, longest;
 
     char *text = serialise(ops, &len, err);
-    if (!text) {
+    if (!text)
         return -1;
-    }
     int status = exchange_lengths(ops, at, len, &longest, err) ||
                          exchange_bytes(ops, at + lengths_bytes, text, len, longest, err)
                      ? -1
                      : 0;
     free(text);
-    if (!status && !any) {
+    if (!status && !any)
         status = read_objects(ops, longest, &any, err);
-    }
     if (!status && !any) {
         status = error_set(err, ERROR_INTERNAL,
                            "control: the flag of the last rank did not arrive");
@@ -244,12 +235,10 @@ static int reduce_pieces(struct control_ops *ops, uint64_t pieces, struct error 
 
     for (uint64_t i = 0; i < pieces; i++) {
         if (begin(ops, &call, i * bytes, i * bytes, err) ||
-            bench_stopped(ops->bench, err)) {
+            bench_stopped(ops->bench, err))
             return -1;
-        }
-        if (!ops->bench->backend->is_async) {
+        if (!ops->bench->backend->is_async)
             progress_finish(ops->bench->progress);
-        }
     }
     return end(ops, err);
 }

@@ -47,9 +47,8 @@ static int gather_medians(struct bench *bench, double *own_us, size_t iters,
 {
     double median = control_stats_quantile(own_us, iters, 0.5);
 
-    if (bench_allgather(bench, &median, sizeof(median), out->medians_us, err)) {
+    if (bench_allgather(bench, &median, sizeof(median), out->medians_us, err))
         return -1;
-    }
     out->min_us = out->max_us = out->medians_us[0];
     for (int i = 1; i < bench->file->world_size; i++) {
         double us = out->medians_us[i];

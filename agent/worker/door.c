@@ -33,21 +33,18 @@ struct door_guest {
 void door_format_token(const unsigned char token[DOOR_TOKEN_BYTES],
                        char text[DOOR_TOKEN_TEXT])
 {
-    for (int i = 0; i < DOOR_TOKEN_BYTES; i++) {
+    for (int i = 0; i < DOOR_TOKEN_BYTES; i++)
         snprintf(text + 2 * i, 3, "%02x", token[i]);
-    }
 }
 
 int door_parse_token(const char *text, unsigned char token[DOOR_TOKEN_BYTES])
 {
-    if (strlen(text) != DOOR_TOKEN_TEXT - 1) {
+    if (strlen(text) != DOOR_TOKEN_TEXT - 1)
         return -1;
-    }
     for (int i = 0; i < DOOR_TOKEN_BYTES; i++) {
         unsigned value;
-        if (sscanf(text + 2 * i, "%2x", &value) != 1) {
+        if (sscanf(text + 2 * i, "%2x", &value) != 1)
             return -1;
-        }
         token[i] = (unsigned char)value;
     }
     return 0;
@@ -61,25 +58,21 @@ int door_open(struct door *door, const char *host,
     door->patience_ms = DOOR_PATIENCE_MS;
     memcpy(door->token, token, DOOR_TOKEN_BYTES);
     door->guests = calloc(DOOR_GUESTS_MAX, sizeof(*door->guests));
-    if (!door->guests) {
+    if (!door->guests)
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
-    }
     door->listener = listen_on(host && host[0] ? host : "127.0.0.1", port, err);
     return door->listener < 0 ? -1 : 0;
 }
 
 void door_close(struct door *door)
 {
-    if (!door->guests) {
+    if (!door->guests)
         return;
-    }
-    for (int i = 0; i < door->n_guests; i++) {
+    for (int i = 0; i < door->n_guests; i++)
         close(door->guests[i].fd);
-    }
     free(door->guests);
-    if (door->listener >= 0) {
+    if (door->listener >= 0)
         close(door->listener);
-    }
     memset(door, 0, sizeof(*door));
 }
 
@@ -92,9 +85,8 @@ static void warn(struct door *door, int fd, const char *why)
     socklen_t len = sizeof(peer);
     char host[64] = "?", port[8] = "?";
 
-    if (door->has_warned) {
+    if (door->has_warned)
         return;
-    }
     door->has_warned = true;
     if (!getpeername(fd, (struct sockaddr *)&peer, &len)) {
         getnameinfo((struct sockaddr *)&peer, len, host, sizeof(host), port, sizeof(port),
@@ -135,9 +127,8 @@ static bool is_token(const struct door *door, const unsigned char *token)
 {
     unsigned difference = 0;
 
-    for (int i = 0; i < DOOR_TOKEN_BYTES; i++) {
+    for (int i = 0; i < DOOR_TOKEN_BYTES; i++)
         difference |= (unsigned)(door->token[i] ^ token[i]);
-    }
     return difference == 0;
 }
 
@@ -149,17 +140,15 @@ static int hear(struct door *door, int at, uint32_t *rank, int *fd)
     ssize_t n = recv(guest->fd, (char *)greeting + guest->len,
                      sizeof(*greeting) - guest->len, MSG_DONTWAIT);
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    }
     if (n <= 0) {
         send_away(door, at, "it left without a greeting");
         return 0;
     }
     guest->len += (size_t)n;
-    if (guest->len < sizeof(*greeting)) {
+    if (guest->len < sizeof(*greeting))
         return 0;
-    }
     if (memcmp(greeting->magic, greeting_magic, sizeof(greeting_magic)) != 0 ||
         !is_token(door, greeting->token)) {
         send_away(door, at, "its greeting is not that of a rank");
@@ -184,9 +173,8 @@ static int accept_guest(struct door *door, uint32_t *rank, int *fd, struct error
                    ? 0
                    : error_set_errno(err, ERROR_IO, errno, "accepting a connection");
     }
-    if (door->n_guests == DOOR_GUESTS_MAX) {
+    if (door->n_guests == DOOR_GUESTS_MAX)
         send_away(door, 0, "too many have connected since, and it has not greeted");
-    }
     door->guests[door->n_guests++] = (struct door_guest){
         .fd = guest, .until_ns = clock_monotonic_ns() + door->patience_ms * 1000000};
     /* A rank greets at once: mostly it is here. */
@@ -197,9 +185,8 @@ static void send_late_away(struct door *door)
 {
     int64_t now_ns = clock_monotonic_ns();
 
-    while (door->n_guests > 0 && door->guests[0].until_ns <= now_ns) {
+    while (door->n_guests > 0 && door->guests[0].until_ns <= now_ns)
         send_away(door, 0, "it has not greeted in time");
-    }
 }
 
 int door_admit(struct door *door, int ms, int also, uint32_t *rank, int *fd,
@@ -208,20 +195,16 @@ int door_admit(struct door *door, int ms, int also, uint32_t *rank, int *fd,
     struct pollfd fds[DOOR_GUESTS_MAX + 2];
     int n = door->n_guests;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         fds[i] = (struct pollfd){.fd = door->guests[i].fd, .events = POLLIN};
-    }
     fds[n] = (struct pollfd){.fd = door->listener, .events = POLLIN};
     fds[n + 1] = (struct pollfd){.fd = also, .events = POLLIN};
-    if (poll(fds, (nfds_t)n + 2, ms) < 0) {
+    if (poll(fds, (nfds_t)n + 2, ms) < 0)
         return errno == EINTR ? 0 : error_set_errno(err, ERROR_IO, errno, "poll");
-    }
     /* From behind: who is sent away or admitted moves only those that were looked at. */
-    for (int i = n - 1; i >= 0; i--) {
-        if (fds[i].revents && hear(door, i, rank, fd)) {
+    for (int i = n - 1; i >= 0; i--)
+        if (fds[i].revents && hear(door, i, rank, fd))
             return 1;
-        }
-    }
     send_late_away(door);
     return fds[n].revents ? accept_guest(door, rank, fd, err) : 0;
 }
@@ -236,9 +219,7 @@ int door_greet(int fd, const unsigned char token[DOOR_TOKEN_BYTES], int rank,
     memcpy(greeting.magic, greeting_magic, sizeof(greeting_magic));
     memcpy(greeting.token, token, DOOR_TOKEN_BYTES);
     /* The first bytes of a connection always fit into its buffer. */
-    if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) !=
-        (ssize_t)sizeof(greeting)) {
+    if (send(fd, &greeting, sizeof(greeting), MSG_NOSIGNAL) != (ssize_t)sizeof(greeting))
         return error_set_errno(err, ERROR_PEER, errno, "greeting");
-    }
     return 0;
 }

@@ -44,9 +44,8 @@ static void emit(struct events *events, const char *type, json_t *object, bool i
     size_t len = 0;
 
     json_t *event = object ? json_pack("{s:s}", "type", type) : NULL;
-    if (event && !json_object_update(event, object)) {
+    if (event && !json_object_update(event, object))
         text = json_dumps(event, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
-    }
     json_decref(event);
     json_decref(object);
     if (text) {
@@ -54,9 +53,8 @@ static void emit(struct events *events, const char *type, json_t *object, bool i
         text[len++] = '\n'; /* in place of the terminator */
     }
     pthread_mutex_lock(&events->lock);
-    if (text && !events->is_closed) {
+    if (text && !events->is_closed)
         write_all(events->fd, text, len);
-    }
     events->is_closed = events->is_closed || is_last;
     pthread_mutex_unlock(&events->lock);
     free(text);

@@ -16,9 +16,8 @@ static int be_late(struct bench *bench, struct error *err)
 {
     long us = bench->file->fault.us;
 
-    if (bench->backend->be_late) {
+    if (bench->backend->be_late)
         return bench->backend->be_late(bench->comm, us, err);
-    }
     sleep_us(us);
     return 0;
 }
@@ -27,9 +26,8 @@ enum fault_kind fault_at(const struct bench *bench, uint64_t row)
 {
     const struct fault *fault = &bench->file->fault;
 
-    if (fault->rank != bench->rank) {
+    if (fault->rank != bench->rank)
         return FAULT_NONE;
-    }
     return fault->kind == FAULT_SLOW || fault->row == row ? fault->kind : FAULT_NONE;
 }
 
@@ -42,9 +40,8 @@ int fault_act(struct bench *bench, enum fault_kind kind, struct error *err)
         kill(getpid(), SIGKILL);
         return 0;
     case FAULT_HANG:
-        while (!bench_stopped(bench, err)) {
+        while (!bench_stopped(bench, err))
             sleep_us(10000);
-        }
         return -1;
     default:
         return 0;

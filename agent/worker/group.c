@@ -10,21 +10,17 @@ int group_find(const struct case_file *file, struct backend_env *env, int **memb
 
     *members = NULL;
     env->n_groups = groups->n;
-    if (!backend_env_is_split(env)) {
+    if (!backend_env_is_split(env))
         return 0;
-    }
     env->group = groups->of[env->rank];
     env->group_rank = groups->place[env->rank];
     env->group_size = groups->sizes[env->group];
     *members = calloc((size_t)env->group_size, sizeof(**members));
-    if (!*members) {
+    if (!*members)
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    }
-    for (int rank = 0; rank < groups->n_ranks; rank++) {
-        if (groups->of[rank] == env->group) {
+    for (int rank = 0; rank < groups->n_ranks; rank++)
+        if (groups->of[rank] == env->group)
             (*members)[groups->place[rank]] = rank;
-        }
-    }
     env->members = *members;
     return 0;
 }

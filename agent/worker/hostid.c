@@ -13,9 +13,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t len)
 {
     const unsigned char *bytes = data;
 
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++)
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    }
     return hash;
 }
 
@@ -23,12 +22,10 @@ const char *hostid_machine(char text[HOSTID_MAX])
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
-    if (!file || !fgets(text, HOSTID_MAX, file)) {
+    if (!file || !fgets(text, HOSTID_MAX, file))
         snprintf(text, HOSTID_MAX, "unknown");
-    }
-    if (file) {
+    if (file)
         fclose(file);
-    }
     text[strcspn(text, "\n")] = '\0';
     return text;
 }
@@ -47,14 +44,12 @@ const char *hostid_text(const char *override, char text[HOSTID_MAX])
     }
     hostid_machine(text);
     hash = hash_bytes(hash, text, strlen(text));
-    if (gethostname(name, sizeof(name) - 1) == 0) {
+    if (gethostname(name, sizeof(name) - 1) == 0)
         hash = hash_bytes(hash, name, strlen(name));
-    }
     for (size_t i = 0; i < sizeof(namespaces) / sizeof(namespaces[0]); i++) {
         struct stat info;
-        if (stat(namespaces[i], &info) == 0) {
+        if (stat(namespaces[i], &info) == 0)
             hash = hash_bytes(hash, &info.st_ino, sizeof(info.st_ino));
-        }
     }
     hash = hash_bytes(hash, &user, sizeof(user));
     snprintf(text, HOSTID_MAX, "%016" PRIx64, hash);

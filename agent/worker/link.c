@@ -12,9 +12,8 @@ static ssize_t tcp_send(struct link *link, const void *data, size_t len)
 {
     ssize_t n = send(link->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    }
     return n;
 }
 
@@ -22,9 +21,8 @@ static ssize_t tcp_recv(struct link *link, void *data, size_t len)
 {
     ssize_t n = recv(link->fd, data, len, MSG_DONTWAIT);
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
-    }
     if (n == 0) {
         errno = ECONNRESET;
         return -1;

@@ -16,9 +16,8 @@ int listen_on(const char *host, int *port, struct error *err)
     int status = getaddrinfo(host, "0", &hints, &list);
 
     memset(&bound, 0, sizeof(bound));
-    if (status) {
+    if (status)
         return error_set(err, ERROR_IO, "address %s: %s", host, gai_strerror(status));
-    }
     int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int failed = fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen) ||
                  listen(fd, SOMAXCONN) ||
@@ -26,9 +25,8 @@ int listen_on(const char *host, int *port, struct error *err)
     int failure = errno;
     freeaddrinfo(list);
     if (failed) {
-        if (fd >= 0) {
+        if (fd >= 0)
             close(fd);
-        }
         return error_set_errno(err, ERROR_IO, failure, "listening on %s", host);
     }
     *port = bound.ss_family == AF_INET6

@@ -49,39 +49,31 @@ static int submit(struct loop *loop, struct error *err)
     struct backend_comm *comm = loop->bench->comm;
     long agg_iters = loop->bench->file->spec->agg_iters;
 
-    if (loop->row->is_idle) {
+    if (loop->row->is_idle)
         return 0;
-    }
     if (loop->fault != FAULT_NONE && !loop->is_capturing &&
-        fault_act(loop->bench, loop->fault, err)) {
+        fault_act(loop->bench, loop->fault, err))
         return -1;
-    }
-    if (agg_iters > 1 && backend->group_begin && backend->group_begin(comm, err)) {
+    if (agg_iters > 1 && backend->group_begin && backend->group_begin(comm, err))
         return -1;
-    }
     for (long i = 0; i < agg_iters; i++) {
-        if (!loop->is_capturing) {
+        if (!loop->is_capturing)
             progress_begin(loop->bench->progress);
-        }
         rotate(loop);
-        if (backend->run(comm, &loop->call, err)) {
+        if (backend->run(comm, &loop->call, err))
             return -1;
-        }
     }
-    if (agg_iters > 1 && backend->group_end && backend->group_end(comm, err)) {
+    if (agg_iters > 1 && backend->group_end && backend->group_end(comm, err))
         return -1;
-    }
-    if (!backend->is_async) {
+    if (!backend->is_async)
         progress_finish(loop->bench->progress);
-    }
     return 0;
 }
 
 static int wait_for_all(struct loop *loop, struct error *err)
 {
-    if (loop->bench->backend->wait(loop->bench->comm, err)) {
+    if (loop->bench->backend->wait(loop->bench->comm, err))
         return -1;
-    }
     progress_finish(loop->bench->progress);
     return 0;
 }
@@ -96,21 +88,18 @@ static int warm_up(struct loop *loop, double *first_us, struct error *err)
     long calls =
         loop->bench->file->spec->warmup > 1 ? loop->bench->file->spec->warmup : 1;
 
-    if (bench_barrier(loop->bench, err)) {
+    if (bench_barrier(loop->bench, err))
         return -1;
-    }
     int64_t start = now_ns(loop);
     for (long i = 0; i < calls; i++) {
-        if (submit_and_wait(loop, err)) {
+        if (submit_and_wait(loop, err))
             return -1;
-        }
         if (i == 0) {
             *first_us = (double)(now_ns(loop) - start) / 1e3 /
                         (double)loop->bench->file->spec->agg_iters;
         }
-        if (bench_stopped(loop->bench, err)) {
+        if (bench_stopped(loop->bench, err))
             return -1;
-        }
     }
     return 0;
 }
@@ -157,11 +146,10 @@ static int take_laps(struct loop *loop, struct error *err)
 
     for (long i = 0; spec->per_iter && i < spec->iters; i++) {
         double us;
-        if (loop->laps) {
+        if (loop->laps)
             us = (double)(loop->laps[i + 1] - loop->laps[i]) / 1e3;
-        } else if (backend->lap_us(loop->bench->comm, i, &us, err)) {
+        else if (backend->lap_us(loop->bench->comm, i, &us, err))
             return -1;
-        }
         loop->samples[i] = us / (double)spec->agg_iters;
     }
     return 0;
@@ -169,29 +157,23 @@ static int take_laps(struct loop *loop, struct error *err)
 
 static int submit_all(struct loop *loop, struct error *err)
 {
-    for (long i = 0; i < loop->bench->file->spec->iters; i++) {
-        if (submit(loop, err) || lap(loop, i + 1, err) ||
-            bench_stopped(loop->bench, err)) {
+    for (long i = 0; i < loop->bench->file->spec->iters; i++)
+        if (submit(loop, err) || lap(loop, i + 1, err) || bench_stopped(loop->bench, err))
             return -1;
-        }
-    }
     return 0;
 }
 
 static int time_back_to_back(struct loop *loop, struct own_figures *own,
                              struct error *err)
 {
-    if (begin_laps(loop, err) || bench_barrier(loop->bench, err)) {
+    if (begin_laps(loop, err) || bench_barrier(loop->bench, err))
         return -1;
-    }
     int64_t start = now_ns(loop);
-    if (lap(loop, 0, err) || submit_all(loop, err)) {
+    if (lap(loop, 0, err) || submit_all(loop, err))
         return -1;
-    }
     own->enqueue_us = per_call_us(loop, now_ns(loop) - start);
-    if (wait_for_all(loop, err)) {
+    if (wait_for_all(loop, err))
         return -1;
-    }
     own->mean_us = per_call_us(loop, now_ns(loop) - start);
     return take_laps(loop, err);
 }
@@ -202,29 +184,22 @@ static int time_blocking(struct loop *loop, struct own_figures *own, struct erro
     const struct run_spec *spec = loop->bench->file->spec;
     int64_t enqueue = 0, total = 0;
 
-    if (bench_barrier(loop->bench, err)) {
+    if (bench_barrier(loop->bench, err))
         return -1;
-    }
     for (long i = 0; i < spec->iters; i++) {
         int64_t start = now_ns(loop);
-        if (submit(loop, err)) {
+        if (submit(loop, err))
             return -1;
-        }
         enqueue += now_ns(loop) - start;
         if (wait_for_all(loop, err) || bench_stopped(loop->bench, err) ||
-            (spec->blocking == BLOCKING_WAIT_BARRIER &&
-             bench_barrier(loop->bench, err))) {
+            (spec->blocking == BLOCKING_WAIT_BARRIER && bench_barrier(loop->bench, err)))
             return -1;
-        }
         int64_t took = now_ns(loop) - start;
         total += took;
-        if (loop->samples) {
+        if (loop->samples)
             loop->samples[i] = (double)took / 1e3 / (double)spec->agg_iters;
-        }
-        if (spec->blocking == BLOCKING_EACH_ITERATION &&
-            bench_barrier(loop->bench, err)) {
+        if (spec->blocking == BLOCKING_EACH_ITERATION && bench_barrier(loop->bench, err))
             return -1;
-        }
     }
     own->enqueue_us = per_call_us(loop, enqueue);
     own->mean_us = per_call_us(loop, total);
@@ -236,9 +211,8 @@ static int capture(struct loop *loop, struct error *err)
     const struct backend *backend = loop->bench->backend;
     struct backend_comm *comm = loop->bench->comm;
 
-    if (backend->capture_begin(comm, err)) {
+    if (backend->capture_begin(comm, err))
         return -1;
-    }
     loop->is_capturing = true;
     int status = submit_all(loop, err);
     loop->is_capturing = false;
@@ -252,9 +226,8 @@ static int replay(struct loop *loop, struct error *err)
         (uint64_t)bench->file->spec->iters * (uint64_t)bench->file->spec->agg_iters;
 
     if (bench_stopped(bench, err) ||
-        (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err))) {
+        (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err)))
         return -1;
-    }
     progress_begin_many(bench->progress, calls);
     return bench->backend->replay(bench->comm, err);
 }
@@ -265,19 +238,15 @@ static int time_graph(struct loop *loop, long replays, struct own_figures *own,
 {
     struct bench *bench = loop->bench;
 
-    if (bench_barrier(bench, err) || capture(loop, err) || bench_barrier(bench, err)) {
+    if (bench_barrier(bench, err) || capture(loop, err) || bench_barrier(bench, err))
         return -1;
-    }
     int64_t start = now_ns(loop);
-    for (long i = 0; i < replays; i++) {
-        if (replay(loop, err)) {
+    for (long i = 0; i < replays; i++)
+        if (replay(loop, err))
             return -1;
-        }
-    }
     own->enqueue_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
-    if (wait_for_all(loop, err)) {
+    if (wait_for_all(loop, err))
         return -1;
-    }
     own->mean_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
     bench->backend->capture_drop(bench->comm);
     return 0;
@@ -287,9 +256,8 @@ static int time_throughput(struct loop *loop, struct own_figures *own, struct er
 {
     long replays = replays_of(loop->bench);
 
-    if (replays > 0) {
+    if (replays > 0)
         return time_graph(loop, replays, own, err);
-    }
     return loop->bench->file->spec->blocking == BLOCKING_NONE
                ? time_back_to_back(loop, own, err)
                : time_blocking(loop, own, err);
@@ -306,17 +274,14 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
     for (long i = 0; i < spec->iters; i++) {
         double us;
         if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err) ||
-            backend->timer_start(comm, err)) {
+            backend->timer_start(comm, err))
             return -1;
-        }
         int64_t start = now_ns(loop);
-        if (submit(loop, err)) {
+        if (submit(loop, err))
             return -1;
-        }
         enqueue += now_ns(loop) - start;
-        if (backend->timer_stop(comm, &us, err)) {
+        if (backend->timer_stop(comm, &us, err))
             return -1;
-        }
         progress_finish(loop->bench->progress);
         loop->samples[i] = us / (double)spec->agg_iters;
         total += loop->samples[i];
@@ -348,9 +313,8 @@ static int combine_samples(struct loop *loop, struct measurement *out, struct er
         }
     }
     free(all);
-    for (int i = 0; i < groups->n; i++) {
+    for (int i = 0; i < groups->n; i++)
         out[i].n_samples = iters;
-    }
     return status;
 }
 
@@ -375,9 +339,8 @@ static int combine_figures(struct loop *loop, const struct own_figures *own,
     int n = loop->bench->file->world_size;
     struct own_figures *all = calloc((size_t)n, sizeof(*all));
 
-    if (!all) {
+    if (!all)
         return error_set(err, ERROR_MEMORY, "figures: out of memory");
-    }
     if (bench_allgather(loop->bench, own, sizeof(*own), all, err)) {
         free(all);
         return -1;
@@ -412,9 +375,8 @@ static int prepare(struct loop *loop, struct measurement *out, struct error *err
         out[i].iters =
             file->spec->iters * file->spec->agg_iters * (replays > 0 ? replays : 1);
         out[i].times_us = calloc(n, sizeof(*out->times_us));
-        if (has_samples) {
+        if (has_samples)
             out[i].samples_us = calloc(iters, sizeof(*out->samples_us));
-        }
         is_whole = is_whole && out[i].times_us && (!has_samples || out[i].samples_us);
     }
     return is_whole ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
@@ -438,12 +400,10 @@ int measure_row(struct bench *bench, const struct bench_row *row, struct measure
         status = is_isolated ? time_isolated(&loop, &own, err)
                              : time_throughput(&loop, &own, err);
     }
-    if (!status) {
+    if (!status)
         status = combine_figures(&loop, &own, out, err);
-    }
-    if (!status && loop.samples) {
+    if (!status && loop.samples)
         status = combine_samples(&loop, out, err);
-    }
     free(loop.samples);
     free(loop.laps);
     return status;

@@ -16,9 +16,8 @@
 static int connect_all(struct mesh *mesh, const struct mesh_config *config,
                        struct error *err)
 {
-    if (watch_init(&mesh->watch, config->world_size, config->stop, err)) {
+    if (watch_init(&mesh->watch, config->world_size, config->stop, err))
         return -1;
-    }
     mesh->watch.names = config->names;
     return shm_group_init(&mesh->group, &mesh->watch, err) ||
                    mesh_join(mesh, config, err) || mesh_barrier(mesh, err)
@@ -47,13 +46,11 @@ struct mesh *mesh_create(const struct mesh_config *config, struct error *err)
 
 void mesh_abort(struct mesh *mesh)
 {
-    if (!mesh) {
+    if (!mesh)
         return;
-    }
     watch_release(&mesh->watch);
-    for (int i = 0; mesh->links && i < mesh->world_size; i++) {
+    for (int i = 0; mesh->links && i < mesh->world_size; i++)
         link_close(&mesh->links[i]);
-    }
     shm_group_release(&mesh->group);
     free(mesh->links);
     free(mesh->fds);
@@ -74,9 +71,8 @@ void mesh_destroy(struct mesh *mesh)
 
 int mesh_failed(const struct mesh *mesh, struct error *err)
 {
-    if (err) {
+    if (err)
         *err = mesh->watch.error;
-    }
     return -1;
 }
 
@@ -86,9 +82,8 @@ int mesh_push(struct mesh *mesh, struct flow *flow)
     ssize_t n =
         link->transport->send(link, flow->data + flow->done, flow->len - flow->done);
 
-    if (n < 0) {
+    if (n < 0)
         return watch_lose(&mesh->watch, link->rank, errno);
-    }
     flow->done += (size_t)n;
     return n > 0;
 }
@@ -99,9 +94,8 @@ int mesh_pull(struct mesh *mesh, struct flow *flow)
     ssize_t n =
         link->transport->recv(link, flow->data + flow->done, flow->len - flow->done);
 
-    if (n < 0) {
+    if (n < 0)
         return watch_lose(&mesh->watch, link->rank, errno);
-    }
     flow->done += (size_t)n;
     return n > 0;
 }
@@ -113,9 +107,8 @@ static int rest(struct mesh *mesh, struct watch_idle *idle, struct pollfd *fds, 
 {
     unsigned polls = mesh->watch.is_crowded ? POLLS_CROWDED : POLLS_ALONE;
 
-    if (n == 0) {
+    if (n == 0)
         return watch_idle(&mesh->watch, idle);
-    }
     if (idle->polls++ < polls) {
         watch_relax();
         return 0;
@@ -130,12 +123,10 @@ int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct link *in,
 {
     nfds_t n = 0;
 
-    if (in) {
+    if (in)
         mesh->fds[n++] = (struct pollfd){.fd = in->fd, .events = POLLIN};
-    }
-    if (out) {
+    if (out)
         mesh->fds[n++] = (struct pollfd){.fd = out->fd, .events = POLLOUT};
-    }
     bool has_memory = (in && in->fd < 0) || (out && out->fd < 0);
     return rest(mesh, idle, mesh->fds, has_memory ? 0 : n);
 }
@@ -151,14 +142,12 @@ static int move_flows(struct mesh *mesh, struct flow *flows, size_t n, bool is_s
     *unfinished = 0;
     for (size_t i = 0; i < n; i++) {
         struct flow *flow = &flows[i];
-        if (flow->done == flow->len) {
+        if (flow->done == flow->len)
             continue;
-        }
         if (flow->link != busy) {
             int status = is_send ? mesh_push(mesh, flow) : mesh_pull(mesh, flow);
-            if (status < 0) {
+            if (status < 0)
                 return -1;
-            }
             moved |= status;
         }
         if (flow->done < flow->len) {
@@ -174,12 +163,10 @@ static bool add_sockets(struct mesh *mesh, const struct flow *flows, size_t n,
                         short events, nfds_t *count)
 {
     for (size_t i = 0; i < n; i++) {
-        if (flows[i].done == flows[i].len) {
+        if (flows[i].done == flows[i].len)
             continue;
-        }
-        if (flows[i].link->fd < 0) {
+        if (flows[i].link->fd < 0)
             return false;
-        }
         mesh->fds[(*count)++] =
             (struct pollfd){.fd = flows[i].link->fd, .events = events};
     }
@@ -196,25 +183,21 @@ int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
         size_t to_send, to_recv;
         int sent = move_flows(mesh, sends, n_sends, true, &to_send);
         int received = sent < 0 ? -1 : move_flows(mesh, recvs, n_recvs, false, &to_recv);
-        if (received < 0) {
+        if (received < 0)
             return -1;
-        }
-        if (to_send == 0 && to_recv == 0) {
+        if (to_send == 0 && to_recv == 0)
             return 0;
-        }
         if (sent || received) {
             idle = (struct watch_idle){0};
             continue;
         }
         nfds_t n = 0;
         if (!add_sockets(mesh, sends, n_sends, POLLOUT, &n) ||
-            !add_sockets(mesh, recvs, n_recvs, POLLIN, &n)) {
+            !add_sockets(mesh, recvs, n_recvs, POLLIN, &n))
             n = 0;
-        }
         /* What is missing may have come just before its sender left. */
-        if (is_last) {
+        if (is_last)
             return -1;
-        }
         is_last = rest(mesh, &idle, mesh->fds, n) != 0;
     }
 }
@@ -229,9 +212,8 @@ static int remote_barrier(struct mesh *mesh)
         struct link *to = &mesh->links[(mesh->rank + step) % n];
         struct link *from = &mesh->links[(mesh->rank + n - step) % n];
         struct flow send = {to, &token, 1, 0}, recv = {from, &theirs, 1, 0};
-        if (mesh_exchange(mesh, &send, 1, &recv, 1)) {
+        if (mesh_exchange(mesh, &send, 1, &recv, 1))
             return -1;
-        }
     }
     return 0;
 }
@@ -250,9 +232,8 @@ static int local_allgather(struct mesh *mesh, const char *mine, size_t len, char
     for (size_t done = 0; done < len;) {
         size_t part = len - done < SHM_SLOT_BYTES ? len - done : SHM_SLOT_BYTES;
         memcpy(shm_group_slot_begin(group, part), mine + done, part);
-        if (shm_group_slot_publish(group)) {
+        if (shm_group_slot_publish(group))
             return -1;
-        }
         for (int i = 0; i < group->n; i++) {
             memcpy(all + (size_t)group->peers[i].rank * len + done,
                    shm_group_slot(group, i), part);
@@ -273,9 +254,8 @@ static int ring_allgather(struct mesh *mesh, size_t len, char *all)
         int theirs = mesh->ring[(at + n - step - 1) % n];
         struct flow send = {next, all + (size_t)ours * len, len, 0};
         struct flow recv = {prev, all + (size_t)theirs * len, len, 0};
-        if (mesh_exchange(mesh, &send, 1, &recv, 1)) {
+        if (mesh_exchange(mesh, &send, 1, &recv, 1))
             return -1;
-        }
     }
     return 0;
 }
@@ -302,18 +282,16 @@ json_t *mesh_describe(const struct mesh *mesh)
 
     for (int i = 0; i < mesh->world_size; i++) {
         char key[16];
-        if (i == mesh->rank) {
+        if (i == mesh->rank)
             continue;
-        }
         const char *name = mesh->links[i].transport->name;
         is_mixed = is_mixed || (only && strcmp(only, name) != 0);
         only = name;
         snprintf(key, sizeof(key), "%d", watch_name(&mesh->watch, i));
         json_object_set_new(peers, key, json_string(name));
     }
-    if (is_mixed) {
+    if (is_mixed)
         return peers;
-    }
     json_decref(peers);
     return json_string(only ? only : "self");
 }

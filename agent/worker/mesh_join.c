@@ -59,9 +59,8 @@ static int resolve(const char *host, const char *port, struct addrinfo **list,
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     int status = getaddrinfo(host, port, &hints, list);
 
-    if (status) {
+    if (status)
         return error_set(err, ERROR_IO, "address %s: %s", host, gai_strerror(status));
-    }
     return 0;
 }
 
@@ -87,9 +86,8 @@ static int publish(struct join *join, struct error *err)
     int number;
 
     host = host && host[0] ? host : "127.0.0.1";
-    if (door_open(&join->door, host, own, &number, err)) {
+    if (door_open(&join->door, host, own, &number, err))
         return -1;
-    }
     snprintf(port, sizeof(port), "%d", number);
     door_format_token(own, token);
     json_t *record =
@@ -99,9 +97,8 @@ static int publish(struct join *join, struct error *err)
                   (int)getpid(), "fd", mesh->group.fd, "token", token);
     char *text = record ? json_text(record) : NULL;
     json_decref(record);
-    if (!text) {
+    if (!text)
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
-    }
     key_of(join, mesh->rank, key);
     int status = store_client_set(join->config->store, key, text, strlen(text), err);
     free(text);
@@ -121,9 +118,8 @@ static int parse_record(const char *text, size_t len, struct record *out,
 {
     json_t *record = json_parse(text, len, err);
 
-    if (!record) {
+    if (!record)
         return -1;
-    }
     const char *token = json_get_str(record, "token", "");
     out->pid = (pid_t)json_get_int(record, "pid", 0);
     out->fd = (int)json_get_int(record, "fd", -1);
@@ -150,9 +146,8 @@ static int read_record(struct join *join, int rank, struct error *err)
     struct buf text;
 
     key_of(join, rank, key);
-    if (store_client_wait(join->config->store, keys, 1, left_ms(join), err)) {
+    if (store_client_wait(join->config->store, keys, 1, left_ms(join), err))
         return error_prefix(err, "waiting for rank %d", name_of(join, rank));
-    }
     buf_init(&text, RECORD_MAX);
     int status = store_client_get(join->config->store, key, &text, err);
     if (!status) {
@@ -176,17 +171,15 @@ static int join_group(struct join *join, struct error *err)
     /* Unsigned: gcc 14 would warn of a negative size, not knowing that there is none. */
     struct shm_peer *peers = calloc((unsigned)mesh->world_size, sizeof(*peers));
 
-    if (!peers) {
+    if (!peers)
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
-    }
     for (int rank = 0; rank < mesh->world_size; rank++) {
         const struct record *record = &join->records[rank];
         mesh->group_of[rank] = -1;
         mesh->machine_ranks +=
             strcmp(record->machine, join->records[mesh->rank].machine) == 0;
-        if (!is_same_host(join, rank)) {
+        if (!is_same_host(join, rank))
             continue;
-        }
         self = rank == mesh->rank ? n : self;
         mesh->group_of[rank] = n;
         peers[n].rank = rank;
@@ -209,9 +202,8 @@ static void order_ring(struct join *join)
     for (int first = 0; first < mesh->world_size; first++) {
         const char *hostid = join->records[first].hostid;
         bool is_first = true;
-        for (int rank = 0; rank < first && is_first; rank++) {
+        for (int rank = 0; rank < first && is_first; rank++)
             is_first = strcmp(join->records[rank].hostid, hostid) != 0;
-        }
         for (int rank = first; is_first && rank < mesh->world_size; rank++) {
             if (strcmp(join->records[rank].hostid, hostid) == 0) {
                 mesh->ring_at = rank == mesh->rank ? n : mesh->ring_at;
@@ -226,18 +218,15 @@ static int await_fd(struct join *join, int fd, short events, struct error *err)
 {
     for (;;) {
         struct pollfd pollfd = {.fd = fd, .events = events};
-        if (poll(&pollfd, 1, SLICE_MS) > 0) {
+        if (poll(&pollfd, 1, SLICE_MS) > 0)
             return 0;
-        }
         if (watch_check(&join->mesh->watch)) {
-            if (err) {
+            if (err)
                 *err = join->mesh->watch.error;
-            }
             return -1;
         }
-        if (left_ms(join) == 0) {
+        if (left_ms(join) == 0)
             return error_set(err, ERROR_TIMEOUT, "no connection in time");
-        }
     }
 }
 
@@ -255,26 +244,21 @@ static int open_connection(struct join *join, const struct record *record, int *
     int failure = 0;
     socklen_t len = sizeof(failure);
 
-    if (resolve(record->address, record->port, &list, err)) {
+    if (resolve(record->address, record->port, &list, err))
         return -1;
-    }
     int fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 ||
-        (connect(fd, list->ai_addr, list->ai_addrlen) && errno != EINPROGRESS)) {
+    if (fd < 0 || (connect(fd, list->ai_addr, list->ai_addrlen) && errno != EINPROGRESS))
         failure = errno;
-    }
     freeaddrinfo(list);
     if (!failure && await_fd(join, fd, POLLOUT, err)) {
         close(fd);
         return -1;
     }
-    if (!failure) {
+    if (!failure)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &len);
-    }
     if (failure) {
-        if (fd >= 0) {
+        if (fd >= 0)
             close(fd);
-        }
         return error_set_errno(err, ERROR_PEER, failure, "connecting to %s port %s",
                                record->address, record->port);
     }
@@ -287,9 +271,8 @@ static int connect_to(struct join *join, int rank, struct error *err)
     const struct record *record = &join->records[rank];
     int fd = -1;
 
-    if (open_connection(join, record, &fd, err)) {
+    if (open_connection(join, record, &fd, err))
         return error_prefix(err, "rank %d", name_of(join, rank));
-    }
     if (door_greet(fd, record->token, join->mesh->rank, err)) {
         close(fd);
         return error_prefix(err, "rank %d", name_of(join, rank));
@@ -308,13 +291,11 @@ static int accept_one(struct join *join, int *connected, struct error *err)
         *err = mesh->watch.error;
         return -1;
     }
-    if (left_ms(join) == 0) {
+    if (left_ms(join) == 0)
         return error_set(err, ERROR_TIMEOUT, "no connection in time");
-    }
     status = door_admit(&join->door, SLICE_MS, -1, &rank, &fd, err);
-    if (status <= 0) {
+    if (status <= 0)
         return status;
-    }
     if (rank >= (uint32_t)mesh->world_size || (int)rank <= mesh->rank ||
         mesh->links[rank].transport) {
         door_refuse(&join->door, fd);
@@ -330,12 +311,10 @@ static int connect_remote(struct join *join, struct error *err)
     int expected = 0, connected = 0;
 
     for (int rank = 0; rank < mesh->world_size; rank++) {
-        if (mesh->group_of[rank] >= 0) {
+        if (mesh->group_of[rank] >= 0)
             continue;
-        }
-        if (rank < mesh->rank && connect_to(join, rank, err)) {
+        if (rank < mesh->rank && connect_to(join, rank, err))
             return -1;
-        }
         expected += rank > mesh->rank;
     }
     while (connected < expected) {
@@ -371,20 +350,15 @@ static int run_join(struct join *join, struct error *err)
     mesh->group_of = calloc(n, sizeof(*mesh->group_of));
     mesh->ring = calloc(n, sizeof(*mesh->ring));
     join->records = calloc(n, sizeof(*join->records));
-    if (!mesh->links || !mesh->fds || !mesh->group_of || !mesh->ring || !join->records) {
+    if (!mesh->links || !mesh->fds || !mesh->group_of || !mesh->ring || !join->records)
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
-    }
-    if (publish(join, err)) {
+    if (publish(join, err))
         return -1;
-    }
-    for (int rank = 0; rank < mesh->world_size; rank++) {
-        if (read_record(join, rank, err)) {
+    for (int rank = 0; rank < mesh->world_size; rank++)
+        if (read_record(join, rank, err))
             return -1;
-        }
-    }
-    if (join_group(join, err)) {
+    if (join_group(join, err))
         return -1;
-    }
     order_ring(join);
     connect_local(mesh);
     return connect_remote(join, err);

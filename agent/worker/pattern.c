@@ -40,15 +40,13 @@ static void small_numbers(int n, uint64_t budget, uint64_t *out)
 {
     uint64_t n64 = (uint64_t)n;
 
-    for (uint64_t i = 0; i < n64; i++) {
-        if (2 * n64 + 2 <= budget) {
+    for (uint64_t i = 0; i < n64; i++)
+        if (2 * n64 + 2 <= budget)
             out[i] = 1 + i % 3;
-        } else if (n64 <= budget) {
+        else if (n64 <= budget)
             out[i] = 1;
-        } else {
+        else
             out[i] = i * budget / n64 != (i + 1) * budget / n64;
-        }
-    }
 }
 
 static void float_table_sum(struct pattern *pattern, uint64_t *scratch)
@@ -111,11 +109,10 @@ static void integer_table_odd(struct pattern *pattern, bool product)
     pattern->integer_total = product ? 1 : 0;
     for (int i = 0; i < pattern->n; i++) {
         uint64_t value = pattern_mix(pattern->seed + (uint64_t)i) | 1;
-        if (product && i == 0) {
+        if (product && i == 0)
             value = 1;
-        } else if (!product && i == 0 && pattern->n % 2 == 0) {
+        else if (!product && i == 0 && pattern->n % 2 == 0)
             value++; /* an odd total, so that no scale times it is always zero */
-        }
         pattern->integers[i] = value;
         pattern->integer_total =
             product ? pattern->integer_total * value : pattern->integer_total + value;
@@ -131,9 +128,8 @@ static void integer_table_avg(struct pattern *pattern)
 
     small_numbers(pattern->n, most / 4, pattern->integers);
     pattern->integer_total = 0;
-    for (int i = 0; i < pattern->n; i++) {
+    for (int i = 0; i < pattern->n; i++)
         pattern->integer_total += pattern->integers[i];
-    }
     pattern->scales = pattern->integer_total > 0 ? most / pattern->integer_total : 0;
 }
 
@@ -144,12 +140,10 @@ static void integer_table_extremes(struct pattern *pattern)
     for (int i = 0; i < pattern->n; i++) {
         int64_t value = (i * 4 + 1) % (2 * pattern->spread + 1) - pattern->spread;
         pattern->integers[i] = (uint64_t)value;
-        if (i == 0 || (double)value < pattern->least) {
+        if (i == 0 || (double)value < pattern->least)
             pattern->least = (double)value;
-        }
-        if (i == 0 || (double)value > pattern->greatest) {
+        if (i == 0 || (double)value > pattern->greatest)
             pattern->greatest = (double)value;
-        }
     }
 }
 
@@ -158,33 +152,29 @@ static void build_tables(struct pattern *pattern)
     switch (pattern->redop) {
     case REDOP_SUM:
     case REDOP_MULSUM:
-        if (pattern->is_float) {
+        if (pattern->is_float)
             float_table_sum(pattern, pattern->integers);
-        } else {
+        else
             integer_table_odd(pattern, false);
-        }
         break;
     case REDOP_PROD:
-        if (pattern->is_float) {
+        if (pattern->is_float)
             float_table_prod(pattern);
-        } else {
+        else
             integer_table_odd(pattern, true);
-        }
         break;
     case REDOP_AVG:
-        if (pattern->is_float) {
+        if (pattern->is_float)
             float_table_avg(pattern);
-        } else {
+        else
             integer_table_avg(pattern);
-        }
         break;
     case REDOP_MIN:
     case REDOP_MAX:
-        if (pattern->is_float) {
+        if (pattern->is_float)
             float_table_extremes(pattern);
-        } else {
+        else
             integer_table_extremes(pattern);
-        }
         break;
     default:
         break;
@@ -226,9 +216,8 @@ struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed,
 
 void pattern_destroy(struct pattern *pattern)
 {
-    if (!pattern) {
+    if (!pattern)
         return;
-    }
     free(pattern->table);
     free(pattern->integers);
     free(pattern);
@@ -298,11 +287,10 @@ static void generate(const struct pattern *pattern, int rank, uint64_t first,
                                    : pattern_integer_input(pattern, rank, hash);
         }
     }
-    if (pattern->is_float) {
+    if (pattern->is_float)
         store_floats(pattern->type, floats, count, out);
-    } else {
+    else
         store_integers(dtype_size(pattern->type), integers, count, out);
-    }
 }
 
 static void generate_bits(const struct pattern *pattern, int rank, uint64_t first,
@@ -310,9 +298,8 @@ static void generate_bits(const struct pattern *pattern, int rank, uint64_t firs
 {
     uint64_t seed = pattern_mix(pattern->seed + (uint64_t)rank), bits[BLOCK];
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         bits[i] = pattern_hash(seed, first + i);
-    }
     store_integers(dtype_size(pattern->type), bits, count, out);
 }
 
@@ -324,11 +311,10 @@ static void generate_all(const struct pattern *pattern, int rank, uint64_t first
     for (size_t done = 0; done < count; done += BLOCK) {
         size_t part = count - done < BLOCK ? count - done : BLOCK;
         char *to = (char *)out + done * size;
-        if (pattern->redop < 0) {
+        if (pattern->redop < 0)
             generate_bits(pattern, rank, first + done, part, to);
-        } else {
+        else
             generate(pattern, rank, first + done, part, to);
-        }
     }
 }
 
@@ -425,11 +411,10 @@ void pattern_one(enum dtype type, void *element)
     double one = 1;
     uint64_t integer = 1;
 
-    if (float_ranges[type].bits > 0) {
+    if (float_ranges[type].bits > 0)
         store_floats(type, &one, 1, element);
-    } else {
+    else
         store_integers(dtype_size(type), &integer, 1, element);
-    }
 }
 
 void pattern_scalar(enum dtype type, int rank, void *element)
@@ -437,9 +422,8 @@ void pattern_scalar(enum dtype type, int rank, void *element)
     double value = pattern_float_scalar(rank);
     uint64_t integer = pattern_integer_scalar(rank);
 
-    if (float_ranges[type].bits > 0) {
+    if (float_ranges[type].bits > 0)
         store_floats(type, &value, 1, element);
-    } else {
+    else
         store_integers(dtype_size(type), &integer, 1, element);
-    }
 }

@@ -97,9 +97,8 @@ NUMERIC_FN double pattern_float_input(const struct pattern *pattern, int rank,
 {
     int at = pattern_position(pattern, rank, hash);
 
-    if (pattern->redop == REDOP_PROD && at != 0) {
+    if (pattern->redop == REDOP_PROD && at != 0)
         return pattern->table[at];
-    }
     double value = pattern_float_scale(pattern, hash) * pattern->table[at];
     return pattern->redop == REDOP_MULSUM ? value / pattern_float_scalar(rank) : value;
 }
@@ -150,14 +149,12 @@ NUMERIC_FN uint64_t pattern_integer_input(const struct pattern *pattern, int ran
     int at = pattern_position(pattern, rank, hash);
     uint64_t entry = pattern->integers[at];
 
-    if (pattern->redop == REDOP_PROD && at != 0) {
+    if (pattern->redop == REDOP_PROD && at != 0)
         return entry;
-    }
     uint64_t scale = pattern_integer_scale(pattern, hash);
     bool is_extreme = pattern->redop == REDOP_MIN || pattern->redop == REDOP_MAX;
-    if (pattern->redop == REDOP_MULSUM) {
+    if (pattern->redop == REDOP_MULSUM)
         return pattern_integer_unscaled(rank, scale * entry);
-    }
     return is_extreme ? scale + entry : scale * entry;
 }
 
@@ -235,9 +232,8 @@ NUMERIC_FN uint64_t pattern_load(unsigned element, const void *from)
 /* Element `index` of what `rank` sends; rank -1: of the reduction over all ranks. */
 NUMERIC_FN uint64_t pattern_bits(const struct pattern *pattern, int rank, uint64_t index)
 {
-    if (pattern->redop < 0) {
+    if (pattern->redop < 0)
         return pattern_hash(pattern_mix(pattern->seed + (uint64_t)rank), index);
-    }
     uint64_t hash = pattern_hash(pattern->seed, index);
     if (!pattern->is_float) {
         return rank < 0 ? pattern_integer_reduced(pattern, hash)
@@ -311,18 +307,14 @@ NUMERIC_FN uint64_t pattern_bits_distance(enum dtype type, bool is_float,
 {
     uint64_t sign = UINT64_C(1) << (8 * element - 1);
 
-    if (x == y) {
+    if (x == y)
         return 0;
-    }
-    if (!is_float) {
+    if (!is_float)
         return UINT64_MAX;
-    }
-    if ((x | y) == sign) {
+    if ((x | y) == sign)
         return 0; /* the two zeros */
-    }
-    if (pattern_is_nan(type, x) || pattern_is_nan(type, y) || ((x ^ y) & sign)) {
+    if (pattern_is_nan(type, x) || pattern_is_nan(type, y) || ((x ^ y) & sign))
         return UINT64_MAX;
-    }
     return x > y ? x - y : y - x;
 }
 

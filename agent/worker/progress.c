@@ -18,9 +18,8 @@ static json_t *describe(struct progress *progress)
     uint64_t first = atomic_load_explicit(&progress->first, memory_order_relaxed);
     const char *phase = begun > finished ? "enqueued" : "done";
 
-    if (atomic_load_explicit(&progress->is_waiting, memory_order_relaxed)) {
+    if (atomic_load_explicit(&progress->is_waiting, memory_order_relaxed))
         phase = "waiting";
-    }
     return json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:s}", "op", (json_int_t)begun, "done",
         (json_int_t)(finished < begun ? finished : begun), "series",
@@ -61,17 +60,15 @@ static void *run(void *arg)
     pthread_mutex_lock(&progress->lock);
     while (!progress->is_ending) {
         sleep_ms(progress, stopped_ns ? 100 : progress->interval_ms);
-        if (progress->is_ending) {
+        if (progress->is_ending)
             break;
-        }
         int64_t now = clock_monotonic_ns();
-        if (!atomic_load_explicit(progress->stop, memory_order_relaxed)) {
+        if (!atomic_load_explicit(progress->stop, memory_order_relaxed))
             events_emit(progress->events, "progress", describe(progress));
-        } else if (stopped_ns == 0) {
+        else if (stopped_ns == 0)
             stopped_ns = now;
-        } else if (now - stopped_ns > (STOP_MS - INTERVAL_MS) * INT64_C(1000000)) {
+        else if (now - stopped_ns > (STOP_MS - INTERVAL_MS) * INT64_C(1000000))
             end_process(progress);
-        }
     }
     pthread_mutex_unlock(&progress->lock);
     return NULL;
@@ -92,18 +89,16 @@ int progress_start(struct progress *progress, struct events *events,
     pthread_cond_init(&progress->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     int status = thread_start(&progress->thread, "progress", run, progress);
-    if (status) {
+    if (status)
         return error_set_errno(err, ERROR_INTERNAL, status, "progress thread");
-    }
     progress->is_started = true;
     return 0;
 }
 
 void progress_stop(struct progress *progress)
 {
-    if (!progress->is_started) {
+    if (!progress->is_started)
         return;
-    }
     pthread_mutex_lock(&progress->lock);
     progress->is_ending = true;
     pthread_cond_signal(&progress->wake);

@@ -29,17 +29,14 @@ int shm_group_init(struct shm_group *group, struct watch *watch, struct error *e
     memset(group, 0, sizeof(*group));
     group->watch = watch;
     group->fd = memfd_create("ringbench", MFD_CLOEXEC);
-    if (group->fd < 0 || ftruncate(group->fd, HEAD_BYTES)) {
+    if (group->fd < 0 || ftruncate(group->fd, HEAD_BYTES))
         return error_set_errno(err, ERROR_IO, errno, "shared segment");
-    }
     if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token) ||
-        pwrite(group->fd, token, sizeof(token), 0) != (ssize_t)sizeof(token)) {
+        pwrite(group->fd, token, sizeof(token), 0) != (ssize_t)sizeof(token))
         return error_set_errno(err, ERROR_IO, errno, "shared segment's token");
-    }
     group->peers = calloc(1, sizeof(*group->peers));
-    if (!group->peers) {
+    if (!group->peers)
         return error_set(err, ERROR_MEMORY, "shared segment: out of memory");
-    }
     group->n = 1;
     memcpy(group->peers[0].token, token, sizeof(token));
     return 0;
@@ -49,12 +46,10 @@ void shm_group_release(struct shm_group *group)
 {
     for (int i = 0; i < group->n; i++) {
         struct shm_peer *peer = &group->peers[i];
-        if (peer->base) {
+        if (peer->base)
             munmap(peer->base, peer->base_len);
-        }
-        if (peer->data) {
+        if (peer->data)
             munmap(peer->data, group->data_len);
-        }
     }
     free(group->peers);
     group->peers = NULL;
@@ -94,9 +89,8 @@ static char *map_part(const struct shm_group *group, int member, size_t offset,
                       size_t len, int populate, struct error *err)
 {
     int fd = open_segment(group, member, err);
-    if (fd < 0) {
+    if (fd < 0)
         return NULL;
-    }
     /* Populated: a page that is touched first in a timed call would count as its time. */
     void *at =
         mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd, (off_t)offset);
@@ -115,9 +109,8 @@ static int map_member(struct shm_group *group, int member, struct error *err)
     struct shm_peer *peer = &group->peers[member];
 
     peer->base = map_part(group, member, 0, group->data_offset, 0, err);
-    if (!peer->base) {
+    if (!peer->base)
         return -1;
-    }
     peer->base_len = group->data_offset;
     peer->head = (struct shm_head *)(void *)peer->base;
     if (memcmp(peer->head->token, peer->token, sizeof(peer->token)) != 0) {
@@ -136,18 +129,15 @@ int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int s
     group->self = self;
     group->data_offset =
         round_up(QUEUES_OFFSET + (size_t)n * sizeof(struct shm_queue), DATA_ALIGN);
-    if (ftruncate(group->fd, (off_t)group->data_offset)) {
+    if (ftruncate(group->fd, (off_t)group->data_offset))
         return error_set_errno(err, ERROR_MEMORY, errno, "shared segment");
-    }
     for (int i = 0; i < n; i++) {
         /* Watched before it is opened: the token then shows that the process is it. */
         if (i != self &&
-            watch_add_process(group->watch, peers[i].rank, peers[i].pid, err)) {
+            watch_add_process(group->watch, peers[i].rank, peers[i].pid, err))
             return -1;
-        }
-        if (map_member(group, i, err)) {
+        if (map_member(group, i, err))
             return -1;
-        }
     }
     if (shm_group_barrier(group)) {
         *err = group->watch->error;
@@ -161,9 +151,8 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
     int failure;
 
     group->data_len = round_up(len, PAGE);
-    if (ftruncate(group->fd, (off_t)(group->data_offset + group->data_len))) {
+    if (ftruncate(group->fd, (off_t)(group->data_offset + group->data_len)))
         return error_set_errno(err, ERROR_MEMORY, errno, "shared buffers");
-    }
     /* Takes the pages now: later a lack of memory would be a signal, not an error. */
     do {
         failure =
@@ -182,9 +171,8 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
     for (int i = 0; i < group->n; i++) {
         group->peers[i].data =
             map_part(group, i, group->data_offset, group->data_len, MAP_POPULATE, err);
-        if (!group->peers[i].data) {
+        if (!group->peers[i].data)
             return -1;
-        }
     }
     return 0;
 }
@@ -208,11 +196,9 @@ int shm_group_barrier(struct shm_group *group)
 {
     atomic_store_explicit(&group->peers[group->self].head->line.sequence,
                           ++group->sequence, memory_order_release);
-    for (int i = 0; i < group->n; i++) {
-        if (wait_for(group, &group->peers[i].head->line.sequence)) {
+    for (int i = 0; i < group->n; i++)
+        if (wait_for(group, &group->peers[i].head->line.sequence))
             return -1;
-        }
-    }
     return 0;
 }
 
@@ -238,11 +224,9 @@ int shm_group_slot_publish(struct shm_group *group)
 {
     atomic_store_explicit(&slot_of(group, group->self)->sequence, ++group->sequence,
                           memory_order_release);
-    for (int i = 0; i < group->n; i++) {
-        if (wait_for(group, &slot_of(group, i)->sequence)) {
+    for (int i = 0; i < group->n; i++)
+        if (wait_for(group, &slot_of(group, i)->sequence))
             return -1;
-        }
-    }
     return 0;
 }
 

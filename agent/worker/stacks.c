@@ -105,9 +105,8 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     va_end(args);
     len = strlen(line);
     line[len] = '\n';
-    if (write(STDERR_FILENO, line, len + 1) < 0) {
+    if (write(STDERR_FILENO, line, len + 1) < 0)
         return; /* there is nowhere else to say it */
-    }
 }
 
 /* The first line of a thread's file under /proc; "" where there is none. */
@@ -142,11 +141,9 @@ static char state_of(int tid)
 /* An answer that still comes to an earlier question is left alone. */
 static struct answer *free_answer(void)
 {
-    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
-        if (atomic_load(&stacks.answers[i].state) == ANSWER_NONE) {
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++)
+        if (atomic_load(&stacks.answers[i].state) == ANSWER_NONE)
             return &stacks.answers[i];
-        }
-    }
     return NULL;
 }
 
@@ -154,14 +151,12 @@ static void ask(int tid)
 {
     struct answer *answer = free_answer();
 
-    if (!answer) {
+    if (!answer)
         return;
-    }
     atomic_store(&answer->tid, tid);
     atomic_store(&answer->state, ANSWER_ASKED);
-    if (tgkill(getpid(), tid, stacks_signal())) {
+    if (tgkill(getpid(), tid, stacks_signal()))
         atomic_store(&answer->state, ANSWER_NONE); /* it has just ended */
-    }
 }
 
 /* Ask every thread but this one. Returns how many there are. */
@@ -179,16 +174,14 @@ static size_t ask_all(void)
             int tid = (int)strtol(entry->d_name, NULL, 10);
 
             at += entry->d_reclen;
-            if (tid <= 0 || tid == gettid()) {
+            if (tid <= 0 || tid == gettid())
                 continue;
-            }
             threads++;
             ask(tid);
         }
     }
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-    }
     return threads;
 }
 
@@ -197,9 +190,8 @@ static bool any_asked(void)
     for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
         int state = atomic_load(&stacks.answers[i].state);
 
-        if (state == ANSWER_ASKED || state == ANSWER_COMING) {
+        if (state == ANSWER_ASKED || state == ANSWER_COMING)
             return true;
-        }
     }
     return false;
 }
@@ -209,9 +201,8 @@ static void await_answers(void)
     const struct timespec pause = {.tv_nsec = 1000000};
     int64_t until = clock_monotonic_ns() + ANSWER_MS * INT64_C(1000000);
 
-    while (any_asked() && clock_monotonic_ns() < until) {
+    while (any_asked() && clock_monotonic_ns() < until)
         nanosleep(&pause, NULL);
-    }
 }
 
 /* ---- Telling ---- */
@@ -219,11 +210,9 @@ static void await_answers(void)
 /* The handler's own frames come first. */
 static int first_frame(const struct answer *answer)
 {
-    for (int i = 0; i < answer->n; i++) {
-        if ((uintptr_t)answer->frames[i] == answer->at) {
+    for (int i = 0; i < answer->n; i++)
+        if ((uintptr_t)answer->frames[i] == answer->at)
             return i;
-        }
-    }
     return 0;
 }
 
@@ -299,9 +288,8 @@ static void tell_all(void)
             }
         }
     }
-    if (threads > told) {
+    if (threads > told)
         say("%zu more threads are left out", threads - told);
-    }
     say("end");
     symbols_release(&symbols);
 }
@@ -309,11 +297,9 @@ static void tell_all(void)
 static void *serve(void *arg)
 {
     (void)arg;
-    for (;;) {
-        if (sem_wait(&stacks.questions) == 0) {
+    for (;;)
+        if (sem_wait(&stacks.questions) == 0)
             tell_all();
-        }
-    }
     return NULL;
 }
 
@@ -331,9 +317,8 @@ static int start_thread(void)
     pthread_sigmask(SIG_SETMASK, &all_but_it, &before);
     int status = pthread_create(&thread, NULL, serve, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (status) {
+    if (status)
         return status;
-    }
     pthread_setname_np(thread, "stacks");
     pthread_detach(thread);
     /* Of all threads only that one takes it. */
@@ -353,9 +338,8 @@ int stacks_start(struct error *err)
     sigaction(stacks_signal(), &asked, NULL);
     int status = start_thread();
 
-    if (status) {
+    if (status)
         return error_set_errno(err, ERROR_INTERNAL, status, "thread for stacks");
-    }
     sigaction(SIGUSR2, &question, NULL);
     return 0;
 }

@@ -55,21 +55,17 @@ static int await_fd(struct store_client *client, int fd, short events, int64_t d
                     struct error *err)
 {
     for (;;) {
-        if (is_stopped(client)) {
+        if (is_stopped(client))
             return error_set(err, ERROR_UNAVAILABLE, "told to stop");
-        }
         int64_t left = deadline - now_ms();
-        if (left <= 0) {
+        if (left <= 0)
             return error_set(err, ERROR_TIMEOUT, "store: no answer in time");
-        }
         struct pollfd pollfd = {.fd = fd, .events = events};
         int n = poll(&pollfd, 1, (int)(left < SLICE_MS ? left : SLICE_MS));
-        if (n > 0) {
+        if (n > 0)
             return 0;
-        }
-        if (n < 0 && errno != EINTR) {
+        if (n < 0 && errno != EINTR)
             return error_set_errno(err, ERROR_IO, errno, "store: poll");
-        }
     }
 }
 
@@ -88,9 +84,8 @@ static int send_request(struct store_client *client, int64_t deadline, struct er
     const char *data = client->request.data;
     size_t left = client->request.len;
 
-    if (client->fd < 0) {
+    if (client->fd < 0)
         return error_set(err, ERROR_PEER, "store: the connection is closed");
-    }
     while (left > 0) {
         ssize_t n = send(client->fd, data, left, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n > 0) {
@@ -99,9 +94,8 @@ static int send_request(struct store_client *client, int64_t deadline, struct er
             continue;
         }
         if (errno == EAGAIN) {
-            if (await_fd(client, client->fd, POLLOUT, deadline, err)) {
+            if (await_fd(client, client->fd, POLLOUT, deadline, err))
                 return die(client);
-            }
         } else if (errno != EINTR) {
             error_set_errno(err, ERROR_PEER, errno, "store: send");
             return die(client);
@@ -123,13 +117,11 @@ static int receive_soft(struct store_client *client, void *out, size_t len,
             len -= (size_t)n;
             continue;
         }
-        if (n == 0) {
+        if (n == 0)
             return error_set(err, ERROR_PEER, "store: closed by the server");
-        }
         if (errno == EAGAIN) {
-            if (await_fd(client, client->fd, POLLIN, deadline, err)) {
+            if (await_fd(client, client->fd, POLLIN, deadline, err))
                 return -1;
-            }
         } else if (errno != EINTR) {
             return error_set_errno(err, ERROR_PEER, errno, "store: receive");
         }
@@ -140,9 +132,8 @@ static int receive_soft(struct store_client *client, void *out, size_t len,
 static int receive(struct store_client *client, void *out, size_t len, int64_t deadline,
                    struct error *err)
 {
-    if (receive_soft(client, out, len, deadline, err)) {
+    if (receive_soft(client, out, len, deadline, err))
         return die(client);
-    }
     return 0;
 }
 
@@ -155,18 +146,16 @@ static void put_byte(struct store_client *client, enum query query)
 static void put_int(struct store_client *client, uint64_t value, size_t bytes)
 {
     unsigned char raw[8];
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; i++)
         raw[i] = (unsigned char)(value >> (8 * i));
-    }
     buf_append(&client->request, raw, bytes);
 }
 
 static uint64_t get_int(const unsigned char *raw, size_t bytes)
 {
     uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < bytes; i++)
         value |= (uint64_t)raw[i] << (8 * i);
-    }
     return value;
 }
 
@@ -180,9 +169,8 @@ static int put_key(struct store_client *client, const char *key)
 {
     const char *secret = client->secret;
 
-    if (!secret) {
+    if (!secret)
         return put_blob(client, key, strlen(key));
-    }
     put_int(client, strlen(secret) + 1 + strlen(key), 8);
     return buf_append_str(&client->request, secret) ||
            buf_append_str(&client->request, "/") || buf_append_str(&client->request, key);
@@ -199,9 +187,8 @@ static int begin(struct store_client *client, enum query query, const char *key,
     }
     buf_clear(&client->request);
     put_byte(client, query);
-    if (key && put_key(client, key)) {
+    if (key && put_key(client, key))
         return error_set(err, ERROR_MEMORY, "store: out of memory");
-    }
     return 0;
 }
 
@@ -212,9 +199,8 @@ static int receive_blob(struct store_client *client, struct buf *out, int64_t de
     unsigned char raw[8];
     char block[4096];
 
-    if (receive(client, raw, sizeof(raw), deadline, err)) {
+    if (receive(client, raw, sizeof(raw), deadline, err))
         return -1;
-    }
     uint64_t left = get_int(raw, sizeof(raw));
     if (left > STORE_VALUE_MAX) {
         error_set(err, ERROR_PEER, "store: a value of %llu bytes, at most %d",
@@ -223,9 +209,8 @@ static int receive_blob(struct store_client *client, struct buf *out, int64_t de
     }
     while (left > 0) {
         size_t part = left < sizeof(block) ? (size_t)left : sizeof(block);
-        if (receive(client, block, part, deadline, err)) {
+        if (receive(client, block, part, deadline, err))
             return -1;
-        }
         if (buf_append(out, block, part)) {
             error_set(err, ERROR_LIMIT, "store: the value is too long");
             return die(client);
@@ -242,9 +227,8 @@ static int open_socket(struct store_client *client, const struct addrinfo *addre
     socklen_t len = sizeof(failure);
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    if (fd < 0) {
+    if (fd < 0)
         return error_set_errno(err, ERROR_IO, errno, "store: socket");
-    }
     if (connect(fd, address->ai_addr, address->ai_addrlen) && errno != EINPROGRESS) {
         failure = errno;
     } else if (await_fd(client, fd, POLLOUT, deadline, err)) {
@@ -273,9 +257,8 @@ static int shake_hands(struct store_client *client, int64_t deadline, struct err
     put_byte(client, QUERY_PING);
     put_int(client, nonce, 4);
     if (send_request(client, deadline, err) ||
-        receive(client, raw, sizeof(raw), deadline, err)) {
+        receive(client, raw, sizeof(raw), deadline, err))
         return -1;
-    }
     if (get_int(raw, sizeof(raw)) != nonce) {
         error_set(err, ERROR_PEER, "store: the server does not speak this protocol");
         return die(client);
@@ -286,12 +269,10 @@ static int shake_hands(struct store_client *client, int64_t deadline, struct err
 static int try_addresses(struct store_client *client, const struct addrinfo *list,
                          int64_t deadline, struct error *err)
 {
-    for (const struct addrinfo *at = list; at; at = at->ai_next) {
+    for (const struct addrinfo *at = list; at; at = at->ai_next)
         if (!open_socket(client, at, deadline, err) &&
-            !shake_hands(client, deadline, err)) {
+            !shake_hands(client, deadline, err))
             return 0;
-        }
-    }
     return -1;
 }
 
@@ -302,9 +283,8 @@ static int connect_until(struct store_client *client, const struct addrinfo *lis
     int pause_ms = 20;
 
     while (try_addresses(client, list, deadline, err)) {
-        if (is_stopped(client) || now_ms() + pause_ms >= deadline) {
+        if (is_stopped(client) || now_ms() + pause_ms >= deadline)
             return -1;
-        }
         poll(NULL, 0, pause_ms);
         pause_ms = pause_ms < 500 ? pause_ms * 2 : pause_ms;
     }
@@ -339,18 +319,16 @@ struct store_client *store_client_connect(const char *host, const char *port,
     freeaddrinfo(list);
     return client;
 fail:
-    if (list) {
+    if (list)
         freeaddrinfo(list);
-    }
     store_client_destroy(client);
     return NULL;
 }
 
 void store_client_destroy(struct store_client *client)
 {
-    if (!client) {
+    if (!client)
         return;
-    }
     die(client);
     buf_release(&client->request);
     free(client);
@@ -378,12 +356,10 @@ int store_client_set(struct store_client *client, const char *key, const void *v
         return error_set(err, ERROR_LIMIT, "store: a value of %zu bytes, at most %d", len,
                          STORE_VALUE_MAX);
     }
-    if (begin(client, QUERY_SET, key, err)) {
+    if (begin(client, QUERY_SET, key, err))
         return -1;
-    }
-    if (put_blob(client, value, len)) {
+    if (put_blob(client, value, len))
         return error_set(err, ERROR_MEMORY, "store: out of memory");
-    }
     return send_request(client, now_ms() + client->timeout_ms, err);
 }
 
@@ -392,9 +368,8 @@ int store_client_get(struct store_client *client, const char *key, struct buf *o
 {
     int64_t deadline = now_ms() + client->timeout_ms;
 
-    if (begin(client, QUERY_GET, key, err) || send_request(client, deadline, err)) {
+    if (begin(client, QUERY_GET, key, err) || send_request(client, deadline, err))
         return -1;
-    }
     return receive_blob(client, out, deadline, err);
 }
 
@@ -404,14 +379,12 @@ int store_client_add(struct store_client *client, const char *key, int64_t delta
     int64_t deadline = now_ms() + client->timeout_ms;
     unsigned char raw[8];
 
-    if (begin(client, QUERY_ADD, key, err)) {
+    if (begin(client, QUERY_ADD, key, err))
         return -1;
-    }
     put_int(client, (uint64_t)delta, 8);
     if (send_request(client, deadline, err) ||
-        receive(client, raw, sizeof(raw), deadline, err)) {
+        receive(client, raw, sizeof(raw), deadline, err))
         return -1;
-    }
     *value = (int64_t)get_int(raw, sizeof(raw));
     return 0;
 }
@@ -422,16 +395,13 @@ int store_client_compare_set(struct store_client *client, const char *key,
 {
     int64_t deadline = now_ms() + client->timeout_ms;
 
-    if (begin(client, QUERY_COMPARE_SET, key, err)) {
+    if (begin(client, QUERY_COMPARE_SET, key, err))
         return -1;
-    }
     if (put_blob(client, expected, strlen(expected)) ||
-        put_blob(client, desired, strlen(desired))) {
+        put_blob(client, desired, strlen(desired)))
         return error_set(err, ERROR_MEMORY, "store: out of memory");
-    }
-    if (send_request(client, deadline, err)) {
+    if (send_request(client, deadline, err))
         return -1;
-    }
     return receive_blob(client, out, deadline, err);
 }
 
@@ -440,11 +410,9 @@ static int begin_wait(struct store_client *client, const char *const *keys, size
 {
     begin(client, QUERY_WAIT, NULL, NULL);
     put_int(client, n, 8);
-    for (size_t i = 0; i < n; i++) {
-        if (put_key(client, keys[i])) {
+    for (size_t i = 0; i < n; i++)
+        if (put_key(client, keys[i]))
             return error_set(err, ERROR_LIMIT, "store: too many keys at once");
-        }
-    }
     return 0;
 }
 
@@ -455,13 +423,11 @@ static int cancel_wait(struct store_client *client, struct error *err)
     unsigned char reply;
 
     begin(client, QUERY_CANCEL_WAIT, NULL, NULL);
-    if (send_request(client, deadline, err)) {
+    if (send_request(client, deadline, err))
         return -1;
-    }
     do {
-        if (receive(client, &reply, 1, deadline, err)) {
+        if (receive(client, &reply, 1, deadline, err))
             return -1;
-        }
     } while (reply != REPLY_WAIT_CANCELED);
     return 0;
 }
@@ -473,17 +439,13 @@ int store_client_wait(struct store_client *client, const char *const *keys, size
     struct error why = {0};
     unsigned char reply;
 
-    if (begin_wait(client, keys, n, err) || send_request(client, deadline, err)) {
+    if (begin_wait(client, keys, n, err) || send_request(client, deadline, err))
         return -1;
-    }
-    if (!receive_soft(client, &reply, 1, deadline, &why)) {
+    if (!receive_soft(client, &reply, 1, deadline, &why))
         return 0;
-    }
-    if (why.code == ERROR_TIMEOUT && cancel_wait(client, err)) {
+    if (why.code == ERROR_TIMEOUT && cancel_wait(client, err))
         return -1;
-    }
-    if (why.code != ERROR_TIMEOUT) {
+    if (why.code != ERROR_TIMEOUT)
         die(client);
-    }
     return error_set(err, why.code, "%s", why.text);
 }

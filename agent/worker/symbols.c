@@ -28,9 +28,8 @@ static void open_file(struct symbols *symbols, const struct link_map *map)
 
     symbols_release(symbols);
     symbols->module = map;
-    if (fd < 0) {
+    if (fd < 0)
         return;
-    }
     if (fstat(fd, &stat) == 0 && stat.st_size >= (off_t)sizeof(ElfW(Ehdr))) {
         void *file = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
@@ -53,9 +52,8 @@ static size_t sections_of(const struct symbols *symbols, const ElfW(Shdr) * *sec
     const ElfW(Ehdr) *head = (const void *)symbols->file;
 
     if (!symbols->len || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        !fits(symbols, head->e_shoff, head->e_shnum * sizeof(ElfW(Shdr)))) {
+        !fits(symbols, head->e_shoff, head->e_shnum * sizeof(ElfW(Shdr))))
         return 0;
-    }
     *sections = (const void *)(symbols->file + head->e_shoff);
     return head->e_shnum;
 }
@@ -75,9 +73,8 @@ static void find_in_table(const struct symbols *symbols, const ElfW(Shdr) * tabl
 
     for (size_t i = 0; i < table->sh_size / sizeof(*entries); i++) {
         if (!covers(&entries[i], symbol->offset) ||
-            entries[i].st_name >= strings->sh_size) {
+            entries[i].st_name >= strings->sh_size)
             continue;
-        }
         const char *name = names + entries[i].st_name;
         size_t len = strnlen(name, strings->sh_size - entries[i].st_name);
 
@@ -99,16 +96,14 @@ static void find_by_type(const struct symbols *symbols, unsigned type,
     for (size_t i = 0; i < n; i++) {
         const ElfW(Shdr) *table = &sections[i];
 
-        if (table->sh_type != type || table->sh_link >= n) {
+        if (table->sh_type != type || table->sh_link >= n)
             continue;
-        }
         const ElfW(Shdr) *strings = &sections[table->sh_link];
 
         if (fits(symbols, table->sh_offset, table->sh_size) &&
             strings->sh_offset <= symbols->len &&
-            strings->sh_size <= symbols->len - strings->sh_offset) {
+            strings->sh_size <= symbols->len - strings->sh_offset)
             find_in_table(symbols, table, strings, symbol);
-        }
     }
 }
 
@@ -116,9 +111,8 @@ static const char *file_name(const struct link_map *map)
 {
     const char *slash = strrchr(map->l_name, '/');
 
-    if (!*map->l_name) {
+    if (!*map->l_name)
         return program_invocation_short_name;
-    }
     return slash ? slash + 1 : map->l_name;
 }
 
@@ -138,11 +132,9 @@ void symbols_find(struct symbols *symbols, uintptr_t address, struct symbol *sym
 
     snprintf(symbol->module, sizeof(symbol->module), "%s", file_name(map));
     symbol->offset = address - map->l_addr;
-    if (symbols->module != map) {
+    if (symbols->module != map)
         open_file(symbols, map);
-    }
     find_by_type(symbols, SHT_SYMTAB, symbol);
-    if (!symbol->name[0]) {
+    if (!symbol->name[0])
         find_by_type(symbols, SHT_DYNSYM, symbol);
-    }
 }

@@ -14,8 +14,7 @@ int thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
     int status = pthread_create(thread, NULL, run, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (status == 0) {
+    if (status == 0)
         pthread_setname_np(*thread, name);
-    }
     return status;
 }

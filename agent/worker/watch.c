@@ -54,9 +54,8 @@ int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
     watch->lost = -1;
     watch->spins = SPINS_ALONE;
     watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (watch->epoll_fd < 0) {
+    if (watch->epoll_fd < 0)
         return error_set_errno(err, ERROR_IO, errno, "epoll");
-    }
     watch->peers = calloc((size_t)max_peers + 1, sizeof(*watch->peers));
     if (!watch->peers) {
         close(watch->epoll_fd);
@@ -70,9 +69,8 @@ void watch_release(struct watch *watch)
 {
     for (int i = 0; i < watch->n_peers; i++) {
         const struct watch_peer *peer = &watch->peers[i];
-        if (!peer->is_socket && !peer->is_borrowed && peer->fd >= 0) {
+        if (!peer->is_socket && !peer->is_borrowed && peer->fd >= 0)
             close(peer->fd);
-        }
     }
     free(watch->peers);
     watch->peers = NULL;
@@ -118,9 +116,8 @@ int watch_add_socket(struct watch *watch, int rank, int fd, struct error *err)
 
 int watch_follow(struct watch *watch, const struct watch *from, struct error *err)
 {
-    if (watch_init(watch, from->n_peers, NULL, err)) {
+    if (watch_init(watch, from->n_peers, NULL, err))
         return -1;
-    }
     for (int i = 0; i < from->n_peers; i++) {
         struct watch_peer peer = from->peers[i];
         peer.is_borrowed = true;
@@ -137,9 +134,8 @@ void watch_set_sharers(struct watch *watch, int processes)
     cpu_set_t set;
     int cores = 1;
 
-    if (!sched_getaffinity(0, sizeof(set), &set)) {
+    if (!sched_getaffinity(0, sizeof(set), &set))
         cores = CPU_COUNT(&set);
-    }
     watch->is_crowded = processes > cores;
     watch->spins = watch->is_crowded ? SPINS_CROWDED : SPINS_ALONE;
 }
@@ -152,9 +148,8 @@ static bool is_silent(int fd)
     struct tcp_info info;
     socklen_t len = sizeof(info);
 
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len)) {
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
         return false;
-    }
     return info.tcpi_unacked > 0 && info.tcpi_retransmits > 0 &&
            info.tcpi_last_ack_recv > SILENCE_MS && info.tcpi_last_data_sent > SILENCE_MS;
 }
@@ -167,9 +162,8 @@ static int probe_peers(struct watch *watch)
             return lose(watch, peer->rank, ERROR_UNREACHABLE,
                         "no acknowledgement for 2 s");
         }
-        if (!peer->is_socket && peer->fd < 0 && kill(peer->pid, 0) && errno == ESRCH) {
+        if (!peer->is_socket && peer->fd < 0 && kill(peer->pid, 0) && errno == ESRCH)
             return lose(watch, peer->rank, ERROR_PEER, "its process has ended");
-        }
     }
     return 0;
 }
@@ -178,9 +172,8 @@ static int lose_ended(struct watch *watch, int rank)
 {
     for (int i = 0; i < watch->n_peers; i++) {
         const struct watch_peer *peer = &watch->peers[i];
-        if (peer->rank != rank || !peer->is_socket) {
+        if (peer->rank != rank || !peer->is_socket)
             continue;
-        }
         int failure = 0;
         socklen_t len = sizeof(failure);
         getsockopt(peer->fd, SOL_SOCKET, SO_ERROR, &failure, &len);
@@ -192,9 +185,8 @@ static int lose_ended(struct watch *watch, int rank)
 /* A loss that the other watch sees is one here, too. */
 static int check_also(struct watch *watch)
 {
-    if (!watch->also || watch_check(watch->also) == 0) {
+    if (!watch->also || watch_check(watch->also) == 0)
         return 0;
-    }
     watch->error = watch->also->error;
     watch->lost = watch->also->lost;
     return -1;
@@ -204,12 +196,10 @@ int watch_check(struct watch *watch)
 {
     struct epoll_event event;
 
-    if (watch->error.code != ERROR_NONE) {
+    if (watch->error.code != ERROR_NONE)
         return -1;
-    }
-    if (watch->stop && atomic_load_explicit(watch->stop, memory_order_relaxed)) {
+    if (watch->stop && atomic_load_explicit(watch->stop, memory_order_relaxed))
         return error_set(&watch->error, ERROR_UNAVAILABLE, "told to stop");
-    }
     int64_t now = clock_monotonic_ns();
     watch->checked_ns = now;
     if (watch->is_leaving) {
@@ -217,12 +207,10 @@ int watch_check(struct watch *watch)
                    ? 0
                    : error_set(&watch->error, ERROR_TIMEOUT, "peers did not leave");
     }
-    if (epoll_wait(watch->epoll_fd, &event, 1, 0) > 0) {
+    if (epoll_wait(watch->epoll_fd, &event, 1, 0) > 0)
         return lose_ended(watch, (int)event.data.u32);
-    }
-    if (check_also(watch)) {
+    if (check_also(watch))
         return -1;
-    }
     if (now - watch->probed_ns > PROBE_NS) {
         watch->probed_ns = now;
         return probe_peers(watch);
@@ -233,25 +221,21 @@ int watch_check(struct watch *watch)
 int watch_lose(struct watch *watch, int rank, int errnum)
 {
     /* The failed call has taken the socket's error: another look would find it closed. */
-    if (is_silence(errnum) || watch_check(watch) == 0) {
+    if (is_silence(errnum) || watch_check(watch) == 0)
         lose_socket(watch, rank, errnum);
-    }
     return -1;
 }
 
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
 {
     sched_yield();
-    if (idle->polls % 16 != 0) {
+    if (idle->polls % 16 != 0)
         return 0;
-    }
     int64_t now = clock_monotonic_ns();
-    if (idle->since_ns == 0) {
+    if (idle->since_ns == 0)
         idle->since_ns = now;
-    }
-    if (now - watch->checked_ns >= CHECK_NS && watch_check(watch)) {
+    if (now - watch->checked_ns >= CHECK_NS && watch_check(watch))
         return -1;
-    }
     if (now - idle->since_ns > NAP_AFTER_NS) {
         struct timespec nap = {.tv_nsec = NAP_NS};
         nanosleep(&nap, NULL);

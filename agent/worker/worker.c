@@ -65,11 +65,9 @@ static json_t *name_array(unsigned mask, int n, const char *(*name)(int))
 {
     json_t *array = json_array();
 
-    for (int i = 0; i < n; i++) {
-        if (mask & (1u << i)) {
+    for (int i = 0; i < n; i++)
+        if (mask & (1u << i))
             json_array_append_new(array, json_string(name(i)));
-        }
-    }
     return array;
 }
 
@@ -122,9 +120,8 @@ static void emit_phase(struct worker *worker, const char *phase, json_t *more)
     json_t *event =
         json_pack("{s:s, s:f}", "phase", phase, "seconds", seconds_since_start(worker));
 
-    if (event && more) {
+    if (event && more)
         json_object_update(event, more);
-    }
     json_decref(more);
     events_emit(&worker->events, "phase", event);
 }
@@ -166,9 +163,8 @@ static int read_environment(struct worker *worker, struct error *err)
         read_number("RANK", 0, env->world_size - 1, &env->rank, err) ||
         read_number("LOCAL_WORLD_SIZE", 1, env->world_size, &env->local_world_size,
                     err) ||
-        read_number("LOCAL_RANK", 0, env->local_world_size - 1, &env->local_rank, err)) {
+        read_number("LOCAL_RANK", 0, env->local_world_size - 1, &env->local_rank, err))
         return -1;
-    }
     worker->master_addr = getenv("MASTER_ADDR");
     worker->master_port = getenv("MASTER_PORT");
     if (!worker->master_addr || !worker->master_port) {
@@ -215,16 +211,13 @@ static int read_case(struct worker *worker, struct error *err)
                *faults = getenv("RINGBENCH_ALLOW_FAULTS");
 
     worker->stage = "bad_case";
-    if (read_environment(worker, err)) {
+    if (read_environment(worker, err))
         return -1;
-    }
-    if (!path) {
+    if (!path)
         return error_set(err, ERROR_INVALID, "environment: RINGBENCH_CASE is not set");
-    }
     worker->file = case_file_read(path, faults && strcmp(faults, "1") == 0, err);
-    if (!worker->file) {
+    if (!worker->file)
         return -1;
-    }
     if (worker->file->world_size != worker->env.world_size) {
         return error_set(err, ERROR_INVALID, "case: world_size %d, but WORLD_SIZE is %d",
                          worker->file->world_size, worker->env.world_size);
@@ -237,9 +230,8 @@ static void emit_failure(struct worker *worker, const char *code, const char *te
 {
     json_t *error = json_pack("{s:s, s:s}", "code", code, "text", text);
 
-    if (error && peer >= 0) {
+    if (error && peer >= 0)
         json_object_set_new(error, "peer", json_integer(peer));
-    }
     events_emit_last(&worker->events, "done",
                      json_pack("{s:b, s:o}", "ok", 0, "error", error));
 }
@@ -251,9 +243,8 @@ static json_t *success_of(const struct worker *worker)
     json_t *report =
         worker->backend->report ? worker->backend->report(worker->comm) : NULL;
 
-    if (done && report) {
+    if (done && report)
         json_object_update(done, report);
-    }
     json_decref(report);
     return done;
 }
@@ -277,21 +268,18 @@ static int join(struct worker *worker, struct error *err)
 
     worker->stage = "rendezvous";
     while (fault->kind == FAULT_NO_JOIN && fault->rank == worker->env.rank) {
-        if (is_stopping()) {
+        if (is_stopping())
             return error_set(err, ERROR_UNAVAILABLE, "told to stop");
-        }
         sleep_ms(10);
     }
     worker->store = store_client_connect(worker->master_addr, worker->master_port,
                                          JOIN_TIMEOUT_MS, &stop_requested, err);
-    if (!worker->store) {
+    if (!worker->store)
         return -1;
-    }
     store_client_set_secret(worker->store, worker->file->store_secret);
     if (build_id_agree(worker->store, worker->env.rank, worker->env.node, err) ||
-        store_client_add(worker->store, "ringbench/joined", 1, &joined, err)) {
+        store_client_add(worker->store, "ringbench/joined", 1, &joined, err))
         return -1;
-    }
     emit_phase(worker, "joined", NULL);
     return 0;
 }
@@ -299,11 +287,10 @@ static int join(struct worker *worker, struct error *err)
 /* From another thread, while the worker's own is stuck. */
 static void give_up(void *arg, const struct error *error, int lost)
 {
-    if (error->code == ERROR_UNAVAILABLE) {
+    if (error->code == ERROR_UNAVAILABLE)
         emit_failure(arg, "cancelled", error->text, -1);
-    } else {
+    else
         emit_failure(arg, lost >= 0 ? "peer_lost" : "internal", error->text, lost);
-    }
     fflush(NULL);
     _exit(1);
 }
@@ -317,14 +304,12 @@ static int form(struct worker *worker, struct error *err)
     worker->env.file = worker->file;
     worker->env.give_up = give_up;
     worker->env.give_up_arg = worker;
-    if (group_find(worker->file, &worker->env, &worker->members, err)) {
+    if (group_find(worker->file, &worker->env, &worker->members, err))
         return -1;
-    }
     worker->comm = worker->backend->create(&worker->env, err);
     if (!worker->comm || (worker->backend->connect &&
-                          worker->backend->connect(worker->comm, &worker->env, err))) {
+                          worker->backend->connect(worker->comm, &worker->env, err)))
         return -1;
-    }
     json_t *more =
         json_pack("{s:o}", "transport", worker->backend->transport(worker->comm));
     if (more && worker->backend->details) {
@@ -348,9 +333,8 @@ static int measure(struct worker *worker, struct error *err)
 
     worker->stage = "internal";
     emit_phase(worker, "running", NULL);
-    if (bench_run(&bench, err)) {
+    if (bench_run(&bench, err))
         return -1;
-    }
     emit_phase(worker, "finishing", NULL);
     return 0;
 }
@@ -358,9 +342,8 @@ static int measure(struct worker *worker, struct error *err)
 static int run(struct worker *worker, struct error *err)
 {
     if (read_case(worker, err) ||
-        progress_start(&worker->progress, &worker->events, &stop_requested, err)) {
+        progress_start(&worker->progress, &worker->events, &stop_requested, err))
         return -1;
-    }
     return join(worker, err) || form(worker, err) || measure(worker, err) ? -1 : 0;
 }
 
@@ -390,23 +373,19 @@ static void fail(struct worker *worker, const struct error *error)
     bool was_stopped = error->code == ERROR_UNAVAILABLE && is_stopping();
     struct blame blame = {lost >= 0 && !was_stopped ? lost : self, was_stopped, *error};
 
-    if (worker->store) {
+    if (worker->store)
         blame_settle(worker->store, &blame);
-    }
-    if (blame.is_cancelled && blame.rank != self) {
-        for (int ms = 0; ms < STOP_GRACE_MS && !is_stopping(); ms += 10) {
+    if (blame.is_cancelled && blame.rank != self)
+        for (int ms = 0; ms < STOP_GRACE_MS && !is_stopping(); ms += 10)
             sleep_ms(10);
-        }
-    }
-    if (is_stopping()) {
+    if (is_stopping())
         emit_failure(worker, "cancelled", "told to stop", -1);
-    } else if (lost >= 0 && blame.rank != self && !is_silence) {
+    else if (lost >= 0 && blame.rank != self && !is_silence)
         emit_failure(worker, "peer_lost", blame.error.text, blame.rank);
-    } else if (lost >= 0) {
+    else if (lost >= 0)
         emit_failure(worker, "peer_lost", error->text, lost);
-    } else {
+    else
         emit_failure(worker, code_of(worker, error), error->text, -1);
-    }
 }
 
 static int finish(struct worker *worker, int status, const struct error *error)
@@ -443,12 +422,10 @@ static int work(const struct backend *backend)
     }
     fcntl(EVENTS_FD, F_SETFD, FD_CLOEXEC);
     set_up_signals();
-    if (stacks_start(&error)) {
+    if (stacks_start(&error))
         log_warn("a stall will show no stacks: %s", error.text);
-    }
-    if (events_init(&worker.events, EVENTS_FD)) {
+    if (events_init(&worker.events, EVENTS_FD))
         return 2;
-    }
     emit_hello(&worker);
     int status = run(&worker, &error);
     return finish(&worker, status, &error);
@@ -457,12 +434,10 @@ static int work(const struct backend *backend)
 int worker_main(int argc, char **argv, const struct backend *backend)
 {
     log_init("ringbench-worker", LOG_INFO);
-    if (argc == 1) {
+    if (argc == 1)
         return work(backend);
-    }
-    if (argc == 2 && strcmp(argv[1], "--probe") == 0) {
+    if (argc == 2 && strcmp(argv[1], "--probe") == 0)
         return print_probe(backend);
-    }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         char name[64];
 

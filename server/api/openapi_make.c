@@ -97,10 +97,9 @@ static json_t *timed_names(void)
     size_t n;
 
     fields = row_fields(&n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (fields[i].use & ROW_TIMED)
             json_array_append_new(required, json_string(fields[i].name));
-    }
     return required;
 }
 

@@ -40,22 +40,20 @@ struct page {
 
 bool rows_page_is_asked(const struct http_request *request)
 {
-    for (size_t i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < NUMBERS; i++)
         if (http_request_query(request, numbers[i].name))
             return true;
-    }
     return http_request_query(request, "limit") || http_request_query(request, "metric");
 }
 
 static void put_encoded(struct buf *out, const char *text)
 {
-    for (; *text; text++) {
+    for (; *text; text++)
         if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
                    *text))
             buf_append(out, text, 1);
         else
             buf_printf(out, "%%%02X", (unsigned char)*text);
-    }
 }
 
 /* The same page further on, as a reference relative to this one. */

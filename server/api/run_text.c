@@ -89,9 +89,8 @@ static void describe_settings(const json_t *spec, char *out, size_t size)
     json_object_foreach (settings, name, value) {
         if (!json_is_object(value))
             add_setting(out, size, name, value);
-        json_object_foreach (value, key, member) {
+        json_object_foreach (value, key, member)
             add_setting(out, size, key, member);
-        }
     }
     json_decref(settings);
 }
@@ -137,12 +136,11 @@ void run_text_destroy(struct run_text *text)
 static void put_comment(struct buf *out, const char *words)
 {
     buf_append_str(out, "# ");
-    for (; *words; words++) {
+    for (; *words; words++)
         if (*words == '\n' && words[1])
             buf_append_str(out, "\n#   ");
         else if (*words != '\n')
             buf_append(out, words, 1);
-    }
     buf_append_str(out, "\n");
 }
 
@@ -247,10 +245,9 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
     snprintf(text->reason, sizeof(text->reason), "%s", reason ? reason : "");
     snprintf(words, sizeof(words), "%s%s%s", state, reason ? ": " : "",
              reason ? reason : "");
-    for (char *p = words; *p && *p != ':'; p++) {
+    for (char *p = words; *p && *p != ':'; p++)
         if (*p == '_')
             *p = ' ';
-    }
     put_comment(out, words);
 }
 

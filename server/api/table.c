@@ -28,10 +28,9 @@ static const struct {
 
 static const char *type_name(const char *name)
 {
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (strcmp(types[i].ours, name) == 0)
             return types[i].theirs;
-    }
     return name;
 }
 
@@ -59,10 +58,9 @@ void table_release(struct table *table)
 
 const char *table_number(double value, int width, char out[16])
 {
-    for (int decimals = 2; decimals >= 0; decimals--) {
+    for (int decimals = 2; decimals >= 0; decimals--)
         if (snprintf(out, 16, "%*.*f", width, decimals, value) <= width)
             return out;
-    }
     snprintf(out, 16, width >= 7 ? "%*.1e" : "%*.0e", width, value);
     return out;
 }
@@ -284,14 +282,13 @@ static void put_labels(json_t *labels, struct buf *out)
     const char *name;
     json_t *value;
 
-    json_object_foreach (labels, name, value) {
+    json_object_foreach (labels, name, value)
         if (json_is_string(value))
             buf_printf(out, "  %s=%s", name, json_string_value(value));
         else if (json_is_boolean(value))
             buf_printf(out, "  %s=%s", name, json_is_true(value) ? "true" : "false");
         else
             buf_printf(out, "  %s=%.12g", name, json_number_value(value));
-    }
 }
 
 /* Where the figure is of the control series: p99 is over repetitions, min and max are

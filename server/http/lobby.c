@@ -113,11 +113,10 @@ static bool is_head(const char *data, size_t len)
     line = memchr(data, '\n', (size_t)(end - data));
     if (line && !memmem(data, (size_t)(line - data), " HTTP/", 6))
         return true;
-    for (; line; line = memchr(line + 1, '\n', (size_t)(end - line - 1))) {
+    for (; line; line = memchr(line + 1, '\n', (size_t)(end - line - 1)))
         if ((end - line > 1 && line[1] == '\n') ||
             (end - line > 2 && line[1] == '\r' && line[2] == '\n'))
             return true;
-    }
     return false;
 }
 
@@ -171,12 +170,11 @@ static void on_turn(uv_timer_t *timer)
     unsigned left = lobby->config.max_per_turn, tries = RETRIES_PER_TURN;
     struct guest *guest;
 
-    while (left > 0 && tries-- > 0 && (guest = first_ready(lobby))) {
+    while (left > 0 && tries-- > 0 && (guest = first_ready(lobby)))
         if (admit(lobby, guest))
             left--;
         else
             line_up(guest, &lobby->ready[FEW]);
-    }
     if (first_ready(lobby))
         uv_timer_start(timer, on_turn,
                        left < lobby->config.max_per_turn ? NEXT_TURN_MS : RETRY_MS, 0);

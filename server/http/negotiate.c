@@ -22,14 +22,13 @@ static const char *part_end(const char *p, const char *stops)
 {
     bool quoted = false;
 
-    for (; *p; p++) {
+    for (; *p; p++)
         if (quoted && *p == '\\' && p[1])
             p++;
         else if (*p == '"')
             quoted = !quoted;
         else if (!quoted && strchr(stops, *p))
             break;
-    }
     return p;
 }
 

@@ -69,10 +69,9 @@ const char *http_request_query(const struct http_request *request, const char *n
 void http_request_query_each(const struct http_request *request, const char *name,
                              void (*each)(void *arg, const char *value), void *arg)
 {
-    for (size_t i = 0; i < request->target.n_query; i++) {
+    for (size_t i = 0; i < request->target.n_query; i++)
         if (!strcmp(request->target.query[i].name, name))
             each(arg, request->target.query[i].value);
-    }
 }
 
 const char *http_request_header(const struct http_request *request, const char *name)

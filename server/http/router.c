@@ -74,9 +74,8 @@ const char *router_param(const struct router_match *match, const char *name)
 {
     size_t len = strlen(name);
 
-    for (size_t i = 0; i < match->n_params; i++) {
+    for (size_t i = 0; i < match->n_params; i++)
         if (match->params[i].name_len == len && !memcmp(match->params[i].name, name, len))
             return match->params[i].value;
-    }
     return NULL;
 }

@@ -57,10 +57,9 @@ static const char *content_type_of(const char *path)
 {
     const char *extension = extension_of(path);
 
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (!strcmp(types[i].extension, extension))
             return types[i].content_type;
-    }
     return NULL;
 }
 
@@ -190,10 +189,9 @@ static int load_dir(struct static_files *files, const char *path, int depth,
     dir = opendir(full);
     if (!dir)
         return error_set_errno(err, ERROR_IO, errno, "cannot read %s", full);
-    while (rc == 0 && (entry = readdir(dir))) {
+    while (rc == 0 && (entry = readdir(dir)))
         if (entry->d_name[0] != '.')
             rc = load_entry(files, path, entry->d_name, depth, err);
-    }
     closedir(dir);
     return rc;
 }

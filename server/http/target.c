@@ -163,9 +163,8 @@ void target_release(struct target *target)
 
 const char *target_query(const struct target *target, const char *name)
 {
-    for (size_t i = 0; i < target->n_query; i++) {
+    for (size_t i = 0; i < target->n_query; i++)
         if (!strcmp(target->query[i].name, name))
             return target->query[i].value;
-    }
     return NULL;
 }

@@ -248,10 +248,9 @@ void tcpstore_host_list(uv_idle_t *lister)
     struct tcpstore_conn *conn;
 
     uv_idle_stop(lister);
-    TAILQ_FOREACH (conn, &host->conns, link) {
+    TAILQ_FOREACH (conn, &host->conns, link)
         if (conn->client.is_listing)
             list_on(conn);
-    }
     flush_dirty(host);
 }
 

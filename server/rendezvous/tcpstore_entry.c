@@ -60,10 +60,9 @@ static void entry_free(struct tcpstore_kv *kv, struct tcpstore_entry *entry)
 
     assert(TAILQ_EMPTY(&entry->waits) && STAILQ_EMPTY(&entry->queue));
     assert(kv->n_entries > 0);
-    TAILQ_FOREACH (listing, &kv->listings, link) {
+    TAILQ_FOREACH (listing, &kv->listings, link)
         if (listing->next == entry)
             listing->next = entry->hh.next;
-    }
     tcpstore_account_adopt(kv, NULL, entry);
     tcpstore_charge(kv, NULL, -(ptrdiff_t)tcpstore_entry_bytes(entry));
     HASH_DEL(kv->entries, entry);

@@ -84,13 +84,12 @@ static enum tcpstore_parse detect(struct tcpstore_parser *parser,
     }
     if (len < HELLO_LEN)
         return more(parser, HELLO_LEN);
-    if (read_u32(data + 1) == TCPSTORE_MAGIC) {
+    if (read_u32(data + 1) == TCPSTORE_MAGIC)
         parser->version = TCPSTORE_V2;
-    } else if (read_u32(data + 1) <= TCPSTORE_KEY_MAX) {
+    else if (read_u32(data + 1) <= TCPSTORE_KEY_MAX)
         parser->version = TCPSTORE_V1;
-    } else {
+    else
         return bad(parser, "a wrong magic number");
-    }
     return TCPSTORE_REQUEST;
 }
 

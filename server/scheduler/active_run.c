@@ -113,10 +113,9 @@ struct active_run *active_run_add(struct scheduler *scheduler, struct run *run)
 
 struct active_run *active_run_find(const struct scheduler *scheduler, const char *run)
 {
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
+    for (size_t i = 0; i < scheduler->n_runs; i++)
         if (strcmp(scheduler->runs[i]->run->id, run) == 0)
             return scheduler->runs[i];
-    }
     return NULL;
 }
 

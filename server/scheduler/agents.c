@@ -277,10 +277,9 @@ int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
     free(node->leaving);
     node->leaving = copy;
     log_info("node %s is leaving: %s", node->name, reason);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
+    for (size_t i = 0; i < scheduler->n_runs; i++)
         if (scheduler->runs[i]->live)
             live_case_leaving(scheduler->runs[i]->live, node);
-    }
     scheduler_wake(scheduler);
     return 0;
 }
@@ -351,10 +350,9 @@ static void on_batch_written(void *arg, const struct error *err,
     /* The node may have been registered anew meanwhile, by the same boot or another. */
     if (batch->last_seq > node->acked && digest_equal(batch->identity, node->identity))
         node->acked = batch->last_seq;
-    for (size_t i = 0; i < batch->n_actions; i++) {
+    for (size_t i = 0; i < batch->n_actions; i++)
         if (batch->actions[i].type && next < n_events)
             publish(batch->actions[i].active, &events[next++]);
-    }
     batch->done(batch->arg, NULL, batch->last_seq);
     batch_free(batch);
     scheduler_release(scheduler);

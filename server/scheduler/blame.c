@@ -213,10 +213,9 @@ void blame_sentence(const json_t *blame, char *out, size_t size)
     struct buf text;
 
     buf_init(&text, SENTENCE_MAX);
-    for (int kind = 0; kind < BLAME_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < BLAME_KIND_COUNT; kind++)
         if (strcmp(kind_names[kind], name) == 0)
             sayers[kind](blame, &text);
-    }
     if (stack)
         buf_printf(&text, "; stack of rank %lld: %s", number(stack, "rank"),
                    json_get_str(stack, "text", ""));

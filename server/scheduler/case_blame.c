@@ -36,10 +36,9 @@ static int own_failure(const struct live_case *live, const struct run_case *mode
 
     if (live->failed_first >= 0 && failed_alone(live, live->failed_first))
         return live->failed_first;
-    for (int i = 0; i < world; i++) {
+    for (int i = 0; i < world; i++)
         if (is_failed(model, i) && failed_alone(live, i))
             return i;
-    }
     return -1;
 }
 
@@ -104,11 +103,10 @@ static json_t *blame_lost_rank(const struct live_case *live, const struct run_ca
     json_t *blame = blame_create(BLAME_RANK_LOST);
 
     for (int saw_it = 1; saw_it >= 0; saw_it--) {
-        for (int i = 0; i < live->active->run->world_size; i++) {
+        for (int i = 0; i < live->active->run->world_size; i++)
             if (is_failed(model, i) && (live->ranks[i].peer == rank) == saw_it &&
                 blamed_by(live, model, i) == rank)
                 add_witness(blame, live, rank, i);
-        }
     }
     return blame;
 }
@@ -136,10 +134,9 @@ bool case_blame_is_clear(const struct live_case *live, const struct run_case *mo
 {
     if (live->lost || own_failure(live, model) >= 0)
         return true;
-    for (int i = 0; i < live->active->run->world_size; i++) {
+    for (int i = 0; i < live->active->run->world_size; i++)
         if (!model->ranks || model->ranks[i].state < RANK_DONE)
             return false;
-    }
     return true;
 }
 
@@ -175,10 +172,9 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
     json_t *blame = blame_create(BLAME_RANK_MISSING);
     enum rank_state least = RANK_CONNECTED;
 
-    for (int i = 0; model->ranks && i < run->world_size; i++) {
+    for (int i = 0; model->ranks && i < run->world_size; i++)
         if (model->ranks[i].state < RANK_JOINED)
             least = RANK_JOINED;
-    }
     for (int i = 0; model->ranks && i < run->world_size; i++) {
         if (model->ranks[i].state < least)
             blame_add(blame, i, node_of(live, i),
@@ -274,10 +270,9 @@ json_t *case_blame_lingering(const struct live_case *live)
     const struct run *run = live->active->run;
     json_t *blame = blame_create(BLAME_NOT_EXITED);
 
-    for (size_t i = 0; i < run->n_nodes; i++) {
+    for (size_t i = 0; i < run->n_nodes; i++)
         if (!live->nodes[i].is_gone)
             blame_add(blame, -1, run->nodes[i].name, "its workers are still there");
-    }
     return blame;
 }
 

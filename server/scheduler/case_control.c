@@ -153,10 +153,9 @@ struct live_case *live_case_resume(struct active_run *active, size_t index)
 
 static bool all_gone(const struct live_case *live)
 {
-    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+    for (size_t i = 0; i < live->active->run->n_nodes; i++)
         if (!live->nodes[i].is_gone)
             return false;
-    }
     return true;
 }
 
@@ -164,10 +163,9 @@ static bool all_in_state(const struct live_case *live, enum rank_state least)
 {
     const struct run_case *model = model_of(live);
 
-    for (int i = 0; model->ranks && i < live->active->run->world_size; i++) {
+    for (int i = 0; model->ranks && i < live->active->run->world_size; i++)
         if (model->ranks[i].state < least)
             return false;
-    }
     return true;
 }
 
@@ -289,10 +287,9 @@ void live_case_exited_well(struct live_case *live, int rank)
 static void fail_silent_ranks(struct live_case *live, const struct run_node *node,
                               const char *why)
 {
-    for (int i = node->first_rank; i < node->first_rank + node->ranks; i++) {
+    for (int i = node->first_rank; i < node->first_rank + node->ranks; i++)
         if (live->stage != STAGE_ENDING)
             fail_rank(live, i, why ? why : "its worker ended without a word");
-    }
 }
 
 void live_case_gone(struct live_case *live, const char *name, const char *why)
@@ -482,10 +479,9 @@ static bool is_silent(const struct live_case *live, size_t i, int64_t now_ns)
 
 static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
 {
-    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+    for (size_t i = 0; i < live->active->run->n_nodes; i++)
         if (!live->nodes[i].is_gone && !is_silent(live, i, now_ns))
             return false;
-    }
     return true;
 }
 
@@ -558,10 +554,9 @@ void live_case_excuse(struct live_case *live, int64_t ns)
     int64_t *deadlines[] = {&live->join_until_ns, &live->grace_until_ns,
                             &live->end_until_ns, &live->changed_ns};
 
-    for (size_t i = 0; i < sizeof(deadlines) / sizeof(deadlines[0]); i++) {
+    for (size_t i = 0; i < sizeof(deadlines) / sizeof(deadlines[0]); i++)
         if (*deadlines[i])
             *deadlines[i] += ns;
-    }
 }
 
 void live_case_tick(struct live_case *live, int64_t now_ns)

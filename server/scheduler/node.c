@@ -279,10 +279,9 @@ void node_vacate(struct node *node, const char *run, int case_no, int attempt)
 
 bool node_hosts(const struct node *node, const char *run, int case_no, int attempt)
 {
-    for (size_t i = 0; i < node->n_occupants; i++) {
+    for (size_t i = 0; i < node->n_occupants; i++)
         if (is_occupant(&node->occupants[i], run, case_no, attempt))
             return true;
-    }
     return false;
 }
 
@@ -290,10 +289,9 @@ bool node_is_free(const struct node *node, bool shared)
 {
     if (node->state != NODE_ALIVE || node->leaving)
         return false;
-    for (size_t i = 0; i < node->n_occupants; i++) {
+    for (size_t i = 0; i < node->n_occupants; i++)
         if (!shared || !node->occupants[i].shared)
             return false;
-    }
     return true;
 }
 

@@ -100,9 +100,8 @@ static size_t cost_of(const json_t *value)
 
     for (size_t i = 0; i < json_array_size(value); i++)
         cost += cost_of(json_array_get(value, i));
-    json_object_foreach ((json_t *)(uintptr_t)value, key, item) {
+    json_object_foreach ((json_t *)(uintptr_t)value, key, item)
         cost += cost_of(item) + VALUE_BYTES;
-    }
     return cost;
 }
 

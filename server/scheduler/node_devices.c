@@ -15,10 +15,9 @@ static bool has_device(const struct node *node, int64_t index)
 {
     const json_t *devices = json_object_get(nccl_of(node), "devices");
 
-    for (size_t i = 0; i < json_array_size(devices); i++) {
+    for (size_t i = 0; i < json_array_size(devices); i++)
         if (json_get_int(json_array_get(devices, i), "index", -1) == index)
             return true;
-    }
     return false;
 }
 

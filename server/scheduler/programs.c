@@ -135,10 +135,9 @@ static bool is_same(json_t *entry, json_t *program)
 
     if (json_object_size(entry) != json_object_size(program) + 1)
         return false;
-    json_object_foreach (program, key, value) {
+    json_object_foreach (program, key, value)
         if (!json_equal(json_object_get(entry, key), value))
             return false;
-    }
     return true;
 }
 
@@ -189,10 +188,9 @@ json_t *programs_json(const struct node_registry *registry)
         const struct node *node = registry->nodes[i];
         json_t *list = node->state == NODE_ALIVE ? programs_of(node) : NULL;
 
-        for (size_t k = 0; k < json_array_size(list); k++) {
+        for (size_t k = 0; k < json_array_size(list); k++)
             if (json_get_str(json_array_get(list, k), "name", NULL))
                 add_offer(out, node, json_array_get(list, k));
-        }
     }
     return out;
 }

@@ -232,10 +232,9 @@ int scheduler_forget_node(struct scheduler *scheduler, const char *name,
     if (node->n_batches > 0)
         return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
                          name);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
+    for (size_t i = 0; i < scheduler->n_runs; i++)
         if (scheduler->runs[i]->live)
             live_case_forget(scheduler->runs[i]->live, node);
-    }
     log_info("node %s is forgotten", name);
     node_claim_drop(scheduler, node);
     node_remove(&scheduler->nodes, node);

@@ -32,10 +32,9 @@ static const char *const rank_states[RANK_STATE_COUNT] = {
 
 static int lookup(const char *const *names, int count, const char *name)
 {
-    for (int i = 0; name && i < count; i++) {
+    for (int i = 0; name && i < count; i++)
         if (strcmp(names[i], name) == 0)
             return i;
-    }
     return -1;
 }
 
@@ -153,10 +152,9 @@ static void replace_text(char **field, const char *text)
 
 const struct run_node *run_find_node(const struct run *run, const char *name)
 {
-    for (size_t i = 0; i < run->n_nodes; i++) {
+    for (size_t i = 0; i < run->n_nodes; i++)
         if (strcmp(run->nodes[i].name, name) == 0)
             return &run->nodes[i];
-    }
     return NULL;
 }
 

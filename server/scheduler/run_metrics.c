@@ -31,10 +31,9 @@ static struct run_metric *find_or_add(struct run_metrics *metrics, const char *n
 {
     struct run_metric *items, *item;
 
-    for (size_t i = 0; i < metrics->n; i++) {
+    for (size_t i = 0; i < metrics->n; i++)
         if (strcmp(metrics->items[i].name, name) == 0)
             return &metrics->items[i];
-    }
     if (metrics->n == RUN_METRICS_MAX)
         return NULL;
     items = realloc(metrics->items, (metrics->n + 1) * sizeof(*items));

@@ -175,10 +175,9 @@ static void tick_placed(struct active_run *active, int64_t now_ns)
                  active->run->spec->timeout_s);
         if (active->live)
             live_case_stop(active->live, CASE_FAILED, reason);
-        for (size_t i = 0; i < active->run->n_cases; i++) {
+        for (size_t i = 0; i < active->run->n_cases; i++)
             if (active->run->cases[i].state == CASE_QUEUED)
                 emit_case(active, i, 0, CASE_SKIPPED, reason, NULL);
-        }
     }
     if (active->live)
         live_case_tick(active->live, now_ns);
@@ -397,10 +396,9 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
     scheduler->recovering_until_ns += away_ns;
     for (size_t i = 0; i < scheduler->nodes.count; i++)
         node_excuse(scheduler->nodes.nodes[i], away_ns);
-    for (size_t i = 0; i < scheduler->n_runs; i++) {
+    for (size_t i = 0; i < scheduler->n_runs; i++)
         if (scheduler->runs[i]->live)
             live_case_excuse(scheduler->runs[i]->live, away_ns);
-    }
 }
 
 /* How long a run has taken is stored anew when somebody sets the clock: after a restart

@@ -73,9 +73,8 @@ static void put_keys(const struct node_registry *registry, struct buf *out)
     for (size_t i = 0; i < registry->count; i++) {
         if (registry->nodes[i]->state != NODE_ALIVE)
             continue;
-        json_object_foreach (registry->nodes[i]->labels, key, value) {
+        json_object_foreach (registry->nodes[i]->labels, key, value)
             count(&tally, key);
-        }
     }
     buf_append_str(out, tally.n ? ", labels are: " : ", nor any other label");
     put_tally(&tally, out);
@@ -105,9 +104,8 @@ static void put_all(const struct run_spec *spec, struct buf *out)
     buf_append_str(out, "; no node has all of this:");
     if (spec->nodes.group)
         buf_printf(out, " group '%.*s'", NAMED(spec->nodes.group));
-    json_object_foreach (spec->nodes.labels, key, wanted) {
+    json_object_foreach (spec->nodes.labels, key, wanted)
         buf_printf(out, " %.*s=%.*s", NAMED(key), NAMED(json_string_value(wanted)));
-    }
     if (spec->nodes.names)
         buf_append_str(out, " and one of the names");
 }
@@ -127,9 +125,8 @@ void unmatched_explain(const struct run_spec *spec, const struct node_registry *
         if (tally.n == 0)
             buf_append_str(out, "none");
     }
-    json_object_foreach (spec->nodes.labels, key, wanted) {
+    json_object_foreach (spec->nodes.labels, key, wanted)
         explain_label(registry, key, json_string_value(wanted), out);
-    }
     if (out->len == before && (spec->nodes.group || spec->nodes.labels))
         put_all(spec, out);
 }

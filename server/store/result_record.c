@@ -51,10 +51,9 @@ static const char *x_label(const json_t *labels)
 
     if (json_is_number(json_object_get(labels, "size")))
         return "size";
-    json_object_foreach ((json_t *)(uintptr_t)labels, name, value) {
+    json_object_foreach ((json_t *)(uintptr_t)labels, name, value)
         if (json_is_number(value))
             return name;
-    }
     return NULL;
 }
 
@@ -64,10 +63,9 @@ static json_t *figure_key(const json_t *body, struct result_record *record)
     const char *x = x_label(labels), *name;
     json_t *key = common_fields(body, IN_FIGURE_KEY), *value;
 
-    json_object_foreach (labels, name, value) {
+    json_object_foreach (labels, name, value)
         if (!json_is_number(value))
             json_object_set(texts, name, value);
-    }
     json_object_set_new(key, "x", x ? json_string(x) : json_null());
     json_object_set_new(key, "labels", texts);
     record->flags = RESULT_FIGURE;

@@ -329,12 +329,11 @@ static int strip_chunk(struct store_chunks *chunks, struct run_chunks *run, int 
     size_t kept = 0;
     int rc = SQLITE_OK;
 
-    for (size_t i = 0; i < run->n && rc == SQLITE_OK; i++) {
+    for (size_t i = 0; i < run->n && rc == SQLITE_OK; i++)
         if (run->records[i].case_no == case_no)
             rc = disown_event(chunks, run->run, run->records[i].event);
         else
             run->records[kept++] = run->records[i];
-    }
     *found = kept < run->n;
     if (rc != SQLITE_OK || !*found)
         return rc;

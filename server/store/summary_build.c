@@ -245,10 +245,9 @@ static double *scratch_for(const struct lines *lines)
 {
     size_t most = 1;
 
-    for (size_t i = 0; i < lines->n; i++) {
+    for (size_t i = 0; i < lines->n; i++)
         if (lines->items[i].n_samples > most)
             most = lines->items[i].n_samples;
-    }
     return malloc(most * sizeof(double));
 }
 
@@ -405,10 +404,9 @@ static int finish_rows(struct summary_builder *builder, struct summary *summary)
     for (size_t i = 0; i < rows->n && summary->n_series < most; i = end) {
         struct summary_series *series = &summary->series[summary->n_series];
 
-        for (end = i + 1; end < rows->n; end++) {
+        for (end = i + 1; end < rows->n; end++)
             if (compare_series(&rows->items[i].key, &rows->items[end].key))
                 break;
-        }
         if (make_series(builder, &rows->items[i], end - i,
                         thin_share(end - i, rows->n, most, builder->query.points),
                         series))

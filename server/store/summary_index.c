@@ -78,10 +78,9 @@ static int grow(struct summary_index *index)
 
     if (!slots)
         return -1;
-    for (size_t i = 0; i < index->n_slots; i++) {
+    for (size_t i = 0; i < index->n_slots; i++)
         if (index->slots[i].number)
             put(slots, n, index->slots[i]);
-    }
     free(index->slots);
     index->slots = slots;
     index->n_slots = n;

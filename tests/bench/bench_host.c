@@ -48,9 +48,8 @@ static double mean_over_ranks(struct rank *self, double mine)
     double all[256] = {0}, sum = 0;
 
     backend_host.allgather(self->comm, &mine, sizeof(mine), all, &self->error);
-    for (int i = 0; i < self->ranks; i++) {
+    for (int i = 0; i < self->ranks; i++)
         sum += all[i];
-    }
     return sum / self->ranks;
 }
 
@@ -58,36 +57,28 @@ static int time_size(struct rank *self, size_t size, double *us)
 {
     int iters = loop_iters(&self->options, size);
 
-    for (int i = 0; i < self->options.warmup; i++) {
-        if (run_one(self, size, 0)) {
+    for (int i = 0; i < self->options.warmup; i++)
+        if (run_one(self, size, 0))
             return -1;
-        }
-    }
-    if (backend_host.barrier(self->comm, &self->error)) {
+    if (backend_host.barrier(self->comm, &self->error))
         return -1;
-    }
     double start = loop_now_us();
-    for (int i = 0; i < iters; i++) {
-        if (run_one(self, size, loop_offset(&self->options, size, i))) {
+    for (int i = 0; i < iters; i++)
+        if (run_one(self, size, loop_offset(&self->options, size, i)))
             return -1;
-        }
-    }
     *us = mean_over_ranks(self, (loop_now_us() - start) / iters);
     return 0;
 }
 
 static int time_all(struct rank *self)
 {
-    for (int i = 0; i < self->options.settle; i++) {
-        if (run_one(self, 4096, 0)) {
+    for (int i = 0; i < self->options.settle; i++)
+        if (run_one(self, 4096, 0))
             return -1;
-        }
-    }
     for (size_t size = self->options.min; size <= self->options.max; size *= 2) {
         double us = 0;
-        if (time_size(self, size, &us)) {
+        if (time_size(self, size, &us))
             return -1;
-        }
         size_t count = size / sizeof(float);
         if (self->kind == COLLECTIVE_ALL_REDUCE &&
             loop_wrong((float *)(void *)self->recv, count, self->ranks)) {
@@ -130,16 +121,14 @@ static void triad(struct rank *self)
     for (int repeat = 0; repeat < TRIAD_REPEATS; repeat++) {
         backend_host.barrier(self->comm, &self->error);
         double start = loop_now_us();
-        for (size_t i = 0; i < TRIAD_ELEMENTS; i++) {
+        for (size_t i = 0; i < TRIAD_ELEMENTS; i++)
             a[i] = b[i] + 3 * c[i];
-        }
         double us = whole_span(self, start, loop_now_us());
         double gbs = 24.0 * TRIAD_ELEMENTS * self->ranks / us / 1e3;
         best = gbs > best && a[1] > 0 ? gbs : best;
     }
-    if (self->rank == 0) {
+    if (self->rank == 0)
         printf("triad %.2f\n", best);
-    }
     free(a);
     free(b);
     free(c);
@@ -149,14 +138,12 @@ static int prepare(struct rank *self)
 {
     void *send, *recv;
 
-    if (backend_host.alloc(self->comm, self->options.max, &send, &recv, &self->error)) {
+    if (backend_host.alloc(self->comm, self->options.max, &send, &recv, &self->error))
         return -1;
-    }
     self->send = send;
     self->recv = recv;
-    for (size_t i = 0; i < self->options.max / sizeof(float); i++) {
+    for (size_t i = 0; i < self->options.max / sizeof(float); i++)
         ((float *)send)[i] = (float)(self->rank + 1);
-    }
     memset(recv, 0, self->options.max);
     return 0;
 }

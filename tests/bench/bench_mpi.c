@@ -12,9 +12,8 @@ static double time_size(const struct loop_options *options, char *send, char *re
     int iters = loop_iters(options, size), count = (int)(size / sizeof(float));
     double mine, sum = 0;
 
-    for (int i = -options->warmup; i < 0; i++) {
+    for (int i = -options->warmup; i < 0; i++)
         MPI_Allreduce(send, recv, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    }
     MPI_Barrier(MPI_COMM_WORLD);
     double start = loop_now_us();
     for (int i = 0; i < iters; i++) {
@@ -36,14 +35,12 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     char *send = aligned_alloc(4096, options.max),
          *recv = aligned_alloc(4096, options.max);
-    for (size_t i = 0; i < options.max / sizeof(float); i++) {
+    for (size_t i = 0; i < options.max / sizeof(float); i++)
         ((float *)send)[i] = (float)(rank + 1);
-    }
     memset(recv, 0, options.max);
     int settle = options.max < 4096 ? (int)(options.max / sizeof(float)) : 1024;
-    for (int i = 0; i < options.settle; i++) {
+    for (int i = 0; i < options.settle; i++)
         MPI_Allreduce(send, recv, settle, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-    }
     for (size_t size = options.min; size <= options.max; size *= 2) {
         double us = time_size(&options, send, recv, size, ranks);
         size_t wrong = loop_wrong((float *)recv, size / sizeof(float), ranks);

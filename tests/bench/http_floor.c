@@ -66,11 +66,10 @@ int main(void)
     for (;;) {
         int n = epoll_wait(epoll, events, EVENTS, -1);
 
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n; i++)
             if (events[i].data.fd == listener)
                 accept_some(epoll, listener, &oldest);
             else
                 serve(events[i].data.fd);
-        }
     }
 }

@@ -28,13 +28,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: launch_case WORKER CASE_FILE WORLD_SIZE [PER_HOST]\n");
         return 2;
     }
-    if (worker_group_start(&group, argv[1], argv[2], n, per_host)) {
+    if (worker_group_start(&group, argv[1], argv[2], n, per_host))
         return 2;
-    }
     worst = worker_group_read(&group, QUIET_MS, NULL, print_line, NULL);
-    for (int rank = 0; rank < n; rank++) {
+    for (int rank = 0; rank < n; rank++)
         worst |= group.workers[rank].status != 0;
-    }
     worker_group_end(&group);
     return worst;
 }

@@ -39,15 +39,12 @@ static inline struct loop_options loop_options_read(void)
 /* Enough calls that a single one lost to the scheduler does not decide. */
 static inline int loop_iters(const struct loop_options *options, size_t size)
 {
-    if (options->iters > 0) {
+    if (options->iters > 0)
         return options->iters;
-    }
-    if (size <= 16384) {
+    if (size <= 16384)
         return 2000;
-    }
-    if (size <= 262144) {
+    if (size <= 262144)
         return 500;
-    }
     return size <= 4194304 ? 60 : 8;
 }
 
@@ -69,9 +66,8 @@ static inline size_t loop_wrong(const float *data, size_t count, int ranks)
 {
     size_t wrong = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         wrong += data[i] != (float)(ranks * (ranks + 1) / 2);
-    }
     return wrong;
 }
 

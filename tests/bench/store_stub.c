@@ -80,9 +80,8 @@ static struct text copy_text(struct text text)
 {
     char *data = malloc(text.len + 1);
 
-    if (!data) {
+    if (!data)
         abort();
-    }
     memcpy(data, text.data, text.len);
     data[text.len] = '\0';
     return (struct text){data, text.len};
@@ -90,12 +89,10 @@ static struct text copy_text(struct text text)
 
 static int find(const struct stub *stub, struct text key)
 {
-    for (int i = 0; i < stub->n_keys; i++) {
+    for (int i = 0; i < stub->n_keys; i++)
         if (stub->keys[i].len == key.len &&
-            memcmp(stub->keys[i].data, key.data, key.len) == 0) {
+            memcmp(stub->keys[i].data, key.data, key.len) == 0)
             return i;
-        }
-    }
     return -1;
 }
 
@@ -105,9 +102,8 @@ static void reply(struct client *client, const void *data, size_t len)
 
     while (len > 0) {
         ssize_t n = send(client->fd, at, len, MSG_NOSIGNAL);
-        if (n <= 0) {
+        if (n <= 0)
             return;
-        }
         at += n;
         len -= (size_t)n;
     }
@@ -121,9 +117,8 @@ static void reply_text(struct client *client, struct text text)
 
 static void forget_wait(struct client *client)
 {
-    for (uint64_t i = 0; i < client->n_awaited; i++) {
+    for (uint64_t i = 0; i < client->n_awaited; i++)
         free(client->awaited[i].data);
-    }
     free(client->awaited);
     client->awaited = NULL;
     client->n_awaited = 0;
@@ -131,11 +126,9 @@ static void forget_wait(struct client *client)
 
 static bool all_there(const struct stub *stub, const struct text *keys, uint64_t n)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        if (find(stub, keys[i]) < 0) {
+    for (uint64_t i = 0; i < n; i++)
+        if (find(stub, keys[i]) < 0)
             return false;
-        }
-    }
     return true;
 }
 
@@ -145,9 +138,8 @@ static void put(struct stub *stub, struct text key, struct text value)
     int at = find(stub, key);
 
     if (at < 0) {
-        if (stub->n_keys == KEYS_MAX) {
+        if (stub->n_keys == KEYS_MAX)
             abort();
-        }
         at = stub->n_keys++;
         stub->keys[at] = copy_text(key);
     } else {
@@ -195,12 +187,10 @@ static void wait_for(struct stub *stub, struct client *client, struct reader *re
     uint64_t n = read_int(reader, 8);
     struct text *keys = calloc(n + 1, sizeof(*keys));
 
-    if (!keys) {
+    if (!keys)
         abort();
-    }
-    for (uint64_t i = 0; i < n && !reader->is_short; i++) {
+    for (uint64_t i = 0; i < n && !reader->is_short; i++)
         keys[i] = read_text(reader);
-    }
     if (reader->is_short) {
         free(keys);
         return;
@@ -211,9 +201,8 @@ static void wait_for(struct stub *stub, struct client *client, struct reader *re
         free(keys);
         return;
     }
-    for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t i = 0; i < n; i++)
         keys[i] = copy_text(keys[i]);
-    }
     client->awaited = keys;
     client->n_awaited = n;
 }
@@ -227,9 +216,8 @@ static void serve_request(struct stub *stub, struct client *client, struct reade
 
     if (query == 0 || query == 13) {
         uint32_t number = (uint32_t)read_int(reader, 4);
-        if (query == 13 && !reader->is_short) {
+        if (query == 13 && !reader->is_short)
             reply(client, &number, 4);
-        }
         return;
     }
     if (query == 5 || query == 6) {
@@ -242,16 +230,13 @@ static void serve_request(struct stub *stub, struct client *client, struct reade
         return;
     }
     key = read_text(reader);
-    if (query == 1 || query == 2) {
+    if (query == 1 || query == 2)
         first = read_text(reader);
-    }
-    if (query == 2) {
+    if (query == 2)
         second = read_text(reader);
-    }
     int64_t delta = query == 4 ? (int64_t)read_int(reader, 8) : 0;
-    if (reader->is_short) {
+    if (reader->is_short)
         return;
-    }
     if (query == 1) {
         put(stub, key, first);
     } else if (query == 2) {
@@ -268,12 +253,10 @@ static void serve_client(struct stub *stub, struct client *client)
 {
     for (;;) {
         struct reader reader = {client->in, client->held, client->held == 0};
-        if (!reader.is_short) {
+        if (!reader.is_short)
             serve_request(stub, client, &reader);
-        }
-        if (reader.is_short) {
+        if (reader.is_short)
             return;
-        }
         memmove(client->in, reader.at, reader.left);
         client->held = reader.left;
     }
@@ -284,9 +267,8 @@ static bool receive(struct stub *stub, struct client *client)
 {
     ssize_t n = recv(client->fd, client->in + client->held, BUFFER - client->held, 0);
 
-    if (n <= 0) {
+    if (n <= 0)
         return n < 0 && errno == EINTR;
-    }
     client->held += (size_t)n;
     serve_client(stub, client);
     return true;
@@ -305,9 +287,8 @@ static void admit(struct stub *stub, int listener)
     int fd = accept(listener, NULL, NULL), one = 1;
     struct client *client = calloc(1, sizeof(*client));
 
-    if (fd < 0 || !client || stub->n_clients == CLIENTS_MAX) {
+    if (fd < 0 || !client || stub->n_clients == CLIENTS_MAX)
         abort();
-    }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     client->fd = fd;
     stub->clients[stub->n_clients++] = client;
@@ -321,18 +302,14 @@ void store_stub_serve(int listener)
         struct pollfd fds[CLIENTS_MAX + 1];
         int n = stub.n_clients;
         fds[n] = (struct pollfd){.fd = listener, .events = POLLIN};
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n; i++)
             fds[i] = (struct pollfd){.fd = stub.clients[i]->fd, .events = POLLIN};
-        }
         poll(fds, (nfds_t)n + 1, -1);
-        for (int i = n - 1; i >= 0; i--) {
-            if (fds[i].revents && !receive(&stub, stub.clients[i])) {
+        for (int i = n - 1; i >= 0; i--)
+            if (fds[i].revents && !receive(&stub, stub.clients[i]))
                 drop(&stub, i);
-            }
-        }
-        if (fds[n].revents) {
+        if (fds[n].revents)
             admit(&stub, listener);
-        }
     }
 }
 
@@ -345,9 +322,8 @@ int store_stub_start(struct store_stub *stub, const char *address, int port)
     inet_pton(AF_INET, address ? address : "127.0.0.1", &at.sin_addr);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
     if (listener < 0 || bind(listener, (struct sockaddr *)&at, sizeof(at)) ||
-        listen(listener, 1024) || getsockname(listener, (struct sockaddr *)&at, &len)) {
+        listen(listener, 1024) || getsockname(listener, (struct sockaddr *)&at, &len))
         return -1;
-    }
     stub->port = ntohs(at.sin_port);
     stub->pid = fork();
     if (stub->pid == 0) {

@@ -40,11 +40,10 @@ int main(void)
     watch(epoll, listener);
     for (;;) {
         int n = epoll_wait(epoll, events, EVENTS, -1);
-        for (int i = 0; i < n; i++) {
+        for (int i = 0; i < n; i++)
             if (events[i].data.fd == listener)
                 watch(epoll, accept4(listener, NULL, NULL, SOCK_NONBLOCK));
             else
                 answer(events[i].data.fd);
-        }
     }
 }

@@ -28,9 +28,8 @@ static void become_worker(const struct worker_group *group, const char *program,
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(events, EVENTS_FD);
-    for (int fd = EVENTS_FD + 1; fd < 1024; fd++) {
+    for (int fd = EVENTS_FD + 1; fd < 1024; fd++)
         close(fd);
-    }
     set_number("RANK", rank);
     set_number("WORLD_SIZE", group->n);
     set_number("LOCAL_RANK", per_host ? rank % per_host : rank);
@@ -49,9 +48,8 @@ static void become_worker(const struct worker_group *group, const char *program,
 int worker_group_open(struct worker_group *group, int n)
 {
     memset(group, 0, sizeof(*group));
-    if (n < 1 || n > WORKER_GROUP_MAX || store_stub_start(&group->store, NULL, 0)) {
+    if (n < 1 || n > WORKER_GROUP_MAX || store_stub_start(&group->store, NULL, 0))
         return -1;
-    }
     group->n = n;
     return 0;
 }
@@ -62,13 +60,11 @@ int worker_group_add(struct worker_group *group, const char *program,
     struct worker_source *worker = &group->workers[rank];
     int ends[2];
 
-    if (pipe(ends)) {
+    if (pipe(ends))
         return -1;
-    }
     worker->pid = fork();
-    if (worker->pid == 0) {
+    if (worker->pid == 0)
         become_worker(group, program, case_path, rank, per_host, ends[1]);
-    }
     close(ends[1]);
     worker->fd = ends[0];
     worker->line = malloc(LINE_BYTES);
@@ -78,14 +74,11 @@ int worker_group_add(struct worker_group *group, const char *program,
 int worker_group_start(struct worker_group *group, const char *program,
                        const char *case_path, int n, int per_host)
 {
-    if (worker_group_open(group, n)) {
+    if (worker_group_open(group, n))
         return -1;
-    }
-    for (int rank = 0; rank < n; rank++) {
-        if (worker_group_add(group, program, case_path, rank, per_host)) {
+    for (int rank = 0; rank < n; rank++)
+        if (worker_group_add(group, program, case_path, rank, per_host))
             return -1;
-        }
-    }
     return 0;
 }
 
@@ -129,17 +122,13 @@ int worker_group_read(struct worker_group *group, int timeout_ms, const bool *st
             fds[rank] = (struct pollfd){.fd = fd, .events = POLLIN};
             open += fd >= 0;
         }
-        if (open == 0) {
+        if (open == 0)
             return 0;
-        }
-        if ((stop && *stop) || poll(fds, (nfds_t)group->n, timeout_ms) <= 0) {
+        if ((stop && *stop) || poll(fds, (nfds_t)group->n, timeout_ms) <= 0)
             return 1;
-        }
-        for (int rank = 0; rank < group->n; rank++) {
-            if (fds[rank].revents) {
+        for (int rank = 0; rank < group->n; rank++)
+            if (fds[rank].revents)
                 pump(&group->workers[rank], rank, fn, arg);
-            }
-        }
     }
 }
 

@@ -87,12 +87,10 @@ int cudaDriverGetVersion(int *version)
 /* As the real one, a failing call leaves the count alone. */
 int cudaGetDeviceCount(int *count)
 {
-    if (emulation_setting("no_driver", 0)) {
+    if (emulation_setting("no_driver", 0))
         return keep(CUDA_ERROR_INSUFFICIENT_DRIVER_CODE);
-    }
-    if (emulation_setting("no_device", 0)) {
+    if (emulation_setting("no_device", 0))
         return keep(CUDA_ERROR_NO_DEVICE_CODE);
-    }
     long devices = emulation_setting("devices", 2);
     *count = devices < DEVICES_MAX ? (int)devices : DEVICES_MAX;
     return CUDA_SUCCESS_CODE;
@@ -124,17 +122,15 @@ static void make_uuid(int device, unsigned char uuid[16])
     uint64_t hash[2] = {UINT64_C(0xcbf29ce484222325), 1};
 
     snprintf(text, sizeof(text), "%s/%s/%d", node ? node : "", host ? host : "", device);
-    for (const char *at = text; *at && !emulation_setting("same_gpu", 0); at++) {
+    for (const char *at = text; *at && !emulation_setting("same_gpu", 0); at++)
         hash[0] = (hash[0] ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    }
     memcpy(uuid, hash, 16);
 }
 
 int cudaGetDeviceProperties(struct cuda_properties *properties, int device)
 {
-    if (!is_device(device)) {
+    if (!is_device(device))
         return keep(CUDA_ERROR_INVALID_DEVICE_CODE);
-    }
     memset(properties, 0, offsetof(struct cuda_properties, rest));
     snprintf(properties->name, sizeof(properties->name), "emulated GPU");
     make_uuid(device, properties->uuid);
@@ -144,9 +140,8 @@ int cudaGetDeviceProperties(struct cuda_properties *properties, int device)
 
 int cudaDeviceGetPCIBusId(char *text, int len, int device)
 {
-    if (!is_device(device)) {
+    if (!is_device(device))
         return keep(CUDA_ERROR_INVALID_DEVICE_CODE);
-    }
     snprintf(text, (size_t)len, "0000:%02x:00.0", device + 1);
     return CUDA_SUCCESS_CODE;
 }
@@ -167,17 +162,14 @@ int cudaMalloc(void **out, size_t bytes)
     char *memory;
 
     MAY_HANG(cudaMalloc);
-    if (emulated_capture_forbids()) {
+    if (emulated_capture_forbids())
         return keep(CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE);
-    }
     if ((limit > 0 && bytes >= (size_t)limit) ||
-        atomic_load(&used_bytes) + whole > total_bytes()) {
+        atomic_load(&used_bytes) + whole > total_bytes())
         return keep(CUDA_ERROR_MEMORY_CODE);
-    }
     memory = aligned_alloc(PAGE, whole);
-    if (!memory) {
+    if (!memory)
         return keep(CUDA_ERROR_MEMORY_CODE);
-    }
     memcpy(memory, &whole, sizeof(whole));
     atomic_fetch_add(&used_bytes, whole);
     *out = memory + PAGE;
@@ -189,9 +181,8 @@ int cudaFree(void *memory)
     size_t whole;
 
     MAY_HANG(cudaFree);
-    if (emulated_capture_forbids()) {
+    if (emulated_capture_forbids())
         return keep(CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE);
-    }
     if (memory) {
         char *begin = (char *)memory - PAGE;
         memcpy(&whole, begin, sizeof(whole));
@@ -212,20 +203,18 @@ static void do_copy(void *arg)
 {
     const struct copy *copy = arg;
 
-    if (copy->from) {
+    if (copy->from)
         memmove(copy->to, copy->from, copy->len);
-    } else {
+    else
         memset(copy->to, copy->byte, copy->len);
-    }
 }
 
 static void *copy_of_copy(const void *arg)
 {
     struct copy *own = malloc(sizeof(*own));
 
-    if (own) {
+    if (own)
         *own = *(const struct copy *)arg;
-    }
     return own;
 }
 
@@ -235,9 +224,8 @@ static int enqueue_copy(struct copy copy, cuda_stream stream)
 {
     struct copy *own = malloc(sizeof(*own));
 
-    if (!own) {
+    if (!own)
         return keep(CUDA_ERROR_MEMORY_CODE);
-    }
     *own = copy;
     return keep(emulated_stream_enqueue(stream, &copy_work, own));
 }
@@ -245,9 +233,8 @@ static int enqueue_copy(struct copy copy, cuda_stream stream)
 int cudaMemcpyAsync(void *to, const void *from, size_t len, int kind, cuda_stream stream)
 {
     MAY_HANG(cudaMemcpyAsync);
-    if (kind != CUDA_MEMCPY_DEFAULT_KIND || !from) {
+    if (kind != CUDA_MEMCPY_DEFAULT_KIND || !from)
         return keep(CUDA_ERROR_INVALID_VALUE_CODE);
-    }
     return enqueue_copy((struct copy){.to = to, .from = from, .len = len}, stream);
 }
 
@@ -299,9 +286,8 @@ static void *copy_of_stamp(const void *arg)
 {
     cuda_event *own = malloc(sizeof(*own));
 
-    if (own) {
+    if (own)
         memcpy(own, arg, sizeof(*own));
-    }
     return own;
 }
 
@@ -312,9 +298,8 @@ int cudaEventRecord(cuda_event event, cuda_stream stream)
     cuda_event *own = malloc(sizeof(event));
 
     MAY_HANG(cudaEventRecord);
-    if (!own) {
+    if (!own)
         return keep(CUDA_ERROR_MEMORY_CODE);
-    }
     memcpy(own, &event, sizeof(event));
     atomic_store(&event->at_ns, 0);
     return keep(emulated_stream_enqueue(stream, &stamp_work, own));

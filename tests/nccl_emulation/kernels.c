@@ -60,20 +60,17 @@ static void run_all_threads(void *arg)
 
     gridDim = launch->grid;
     blockDim = launch->block;
-    for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) {
-        for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) {
+    for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++)
+        for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++)
             launch->kernel->run(launch->job);
-        }
-    }
 }
 
 static void *copy_launch(const void *arg)
 {
     struct launch *launch = malloc(sizeof(*launch));
 
-    if (launch) {
+    if (launch)
         *launch = *(const struct launch *)arg;
-    }
     return launch;
 }
 
@@ -85,9 +82,8 @@ int cudaLaunchKernel(const void *kernel, struct cuda_dim3 grid, struct cuda_dim3
     struct launch *launch = malloc(sizeof(*launch));
 
     (void)shared_bytes;
-    if (!launch) {
+    if (!launch)
         return CUDA_ERROR_MEMORY_CODE;
-    }
     launch->kernel = kernel;
     launch->grid = grid;
     launch->block = block;

@@ -65,9 +65,8 @@ const char *ncclGetErrorString(int result)
 
 const char *ncclGetLastError(nccl_comm comm)
 {
-    if (comm && atomic_load(&comm->async_result) == NCCL_RESULT_REMOTE) {
+    if (comm && atomic_load(&comm->async_result) == NCCL_RESULT_REMOTE)
         return "emulated: connection closed by remote peer";
-    }
     return last_error;
 }
 
@@ -99,9 +98,8 @@ static void say_info(const struct ncclComm *comm)
 {
     int pid = (int)getpid(), rank = comm->rank, next = (rank + 1) % comm->n;
 
-    if (!is_talkative()) {
+    if (!is_talkative())
         return;
-    }
     printf(
         "emulated:%d:%d [0] NCCL INFO Using network Emulated\n"
         "emulated:%d:%d [0] NCCL INFO comm %p rank %d nRanks %d nNodes 1 localRanks %d "
@@ -118,24 +116,19 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     struct ncclComm *comm;
 
     if (n < 1 || n > 1024 || rank < 0 || rank >= n || config->blocking != 1 ||
-        config->magic != NCCL_CONFIG_MAGIC) {
+        config->magic != NCCL_CONFIG_MAGIC)
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad arguments of init");
-    }
     long policy = emulation_setting("expect_cta", config->cta_policy);
-    if (policy != config->cta_policy) {
+    if (policy != config->cta_policy)
         return fail(NCCL_RESULT_ARGUMENT, "emulated: another CTA policy is expected");
-    }
-    if (emulation_setting("init_fails", 0)) {
+    if (emulation_setting("init_fails", 0))
         return fail(NCCL_RESULT_SYSTEM, "emulated: no socket interface found");
-    }
     say_start(rank, n);
-    if (emulation_setting("init_hangs", 0)) {
+    if (emulation_setting("init_hangs", 0))
         emulation_hang();
-    }
     comm = calloc(1, sizeof(*comm));
-    if (!comm) {
+    if (!comm)
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
-    }
     comm->rank = rank;
     comm->n = n;
     if (emulation_setting("init_mib", 0) &&
@@ -162,9 +155,8 @@ int ncclCommInitRankConfig(nccl_comm *out, int n, struct nccl_id id, int rank,
 /* A communicator must not end before what is registered with it. */
 int ncclCommDestroy(nccl_comm comm)
 {
-    if (comm->n_registered != 0) {
+    if (comm->n_registered != 0)
         abort();
-    }
     wire_detach(comm->wire);
     cudaFree(comm->memory);
     free(comm);
@@ -174,9 +166,8 @@ int ncclCommDestroy(nccl_comm comm)
 /* What is on the stream ends soon; the memory stays, since it is still looked at. */
 int ncclCommAbort(nccl_comm comm)
 {
-    while (emulation_setting("abort_hangs", 0)) {
+    while (emulation_setting("abort_hangs", 0))
         pause();
-    }
     atomic_store(&comm->is_aborted, true);
     return NCCL_RESULT_SUCCESS;
 }
@@ -191,9 +182,8 @@ static int enqueue(const struct operation *operation, cuda_stream stream)
 {
     struct operation *own = malloc(sizeof(*own));
 
-    if (!own) {
+    if (!own)
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
-    }
     *own = *operation;
     return emulated_stream_enqueue(stream, &operation_work, own) ? NCCL_RESULT_CUDA
                                                                  : NCCL_RESULT_SUCCESS;
@@ -206,9 +196,8 @@ static int enqueue_transfers(struct group *all)
     cuda_stream stream = NULL;
 
     together.transfers = calloc(all->n + 1, sizeof(*together.transfers));
-    if (!together.transfers) {
+    if (!together.transfers)
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
-    }
     for (size_t i = 0; i < all->n; i++) {
         struct operation *operation = &all->first[i];
         if (operation->kind == OPERATION_POINT_TO_POINT) {
@@ -235,20 +224,15 @@ int ncclGroupEnd(void)
 {
     int result = NCCL_RESULT_SUCCESS;
 
-    if (group.depth == 0) {
+    if (group.depth == 0)
         return fail(NCCL_RESULT_USAGE, "emulated: group end without a start");
-    }
-    if (--group.depth > 0 || group.n == 0) {
+    if (--group.depth > 0 || group.n == 0)
         return NCCL_RESULT_SUCCESS;
-    }
-    if (++group_ends == emulation_setting("group_hangs", 0)) {
+    if (++group_ends == emulation_setting("group_hangs", 0))
         emulation_hang();
-    }
-    for (size_t i = 0; !result && i < group.n; i++) {
-        if (group.first[i].kind != OPERATION_POINT_TO_POINT) {
+    for (size_t i = 0; !result && i < group.n; i++)
+        if (group.first[i].kind != OPERATION_POINT_TO_POINT)
             result = enqueue(&group.first[i], group.streams[i]);
-        }
-    }
     result = result ? result : enqueue_transfers(&group);
     free(group.first);
     free(group.streams);
@@ -267,9 +251,8 @@ static bool is_registered(const struct ncclComm *comm, const char *buffer)
 {
     for (int i = 0; i < comm->n_registered; i++) {
         const struct range *range = &comm->registered[i];
-        if (buffer >= range->begin && buffer < range->begin + range->bytes) {
+        if (buffer >= range->begin && buffer < range->begin + range->bytes)
             return true;
-        }
     }
     return false;
 }
@@ -279,24 +262,19 @@ static const char *why_unexpected(const struct operation *operation, cuda_stream
 {
     long shift = emulation_setting("expect_shift", -1);
 
-    if (!has_operation(operation)) {
+    if (!has_operation(operation))
         return "emulated: no such operation of this type";
-    }
-    if (stream && emulation_setting("expect_null_stream", 0)) {
+    if (stream && emulation_setting("expect_null_stream", 0))
         return "emulated: the null stream is expected";
-    }
-    if (operation->kind == OPERATION_POINT_TO_POINT) {
+    if (operation->kind == OPERATION_POINT_TO_POINT)
         return NULL;
-    }
     if (shift >= 0 && ((size_t)operation->send % 16 != (size_t)shift ||
-                       (size_t)operation->recv % 16 != (size_t)shift)) {
+                       (size_t)operation->recv % 16 != (size_t)shift))
         return "emulated: another alignment is expected";
-    }
     if (emulation_setting("expect_registered", 0) &&
         !(is_registered(operation->comm, operation->send) &&
-          is_registered(operation->comm, operation->recv))) {
+          is_registered(operation->comm, operation->recv)))
         return "emulated: registered buffers are expected";
-    }
     return NULL;
 }
 
@@ -313,9 +291,8 @@ static int submit(const struct operation *operation, cuda_stream stream)
         return NCCL_RESULT_SUCCESS;
     }
     ncclGroupStart();
-    if (++submitted == emulation_setting("warn", 0)) {
+    if (++submitted == emulation_setting("warn", 0))
         fail(NCCL_RESULT_REMOTE, "emulated: connection reset by peer");
-    }
     group.first = realloc(group.first, (group.n + 1) * sizeof(*group.first));
     group.streams = realloc(group.streams, (group.n + 1) * sizeof(cuda_stream));
     group.first[group.n] = *operation;
@@ -329,12 +306,10 @@ int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
 {
     int at = 0;
 
-    while (at < PREMULS_MAX && comm->premuls[at].is_used) {
+    while (at < PREMULS_MAX && comm->premuls[at].is_used)
         at++;
-    }
-    if (residence != NCCL_SCALAR_HOST || at == PREMULS_MAX) {
+    if (residence != NCCL_SCALAR_HOST || at == PREMULS_MAX)
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad pre-multiplied sum");
-    }
     comm->premuls[at].is_used = true;
     comm->premuls[at].type = type;
     memcpy(comm->premuls[at].scalar, scalar, reduction_element(type));
@@ -344,9 +319,8 @@ int ncclRedOpCreatePreMulSum(int *op, void *scalar, int type, int residence,
 
 int ncclRedOpDestroy(int op, nccl_comm comm)
 {
-    if (!premul_of(comm, op)) {
+    if (!premul_of(comm, op))
         return fail(NCCL_RESULT_ARGUMENT, "emulated: no such operation");
-    }
     comm->premuls[op - PREMUL_FIRST].is_used = false;
     return NCCL_RESULT_SUCCESS;
 }
@@ -403,9 +377,8 @@ static int transfer(bool is_send, const void *data, size_t count, int type, int 
         .kind = OPERATION_POINT_TO_POINT, .comm = comm, .count = count, .type = type};
 
     operation.transfers = calloc(1, sizeof(*operation.transfers));
-    if (!operation.transfers) {
+    if (!operation.transfers)
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
-    }
     *operation.transfers = (struct transfer){.peer = peer,
                                              .is_send = is_send,
                                              .data = (char *)(size_t)data,
@@ -435,18 +408,16 @@ int ncclCommInitRankScalable(nccl_comm *out, int n, int rank, int n_ids,
 
 static void note_registered(nccl_comm comm, const void *memory, size_t bytes)
 {
-    if (comm->n_registered == RANGES_MAX) {
+    if (comm->n_registered == RANGES_MAX)
         abort();
-    }
     comm->registered[comm->n_registered++] =
         (struct range){.begin = memory, .bytes = bytes};
 }
 
 int ncclCommRegister(nccl_comm comm, void *memory, size_t bytes, void **handle)
 {
-    if (emulation_setting("register_hangs", 0)) {
+    if (emulation_setting("register_hangs", 0))
         emulation_hang();
-    }
     note_registered(comm, memory, bytes);
     *handle = memory;
     return NCCL_RESULT_SUCCESS;
@@ -463,12 +434,10 @@ int ncclCommDeregister(nccl_comm comm, void *handle)
 int ncclCommWindowRegister(nccl_comm comm, void *memory, size_t bytes,
                            nccl_window *window, int flags)
 {
-    if (flags != NCCL_WINDOW_SYMMETRIC || (size_t)memory % 4096 != 0 || bytes == 0) {
+    if (flags != NCCL_WINDOW_SYMMETRIC || (size_t)memory % 4096 != 0 || bytes == 0)
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad window");
-    }
-    if (emulation_setting("register_hangs", 0)) {
+    if (emulation_setting("register_hangs", 0))
         emulation_hang();
-    }
     if (!emulation_setting("no_windows", 0)) {
         note_registered(comm, memory, bytes);
         *window = (nccl_window)memory;

@@ -93,21 +93,17 @@ static bool make_plan(const struct operation *operation, struct plan *plan)
     size_t n = (size_t)operation->comm->n;
 
     plan->transfers = calloc(2 * n, sizeof(*plan->transfers));
-    if (reduces(operation)) {
+    if (reduces(operation))
         plan->contributions = malloc(n * bytes_of(operation) + 1);
-    }
-    if (!plan->transfers || (reduces(operation) && !plan->contributions)) {
+    if (!plan->transfers || (reduces(operation) && !plan->contributions))
         return false;
-    }
     for (int peer = 0; peer < operation->comm->n; peer++) {
         const char *from;
         char *to;
-        if (gives(operation, peer, &from)) {
+        if (gives(operation, peer, &from))
             add(plan, true, peer, from, bytes_of(operation));
-        }
-        if (gets(operation, plan, peer, &to)) {
+        if (gets(operation, plan, peer, &to))
             add(plan, false, peer, to, bytes_of(operation));
-        }
     }
     return true;
 }
@@ -178,9 +174,8 @@ static void spoil(const struct operation *operation)
     long index = emulation_setting("wrong", -1);
     size_t element = reduction_element(operation->type);
 
-    if (index >= 0 && (size_t)index < received_elements(operation)) {
+    if (index >= 0 && (size_t)index < received_elements(operation))
         operation->recv[((size_t)index + 1) * element - 1] ^= 0x21;
-    }
 }
 
 static void sleep_us(long us)
@@ -192,9 +187,8 @@ static void sleep_us(long us)
 
 static void hang(const struct ncclComm *comm)
 {
-    while (!atomic_load(&comm->is_aborted)) {
+    while (!atomic_load(&comm->is_aborted))
         sleep_us(1000);
-    }
 }
 
 /* True if the operation is not to be done. */
@@ -202,17 +196,14 @@ static bool misbehave(struct ncclComm *comm)
 {
     long number = ++comm->done;
 
-    if (number == emulation_setting("die", 0)) {
+    if (number == emulation_setting("die", 0))
         kill(getpid(), SIGKILL);
-    }
     sleep_us(emulation_setting("slow_us", 0));
-    if (number == emulation_setting("slow_once", 0)) {
+    if (number == emulation_setting("slow_once", 0))
         sleep_us(SLOW_ONCE_US);
-    }
     bool is_error = number == emulation_setting("async_error", 0);
-    if (is_error) {
+    if (is_error)
         atomic_store(&comm->async_result, NCCL_RESULT_REMOTE);
-    }
     if (is_error || number == emulation_setting("stall", 0)) {
         hang(comm);
         return true;
@@ -242,9 +233,8 @@ static void *copy(const void *arg)
     struct operation *own = malloc(sizeof(*own));
     size_t bytes = operation->n_transfers * sizeof(*own->transfers);
 
-    if (!own) {
+    if (!own)
         return NULL;
-    }
     *own = *operation;
     if (operation->transfers) {
         own->transfers = malloc(bytes);

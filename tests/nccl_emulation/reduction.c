@@ -120,9 +120,8 @@ static uint64_t reduce_integers(unsigned element, bool is_signed, int op,
         total =
             combine_integers(op, total, widen(bits[i], element, is_signed), is_signed);
     }
-    if (op == NCCL_OP_AVG) {
+    if (op == NCCL_OP_AVG)
         total = is_signed ? (uint64_t)((int64_t)total / n) : total / (uint64_t)n;
-    }
     return total;
 }
 

@@ -14,9 +14,8 @@ static bool is_for_us(const char **at)
     const char *rank = getenv("RANK");
     char *end;
 
-    if (**at != '@') {
+    if (**at != '@')
         return true;
-    }
     long wanted = strtol(*at + 1, &end, 10);
     *at = end;
     return rank && atol(rank) == wanted;
@@ -27,9 +26,8 @@ static bool read_item(const char *item, const char *name, long *value)
     size_t len = strlen(name);
     const char *at = item + len;
 
-    if (strncmp(item, name, len) != 0 || !is_for_us(&at) || (*at && !strchr("=,", *at))) {
+    if (strncmp(item, name, len) != 0 || !is_for_us(&at) || (*at && !strchr("=,", *at)))
         return false;
-    }
     *value = *at == '=' ? strtol(at + 1, NULL, 10) : 1;
     return true;
 }
@@ -56,9 +54,8 @@ _Noreturn void emulation_hang(void)
         snprintf(path, sizeof(path), "%s.%s", mark, rank ? rank : "");
         close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     }
-    for (;;) {
+    for (;;)
         pause();
-    }
 }
 
 void emulation_may_hang(const char *name, struct emulation_calls *calls)
@@ -70,7 +67,6 @@ void emulation_may_hang(const char *name, struct emulation_calls *calls)
         hangs = emulation_setting(name, 0) + 1;
         atomic_store(&calls->hangs, hangs);
     }
-    if (number == hangs - 1) {
+    if (number == hangs - 1)
         emulation_hang();
-    }
 }

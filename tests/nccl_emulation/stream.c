@@ -70,9 +70,8 @@ static int list_add(struct list *list, const struct emulated_work *work, void *a
     struct item *item = arg ? calloc(1, sizeof(*item)) : NULL;
 
     if (!item) {
-        if (arg) {
+        if (arg)
             work->release(arg);
-        }
         return CUDA_ERROR_MEMORY_CODE;
     }
     *item = (struct item){.work = work, .arg = arg};
@@ -88,14 +87,12 @@ static void do_first(struct CUstream_st *stream)
     stream->items.first = item->next;
     stream->items.end = item->next ? stream->items.end : &stream->items.first;
     stream->is_busy = true;
-    if (++stream->begun == stream->faulty) {
+    if (++stream->begun == stream->faulty)
         stream->error = CUDA_ERROR_LAUNCH_FAILURE_CODE;
-    }
     bool is_broken = stream->error != 0;
     pthread_mutex_unlock(&stream->lock);
-    if (!is_broken) {
+    if (!is_broken)
         item->work->run(item->arg);
-    }
     release_item(item);
     pthread_mutex_lock(&stream->lock);
     stream->is_busy = false;
@@ -106,13 +103,11 @@ static void *serve(void *arg)
     struct CUstream_st *stream = arg;
 
     pthread_mutex_lock(&stream->lock);
-    while (stream->items.first || !stream->is_ending) {
-        if (stream->items.first) {
+    while (stream->items.first || !stream->is_ending)
+        if (stream->items.first)
             do_first(stream);
-        } else {
+        else
             pthread_cond_wait(&stream->wake, &stream->lock);
-        }
-    }
     pthread_mutex_unlock(&stream->lock);
     return NULL;
 }
@@ -121,9 +116,8 @@ int emulated_stream_create(cuda_stream *out)
 {
     struct CUstream_st *stream = calloc(1, sizeof(*stream));
 
-    if (!stream) {
+    if (!stream)
         return CUDA_ERROR_MEMORY_CODE;
-    }
     list_init(&stream->items);
     stream->faulty = emulation_setting("gpu_fault", 0);
     pthread_mutex_init(&stream->lock, NULL);
@@ -146,9 +140,8 @@ static void create_default(void)
 
 static cuda_stream resolve(cuda_stream stream)
 {
-    if (!stream) {
+    if (!stream)
         pthread_once(&once, create_default);
-    }
     return stream ? stream : default_stream;
 }
 
@@ -204,9 +197,8 @@ int emulated_stream_state(cuda_stream stream)
 
 int emulated_capture_forbids(void)
 {
-    if (!capturing) {
+    if (!capturing)
         return CUDA_SUCCESS_CODE;
-    }
     pthread_mutex_lock(&capturing->lock);
     capturing->is_spoiled = true;
     pthread_mutex_unlock(&capturing->lock);
@@ -220,16 +212,13 @@ int cudaStreamBeginCapture(cuda_stream stream, int mode)
     cuda_graph graph;
     int code = CUDA_SUCCESS_CODE;
 
-    if (!stream) {
+    if (!stream)
         return CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE;
-    }
-    if (mode != CUDA_CAPTURE_THREAD_LOCAL_MODE) {
+    if (mode != CUDA_CAPTURE_THREAD_LOCAL_MODE)
         return CUDA_ERROR_INVALID_VALUE_CODE;
-    }
     graph = calloc(1, sizeof(*graph));
-    if (!graph) {
+    if (!graph)
         return CUDA_ERROR_MEMORY_CODE;
-    }
     list_init(&graph->items);
     pthread_mutex_lock(&stream->lock);
     if (stream->captured) {
@@ -250,9 +239,8 @@ int cudaStreamEndCapture(cuda_stream stream, cuda_graph *out)
     cuda_graph graph;
 
     *out = NULL;
-    if (!stream || stream != capturing) {
+    if (!stream || stream != capturing)
         return CUDA_ERROR_ILLEGAL_STATE_CODE;
-    }
     pthread_mutex_lock(&stream->lock);
     graph = stream->captured;
     is_spoiled = stream->is_spoiled;
@@ -272,9 +260,8 @@ static int copy_items(const struct list *from, struct list *to)
 {
     int code = CUDA_SUCCESS_CODE;
 
-    for (const struct item *item = from->first; item && !code; item = item->next) {
+    for (const struct item *item = from->first; item && !code; item = item->next)
         code = list_add(to, item->work, item->work->copy(item->arg));
-    }
     return code;
 }
 
@@ -283,9 +270,8 @@ int cudaGraphInstantiateWithFlags(cuda_graph_exec *out, cuda_graph graph,
 {
     cuda_graph_exec exec = graph && flags == 0 ? calloc(1, sizeof(*exec)) : NULL;
 
-    if (!exec) {
+    if (!exec)
         return CUDA_ERROR_INVALID_VALUE_CODE;
-    }
     list_init(&exec->items);
     if (copy_items(&graph->items, &exec->items)) {
         cudaGraphExecDestroy(exec);
@@ -308,18 +294,16 @@ int cudaGraphLaunch(cuda_graph_exec exec, cuda_stream stream)
 
 int cudaGraphExecDestroy(cuda_graph_exec exec)
 {
-    if (exec) {
+    if (exec)
         list_clear(&exec->items);
-    }
     free(exec);
     return CUDA_SUCCESS_CODE;
 }
 
 int cudaGraphDestroy(cuda_graph graph)
 {
-    if (graph) {
+    if (graph)
         list_clear(&graph->items);
-    }
     free(graph);
     return CUDA_SUCCESS_CODE;
 }

@@ -36,9 +36,8 @@ int wire_make(char *text, size_t size)
 {
     int fd = memfd_create("ringbench-emulated-nccl", MFD_CLOEXEC);
 
-    if (fd < 0) {
+    if (fd < 0)
         return -1;
-    }
     snprintf(text, size, "/proc/%d/fd/%d", (int)getpid(), fd);
     return 0;
 }
@@ -47,11 +46,10 @@ static void rest(unsigned *polls)
 {
     struct timespec nap = {.tv_nsec = 50000};
 
-    if (++*polls < IDLE_POLLS) {
+    if (++*polls < IDLE_POLLS)
         sched_yield();
-    } else {
+    else
         nanosleep(&nap, NULL);
-    }
 }
 
 static struct shared *map(const char *name, size_t bytes)
@@ -59,12 +57,10 @@ static struct shared *map(const char *name, size_t bytes)
     int fd = open(name, O_RDWR | O_CLOEXEC);
     void *memory = MAP_FAILED;
 
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0) {
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
         memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-    }
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -74,9 +70,8 @@ struct wire *wire_attach(const char *name, int rank, int n, atomic_bool *stop)
     size_t pairs = (size_t)n * (size_t)n;
     unsigned polls = 0;
 
-    if (!wire) {
+    if (!wire)
         return NULL;
-    }
     wire->rank = rank;
     wire->n = n;
     wire->bytes = sizeof(struct shared) + pairs * sizeof(struct ring);
@@ -87,20 +82,17 @@ struct wire *wire_attach(const char *name, int rank, int n, atomic_bool *stop)
         return NULL;
     }
     atomic_fetch_add(&wire->shared->arrived, 1);
-    while (atomic_load(&wire->shared->arrived) < n && !atomic_load(stop)) {
+    while (atomic_load(&wire->shared->arrived) < n && !atomic_load(stop))
         rest(&polls);
-    }
     return wire;
 }
 
 void wire_detach(struct wire *wire)
 {
-    if (wire && wire->shared) {
+    if (wire && wire->shared)
         munmap(wire->shared, wire->bytes);
-    }
-    if (wire) {
+    if (wire)
         free(wire->busy);
-    }
     free(wire);
 }
 
@@ -151,9 +143,8 @@ static size_t pass(struct wire *wire, struct transfer *transfers, size_t n, bool
         struct transfer *transfer = &transfers[i];
         size_t left = transfer->len - transfer->done;
         char *busy = &wire->busy[(transfer->is_send ? wire->n : 0) + transfer->peer];
-        if (left == 0) {
+        if (left == 0)
             continue;
-        }
         if (!*busy) {
             struct ring *ring = ring_of(wire, transfer);
             char *data = transfer->data + transfer->done;
@@ -176,14 +167,12 @@ bool wire_move(struct wire *wire, struct transfer *transfers, size_t n, atomic_b
     bool moved = false;
 
     while (pass(wire, transfers, n, &moved) > 0) {
-        if (atomic_load(stop)) {
+        if (atomic_load(stop))
             return false;
-        }
-        if (moved) {
+        if (moved)
             polls = 0;
-        } else {
+        else
             rest(&polls);
-        }
         moved = false;
     }
     return true;

@@ -562,10 +562,9 @@ bool fixture_wait(sem_t *sem, int n, double seconds)
     deadline.tv_sec += ns / 1000000000;
     deadline.tv_nsec = ns % 1000000000;
     for (int i = 0; i < n; i++) {
-        while (sem_timedwait(sem, &deadline)) {
+        while (sem_timedwait(sem, &deadline))
             if (errno != EINTR)
                 return false;
-        }
     }
     return true;
 }

@@ -35,9 +35,8 @@ static int drop_mark(int rank)
 
 static void drop_marks(void)
 {
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         drop_mark(rank);
-    }
 }
 
 void nccl_write_case(const char *members, const char *more)

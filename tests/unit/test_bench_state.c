@@ -29,9 +29,8 @@ static int run(struct backend_comm *comm, const struct backend_call *call,
                struct error *err)
 {
     (void)err;
-    if (comm->is_moving) {
+    if (comm->is_moving)
         memcpy(call->recv, call->send, call->count * dtype_size(call->dtype));
-    }
     return 0;
 }
 
@@ -141,15 +140,13 @@ static void a_flag_that_does_not_arrive_is_noticed(void **state)
 
     (void)state;
     file.world_size = 1;
-    for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++) {
+    for (size_t i = 0; i < sizeof(ones) / sizeof(ones[0]); i++)
         ones[i] = 1;
-    }
     memcpy(comm.recv, ones, sizeof(ones)); /* as the buffers are before */
     assert_int_equal(control_ops_reduce_flag(&ops, &err), -1);
     comm.is_moving = true;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         assert_int_equal(control_ops_reduce_flag(&ops, &err), 0);
-    }
     comm.is_moving = false;
     assert_int_equal(control_ops_reduce_flag(&ops, &err), -1);
 }

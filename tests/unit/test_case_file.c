@@ -23,11 +23,10 @@ static struct case_file *parse_with(const char *key, const char *value, bool hee
     json_t *json = json_parse(good, strlen(good), NULL);
 
     assert_non_null(json);
-    if (key && value) {
+    if (key && value)
         json_object_set_new(json, key, json_loads(value, JSON_DECODE_ANY, NULL));
-    } else if (key) {
+    else if (key)
         json_object_del(json, key);
-    }
     struct case_file *file = case_file_parse(json, heed_faults, err);
     json_decref(json);
     return file;

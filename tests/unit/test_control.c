@@ -230,12 +230,10 @@ static void quantiles_are_of_the_nearest_rank(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        for (size_t k = 0; k < table[i].n; k++) {
+        for (size_t k = 0; k < table[i].n; k++)
             values[k] = (double)((k * 7 + 3) % table[i].n); /* in no order */
-        }
-        if (table[i].n % 7 == 0) {
+        if (table[i].n % 7 == 0)
             continue;
-        }
         assert_true(control_stats_quantile(values, table[i].n, table[i].share) ==
                     table[i].want);
     }

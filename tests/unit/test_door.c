@@ -74,9 +74,8 @@ static uint32_t admit(struct fixture *fixture)
     uint32_t rank = UINT32_MAX;
     int fd, status = 0;
 
-    while (!status) {
+    while (!status)
         status = door_admit(&fixture->door, WAIT_MS, -1, &rank, &fd, NULL);
-    }
     assert_int_equal(status, 1);
     close(fd);
     return rank;
@@ -96,9 +95,8 @@ static void await_close(struct fixture *fixture, int fd)
     uint32_t rank;
     int admitted;
 
-    while (!is_closed(fd)) {
+    while (!is_closed(fd))
         assert_int_equal(door_admit(&fixture->door, 1, fd, &rank, &admitted, NULL), 0);
-    }
     close(fd);
 }
 
@@ -108,9 +106,8 @@ static int count_lines(struct fixture *fixture, const char *part)
     int n = 0;
 
     rewind(fixture->log);
-    while (fgets(line, sizeof(line), fixture->log)) {
+    while (fgets(line, sizeof(line), fixture->log))
         n += strstr(line, part) != NULL;
-    }
     return n;
 }
 
@@ -119,9 +116,8 @@ static void a_rank_gets_in_past_the_silent_ones(void **state)
     struct fixture *fixture = *state;
     int silent[8], fd;
 
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         silent[i] = connect_to(fixture->port);
-    }
     fd = connect_to(fixture->port);
     assert_int_equal(door_greet(fd, token, 7, NULL), 0);
     assert_int_equal(admit(fixture), 7);
@@ -257,9 +253,8 @@ static void note(void *arg, int rank, const char *line, size_t len)
     json_t *event = json_parse(line, len, NULL);
 
     if (strcmp(json_get_str(event, "type", ""), "done") == 0 &&
-        json_get_bool(event, "ok", false)) {
+        json_get_bool(event, "ok", false))
         seen->ok |= 1u << rank;
-    }
     json_decref(event);
     /* Workers that wait report that, too. */
     seen->is_late = clock_monotonic_ns() > seen->limit_ns;
@@ -274,23 +269,20 @@ static void check_workers(const char *backend, const char *program, const char *
 
     write_case(backend);
     assert_int_equal(worker_group_open(&group, RANKS), 0);
-    for (int rank = 0; rank < RANKS - 1; rank++) {
+    for (int rank = 0; rank < RANKS - 1; rank++)
         assert_int_equal(worker_group_add(&group, program, case_path, rank, 1), 0);
-    }
     snprintf(port, sizeof(port), "%d", group.store.port);
     struct store_client *store =
         store_client_connect("127.0.0.1", port, WAIT_MS, NULL, NULL);
     assert_non_null(store);
-    for (int i = 0, at = port_of(store, key); i < STRANGERS; i++) {
+    for (int i = 0, at = port_of(store, key); i < STRANGERS; i++)
         strangers[i] = connect_to(at);
-    }
     /* The last rank comes when they are there. */
     assert_int_equal(worker_group_add(&group, program, case_path, RANKS - 1, 1), 0);
     assert_int_equal(worker_group_read(&group, WAIT_MS, &seen.is_late, note, &seen), 0);
     assert_int_equal(seen.ok, (1u << RANKS) - 1);
-    for (int i = 0; i < STRANGERS; i++) {
+    for (int i = 0; i < STRANGERS; i++)
         close(strangers[i]);
-    }
     store_client_destroy(store);
     worker_group_end(&group);
 }

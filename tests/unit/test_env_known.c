@@ -52,10 +52,9 @@ static size_t n_names, n_unjudged;
 
 static bool is_variable(const char *name)
 {
-    for (size_t i = 0; i < sizeof(no_variables) / sizeof(no_variables[0]); i++) {
+    for (size_t i = 0; i < sizeof(no_variables) / sizeof(no_variables[0]); i++)
         if (strcmp(no_variables[i], name) == 0)
             return false;
-    }
     return true;
 }
 

@@ -33,9 +33,8 @@ static void the_median_is_the_middle_at_any_number(void **state)
         struct median median = {0};
 
         near(median_of(&median), 0.0);
-        json_array_foreach (json_array_get(item, 0), k, value) {
+        json_array_foreach (json_array_get(item, 0), k, value)
             assert_int_equal(median_add(&median, json_number_value(value)), 0);
-        }
         assert_int_equal(median_count(&median), k);
         near(median_of(&median), json_number_value(json_array_get(item, 1)));
         median_release(&median);

@@ -73,9 +73,8 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     struct case_file *file = make_case(setup);
 
     snprintf(text, sizeof(text), "%d", port);
-    if (setup->per_host) {
+    if (setup->per_host)
         snprintf(hostid, sizeof(hostid), "host-%d", rank / setup->per_host);
-    }
     struct store_client *store =
         store_client_connect("127.0.0.1", text, 10000, NULL, &err);
     struct backend_env env = {.rank = rank,
@@ -127,9 +126,8 @@ static void count_result(const char *line, size_t len, struct tally *tally)
         tally->skipped++;
     } else {
         const json_t *wrong = json_object_get(row, "wrong");
-        if (json_is_integer(wrong) && json_integer_value(wrong) != 0) {
+        if (json_is_integer(wrong) && json_integer_value(wrong) != 0)
             fail_msg("%s", line);
-        }
         tally->checked += json_is_integer(wrong);
         tally->samples += json_array_size(json_object_get(row, "samples_us"));
         assert_true(json_get_num(row, "time_us", 0) > 0);
@@ -149,9 +147,8 @@ static void count_results(int fd, struct tally *tally)
     size_t capacity = 0;
     ssize_t len;
 
-    while ((len = getline(&line, &capacity, stream)) > 0) {
+    while ((len = getline(&line, &capacity, stream)) > 0)
         count_result(line, (size_t)len, tally);
-    }
     free(line);
     fclose(stream);
 }

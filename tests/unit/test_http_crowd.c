@@ -285,10 +285,9 @@ static void serves_readers_past(int n, const char *target, size_t len, size_t un
     }
     /* Until all have their answer, of which some are dropped; the questions count as
      * well. */
-    while (fixture_counter(fixture, "2xx") < n + asked) {
+    while (fixture_counter(fixture, "2xx") < n + asked)
         if (++asked == ASKED_MAX)
             fail_msg("not all of %d requests were answered", n);
-    }
     await_standstill();
     snprintf(request, sizeof(request), "GET %s", target);
     client_ask(fixture, request, "", NULL, &reply);

@@ -47,12 +47,11 @@ static void a_uuid_is_version_4(void **state)
     for (int n = 0; n < 200; n++) {
         id_uuid(id);
         assert_int_equal(strlen(id), ID_UUID_LENGTH);
-        for (int i = 0; i < ID_UUID_LENGTH; i++) {
+        for (int i = 0; i < ID_UUID_LENGTH; i++)
             if (i == 8 || i == 13 || i == 18 || i == 23)
                 assert_int_equal(id[i], '-');
             else
                 assert_non_null(strchr("0123456789abcdef", id[i]));
-        }
         assert_int_equal(id[14], '4');
         assert_non_null(strchr("89ab", id[19]));
     }

@@ -59,10 +59,9 @@ static const struct sample {
 static void passes_on_what_software_needs(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
         if (inherit_passes(samples[i].name, &added) != samples[i].passes)
             fail_msg("%s", samples[i].name);
-    }
     assert_false(inherit_passes("SITE_LICENSE", &none));
     assert_false(inherit_passes("OUR_KEY", &none));
 }

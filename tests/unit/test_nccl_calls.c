@@ -458,15 +458,13 @@ static void every_function_is_compared(void **state)
     (void)state;
     (void)nccl_all;
 #if CUDART_VERSION >= 12080
-    for (size_t i = 0; i < offsetof(struct cuda_functions, emulated); i += sizeof(none)) {
+    for (size_t i = 0; i < offsetof(struct cuda_functions, emulated); i += sizeof(none))
         assert_memory_not_equal(at + i, &none, sizeof(none));
-    }
 #endif
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0)
     at = (const unsigned char *)&nccl_all;
-    for (size_t i = 0; i < offsetof(struct nccl_functions, emulated); i += sizeof(none)) {
+    for (size_t i = 0; i < offsetof(struct nccl_functions, emulated); i += sizeof(none))
         assert_memory_not_equal(at + i, &none, sizeof(none));
-    }
 #endif
     (void)at;
 }

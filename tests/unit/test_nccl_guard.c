@@ -75,13 +75,11 @@ static void a_stop_ends_a_call_that_hangs(void **state)
         struct nccl_seen seen;
         nccl_start(&group, &seen, cases[i].emulation);
         nccl_await_hang(&group, &seen, 2);
-        for (int rank = 0; rank < RANKS; rank++) {
+        for (int rank = 0; rank < RANKS; rank++)
             kill(group.workers[rank].pid, SIGTERM);
-        }
         read_to_end(&group, &seen);
-        for (int rank = 0; rank < RANKS; rank++) {
+        for (int rank = 0; rank < RANKS; rank++)
             assert_string_equal(nccl_error_of(&seen, rank, "code"), "cancelled");
-        }
         assert_string_equal(nccl_error_of(&seen, 2, "text"), cases[i].text);
         nccl_end(&group, &seen);
     }
@@ -101,9 +99,8 @@ static void a_call_that_never_returns_is_named_at_the_end_too(void **state)
     assert_string_equal(nccl_error_of(&seen, 2, "code"), "internal");
     assert_string_equal(nccl_error_of(&seen, 2, "text"),
                         "CUDA (cudaFree) has not returned in 5 s");
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         assert_int_equal(json_get_bool(seen.done[rank], "ok", false), rank != 2);
-    }
     nccl_end(&group, &seen);
 }
 

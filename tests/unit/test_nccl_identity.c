@@ -88,9 +88,8 @@ static void ranks_on_machines_of_their_own_making_may_share(void **state)
     (void)state;
     make_ranks(all);
     all[5].uuid[0] = all[4].uuid[0] = all[3].uuid[0];
-    for (int rank = 3; rank < RANKS; rank++) {
+    for (int rank = 3; rank < RANKS; rank++)
         snprintf(all[rank].nccl_hostid, sizeof(all[rank].nccl_hostid), "job-%d", rank);
-    }
     assert_int_equal(identity_compare(all, RANKS, NULL), 0);
     assert_int_equal(identity_sharers(all, RANKS, 4), 3);
     assert_int_equal(identity_sharers(all, RANKS, 0), 1);

@@ -262,17 +262,15 @@ static void check_death_inside(const char *more, const char *emulation, const ch
     snprintf(how, sizeof(how), how_format, 1, 1, more);
     nccl_write_case(one_size, how);
     nccl_start(&group, &seen, emulation);
-    for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1) {
+    for (int rank = 0; rank < RANKS; rank += rank == 0 ? 2 : 1)
         nccl_await_hang(&group, &seen, rank);
-    }
     kill(group.workers[1].pid, SIGKILL);
     int64_t killed_ns = clock_monotonic_ns();
     assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, nccl_note, &seen), 0);
     for (int rank = 0; rank < RANKS; rank++) {
         const json_t *error = json_object_get(seen.done[rank], "error");
-        if (rank == 1) {
+        if (rank == 1)
             continue;
-        }
         assert_string_equal(nccl_error_of(&seen, rank, "code"), "peer_lost");
         assert_int_equal(json_get_int(error, "peer", -1), 1);
         assert_non_null(strstr(nccl_error_of(&seen, rank, "text"),

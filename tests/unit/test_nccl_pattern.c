@@ -96,9 +96,8 @@ static void averages_have_two_terms(void **state)
         }
         assert_int_equal(terms, 2);
     }
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         assert_true(has_term[rank]);
-    }
     pattern_destroy(pattern);
 }
 

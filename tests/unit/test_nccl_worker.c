@@ -384,9 +384,8 @@ static void a_death_during_init_is_noticed(void **state)
 
 static void stop_all(const struct worker_group *group)
 {
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         kill(group->workers[rank].pid, SIGTERM);
-    }
 }
 
 /* SIGTERM ends what hangs, in 5 s, with the same word from every rank. */

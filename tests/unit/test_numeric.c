@@ -75,15 +75,14 @@ static double value_of(const struct format *format, unsigned code)
     unsigned top = (1u << (format->bits - 1 - format->man)) - 1;
     double value;
 
-    if (exp == top && format->has_infinity) {
+    if (exp == top && format->has_infinity)
         value = man ? (double)NAN : (double)INFINITY;
-    } else if (exp == top && man == (1u << format->man) - 1) {
+    else if (exp == top && man == (1u << format->man) - 1)
         value = (double)NAN;
-    } else if (exp == 0) {
+    else if (exp == 0)
         value = ldexp(man, 1 - format->bias - format->man);
-    } else {
+    else
         value = ldexp(man + (1u << format->man), (int)exp - format->bias - format->man);
-    }
     return sign ? -value : value;
 }
 
@@ -94,11 +93,10 @@ static void every_code_decodes_to_its_value(void **state)
         for (unsigned code = 0; code < 1u << formats[f].bits; code++) {
             double expected = value_of(&formats[f], code);
             double got = (double)formats[f].decode(code);
-            if (isnan(expected)) {
+            if (isnan(expected))
                 assert_true(isnan(got));
-            } else {
+            else
                 assert_true(got == expected && !signbit(got) == !signbit(expected));
-            }
         }
     }
 }
@@ -109,9 +107,8 @@ static void every_number_survives_the_round_trip(void **state)
     for (size_t f = 0; f < FORMATS; f++) {
         for (unsigned code = 0; code < 1u << formats[f].bits; code++) {
             double value = value_of(&formats[f], code);
-            if (!isnan(value) && (!isinf(value) || formats[f].bits == 16)) {
+            if (!isnan(value) && (!isinf(value) || formats[f].bits == 16))
                 assert_int_equal(formats[f].encode((float)value), code);
-            }
         }
     }
 }
@@ -124,9 +121,8 @@ static void encoding_rounds_to_nearest_even(void **state)
         const struct format *format = &formats[f];
         for (unsigned code = 0;; code++) {
             double low = value_of(format, code), high = value_of(format, code + 1);
-            if (!(high <= format->largest)) {
+            if (!(high <= format->largest))
                 break;
-            }
             float middle = (float)((low + high) / 2);
             unsigned even = code & 1 ? code + 1 : code;
             assert_int_equal(format->encode(middle), even);

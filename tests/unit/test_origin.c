@@ -43,14 +43,12 @@ static void knows_local_hosts(void **state)
                                           "head,head.example"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
+    for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++)
         if (!origin_host_is_known(local[i], "head,head.example"))
             fail_msg("%s is local", local[i]);
-    }
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
         if (origin_host_is_known(foreign[i], "head,head.example"))
             fail_msg("%s is not local", foreign[i]);
-    }
 }
 
 int main(void)

@@ -46,9 +46,8 @@ static void reduce_randomly(enum dtype type, int redop, char **inputs, int n)
         inputs[b] = inputs[left - 1];
         inputs[left - 1] = spent;
     }
-    if (redop == REDOP_AVG) {
+    if (redop == REDOP_AVG)
         reduce_kernels()->divide[type](inputs[0], ELEMENTS, n);
-    }
 }
 
 static void check_exact(enum dtype type, int redop, int n, uint64_t seed)
@@ -75,9 +74,8 @@ static void check_exact(enum dtype type, int redop, int n, uint64_t seed)
                      pattern_format(type, inputs[0] + at, got));
         }
     }
-    for (int rank = 0; rank < n; rank++) {
+    for (int rank = 0; rank < n; rank++)
         free(inputs[rank]);
-    }
     free(inputs);
     pattern_destroy(pattern);
 }
@@ -89,11 +87,9 @@ static void every_reduction_is_exact_in_any_order(void **state)
     (void)state;
     for (int type = 0; type < DTYPE_COUNT; type++) {
         for (int redop = 0; redop < REDOP_COUNT; redop++) {
-            for (size_t k = 0; k < sizeof(ranks) / sizeof(ranks[0]); k++) {
-                for (uint64_t seed = 1; seed <= 3; seed++) {
+            for (size_t k = 0; k < sizeof(ranks) / sizeof(ranks[0]); k++)
+                for (uint64_t seed = 1; seed <= 3; seed++)
                     check_exact((enum dtype)type, redop, ranks[k], seed);
-                }
-            }
         }
     }
 }
@@ -139,9 +135,8 @@ static void a_missing_rank_changes_the_result(void **state)
             }
             pattern_expected(pattern, COLLECTIVE_ALL_REDUCE, 0, 0, ELEMENTS, 0, ELEMENTS,
                              expected);
-            for (size_t i = 0; i < ELEMENTS; i++) {
+            for (size_t i = 0; i < ELEMENTS; i++)
                 different += memcmp(sum + i * size, expected + i * size, size) != 0;
-            }
             assert_true(different > 4);
             pattern_destroy(pattern);
         }
@@ -164,9 +159,8 @@ static void a_missing_scalar_changes_the_result(void **state)
         reduce_kernels()->reduce[type][REDOP_MULSUM](sum, sum, input, ELEMENTS);
         pattern_expected(pattern, COLLECTIVE_ALL_REDUCE, 0, 0, ELEMENTS, 0, ELEMENTS,
                          expected);
-        for (size_t i = 0; i < ELEMENTS; i++) {
+        for (size_t i = 0; i < ELEMENTS; i++)
             different += memcmp(sum + i * size, expected + i * size, size) != 0;
-        }
         assert_true(different > ELEMENTS / 2);
         pattern_destroy(pattern);
     }
@@ -194,18 +188,15 @@ static void copies_are_expected_from_their_source(void **state)
     struct pattern *pattern = pattern_create(DTYPE_UINT32, -1, N, 3, NULL);
 
     (void)state;
-    for (int rank = 0; rank < N; rank++) {
+    for (int rank = 0; rank < N; rank++)
         pattern_input(pattern, rank, 0, N * COUNT, sent[rank]);
-    }
     pattern_expected(pattern, COLLECTIVE_ALL_GATHER, 1, -1, COUNT, 0, N * COUNT,
                      expected);
-    for (int source = 0; source < N; source++) {
+    for (int source = 0; source < N; source++)
         assert_memory_equal(expected + source * COUNT, sent[source], COUNT * 4);
-    }
     pattern_expected(pattern, COLLECTIVE_ALLTOALL, 1, -1, COUNT, 0, N * COUNT, expected);
-    for (int source = 0; source < N; source++) {
+    for (int source = 0; source < N; source++)
         assert_memory_equal(expected + source * COUNT, sent[source] + COUNT, COUNT * 4);
-    }
     pattern_expected(pattern, COLLECTIVE_SCATTER, 2, 1, COUNT, 0, COUNT, expected);
     assert_memory_equal(expected, sent[1] + 2 * COUNT, COUNT * 4);
     pattern_expected(pattern, COLLECTIVE_GATHER, 1, 1, COUNT, 3, 7, expected);

@@ -26,9 +26,8 @@ static uint64_t next_random(void)
 
 static void fill_random(char *data, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++)
         data[i] = (char)next_random();
-    }
 }
 
 /* The widest variant and the portable one agree on any bits, at any length and also when
@@ -49,9 +48,8 @@ static void variants_agree_bit_for_bit(void **state)
                 memcpy(x, a, sizeof(a));
                 best->reduce[type][op](x, x, b, count);
                 reduce_kernels_base.reduce[type][op](y, a, b, count);
-                if (is_integer) {
+                if (is_integer)
                     assert_memory_equal(x, y, count * size);
-                }
                 assert_memory_equal(x + count * size, a + count * size,
                                     sizeof(a) - count * size);
             }
@@ -97,9 +95,8 @@ static void floats_round_once_per_pair(void **state)
         assert_int_equal(out[0], float16_encode(sum));
         k->reduce[DTYPE_BFLOAT16][REDOP_PROD](out, a, b, 1);
         float product = bfloat16_decode(a[0]) * bfloat16_decode(b[0]);
-        if (product == product) {
+        if (product == product)
             assert_int_equal(out[0], bfloat16_encode(product));
-        }
     }
 }
 

@@ -81,10 +81,9 @@ static void put_line(struct play *play, int rank, struct buf *out)
     int current = 0;
     size_t i;
 
-    json_array_foreach (cases, i, item) {
+    json_array_foreach (cases, i, item)
         if (strcmp(json_get_str(item, "state", ""), "queued") != 0)
             current = (int)i;
-    }
     buf_printf(out,
                "{\"seq\":%lld,\"time_ms\":%lld,\"run\":\"%s\",\"case\":%d,\"attempt\":1,"
                "\"rank\":%d,\"type\":%s}\n",

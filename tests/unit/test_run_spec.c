@@ -446,10 +446,9 @@ static void the_case_file_has_what_a_worker_needs(void **state)
     json_t *file = run_spec_case_json(spec);
 
     (void)state;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (!json_object_get(file, keys[i]))
             fail_msg("no %s", keys[i]);
-    }
     assert_int_equal(json_array_size(json_object_get(file, "sizes")), 3);
     assert_true(json_is_true(json_object_get(file, "in_place")));
     json_decref(file);

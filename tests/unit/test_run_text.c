@@ -36,10 +36,9 @@ static void render(const char *input, const char *output)
 
     buf_init(&out, 1 << 20);
     run_text_begin(text, &out);
-    while ((line = strsep(&rest, "\n"))) {
+    while ((line = strsep(&rest, "\n")))
         if (*line)
             take(text, line, &out);
-    }
     assert_true(run_text_has_ended(text));
     golden_compare(output, out.data);
     run_text_destroy(text);

@@ -51,13 +51,11 @@ static void run_ranks(rank_fn *fn, int n, int *statuses)
     assert_int_equal(store_stub_start(&stub, NULL, 0), 0);
     for (int rank = 0; rank < n; rank++) {
         pids[rank] = fork();
-        if (pids[rank] == 0) {
+        if (pids[rank] == 0)
             _exit(as_rank(fn, rank, n, stub.port));
-        }
     }
-    for (int rank = 0; rank < n; rank++) {
+    for (int rank = 0; rank < n; rank++)
         assert_int_equal(waitpid(pids[rank], &statuses[rank], 0), pids[rank]);
-    }
     store_stub_stop(&stub);
 }
 
@@ -89,9 +87,8 @@ static void everybody_gets_everything(void **state)
 
     (void)state;
     run_ranks(gather_all_sizes, RANKS, statuses);
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         assert_int_equal(statuses[rank], 0);
-    }
 }
 
 static int just_end(struct hub *hub, int rank)
@@ -116,12 +113,10 @@ static int lose_rank_5(struct hub *hub, int rank)
     struct error err = {0};
     int status = 0;
 
-    if (rank == 5) {
+    if (rank == 5)
         kill(getpid(), SIGKILL);
-    }
-    while (!status) {
+    while (!status)
         status = hub_barrier(hub, &err);
-    }
     int lost = hub_lost(hub);
     bool is_latched = hub_barrier(hub, NULL) == -1 && hub_lost(hub) == lost;
     hub_destroy(hub);
@@ -146,9 +141,8 @@ static void a_death_is_noticed(void **state)
 
 static int lose_rank_0(struct hub *hub, int rank)
 {
-    if (rank == 0) {
+    if (rank == 0)
         kill(getpid(), SIGKILL);
-    }
     while (!hub_barrier(hub, NULL)) {}
     int lost = hub_lost(hub);
     hub_abort(hub);
@@ -161,9 +155,8 @@ static void so_is_that_of_rank_0(void **state)
 
     (void)state;
     run_ranks(lose_rank_0, 4, statuses);
-    for (int rank = 1; rank < 4; rank++) {
+    for (int rank = 1; rank < 4; rank++)
         assert_int_equal(statuses[rank], 0);
-    }
 }
 
 static void a_stop_ends_the_wait_for_the_others(void **state)

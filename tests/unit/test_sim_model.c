@@ -48,9 +48,8 @@ static double us(const struct cluster *cluster, enum collective_kind kind, doubl
     struct sim_call call = {.kind = kind, .bytes = bytes, .root = 0};
     struct sim_estimate estimate;
 
-    if (!sim_model_estimate(&cluster->model, &call, algorithm, protocol, &estimate)) {
+    if (!sim_model_estimate(&cluster->model, &call, algorithm, protocol, &estimate))
         return -1;
-    }
     return estimate.us;
 }
 

@@ -87,9 +87,8 @@ static void what_is_wrong_is_named(void **state)
     for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
         struct sim_params params;
         struct error err = {0};
-        if (!read_one(samples[i].variable, &params, &err)) {
+        if (!read_one(samples[i].variable, &params, &err))
             fail_msg("%s is accepted", samples[i].variable);
-        }
         assert_int_equal(err.code, ERROR_INVALID);
         assert_string_equal(err.text, samples[i].text);
     }

@@ -60,15 +60,14 @@ static void note(void *arg, int rank, const char *line, size_t len)
     const char *type = json_get_str(event, "type", "");
 
     assert_non_null(event);
-    if (strcmp(type, "result") == 0) {
+    if (strcmp(type, "result") == 0)
         json_array_append(seen->results, event);
-    } else if (strcmp(type, "hello") == 0) {
+    else if (strcmp(type, "hello") == 0)
         seen->hello[rank] = json_incref(event);
-    } else if (strcmp(type, "done") == 0) {
+    else if (strcmp(type, "done") == 0)
         seen->done[rank] = json_incref(event);
-    } else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0) {
+    else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0)
         seen->connected[rank] = json_incref(event);
-    }
     json_decref(event);
 }
 
@@ -165,9 +164,8 @@ static void without_noise_a_row_is_the_model(void **state)
     write_case("[\"all_gather\"]", "\"sizes\":[50000000],\"iters\":5");
     run_well(&seen);
     /* 3 steps, one of them between nodes; 5e7 bytes at 50 GB/s * 4/3. */
-    for (size_t rank = 0; rank < RANKS; rank++) {
+    for (size_t rank = 0; rank < RANKS; rank++)
         assert_near(time_of(row(&seen, 0), rank), 8.4 + 2 * 3.4 + 14 + 750, 0.01);
-    }
     /* And the first call is 500 us longer, in the first row of the collective. */
     assert_near(json_get_num(row(&seen, 0), "first_us", 0), 779.2 + 500, 0.01);
     assert_near(json_get_num(row(&seen, 1), "first_us", 0), 779.2, 0.01);
@@ -275,9 +273,8 @@ static void a_wrong_element_is_named(void **state)
                "\"sizes\":[8,4000],\"iters\":2,"
                "\"fault\":{\"kind\":\"wrong\",\"rank\":2,\"row\":2,\"index\":77}");
     run_well(&seen);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 4; i++)
         assert_int_equal(json_get_int(row(&seen, i), "wrong", -1), i == 2 ? 1 : 0);
-    }
     const json_t *error = json_array_get(json_object_get(row(&seen, 2), "errors"), 0);
     assert_int_equal(json_get_int(error, "rank", -1), 2);
     assert_int_equal(json_get_int(error, "index", -1), 77);
@@ -360,9 +357,8 @@ int main(void)
     };
     int fd = mkstemp(case_path);
 
-    if (fd < 0) {
+    if (fd < 0)
         return 1;
-    }
     close(fd);
     int status = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(case_path);

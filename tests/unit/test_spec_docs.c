@@ -222,10 +222,9 @@ static void check_effective(const struct docs *docs, const char *schema, const c
     for (size_t i = 0; i < json_array_size(required); i++)
         json_object_set_new(named, json_string_value(json_array_get(required, i)),
                             json_true());
-    json_object_foreach (effective, name, value) {
+    json_object_foreach (effective, name, value)
         if (!json_object_get(named, name))
             fail_msg("%s does not require %s", schema, name);
-    }
     assert_int_equal(json_object_size(effective), json_array_size(required));
     json_decref(named);
     json_decref(effective);

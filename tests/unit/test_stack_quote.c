@@ -13,9 +13,8 @@
 static void feed(struct stack_quote *quote, const char *const *lines)
 {
     memset(quote, 0, sizeof(*quote));
-    for (size_t i = 0; lines[i]; i++) {
+    for (size_t i = 0; lines[i]; i++)
         assert_true(stack_quote_line(quote, lines[i], strlen(lines[i])));
-    }
 }
 
 static void the_first_thread_is_quoted_without_what_every_stack_has(void **state)
@@ -83,9 +82,8 @@ static void other_lines_are_left_alone(void **state)
     struct stack_quote quote = {0};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         assert_false(stack_quote_line(&quote, lines[i], strlen(lines[i])));
-    }
     assert_true(stack_quote_line(&quote, "stack: ", 7));
     assert_false(quote.has_ended);
 }

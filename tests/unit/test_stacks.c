@@ -44,9 +44,8 @@ __attribute__((noinline)) static void read_for_ever(struct stuck *stuck)
 __attribute__((noinline)) static void spin_for_ever(struct stuck *stuck)
 {
     tell_tid(stuck);
-    while (!atomic_load(&stuck->is_over)) {
+    while (!atomic_load(&stuck->is_over))
         continue;
-    }
     tell_tid(stuck);
 }
 
@@ -212,9 +211,8 @@ static void many_threads_are_told_up_to_a_limit(void **state)
     pthread_t threads[STACKS_THREADS_MAX];
     size_t told = 0;
 
-    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++)
         start(stuck, &threads[i], "reader", reader);
-    }
     ask(text);
     while ((at = strstr(at, "stack: thread "))) {
         at++;
@@ -223,9 +221,8 @@ static void many_threads_are_told_up_to_a_limit(void **state)
     assert_int_equal(told, STACKS_THREADS_MAX);
     assert_non_null(strstr(text, " more threads are left out\nstack: end\n"));
     close(stuck->pipe[1]);
-    for (size_t i = 0; i < STACKS_THREADS_MAX; i++) {
+    for (size_t i = 0; i < STACKS_THREADS_MAX; i++)
         pthread_join(threads[i], NULL);
-    }
     free(text);
 }
 

@@ -31,10 +31,9 @@ static int make_tree(void **state)
         mkdir(web_tree_path(&tree, "www/.git"), 0700) ||
         mkdir(web_tree_path(&tree, "bare"), 0700))
         return -1;
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
         if (web_tree_put(&tree, files[i].name, files[i].text))
             return -1;
-    }
     return symlink("../outside", web_tree_path(&tree, "www/leak.txt")) ||
            symlink("..", web_tree_path(&tree, "www/up")) ||
            symlink("app.mjs", web_tree_path(&tree, "www/alias.mjs")) ||

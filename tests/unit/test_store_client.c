@@ -54,9 +54,8 @@ static struct store_client *connect_to(const struct fixture *fixture)
     struct store_client *client =
         store_client_connect("127.0.0.1", fixture->port, 5000, NULL, &err);
 
-    if (!client) {
+    if (!client)
         fail_msg("%s", err.text);
-    }
     return client;
 }
 
@@ -201,9 +200,8 @@ static struct store_client *connect_to_liar(const char *bytes, size_t len,
     if (child == 0) {
         for (;;) {
             int fd = accept(listener, NULL, NULL);
-            if (read(fd, in, sizeof(in)) > 0) {
+            if (read(fd, in, sizeof(in)) > 0)
                 (void)!write(fd, bytes, len);
-            }
             close(fd);
         }
     }

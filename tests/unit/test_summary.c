@@ -148,12 +148,10 @@ static void has_all_of(const json_t *got, const json_t *wanted, const char *why)
     else if (!json_is_object(wanted) && !json_is_array(wanted) &&
              !json_equal(got, wanted))
         fail_msg("%s: %s", why, json_dumps(got, JSON_ENCODE_ANY));
-    json_object_foreach ((json_t *)(uintptr_t)wanted, name, value) {
+    json_object_foreach ((json_t *)(uintptr_t)wanted, name, value)
         has_all_of(json_object_get(got, name), value, why);
-    }
-    json_array_foreach (wanted, i, value) {
+    json_array_foreach (wanted, i, value)
         has_all_of(json_array_get(got, i), value, why);
-    }
 }
 
 /* The JSON of the only point of the rows, without a reason, which is read later. */
@@ -354,10 +352,9 @@ static void figures_are_per_rank_and_case(void **state)
     const struct summary_figure *figure;
     struct summary *summary;
 
-    for (int step = 0; step < 1000; step++) {
+    for (int step = 0; step < 1000; step++)
         for (int rank = 0; rank < 2; rank++)
             add_figure(write, 0, rank, step == 500 ? -1.0 : 1000.0 - step + rank, step);
-    }
     store_it(fixture, write);
     summary = summary_of(fixture, (struct summary_query){.points = 100});
     assert_int_equal(summary->n_figures, 2);

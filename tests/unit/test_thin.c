@@ -25,10 +25,9 @@ static double alarm_of(const void *line, size_t i)
 
 static bool has(const size_t *kept, size_t n, size_t wanted)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (kept[i] == wanted)
             return true;
-    }
     return false;
 }
 

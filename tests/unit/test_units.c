@@ -46,10 +46,9 @@ static void reads_each_spelling(void **state)
         if (bytes != (uint64_t)json_integer_value(json_array_get(item, 1)))
             fail_msg("%s: %llu", text, (unsigned long long)bytes);
     }
-    json_array_foreach (vectors_list(document, "refused"), i, item) {
+    json_array_foreach (vectors_list(document, "refused"), i, item)
         if (units_parse_size(json_string_value(item), &bytes, NULL) == 0)
             fail_msg("%s was read", json_string_value(item));
-    }
     assert_int_equal(units_parse_size("9223372036854775807", &bytes, NULL), 0);
     assert_true(bytes == INT64_MAX);
     json_decref(document);

@@ -41,10 +41,9 @@ static const struct {
 static void measures_each_sequence(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         if (utf8_sequence(cases[i].bytes, cases[i].len) != cases[i].sequence)
             fail_msg("case %zu", i);
-    }
 }
 
 static void cleans_what_was_cut_inside_a_character(void **state)
@@ -84,10 +83,9 @@ static void a_cut_is_made_between_characters(void **state)
     char text[] = "caf\xc3\xa9\xe2\x82";
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++)
         if (utf8_fit(cuts[i].text, cuts[i].most) != cuts[i].fits)
             fail_msg("cut %zu: %d", i, utf8_fit(cuts[i].text, cuts[i].most));
-    }
     utf8_trim(text);
     assert_string_equal(text, "caf\xc3\xa9");
     utf8_trim(text);

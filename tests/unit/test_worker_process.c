@@ -56,9 +56,8 @@ static void note(void *arg, int rank, const char *line, size_t len)
 
     assert_non_null(event);
     assert_null(seen->done[rank]); /* "done" is the last one */
-    if (!seen->first[rank]) {
+    if (!seen->first[rank])
         seen->first[rank] = json_incref(event);
-    }
     if (strcmp(type, "done") == 0) {
         seen->done[rank] = json_incref(event);
         seen->done_ns[rank] = clock_monotonic_ns();
@@ -95,9 +94,8 @@ static int ranks_ok(const struct seen *seen)
 {
     int n = 0;
 
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         n += seen->done[rank] && json_get_bool(seen->done[rank], "ok", false);
-    }
     return n;
 }
 
@@ -231,9 +229,8 @@ static void a_rank_that_kills_itself_in_a_row_is_named(void **state)
 
 static void stop_all(struct worker_group *group)
 {
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         kill(group->workers[rank].pid, SIGTERM);
-    }
 }
 
 /* A SIGTERM ends what hangs, with the same word from every rank. */
@@ -324,9 +321,8 @@ static void a_bad_case_is_refused_before_it_joins(void **state)
     write_case("\"sizes\":[8],\"iters\":0");
     start(&group, &seen, 0);
     assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         assert_string_equal(code_of(&seen, rank), "bad_case");
-    }
     end(&group, &seen);
 }
 
@@ -337,12 +333,10 @@ static int count_names(const char *path)
     const struct dirent *entry;
     int n = 0;
 
-    while (dir && (entry = readdir(dir))) {
+    while (dir && (entry = readdir(dir)))
         n += strstr(entry->d_name, "ringbench") != NULL;
-    }
-    if (dir) {
+    if (dir)
         closedir(dir);
-    }
     return n;
 }
 
@@ -358,9 +352,8 @@ static void nothing_is_left_in_dev_shm_after_a_kill(void **state)
     assert_int_equal(worker_group_read(&group, QUIET_MS, &seen.is_running, note, &seen),
                      1);
     assert_int_equal(count_names("/dev/shm"), before);
-    for (int rank = 0; rank < RANKS; rank++) {
+    for (int rank = 0; rank < RANKS; rank++)
         kill(group.workers[rank].pid, SIGKILL);
-    }
     assert_int_equal(worker_group_read(&group, QUIET_MS, NULL, note, &seen), 0);
     assert_int_equal(count_names("/dev/shm"), before);
     end(&group, &seen);

@@ -28,9 +28,8 @@ static void cpu_model(char *text, size_t size)
             break;
         }
     }
-    if (file) {
+    if (file)
         fclose(file);
-    }
 }
 
 static json_t *host_probe(void)
@@ -64,9 +63,8 @@ static int prepare(struct backend_comm *comm, int world_size, struct error *err)
     comm->targets = calloc(n, sizeof(*comm->targets));
     comm->flows = calloc(2 * n, sizeof(*comm->flows));
     if (!comm->block || !comm->scratch || !comm->sources || !comm->targets ||
-        !comm->flows) {
+        !comm->flows)
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    }
     return 0;
 }
 
@@ -106,9 +104,8 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
         return NULL;
     }
-    if (!prepare(comm, env->world_size, err)) {
+    if (!prepare(comm, env->world_size, err))
         comm->world = mesh_create(&config, err);
-    }
     if (comm->world) {
         comm->mesh = backend_env_is_split(env) ? connect_group(comm, env, config, err)
                                                : comm->world;
@@ -126,9 +123,8 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
 static void host_destroy(struct backend_comm *comm)
 {
     if (comm) {
-        if (comm->mesh != comm->world) {
+        if (comm->mesh != comm->world)
             mesh_destroy(comm->mesh);
-        }
         mesh_destroy(comm->world);
         release(comm);
     }
@@ -137,9 +133,8 @@ static void host_destroy(struct backend_comm *comm)
 static void host_abort(struct backend_comm *comm)
 {
     if (comm) {
-        if (comm->mesh != comm->world) {
+        if (comm->mesh != comm->world)
             mesh_abort(comm->mesh);
-        }
         mesh_abort(comm->world);
         release(comm);
     }
@@ -164,9 +159,8 @@ static int host_alloc(struct backend_comm *comm, size_t bytes, void **send, void
     struct shm_group *group = &comm->mesh->group;
     size_t each = (bytes + 4095) / 4096 * 4096;
 
-    if (shm_group_alloc(group, 2 * each, err) || mesh_barrier(comm->mesh, err)) {
+    if (shm_group_alloc(group, 2 * each, err) || mesh_barrier(comm->mesh, err))
         return -1;
-    }
     /* Buffers that the caches cannot hold are better written past them. */
     comm->stream_bytes =
         2 * each * (size_t)group->n > CACHE_BYTES ? STREAM_BYTES : SIZE_MAX;
@@ -218,9 +212,8 @@ static int host_run(struct backend_comm *comm, const struct backend_call *call,
 
     if (comm->mesh->world_size == 1) {
         memmove(call->recv, call->send, host_send_bytes(comm, call));
-        if (call->redop == REDOP_MULSUM) {
+        if (call->redop == REDOP_MULSUM)
             host_scale(comm, call->dtype, 0, call->recv, call->recv, call->count);
-        }
         return 0;
     }
     status = comm->mesh->is_local ? shm_run(comm, call) : net_run(comm, call);

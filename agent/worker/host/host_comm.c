@@ -6,9 +6,8 @@ size_t host_send_bytes(const struct backend_comm *comm, const struct backend_cal
     size_t bytes = call->count * dtype_size(call->dtype);
 
     /* The same on all ranks: it decides how they do it. */
-    if (call->traffic) {
+    if (call->traffic)
         return call->traffic->most * dtype_size(call->dtype);
-    }
     bool is_wide = call->kind == COLLECTIVE_REDUCE_SCATTER ||
                    call->kind == COLLECTIVE_ALLTOALL || call->kind == COLLECTIVE_SCATTER;
 

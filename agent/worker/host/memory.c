@@ -20,9 +20,8 @@ static size_t read_text(const char *path, char *text, size_t size)
     size_t len = file ? fread(text, 1, size - 1, file) : 0;
 
     text[len] = '\0';
-    if (file) {
+    if (file)
         fclose(file);
-    }
     return len;
 }
 
@@ -32,9 +31,8 @@ uint64_t memory_parse_meminfo(const char *text, const char *key)
 
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, key, len) == 0 && line[len] == ':') {
+        if (strncmp(line, key, len) == 0 && line[len] == ':')
             return strtoull(line + len + 1, NULL, 10) * 1024;
-        }
     }
     return 0;
 }
@@ -58,9 +56,8 @@ static uint64_t cgroup_number(const char *dir, const char *file)
     char path[PATH_MAX], text[64];
 
     snprintf(path, sizeof(path), "%s/%s", dir, file);
-    if (read_text(path, text, sizeof(text)) == 0 || text[0] == 'm') {
+    if (read_text(path, text, sizeof(text)) == 0 || text[0] == 'm')
         return UINT64_MAX;
-    }
     return strtoull(text, NULL, 10);
 }
 
@@ -69,9 +66,8 @@ static uint64_t room_in(const char *dir, const char *limit_file, const char *usa
     uint64_t limit = cgroup_number(dir, limit_file);
     uint64_t usage = cgroup_number(dir, usage_file);
 
-    if (limit == UINT64_MAX || usage == UINT64_MAX) {
+    if (limit == UINT64_MAX || usage == UINT64_MAX)
         return UINT64_MAX;
-    }
     return limit > usage ? limit - usage : 0;
 }
 
@@ -88,9 +84,8 @@ static uint64_t room_up(const char *mount, const char *group, const char *limit_
         uint64_t room = room_in(dir, limit_file, usage_file);
         least = room < least ? room : least;
         char *slash = strrchr(dir, '/');
-        if (!slash || slash == dir) {
+        if (!slash || slash == dir)
             break;
-        }
         *slash = '\0';
     }
     return least;
@@ -108,9 +103,8 @@ static uint64_t cgroup_room(void)
         char *controllers = strchr(line, ':');
         char *group = controllers ? strchr(controllers + 1, ':') : NULL;
         uint64_t room = UINT64_MAX;
-        if (!group) {
+        if (!group)
             continue;
-        }
         *group++ = '\0';
         group = strcmp(group, "/") == 0 ? group + 1 : group;
         if (controllers[1] == '\0') {

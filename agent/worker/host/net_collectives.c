@@ -149,9 +149,8 @@ static void begin_sum(struct backend_comm *comm, const struct backend_call *call
                       void *sum)
 {
     memmove(sum, call->send, call->count * dtype_size(call->dtype));
-    if (call->redop == REDOP_MULSUM) {
+    if (call->redop == REDOP_MULSUM)
         host_scale(comm, call->dtype, comm->mesh->rank, sum, sum, call->count);
-    }
 }
 
 static void combine(struct backend_comm *comm, const struct backend_call *call, void *out,
@@ -177,9 +176,8 @@ static int small_all_reduce(struct backend_comm *comm, const struct backend_call
     int n = mesh->world_size, rank = mesh->rank, power = 1;
     char *other = comm->scratch;
 
-    while (power * 2 <= n) {
+    while (power * 2 <= n)
         power *= 2;
-    }
     begin_sum(comm, call, call->recv);
     if (rank >= power) {
         return swap_with(mesh, rank - power, call->recv, NULL, bytes) ||
@@ -188,15 +186,13 @@ static int small_all_reduce(struct backend_comm *comm, const struct backend_call
                    : 0;
     }
     if (rank + power < n) {
-        if (swap_with(mesh, rank + power, NULL, other, bytes)) {
+        if (swap_with(mesh, rank + power, NULL, other, bytes))
             return -1;
-        }
         combine(comm, call, call->recv, other);
     }
     for (int bit = 1; bit < power; bit *= 2) {
-        if (swap_with(mesh, rank ^ bit, call->recv, other, bytes)) {
+        if (swap_with(mesh, rank ^ bit, call->recv, other, bytes))
             return -1;
-        }
         combine(comm, call, call->recv, other);
     }
     complete(comm, call);
@@ -210,23 +206,20 @@ static int small_broadcast(struct backend_comm *comm, const struct backend_call 
     struct mesh *mesh = comm->mesh;
     int n = mesh->world_size, self = wrap(mesh->rank - call->root, n), bit = 1;
 
-    if (self == 0) {
+    if (self == 0)
         memmove(call->recv, call->send, bytes);
-    }
     for (; bit < n; bit *= 2) {
         if (self & bit) {
             int parent = wrap(self - bit + call->root, n);
-            if (swap_with(mesh, parent, NULL, call->recv, bytes)) {
+            if (swap_with(mesh, parent, NULL, call->recv, bytes))
                 return -1;
-            }
             break;
         }
     }
     for (bit /= 2; bit > 0; bit /= 2) {
         int child = wrap(self + bit + call->root, n);
-        if (self + bit < n && swap_with(mesh, child, call->recv, NULL, bytes)) {
+        if (self + bit < n && swap_with(mesh, child, call->recv, NULL, bytes))
             return -1;
-        }
     }
     return 0;
 }
@@ -241,15 +234,12 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
 
     begin_sum(comm, call, sum);
     for (int bit = 1; bit < n; bit *= 2) {
-        if (self & bit) {
+        if (self & bit)
             return swap_with(mesh, wrap(self - bit + call->root, n), sum, NULL, bytes);
-        }
-        if (self + bit >= n) {
+        if (self + bit >= n)
             continue;
-        }
-        if (swap_with(mesh, wrap(self + bit + call->root, n), NULL, other, bytes)) {
+        if (swap_with(mesh, wrap(self + bit + call->root, n), NULL, other, bytes))
             return -1;
-        }
         combine(comm, call, sum, other);
     }
     complete(comm, call);
@@ -261,9 +251,8 @@ static int all_reduce(struct backend_comm *comm, const struct backend_call *call
 {
     size_t lines = (plan->bytes + 63) / 64;
 
-    if (plan->bytes <= HOST_SMALL_BYTES) {
+    if (plan->bytes <= HOST_SMALL_BYTES)
         return small_all_reduce(comm, call, plan->bytes);
-    }
     plan->piece = (lines + (size_t)plan->n - 1) / (size_t)plan->n * 64;
     return run_ring(comm, call, plan_all_reduce, plan, 2 * (size_t)(plan->n - 1));
 }
@@ -273,9 +262,8 @@ static int all_gather(struct backend_comm *comm, const struct backend_call *call
 {
     char *own = plan->recv + (size_t)comm->mesh->rank * plan->bytes;
 
-    if (own != plan->send) {
+    if (own != plan->send)
         memcpy(own, plan->send, plan->bytes);
-    }
     return run_ring(comm, call, plan_all_gather, plan, (size_t)plan->n - 1);
 }
 
@@ -284,15 +272,12 @@ static int broadcast(struct backend_comm *comm, const struct backend_call *call,
 {
     const struct mesh *mesh = comm->mesh;
 
-    if (plan->bytes <= HOST_SMALL_BYTES) {
+    if (plan->bytes <= HOST_SMALL_BYTES)
         return small_broadcast(comm, call, plan->bytes);
-    }
-    while (mesh->ring[wrap(plan->at - plan->distance, plan->n)] != call->root) {
+    while (mesh->ring[wrap(plan->at - plan->distance, plan->n)] != call->root)
         plan->distance++;
-    }
-    if (plan->distance == 0 && plan->recv != plan->send) {
+    if (plan->distance == 0 && plan->recv != plan->send)
         memcpy(plan->recv, plan->send, plan->bytes);
-    }
     return run_ring(comm, call, plan_broadcast, plan, plan->pieces + 1);
 }
 
@@ -301,13 +286,11 @@ static int reduce(struct backend_comm *comm, const struct backend_call *call,
 {
     const struct mesh *mesh = comm->mesh;
 
-    if (plan->bytes <= HOST_SMALL_BYTES) {
+    if (plan->bytes <= HOST_SMALL_BYTES)
         return small_reduce(comm, call, plan->bytes);
-    }
     /* The chain begins behind the root and ends at it. */
-    while (mesh->ring[wrap(plan->at - 1 - plan->distance, plan->n)] != call->root) {
+    while (mesh->ring[wrap(plan->at - 1 - plan->distance, plan->n)] != call->root)
         plan->distance++;
-    }
     return run_ring(comm, call, plan_reduce, plan, plan->pieces + 1);
 }
 
@@ -339,9 +322,8 @@ static int direct(struct backend_comm *comm, const struct backend_call *call,
         size_t own = (size_t)rank * plan->bytes;
         const char *from = plan->send + (is_gather ? 0 : own);
         char *to = plan->recv + (is_alltoall || is_gather ? own : 0);
-        if (to != from) {
+        if (to != from)
             memcpy(to, from, plan->bytes);
-        }
     }
     return mesh_exchange(mesh, sends, n_sends, recvs, n_recvs);
 }
@@ -382,9 +364,8 @@ static int hypercube(struct backend_comm *comm, const struct plan *plan)
     struct mesh *mesh = comm->mesh;
     char *own = plan->recv + (size_t)mesh->rank * plan->bytes;
 
-    if (own != plan->send) {
+    if (own != plan->send)
         memcpy(own, plan->send, plan->bytes);
-    }
     for (int mask = 1; mask < mesh->world_size; mask *= 2) {
         int first = mesh->rank & ~(mask - 1);
         size_t len = (size_t)mask * plan->bytes;
@@ -392,9 +373,8 @@ static int hypercube(struct backend_comm *comm, const struct plan *plan)
         struct flow out = {link, plan->recv + (size_t)first * plan->bytes, len, 0};
         struct flow in = {link, plan->recv + (size_t)(first ^ mask) * plan->bytes, len,
                           0};
-        if (mesh_exchange(mesh, &out, 1, &in, 1)) {
+        if (mesh_exchange(mesh, &out, 1, &in, 1))
             return -1;
-        }
     }
     return 0;
 }

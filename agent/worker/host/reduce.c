@@ -13,9 +13,8 @@ extern const struct reduce_kernels reduce_kernels_avx2;
 const struct reduce_kernels *reduce_kernels(void)
 {
 #ifdef REDUCE_HAVE_AVX2
-    if (__builtin_cpu_supports("avx2")) {
+    if (__builtin_cpu_supports("avx2"))
         return &reduce_kernels_avx2;
-    }
 #endif
     return &reduce_kernels_base;
 }

@@ -134,9 +134,8 @@ static void stream(void *to, const void *from, size_t bytes)
         out += sizeof(VECTOR);
         in += sizeof(VECTOR);
     }
-    if (bytes > 0) {
+    if (bytes > 0)
         memcpy(out, in, bytes);
-    }
 }
 #else
 static void stream(void *to, const void *from, size_t bytes)

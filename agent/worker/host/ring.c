@@ -27,9 +27,8 @@ static void seek(struct ring *ring, struct cursor *cursor, size_t t)
     memset(&cursor->step, 0, sizeof(cursor->step));
     cursor->t = t;
     cursor->at = 0;
-    if (t < ring->steps) {
+    if (t < ring->steps)
         ring->plan(ring->arg, t, &cursor->step);
-    }
 }
 
 /* Bytes of the current piece that may be sent by now. */
@@ -37,9 +36,8 @@ static size_t ready_bytes(const struct ring *ring)
 {
     const struct cursor *out = &ring->out;
 
-    if (!out->step.is_chained || ring->in.t >= out->t) {
+    if (!out->step.is_chained || ring->in.t >= out->t)
         return out->step.send_len;
-    }
     return ring->in.t + 1 == out->t ? ring->in.at : 0;
 }
 
@@ -57,12 +55,10 @@ static int pump_out(struct ring *ring)
         struct flow flow = {ring->next, (char *)(uintptr_t)out->step.send,
                             ready_bytes(ring), out->at};
         int status = flow.done < flow.len ? mesh_push(ring->comm->mesh, &flow) : 0;
-        if (status < 0) {
+        if (status < 0)
             return -1;
-        }
-        if (status == 0) {
+        if (status == 0)
             break;
-        }
         out->at = flow.done;
         moved = 1;
     }
@@ -81,15 +77,13 @@ static void reduce_held(struct ring *ring, size_t count)
 
     if (ring->call->redop == REDOP_MULSUM) {
         host_scale(ring->comm, type, ring->comm->mesh->rank, to, own, count);
-        if (step->is_raw) {
+        if (step->is_raw)
             host_scale(ring->comm, type, ring->prev->rank, scratch, scratch, count);
-        }
         own = to;
     }
     kernels->reduce[type][ring->call->redop](to, own, scratch, count);
-    if (step->is_complete && ring->call->redop == REDOP_AVG) {
+    if (step->is_complete && ring->call->redop == REDOP_AVG)
         kernels->divide[type](to, count, ring->comm->mesh->world_size);
-    }
 }
 
 /* Receive into the scratch and reduce what is whole. */
@@ -103,13 +97,11 @@ static int pull_reduced(struct ring *ring)
                         ring->held};
 
     int status = mesh_pull(ring->comm->mesh, &flow);
-    if (status <= 0) {
+    if (status <= 0)
         return status;
-    }
     ring->held = flow.done;
-    if (ring->held < flow.len) {
+    if (ring->held < flow.len)
         return 1;
-    }
     reduce_held(ring, ring->held / ring->element);
     in->at += ring->held;
     ring->held = 0;
@@ -135,9 +127,8 @@ static int pump_in(struct ring *ring)
 {
     struct cursor *in = &ring->in;
 
-    if (!may_receive(ring)) {
+    if (!may_receive(ring))
         return 0;
-    }
     if (in->at == in->step.recv_len) {
         seek(ring, in, in->t + 1);
         return 1;
@@ -172,14 +163,12 @@ int ring_run(struct backend_comm *comm, const struct backend_call *call,
     while (ring.out.t < steps || ring.in.t < steps) {
         int received = pump_in(&ring);
         int sent = received < 0 ? -1 : pump_out(&ring);
-        if (sent < 0) {
+        if (sent < 0)
             return -1;
-        }
-        if (sent || received) {
+        if (sent || received)
             idle = (struct watch_idle){0};
-        } else if (wait_more(&ring, &idle)) {
+        else if (wait_more(&ring, &idle))
             return -1;
-        }
     }
     return 0;
 }

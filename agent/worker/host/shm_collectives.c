@@ -26,14 +26,12 @@ struct shm_op {
 
 static void copy(const struct shm_op *op, char *to, const char *from, size_t len)
 {
-    if (to == from) {
+    if (to == from)
         return;
-    }
-    if (op->is_streamed) {
+    if (op->is_streamed)
         op->comm->kernels->stream(to, from, len);
-    } else {
+    else
         memcpy(to, from, len);
-    }
 }
 
 /* mulsum: a member's input as it is added. */
@@ -76,14 +74,11 @@ static void reduce_block(const struct shm_op *op, int first, size_t at, size_t l
         return;
     }
     reduce(out, op->sources[first] + at, op->sources[second] + at, count);
-    for (int i = second + 1; i < op->n; i++) {
-        if (i != first) {
+    for (int i = second + 1; i < op->n; i++)
+        if (i != first)
             reduce(out, out, op->sources[i] + at, count);
-        }
-    }
-    if (op->call->redop == REDOP_AVG) {
+    if (op->call->redop == REDOP_AVG)
         kernels->divide[op->call->dtype](out, count, op->n);
-    }
 }
 
 /* Reduce bytes at .. at + len of all inputs to `out` and to the same place, at, of all of
@@ -98,9 +93,8 @@ static void reduce_range(const struct shm_op *op, int first, size_t at, size_t l
         copy(op, out + done, block, part);
         for (int i = 0; i < n_others; i++) {
             char *to = others[i] + at + done;
-            if (to != out + done) {
+            if (to != out + done)
                 copy(op, to, block, part);
-            }
         }
     }
 }
@@ -132,12 +126,10 @@ static void reduce(const struct shm_op *op)
     int root = op->call->root;
     size_t at = 0, len = op->bytes;
 
-    if (op->is_small && op->self != root) {
+    if (op->is_small && op->self != root)
         return;
-    }
-    if (!op->is_small) {
+    if (!op->is_small)
         own_share(op, &at, &len);
-    }
     reduce_range(op, root, at, len, op->targets[root] + at, NULL, 0);
 }
 
@@ -175,18 +167,16 @@ static void gather(const struct shm_op *op)
              op->bytes);
         return;
     }
-    for (int i = 0; op->self == root && i < op->n; i++) {
+    for (int i = 0; op->self == root && i < op->n; i++)
         copy(op, op->targets[root] + (size_t)i * op->bytes, op->sources[i], op->bytes);
-    }
 }
 
 static void share_out(const struct shm_op *op)
 {
     const char *from = op->sources[op->call->root];
 
-    if (op->call->kind == COLLECTIVE_SCATTER) {
+    if (op->call->kind == COLLECTIVE_SCATTER)
         from += (size_t)op->self * op->bytes;
-    }
     copy(op, op->targets[op->self], from, op->bytes);
 }
 
@@ -206,11 +196,10 @@ static void alltoallv(const struct shm_op *op)
         char *to = op->targets[op->self] + plan->recv_at[i] * element;
         const char *from = op->sources[i] + plan->peer_at[i] * element;
         size_t len = plan->recv_count[i] * element;
-        if (k == 0) {
+        if (k == 0)
             memmove(to, from, len); /* in place they may overlap */
-        } else {
+        else
             copy(op, to, from, len);
-        }
     }
 }
 
@@ -223,9 +212,8 @@ static int hypercube(const struct shm_op *op)
     for (int mask = 1; mask < op->n; mask *= 2) {
         int first = (op->self & ~(mask - 1)) ^ mask; /* of what the partner has */
         size_t at = (size_t)first * op->bytes;
-        if (shm_group_barrier(&op->comm->mesh->group)) {
+        if (shm_group_barrier(&op->comm->mesh->group))
             return -1;
-        }
         copy(op, own + at, op->targets[op->self ^ mask] + at, (size_t)mask * op->bytes);
     }
     return 0;
@@ -272,12 +260,10 @@ static int run_small(struct shm_op *op, size_t send_bytes)
 
     op->is_small = true;
     memcpy(shm_group_slot_begin(group, send_bytes), op->call->send, send_bytes);
-    if (shm_group_slot_publish(group)) {
+    if (shm_group_slot_publish(group))
         return -1;
-    }
-    for (int i = 0; i < op->n; i++) {
+    for (int i = 0; i < op->n; i++)
         comm->sources[i] = shm_group_slot(group, i);
-    }
     comm->targets[op->self] = op->call->recv;
     /* targets has the own entry only: what is the root's alone, the root does. */
     work(op);
@@ -296,9 +282,8 @@ static int enter(struct shm_op *op)
     atomic_store_explicit(&own->head->line.offsets[1],
                           (size_t)((char *)op->call->recv - own->data),
                           memory_order_relaxed);
-    if (shm_group_barrier(group)) {
+    if (shm_group_barrier(group))
         return -1;
-    }
     for (int i = 0; i < op->n; i++) {
         const struct shm_peer *peer = &group->peers[i];
         _Atomic uint64_t *offsets = peer->head->line.offsets;
@@ -324,22 +309,18 @@ int shm_run(struct backend_comm *comm, const struct backend_call *call)
                         .sources = comm->sources,
                         .targets = comm->targets};
 
-    if (send_bytes <= comm->small_bytes && call->kind != COLLECTIVE_HYPERCUBE) {
+    if (send_bytes <= comm->small_bytes && call->kind != COLLECTIVE_HYPERCUBE)
         return run_small(&op, send_bytes);
-    }
     op.is_streamed = send_bytes >= comm->stream_bytes;
-    if (enter(&op)) {
+    if (enter(&op))
         return -1;
-    }
     if (call->kind == COLLECTIVE_HYPERCUBE) {
-        if (hypercube(&op)) {
+        if (hypercube(&op))
             return -1;
-        }
     } else {
         work(&op);
     }
-    if (op.is_streamed) {
+    if (op.is_streamed)
         reduce_finish_stream();
-    }
     return shm_group_barrier(group);
 }

@@ -25,12 +25,10 @@ static void release_device(struct backend_comm *comm)
         GUARDED(&comm->guard, "cudaStreamDestroy",
                 comm->cuda.call.stream_destroy(comm->stream));
     }
-    if (comm->timer_start) {
+    if (comm->timer_start)
         comm->cuda.call.event_destroy(comm->timer_start);
-    }
-    if (comm->timer_end) {
+    if (comm->timer_end)
         comm->cuda.call.event_destroy(comm->timer_end);
-    }
     backlog_release(comm);
     comm_laps_release(comm);
 }
@@ -42,9 +40,8 @@ static int choose_device(struct backend_comm *comm, int local_rank, struct error
     int count;
 
     if (GUARDED(&comm->guard, "cudaGetDeviceCount",
-                probe_devices(&comm->cuda, &count, err))) {
+                probe_devices(&comm->cuda, &count, err)))
         return -1;
-    }
     if (chosen && atoi(chosen) >= count) {
         return error_set(err, ERROR_UNSUPPORTED,
                          "the run wants its device %s, but only %d GPU%s visible", chosen,
@@ -83,20 +80,17 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
     const struct cuda_functions *call = &comm->cuda.call;
 
     if (probe_load(&comm->cuda, &comm->nccl, err) ||
-        choose_device(comm, local_rank, err) || describe_device(comm, err)) {
+        choose_device(comm, local_rank, err) || describe_device(comm, err))
         return -1;
-    }
     int code = CUDA_SUCCESS_CODE;
     if (comm->options.stream != NCCL_STREAM_NULL) {
         code = GUARDED(&comm->guard, "cudaStreamCreate",
                        call->stream_create(&comm->stream, CUDA_STREAM_NON_BLOCKING_FLAG));
     }
-    if (!code) {
+    if (!code)
         code = call->event_create(&comm->timer_start);
-    }
-    if (!code) {
+    if (!code)
         code = call->event_create(&comm->timer_end);
-    }
     return comm_cuda(comm, code, "setting up the GPU", err) || kernels_load(comm, err)
                ? -1
                : 0;
@@ -129,19 +123,16 @@ static int compare_identities(struct backend_comm *comm, struct error *err)
     struct nccl_identity *all = calloc((size_t)n, sizeof(*all));
     char remark[256];
 
-    if (!all) {
+    if (!all)
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    }
     int status = mesh_allgather(comm->mesh, &comm->identity, sizeof(*all), all, err);
-    if (!status) {
+    if (!status)
         status = identity_compare(all, n, err);
-    }
     if (!status) {
         comm->sharers = identity_sharers(all, n, comm->mesh->rank);
         identity_remark(all, n, remark, sizeof(remark));
-        if (*remark && comm->mesh->rank == 0) {
+        if (*remark && comm->mesh->rank == 0)
             log_warn("%s", remark);
-        }
     }
     free(all);
     return status;
@@ -153,29 +144,25 @@ static int form(struct backend_comm *comm, const struct backend_env *env,
     struct nccl_id ids[NCCL_IDS_MAX];
     char scope[32] = "";
 
-    if (backend_env_is_split(env)) {
+    if (backend_env_is_split(env))
         snprintf(scope, sizeof(scope), "group/%d/", env->group);
-    }
     comm->n_ids = nccl_ids_count(&comm->nccl, comm->world_size);
     struct nccl_ids_ranks ranks = {scope, comm->rank, comm->world_size, comm->n_ids};
-    if (nccl_ids_exchange(&comm->nccl, env->store, &ranks, env->timeout_ms, ids, err)) {
+    if (nccl_ids_exchange(&comm->nccl, env->store, &ranks, env->timeout_ms, ids, err))
         return -1;
-    }
     return nccl_init_run(comm, ids, comm->n_ids, env->timeout_ms, err);
 }
 
 static void nccl_abort(struct backend_comm *comm)
 {
-    if (!comm) {
+    if (!comm)
         return;
-    }
     nccl_guard_stop(&comm->guard);
     bool is_stuck = comm->init != NULL;
     if (is_stuck || comm->comm) {
         /* The process holds what no call can free in time, and has said its last word. */
-        if (!is_stuck && nccl_end(comm, true, END_MS)) {
+        if (!is_stuck && nccl_end(comm, true, END_MS))
             log_warn("ncclCommAbort has not returned in %d s", END_MS / 1000);
-        }
         fflush(NULL);
         _exit(1);
     }
@@ -230,34 +217,29 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
 {
     /* Reaching a GPU is the first that may take for ever. */
     if (nccl_guard_start(&comm->guard, &comm->mesh->watch, &comm->nccl, env,
-                         comm->give_up_ns, err)) {
+                         comm->give_up_ns, err))
         return -1;
-    }
     identify(comm, env);
     if (compare_identities(comm, err) ||
-        reach_check(comm->mesh, comm->identity.node, err)) {
+        reach_check(comm->mesh, comm->identity.node, err))
         return -1;
-    }
     comm->memory.before_init = comm_free_bytes(comm);
-    if (form(comm, env, err)) {
+    if (form(comm, env, err))
         return -1;
-    }
     comm->memory.after_init = comm_free_bytes(comm);
     return 0;
 }
 
 static void nccl_destroy(struct backend_comm *comm)
 {
-    if (!comm) {
+    if (!comm)
         return;
-    }
     nccl_guard_set_leaving(&comm->guard, comm->leave_ns);
     comm_capture_drop(comm);
     comm_deregister(comm);
     comm_drop_operations(comm);
-    if (comm->comm && nccl_end(comm, false, END_MS)) {
+    if (comm->comm && nccl_end(comm, false, END_MS))
         log_warn("ncclCommDestroy has not returned in %d s", END_MS / 1000);
-    }
     comm_free(comm);
     kernels_unload(comm);
     release_device(comm);
@@ -296,9 +278,8 @@ static json_t *nccl_report(struct backend_comm *comm)
 
 static void nccl_mark(const struct backend_comm *comm, json_t *row)
 {
-    if (comm->sharers > 1) {
+    if (comm->sharers > 1)
         json_object_set_new(row, "ranks_per_gpu", json_integer(comm->sharers));
-    }
 }
 
 static int nccl_run(struct backend_comm *comm, const struct backend_call *call,
@@ -319,9 +300,8 @@ static int nccl_group_end(struct backend_comm *comm, struct error *err)
     nccl_guard_enter(&comm->guard, "ncclGroupEnd");
     int result = comm->nccl.call.group_end();
     nccl_guard_leave(&comm->guard);
-    if (comm_nccl(comm, result, "ncclGroupEnd", err)) {
+    if (comm_nccl(comm, result, "ncclGroupEnd", err))
         return -1;
-    }
     return backlog_mark(comm, err);
 }
 
@@ -344,9 +324,8 @@ static int nccl_timer_stop(struct backend_comm *comm, double *us, struct error *
 
     int code = GUARDED(&comm->guard, "cudaEventRecord",
                        comm->cuda.call.event_record(comm->timer_end, comm->stream));
-    if (comm_cuda(comm, code, "cudaEventRecord", err) || comm_wait(comm, err)) {
+    if (comm_cuda(comm, code, "cudaEventRecord", err) || comm_wait(comm, err))
         return -1;
-    }
     code = comm->cuda.call.event_elapsed_ms(&ms, comm->timer_start, comm->timer_end);
     *us = (double)ms * 1e3;
     return comm_cuda(comm, code, "cudaEventElapsedTime", err);
@@ -417,12 +396,10 @@ struct backend backend_nccl(void)
     struct nccl_lib nccl;
 
     /* Without libraries the probe says why; a case then fails with the same words. */
-    if (probe_load(&cuda, &nccl, NULL)) {
+    if (probe_load(&cuda, &nccl, NULL))
         return backend;
-    }
     backend.is_emulated = cuda.is_emulated || nccl.is_emulated;
-    if (nccl.version < NCCL_WITH_FP8) {
+    if (nccl.version < NCCL_WITH_FP8)
         backend.dtypes &= ~(1u << DTYPE_FLOAT8E4M3 | 1u << DTYPE_FLOAT8E5M2);
-    }
     return backend;
 }

@@ -65,9 +65,8 @@ static int load(struct cuda_lib *cuda, const char *override, const char *const *
 
     memset(cuda, 0, sizeof(*cuda));
     if (!handle || shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),
-                                      &cuda->call, err)) {
+                                      &cuda->call, err))
         return -1;
-    }
     cuda->call.runtime_version(&cuda->runtime);
     cuda->call.driver_version(&cuda->driver);
     cuda->is_emulated = cuda->call.emulated != NULL;
@@ -87,14 +86,12 @@ int cuda_lib_load(struct cuda_lib *cuda, struct error *err)
     struct error why = {0};
     struct cuda_lib older;
 
-    if (load(cuda, override, library_names, &why)) {
+    if (load(cuda, override, library_names, &why))
         return error_set(err, ERROR_UNSUPPORTED, "CUDA runtime: %s", why.text);
-    }
     bool is_chosen = override && *override;
     if (!is_chosen && is_too_new(cuda) && !load(&older, NULL, older_names, NULL) &&
-        !is_too_new(&older)) {
+        !is_too_new(&older))
         *cuda = older;
-    }
     return 0;
 }
 

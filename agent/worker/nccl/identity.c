@@ -75,9 +75,8 @@ static int next_rank(const struct nccl_identity *all, int n, const struct trait 
 {
     int rank = after + 1;
 
-    while (rank < n && trait->value(&all[rank]) != value) {
+    while (rank < n && trait->value(&all[rank]) != value)
         rank++;
-    }
     return rank;
 }
 
@@ -110,11 +109,9 @@ static void list_ranks(const struct nccl_identity *all, int n, const struct trai
 
 static bool is_new(const struct nccl_identity *all, int rank, const struct trait *trait)
 {
-    for (int before = 0; before < rank; before++) {
-        if (trait->value(&all[before]) == trait->value(&all[rank])) {
+    for (int before = 0; before < rank; before++)
+        if (trait->value(&all[before]) == trait->value(&all[rank]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -127,17 +124,15 @@ static void describe(const struct nccl_identity *all, int n, const struct trait 
     snprintf(text, size, "%s differ:", trait->title);
     for (int rank = 0; rank < n && values < VALUES_MAX; rank++) {
         char name[32], part[64];
-        if (!is_new(all, rank, trait)) {
+        if (!is_new(all, rank, trait))
             continue;
-        }
         snprintf(part, sizeof(part), "%s %s on ", values++ ? ";" : "",
                  trait->name(trait->value(&all[rank]), name));
         append(text, size, part);
         list_ranks(all, n, trait, trait->value(&all[rank]), text, size);
     }
-    if (values < 2) {
+    if (values < 2)
         *text = '\0';
-    }
 }
 
 static int check_trait(const struct nccl_identity *all, int n, const struct trait *trait,
@@ -180,9 +175,8 @@ static int check_failures(const struct nccl_identity *all, int n, struct error *
             first = rank;
         }
     }
-    if (failed == 0) {
+    if (failed == 0)
         return 0;
-    }
     char more[48] = "";
     if (failed > 1) {
         snprintf(more, sizeof(more), " (and %d more rank%s failed)", failed - 1,
@@ -195,26 +189,23 @@ static int check_failures(const struct nccl_identity *all, int n, struct error *
 int identity_compare(const struct nccl_identity *all, int n, struct error *err)
 {
     if (check_failures(all, n, err) || check_trait(all, n, &emulation, err) ||
-        check_trait(all, n, &nccl_version, err)) {
+        check_trait(all, n, &nccl_version, err))
         return -1;
-    }
     return check_devices(all, n, err);
 }
 
 void identity_remark(const struct nccl_identity *all, int n, char *text, size_t size)
 {
     describe(all, n, &driver, text, size);
-    if (!*text) {
+    if (!*text)
         describe(all, n, &runtime, text, size);
-    }
 }
 
 int identity_sharers(const struct nccl_identity *all, int n, int rank)
 {
     int sharers = 0;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         sharers += is_same_gpu(&all[i], &all[rank]);
-    }
     return sharers;
 }

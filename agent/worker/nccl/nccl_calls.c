@@ -41,9 +41,8 @@ static int need_operation(struct backend_comm *comm, const struct backend_call *
     int *op = &comm->premul_ops[call->dtype];
     unsigned char scalar[8];
 
-    if (call->redop != REDOP_MULSUM || *op != 0) {
+    if (call->redop != REDOP_MULSUM || *op != 0)
         return 0;
-    }
     pattern_scalar(call->dtype, comm->rank, scalar);
     int result = comm->nccl.call.premul_create(op, scalar, type_of(call),
                                                NCCL_SCALAR_HOST, comm->comm);
@@ -151,9 +150,8 @@ static int gather(struct backend_comm *comm, const struct backend_call *call)
     int result = comm->nccl.call.group_start();
     result = result ? result : send_part(comm, call, call->send, call->root);
     for (int peer = 0; !result && comm->rank == call->root && peer < comm->world_size;
-         peer++) {
+         peer++)
         result = recv_part(comm, call, part_received(call, peer), peer);
-    }
     return end_group(comm, result);
 }
 
@@ -165,9 +163,8 @@ static int scatter(struct backend_comm *comm, const struct backend_call *call)
     }
     int result = comm->nccl.call.group_start();
     for (int peer = 0; !result && comm->rank == call->root && peer < comm->world_size;
-         peer++) {
+         peer++)
         result = send_part(comm, call, part_sent(call, peer), peer);
-    }
     result = result ? result : recv_part(comm, call, call->recv, call->root);
     return end_group(comm, result);
 }
@@ -213,9 +210,8 @@ static int hypercube(struct backend_comm *comm, const struct backend_call *call)
 
     if (own != call->send && comm->cuda.call.memcpy_async(
                                  own, call->send, call->count * dtype_size(call->dtype),
-                                 CUDA_MEMCPY_DEFAULT_KIND, comm->stream)) {
+                                 CUDA_MEMCPY_DEFAULT_KIND, comm->stream))
         return NCCL_RESULT_CUDA;
-    }
     for (int mask = 1; !result && mask < comm->world_size; mask *= 2) {
         int first = comm->rank & ~(mask - 1), partner = comm->rank ^ mask;
         size_t count = (size_t)mask * call->count;
@@ -250,9 +246,8 @@ static call_fn *const calls[COLLECTIVE_COUNT] = {
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err)
 {
-    if (need_operation(comm, call, err)) {
+    if (need_operation(comm, call, err))
         return -1;
-    }
     nccl_guard_enter(&comm->guard, collective_name(call->kind));
     int result = calls[call->kind](comm, call);
     nccl_guard_leave(&comm->guard);

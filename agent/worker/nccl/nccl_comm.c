@@ -33,9 +33,8 @@ int comm_nccl(struct backend_comm *comm, int result, const char *what, struct er
     int64_t deadline = clock_monotonic_ns() + LOSS_NS;
     struct error words = {0};
 
-    if (result == NCCL_RESULT_SUCCESS) {
+    if (result == NCCL_RESULT_SUCCESS)
         return 0;
-    }
     nccl_failed(&comm->nccl, comm->comm, result, what, &words);
     bool is_ours = result == NCCL_RESULT_ARGUMENT || result == NCCL_RESULT_USAGE ||
                    result == NCCL_RESULT_CUDA;

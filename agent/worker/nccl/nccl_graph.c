@@ -20,9 +20,8 @@ int comm_capture_end(struct backend_comm *comm, struct error *err)
 
     graph->is_capturing = false;
     int code = comm->cuda.call.capture_end(comm->stream, &graph->graph);
-    if (code) {
+    if (code)
         return comm_cuda(comm, code, "cudaStreamEndCapture", err);
-    }
     code = GUARDED(&comm->guard, "cudaGraphInstantiate",
                    comm->cuda.call.graph_instantiate(&graph->exec, graph->graph, 0));
     return comm_cuda(comm, code, "cudaGraphInstantiate", err);
@@ -33,9 +32,8 @@ int comm_replay(struct backend_comm *comm, struct error *err)
     int code = GUARDED(&comm->guard, "cudaGraphLaunch",
                        comm->cuda.call.graph_launch(comm->graph.exec, comm->stream));
 
-    if (code) {
+    if (code)
         return comm_cuda(comm, code, "cudaGraphLaunch", err);
-    }
     return backlog_add(comm, comm->graph.calls, err);
 }
 
@@ -47,8 +45,7 @@ void comm_capture_drop(struct backend_comm *comm)
         GUARDED(&comm->guard, "cudaGraphExecDestroy",
                 comm->cuda.call.graph_exec_destroy(graph->exec));
     }
-    if (graph->graph) {
+    if (graph->graph)
         comm->cuda.call.graph_destroy(graph->graph);
-    }
     *graph = (struct nccl_graph){0};
 }

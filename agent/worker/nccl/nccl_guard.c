@@ -81,14 +81,12 @@ static void look(struct nccl_guard *guard, int64_t begun_ns, int64_t *noticed_ns
 
     if (has_stopped || has_lost(guard)) {
         *noticed_ns = *noticed_ns ? *noticed_ns : now;
-        if (now - *noticed_ns <= GRACE_NS) {
+        if (now - *noticed_ns <= GRACE_NS)
             return;
-        }
-        if (has_stopped) {
+        if (has_stopped)
             report_stop(guard, what);
-        } else {
+        else
             report_loss(guard, what);
-        }
     } else if (limit_ns && now - begun_ns > limit_ns) {
         report_timeout(guard, what, limit_ns);
     }
@@ -104,9 +102,8 @@ static void *run(void *arg)
     while (!guard->is_ending) {
         sleep_a_look(guard);
         uint64_t passes = atomic_load_explicit(&guard->passes, memory_order_acquire);
-        if (guard->is_ending) {
+        if (guard->is_ending)
             break;
-        }
         if (passes % 2 == 0 || passes != seen) {
             seen = passes;
             begun_ns = clock_monotonic_ns();
@@ -135,17 +132,15 @@ int nccl_guard_start(struct nccl_guard *guard, const struct watch *peers,
                      const struct nccl_lib *nccl, const struct backend_env *env,
                      int64_t limit_ns, struct error *err)
 {
-    if (!env->give_up) {
+    if (!env->give_up)
         return 0;
-    }
     guard->nccl = nccl;
     guard->stop = env->stop;
     guard->give_up = env->give_up;
     guard->give_up_arg = env->give_up_arg;
     atomic_init(&guard->limit_ns, limit_ns);
-    if (watch_follow(&guard->watch, peers, err)) {
+    if (watch_follow(&guard->watch, peers, err))
         return -1;
-    }
     int status = start_thread(guard);
     if (status) {
         watch_release(&guard->watch);
@@ -163,9 +158,8 @@ void nccl_guard_set_leaving(struct nccl_guard *guard, int64_t limit_ns)
 
 void nccl_guard_stop(struct nccl_guard *guard)
 {
-    if (!guard->is_started) {
+    if (!guard->is_started)
         return;
-    }
     pthread_mutex_lock(&guard->lock);
     guard->is_ending = true;
     pthread_cond_signal(&guard->wake);

@@ -13,9 +13,8 @@ int nccl_ids_count(const struct nccl_lib *nccl, int world_size)
     const char *text = getenv("RINGBENCH_RANKS_PER_NCCL_ID");
     int per_id = text ? atoi(text) : RANKS_PER_ID;
 
-    if (!nccl->call.init_rank_scalable) {
+    if (!nccl->call.init_rank_scalable)
         return 1;
-    }
     per_id = per_id > 0 ? per_id : RANKS_PER_ID;
     int count = (world_size + per_id - 1) / per_id;
     return count < NCCL_IDS_MAX ? count : NCCL_IDS_MAX;
@@ -23,11 +22,10 @@ int nccl_ids_count(const struct nccl_lib *nccl, int world_size)
 
 static const char *key_of(const char *scope, int number, char key[KEY_MAX])
 {
-    if (number == 0) {
+    if (number == 0)
         snprintf(key, KEY_MAX, "ringbench/%snccl_id", scope);
-    } else {
+    else
         snprintf(key, KEY_MAX, "ringbench/%snccl_id/%d", scope, number);
-    }
     return key;
 }
 
@@ -43,9 +41,8 @@ static int publish(const struct nccl_lib *nccl, struct store_client *store,
     char key[KEY_MAX];
 
     int result = nccl->call.get_unique_id(&id);
-    if (result) {
+    if (result)
         return nccl_failed(nccl, NULL, result, "ncclGetUniqueId", err);
-    }
     return store_client_set(store, key_of(scope, number, key), id.bytes, sizeof(id.bytes),
                             err);
 }
@@ -65,9 +62,8 @@ static int fetch(struct store_client *store, const char *scope, int number,
         status = error_set(err, ERROR_PEER, "%s has %zu bytes, not %zu", key, value.len,
                            sizeof(id->bytes));
     }
-    if (!status) {
+    if (!status)
         memcpy(id->bytes, value.data, sizeof(id->bytes));
-    }
     buf_release(&value);
     return status ? -1 : 0;
 }
@@ -76,16 +72,12 @@ int nccl_ids_exchange(const struct nccl_lib *nccl, struct store_client *store,
                       const struct nccl_ids_ranks *ranks, int64_t timeout_ms,
                       struct nccl_id *ids, struct error *err)
 {
-    for (int i = 0; i < ranks->n_ids; i++) {
+    for (int i = 0; i < ranks->n_ids; i++)
         if (maker_of(i, ranks->world_size, ranks->n_ids) == ranks->rank &&
-            publish(nccl, store, ranks->scope, i, err)) {
+            publish(nccl, store, ranks->scope, i, err))
             return -1;
-        }
-    }
-    for (int i = 0; i < ranks->n_ids; i++) {
-        if (fetch(store, ranks->scope, i, timeout_ms, &ids[i], err)) {
+    for (int i = 0; i < ranks->n_ids; i++)
+        if (fetch(store, ranks->scope, i, timeout_ms, &ids[i], err))
             return error_prefix(err, "NCCL's unique id");
-        }
-    }
     return 0;
 }

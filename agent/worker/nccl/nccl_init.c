@@ -94,9 +94,8 @@ static int wait_for_init(struct backend_comm *comm, int64_t deadline_ns,
     int64_t remark_ns = clock_monotonic_ns() + REMARK_NS;
 
     while (!is_done(&comm->init->is_done)) {
-        if (watch_check(&comm->mesh->watch)) {
+        if (watch_check(&comm->mesh->watch))
             return comm_lost(comm, err);
-        }
         int64_t now = clock_monotonic_ns();
         if (now > remark_ns) {
             remark_ns = INT64_MAX;
@@ -119,9 +118,8 @@ int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_id
     struct nccl_init *init = calloc(1, sizeof(*init));
     int64_t begun = clock_monotonic_ns();
 
-    if (!init) {
+    if (!init)
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    }
     /* Where nobody asked, NCCL decides: what is unset, its variables may set. */
     bool has_policy = json_object_get(comm->options.given, "cta_policy") != NULL;
     *init = (struct nccl_init){.cuda = &comm->cuda,
@@ -137,18 +135,16 @@ int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_id
         return error_set(err, ERROR_IO, "communicator: can't start a thread");
     }
     comm->init = init;
-    if (wait_for_init(comm, begun + timeout_ms * 1000000, err)) {
+    if (wait_for_init(comm, begun + timeout_ms * 1000000, err))
         return -1;
-    }
     pthread_join(init->thread, NULL);
     comm->init = NULL;
     comm->comm = init->comm;
     comm->init_s = (double)(clock_monotonic_ns() - begun) / 1e9;
     int cuda_code = init->cuda_code, result = init->result;
     free(init);
-    if (cuda_code) {
+    if (cuda_code)
         return comm_cuda(comm, cuda_code, "cudaSetDevice", err);
-    }
     return comm_nccl(comm, result, "forming the communicator", err);
 }
 
@@ -176,9 +172,8 @@ int nccl_end(struct backend_comm *comm, bool is_abort, int64_t timeout_ms)
     int64_t deadline = clock_monotonic_ns() + timeout_ms * 1000000;
     pthread_t thread;
 
-    if (!ending) {
+    if (!ending)
         return -1;
-    }
     ending->end = is_abort ? comm->nccl.call.abort : comm->nccl.call.destroy;
     ending->set_device = comm->cuda.call.set_device;
     ending->comm = comm->comm;

@@ -19,9 +19,8 @@ static bool is_listed(const char *list, bool is_exact, const char *name)
         size_t len = strcspn(list, ","), used = strcspn(list, ",:");
         bool is_same = used > 0 && strncmp(list, name, used) == 0 &&
                        (!is_exact || name[used] == '\0');
-        if (is_same) {
+        if (is_same)
             return true;
-        }
         list += len + (list[len] == ',');
     }
     return false;
@@ -29,12 +28,10 @@ static bool is_listed(const char *list, bool is_exact, const char *name)
 
 static bool has_family(const struct nccl_interface *interface, const char *family)
 {
-    if (family && strcmp(family, "AF_INET") == 0) {
+    if (family && strcmp(family, "AF_INET") == 0)
         return interface->family == AF_INET;
-    }
-    if (family && strcmp(family, "AF_INET6") == 0) {
+    if (family && strcmp(family, "AF_INET6") == 0)
         return interface->family == AF_INET6;
-    }
     return true;
 }
 
@@ -45,12 +42,10 @@ static int first_of(const struct nccl_interface *all, int n, const char *list,
     bool is_not = *list == '^', is_exact = list[is_not] == '=';
 
     list += is_not + is_exact;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         if (has_family(&all[i], family) &&
-            is_listed(list, is_exact, all[i].name) != is_not) {
+            is_listed(list, is_exact, all[i].name) != is_not)
             return i;
-        }
-    }
     return -1;
 }
 
@@ -61,12 +56,10 @@ int nccl_interface_choose(const struct nccl_interface *list, int n, const char *
                                         "virbr"};
     int found = -1;
 
-    if (ifname && *ifname) {
+    if (ifname && *ifname)
         return first_of(list, n, ifname, family);
-    }
-    for (size_t i = 0; found < 0 && i < sizeof(usual) / sizeof(usual[0]); i++) {
+    for (size_t i = 0; found < 0 && i < sizeof(usual) / sizeof(usual[0]); i++)
         found = first_of(list, n, usual[i], family);
-    }
     return found;
 }
 
@@ -79,13 +72,11 @@ static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
     } at = {item->ifa_addr};
 
     snprintf(out->name, sizeof(out->name), "%s", item->ifa_name);
-    if (!at.any || !(item->ifa_flags & IFF_UP)) {
+    if (!at.any || !(item->ifa_flags & IFF_UP))
         return false;
-    }
     out->family = at.any->sa_family;
-    if (out->family == AF_INET) {
+    if (out->family == AF_INET)
         return inet_ntop(AF_INET, &at.v4->sin_addr, out->address, sizeof(out->address));
-    }
     /* Without its zone a link's own address means nothing elsewhere. */
     return out->family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr) &&
            !IN6_IS_ADDR_LOOPBACK(&at.v6->sin6_addr) &&
@@ -101,17 +92,14 @@ int nccl_interface_find(struct nccl_interface *out, struct error *err)
     struct ifaddrs *list;
     int n = 0;
 
-    if (getifaddrs(&list)) {
+    if (getifaddrs(&list))
         return error_set(err, ERROR_IO, "can't list the network interfaces");
-    }
-    for (const struct ifaddrs *i = list; i && n < NCCL_INTERFACES_MAX; i = i->ifa_next) {
+    for (const struct ifaddrs *i = list; i && n < NCCL_INTERFACES_MAX; i = i->ifa_next)
         n += read_address(i, &all[n]);
-    }
     freeifaddrs(list);
     int found = nccl_interface_choose(all, n, ifname, family);
-    if (found < 0 && !(ifname && *ifname)) {
+    if (found < 0 && !(ifname && *ifname))
         return 1;
-    }
     if (found < 0) {
         return error_set(
             err, ERROR_INVALID,

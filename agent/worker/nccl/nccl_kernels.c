@@ -32,12 +32,10 @@ static int load_library(struct backend_comm *comm)
     int code = GUARDED(&comm->guard, "cudaLibraryLoadData",
                        call->library_load_data(&library, nccl_kernels_image, NULL, NULL,
                                                0, NULL, NULL, 0));
-    if (!code) {
+    if (!code)
         code = call->library_get_kernel(&kernels->put_input, library, DATA_PUT_INPUT);
-    }
-    if (!code) {
+    if (!code)
         code = call->library_get_kernel(&kernels->find_wrong, library, DATA_FIND_WRONG);
-    }
     return code;
 }
 
@@ -46,9 +44,8 @@ int kernels_load(struct backend_comm *comm, struct error *err)
     struct nccl_kernels *kernels = &comm->kernels;
     void *findings = NULL;
 
-    if (!has_image(comm)) {
+    if (!has_image(comm))
         return 0;
-    }
     int code = load_library(comm);
     if (code) {
         /* A GPU that the image has no code for: the host checks. */
@@ -58,20 +55,17 @@ int kernels_load(struct backend_comm *comm, struct error *err)
     }
     code = comm_malloc(comm, &findings, sizeof(*kernels->findings));
     kernels->findings = findings;
-    if (!code) {
+    if (!code)
         code = comm_malloc(comm, &kernels->tables, 2 * table_bytes(comm));
-    }
     return comm_cuda(comm, code, "cudaMalloc for the check", err);
 }
 
 void kernels_unload(struct backend_comm *comm)
 {
-    if (comm->kernels.findings) {
+    if (comm->kernels.findings)
         comm_mem_free(comm, comm->kernels.findings);
-    }
-    if (comm->kernels.tables) {
+    if (comm->kernels.tables)
         comm_mem_free(comm, comm->kernels.tables);
-    }
     comm->kernels = (struct nccl_kernels){0};
 }
 
@@ -110,12 +104,10 @@ int kernels_put_input(struct backend_comm *comm, const struct pattern *pattern, 
 {
     struct data_job job = {.rank = rank, .end = count, .data = to};
 
-    if (!comm->kernels.put_input) {
+    if (!comm->kernels.put_input)
         return 1;
-    }
-    if (upload(comm, pattern, &job, err)) {
+    if (upload(comm, pattern, &job, err))
         return -1;
-    }
     return launch(comm, comm->kernels.put_input, &job, "filling the send buffer", err);
 }
 
@@ -134,19 +126,16 @@ int kernels_find_wrong(struct backend_comm *comm, const struct backend_compare *
                            .data = call->recv,
                            .findings = comm->kernels.findings};
 
-    if (!comm->kernels.find_wrong || call->traffic) {
+    if (!comm->kernels.find_wrong || call->traffic)
         return 1;
-    }
     *out = (struct backend_wrong){0};
-    if (compare->first >= compare->end) {
+    if (compare->first >= compare->end)
         return 0;
-    }
     if (upload(comm, compare->pattern, &job, err) ||
         comm_write(comm, job.findings, &found, sizeof(found), err) ||
         launch(comm, comm->kernels.find_wrong, &job, "checking the result", err) ||
-        comm_read(comm, &found, job.findings, sizeof(found), err)) {
+        comm_read(comm, &found, job.findings, sizeof(found), err))
         return -1;
-    }
     *out = (struct backend_wrong){found.count, found.first};
     return 0;
 }

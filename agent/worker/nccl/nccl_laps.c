@@ -45,9 +45,8 @@ int comm_lap_us(struct backend_comm *comm, long i, double *us, struct error *err
 
 void comm_laps_release(struct backend_comm *comm)
 {
-    for (long i = 0; i < comm->laps.n; i++) {
+    for (long i = 0; i < comm->laps.n; i++)
         comm->cuda.call.event_destroy(comm->laps.events[i]);
-    }
     free(comm->laps.events);
     memset(&comm->laps, 0, sizeof(comm->laps));
 }

@@ -60,9 +60,8 @@ static int check_version(void *handle, struct nccl_lib *nccl, struct error *err)
 {
     char text[NCCL_VERSION_TEXT_MAX];
 
-    if (shared_object_bind(handle, &version_symbol, 1, &nccl->call, err)) {
+    if (shared_object_bind(handle, &version_symbol, 1, &nccl->call, err))
         return -1;
-    }
     nccl->path = shared_object_path(*(void **)&nccl->call.get_version);
     if (nccl->call.get_version(&nccl->version)) {
         return error_set(err, ERROR_UNSUPPORTED, "%s does not tell its version",
@@ -82,9 +81,8 @@ static int load(struct nccl_lib *nccl, struct error *err)
 
     if (!handle || check_version(handle, nccl, err) ||
         shared_object_bind(handle, symbols, sizeof(symbols) / sizeof(*symbols),
-                           &nccl->call, err)) {
+                           &nccl->call, err))
         return -1;
-    }
     nccl->is_emulated = nccl->call.emulated != NULL;
     return 0;
 }
@@ -94,9 +92,8 @@ int nccl_lib_load(struct nccl_lib *nccl, struct error *err)
     struct error why = {0};
 
     memset(nccl, 0, sizeof(*nccl));
-    if (load(nccl, &why)) {
+    if (load(nccl, &why))
         return error_set(err, ERROR_UNSUPPORTED, "NCCL: %s", why.text);
-    }
     return 0;
 }
 
@@ -117,9 +114,8 @@ const char *nccl_last_error(const struct nccl_lib *nccl, nccl_comm comm,
     const char *last = nccl->call.last_error ? nccl->call.last_error(comm) : NULL;
 
     text[0] = '\0';
-    if (last && *last) {
+    if (last && *last)
         snprintf(text, NCCL_LAST_ERROR_MAX, ", NCCL's last error: %s", last);
-    }
     return text;
 }
 

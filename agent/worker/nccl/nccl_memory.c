@@ -26,9 +26,8 @@ int comm_memory(struct backend_comm *comm, struct backend_memory *out, struct er
 
     int code = GUARDED(&comm->guard, "cudaMemGetInfo",
                        comm->cuda.call.mem_info(&free_bytes, &total));
-    if (code) {
+    if (code)
         return comm_cuda(comm, code, "cudaMemGetInfo", err);
-    }
     uint64_t reserve = reserve_of(total);
     out->bytes =
         free_bytes > reserve ? (free_bytes - reserve) / (uint64_t)comm->sharers : 0;
@@ -86,9 +85,8 @@ static int alloc_cuda(struct backend_comm *comm, size_t bytes, struct error *err
 {
     int code = comm_malloc(comm, &comm->send, bytes);
 
-    if (!code) {
+    if (!code)
         code = comm_malloc(comm, &comm->recv, bytes);
-    }
     return comm_cuda(comm, code, "cudaMalloc of a buffer", err);
 }
 
@@ -99,14 +97,11 @@ static int nccl_malloc(struct backend_comm *comm, void **out, size_t bytes)
 
 static int alloc_nccl(struct backend_comm *comm, size_t bytes)
 {
-    if (!comm->nccl.call.mem_alloc || !comm->nccl.call.mem_free) {
+    if (!comm->nccl.call.mem_alloc || !comm->nccl.call.mem_free)
         return -1;
-    }
     comm->is_nccl_memory = true;
-    if (!nccl_malloc(comm, &comm->send, bytes) &&
-        !nccl_malloc(comm, &comm->recv, bytes)) {
+    if (!nccl_malloc(comm, &comm->send, bytes) && !nccl_malloc(comm, &comm->recv, bytes))
         return 0;
-    }
     comm_free(comm);
     comm->cuda.call.get_last_error();
     return -1;
@@ -125,9 +120,8 @@ static int register_local(struct backend_comm *comm, size_t bytes, struct error 
         int result = comm->nccl.call.register_buffer(comm->comm, buffers[i], bytes,
                                                      &comm->handles[i]);
         nccl_guard_leave(&comm->guard);
-        if (result) {
+        if (result)
             return comm_nccl(comm, result, "ncclCommRegister", err);
-        }
     }
     return 0;
 }
@@ -146,9 +140,8 @@ static int register_symmetric(struct backend_comm *comm, size_t bytes, struct er
         int result = comm->nccl.call.register_window(
             comm->comm, buffers[i], bytes, &comm->windows[i], NCCL_WINDOW_SYMMETRIC);
         nccl_guard_leave(&comm->guard);
-        if (result) {
+        if (result)
             return comm_nccl(comm, result, "ncclCommWindowRegister", err);
-        }
         if (!comm->windows[i]) {
             return error_set(err, ERROR_UNSUPPORTED,
                              "registration symmetric: NCCL gives no window here");
@@ -196,9 +189,8 @@ int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv
         char text[UNITS_TEXT_MAX];
         return error_prefix(err, "2 buffers of %s", units_format_human(whole, text));
     }
-    if (register_buffers(comm, whole, err)) {
+    if (register_buffers(comm, whole, err))
         return -1;
-    }
     comm->memory.after_buffers = comm_free_bytes(comm);
     *send = comm->send;
     *recv = comm->recv;
@@ -207,14 +199,12 @@ int comm_alloc(struct backend_comm *comm, size_t bytes, void **send, void **recv
 
 static void give_back(struct backend_comm *comm, void *memory)
 {
-    if (!memory) {
+    if (!memory)
         return;
-    }
-    if (comm->is_nccl_memory) {
+    if (comm->is_nccl_memory)
         GUARDED(&comm->guard, "ncclMemFree", comm->nccl.call.mem_free(memory));
-    } else {
+    else
         comm_mem_free(comm, memory);
-    }
 }
 
 void comm_free(struct backend_comm *comm)
@@ -253,9 +243,8 @@ static int double_up(struct backend_comm *comm, char *to, size_t done, size_t le
 {
     while (done < len) {
         size_t part = len - done < done ? len - done : done;
-        if (copy(comm, to + done, to, part, err)) {
+        if (copy(comm, to + done, to, part, err))
             return -1;
-        }
         done += part;
     }
     return comm_wait(comm, err);
@@ -274,11 +263,9 @@ int comm_fill(struct backend_comm *comm, void *to, const void *element, size_t s
         return comm_cuda(comm, code, "cudaMemsetAsync", err) || comm_wait(comm, err) ? -1
                                                                                      : 0;
     }
-    for (size_t i = 0; i < first; i += size) {
+    for (size_t i = 0; i < first; i += size)
         memcpy(seed + i, element, first - i < size ? first - i : size);
-    }
-    if (comm_write(comm, to, seed, first, err)) {
+    if (comm_write(comm, to, seed, first, err))
         return -1;
-    }
     return double_up(comm, to, first, len, err);
 }

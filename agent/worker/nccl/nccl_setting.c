@@ -21,9 +21,8 @@ static bool read_setting(const char *path, const char *name, char *value, size_t
             snprintf(value, size, "%s", line + len + 1);
         }
     }
-    if (file) {
+    if (file)
         fclose(file);
-    }
     return is_found;
 }
 
@@ -33,9 +32,8 @@ const char *nccl_setting(const char *name, char *value, size_t size)
     const char *home = getenv("HOME");
     char path[512];
 
-    if (text) {
+    if (text)
         return text;
-    }
     snprintf(path, sizeof(path), "%s%s",
              own    ? own
              : home ? home

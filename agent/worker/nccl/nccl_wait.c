@@ -13,9 +13,8 @@
 static int check_peers(struct backend_comm *comm, int64_t begun_ns, int64_t now_ns,
                        struct error *err)
 {
-    if (watch_check(&comm->mesh->watch)) {
+    if (watch_check(&comm->mesh->watch))
         return comm_lost(comm, err);
-    }
     if (comm->give_up_ns && now_ns - begun_ns > comm->give_up_ns) {
         char last[NCCL_LAST_ERROR_MAX];
         return error_set(
@@ -31,14 +30,12 @@ static int check_async(struct backend_comm *comm, struct error *err)
 {
     int state = NCCL_RESULT_SUCCESS;
 
-    if (!comm->comm) {
+    if (!comm->comm)
         return 0;
-    }
     int result = comm->nccl.call.async_error(comm->comm, &state);
     result = result ? result : state;
-    if (result == NCCL_RESULT_SUCCESS || result == NCCL_RESULT_IN_PROGRESS) {
+    if (result == NCCL_RESULT_SUCCESS || result == NCCL_RESULT_IN_PROGRESS)
         return 0;
-    }
     return comm_nccl(comm, result, "during a collective", err);
 }
 
@@ -50,9 +47,8 @@ static bool take_passed(struct backend_comm *comm)
 
     while (backlog->n_marks > 0) {
         const struct nccl_mark *mark = &backlog->marks[backlog->first];
-        if (comm->cuda.call.event_query(mark->event) != CUDA_SUCCESS_CODE) {
+        if (comm->cuda.call.event_query(mark->event) != CUDA_SUCCESS_CODE)
             break;
-        }
         if (backlog->finished) {
             atomic_fetch_add_explicit(backlog->finished, mark->calls,
                                       memory_order_relaxed);
@@ -85,28 +81,23 @@ static int wait_loop(struct backend_comm *comm, bool until_room, struct error *e
     for (unsigned polls = 1;; polls++) {
         int code = GUARDED(&comm->guard, "cudaStreamQuery",
                            comm->cuda.call.stream_query(comm->stream));
-        if (code == CUDA_SUCCESS_CODE) {
+        if (code == CUDA_SUCCESS_CODE)
             return 0;
-        }
-        if (code != CUDA_ERROR_NOT_READY_CODE) {
+        if (code != CUDA_ERROR_NOT_READY_CODE)
             return comm_cuda(comm, code, "on the GPU's stream", err);
-        }
-        if (check_async(comm, err)) {
+        if (check_async(comm, err))
             return -1;
-        }
         if (polls % CLOCK_POLLS == 0) {
             int64_t now = clock_monotonic_ns();
             begun = begun ? begun : now;
             if (now - checked > CHECK_NS) {
                 checked = now;
-                if (check_peers(comm, begun, now, err)) {
+                if (check_peers(comm, begun, now, err))
                     return -1;
-                }
                 if (take_passed(comm)) {
                     begun = now;
-                    if (until_room) {
+                    if (until_room)
                         return 0;
-                    }
                 }
             }
         }
@@ -118,9 +109,8 @@ int comm_wait(struct backend_comm *comm, struct error *err)
 {
     struct nccl_backlog *backlog = &comm->backlog;
 
-    if (wait_loop(comm, false, err)) {
+    if (wait_loop(comm, false, err))
         return -1;
-    }
     backlog->n_marks = 0;
     if (backlog->calls > 0) {
         int64_t took = clock_monotonic_ns() - backlog->begun_ns;
@@ -134,16 +124,13 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
 {
     struct nccl_backlog *backlog = &comm->backlog;
 
-    if (!backlog->is_slow || backlog->unmarked == 0 || comm->graph.is_capturing) {
+    if (!backlog->is_slow || backlog->unmarked == 0 || comm->graph.is_capturing)
         return 0;
-    }
     /* So much work lies before the GPU that it does not matter when more comes. */
-    if (backlog->n_marks == NCCL_MARKS && wait_loop(comm, true, err)) {
+    if (backlog->n_marks == NCCL_MARKS && wait_loop(comm, true, err))
         return -1;
-    }
-    if (backlog->n_marks == NCCL_MARKS) {
+    if (backlog->n_marks == NCCL_MARKS)
         take_passed(comm);
-    }
     unsigned at = (backlog->first + backlog->n_marks) % NCCL_MARKS;
     struct nccl_mark *mark = &backlog->marks[at];
     int code =
@@ -166,9 +153,8 @@ int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
         comm->graph.calls += calls;
         return 0;
     }
-    if (backlog->calls == 0) {
+    if (backlog->calls == 0)
         backlog->begun_ns = clock_monotonic_ns();
-    }
     backlog->calls += calls;
     backlog->unmarked += calls;
     return backlog->is_in_group ? 0 : backlog_mark(comm, err);
@@ -176,9 +162,7 @@ int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
 
 void backlog_release(struct backend_comm *comm)
 {
-    for (int i = 0; i < NCCL_MARKS; i++) {
-        if (comm->backlog.marks[i].event) {
+    for (int i = 0; i < NCCL_MARKS; i++)
+        if (comm->backlog.marks[i].event)
             comm->cuda.call.event_destroy(comm->backlog.marks[i].event);
-        }
-    }
 }

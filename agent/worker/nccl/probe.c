@@ -18,21 +18,18 @@ int probe_devices(const struct cuda_lib *cuda, int *count, struct error *err)
 
     *count = 0; /* a failing call does not write it */
     int code = cuda->call.device_count(count);
-    if (code == 0 && *count > 0) {
+    if (code == 0 && *count > 0)
         return 0;
-    }
     cuda->call.get_last_error();
-    if (code == CUDA_ERROR_INSUFFICIENT_DRIVER_CODE && cuda->driver == 0) {
+    if (code == CUDA_ERROR_INSUFFICIENT_DRIVER_CODE && cuda->driver == 0)
         return error_set(err, ERROR_UNSUPPORTED, "no NVIDIA driver is loaded here");
-    }
     if (code == CUDA_ERROR_INSUFFICIENT_DRIVER_CODE) {
         return error_set(err, ERROR_UNSUPPORTED,
                          "the NVIDIA driver is too old: it can do CUDA %s",
                          cuda_version_text(cuda->driver, text));
     }
-    if (code == 0 || code == CUDA_ERROR_NO_DEVICE_CODE) {
+    if (code == 0 || code == CUDA_ERROR_NO_DEVICE_CODE)
         return error_set(err, ERROR_UNSUPPORTED, "no GPU is visible to this process");
-    }
     return error_set(err, ERROR_UNSUPPORTED, "counting the GPUs: %s (CUDA error %d)",
                      cuda->call.error_string(code), code);
 }
@@ -99,9 +96,8 @@ json_t *probe_describe(void)
 
     bool is_available =
         !probe_load(&cuda, &nccl, &why) && !probe_devices(&cuda, &count, &why);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         json_array_append_new(devices, describe_device(&cuda, i));
-    }
     json_object_set_new(probe, "available", json_boolean(is_available));
     json_object_set_new(probe, "reason",
                         is_available ? json_null() : json_string(why.text));

@@ -54,11 +54,9 @@ static void describe_place(const char *node, int *listener, struct place *own)
 /* Whether the rank is the first of its node, and so speaks for it. */
 static bool is_first(const struct place *all, int rank)
 {
-    for (int i = 0; i < rank; i++) {
-        if (strcmp(all[i].node, all[rank].node) == 0) {
+    for (int i = 0; i < rank; i++)
+        if (strcmp(all[i].node, all[rank].node) == 0)
             return false;
-        }
-    }
     return true;
 }
 
@@ -70,14 +68,12 @@ static void begin(const struct place *to, struct attempt *attempt)
 
     snprintf(port, sizeof(port), "%d", to->port);
     attempt->code = EADDRNOTAVAIL;
-    if (getaddrinfo(to->address, port, &hints, &list)) {
+    if (getaddrinfo(to->address, port, &hints, &list))
         return;
-    }
     attempt->fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     attempt->code = 0;
-    if (attempt->fd < 0 || connect(attempt->fd, list->ai_addr, list->ai_addrlen)) {
+    if (attempt->fd < 0 || connect(attempt->fd, list->ai_addr, list->ai_addrlen))
         attempt->code = errno == EINPROGRESS ? -1 : errno;
-    }
     freeaddrinfo(list);
 }
 
@@ -109,11 +105,9 @@ static int wait_for_all(struct mesh *mesh, struct attempt *attempts, int n,
 {
     int64_t deadline = clock_monotonic_ns() + REACH_MS * INT64_C(1000000);
 
-    while (settle(attempts, n, fds, 50) > 0 && clock_monotonic_ns() < deadline) {
-        if (watch_check(&mesh->watch)) {
+    while (settle(attempts, n, fds, 50) > 0 && clock_monotonic_ns() < deadline)
+        if (watch_check(&mesh->watch))
             return -1;
-        }
-    }
     return 0;
 }
 
@@ -144,9 +138,8 @@ static int try_all(struct mesh *mesh, const struct place *all, struct finding *o
                 (struct finding){out->failures + 1, attempts[i].rank,
                                  attempts[i].code == -1 ? ETIMEDOUT : attempts[i].code};
         }
-        if (attempts[i].fd >= 0) {
+        if (attempts[i].fd >= 0)
             close(attempts[i].fd);
-        }
     }
     free(attempts);
     free(fds);
@@ -163,9 +156,8 @@ static int report(const struct place *all, const struct finding *found, int n,
         failures += found[rank].failures;
         first = first < 0 && found[rank].failures > 0 ? rank : first;
     }
-    if (first < 0) {
+    if (first < 0)
         return 0;
-    }
     const struct place *to = &all[found[first].to];
     if (failures > 1) {
         snprintf(more, sizeof(more), "; and %d more such way%s", failures - 1,
@@ -203,16 +195,13 @@ static int check_all(struct mesh *mesh, const struct place *own, struct place *a
     int n = mesh->world_size, n_nodes;
 
     if (mesh_allgather(mesh, own, sizeof(*own), all, err) ||
-        check_places(all, n, &n_nodes, err)) {
+        check_places(all, n, &n_nodes, err))
         return -1;
-    }
-    if (n_nodes == 1) {
+    if (n_nodes == 1)
         return 0;
-    }
     if ((is_first(all, mesh->rank) && try_all(mesh, all, &mine, err)) ||
-        mesh_allgather(mesh, &mine, sizeof(mine), found, err)) {
+        mesh_allgather(mesh, &mine, sizeof(mine), found, err))
         return -1;
-    }
     return report(all, found, n, err);
 }
 
@@ -226,9 +215,8 @@ int reach_check(struct mesh *mesh, const char *node, struct error *err)
     describe_place(node, &listener, &own);
     status = all && found ? check_all(mesh, &own, all, found, err)
                           : error_set(err, ERROR_MEMORY, "communicator: out of memory");
-    if (listener >= 0) {
+    if (listener >= 0)
         close(listener);
-    }
     free(all);
     free(found);
     return status;

@@ -19,14 +19,12 @@ void *shared_object_open(const char *override, const char *const *names,
     const char *const forced[] = {override, NULL};
     char tried[512] = "";
 
-    if (override && *override) {
+    if (override && *override)
         names = forced;
-    }
     for (size_t i = 0; names[i]; i++) {
         void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (handle) {
+        if (handle)
             return handle;
-        }
         note_failure(tried, sizeof(tried), names[i]);
     }
     error_set(err, ERROR_UNSUPPORTED, "can't load it: %s", tried);

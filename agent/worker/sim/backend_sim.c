@@ -26,9 +26,8 @@ static json_t *sim_probe(void)
 
 static void release(struct backend_comm *comm)
 {
-    if (comm->buffers) {
+    if (comm->buffers)
         munmap(comm->buffers, comm->buffer_bytes);
-    }
     sim_topology_release(&comm->topology);
     free(comm);
 }
@@ -38,13 +37,11 @@ static void set_up_noise(struct backend_comm *comm, const struct case_file *file
 {
     uint64_t seed = file ? file->seed : 1;
 
-    if (comm->params.seed >= 0) {
+    if (comm->params.seed >= 0)
         seed = (uint64_t)comm->params.seed;
-    }
     comm->seed = noise_split(seed, file ? (uint64_t)file->number : 0);
-    if (comm->group > 0) {
+    if (comm->group > 0)
         comm->seed = noise_split(comm->seed, (uint64_t)comm->group);
-    }
 }
 
 /* The topology becomes that of this rank's group. */
@@ -53,9 +50,8 @@ static int select_group(struct backend_comm *comm, const struct split_groups *gr
 {
     struct sim_topology own;
 
-    if (sim_topology_select(&comm->topology, groups, comm->group, &own, err)) {
+    if (sim_topology_select(&comm->topology, groups, comm->group, &own, err))
         return -1;
-    }
     sim_topology_release(&comm->topology);
     comm->topology = own;
     return 0;
@@ -75,9 +71,8 @@ static int set_up(struct backend_comm *comm, const struct backend_env *env,
     if (sim_params_read(environ, &comm->params, err) ||
         sim_topology_init(&comm->topology, env->world_size, file ? file->nodes : NULL,
                           &comm->params, err) ||
-        (backend_env_is_split(env) && select_group(comm, &file->groups, err))) {
+        (backend_env_is_split(env) && select_group(comm, &file->groups, err)))
         return -1;
-    }
     if (file && file->fault.kind == FAULT_SLOW && file->fault.rank < env->world_size &&
         file->groups.of[file->fault.rank] == comm->group) {
         comm->late_rank = file->groups.place[file->fault.rank];
@@ -103,9 +98,8 @@ static struct backend_comm *sim_create(const struct backend_env *env, struct err
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
         return NULL;
     }
-    if (!set_up(comm, env, err)) {
+    if (!set_up(comm, env, err))
         comm->hub = hub_create(&config, err);
-    }
     if (!comm->hub) {
         release(comm);
         return NULL;
@@ -162,9 +156,8 @@ static void sim_mark(const struct backend_comm *comm, json_t *row)
 
     /* Of another group this one's model says nothing. */
     if (kind < 0 || json_get_int(row, "count", 0) == 0 ||
-        json_get_int(row, "group", comm->group) != comm->group) {
+        json_get_int(row, "group", comm->group) != comm->group)
         return;
-    }
     struct sim_call call = {.kind = (enum collective_kind)kind,
                             .bytes = (double)json_get_int(row, "size", 0),
                             .root = (int)json_get_int(row, "root", -1)};
@@ -208,9 +201,8 @@ static int sim_alloc(struct backend_comm *comm, size_t bytes, void **send, void 
 static int sim_write(struct backend_comm *comm, void *to, const void *host, size_t len,
                      struct error *err)
 {
-    if (len > sizeof(comm->spoiled)) {
+    if (len > sizeof(comm->spoiled))
         return error_set(err, ERROR_INTERNAL, "a simulation keeps no data");
-    }
     comm->spoiled_at = to;
     comm->spoiled_len = len;
     memcpy(comm->spoiled, host, len);
@@ -224,9 +216,8 @@ static int sim_read(struct backend_comm *comm, void *host, const void *from, siz
     size_t size = dtype_size(call->dtype);
     const char *at = from;
 
-    if (!comm->pattern || len != size) {
+    if (!comm->pattern || len != size)
         return error_set(err, ERROR_INTERNAL, "a simulation keeps no data");
-    }
     if (comm->spoiled_at == at) {
         memcpy(host, comm->spoiled, len);
         return 0;
@@ -271,13 +262,11 @@ static int sim_find_wrong(struct backend_comm *comm,
 
     (void)err;
     out->count = 0;
-    if (!comm->spoiled_at) {
+    if (!comm->spoiled_at)
         return 0;
-    }
     uint64_t index = (uint64_t)(comm->spoiled_at - (const char *)call->recv) / size;
-    if (index < compare->first || index >= compare->end) {
+    if (index < compare->first || index >= compare->end)
         return 0;
-    }
     expected_elements(compare->pattern, call, compare->rank, index, 1, expected);
     if (memcmp(expected, comm->spoiled, size) != 0) {
         out->count = 1;

@@ -17,9 +17,8 @@ double exchange_round_us(const struct sim_topology *topology, int mask, double b
     for (int rank = 0; rank < topology->n_ranks; rank++) {
         int node = topology->node_of[rank], leaving = 0, partner;
 
-        if ((rank ^ mask) >= topology->n_ranks) {
+        if ((rank ^ mask) >= topology->n_ranks)
             continue;
-        }
         partner = topology->node_of[rank ^ mask];
         if (partner == node) {
             us = greater(us, bytes / (BYTES_PER_US * topology->intra_gbs[rank]));
@@ -46,11 +45,9 @@ static double node_bytes(const struct sim_topology *topology,
     int n = topology->n_ranks;
 
     for (int i = 0; i < n; i++) {
-        for (int k = 0; topology->node_of[i] == a && k < n; k++) {
-            if (topology->node_of[k] == b) {
+        for (int k = 0; topology->node_of[i] == a && k < n; k++)
+            if (topology->node_of[k] == b)
                 bytes += (double)traffic_bytes(traffic, i, k, n, (uint64_t)total);
-            }
-        }
     }
     return bytes;
 }

@@ -33,9 +33,8 @@ struct message {
 
 static int failed(const struct hub *hub, struct error *err)
 {
-    if (err) {
+    if (err)
         *err = hub->error;
-    }
     return -1;
 }
 
@@ -59,43 +58,35 @@ struct hub *hub_create(const struct hub_config *config, struct error *err)
         error_set(&why, ERROR_MEMORY, "connecting ranks: out of memory");
         goto fail;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         hub->peers[i].fd = -1;
-    }
-    if (hub_join(hub, config, &why) || hub_barrier(hub, &why)) {
+    if (hub_join(hub, config, &why) || hub_barrier(hub, &why))
         goto fail;
-    }
     return hub;
 fail:
-    if (err) {
+    if (err)
         *err = why;
-    }
     hub_abort(hub);
     return NULL;
 }
 
 void hub_abort(struct hub *hub)
 {
-    if (!hub) {
+    if (!hub)
         return;
-    }
-    for (int i = 0; hub->peers && i < hub->world_size; i++) {
-        if (hub->peers[i].fd >= 0) {
+    for (int i = 0; hub->peers && i < hub->world_size; i++)
+        if (hub->peers[i].fd >= 0)
             close(hub->peers[i].fd);
-        }
-    }
-    if (hub->epoll_fd >= 0) {
+    if (hub->epoll_fd >= 0)
         close(hub->epoll_fd);
-    }
     free(hub->peers);
     free(hub);
 }
 
 void hub_destroy(struct hub *hub)
 {
-    if (hub && hub->error.code == ERROR_NONE) {
+    if (hub && hub->error.code == ERROR_NONE)
         hub_barrier(hub, NULL);
-    }
     hub_abort(hub);
 }
 
@@ -146,12 +137,10 @@ static int move(struct hub *hub, int rank, struct message *message, size_t *done
     msg.msg_iovlen = (size_t)pieces(message, *done, piece);
     ssize_t n = is_send ? sendmsg(fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT)
                         : recvmsg(fd, &msg, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 1;
-    }
-    if (n <= 0) {
+    if (n <= 0)
         return hub_lose(hub, rank, n < 0 ? errno : 0);
-    }
     *done += (size_t)n;
     return *done < total(message);
 }
@@ -161,9 +150,8 @@ static int check_header(struct hub *hub, int rank, const struct message *message
 {
     char text[100];
 
-    if (message->header.turn == hub->turn && message->header.len == len) {
+    if (message->header.turn == hub->turn && message->header.len == len)
         return 0;
-    }
     snprintf(text, sizeof(text), "rank %d is out of step", rank);
     return hub_fail(hub, ERROR_INTERNAL, text);
 }
@@ -173,11 +161,9 @@ static int send_whole(struct hub *hub, int rank, struct message *message)
     size_t done = 0;
     int status;
 
-    while ((status = move(hub, rank, message, &done, true)) > 0) {
-        if (await_peer(hub, rank, POLLOUT)) {
+    while ((status = move(hub, rank, message, &done, true)) > 0)
+        if (await_peer(hub, rank, POLLOUT))
             return -1;
-        }
-    }
     return status;
 }
 
@@ -186,11 +172,9 @@ static int receive_whole(struct hub *hub, int rank, struct message *message)
     size_t done = 0;
     int status;
 
-    while ((status = move(hub, rank, message, &done, false)) > 0) {
-        if (await_peer(hub, rank, POLLIN)) {
+    while ((status = move(hub, rank, message, &done, false)) > 0)
+        if (await_peer(hub, rank, POLLIN))
             return -1;
-        }
-    }
     return status;
 }
 
@@ -200,9 +184,8 @@ static int exchange_with_hub(struct hub *hub, const void *mine, size_t len, void
     struct message out = {{hub->turn, len}, (char *)(uintptr_t)mine, len};
     struct message in = {{0, 0}, all, whole};
 
-    if (send_whole(hub, 0, &out) || receive_whole(hub, 0, &in)) {
+    if (send_whole(hub, 0, &out) || receive_whole(hub, 0, &in))
         return -1;
-    }
     return check_header(hub, 0, &in, whole);
 }
 
@@ -212,13 +195,11 @@ static int pull(struct hub *hub, int rank, struct message *messages)
     struct hub_peer *peer = &hub->peers[rank];
     struct message *message = &messages[rank];
 
-    if (peer->done == total(message)) { /* it has nothing to say: it was closed */
+    if (peer->done == total(message)) /* it has nothing to say: it was closed */
         return hub_lose(hub, rank, 0);
-    }
     int status = move(hub, rank, message, &peer->done, false);
-    if (status) {
+    if (status)
         return status < 0 ? -1 : 0;
-    }
     return check_header(hub, rank, message, message->len) ? -1 : 1;
 }
 
@@ -229,14 +210,12 @@ static int gather(struct hub *hub, struct message *messages)
 
     while (left > 0) {
         int n = epoll_wait(hub->epoll_fd, events, EVENTS_AT_ONCE, SLICE_MS);
-        if (hub_check_stop(hub)) {
+        if (hub_check_stop(hub))
             return -1;
-        }
         for (int i = 0; i < n; i++) {
             int status = pull(hub, (int)events[i].data.u32, messages);
-            if (status < 0) {
+            if (status < 0)
                 return -1;
-            }
             left -= status;
         }
     }
@@ -249,32 +228,28 @@ static int serve(struct hub *hub, const void *mine, size_t len, char *all)
     struct message *messages = calloc(n, sizeof(*messages));
     int status = 0;
 
-    if (!messages) {
+    if (!messages)
         return hub_fail(hub, ERROR_MEMORY, "gathering: out of memory");
-    }
     for (size_t rank = 0; rank < n; rank++) {
         messages[rank].data = all + rank * len;
         messages[rank].len = len;
         hub->peers[rank].done = 0;
     }
-    if (len > 0) {
+    if (len > 0)
         memmove(all, mine, len);
-    }
     status = gather(hub, messages);
     free(messages);
     struct message reply = {{hub->turn, n * len}, all, n * len};
-    for (int rank = 1; !status && rank < hub->world_size; rank++) {
+    for (int rank = 1; !status && rank < hub->world_size; rank++)
         status = send_whole(hub, rank, &reply);
-    }
     return status;
 }
 
 int hub_allgather(struct hub *hub, const void *mine, size_t len, void *all,
                   struct error *err)
 {
-    if (hub->error.code != ERROR_NONE || hub_check_stop(hub)) {
+    if (hub->error.code != ERROR_NONE || hub_check_stop(hub))
         return failed(hub, err);
-    }
     int status = hub->rank == 0 ? serve(hub, mine, len, all)
                                 : exchange_with_hub(hub, mine, len, all);
     hub->turn++;

@@ -44,15 +44,12 @@ static int await_fd(struct hub *hub, int fd, short events, int64_t deadline_ns)
 {
     for (;;) {
         struct pollfd pollfd = {.fd = fd, .events = events};
-        if (hub_check_stop(hub)) {
+        if (hub_check_stop(hub))
             return -1;
-        }
-        if (poll(&pollfd, 1, SLICE_MS) > 0) {
+        if (poll(&pollfd, 1, SLICE_MS) > 0)
             return 0;
-        }
-        if (clock_monotonic_ns() > deadline_ns) {
+        if (clock_monotonic_ns() > deadline_ns)
             return 1;
-        }
     }
 }
 
@@ -61,9 +58,8 @@ static int watch(struct hub *hub, int rank, int how, uint32_t events, struct err
 {
     struct epoll_event event = {.events = events, .data.u32 = (uint32_t)rank};
 
-    if (epoll_ctl(hub->epoll_fd, how, hub->peers[rank].fd, &event)) {
+    if (epoll_ctl(hub->epoll_fd, how, hub->peers[rank].fd, &event))
         return error_set_errno(err, ERROR_IO, errno, "watching rank %d", rank);
-    }
     return 0;
 }
 
@@ -94,20 +90,17 @@ static int publish(struct join *join, struct error *err)
     int port = 0;
 
     host = host && host[0] ? host : "127.0.0.1";
-    if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token)) {
+    if (getrandom(token, sizeof(token), 0) != (ssize_t)sizeof(token))
         return error_set_errno(err, ERROR_IO, errno, "random numbers");
-    }
-    if (door_open(&join->door, host, token, &port, err)) {
+    if (door_open(&join->door, host, token, &port, err))
         return -1;
-    }
     door_format_token(token, text_token);
     json_t *record =
         json_pack("{s:s, s:i, s:s}", "address", host, "port", port, "token", text_token);
     char *text = record ? json_text(record) : NULL;
     json_decref(record);
-    if (!text) {
+    if (!text)
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
-    }
     int status = store_client_set(join->config->store, KEY, text, strlen(text), err);
     free(text);
     return status;
@@ -119,9 +112,8 @@ static int admit_one(struct join *join, int *connected, struct error *err)
     uint32_t rank;
     int fd, status = door_admit(&join->door, SLICE_MS, hub->epoll_fd, &rank, &fd, err);
 
-    if (status <= 0) {
+    if (status <= 0)
         return status;
-    }
     if (rank == 0 || rank >= (uint32_t)hub->world_size || hub->peers[rank].fd >= 0) {
         door_refuse(&join->door, fd);
         return 0;
@@ -132,11 +124,9 @@ static int admit_one(struct join *join, int *connected, struct error *err)
 
 static int watch_all(struct hub *hub, struct error *err)
 {
-    for (int rank = 1; rank < hub->world_size; rank++) {
-        if (watch(hub, rank, EPOLL_CTL_MOD, EPOLLIN | EPOLLRDHUP, err)) {
+    for (int rank = 1; rank < hub->world_size; rank++)
+        if (watch(hub, rank, EPOLL_CTL_MOD, EPOLLIN | EPOLLRDHUP, err))
             return -1;
-        }
-    }
     return 0;
 }
 
@@ -145,9 +135,8 @@ static int check_connected(struct hub *hub)
 {
     struct epoll_event event;
 
-    if (epoll_wait(hub->epoll_fd, &event, 1, 0) > 0) {
+    if (epoll_wait(hub->epoll_fd, &event, 1, 0) > 0)
         return hub_lose(hub, (int)event.data.u32, 0);
-    }
     return 0;
 }
 
@@ -156,9 +145,8 @@ static int accept_all(struct join *join, struct error *err)
     struct hub *hub = join->hub;
 
     for (int connected = 1; connected < hub->world_size;) {
-        if (admit_one(join, &connected, err)) {
+        if (admit_one(join, &connected, err))
             return -1;
-        }
         if (hub_check_stop(hub) || check_connected(hub)) {
             *err = hub->error;
             return -1;
@@ -185,9 +173,8 @@ static json_t *read_record(struct join *join, struct error *err)
         return NULL;
     }
     buf_init(&text, RECORD_MAX);
-    if (!store_client_get(join->config->store, KEY, &text, err)) {
+    if (!store_client_get(join->config->store, KEY, &text, err))
         record = json_parse(text.data ? text.data : "", text.len, err);
-    }
     buf_release(&text);
     return record;
 }
@@ -201,19 +188,16 @@ static int try_connect(struct hub *hub, const struct addrinfo *address,
 
     *failure = 0;
     if (fd < 0 ||
-        (connect(fd, address->ai_addr, address->ai_addrlen) && errno != EINPROGRESS)) {
+        (connect(fd, address->ai_addr, address->ai_addrlen) && errno != EINPROGRESS))
         *failure = errno;
-    } else if (await_fd(hub, fd, POLLOUT, deadline_ns)) {
+    else if (await_fd(hub, fd, POLLOUT, deadline_ns))
         *failure = ETIMEDOUT;
-    } else {
+    else
         getsockopt(fd, SOL_SOCKET, SO_ERROR, failure, &len);
-    }
-    if (!*failure) {
+    if (!*failure)
         return fd;
-    }
-    if (fd >= 0) {
+    if (fd >= 0)
         close(fd);
-    }
     return -1;
 }
 
@@ -233,14 +217,12 @@ static int connect_to_hub(struct join *join, const json_t *record, int *out,
     }
     do {
         *out = try_connect(join->hub, list, join->deadline_ns, &failure);
-        if (*out < 0 && !hub_check_stop(join->hub)) {
+        if (*out < 0 && !hub_check_stop(join->hub))
             poll(NULL, 0, CONNECT_PAUSE_MS);
-        }
     } while (*out < 0 && failure == ECONNRESET && !hub_check_stop(join->hub));
     freeaddrinfo(list);
-    if (*out >= 0) {
+    if (*out >= 0)
         return 0;
-    }
     if (hub_check_stop(join->hub)) {
         *err = join->hub->error;
         return -1;
@@ -256,16 +238,14 @@ static int greet(struct join *join, struct error *err)
     json_t *record = read_record(join, err);
     int fd = -1;
 
-    if (!record) {
+    if (!record)
         return -1;
-    }
     int status = door_parse_token(json_get_str(record, "token", ""), token)
                      ? error_set(err, ERROR_PEER, "rank 0: its record is malformed")
                      : connect_to_hub(join, record, &fd, err);
     json_decref(record);
-    if (status) {
+    if (status)
         return -1;
-    }
     if (door_greet(fd, token, hub->rank, err)) {
         error_prefix(err, "rank 0");
         close(fd);
@@ -280,12 +260,10 @@ int hub_join(struct hub *hub, const struct hub_config *config, struct error *err
         .hub = hub, .config = config, .deadline_ns = after_ms(config->timeout_ms)};
 
     hub->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (hub->epoll_fd < 0) {
+    if (hub->epoll_fd < 0)
         return error_set_errno(err, ERROR_IO, errno, "epoll");
-    }
-    if (hub->rank > 0) {
+    if (hub->rank > 0)
         return greet(&join, err);
-    }
     raise_descriptor_limit();
     int status = publish(&join, err) || accept_all(&join, err) ? -1 : 0;
     door_close(&join.door);

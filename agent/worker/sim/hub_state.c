@@ -5,9 +5,8 @@
 
 int hub_fail(struct hub *hub, enum error_code code, const char *text)
 {
-    if (hub->error.code == ERROR_NONE) {
+    if (hub->error.code == ERROR_NONE)
         error_set(&hub->error, code, "%s", text);
-    }
     return -1;
 }
 
@@ -23,8 +22,7 @@ int hub_lose(struct hub *hub, int rank, int errnum)
 
 int hub_check_stop(struct hub *hub)
 {
-    if (hub->stop && atomic_load_explicit(hub->stop, memory_order_relaxed)) {
+    if (hub->stop && atomic_load_explicit(hub->stop, memory_order_relaxed))
         return hub_fail(hub, ERROR_UNAVAILABLE, "told to stop");
-    }
     return 0;
 }

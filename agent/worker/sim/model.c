@@ -57,12 +57,9 @@ static double slowest_rank(const struct sim_topology *topology)
 {
     double gbs = HUGE_VAL;
 
-    for (int rank = 0; rank < topology->n_ranks; rank++) {
-        if (topology->nodes[topology->node_of[rank]].ranks > 1 ||
-            topology->n_ranks == 1) {
+    for (int rank = 0; rank < topology->n_ranks; rank++)
+        if (topology->nodes[topology->node_of[rank]].ranks > 1 || topology->n_ranks == 1)
             gbs = lesser(gbs, topology->intra_gbs[rank]);
-        }
-    }
     return gbs;
 }
 
@@ -72,9 +69,8 @@ static double slowest_of_ring(const struct sim_topology *topology)
     double gbs = HUGE_VAL;
     int n = topology->n_nodes;
 
-    for (int node = 0; n > 1 && node < n; node++) {
+    for (int node = 0; n > 1 && node < n; node++)
         gbs = lesser(gbs, sim_topology_link(topology, node, (node + 1) % n));
-    }
     return gbs;
 }
 
@@ -83,9 +79,8 @@ static double slowest_of_tree(const struct sim_topology *topology)
 {
     double gbs = HUGE_VAL;
 
-    for (int node = 1; node < topology->n_nodes; node++) {
+    for (int node = 1; node < topology->n_nodes; node++)
         gbs = lesser(gbs, sim_topology_link(topology, node, (node - 1) / 2));
-    }
     return gbs;
 }
 
@@ -95,11 +90,9 @@ static double slowest_of_pat(const struct sim_topology *topology)
     double gbs = HUGE_VAL;
     int n = topology->n_nodes;
 
-    for (int step = 1; step < n; step *= 2) {
-        for (int node = 0; node < n; node++) {
+    for (int step = 1; step < n; step *= 2)
+        for (int node = 0; node < n; node++)
             gbs = lesser(gbs, sim_topology_link(topology, node, (node + step) % n));
-        }
-    }
     return gbs;
 }
 
@@ -120,9 +113,8 @@ static double slowest_of_alltoall(const struct sim_topology *topology)
     }
     for (int rank = 0; rank < topology->n_ranks; rank++) {
         double peers = topology->nodes[topology->node_of[rank]].ranks - 1;
-        if (peers > 0) {
+        if (peers > 0)
             gbs = lesser(gbs, topology->intra_gbs[rank] * n / peers);
-        }
     }
     return gbs;
 }
@@ -171,9 +163,8 @@ static void estimate_ring(const struct sim_model *model, const struct sim_call *
     }
     double latency = cost.base_us + (steps - inter) * hop + inter * cost.net_us;
     if (call->kind == COLLECTIVE_ALL_REDUCE && protocol == SIM_SIMPLE && nodes > 1 &&
-        call->bytes >= RING_PLATEAU_BYTES * params->channels * ranks) {
+        call->bytes >= RING_PLATEAU_BYTES * params->channels * ranks)
         latency *= RING_PLATEAU;
-    }
     set_estimate(call, latency, model->bus_gbs[SIM_RING] * cost.efficiency * share, out);
 }
 
@@ -220,18 +211,16 @@ static double rooted_gbs(const struct sim_model *model, int root)
     int home = topology->node_of[root];
     const struct sim_node *node = &topology->nodes[home];
 
-    if (topology->n_nodes > 1) {
+    if (topology->n_nodes > 1)
         gbs = node->network_gbs * n / (n - node->ranks);
-    }
     for (int i = 0; i < topology->n_nodes; i++) {
         if (i != home) {
             gbs = lesser(gbs, sim_topology_link(topology, i, home) * n /
                                   topology->nodes[i].ranks);
         }
     }
-    if (node->ranks > 1) {
+    if (node->ranks > 1)
         gbs = lesser(gbs, topology->intra_gbs[root] * n / (node->ranks - 1));
-    }
     return gbs;
 }
 
@@ -242,9 +231,8 @@ static bool is_inside(const struct sim_topology *topology, int rank, int next)
 
 static double neighbour_gbs(const struct sim_topology *topology, int rank, int next)
 {
-    if (is_inside(topology, rank, next)) {
+    if (is_inside(topology, rank, next))
         return lesser(topology->intra_gbs[rank], topology->intra_gbs[next]);
-    }
     return sim_topology_link(topology, topology->node_of[rank], topology->node_of[next]);
 }
 
@@ -267,12 +255,10 @@ static void estimate_sendrecv(const struct sim_model *model, const struct sim_ca
     const struct sim_call empty = {.kind = call->kind, .root = -1};
     int slowest = 0;
 
-    for (int rank = 1; rank < model->topology->n_ranks; rank++) {
+    for (int rank = 1; rank < model->topology->n_ranks; rank++)
         if (neighbour_us(model, call, protocol, rank) >
-            neighbour_us(model, call, protocol, slowest)) {
+            neighbour_us(model, call, protocol, slowest))
             slowest = rank;
-        }
-    }
     int next = (slowest + 1) % model->topology->n_ranks;
     set_estimate(call, neighbour_us(model, &empty, protocol, slowest),
                  neighbour_gbs(model->topology, slowest, next) *
@@ -372,9 +358,8 @@ bool sim_model_estimate(const struct sim_model *model, const struct sim_call *ca
                         enum sim_algorithm algorithm, enum sim_protocol protocol,
                         struct sim_estimate *out)
 {
-    if (!is_available(model, call, algorithm, protocol)) {
+    if (!is_available(model, call, algorithm, protocol))
         return false;
-    }
     *out = (struct sim_estimate){.algorithm = algorithm, .protocol = protocol};
     if (model->topology->n_ranks == 1) { /* a copy */
         set_estimate(call, cost_of(model, algorithm, protocol).base_us,
@@ -424,9 +409,8 @@ struct sim_estimate sim_model_choose(const struct sim_model *model,
     struct sim_estimate best = {0};
 
     if (!choose(model, call, params->algorithms, params->protocols, &best) &&
-        !choose(model, call, ~0u, params->protocols, &best)) {
+        !choose(model, call, ~0u, params->protocols, &best))
         choose(model, call, ~0u, ~0u, &best);
-    }
     return best;
 }
 
@@ -435,9 +419,8 @@ double sim_model_rank_us(const struct sim_model *model, const struct sim_call *c
 {
     int n = model->topology->n_ranks;
 
-    if (call->kind != COLLECTIVE_SENDRECV || n == 1) {
+    if (call->kind != COLLECTIVE_SENDRECV || n == 1)
         return estimate->us;
-    }
     double sends = neighbour_us(model, call, estimate->protocol, rank);
     double receives = neighbour_us(model, call, estimate->protocol, (rank + n - 1) % n);
     return sends > receives ? sends : receives;

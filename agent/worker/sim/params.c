@@ -79,9 +79,8 @@ static void *member(struct sim_params *params, size_t offset)
 static void set_defaults(struct sim_params *params)
 {
     memset(params, 0, sizeof(*params));
-    for (size_t i = 0; i < COUNT(numbers); i++) {
+    for (size_t i = 0; i < COUNT(numbers); i++)
         memcpy(member(params, numbers[i].offset), &numbers[i].fallback, sizeof(double));
-    }
     params->algorithms = (1u << SIM_ALGORITHMS) - 1;
     params->protocols = (1u << SIM_PROTOCOLS) - 1;
 }
@@ -106,20 +105,17 @@ int sim_list_next(const char **list, struct sim_item *out)
     const char *at = *list, *colon;
     char *end;
 
-    if (!at || !*at) {
+    if (!at || !*at)
         return 0;
-    }
     size_t len = strcspn(at, ",");
     colon = memchr(at, ':', len);
-    if (!colon || colon == at) {
+    if (!colon || colon == at)
         return -1;
-    }
     out->name = at;
     out->name_len = (size_t)(colon - at);
     out->value = strtod(colon + 1, &end);
-    if (end != at + len || end == colon + 1 || !isfinite(out->value) || out->value <= 0) {
+    if (end != at + len || end == colon + 1 || !isfinite(out->value) || out->value <= 0)
         return -1;
-    }
     *list = at + len + (at[len] == ',');
     return 1;
 }
@@ -152,10 +148,8 @@ static int read_names(const char *name, const char *value, const char *const *kn
 
     while (*at) {
         size_t len = strcspn(at, ","), i = 0;
-        while (i < n &&
-               (strlen(known[i]) != len || strncasecmp(known[i], at, len) != 0)) {
+        while (i < n && (strlen(known[i]) != len || strncasecmp(known[i], at, len) != 0))
             i++;
-        }
         if (i == n) {
             return error_set(err, ERROR_INVALID, "%s=%.80s: \"%.*s\" is not known", name,
                              value, len < 40 ? (int)len : 40, at);
@@ -163,25 +157,20 @@ static int read_names(const char *name, const char *value, const char *const *kn
         found |= 1u << i;
         at += len + (at[len] == ',');
     }
-    if (found) {
+    if (found)
         *mask = found;
-    }
     return 0;
 }
 
 static int read_variable(const char *name, const char *value, struct sim_params *params,
                          struct error *err)
 {
-    for (size_t i = 0; i < COUNT(numbers); i++) {
-        if (strcmp(numbers[i].name, name) == 0) {
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (strcmp(numbers[i].name, name) == 0)
             return read_number(&numbers[i], value, params, err);
-        }
-    }
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        if (strcmp(texts[i].name, name) == 0) {
+    for (size_t i = 0; i < COUNT(texts); i++)
+        if (strcmp(texts[i].name, name) == 0)
             return read_text(&texts[i], value, params, err);
-        }
-    }
     if (strcmp(name, "SIM_ALGO") == 0) {
         return read_names(name, value, algorithm_names, SIM_P2P, &params->algorithms,
                           err);
@@ -201,13 +190,11 @@ int sim_params_read(char *const *environment, struct sim_params *out, struct err
         const char *equals = strchr(*environment, '=');
         char name[64];
 
-        if (strncmp(*environment, PREFIX, strlen(PREFIX)) != 0 || !equals) {
+        if (strncmp(*environment, PREFIX, strlen(PREFIX)) != 0 || !equals)
             continue;
-        }
         snprintf(name, sizeof(name), "%.*s", (int)(equals - *environment), *environment);
-        if (read_variable(name, equals + 1, out, err)) {
+        if (read_variable(name, equals + 1, out, err))
             return -1;
-        }
     }
     out->algorithms |= 1u << SIM_P2P;
     return 0;
@@ -225,7 +212,6 @@ void sim_params_print(FILE *out)
     }
     fprintf(out, "| `SIM_ALGO` | all | those to choose from: ring, tree, pat |\n");
     fprintf(out, "| `SIM_PROTO` | all | those to choose from: LL, LL128, Simple |\n");
-    for (size_t i = 0; i < COUNT(texts); i++) {
+    for (size_t i = 0; i < COUNT(texts); i++)
         fprintf(out, "| `%s` | | %s |\n", texts[i].name, texts[i].help);
-    }
 }

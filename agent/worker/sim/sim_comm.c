@@ -50,9 +50,8 @@ static bool is_same(const struct sim_call *a, const struct sim_call *b)
 
 static void estimate(struct backend_comm *comm, const struct sim_call *call)
 {
-    if (comm->has_estimate && is_same(&comm->call, call)) {
+    if (comm->has_estimate && is_same(&comm->call, call))
         return;
-    }
     comm->has_estimate = true;
     comm->call = *call;
     comm->estimate = sim_model_choose(&comm->model, call);
@@ -65,18 +64,16 @@ static double waiting_us(struct backend_comm *comm, const struct sim_call *call)
 {
     if (comm->late_rank < 0 || comm->late_rank == comm->rank ||
         (comm->in_group && comm->group_waited) ||
-        !sim_model_waits_for(call, comm->world_size, comm->rank, comm->late_rank)) {
+        !sim_model_waits_for(call, comm->world_size, comm->rank, comm->late_rank))
         return 0;
-    }
     comm->group_waited = true;
     return comm->late_us;
 }
 
 static int check_stop(const struct backend_comm *comm, struct error *err)
 {
-    if (comm->stop && atomic_load_explicit(comm->stop, memory_order_relaxed)) {
+    if (comm->stop && atomic_load_explicit(comm->stop, memory_order_relaxed))
         return error_set(err, ERROR_UNAVAILABLE, "told to stop");
-    }
     return 0;
 }
 
@@ -85,9 +82,8 @@ int sim_comm_settle(struct backend_comm *comm, struct error *err)
     while (comm->clock.debt_us >= 1) {
         double us = comm->clock.debt_us < SLICE_US ? comm->clock.debt_us : SLICE_US;
         struct timespec time = {.tv_nsec = (long)(us * 1000)};
-        if (check_stop(comm, err)) {
+        if (check_stop(comm, err))
             return -1;
-        }
         nanosleep(&time, NULL);
         comm->clock.debt_us -= us;
     }
@@ -115,9 +111,8 @@ int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
     model_call.bytes =
         (double)call->count * (double)dtype_size(call->dtype) *
         (collective_facts(call->kind)->shape != SHAPE_FLAT ? comm->world_size : 1);
-    if (call->traffic) {
+    if (call->traffic)
         model_call.bytes = (double)call->traffic->most * (double)dtype_size(call->dtype);
-    }
     estimate(comm, &model_call);
     double us = comm->own_us * call_factor(comm) + waiting_us(comm, &model_call);
     if (!(comm->started & bit)) {

@@ -11,9 +11,8 @@ static int find_node(const struct sim_topology *topology, const char *name, size
 {
     for (int i = 0; i < topology->n_nodes; i++) {
         const char *known = topology->nodes[i].name;
-        if (known && strlen(known) == len && memcmp(known, name, len) == 0) {
+        if (known && strlen(known) == len && memcmp(known, name, len) == 0)
             return i;
-        }
     }
     return -1;
 }
@@ -26,9 +25,8 @@ static void place_ranks(struct sim_topology *topology, char *const *names,
 
     for (int rank = 0; rank < topology->n_ranks; rank++) {
         const char *name = names ? names[rank] : ONE_NODE;
-        if (node < 0 || strcmp(topology->nodes[node].name, name) != 0) {
+        if (node < 0 || strcmp(topology->nodes[node].name, name) != 0)
             node = find_node(topology, name, strlen(name));
-        }
         if (node < 0) {
             node = topology->n_nodes++;
             topology->nodes[node] =
@@ -46,15 +44,12 @@ static void slow_nodes(struct sim_topology *topology, const char *list)
 
     while (sim_list_next(&list, &item) > 0) {
         int node = find_node(topology, item.name, item.name_len);
-        if (node < 0) {
+        if (node < 0)
             continue;
-        }
         topology->nodes[node].network_gbs *= item.value;
-        for (int rank = 0; rank < topology->n_ranks; rank++) {
-            if (topology->node_of[rank] == node) {
+        for (int rank = 0; rank < topology->n_ranks; rank++)
+            if (topology->node_of[rank] == node)
                 topology->intra_gbs[rank] *= item.value;
-            }
-        }
     }
 }
 
@@ -65,9 +60,8 @@ static void slow_ranks(struct sim_topology *topology, const char *list)
 
     while (sim_list_next(&list, &item) > 0) {
         long rank = strtol(item.name, &end, 10);
-        if (end == item.name + item.name_len && rank >= 0 && rank < topology->n_ranks) {
+        if (end == item.name + item.name_len && rank >= 0 && rank < topology->n_ranks)
             topology->intra_gbs[rank] *= item.value;
-        }
     }
 }
 
@@ -77,9 +71,8 @@ static void wrong_interfaces(struct sim_topology *topology, const char *list)
 
     while (sim_list_next(&list, &item) > 0) {
         int node = find_node(topology, item.name, item.name_len);
-        if (node >= 0) {
+        if (node >= 0)
             topology->nodes[node].network_gbs = item.value;
-        }
     }
 }
 
@@ -88,9 +81,8 @@ static bool find_pair(const struct sim_topology *topology, const struct sim_item
                       struct sim_slow_link *out)
 {
     for (size_t i = 1; i + 1 < item->name_len; i++) {
-        if (item->name[i] != '-') {
+        if (item->name[i] != '-')
             continue;
-        }
         out->a = find_node(topology, item->name, i);
         out->b = find_node(topology, item->name + i + 1, item->name_len - i - 1);
         if (out->a >= 0 && out->b >= 0) {
@@ -107,18 +99,14 @@ static int slow_links(struct sim_topology *topology, const char *list)
     struct sim_item item;
     size_t n = 0;
 
-    while (sim_list_next(&rest, &item) > 0) {
+    while (sim_list_next(&rest, &item) > 0)
         n++;
-    }
     topology->slow_links = calloc(n + 1, sizeof(*topology->slow_links));
-    if (!topology->slow_links) {
+    if (!topology->slow_links)
         return -1;
-    }
-    while (sim_list_next(&list, &item) > 0) {
-        if (find_pair(topology, &item, &topology->slow_links[topology->n_slow_links])) {
+    while (sim_list_next(&list, &item) > 0)
+        if (find_pair(topology, &item, &topology->slow_links[topology->n_slow_links]))
             topology->n_slow_links++;
-        }
-    }
     return 0;
 }
 
@@ -132,16 +120,14 @@ int sim_topology_init(struct sim_topology *topology, int n_ranks, char *const *n
     topology->node_of = calloc(n, sizeof(*topology->node_of));
     topology->intra_gbs = calloc(n, sizeof(*topology->intra_gbs));
     topology->nodes = calloc(n, sizeof(*topology->nodes));
-    if (!topology->node_of || !topology->intra_gbs || !topology->nodes) {
+    if (!topology->node_of || !topology->intra_gbs || !topology->nodes)
         goto fail;
-    }
     place_ranks(topology, names, params);
     wrong_interfaces(topology, params->wrong_interfaces);
     slow_nodes(topology, params->slow_nodes);
     slow_ranks(topology, params->slow_ranks);
-    if (slow_links(topology, params->slow_links)) {
+    if (slow_links(topology, params->slow_links))
         goto fail;
-    }
     return 0;
 fail:
     sim_topology_release(topology);
@@ -168,9 +154,8 @@ static int count_leaving(const struct sim_topology *world,
 {
     int n = 0;
 
-    for (int group = 0; group < groups->n; group++) {
+    for (int group = 0; group < groups->n; group++)
         n += leaves_node(world, groups, group, node);
-    }
     return n > 0 ? n : 1;
 }
 
@@ -191,14 +176,12 @@ static void select_ranks(const struct sim_topology *world,
                          const struct split_groups *groups, int group, int *new_of,
                          struct sim_topology *out)
 {
-    for (int node = 0; node < world->n_nodes; node++) {
+    for (int node = 0; node < world->n_nodes; node++)
         new_of[node] = -1;
-    }
     for (int rank = 0; rank < world->n_ranks; rank++) {
         int node = world->node_of[rank], place = groups->place[rank];
-        if (groups->of[rank] != group) {
+        if (groups->of[rank] != group)
             continue;
-        }
         if (new_of[node] < 0) {
             struct sim_node *added = &out->nodes[out->n_nodes];
             *added = world->nodes[node];
@@ -252,9 +235,8 @@ double sim_topology_link(const struct sim_topology *topology, int a, int b)
 
     for (size_t i = 0; i < topology->n_slow_links; i++) {
         const struct sim_slow_link *link = &topology->slow_links[i];
-        if ((link->a == a && link->b == b) || (link->a == b && link->b == a)) {
+        if ((link->a == a && link->b == b) || (link->a == b && link->b == a))
             gbs *= link->factor;
-        }
     }
     return gbs;
 }
