@@ -242,7 +242,7 @@ static struct node *find_or_error(struct scheduler *scheduler, const char *agent
 }
 
 int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
-                   int64_t after, scheduler_commands *done, void *arg, struct error *err)
+                   int64_t after, node_commands *done, void *arg, struct error *err)
 {
     struct node *node = find_or_error(scheduler, agent, key, err);
 

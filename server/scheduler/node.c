@@ -211,7 +211,7 @@ static void drop_acknowledged(struct node *node, int64_t after)
 
 void node_poll_end(struct node *node)
 {
-    scheduler_commands *done = node->poll_done;
+    node_commands *done = node->poll_done;
     void *arg = node->poll_arg;
 
     if (!done)
@@ -231,8 +231,8 @@ void node_command(struct node *node, json_t *command)
     node_poll_end(node);
 }
 
-void node_poll(struct node *node, int64_t after, int64_t until_ns,
-               scheduler_commands *done, void *arg)
+void node_poll(struct node *node, int64_t after, int64_t until_ns, node_commands *done,
+               void *arg)
 {
     node_poll_end(node);
     drop_acknowledged(node, after);

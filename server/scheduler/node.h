@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "common/clock.h"
+#include "common/error.h"
 #include "common/ids.h"
+#include "server/scheduler/commands.h"
 #include "server/scheduler/digest.h"
-#include "server/scheduler/scheduler.h"
 
 /* "a-" and a UUID: an id that another server gave out, or this one before it was started
  * again, must never be taken for that of an agent here. */
@@ -46,7 +47,7 @@ struct node {
     /* Commands not yet acknowledged, and the poll that waits for them. */
     json_t *commands;
     int64_t next_seq;
-    scheduler_commands *poll_done;
+    node_commands *poll_done;
     void *poll_arg;
     int64_t poll_after, poll_until_ns;
     /* Events: stored up to acked. */
@@ -105,8 +106,8 @@ void node_excuse(struct node *node, int64_t ns);
 void node_command(struct node *node, json_t *command);
 
 /* Hold a poll; see scheduler_poll. */
-void node_poll(struct node *node, int64_t after, int64_t until_ns,
-               scheduler_commands *done, void *arg);
+void node_poll(struct node *node, int64_t after, int64_t until_ns, node_commands *done,
+               void *arg);
 
 /* Answer the poll, if there is one, with what is queued or with NULL. */
 void node_poll_end(struct node *node);

@@ -15,6 +15,7 @@
 #include "common/problem.h"
 #include "common/run_spec.h"
 #include "server/rendezvous/rendezvous.h"
+#include "server/scheduler/commands.h"
 #include "server/store/store.h"
 
 struct scheduler;
@@ -153,12 +154,10 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
 /* Below: ERROR_NOT_FOUND for an agent that is not known or not alive, ERROR_DENIED when
  * `key` is not the one that it registered with. */
 
-/* Wait for commands above `after`. `done` runs once, perhaps at once: an array of
- * commands (stolen by done), or NULL when none came in time. -1: done will not run. A
- * newer poll of the same agent ends an older one. */
-typedef void scheduler_commands(void *arg, json_t *commands);
+/* Wait for commands above `after`. `done` runs once, perhaps at once. -1: it will not
+ * run. A newer poll of the same agent ends an older one. */
 int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
-                   int64_t after, scheduler_commands *done, void *arg, struct error *err);
+                   int64_t after, node_commands *done, void *arg, struct error *err);
 
 /* The poll's client went away: `done` will not run. */
 void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg);

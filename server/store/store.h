@@ -14,6 +14,7 @@
 #include "common/buf.h"
 #include "common/error.h"
 #include "server/store/result_record.h"
+#include "server/store/summary.h"
 
 struct store;
 struct store_write;
@@ -243,5 +244,11 @@ bool store_knows_boot(const struct store *store, const char *boot_id);
  * id (ID_RUN_LENGTH + 1 bytes) and the hash (65 bytes). False when unknown. */
 bool store_idempotency(const struct store *store, const char *key, char *run,
                        char *body_hash);
+
+/* Asynchronous, on a thread of its own: a long one holds up no other read. The query is
+ * copied. summary: given away (summary_destroy), NULL with err on failure. */
+typedef void summary_done(void *arg, const struct error *err, struct summary *summary);
+void store_read_summary(struct store *store, const struct summary_query *query,
+                        summary_done *done, void *arg);
 
 #endif

@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/error.h"
-#include "server/store/store.h"
 
 #define SUMMARY_POINTS_DEFAULT 4000
 #define SUMMARY_POINTS_MIN 100
@@ -107,12 +105,6 @@ struct summary_query {
     size_t points; /* at most so many, over all series, and as many values of figures */
     enum summary_by by;
 };
-
-/* Asynchronous, on a thread of its own: a long one holds up no other read. The query is
- * copied. summary: given away (summary_destroy), NULL with err on failure. */
-typedef void summary_done(void *arg, const struct error *err, struct summary *summary);
-void store_read_summary(struct store *store, const struct summary_query *query,
-                        summary_done *done, void *arg);
 
 void summary_destroy(struct summary *summary);
 

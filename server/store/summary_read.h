@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include "common/buf.h"
+#include "server/store/store.h"
 #include "server/store/summary.h"
 
 /* NULL with err on failure. */
