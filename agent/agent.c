@@ -21,9 +21,9 @@
 #include "agent/process.h"
 #include "agent/spool.h"
 #include "agent/supervisor.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
 #include "common/batch_group.h"
-#include "common/clock.h"
-#include "common/log.h"
 
 #define PROBE_MS 10000
 #define TELL_MS 1000

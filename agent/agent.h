@@ -3,7 +3,7 @@
 #define RINGBENCH_AGENT_AGENT_H
 
 #include "agent/config.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 /* Run until the agent leaves. Returns the exit status, with the reason in *err unless it
  * is 0. curl_global_init must have been called. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #define CAPTURE_HEAD_MAX (384 * 1024)
 #define CAPTURE_TAIL_MAX (128 * 1024)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/env_policy.h"
-#include "common/json_util.h"
+#include "common/base/env_policy.h"
+#include "common/base/json_util.h"
 
 static bool has_consent(const struct option_list *consented, const char *name)
 {

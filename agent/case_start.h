@@ -4,8 +4,8 @@
 
 #include "agent/command.h"
 #include "agent/env_list.h"
-#include "common/error.h"
-#include "common/options.h"
+#include "common/base/error.h"
+#include "common/base/options.h"
 
 #define CASE_FILE_PREFIX "case-"
 #define CASE_PATH_MAX 4096

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 bool case_id_equal(const struct case_id *a, const struct case_id *b)
 {

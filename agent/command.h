@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define CASE_RUN_MAX 64
 #define COMMAND_RANKS_MAX 4096

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "agent/inherit.h"
-#include "common/clean_text.h"
-#include "common/ids.h"
-#include "common/json_util.h"
+#include "common/base/clean_text.h"
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "common/base/secret_file.h"
 #include "common/spec_value.h"
-#include "common/secret_file.h"
 
 #define TOKEN_MAX 4096
 

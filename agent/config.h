@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 #include "agent/env_list.h"
-#include "common/error.h"
-#include "common/log.h"
-#include "common/options.h"
+#include "common/base/error.h"
+#include "common/base/log.h"
+#include "common/base/options.h"
 
 struct agent_config {
     /* options */

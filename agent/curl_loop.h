@@ -5,7 +5,7 @@
 #include <curl/curl.h>
 #include <uv.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct curl_loop;
 

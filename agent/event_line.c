@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 static const char *const types[] = {"hello",  "phase", "progress",
                                     "result", "log",   "done"};

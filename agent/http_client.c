@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 
 #include "agent/curl_loop.h"
-#include "common/buf.h"
-#include "common/json_util.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
 
 #define REPLY_MAX ((size_t)16 * 1024 * 1024)
 #define CONNECT_MS 30000L

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <uv.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct http_client;
 struct http_request;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 #define FILE_MAX 4096
 

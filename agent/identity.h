@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "common/error.h"
-#include "common/ids.h"
+#include "common/base/error.h"
+#include "common/base/ids.h"
 
 #define IDENTITY_KEY_LENGTH (2 * ID_UUID_LENGTH)
 

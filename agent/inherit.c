@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/env_names.h"
-#include "common/env_policy.h"
-#include "common/log.h"
+#include "common/base/env_names.h"
+#include "common/base/env_policy.h"
+#include "common/base/log.h"
 
 #define LINE_BYTES 1500 /* of names in a line of the log */
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 #include "agent/env_list.h"
-#include "common/error.h"
-#include "common/options.h"
+#include "common/base/error.h"
+#include "common/base/options.h"
 
 /* added: what the administrator passes on besides, by name, or by a name's beginning and
  * '*', which passes on nothing that looks like a secret. */

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 enum lines_overlong {
     LINES_CUT, /* deliver a line above the limit in pieces of that size */

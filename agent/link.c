@@ -8,10 +8,10 @@
 #include "agent/http_client.h"
 #include "agent/outage.h"
 #include "agent/sender.h"
-#include "common/clock.h"
-#include "common/ids.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 
 #define PROTOCOL 1
 #define AGENT_ID_MAX 128

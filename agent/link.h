@@ -11,7 +11,7 @@
 #include "agent/config.h"
 #include "agent/identity.h"
 #include "agent/outbox.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct link;
 

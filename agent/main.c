@@ -5,7 +5,7 @@
 
 #include "agent/agent.h"
 #include "agent/config.h"
-#include "common/log.h"
+#include "common/base/log.h"
 
 static int run(const struct agent_config *config)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/problem.h"
+#include "common/base/problem.h"
 
 #define METRICS_MAX 32
 #define METRIC_LABELS_MAX 4

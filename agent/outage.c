@@ -1,8 +1,8 @@
 /* outage.c - tell people once that the server is away, and once that it is back */
 #include "agent/outage.h"
 
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
 
 /* A network that flaps must not fill the log. */
 #define TELL_AGAIN_NS (10 * INT64_C(1000000000))

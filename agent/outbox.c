@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clean_text.h"
-#include "common/clock.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/clean_text.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 
 struct progress {
     struct case_id id;

@@ -10,8 +10,8 @@
 
 #include "agent/command.h"
 #include "agent/spool.h"
-#include "common/buf.h"
-#include "common/error.h"
+#include "common/base/buf.h"
+#include "common/base/error.h"
 
 /* What a POST may carry (docs/agent-protocol.md), and what we put in one by choice. */
 #define OUTBOX_BODY_MAX ((size_t)4 * 1024 * 1024)

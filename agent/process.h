@@ -9,7 +9,7 @@
 #include <uv.h>
 
 #include "agent/process_tree.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct process;
 

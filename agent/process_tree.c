@@ -22,8 +22,8 @@
 #include "agent/reaper/cgroup.h"
 #include "agent/reaper/children.h"
 #include "agent/reaper/protocol.h"
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
 
 #define SCRATCH_BYTES 65536
 #define LOCK_NAME "reapers"

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct process_table; /* all trees of this agent, which it makes a subreaper */
 struct process_tree;

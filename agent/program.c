@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/buf.h"
-#include "common/json_util.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
 #include "common/program_schema.h"
 #include "common/spec_value.h"
 

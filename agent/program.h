@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include "agent/metric.h"
-#include "common/error.h"
-#include "common/problem.h"
+#include "common/base/error.h"
+#include "common/base/problem.h"
 
 #define PROGRAM_ARGV_MAX 256
 

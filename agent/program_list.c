@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 
 #define FILE_MAX ((size_t)64 * 1024)
 #define SUFFIX ".json"

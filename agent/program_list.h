@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "agent/program.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define PROGRAMS_MAX 128
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/safe_regex.h"
+#include "common/base/clock.h"
+#include "common/base/safe_regex.h"
 
 #define PROGRESS_NS INT64_C(1000000000)
 

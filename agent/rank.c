@@ -13,8 +13,8 @@
 #include "agent/ncclog/ncclog.h"
 #include "agent/program_watch.h"
 #include "agent/stack_quote.h"
-#include "common/clean_text.h"
-#include "common/json_util.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
 
 #define OUTPUT_LINE_MAX ((size_t)64 * 1024)
 #define OUTPUT_EVENT_BYTES ((size_t)32 * 1024) /* send at once what has grown to this */

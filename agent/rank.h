@@ -8,7 +8,7 @@
 #include "agent/outbox.h"
 #include "agent/process.h"
 #include "agent/program.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct rank;
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agent/backoff.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 #define PROGRESS_MS 200 /* ranks report together: one request for all of them */
 #define NO_LIMIT INT64_MAX

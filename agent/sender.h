@@ -6,7 +6,7 @@
 
 #include "agent/http_client.h"
 #include "agent/outbox.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct sender;
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/buf.h"
-#include "common/error.h"
+#include "common/base/buf.h"
+#include "common/base/error.h"
 
 struct spool;
 

@@ -10,9 +10,9 @@
 #include "agent/launch.h"
 #include "agent/process.h"
 #include "agent/rank.h"
-#include "common/clean_text.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 
 #define STOP_MS 5000   /* from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */

@@ -10,8 +10,8 @@
 #include "agent/env_list.h"
 #include "agent/outbox.h"
 #include "agent/program_list.h"
-#include "common/error.h"
-#include "common/options.h"
+#include "common/base/error.h"
+#include "common/base/options.h"
 
 struct supervisor;
 

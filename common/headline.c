@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/json_util.h"
-#include "common/units.h"
+#include "common/base/json_util.h"
+#include "common/base/units.h"
 
 void headline_release(struct headline *headline)
 {

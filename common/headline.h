@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "common/median.h"
+#include "common/base/median.h"
 
 #define HEADLINE_TEXT_MAX 64
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/clean_text.h"
-#include "common/json_util.h"
+#include "common/base/buf.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "common/base/safe_regex.h"
 #include "common/spec_value.h"
-#include "common/safe_regex.h"
 
 #define ENUM_MAX 64
 #define DEFAULT_LENGTH_MAX 256

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "common/problem.h"
+#include "common/base/problem.h"
 
 #define PROGRAM_PARAMETERS_MAX 32
 #define PROGRAM_NAME_MAX 64

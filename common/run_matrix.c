@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/env_policy.h"
+#include "common/base/env_policy.h"
 #include "common/spec_value.h"
 
 #define VARIABLES_MAX 8

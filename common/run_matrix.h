@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "common/problem.h"
+#include "common/base/problem.h"
 #include "common/run_spec.h"
 
 #define RUN_CASES_MAX 1000

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/env_policy.h"
-#include "common/json_util.h"
+#include "common/base/env_policy.h"
+#include "common/base/json_util.h"
 #include "common/program_schema.h"
 #include "common/run_matrix.h"
 #include "common/run_spec_parts.h"

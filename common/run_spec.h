@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/problem.h"
 #include "common/collective.h"
 #include "common/control.h"
-#include "common/problem.h"
 #include "common/series.h"
 #include "common/split.h"
 #include "common/traffic.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include "common/run_spec_parts.h"
 
 #define NODES_MAX 100000

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 void *spec_field_at(const struct spec_field *field, struct run_spec *spec)
 {

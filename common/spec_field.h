@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/problem.h"
+#include "common/base/problem.h"
 #include "common/run_spec.h"
 #include "common/spec_value.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/clean_text.h"
-#include "common/units.h"
+#include "common/base/buf.h"
+#include "common/base/clean_text.h"
+#include "common/base/units.h"
 
 #define ENV_VALUE_MAX 4096
 #define LABELS_MAX 32

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/problem.h"
+#include "common/base/problem.h"
 
 /* Adds what is wrong with a value. */
 typedef void spec_check(json_t *value, const char *pointer, struct problems *problems);

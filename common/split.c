@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 #define VALUE_MAX (1L << 20)
 

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 enum split_kind {
     SPLIT_NONE, /* all in one */

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/error.h"
 #include "common/collective.h"
-#include "common/error.h"
 
 #define TRAFFIC_RANKS_MAX 128 /* of a matrix */
 

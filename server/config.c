@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/options.h"
+#include "common/base/options.h"
 
 #define AT(field) offsetof(struct config, field)
 

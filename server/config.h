@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "common/error.h"
-#include "common/log.h"
+#include "common/base/error.h"
+#include "common/base/log.h"
 
 struct config {
     /* As given; owned. */

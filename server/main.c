@@ -8,10 +8,10 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "common/buf.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/secret_file.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/secret_file.h"
 #include "server/api/api.h"
 #include "server/config.h"
 #include "server/http/auth.h"

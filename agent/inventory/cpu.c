@@ -6,7 +6,7 @@
 
 #include "agent/inventory/host_file.h"
 #include "agent/inventory/inventory.h"
-#include "common/clean_text.h"
+#include "common/base/clean_text.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define SOCKETS_MAX 256

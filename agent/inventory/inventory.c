@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "agent/inventory/host_file.h"
-#include "common/clean_text.h"
+#include "common/base/clean_text.h"
 
 /* The name under which people know the system, unquoted. */
 json_t *inventory_os(const char *root)

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/buf.h"
-#include "common/clean_text.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/buf.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 
 #define PREFIX "ringbench-worker-"
 #define ANSWER_MAX ((size_t)1024 * 1024)

@@ -7,8 +7,8 @@
 
 #include "agent/env_list.h"
 #include "agent/process.h"
-#include "common/error.h"
-#include "common/options.h"
+#include "common/base/error.h"
+#include "common/base/options.h"
 
 struct probe;
 

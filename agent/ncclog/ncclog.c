@@ -1,6 +1,6 @@
 /* ncclog.c - what NCCL's own log says of a rank's communicator */
 #include "agent/ncclog/ncclog.h"
-#include "common/clean_text.h"
+#include "common/base/clean_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,8 +15,8 @@
 
 #include "agent/worker/pattern.h"
 #include "agent/worker/store_client.h"
+#include "common/base/error.h"
 #include "common/collective.h"
-#include "common/error.h"
 #include "common/traffic.h"
 
 struct backend_comm; /* each backend's own */

@@ -9,7 +9,7 @@
 #include "agent/worker/check.h"
 #include "agent/worker/control.h"
 #include "agent/worker/measure.h"
-#include "common/units.h"
+#include "common/base/units.h"
 
 #define REASON_MAX 512
 #define READER_NS 1000000

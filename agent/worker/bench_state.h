@@ -9,7 +9,7 @@
 #include "agent/worker/case_file.h"
 #include "agent/worker/events.h"
 #include "agent/worker/progress.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct bench {
     const struct backend *backend;

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "agent/worker/store_client.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct blame {
     int rank;          /* to blame */

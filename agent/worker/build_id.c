@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/json_util.h"
-#include "common/version.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+#include "common/base/version.h"
 
 #define KEY "ringbench/build"
 #define RECORD_MAX 1024

@@ -1,9 +1,9 @@
-/* build_id.h - all workers of a case are of one build (see common/version.h) */
+/* build_id.h - all workers of a case are of one build (see common/base/version.h) */
 #ifndef RINGBENCH_WORKER_BUILD_ID_H
 #define RINGBENCH_WORKER_BUILD_ID_H
 
 #include "agent/worker/store_client.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 /* The first rank of the case leaves its build in the store, under ringbench/build; -1
  * with both when this one is of another. */

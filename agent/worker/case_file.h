@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "common/run_spec.h"
 #include "common/series.h"
 #include "common/split.h"

@@ -8,8 +8,8 @@
 #include "agent/worker/control_ops.h"
 #include "agent/worker/control_stats.h"
 #include "agent/worker/fault.h"
-#include "common/clock.h"
-#include "common/units.h"
+#include "common/base/clock.h"
+#include "common/base/units.h"
 
 #define REASON_MAX 512
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 int control_ops_init(struct control_ops *ops, struct bench *bench, enum control_kind kind,
                      struct error *err)

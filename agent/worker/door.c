@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "agent/worker/listen.h"
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
 
 struct greeting {
     char magic[8];

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define DOOR_TOKEN_BYTES 16
 #define DOOR_TOKEN_TEXT (2 * DOOR_TOKEN_BYTES + 1)

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 
 struct events {
     int fd;

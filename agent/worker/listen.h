@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_WORKER_LISTEN_H
 #define RINGBENCH_WORKER_LISTEN_H
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 /* Listen on a free port of one own address, close-on-exec and not blocking. Returns the
  * descriptor and sets *port, or -1. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/worker/fault.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define SAMPLES_AT_ONCE 1024
 

@@ -18,7 +18,7 @@
 #include "agent/worker/shm_group.h"
 #include "agent/worker/store_client.h"
 #include "agent/worker/watch.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct mesh_config {
     int rank, world_size;

@@ -18,8 +18,8 @@
 
 #include "agent/worker/door.h"
 #include "agent/worker/hostid.h"
-#include "common/clock.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 
 #define KEY_MAX 64
 #define RECORD_MAX 4096

@@ -23,8 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/error.h"
 #include "common/collective.h"
-#include "common/error.h"
 
 #define PATTERN_RANKS_MAX 4096
 #define PATTERN_TEXT_MAX 32

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "agent/worker/thread.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define INTERVAL_MS 1000
 #define STOP_MS 4000 /* the contract allows 5 s from SIGTERM */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "agent/worker/events.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct progress {
     /* Written by the loop. */

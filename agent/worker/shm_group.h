@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "agent/worker/watch.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define SHM_SLOT_BYTES 16384
 #define SHM_NEAR_BYTES 56

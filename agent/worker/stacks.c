@@ -21,7 +21,7 @@
 
 #include "agent/worker/symbols.h"
 #include "agent/worker/thread.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define ANSWER_MS 1000 /* for threads to take the signal */
 #define LINE_BYTES 256

@@ -19,7 +19,7 @@
 #ifndef RINGBENCH_WORKER_STACKS_H
 #define RINGBENCH_WORKER_STACKS_H
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define STACKS_THREADS_MAX 64
 #define STACKS_FRAMES_MAX 32 /* of a thread */

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define MAGIC 0x3C85F7CEu
 #define REQUEST_MAX (64u << 20)

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/buf.h"
-#include "common/error.h"
+#include "common/base/buf.h"
+#include "common/base/error.h"
 
 #define STORE_KEY_MAX 8192
 #define STORE_VALUE_MAX 8388608

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define CHECK_NS 5000000   /* between looks at the peers */
 #define PROBE_NS 500000000 /* between questions that cost more */

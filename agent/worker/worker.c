@@ -20,9 +20,9 @@
 #include "agent/worker/progress.h"
 #include "agent/worker/stacks.h"
 #include "agent/worker/store_client.h"
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/version.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/version.h"
 
 #define PROTOCOL 1
 #define EVENTS_FD 3

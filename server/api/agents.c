@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"

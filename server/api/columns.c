@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "common/clean_text.h"
-#include "common/json_util.h"
-#include "common/units.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "common/base/units.h"
 
 #define CELL_MAX 256
 #define GAP 2

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 enum column_form {
     COLUMN_TEXT,

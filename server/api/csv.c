@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/row_fields.h"
 
 #define MEMBERS_MAX ((size_t)65536)

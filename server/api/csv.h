@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* The columns of a run by common/row_fields.h: those of rows, those of figures (of a
  * program, or of the control series) or both, and then what its case is: the repeat, and

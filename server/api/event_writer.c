@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/csv.h"
 #include "server/api/json_members.h"
 #include "server/api/run_text.h"

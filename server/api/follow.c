@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "server/api/catchup.h"
 
 /* Events of one page: few enough that writing them does not hold up the loop, and that

@@ -1,7 +1,7 @@
 /* lists.c - the API's lists: JSON, or columns for a terminal */
 #include "server/api/lists.h"
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/params.h"
 
 #define TEXT_MAX ((size_t)64 << 20)

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/lists.h"
 
 #define PAGE_BYTES ((size_t)128 << 10) /* a ms or so to make */

@@ -1,7 +1,7 @@
 /* nodes.c - the nodes, and the rendezvous stores of the cases that run on them */
 #include <stdlib.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
 #include "server/api/node_pages.h"

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clean_text.h"
-#include "common/clock.h"
+#include "common/base/clean_text.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "common/collective_json.h"
-#include "common/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"

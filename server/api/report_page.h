@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* Whether this program was built with the page: not with RINGBENCH_UI=OFF. */
 bool report_page_exists(void);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/json_util.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
 

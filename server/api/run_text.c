@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/clean_text.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "common/base/units.h"
 #include "common/headline.h"
-#include "common/json_util.h"
 #include "common/run_spec.h"
-#include "common/units.h"
 #include "server/api/table.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
 #include "server/api/lookup.h"

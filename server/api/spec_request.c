@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 json_t *spec_request_body(struct http_request *request)
 {

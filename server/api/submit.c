@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/ids.h"
-#include "common/json_util.h"
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
 #include "server/api/follow.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"

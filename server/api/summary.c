@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "server/store/summary.h"
 
 /* Append {"run": ..., "combinations": ..., ...} as docs/api.md has it: run is the

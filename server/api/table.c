@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clean_text.h"
-#include "common/json_util.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
 #include "common/row_fields.h"
 
 #define ENV_TEXT_MAX 300

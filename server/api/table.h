@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 struct table {
     bool is_paired;      /* in-place rows follow out-of-place ones */

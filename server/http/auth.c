@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/secret_file.h"
+#include "common/base/secret_file.h"
 
 #define TOKEN_MIN 16
 #define TOKEN_SIZE 256 /* with its NUL; comparison covers all of it */

@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_SERVER_HTTP_AUTH_H
 #define RINGBENCH_SERVER_HTTP_AUTH_H
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "server/http/http.h"
 
 /* Where a token may stand: the header "Authorization: Bearer TOKEN"; or, because a

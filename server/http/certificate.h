@@ -8,7 +8,7 @@
 
 #include <gnutls/gnutls.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct certificate;
 

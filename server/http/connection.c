@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "server/http/internal.h"
 
 /* From a TLS hello to the first line of a request; and without TLS. */

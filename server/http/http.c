@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "server/http/internal.h"
 
 #define DEFAULT_CONNECTIONS 20000u

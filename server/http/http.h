@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-#include "common/error.h"
-#include "common/problem.h"
+#include "common/base/error.h"
+#include "common/base/problem.h"
 
 struct http_server;
 struct http_request;

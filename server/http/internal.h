@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "server/http/auth.h"
 #include "server/http/backlog.h"
 #include "server/http/byte_queue.h"

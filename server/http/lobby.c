@@ -11,7 +11,7 @@
 #include <sys/queue.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "server/http/roster.h"
 
 #define ACCEPTS_PER_TURN 64

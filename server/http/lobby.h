@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct lobby;
 

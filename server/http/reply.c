@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/log.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "server/http/internal.h"
 #include "server/http/negotiate.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "server/http/internal.h"
 
 /* A writer that ignores http_stream_queued loses its client here, not the server's

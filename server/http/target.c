@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/utf8.h"
+#include "common/base/utf8.h"
 
 static int hex_digit(char c)
 {

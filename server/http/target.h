@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define TARGET_SEGMENTS_MAX 16
 #define TARGET_PAIRS_MAX 128

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/ids.h"
-#include "common/log.h"
+#include "common/base/ids.h"
+#include "common/base/log.h"
 #include "server/rendezvous/rendezvous_listen.h"
 #include "server/rendezvous/tcpstore_conn.h"
 

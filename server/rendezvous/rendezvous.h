@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct rendezvous;       /* the port range and every open store */
 struct rendezvous_store; /* one TCPStore */

@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 /* A numeric address without a port. "::" means both families, and IPv4 alone where the
  * kernel has no IPv6. */

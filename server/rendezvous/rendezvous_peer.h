@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define PEER_TEXT_MAX 64
 

@@ -7,8 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
 
 #define UNSENT_SOFT_MAX                                                                  \
     ((size_t)1 << 20)    /* beyond it nothing more is read or executed                   \

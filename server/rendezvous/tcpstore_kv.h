@@ -5,7 +5,7 @@
 
 #include <sys/queue.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "server/rendezvous/tcpstore_out.h"
 #include "server/rendezvous/tcpstore_wire.h"
 

@@ -5,7 +5,7 @@
 
 #include <sys/uio.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* As much is sent at once as costs the others little. */
 #define TCPSTORE_STEP_BYTES 65536

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* What libtorch's own server enforces. */
 #define TCPSTORE_KEY_MAX 8192

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/json_util.h"
-#include "common/log.h"
-#include "common/utf8.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
 
 /* Of the output of a program that failed. */
 #define PROGRAM_LINES 4

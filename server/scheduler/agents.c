@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "common/spec_value.h"
 #include "server/scheduler/agent_events.h"
 #include "server/scheduler/node_claim.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/json_util.h"
-#include "common/utf8.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+#include "common/base/utf8.h"
 
 /* Of one who is named, bytes. */
 #define TEXT_MAX 600

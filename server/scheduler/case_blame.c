@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
-#include "common/units.h"
+#include "common/base/json_util.h"
+#include "common/base/units.h"
 #include "server/scheduler/blame.h"
 #include "server/scheduler/state.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/scheduler/blame.h"
 #include "server/scheduler/case_blame.h"
 #include "server/scheduler/case_start.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/run_matrix.h"
 #include "server/rendezvous/rendezvous_peer.h"
 #include "server/scheduler/node_devices.h"

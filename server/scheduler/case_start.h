@@ -3,7 +3,7 @@
 #ifndef RINGBENCH_SERVER_SCHEDULER_CASE_START_H
 #define RINGBENCH_SERVER_SCHEDULER_CASE_START_H
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "server/scheduler/live_case.h"
 
 /* Open the store of attempt number `attempt`, which lets in only the case's nodes. */

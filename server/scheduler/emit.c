@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "common/run_matrix.h"
 #include "server/scheduler/blame.h"
 #include "server/scheduler/state.h"

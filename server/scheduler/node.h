@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/clock.h"
-#include "common/error.h"
-#include "common/ids.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/base/ids.h"
 #include "server/scheduler/commands.h"
 #include "server/scheduler/digest.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "server/scheduler/live_case.h"
 
 #define VALUE_BYTES ((size_t)64)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/run_matrix.h"
 
 static const json_t *nccl_of(const struct node *node)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/run_spec.h"
 #include "server/scheduler/node.h"
 

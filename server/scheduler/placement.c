@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
-#include "common/json_util.h"
-#include "common/utf8.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+#include "common/base/utf8.h"
 #include "server/scheduler/node_devices.h"
 #include "server/scheduler/programs.h"
 #include "server/scheduler/run_groups.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/run_matrix.h"
 #include "server/scheduler/history.h"
 #include "server/scheduler/placement.h"

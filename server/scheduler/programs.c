@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/program_schema.h"
 
 static json_t *programs_of(const struct node *node)

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-#include "common/buf.h"
-#include "common/problem.h"
+#include "common/base/buf.h"
+#include "common/base/problem.h"
 #include "common/run_spec.h"
 #include "server/scheduler/node.h"
 

@@ -1,7 +1,7 @@
 /* recall.c - what the stored results of a run add up to */
 #include "server/scheduler/recall.h"
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 /* The latest rows say how long the next ones take. */
 #define PACE_ROWS 1000

@@ -1,9 +1,9 @@
 /* recover.c - runs that were under way when the server last stopped */
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "server/scheduler/recall.h"
 #include "server/scheduler/state.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "server/scheduler/node_claim.h"
 #include "server/scheduler/programs.h"
 #include "server/scheduler/run_eta.h"

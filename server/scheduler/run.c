@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "common/run_matrix.h"
 #include "server/scheduler/run_groups.h"
 

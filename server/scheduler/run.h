@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/ids.h"
 #include "common/headline.h"
-#include "common/ids.h"
 #include "common/run_spec.h"
 #include "server/scheduler/pace.h"
 #include "server/scheduler/run_metrics.h"

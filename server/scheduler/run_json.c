@@ -1,5 +1,5 @@
 /* run_json.c - a run as docs/api.md shows it */
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "common/run_matrix.h"
 #include "server/scheduler/run.h"
 

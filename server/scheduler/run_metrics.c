@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 void run_metrics_release(struct run_metrics *metrics)
 {

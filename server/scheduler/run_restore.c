@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "server/scheduler/run.h"
 
 static int64_t time_of(const json_t *object, const char *key)

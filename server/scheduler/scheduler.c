@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "common/batch_group.h"
-#include "common/json_util.h"
-#include "common/log.h"
 #include "server/scheduler/live_case.h"
 #include "server/scheduler/node_log.h"
 #include "server/scheduler/placement.h"

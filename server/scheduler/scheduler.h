@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "common/clock.h"
-#include "common/error.h"
-#include "common/problem.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/base/problem.h"
 #include "common/run_spec.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/scheduler/commands.h"

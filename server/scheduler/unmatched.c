@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/json_util.h"
-#include "common/utf8.h"
+#include "common/base/json_util.h"
+#include "common/base/utf8.h"
 
 #define VALUES_NAMED_MAX 8
 

@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_SERVER_SCHEDULER_UNMATCHED_H
 #define RINGBENCH_SERVER_SCHEDULER_UNMATCHED_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/run_spec.h"
 #include "server/scheduler/node.h"
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "server/store/store.h"
 
 int store_event_append(const struct store_event *event, struct buf *out)

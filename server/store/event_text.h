@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 /* store_event_append of a row of (id, time_ms, body). */
 int event_text_append(sqlite3_stmt *stmt, struct buf *out);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/row_fields.h"
 
 /* The fields that are the same in a whole series, by IN_KEY or IN_FIGURE_KEY. */

@@ -11,9 +11,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/log.h"
-#include "common/units.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/units.h"
 #include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_reader.h"

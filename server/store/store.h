@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "common/buf.h"
-#include "common/error.h"
+#include "common/base/buf.h"
+#include "common/base/error.h"
 #include "server/store/result_record.h"
 #include "server/store/summary.h"
 

@@ -11,8 +11,8 @@
 #define uthash_nonfatal_oom(element) ((element)->is_lost = true)
 #include <uthash.h>
 
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "server/store/store_sql.h"
 
 /* Runs whose keys and last chunk are kept in memory between transactions. */

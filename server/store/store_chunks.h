@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "server/store/result_record.h"
 
 #define STORE_CHUNK_RECORDS 64

@@ -10,7 +10,7 @@
 #define uthash_nonfatal_oom(element) ((element)->is_lost = true)
 #include <uthash.h>
 
-#include "common/ids.h"
+#include "common/base/ids.h"
 #include "server/store/store_sql.h"
 
 static const char SQL_LOAD_ACKS[] =

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "server/store/event_text.h"
 #include "server/store/store_cursor.h"
 #include "server/store/store_sql.h"

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 #include <sys/queue.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "server/store/store.h"
 #include "server/store/store_cursor.h"
 #include "server/store/summary.h"

@@ -3,7 +3,7 @@
 
 #include <sqlite3.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/store/store_sql.h"
 #include "server/store/summary_read.h"
 

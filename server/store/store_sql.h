@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 /* Open path (created when absent). The connection belongs to one thread at a time. */
 int store_sql_open(const char *path, sqlite3 **db, struct error *err);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/ids.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
 
 #define BODY_HASH_MAX 64
 

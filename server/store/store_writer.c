@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
 #include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_sql.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 void summary_destroy(struct summary *summary)
 {

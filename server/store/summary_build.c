@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
-#include "common/median.h"
+#include "common/base/json_util.h"
+#include "common/base/median.h"
 #include "server/store/summary_index.h"
 #include "server/store/thin.h"
 

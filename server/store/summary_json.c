@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 static void put_number(struct buf *out, const char *name, double value)
 {

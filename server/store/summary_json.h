@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_SERVER_STORE_SUMMARY_JSON_H
 #define RINGBENCH_SERVER_STORE_SUMMARY_JSON_H
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "server/store/summary.h"
 
 /* The members from "last_event" on but for "combinations", without braces. -1 when memory

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/store/event_text.h"
 #include "server/store/result_record.h"
 #include "server/store/store_sql.h"

@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "server/store/store.h"
 #include "server/store/summary.h"
 

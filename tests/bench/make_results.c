@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
-#include "common/ids.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
 #include "server/store/store.h"
 
 #define BATCH 1000

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/clock.h"
-#include "common/error.h"
-#include "common/options.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/base/options.h"
 #include "tests/unit/tcpstore_requests.h"
 
 #define VALUE_BYTES 64

@@ -2,7 +2,7 @@
  * serves until it is killed */
 #include <stdio.h>
 
-#include "common/log.h"
+#include "common/base/log.h"
 #include "server/rendezvous/rendezvous.h"
 
 int main(void)

@@ -8,8 +8,8 @@
 #include "agent/command.h"
 #include "agent/event_line.h"
 #include "agent/lines.h"
-#include "common/clean_text.h"
-#include "common/json_util.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/utf8.h"
+#include "common/base/utf8.h"
 #include "server/http/negotiate.h"
 #include "server/http/origin.h"
 #include "server/http/router.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/program.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/program_schema.h"
 #include "common/run_spec.h"
 

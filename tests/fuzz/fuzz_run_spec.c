@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/run_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "tests/nccl_emulation/settings.h"
 #include "tests/nccl_emulation/stream.h"
 

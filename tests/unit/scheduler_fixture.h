@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/clock.h"
-#include "common/ids.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "server/scheduler/state.h"
 
 /* Of what does not wait for time to pass, which only a fault does not come to. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 
 #define REQUEST_MAX ((size_t)64 << 20)
 

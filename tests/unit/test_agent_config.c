@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "agent/config.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 #define ARGS_MAX 8
 

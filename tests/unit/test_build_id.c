@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/build_id.h"
-#include "common/version.h"
+#include "common/base/version.h"
 #include "tests/bench/store_stub.h"
 
 static struct store_client *open_store(struct store_stub *stub)

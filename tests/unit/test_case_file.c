@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/case_file.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 static const char good[] =
     "{\"run\":\"r1\",\"case\":2,\"attempt\":1,\"backend\":\"host\",\"world_size\":4,"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/clean_text.h"
+#include "common/base/clean_text.h"
 
 #define R "\xef\xbf\xbd"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 static void formats_in_utc_with_milliseconds(void **state)
 {

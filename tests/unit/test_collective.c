@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/json_util.h"
 #include "common/collective.h"
 #include "common/collective_json.h"
-#include "common/json_util.h"
 #include "tests/unit/vectors.h"
 
 static int load(void **state)

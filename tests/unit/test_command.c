@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "agent/command.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 static const char start[] =
     "{\"seq\":3,\"type\":\"start\",\"run\":\"0abc\",\"case\":2,\"attempt\":1,"

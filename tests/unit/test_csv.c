@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/csv.h"
 
 static void quotes_only_what_needs_it(void **state)

@@ -15,8 +15,8 @@
 
 #include "agent/worker/door.h"
 #include "agent/worker/store_client.h"
-#include "common/clock.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "tests/bench/worker_group.h"
 
 #define WAIT_MS 60000

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/env_policy.h"
+#include "common/base/env_policy.h"
 
 /* Texts in libnccl that look like variables: kinds of log lines, constants' names. */
 static const char *const no_variables[] = {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/env_policy.h"
+#include "common/base/env_policy.h"
 
 struct sample {
     const char *name;

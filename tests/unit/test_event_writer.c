@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/event_writer.h"
 #include "server/api/json_members.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/json_util.h"
 #include "common/headline.h"
-#include "common/json_util.h"
 #include "tests/unit/vectors.h"
 
 static int load(void **state)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/scheduler/history.h"
 
 static struct run_spec *spec_of(const char *text)

@@ -16,7 +16,7 @@
 #include "agent/worker/bench.h"
 #include "agent/worker/group.h"
 #include "agent/worker/host/host_comm.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "tests/bench/store_stub.h"
 
 static const char case_format[] =

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "common/clock.h"
-#include "common/ids.h"
+#include "common/base/clock.h"
+#include "common/base/ids.h"
 
 static uint64_t decode_base32(const char *text, int digits)
 {

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/inventory/inventory.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 static char root[64];
 

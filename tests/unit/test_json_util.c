@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 static json_t *parse(const char *text)
 {

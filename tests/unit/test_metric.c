@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "agent/metric.h"
-#include "common/buf.h"
-#include "common/json_util.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
 
 static const char declared[] =
     "[{\"name\": \"speed\", \"unit\": \"1/s\", \"higher_is_better\": true,"

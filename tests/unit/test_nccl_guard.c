@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "tests/unit/nccl_fixture.h"
 
 /* Settings for all ranks but rank 1. */

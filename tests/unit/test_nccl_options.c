@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
-#include "common/clock.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "tests/unit/nccl_fixture.h"
 
 /* Much longer than what a busy machine adds to a call. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "tests/unit/nccl_fixture.h"
 
 static void assert_runtime(const char *emulation, const char *runtime, const char *reason)

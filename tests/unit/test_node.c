@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/scheduler/node.h"
 
 #define BOOT_1 "11111111-1111-4111-8111-111111111111"

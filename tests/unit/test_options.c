@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/options.h"
+#include "common/base/options.h"
 
 struct config {
     char *name, *data_dir, *config;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/outbox.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 struct fixture {
     char dir[64];

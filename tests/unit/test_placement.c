@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/scheduler/placement.h"
 
 /* Nodes of the cluster that every case below starts from:

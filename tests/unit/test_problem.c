@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
-#include "common/problem.h"
+#include "common/base/json_util.h"
+#include "common/base/problem.h"
 
 static const char *error_text(const json_t *document, size_t i, const char *key)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/program_schema.h"
 
 static json_t *parse(const char *text)

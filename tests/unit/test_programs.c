@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/csv.h"
 #include "server/api/table.h"
 #include "server/scheduler/placement.h"

@@ -4,9 +4,9 @@
 
 #include <sqlite3.h>
 
-#include "common/clock.h"
-#include "common/json_util.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
 #include "server/scheduler/scheduler.h"
 
 #define START_MS INT64_C(1700000000000)

@@ -2,7 +2,7 @@
  * After a change of the table RINGBENCH_WRITE_GOLDEN=1 writes the docs' part anew. */
 #include <string.h>
 
-#include "common/buf.h"
+#include "common/base/buf.h"
 #include "common/row_fields.h"
 #include "tests/unit/golden_file.h"
 

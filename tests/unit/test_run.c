@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/scheduler/run.h"
 
 static struct run *make_run(const char *spec_text)

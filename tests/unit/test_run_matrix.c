@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/run_matrix.h"
 
 static struct run_spec *parse(const char *text, struct problems *problems)

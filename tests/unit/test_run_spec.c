@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "common/buf.h"
-#include "common/json_util.h"
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
 #include "common/run_spec.h"
 
 /* Parse text that must be JSON; faults go to *problems. */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/run_spec.h"
 
 /* Allocations left until one fails; none fails while it is negative. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/run_spec.h"
 
 static struct run_spec *parse(const char *text, struct problems *problems)

@@ -1,7 +1,7 @@
 /* test_run_text.c - a run as text, from recorded events */
 #include "golden_file.h"
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/run_text.h"
 
 static struct run_text *create(int n_cases)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/safe_regex.h"
+#include "common/base/safe_regex.h"
 
 static struct safe_regex *compile(const char *pattern, bool is_whole)
 {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/secret_file.h"
+#include "common/base/secret_file.h"
 
 static char dir[] = "/tmp/ringbench-secret-XXXXXX";
 

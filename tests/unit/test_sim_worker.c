@@ -14,7 +14,7 @@
 
 #include "near.h"
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "tests/bench/worker_group.h"
 
 #define RANKS 4

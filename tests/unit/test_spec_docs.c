@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "common/spec_field.h"
 
 struct docs {

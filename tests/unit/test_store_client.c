@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/store_client.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "tests/bench/store_stub.h"
 
 struct fixture {

@@ -1,7 +1,7 @@
 /* test_table.c - result rows in nccl-tests' columns */
 #include "golden_file.h"
 
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 #include "server/api/table.h"
 
 static void render(const char *input, const char *output, bool is_paired,

@@ -1,7 +1,7 @@
 /* test_units.c - sizes as people write them */
 #include <string.h>
 
-#include "common/units.h"
+#include "common/base/units.h"
 #include "tests/unit/vectors.h"
 
 static const struct {

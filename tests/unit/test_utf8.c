@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/utf8.h"
+#include "common/base/utf8.h"
 
 static const struct {
     const char *bytes;

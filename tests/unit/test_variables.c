@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "common/variables.h"
+#include "common/base/variables.h"
 
 static const struct option table[] = {
     {"listen", OPTION_STRING, 0, NULL, "ADDR", "", 0, 0},

@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "common/collective.h"
-#include "common/json_util.h"
 #include "tests/bench/worker_group.h"
 
 #define RANKS 4

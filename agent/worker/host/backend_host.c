@@ -6,7 +6,7 @@
 
 #include "agent/worker/host/host_comm.h"
 #include "agent/worker/host/memory.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 /* Measured on two cores with 2 and 4 ranks. */
 #define SMALL_ALONE 1024

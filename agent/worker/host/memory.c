@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/units.h"
+#include "common/base/units.h"
 
 #define RESERVE_LEAST (UINT64_C(256) << 20)
 #define TEXT_MAX_BYTES 16384

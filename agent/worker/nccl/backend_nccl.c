@@ -12,7 +12,7 @@
 #include "agent/worker/nccl/nccl_init.h"
 #include "agent/worker/nccl/probe.h"
 #include "agent/worker/nccl/reach.h"
-#include "common/log.h"
+#include "common/base/log.h"
 
 #define END_MS 5000 /* for NCCL to destroy or abort a communicator */
 

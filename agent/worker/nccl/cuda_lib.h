@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "agent/worker/nccl/cuda_abi.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct cuda_functions {
     const char *(*error_string)(int);

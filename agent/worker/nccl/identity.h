@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct nccl_identity {
     int nccl_version, cuda_runtime, cuda_driver;

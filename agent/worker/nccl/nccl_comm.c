@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define LOSS_NS 1000000000 /* for news of the peer that made NCCL fail */
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "agent/worker/thread.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define LOOK_MS 50
 #define GRACE_NS 1000000000 /* for the call to return by itself */

@@ -10,7 +10,7 @@
 
 #include "agent/worker/nccl/nccl_lib.h"
 #include "agent/worker/store_client.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define NCCL_IDS_MAX 64
 

@@ -9,8 +9,8 @@
 
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/thread.h"
-#include "common/clock.h"
-#include "common/log.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
 
 #define POLL_NS 200000
 #define REMARK_NS 10000000000 /* of init, before the log says that it goes on */

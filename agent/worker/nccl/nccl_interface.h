@@ -10,7 +10,7 @@
 
 #include <netinet/in.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define NCCL_INTERFACES_MAX 64
 #define NCCL_INTERFACE_NAME_MAX 32

@@ -7,7 +7,7 @@
 
 #include "agent/worker/nccl/cuda_abi.h"
 #include "agent/worker/nccl/nccl_abi.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct nccl_functions {
     int (*get_version)(int *);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
-#include "common/units.h"
+#include "common/base/units.h"
 
 #define GIB (UINT64_C(1) << 30)
 #define ALIGNMENT 4096

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "agent/worker/nccl/nccl_comm.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 #define CHECK_NS 2000000 /* between looks at the peers */
 #define CLOCK_POLLS 64   /* between looks at the clock */

@@ -12,7 +12,7 @@
 
 #include "agent/worker/listen.h"
 #include "agent/worker/nccl/nccl_interface.h"
-#include "common/clock.h"
+#include "common/base/clock.h"
 
 /* What the first rank of each node tells of it. */
 struct place {

@@ -7,7 +7,7 @@
 #define RINGBENCH_WORKER_NCCL_REACH_H
 
 #include "agent/worker/mesh.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 #define REACH_MS 3000 /* for a connection */
 

@@ -9,7 +9,7 @@
 #include "agent/worker/sim/noise.h"
 #include "agent/worker/sim/sim.h"
 #include "agent/worker/sim/sim_comm.h"
-#include "common/json_util.h"
+#include "common/base/json_util.h"
 
 #define GIB 1073741824.0
 

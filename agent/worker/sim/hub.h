@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "agent/worker/store_client.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 struct hub;
 

@@ -19,8 +19,8 @@
 
 #include "agent/worker/door.h"
 #include "agent/worker/link.h"
-#include "common/clock.h"
-#include "common/json_util.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
 
 #define KEY "ringbench/hub"
 #define RECORD_MAX 1024

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 enum sim_algorithm { SIM_RING, SIM_TREE, SIM_PAT, SIM_P2P, SIM_ALGORITHMS };
 enum sim_protocol { SIM_LL, SIM_LL128, SIM_SIMPLE, SIM_PROTOCOLS };

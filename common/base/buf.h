@@ -1,0 +1,36 @@
+/* buf.h - a byte buffer that grows up to a stated maximum */
+#ifndef RINGBENCH_COMMON_BASE_BUF_H
+#define RINGBENCH_COMMON_BASE_BUF_H
+
+#include <stddef.h>
+
+struct buf {
+    char *data; /* NUL-terminated when not NULL */
+    size_t len;
+    size_t capacity;
+    size_t max; /* bytes of content it will ever hold */
+};
+
+/* An empty buffer that holds at most max bytes. Allocates nothing. */
+void buf_init(struct buf *buf, size_t max);
+
+/* Free the content; the buffer is empty and usable again. */
+void buf_release(struct buf *buf);
+
+/* Append; -1 (and nothing changed) when it would exceed max or memory is out. */
+int buf_append(struct buf *buf, const void *data, size_t len);
+int buf_append_str(struct buf *buf, const char *text);
+int buf_printf(struct buf *buf, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Drop the first n bytes (n <= len). */
+void buf_consume(struct buf *buf, size_t n);
+
+/* Forget the content but keep the memory. */
+void buf_clear(struct buf *buf);
+
+/* Give the content away: the caller frees it; the buffer is empty. "" if it was empty,
+ * NULL only when memory is out. *len may be NULL. */
+char *buf_detach(struct buf *buf, size_t *len);
+
+#endif

@@ -1,0 +1,54 @@
+/* options.h - a program's options as a table: command line, environment and config file
+ * are read, and --help is printed, from it */
+#ifndef RINGBENCH_COMMON_BASE_OPTIONS_H
+#define RINGBENCH_COMMON_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "common/base/error.h"
+
+enum option_type {
+    OPTION_STRING, /* char *, owned by the struct */
+    OPTION_INT,    /* long */
+    OPTION_FLAG, /* bool; true when given; "false" in a file or the environment unsets */
+    OPTION_LIST  /* struct option_list; each use adds one */
+};
+
+#define OPTION_VARIABLE_MAX 128
+
+struct option_list {
+    char **items;
+    size_t count;
+};
+
+struct option {
+    const char *name; /* without dashes: "data-dir" */
+    enum option_type type;
+    size_t offset;        /* of the field in the config struct */
+    const char *fallback; /* as text, NULL = unset */
+    const char *argument; /* shown in help: "DIR"; NULL for flags */
+    const char *help;
+    long min, max; /* OPTION_INT only */
+};
+
+/* Fill `config` (zeroed by the caller) from, in rising precedence: defaults, the file
+ * that --config names (lines "name = value", # comments), RINGBENCH_<NAME> variables
+ * (dashes become underscores), the command line ("--name value" or "--name=value"). The
+ * table ends with a NULL name. Other RINGBENCH_ variables are warned of on stderr, see
+ * variables.h. Returns 0, or 1 when --help or --version was printed to
+ * stdout, or -1. */
+int options_parse(const char *program, const char *summary, const struct option *table,
+                  void *config, int argc, char **argv, struct error *err);
+
+/* The variable that stands for an option: RINGBENCH_DATA_DIR. */
+void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX]);
+
+/* Free what options_parse allocated. */
+void options_release(const struct option *table, void *config);
+
+void options_print_help(FILE *out, const char *program, const char *summary,
+                        const struct option *table);
+
+#endif

@@ -1,0 +1,33 @@
+/* problem.h - a list of faults in someone's input, each with its JSON pointer (RFC 6901),
+ * and the problem document (RFC 9457) that shows them */
+#ifndef RINGBENCH_COMMON_BASE_PROBLEM_H
+#define RINGBENCH_COMMON_BASE_PROBLEM_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PROBLEMS_MAX 50
+
+struct problems {
+    size_t count;   /* all that were added */
+    json_t *errors; /* array of {"pointer", "detail"}, at most PROBLEMS_MAX of them */
+};
+
+void problems_init(struct problems *problems);
+void problems_release(struct problems *problems);
+
+/* Add a fault. `pointer` is a JSON pointer such as "/sizes/min"; the sentence says what
+ * is wrong and what would be right. */
+void problems_add(struct problems *problems, const char *pointer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Whether further faults are only counted: what would be said of them need not be made.
+ */
+bool problems_are_full(const struct problems *problems);
+
+/* A new problem document {"type","title","status","detail","errors"?}; problems may be
+ * NULL. */
+json_t *problem_document(int status, const char *detail, const struct problems *problems);
+
+#endif

@@ -1,0 +1,123 @@
+/* safe_regex.c - regular expressions that someone else wrote (PCRE2) */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "common/base/safe_regex.h"
+
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAP_MAX_KIB 4096
+#define BYTES_A_STEP 16 /* passing over so many takes about as long as a step */
+
+struct safe_regex {
+    pcre2_code *code;
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+};
+
+struct effort {
+    size_t steps, at; /* in the text */
+};
+
+/* PCRE2's own limit of a match holds from each beginning in the text anew. So it is made
+ * to call this before each item of the pattern: that is a step, as is every so many bytes
+ * that the item before it ran over. */
+static int on_item(pcre2_callout_block *block, void *arg)
+{
+    struct effort *effort = arg;
+    size_t at = block->current_position;
+
+    effort->steps += 1 + (at > effort->at ? at - effort->at : 0) / BYTES_A_STEP;
+    effort->at = at;
+    return effort->steps > SAFE_REGEX_STEPS_MAX ? PCRE2_ERROR_CALLOUT : 0;
+}
+
+static pcre2_code *compile(const char *pattern, bool is_whole, struct error *err)
+{
+    uint32_t options = PCRE2_AUTO_CALLOUT | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY |
+                       PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
+    PCRE2_UCHAR why[200];
+    PCRE2_SIZE offset;
+    pcre2_code *code;
+    int number;
+
+    if (strlen(pattern) > SAFE_REGEX_MAX) {
+        error_set(err, ERROR_LIMIT, "is longer than %d bytes", SAFE_REGEX_MAX);
+        return NULL;
+    }
+    if (is_whole)
+        options |= PCRE2_ANCHORED | PCRE2_ENDANCHORED;
+    code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, options, &number,
+                         &offset, NULL);
+    if (code)
+        return code;
+    pcre2_get_error_message(number, why, sizeof(why));
+    error_set(err, ERROR_INVALID, "is no regular expression: %s, at offset %zu",
+              (const char *)why, offset);
+    return NULL;
+}
+
+struct safe_regex *safe_regex_compile(const char *pattern, bool is_whole,
+                                      struct error *err)
+{
+    struct safe_regex *regex = calloc(1, sizeof(*regex));
+
+    if (!regex) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    regex->code = compile(pattern, is_whole, err);
+    if (!regex->code)
+        goto fail;
+    regex->data = pcre2_match_data_create(2, NULL);
+    regex->context = pcre2_match_context_create(NULL);
+    if (!regex->data || !regex->context) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        goto fail;
+    }
+    pcre2_set_heap_limit(regex->context, HEAP_MAX_KIB);
+    return regex;
+fail:
+    safe_regex_destroy(regex);
+    return NULL;
+}
+
+void safe_regex_destroy(struct safe_regex *regex)
+{
+    if (!regex)
+        return;
+    pcre2_code_free(regex->code);
+    pcre2_match_data_free(regex->data);
+    pcre2_match_context_free(regex->context);
+    free(regex);
+}
+
+size_t safe_regex_groups(const struct safe_regex *regex)
+{
+    uint32_t n = 0;
+
+    pcre2_pattern_info(regex->code, PCRE2_INFO_CAPTURECOUNT, &n);
+    return n;
+}
+
+enum safe_regex_result safe_regex_match(const struct safe_regex *regex, const char *text,
+                                        size_t len, const char **group, size_t *group_len)
+{
+    struct effort effort = {0, 0};
+    const PCRE2_SIZE *ends;
+    int result;
+
+    pcre2_set_callout(regex->context, on_item, &effort);
+    result = pcre2_match(regex->code, (PCRE2_SPTR)text, len, 0, 0, regex->data,
+                         regex->context);
+    if (result == PCRE2_ERROR_NOMATCH)
+        return SAFE_REGEX_NO;
+    if (result < 0)
+        return SAFE_REGEX_GAVE_UP;
+    ends = pcre2_get_ovector_pointer(regex->data);
+    if (group) {
+        *group = result != 1 && ends[2] <= ends[3] ? text + ends[2] : NULL;
+        *group_len = *group ? ends[3] - ends[2] : 0;
+    }
+    return SAFE_REGEX_YES;
+}

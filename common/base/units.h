@@ -1,0 +1,21 @@
+/* units.h - sizes as people write them: K, M, G, T are powers of 1024 */
+#ifndef RINGBENCH_COMMON_BASE_UNITS_H
+#define RINGBENCH_COMMON_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+#define UNITS_TEXT_MAX 32
+
+/* Parse "8", "64K", "1.5M", "128MiB" into bytes. A fraction must give whole bytes. */
+int units_parse_size(const char *text, uint64_t *bytes, struct error *err);
+
+/* The shortest exact spelling: 65536 -> "64K", 100 -> "100"; returns text. */
+const char *units_format_size(uint64_t bytes, char text[UNITS_TEXT_MAX]);
+
+/* Two or three significant digits for prose: "1.5 GiB"; returns text. */
+const char *units_format_human(uint64_t bytes, char text[UNITS_TEXT_MAX]);
+
+#endif

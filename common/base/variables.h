@@ -1,0 +1,14 @@
+/* variables.h - variables of the environment that look like ours and mean nothing */
+#ifndef RINGBENCH_COMMON_BASE_VARIABLES_H
+#define RINGBENCH_COMMON_BASE_VARIABLES_H
+
+#include <stdio.h>
+
+#include "common/base/options.h"
+
+/* A line on `out` for each RINGBENCH_ variable that is neither an option in `table` nor
+ * meant for another program of ours: with the option that was meant, where one is much
+ * like it. */
+void variables_check(FILE *out, const char *program, const struct option *table);
+
+#endif

@@ -1,0 +1,14 @@
+/* version.h - which ringbench this is */
+#ifndef RINGBENCH_COMMON_BASE_VERSION_H
+#define RINGBENCH_COMMON_BASE_VERSION_H
+
+/* A hash of what workers are made of, 12 hexadecimal digits: workers of a case share
+ * memory and wire formats that have no versions of their own, so all must be of one
+ * build. */
+const char *version_build(void);
+
+/* "PROGRAM VERSION (workers' build ID)" on stdout, as --version answers; -1 if that
+ * fails. */
+int version_print(const char *program);
+
+#endif
