@@ -23,7 +23,7 @@
 #include "agent/supervisor.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
-#include "common/batch_group.h"
+#include "common/spec/batch_group.h"
 
 #define PROBE_MS 10000
 #define TELL_MS 1000

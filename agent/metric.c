@@ -8,8 +8,8 @@
 
 #include "common/base/json_util.h"
 #include "common/base/safe_regex.h"
-#include "common/program_schema.h"
-#include "common/spec_value.h"
+#include "common/spec/program_schema.h"
+#include "common/spec/spec_value.h"
 
 #define UNIT_MAX 32
 #define LINE_LOOKED_AT 4096 /* bytes of a line that a regular expression sees */

@@ -10,8 +10,8 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
-#include "common/program_schema.h"
-#include "common/spec_value.h"
+#include "common/spec/program_schema.h"
+#include "common/spec/spec_value.h"
 
 #define ARGUMENT_MAX ((size_t)16384)
 #define DESCRIPTION_MAX 2000

@@ -16,7 +16,7 @@ struct program {
     char *name, *description;
     char *path;          /* of the executable: argv[0], looked up in PATH */
     json_t *argv;        /* array of templates */
-    json_t *parameters;  /* object, see common/program_schema.h */
+    json_t *parameters;  /* object, see common/spec/program_schema.h */
     char *cwd;           /* NULL: the agent's */
     json_t *env;         /* object of strings */
     long ranks_per_node; /* 0: as many as the node offers */

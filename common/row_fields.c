@@ -10,7 +10,7 @@ static const struct row_field fields[] = {
     {"attempt", ROW_INTEGER, 1, "", ROW_SOME | FIGURE_EACH | BOTH_CSV | IN_HEADING | FROM_SERVER,
      "of the case, from 1"},
     {"row", ROW_INTEGER, 0, "", ROW_EACH | FIGURE_SOME | IN_CSV,
-     "index in the order of `common/series.h`; figures of control series come after the rows"},
+     "index in the order of `common/spec/series.h`; figures of control series come after the rows"},
     {"series", ROW_INTEGER, 0, "", ROW_EACH | IN_CSV | IN_KEY,
      "index of the series (collective, dtype, redop, root, in place, group)"},
     {"collective", ROW_COLLECTIVE, 0, "", ROW_EACH | IN_CSV | IN_KEY | IN_HEADING, ""},

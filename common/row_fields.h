@@ -14,7 +14,7 @@ enum row_type {
     ROW_BOOLEAN,
     ROW_TRUE, /* absent where it is not so */
     ROW_STRING,
-    ROW_COLLECTIVE, /* names of common/collective.h */
+    ROW_COLLECTIVE, /* names of common/spec/collective.h */
     ROW_DTYPE,
     ROW_REDOP,
     ROW_NUMBERS, /* an array */

@@ -16,8 +16,8 @@
 #include "agent/worker/pattern.h"
 #include "agent/worker/store_client.h"
 #include "common/base/error.h"
-#include "common/collective.h"
-#include "common/traffic.h"
+#include "common/spec/collective.h"
+#include "common/spec/traffic.h"
 
 struct backend_comm; /* each backend's own */
 struct case_file;

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/run_spec.h"
-#include "common/series.h"
-#include "common/split.h"
+#include "common/spec/run_spec.h"
+#include "common/spec/series.h"
+#include "common/spec/split.h"
 
 /* What follows each submission of calls in the timed loop; nccl-tests' -z. */
 enum blocking {

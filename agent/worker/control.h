@@ -1,4 +1,4 @@
-/* control.h - measure the control series (common/control.h) on the case's backend
+/* control.h - measure the control series (common/spec/control.h) on the case's backend
  *
  * Each figure is of `iters` repetitions after a warm-up. A repetition begins with a
  * barrier of the control plane, and takes as long as its slowest rank; the figure's value

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/collective.h"
+#include "common/spec/collective.h"
 
 #define PATTERN_RANKS_MAX 4096
 #define PATTERN_TEXT_MAX 32

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "agent/worker/numeric.h"
-#include "common/collective.h"
+#include "common/spec/collective.h"
 
 struct pattern {
     enum dtype type;

@@ -2,7 +2,7 @@
  * clients would else keep copies of */
 #include "server/api/openapi_data.h"
 
-#include "common/collective_json.h"
+#include "common/spec/collective_json.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 

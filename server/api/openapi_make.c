@@ -3,8 +3,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "common/collective_json.h"
 #include "common/row_fields.h"
+#include "common/spec/collective_json.h"
 
 /* The names in a list of the served facts, which are objects with a name or names. */
 static json_t *names_of(const char *list)

@@ -8,7 +8,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/collective_json.h"
+#include "common/spec/collective_json.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"

@@ -10,7 +10,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/headline.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 #include "server/api/table.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */

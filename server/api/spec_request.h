@@ -3,7 +3,7 @@
 #ifndef RINGBENCH_SERVER_API_SPEC_REQUEST_H
 #define RINGBENCH_SERVER_API_SPEC_REQUEST_H
 
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 #include "server/api/api.h"
 
 /* The body as JSON; a new reference. NULL after a 400. */

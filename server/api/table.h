@@ -26,7 +26,7 @@ void table_name_cases(struct table *table, json_t *cases);
 void table_release(struct table *table);
 
 /* Take the next result row (docs/worker-contract.md, with "case"; borrowed) and append
- * the lines that are complete now. Rows come in the order of common/series.h. */
+ * the lines that are complete now. Rows come in the order of common/spec/series.h. */
 void table_row(struct table *table, json_t *row, struct buf *out);
 
 /* Append the line of a row whose pair has not come. */

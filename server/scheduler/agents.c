@@ -6,7 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "common/spec_value.h"
+#include "common/spec/spec_value.h"
 #include "server/scheduler/agent_events.h"
 #include "server/scheduler/node_claim.h"
 #include "server/scheduler/node_log.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 #include "server/rendezvous/rendezvous_peer.h"
 #include "server/scheduler/node_devices.h"
 #include "server/scheduler/state.h"

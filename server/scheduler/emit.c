@@ -6,7 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 #include "server/scheduler/blame.h"
 #include "server/scheduler/state.h"
 

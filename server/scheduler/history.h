@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "common/run_spec.h"
-#include "common/series.h"
+#include "common/spec/run_spec.h"
+#include "common/spec/series.h"
 
 #define HISTORY_RUNS 32
 

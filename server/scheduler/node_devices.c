@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 
 static const json_t *nccl_of(const struct node *node)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "common/base/buf.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 #include "server/scheduler/node.h"
 
 /* Whether the run names any. */

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/collective.h"
-#include "common/series.h"
+#include "common/spec/collective.h"
+#include "common/spec/series.h"
 
 #define PACE_BUCKETS 41 /* powers of two up to 1 TiB */
 /* A size so many times larger than any that was measured is beyond guessing. */

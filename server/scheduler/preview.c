@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 #include "server/scheduler/history.h"
 #include "server/scheduler/placement.h"
 #include "server/scheduler/reserve.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/program_schema.h"
+#include "common/spec/program_schema.h"
 
 static json_t *programs_of(const struct node *node)
 {

@@ -7,7 +7,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/problem.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 #include "server/scheduler/node.h"
 
 /* The ranks that the node would give the run's program; 0 after appending to *why that it

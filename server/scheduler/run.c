@@ -7,7 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 #include "server/scheduler/run_groups.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {

@@ -11,7 +11,7 @@
 
 #include "common/base/ids.h"
 #include "common/headline.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 #include "server/scheduler/pace.h"
 #include "server/scheduler/run_metrics.h"
 
@@ -59,7 +59,7 @@ struct run_rank {
     char *reason; /* of a failure, or NULL */
 };
 
-/* Its repeat and variables are common/run_matrix.h's to say. */
+/* Its repeat and variables are common/spec/run_matrix.h's to say. */
 struct run_case {
     int attempt; /* 0: never started */
     enum case_state state;

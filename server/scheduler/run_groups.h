@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-#include "common/run_spec.h"
-#include "common/series.h"
-#include "common/split.h"
+#include "common/spec/run_spec.h"
+#include "common/spec/series.h"
+#include "common/spec/split.h"
 
 /* By the run's split; ranks: how many each node has, in their order. Release the groups
  * with split_release. -1 when memory is out. */

@@ -1,6 +1,6 @@
 /* run_json.c - a run as docs/api.md shows it */
 #include "common/base/clock.h"
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 #include "server/scheduler/run.h"
 
 static json_t *time_json(int64_t ms)

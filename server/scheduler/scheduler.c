@@ -7,7 +7,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "common/batch_group.h"
+#include "common/spec/batch_group.h"
 #include "server/scheduler/live_case.h"
 #include "server/scheduler/node_log.h"
 #include "server/scheduler/placement.h"

@@ -13,7 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/problem.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/scheduler/commands.h"
 #include "server/store/store.h"

@@ -3,7 +3,7 @@
 #define RINGBENCH_SERVER_SCHEDULER_UNMATCHED_H
 
 #include "common/base/buf.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 #include "server/scheduler/node.h"
 
 /* Of a spec whose selector picks no live node: append a clause that begins with "; " for

@@ -6,8 +6,8 @@
 
 #include "agent/program.h"
 #include "common/base/json_util.h"
-#include "common/program_schema.h"
-#include "common/run_spec.h"
+#include "common/spec/program_schema.h"
+#include "common/spec/run_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

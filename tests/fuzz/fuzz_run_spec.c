@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/collective.h"
-#include "common/collective_json.h"
+#include "common/spec/collective.h"
+#include "common/spec/collective_json.h"
 #include "tests/unit/vectors.h"
 
 static int load(void **state)

@@ -11,7 +11,7 @@
 #include "agent/worker/case_file.h"
 #include "agent/worker/control_stats.h"
 #include "common/base/json_util.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 #define ALL 7u
 

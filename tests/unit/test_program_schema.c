@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "common/program_schema.h"
+#include "common/spec/program_schema.h"
 
 static json_t *parse(const char *text)
 {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 
 static struct run_spec *parse(const char *text, struct problems *problems)
 {

@@ -11,7 +11,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 /* Parse text that must be JSON; faults go to *problems. */
 static struct run_spec *parse(const char *text, struct problems *problems)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 /* Allocations left until one fails; none fails while it is negative. */
 static long left = -1;

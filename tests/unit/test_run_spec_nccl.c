@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 static struct run_spec *parse(const char *text, struct problems *problems)
 {

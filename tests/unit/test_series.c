@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/series.h"
+#include "common/spec/series.h"
 
 static const enum collective_kind kinds[] = {COLLECTIVE_BROADCAST, COLLECTIVE_ALL_REDUCE,
                                              COLLECTIVE_REDUCE, COLLECTIVE_ALL_GATHER};

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "common/spec_field.h"
+#include "common/spec/spec_field.h"
 
 struct docs {
     json_t *schemas;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "common/split.h"
+#include "common/spec/split.h"
 
 /* Two nodes, the first with three ranks, the second with two. */
 static const int node_of[] = {0, 0, 0, 1, 1};

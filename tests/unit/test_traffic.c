@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/traffic.h"
+#include "common/spec/traffic.h"
 
 static struct traffic traffic_of(const char *text)
 {

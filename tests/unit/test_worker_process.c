@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "common/collective.h"
+#include "common/spec/collective.h"
 #include "tests/bench/worker_group.h"
 
 #define RANKS 4

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "common/collective.h"
+#include "common/spec/collective.h"
 
 /* out[i] = a[i] op b[i]; out may be a, or b, exactly. */
 typedef void reduce_fn(void *out, const void *a, const void *b, size_t count);

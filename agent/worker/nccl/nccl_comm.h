@@ -12,7 +12,7 @@
 #include "agent/worker/nccl/identity.h"
 #include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 struct nccl_init; /* see nccl_init.h */
 

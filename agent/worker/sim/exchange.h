@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "agent/worker/sim/topology.h"
-#include "common/traffic.h"
+#include "common/spec/traffic.h"
 
 /* Microseconds for each rank to exchange `bytes` with the one whose number differs in the
  * bit `mask`; *crosses: whether some pair is on two nodes. */

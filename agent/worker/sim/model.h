@@ -9,8 +9,8 @@
 
 #include "agent/worker/sim/params.h"
 #include "agent/worker/sim/topology.h"
-#include "common/collective.h"
-#include "common/traffic.h"
+#include "common/spec/collective.h"
+#include "common/spec/traffic.h"
 
 struct sim_model {
     const struct sim_params *params;

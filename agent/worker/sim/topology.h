@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "agent/worker/sim/params.h"
-#include "common/split.h"
+#include "common/spec/split.h"
 
 struct sim_node {
     const char *name;

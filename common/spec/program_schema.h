@@ -1,7 +1,7 @@
 /* program_schema.h - the named parameters of a program: how they are declared, and
  * whether given arguments fit (docs/programs.md) */
-#ifndef RINGBENCH_COMMON_PROGRAM_SCHEMA_H
-#define RINGBENCH_COMMON_PROGRAM_SCHEMA_H
+#ifndef RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
+#define RINGBENCH_COMMON_SPEC_PROGRAM_SCHEMA_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* spec_value.c - the values that stand in a run spec and in what agents tell */
-#include "common/spec_value.h"
+#include "common/spec/spec_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* collective_json.h - the facts of collectives, data types and reductions for those who
  * can't read C: the page, and whoever asks the server */
-#ifndef RINGBENCH_COMMON_COLLECTIVE_JSON_H
-#define RINGBENCH_COMMON_COLLECTIVE_JSON_H
+#ifndef RINGBENCH_COMMON_SPEC_COLLECTIVE_JSON_H
+#define RINGBENCH_COMMON_SPEC_COLLECTIVE_JSON_H
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* collective_json.c - the facts of collectives, data types and reductions as JSON */
-#include "common/collective_json.h"
+#include "common/spec/collective_json.h"
 
-#include "common/collective.h"
+#include "common/spec/collective.h"
 
 static const char *const shapes[] = {
     [SHAPE_FLAT] = "flat",

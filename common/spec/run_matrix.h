@@ -1,12 +1,12 @@
 /* run_matrix.h - the cases of a run: every combination of its matrix, `repeats` times */
-#ifndef RINGBENCH_COMMON_RUN_MATRIX_H
-#define RINGBENCH_COMMON_RUN_MATRIX_H
+#ifndef RINGBENCH_COMMON_SPEC_RUN_MATRIX_H
+#define RINGBENCH_COMMON_SPEC_RUN_MATRIX_H
 
 #include <jansson.h>
 #include <stddef.h>
 
 #include "common/base/problem.h"
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 #define RUN_CASES_MAX 1000
 #define RUN_MATRIX_VALUES_MAX 64 /* of one variable */

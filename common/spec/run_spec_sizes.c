@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/run_spec_parts.h"
+#include "common/spec/run_spec_parts.h"
 
 static int add_size(struct run_spec *spec, uint64_t bytes)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/run_spec_parts.h"
+#include "common/spec/run_spec_parts.h"
 
 #define DEVICES_MAX 64
 #define DEVICE_INDEX_MAX 1023

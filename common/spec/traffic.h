@@ -5,15 +5,15 @@
  * distance in ranks (spread 1, the default; what lies between blends the two), or a
  * matrix says the bytes from the rank of its row to that of its column. Every part is
  * rounded down to 16 bytes. Parts lie one behind the other, in the order of ranks. */
-#ifndef RINGBENCH_COMMON_TRAFFIC_H
-#define RINGBENCH_COMMON_TRAFFIC_H
+#ifndef RINGBENCH_COMMON_SPEC_TRAFFIC_H
+#define RINGBENCH_COMMON_SPEC_TRAFFIC_H
 
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/collective.h"
+#include "common/spec/collective.h"
 
 #define TRAFFIC_RANKS_MAX 128 /* of a matrix */
 

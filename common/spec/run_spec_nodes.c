@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/ids.h"
-#include "common/run_spec_parts.h"
+#include "common/spec/run_spec_parts.h"
 
 #define NODES_MAX 100000
 #define NODE_NAMES_MAX 4096

@@ -4,8 +4,8 @@
  * costs, what gathering a small object costs against reducing one element, and what one
  * large reduction costs against many small ones. Each answer is a figure, a result with a
  * name and a unit as a program's figures are. */
-#ifndef RINGBENCH_COMMON_CONTROL_H
-#define RINGBENCH_COMMON_CONTROL_H
+#ifndef RINGBENCH_COMMON_SPEC_CONTROL_H
+#define RINGBENCH_COMMON_SPEC_CONTROL_H
 
 #include <stddef.h>
 #include <stdint.h>

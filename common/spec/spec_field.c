@@ -1,6 +1,6 @@
 /* spec_field.c - a field of the run spec, or of an object in it, as one entry of a table
  */
-#include "common/spec_field.h"
+#include "common/spec/spec_field.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* collective.c - names and nccl-tests' arithmetic of the collectives */
-#include "common/collective.h"
+#include "common/spec/collective.h"
 
 #include <string.h>
 

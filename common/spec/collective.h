@@ -1,8 +1,8 @@
 /* collective.h - the collectives, data types and reductions by name, and nccl-tests'
  * arithmetic: counts, buffer sizes, in-place offsets, bus bandwidth factors.
  * Source of the arithmetic: NVIDIA/nccl-tests 2.19.6, src/<collective>.cu. */
-#ifndef RINGBENCH_COMMON_COLLECTIVE_H
-#define RINGBENCH_COMMON_COLLECTIVE_H
+#ifndef RINGBENCH_COMMON_SPEC_COLLECTIVE_H
+#define RINGBENCH_COMMON_SPEC_COLLECTIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* series.c - the rows of a case and their order */
-#include "common/series.h"
+#include "common/spec/series.h"
 
 #include <string.h>
 

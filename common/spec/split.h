@@ -3,8 +3,8 @@
  * By node, by place on the node, or by nccl-tests' arithmetic on the rank's number
  * (NCCL_TESTS_SPLIT, NVIDIA/nccl-tests 2.19.6, src/common.cu). Groups are numbered in the
  * order of their first ranks; within a group ranks keep their order. */
-#ifndef RINGBENCH_COMMON_SPLIT_H
-#define RINGBENCH_COMMON_SPLIT_H
+#ifndef RINGBENCH_COMMON_SPEC_SPLIT_H
+#define RINGBENCH_COMMON_SPEC_SPLIT_H
 
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 /* control.c - what the control series measures, and what a run can choose of it */
-#include "common/control.h"
+#include "common/spec/control.h"
 
 #include <string.h>
 

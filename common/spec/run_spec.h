@@ -1,6 +1,6 @@
 /* run_spec.h - what a run asks for: the one parser and validator of POST /runs */
-#ifndef RINGBENCH_COMMON_RUN_SPEC_H
-#define RINGBENCH_COMMON_RUN_SPEC_H
+#ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_H
+#define RINGBENCH_COMMON_SPEC_RUN_SPEC_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 #include "common/base/problem.h"
-#include "common/collective.h"
-#include "common/control.h"
-#include "common/series.h"
-#include "common/split.h"
-#include "common/traffic.h"
+#include "common/spec/collective.h"
+#include "common/spec/control.h"
+#include "common/spec/series.h"
+#include "common/spec/split.h"
+#include "common/spec/traffic.h"
 
 struct spec_fields;
 

@@ -1,11 +1,11 @@
 /* run_matrix.c - the cases of a run: every combination of its matrix, `repeats` times */
-#include "common/run_matrix.h"
+#include "common/spec/run_matrix.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/env_policy.h"
-#include "common/spec_value.h"
+#include "common/spec/spec_value.h"
 
 #define VARIABLES_MAX 8
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/run_spec_parts.h"
+#include "common/spec/run_spec_parts.h"
 
 static const char *control_name_at(int i)
 {

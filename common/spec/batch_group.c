@@ -1,5 +1,5 @@
 /* batch_group.c - names of node groups that batch jobs make */
-#include "common/batch_group.h"
+#include "common/spec/batch_group.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* batch_group.h - names of node groups that batch jobs make, such as slurm-8123 */
-#ifndef RINGBENCH_COMMON_BATCH_GROUP_H
-#define RINGBENCH_COMMON_BATCH_GROUP_H
+#ifndef RINGBENCH_COMMON_SPEC_BATCH_GROUP_H
+#define RINGBENCH_COMMON_SPEC_BATCH_GROUP_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* traffic.c - who sends how much to whom in alltoallv */
-#include "common/traffic.h"
+#include "common/spec/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>

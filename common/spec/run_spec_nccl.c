@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/run_spec_parts.h"
+#include "common/spec/run_spec_parts.h"
 
 #define GRAPH_MAX 1000000
 #define PER_ITER_MAX 100000 /* events of a row */

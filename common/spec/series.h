@@ -2,14 +2,14 @@
  * worker: for each collective, data type, reduction and root; then for each size; then
  * out of place before in place; and each of these for every group of ranks. All of it
  * again in each cycle. */
-#ifndef RINGBENCH_COMMON_SERIES_H
-#define RINGBENCH_COMMON_SERIES_H
+#ifndef RINGBENCH_COMMON_SPEC_SERIES_H
+#define RINGBENCH_COMMON_SPEC_SERIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/collective.h"
+#include "common/spec/collective.h"
 
 /* What the rows are made of; arrays are borrowed. */
 struct series_plan {

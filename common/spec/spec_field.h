@@ -4,16 +4,16 @@
  * it is kept and what it may be. Parsing, the effective spec, the case file and the
  * release come from the entries; openapi.json and the docs are held against them by
  * tests/unit/test_spec_docs.c. */
-#ifndef RINGBENCH_COMMON_SPEC_FIELD_H
-#define RINGBENCH_COMMON_SPEC_FIELD_H
+#ifndef RINGBENCH_COMMON_SPEC_SPEC_FIELD_H
+#define RINGBENCH_COMMON_SPEC_SPEC_FIELD_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/base/problem.h"
-#include "common/run_spec.h"
-#include "common/spec_value.h"
+#include "common/spec/run_spec.h"
+#include "common/spec/spec_value.h"
 
 enum spec_use {
     SPEC_MEASUREMENT = 1, /* of collectives: has no meaning for a program */

@@ -1,9 +1,9 @@
 /* run_spec_parts.h - the run spec's fields that are more than a plain value, and what
  * must agree between fields */
-#ifndef RINGBENCH_COMMON_RUN_SPEC_PARTS_H
-#define RINGBENCH_COMMON_RUN_SPEC_PARTS_H
+#ifndef RINGBENCH_COMMON_SPEC_RUN_SPEC_PARTS_H
+#define RINGBENCH_COMMON_SPEC_RUN_SPEC_PARTS_H
 
-#include "common/spec_field.h"
+#include "common/spec/spec_field.h"
 
 extern const struct spec_kind spec_sizes, spec_split, spec_traffic, spec_control,
     spec_nccl;

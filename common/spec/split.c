@@ -1,5 +1,5 @@
 /* split.c - one communicator or several at once: which ranks go together */
-#include "common/split.h"
+#include "common/spec/split.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* run_spec.c - what a run asks for: its fields as a table, and what must agree */
-#include "common/run_spec.h"
+#include "common/spec/run_spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "common/base/env_policy.h"
 #include "common/base/json_util.h"
-#include "common/program_schema.h"
-#include "common/run_matrix.h"
-#include "common/run_spec_parts.h"
+#include "common/spec/program_schema.h"
+#include "common/spec/run_matrix.h"
+#include "common/spec/run_spec_parts.h"
 
 #define ENV_MAX 64
 #define PATH_BYTES_MAX 1024

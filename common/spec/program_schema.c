@@ -1,5 +1,5 @@
 /* program_schema.c - the named parameters of a program */
-#include "common/program_schema.h"
+#include "common/spec/program_schema.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/safe_regex.h"
-#include "common/spec_value.h"
+#include "common/spec/spec_value.h"
 
 #define ENUM_MAX 64
 #define DEFAULT_LENGTH_MAX 256
