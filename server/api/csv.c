@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/row_fields.h"
+#include "common/result/row_fields.h"
 
 #define MEMBERS_MAX ((size_t)65536)
 

@@ -1,9 +1,9 @@
 /* openapi_make.c - part of the build: openapi.json with the schemas of rows and figures,
- * made from common/row_fields.h: openapi_make IN OUT */
+ * made from common/result/row_fields.h: openapi_make IN OUT */
 #include <jansson.h>
 #include <stdio.h>
 
-#include "common/row_fields.h"
+#include "common/result/row_fields.h"
 #include "common/spec/collective_json.h"
 
 /* The names in a list of the served facts, which are objects with a name or names. */

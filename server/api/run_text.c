@@ -9,7 +9,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
-#include "common/headline.h"
+#include "common/result/headline.h"
 #include "common/spec/run_spec.h"
 #include "server/api/table.h"
 

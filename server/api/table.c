@@ -6,7 +6,7 @@
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
-#include "common/row_fields.h"
+#include "common/result/row_fields.h"
 
 #define ENV_TEXT_MAX 300
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "common/base/ids.h"
-#include "common/headline.h"
+#include "common/result/headline.h"
 #include "common/spec/run_spec.h"
 #include "server/scheduler/pace.h"
 #include "server/scheduler/run_metrics.h"

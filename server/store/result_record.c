@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/row_fields.h"
+#include "common/result/row_fields.h"
 
 /* The fields that are the same in a whole series, by IN_KEY or IN_FIGURE_KEY. */
 static json_t *common_fields(const json_t *body, enum row_use use)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "common/headline.h"
+#include "common/result/headline.h"
 #include "tests/unit/vectors.h"
 
 static int load(void **state)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "common/row_fields.h"
+#include "common/result/row_fields.h"
 #include "tests/unit/golden_file.h"
 
 #define BEGIN "<!-- row fields -->\n"

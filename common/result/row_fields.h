@@ -2,8 +2,8 @@
  * or of the control series. Who has a field and where it shows is an entry here: CSV, the
  * text's headings, the series of a summary, the API's description (/openapi.json) and
  * docs/worker-contract.md are made from it or held against it. */
-#ifndef RINGBENCH_COMMON_ROW_FIELDS_H
-#define RINGBENCH_COMMON_ROW_FIELDS_H
+#ifndef RINGBENCH_COMMON_RESULT_ROW_FIELDS_H
+#define RINGBENCH_COMMON_RESULT_ROW_FIELDS_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * largest size that its first series has measured, over all repeats and cycles. The first
  * series is the lowest of the first combination of variables that has measured anything.
  * Unlike the greatest of all rows it does not grow with the number of repeats. */
-#ifndef RINGBENCH_COMMON_HEADLINE_H
-#define RINGBENCH_COMMON_HEADLINE_H
+#ifndef RINGBENCH_COMMON_RESULT_HEADLINE_H
+#define RINGBENCH_COMMON_RESULT_HEADLINE_H
 
 #include <jansson.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* row_fields.c - the fields of a result */
-#include "common/row_fields.h"
+#include "common/result/row_fields.h"
 
 #define BOTH_CSV (IN_CSV | IN_FIGURE_CSV)
 

@@ -1,5 +1,5 @@
 /* headline.c - the one figure that stands for a run */
-#include "common/headline.h"
+#include "common/result/headline.h"
 
 #include <math.h>
 #include <stdio.h>
