@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "common/base/buf.h"
-#include "server/store/summary.h"
+#include "server/summary/summary.h"
 
 /* Append {"run": ..., "combinations": ..., ...} as docs/api.md has it: run is the
  * document of which `cases` were made. Any thread. -1 when `out` is full or memory is

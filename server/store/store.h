@@ -13,8 +13,8 @@
 
 #include "common/base/buf.h"
 #include "common/base/error.h"
-#include "server/store/result_record.h"
-#include "server/store/summary.h"
+#include "server/summary/result_record.h"
+#include "server/summary/summary.h"
 
 struct store;
 struct store_write;

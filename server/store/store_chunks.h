@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 
 #include "common/base/error.h"
-#include "server/store/result_record.h"
+#include "server/summary/result_record.h"
 
 #define STORE_CHUNK_RECORDS 64
 

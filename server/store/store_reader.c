@@ -9,8 +9,8 @@
 #include "common/base/json_util.h"
 #include "server/store/event_text.h"
 #include "server/store/store_cursor.h"
+#include "server/store/store_results.h"
 #include "server/store/store_sql.h"
-#include "server/store/summary_read.h"
 
 #define TEXT_SOFT_MAX ((size_t)1 << 20)
 #define TEXT_MAX ((size_t)1 << 30) /* SQLite's own limit of a value */

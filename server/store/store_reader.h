@@ -9,7 +9,7 @@
 #include "common/base/buf.h"
 #include "server/store/store.h"
 #include "server/store/store_cursor.h"
-#include "server/store/summary.h"
+#include "server/summary/summary.h"
 
 enum store_read_kind {
     STORE_READ_RUNS,

@@ -4,8 +4,8 @@
 #include <sqlite3.h>
 
 #include "common/base/json_util.h"
+#include "server/store/store_results.h"
 #include "server/store/store_sql.h"
-#include "server/store/summary_read.h"
 
 enum { SQL_RUNS, SQL_RANKS, SQL_ROWS, SQL_COUNT };
 

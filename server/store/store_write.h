@@ -4,8 +4,8 @@
 
 #include <sys/queue.h>
 
-#include "server/store/result_record.h"
 #include "server/store/store.h"
+#include "server/summary/result_record.h"
 
 enum store_op_kind {
     STORE_OP_RUN,

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <sqlite3.h>
 
-#include "server/store/result_record.h"
-#include "server/store/summary.h"
-#include "server/store/summary_build.h"
-#include "server/store/summary_json.h"
+#include "server/summary/result_record.h"
+#include "server/summary/summary.h"
+#include "server/summary/summary_build.h"
+#include "server/summary/summary_json.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/vectors.h"
 

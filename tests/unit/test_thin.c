@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "server/store/thin.h"
+#include "server/summary/thin.h"
 
 #define N 1000
 

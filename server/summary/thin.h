@@ -1,6 +1,6 @@
 /* thin.h - fewer points of a line that still show what was remarkable. Pure. */
-#ifndef RINGBENCH_SERVER_STORE_THIN_H
-#define RINGBENCH_SERVER_STORE_THIN_H
+#ifndef RINGBENCH_SERVER_SUMMARY_THIN_H
+#define RINGBENCH_SERVER_SUMMARY_THIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

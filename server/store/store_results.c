@@ -1,15 +1,15 @@
 /* summary_read.c - results by their records, out of the database */
-#include "server/store/summary_read.h"
+#include "server/store/store_results.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
 #include "server/store/event_text.h"
-#include "server/store/result_record.h"
 #include "server/store/store_sql.h"
-#include "server/store/summary_build.h"
-#include "server/store/summary_json.h"
+#include "server/summary/result_record.h"
+#include "server/summary/summary_build.h"
+#include "server/summary/summary_json.h"
 
 #define TEXT_MAX ((size_t)256 << 20)
 #define PAGE_TEXT_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */

@@ -1,5 +1,5 @@
 /* summary_json.c - a summary as the JSON of docs/api.md */
-#include "server/store/summary_json.h"
+#include "server/summary/summary_json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* summary_index.h - numbers for lines: which series and size a result belongs to */
-#ifndef RINGBENCH_SERVER_STORE_SUMMARY_INDEX_H
-#define RINGBENCH_SERVER_STORE_SUMMARY_INDEX_H
+#ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_INDEX_H
+#define RINGBENCH_SERVER_SUMMARY_SUMMARY_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

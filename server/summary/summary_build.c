@@ -1,13 +1,13 @@
 /* summary_build.c - a summary from the records of a run's results */
-#include "server/store/summary_build.h"
+#include "server/summary/summary_build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
 #include "common/base/median.h"
-#include "server/store/summary_index.h"
-#include "server/store/thin.h"
+#include "server/summary/summary_index.h"
+#include "server/summary/thin.h"
 
 /* Beyond these a summary would take the memory of the whole server. */
 #define LINES_MAX ((size_t)4 << 20)

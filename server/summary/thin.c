@@ -1,5 +1,5 @@
 /* thin.c - fewer points of a line that still show what was remarkable */
-#include "server/store/thin.h"
+#include "server/summary/thin.h"
 
 /* The two of points first..end (exclusive) that stand for them, in order. */
 static size_t choose_two(const struct thin_line *line, size_t first, size_t end,

@@ -1,8 +1,8 @@
 /* result_record.h - a result as a record of fixed size: what a summary needs of it, so
  * that a million of them are read in a fraction of a second. In memory and in the
  * database alike, in the byte order of the machine. */
-#ifndef RINGBENCH_SERVER_STORE_RESULT_RECORD_H
-#define RINGBENCH_SERVER_STORE_RESULT_RECORD_H
+#ifndef RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
+#define RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
 
 #include <jansson.h>
 #include <stdint.h>

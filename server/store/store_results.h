@@ -1,12 +1,12 @@
 /* summary_read.h - results by their records: summaries and pages, out of the database */
-#ifndef RINGBENCH_SERVER_STORE_SUMMARY_READ_H
-#define RINGBENCH_SERVER_STORE_SUMMARY_READ_H
+#ifndef RINGBENCH_SERVER_STORE_STORE_RESULTS_H
+#define RINGBENCH_SERVER_STORE_STORE_RESULTS_H
 
 #include <sqlite3.h>
 
 #include "common/base/buf.h"
 #include "server/store/store.h"
-#include "server/store/summary.h"
+#include "server/summary/summary.h"
 
 /* NULL with err on failure. */
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,

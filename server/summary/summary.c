@@ -1,6 +1,6 @@
 /* summary.c - what a run's results add up to: the parts that need neither records nor the
  * database */
-#include "server/store/summary.h"
+#include "server/summary/summary.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* summary_build.h - a summary from the records of a run's results, one after the other.
  * Pure: knows no database. */
-#ifndef RINGBENCH_SERVER_STORE_SUMMARY_BUILD_H
-#define RINGBENCH_SERVER_STORE_SUMMARY_BUILD_H
+#ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_BUILD_H
+#define RINGBENCH_SERVER_SUMMARY_SUMMARY_BUILD_H
 
-#include "server/store/result_record.h"
-#include "server/store/summary.h"
+#include "server/summary/result_record.h"
+#include "server/summary/summary.h"
 
 struct summary_builder;
 

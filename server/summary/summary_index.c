@@ -1,6 +1,6 @@
 /* summary_index.c - a hash table with open addressing, half empty, of numbers alone: it
  * is asked a million times in a summary, so it should stay in the cache */
-#include "server/store/summary_index.h"
+#include "server/summary/summary_index.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

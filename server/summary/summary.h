@@ -1,13 +1,12 @@
 /* summary.h - what a run's results add up to: a point for each size of each series, and
  * the figures of programs thinned to what a chart can show. A run of a million rows gives
  * the same few thousand points as a small one. */
-#ifndef RINGBENCH_SERVER_STORE_SUMMARY_H
-#define RINGBENCH_SERVER_STORE_SUMMARY_H
+#ifndef RINGBENCH_SERVER_SUMMARY_SUMMARY_H
+#define RINGBENCH_SERVER_SUMMARY_SUMMARY_H
 
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
-
 
 #define SUMMARY_POINTS_DEFAULT 4000
 #define SUMMARY_POINTS_MIN 100

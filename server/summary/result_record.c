@@ -1,5 +1,5 @@
 /* result_record.c - a result as a record of fixed size */
-#include "server/store/result_record.h"
+#include "server/summary/result_record.h"
 
 #include <string.h>
 
