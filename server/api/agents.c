@@ -8,7 +8,7 @@
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
-#include "server/scheduler/node.h"
+#include "server/nodes/node.h"
 
 #define AGENT_ID_MAX 64
 

@@ -12,7 +12,7 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/api/spec_request.h"
-#include "server/scheduler/digest.h"
+#include "server/nodes/digest.h"
 
 #define KEY_MAX 200
 #define KEY_RULE "Idempotency-Key must be 1 to 200 visible ASCII characters"

@@ -8,8 +8,8 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "server/nodes/node_devices.h"
 #include "server/rendezvous/rendezvous_peer.h"
-#include "server/scheduler/node_devices.h"
 #include "server/scheduler/state.h"
 
 /* Every address a node is known under: NAT or several interfaces make one not enough.

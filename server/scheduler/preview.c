@@ -4,10 +4,10 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "server/nodes/placement.h"
+#include "server/nodes/run_groups.h"
 #include "server/scheduler/history.h"
-#include "server/scheduler/placement.h"
 #include "server/scheduler/reserve.h"
-#include "server/scheduler/run_groups.h"
 #include "server/scheduler/state.h"
 
 static const char *const outcomes[] = {

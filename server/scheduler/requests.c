@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "common/base/log.h"
+#include "server/nodes/programs.h"
 #include "server/scheduler/node_claim.h"
-#include "server/scheduler/programs.h"
 #include "server/scheduler/run_eta.h"
 #include "server/scheduler/state.h"
 

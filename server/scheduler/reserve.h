@@ -3,7 +3,7 @@
 #ifndef RINGBENCH_SERVER_SCHEDULER_RESERVE_H
 #define RINGBENCH_SERVER_SCHEDULER_RESERVE_H
 
-#include "server/scheduler/placement.h"
+#include "server/nodes/placement.h"
 #include "server/scheduler/state.h"
 
 /* Those that were chosen for a run, or that it waits for. */

@@ -8,7 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
-#include "server/scheduler/run_groups.h"
+#include "server/nodes/run_groups.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {
     [RUN_QUEUED] = "queued",         [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "server/scheduler/run_groups.h"
+#include "server/nodes/run_groups.h"
 
 /* Cases that have not begun. */
 static size_t cases_ahead(const struct run *run)

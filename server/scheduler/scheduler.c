@@ -8,11 +8,11 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/batch_group.h"
+#include "server/nodes/placement.h"
+#include "server/nodes/run_groups.h"
 #include "server/scheduler/live_case.h"
 #include "server/scheduler/node_log.h"
-#include "server/scheduler/placement.h"
 #include "server/scheduler/reserve.h"
-#include "server/scheduler/run_groups.h"
 #include "server/scheduler/state.h"
 
 #define SECOND_NS INT64_C(1000000000)

@@ -14,8 +14,8 @@
 #include "common/base/error.h"
 #include "common/base/problem.h"
 #include "common/spec/run_spec.h"
+#include "server/nodes/commands.h"
 #include "server/rendezvous/rendezvous.h"
-#include "server/scheduler/commands.h"
 #include "server/store/store.h"
 
 struct scheduler;

@@ -2,9 +2,9 @@
 #ifndef RINGBENCH_SERVER_SCHEDULER_STATE_H
 #define RINGBENCH_SERVER_SCHEDULER_STATE_H
 
+#include "server/nodes/node.h"
 #include "server/scheduler/case_control.h"
 #include "server/scheduler/history.h"
-#include "server/scheduler/node.h"
 #include "server/scheduler/run.h"
 #include "server/scheduler/scheduler.h"
 

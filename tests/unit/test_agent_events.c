@@ -1,5 +1,5 @@
 /* test_agent_events.c - what agents say that is long, cut, late or of another time */
-#include "server/scheduler/digest.h"
+#include "server/nodes/digest.h"
 #include "tests/unit/scheduler_fixture.h"
 
 /* The case is under way on both nodes, of one rank each. */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "server/scheduler/node.h"
+#include "server/nodes/node.h"
 
 #define BOOT_1 "11111111-1111-4111-8111-111111111111"
 #define BOOT_2 "22222222-2222-4222-8222-222222222222"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "server/scheduler/placement.h"
+#include "server/nodes/placement.h"
 
 /* Nodes of the cluster that every case below starts from:
  * n1, n2, n10: host with 2 ranks; n2 is busy; g1, g2: 4 GPUs, group "gpu"; gone: lost. */

@@ -13,8 +13,8 @@
 #include "common/base/json_util.h"
 #include "server/api/csv.h"
 #include "server/api/table.h"
-#include "server/scheduler/placement.h"
-#include "server/scheduler/programs.h"
+#include "server/nodes/placement.h"
+#include "server/nodes/programs.h"
 #include "server/scheduler/run.h"
 
 #define PROGRAM(name, ranks, most)                                                       \

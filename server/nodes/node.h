@@ -1,6 +1,6 @@
 /* node.h - the nodes that agents registered, their commands and what occupies them */
-#ifndef RINGBENCH_SERVER_SCHEDULER_NODE_H
-#define RINGBENCH_SERVER_SCHEDULER_NODE_H
+#ifndef RINGBENCH_SERVER_NODES_NODE_H
+#define RINGBENCH_SERVER_NODES_NODE_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "common/base/ids.h"
-#include "server/scheduler/commands.h"
-#include "server/scheduler/digest.h"
+#include "server/nodes/commands.h"
+#include "server/nodes/digest.h"
 
 /* "a-" and a UUID: an id that another server gave out, or this one before it was started
  * again, must never be taken for that of an agent here. */

@@ -1,5 +1,5 @@
 /* node_devices.c - whether a node has the GPUs and the NCCL libraries that a run names */
-#include "server/scheduler/node_devices.h"
+#include "server/nodes/node_devices.h"
 
 #include <string.h>
 

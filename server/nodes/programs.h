@@ -1,14 +1,14 @@
 /* programs.h - the programs that nodes offer (docs/programs.md), and what a run makes of
  * them */
-#ifndef RINGBENCH_SERVER_SCHEDULER_PROGRAMS_H
-#define RINGBENCH_SERVER_SCHEDULER_PROGRAMS_H
+#ifndef RINGBENCH_SERVER_NODES_PROGRAMS_H
+#define RINGBENCH_SERVER_NODES_PROGRAMS_H
 
 #include <jansson.h>
 
 #include "common/base/buf.h"
 #include "common/base/problem.h"
 #include "common/spec/run_spec.h"
-#include "server/scheduler/node.h"
+#include "server/nodes/node.h"
 
 /* The ranks that the node would give the run's program; 0 after appending to *why that it
  * does not offer it, or what is wrong with the arguments or ranks_per_node. */

@@ -1,5 +1,5 @@
 /* placement.c - which nodes a waiting run gets */
-#include "server/scheduler/placement.h"
+#include "server/nodes/placement.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
-#include "server/scheduler/node_devices.h"
-#include "server/scheduler/programs.h"
-#include "server/scheduler/run_groups.h"
-#include "server/scheduler/unmatched.h"
+#include "server/nodes/node_devices.h"
+#include "server/nodes/programs.h"
+#include "server/nodes/run_groups.h"
+#include "server/nodes/unmatched.h"
 
 /* A node that could serve the run. */
 struct candidate {

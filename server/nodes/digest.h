@@ -1,6 +1,6 @@
 /* digest.h - SHA-256 as text */
-#ifndef RINGBENCH_SERVER_SCHEDULER_DIGEST_H
-#define RINGBENCH_SERVER_SCHEDULER_DIGEST_H
+#ifndef RINGBENCH_SERVER_NODES_DIGEST_H
+#define RINGBENCH_SERVER_NODES_DIGEST_H
 
 #include <jansson.h>
 #include <stdbool.h>

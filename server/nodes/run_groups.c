@@ -1,5 +1,5 @@
 /* run_groups.c - which ranks of a run form communicators together */
-#include "server/scheduler/run_groups.h"
+#include "server/nodes/run_groups.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* digest.c - SHA-256 as text */
-#include "server/scheduler/digest.h"
+#include "server/nodes/digest.h"
 
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>

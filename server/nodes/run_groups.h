@@ -1,6 +1,6 @@
 /* run_groups.h - which ranks of a run form communicators together */
-#ifndef RINGBENCH_SERVER_SCHEDULER_RUN_GROUPS_H
-#define RINGBENCH_SERVER_SCHEDULER_RUN_GROUPS_H
+#ifndef RINGBENCH_SERVER_NODES_RUN_GROUPS_H
+#define RINGBENCH_SERVER_NODES_RUN_GROUPS_H
 
 #include <stddef.h>
 

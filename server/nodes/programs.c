@@ -1,5 +1,5 @@
 /* programs.c - the programs that nodes offer */
-#include "server/scheduler/programs.h"
+#include "server/nodes/programs.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* unmatched.h - what the filters of a run leave nothing of, and what there is */
-#ifndef RINGBENCH_SERVER_SCHEDULER_UNMATCHED_H
-#define RINGBENCH_SERVER_SCHEDULER_UNMATCHED_H
+#ifndef RINGBENCH_SERVER_NODES_UNMATCHED_H
+#define RINGBENCH_SERVER_NODES_UNMATCHED_H
 
 #include "common/base/buf.h"
 #include "common/spec/run_spec.h"
-#include "server/scheduler/node.h"
+#include "server/nodes/node.h"
 
 /* Of a spec whose selector picks no live node: append a clause that begins with "; " for
  * each filter (nodes.group, each of nodes.labels) that none matches, with the values that

@@ -1,5 +1,5 @@
 /* unmatched.c - what the filters of a run leave nothing of, and what there is */
-#include "server/scheduler/unmatched.h"
+#include "server/nodes/unmatched.h"
 
 #include <stdbool.h>
 #include <string.h>

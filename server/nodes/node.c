@@ -1,5 +1,5 @@
 /* node.c - the nodes that agents registered, their commands and what occupies them */
-#include "server/scheduler/node.h"
+#include "server/nodes/node.h"
 
 #include <stdio.h>
 #include <stdlib.h>

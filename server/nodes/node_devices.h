@@ -1,12 +1,12 @@
 /* node_devices.h - whether a node has the GPUs and the NCCL libraries that a run names */
-#ifndef RINGBENCH_SERVER_SCHEDULER_NODE_DEVICES_H
-#define RINGBENCH_SERVER_SCHEDULER_NODE_DEVICES_H
+#ifndef RINGBENCH_SERVER_NODES_NODE_DEVICES_H
+#define RINGBENCH_SERVER_NODES_NODE_DEVICES_H
 
 #include <stdbool.h>
 
 #include "common/base/buf.h"
 #include "common/spec/run_spec.h"
-#include "server/scheduler/node.h"
+#include "server/nodes/node.h"
 
 /* Whether the run names any. */
 bool node_devices_matter(const struct run_spec *spec);

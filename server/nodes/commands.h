@@ -1,6 +1,6 @@
 /* commands.h - who waits for the commands of a node */
-#ifndef RINGBENCH_SERVER_SCHEDULER_COMMANDS_H
-#define RINGBENCH_SERVER_SCHEDULER_COMMANDS_H
+#ifndef RINGBENCH_SERVER_NODES_COMMANDS_H
+#define RINGBENCH_SERVER_NODES_COMMANDS_H
 
 #include <jansson.h>
 

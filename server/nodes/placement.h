@@ -1,12 +1,12 @@
 /* placement.h - which nodes a waiting run gets */
-#ifndef RINGBENCH_SERVER_SCHEDULER_PLACEMENT_H
-#define RINGBENCH_SERVER_SCHEDULER_PLACEMENT_H
+#ifndef RINGBENCH_SERVER_NODES_PLACEMENT_H
+#define RINGBENCH_SERVER_NODES_PLACEMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/spec/run_spec.h"
-#include "server/scheduler/node.h"
+#include "server/nodes/node.h"
 
 enum placement_outcome {
     PLACEMENT_READY,     /* nodes are chosen */
