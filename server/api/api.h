@@ -7,7 +7,7 @@
 
 #include "server/http/http.h"
 #include "server/rendezvous/rendezvous.h"
-#include "server/scheduler/scheduler.h"
+#include "server/runs/scheduler.h"
 #include "server/store/store.h"
 
 struct submission;

@@ -1,2 +1,2 @@
-unit_test(pace rb_scheduler rb_common)
-unit_test(history rb_scheduler rb_common)
+unit_test(pace rb_runs rb_common)
+unit_test(history rb_runs rb_common)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "server/scheduler/history.h"
+#include "server/runs/history.h"
 
 static struct run_spec *spec_of(const char *text)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "server/scheduler/pace.h"
+#include "server/runs/pace.h"
 
 #define SIZES 8
 

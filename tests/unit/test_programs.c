@@ -15,7 +15,7 @@
 #include "server/api/table.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/programs.h"
-#include "server/scheduler/run.h"
+#include "server/runs/run.h"
 
 #define PROGRAM(name, ranks, most)                                                       \
     "{\"name\":\"" name "\",\"description\":\"\",\"ranks_per_node\":" ranks              \

@@ -7,7 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "server/scheduler/scheduler.h"
+#include "server/runs/scheduler.h"
 
 #define START_MS INT64_C(1700000000000)
 #define DAY_MS INT64_C(86400000)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "server/scheduler/run.h"
+#include "server/runs/run.h"
 
 static struct run *make_run(const char *spec_text)
 {

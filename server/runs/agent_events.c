@@ -1,0 +1,454 @@
+/* agent_events.c - what an agent's event lines mean to a run */
+#include "server/runs/agent_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/base/utf8.h"
+
+/* Of the output of a program that failed. */
+#define PROGRAM_LINES 4
+
+#define REASON_MAX 1200
+#define STACK_MAX 400 /* of it that a reason quotes, bytes */
+
+typedef int line_parser(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write);
+
+static struct live_case *live_of(const struct action *action)
+{
+    struct active_run *active = action->active;
+
+    if (!active || !active->live ||
+        !live_case_is(active->live, action->case_no, action->attempt))
+        return NULL;
+    return active->live;
+}
+
+/* At most so many bytes of what an agent says: it stands in the events of many ranks. */
+static char *copy_reason(const char *reason)
+{
+    return strndup(reason, (size_t)utf8_fit(reason, REASON_MAX));
+}
+
+/* A `rank` event; with a reason only for failures. */
+static int make_rank(struct action *action, const struct node *node,
+                     enum rank_state state, const char *reason)
+{
+    action->kind = ACTION_RANK;
+    action->state = state;
+    action->type = "rank";
+    action->reason = reason ? copy_reason(reason) : NULL;
+    action->body = json_pack("{s:i, s:i, s:i, s:s, s:s}", "case", action->case_no,
+                             "attempt", action->attempt, "rank", action->rank, "node",
+                             node->name, "state", rank_state_name(state));
+    if (!action->body || (reason && !action->reason))
+        return -1;
+    if (reason)
+        json_object_set_new(action->body, "reason", json_string(action->reason));
+    if (state >= RANK_DONE && live_of(action))
+        live_case_note_reported(live_of(action), action->rank);
+    return 0;
+}
+
+static int parse_spawn(struct action *action, const struct node *node, json_t *line,
+                       struct store_write *write)
+{
+    (void)line;
+    (void)write;
+    return make_rank(action, node, RANK_SPAWNED, NULL);
+}
+
+/* What a worker says of itself, as it says it. */
+static void pass_on(json_t *body, const json_t *line)
+{
+    static const char *const keys[] = {"transport", "seconds", "init_s", "gpu_memory"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *value = json_object_get(line, keys[i]);
+
+        if (value)
+            json_object_set_new(body, keys[i], json_deep_copy(value));
+    }
+}
+
+static int parse_phase(struct action *action, const struct node *node, json_t *line,
+                       struct store_write *write)
+{
+    int state = rank_state_lookup(json_get_str(line, "phase", NULL));
+
+    (void)write;
+    if (state < RANK_JOINED || state > RANK_RUNNING)
+        return 0;
+    if (make_rank(action, node, (enum rank_state)state, NULL))
+        return -1;
+    pass_on(action->body, line);
+    return 0;
+}
+
+static int parse_done(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    const json_t *why = json_object_get(line, "error");
+    char reason[600];
+
+    (void)write;
+    if (json_get_bool(line, "ok", false)) {
+        if (make_rank(action, node, RANK_DONE, NULL))
+            return -1;
+        pass_on(action->body, line);
+        return 0;
+    }
+    snprintf(reason, sizeof(reason), "%s: %s", json_get_str(why, "code", "error"),
+             json_get_str(why, "text", "no reason given"));
+    if (strcmp(json_get_str(why, "code", ""), "peer_lost") == 0)
+        action->peer = (int)json_get_int(why, "peer", -1);
+    return make_rank(action, node, RANK_FAILED, reason);
+}
+
+static bool is_program(const struct action *action)
+{
+    return action->active->run->spec->program.name != NULL;
+}
+
+/* A worker's last line says it; a program's traceback needs more of them. */
+static void put_last_lines(const json_t *tail, size_t most, char *out, size_t size)
+{
+    size_t lines = json_array_size(tail), n = 0;
+
+    for (size_t i = lines > most ? lines - most : 0; i < lines && n < size; i++) {
+        const char *text = json_string_value(json_array_get(tail, i));
+
+        if (text && *text)
+            n += (size_t)snprintf(out + n, size - n, "%s%.*s", n ? " | " : "",
+                                  utf8_fit(text, 300), text);
+    }
+    utf8_trim(out);
+}
+
+/* "worker killed by signal 9 (Killed); its last line: ..." */
+static void describe_exit(const json_t *line, bool is_program, char *out, size_t size)
+{
+    const char *what = is_program ? "program" : "worker";
+    const char *warning = json_get_str(line, "warning", NULL);
+    int64_t signal = json_get_int(line, "signal", 0);
+    char last[1000] = "";
+    int n;
+
+    if (signal > 0)
+        n = snprintf(out, size, "%s killed by signal %d (%s)", what, (int)signal,
+                     strsignal((int)signal));
+    else
+        n = snprintf(out, size, "%s exited %d", what,
+                     (int)json_get_int(line, "code", -1));
+    put_last_lines(json_object_get(line, "tail"), is_program ? PROGRAM_LINES : 1, last,
+                   sizeof(last));
+    if (*last && n > 0 && (size_t)n < size)
+        n += snprintf(out + n, size - (size_t)n, "; its last line%s: %s",
+                      is_program ? "s" : "", last);
+    if (warning && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; NCCL's last warning: %.300s", warning);
+}
+
+static int parse_exit(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    bool well = !json_is_integer(json_object_get(line, "signal")) &&
+                json_get_int(line, "code", -1) == 0;
+    char reason[REASON_MAX];
+
+    (void)write;
+    if (well) {
+        action->kind = ACTION_EXITED_WELL;
+        return 0;
+    }
+    if (live_of(action) && live_case_reported(live_of(action), action->rank))
+        return 0;
+    describe_exit(line, is_program(action), reason, sizeof(reason));
+    return make_rank(action, node, RANK_FAILED, reason);
+}
+
+static int parse_result(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write)
+{
+    static const char *const ours[] = {"type", "run", "seq", "time_ms", "rank"};
+
+    (void)node;
+    (void)write;
+    action->kind = ACTION_RESULT;
+    action->type = "result";
+    action->body = json_copy(line);
+    if (!action->body)
+        return -1;
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        json_object_del(action->body, ours[i]);
+    return 0;
+}
+
+/* A figure of a program: the run's result as a row is of a measurement. */
+static int parse_metric(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write)
+{
+    static const char *const keys[] = {"metric", "value",  "unit", "higher_is_better",
+                                       "rank",   "labels", NULL};
+    const char *name = json_get_str(line, "metric", NULL);
+
+    (void)node;
+    (void)write;
+    if (!name || !json_is_number(json_object_get(line, "value")))
+        return 0;
+    action->kind = ACTION_RESULT;
+    action->type = "result";
+    action->body =
+        json_pack("{s:i, s:i}", "case", action->case_no, "attempt", action->attempt);
+    if (!action->body)
+        return -1;
+    for (size_t i = 0; keys[i]; i++) {
+        json_t *value = json_object_get(line, keys[i]);
+
+        if (value && json_object_set(action->body, keys[i], value))
+            return -1;
+    }
+    return 0;
+}
+
+static int parse_output(struct action *action, const struct node *node, json_t *line,
+                        struct store_write *write)
+{
+    const char *text = json_get_str(line, "text", "");
+
+    (void)node;
+    if (is_program(action) && live_of(action))
+        live_case_result(live_of(action));
+    return store_write_log(
+        write, action->active->run->id, json_get_int(line, "time_ms", 0), action->case_no,
+        action->rank, json_get_str(line, "stream", ""), text, strlen(text));
+}
+
+static int parse_log(struct action *action, const struct node *node, json_t *line,
+                     struct store_write *write)
+{
+    const char *level = json_get_str(line, "level", "info");
+    const char *text = json_get_str(line, "text", "");
+
+    if (strcmp(level, "info") != 0) {
+        action->kind = ACTION_MESSAGE;
+        action->type = "message";
+        action->body = json_pack("{s:s, s:s, s:i, s:s}", "level", level, "text", text,
+                                 "case", action->case_no, "node", node->name);
+        if (!action->body)
+            return -1;
+        if (action->rank >= 0)
+            json_object_set_new(action->body, "rank", json_integer(action->rank));
+    }
+    return store_write_log(write, action->active->run->id,
+                           json_get_int(line, "time_ms", 0), action->case_no,
+                           action->rank, "worker", text, strlen(text));
+}
+
+static int parse_refused(struct action *action, const struct node *node, json_t *line,
+                         struct store_write *write)
+{
+    const char *reason = json_get_str(line, "reason", "refused to start");
+
+    (void)write;
+    action->kind = ACTION_REFUSED;
+    action->reason = copy_reason(reason);
+    action->type = "message";
+    action->body = json_pack("{s:s, s:s, s:i, s:s}", "level", "error", "text",
+                             action->reason, "case", action->case_no, "node", node->name);
+    return action->reason && action->body ? 0 : -1;
+}
+
+static int parse_gone(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    const char *reason = json_get_str(line, "reason", NULL);
+
+    (void)node;
+    (void)write;
+    action->kind = ACTION_GONE;
+    action->reason = reason ? copy_reason(reason) : NULL;
+    return reason && !action->reason ? -1 : 0;
+}
+
+static int parse_stack(struct action *action, const struct node *node, json_t *line,
+                       struct store_write *write)
+{
+    const char *text = json_get_str(line, "text", "");
+
+    (void)node;
+    (void)write;
+    action->kind = ACTION_STACK;
+    action->reason = strndup(text, (size_t)utf8_fit(text, STACK_MAX));
+    return action->reason ? 0 : -1;
+}
+
+/* What NCCL's log said of a rank: passed on as it is. */
+static int parse_nccl(struct action *action, const struct node *node, json_t *line,
+                      struct store_write *write)
+{
+    json_t *log = json_object_get(line, "log");
+
+    (void)write;
+    if (!json_is_object(log))
+        return 0;
+    action->kind = ACTION_MESSAGE;
+    action->type = "nccl";
+    action->body =
+        json_pack("{s:i, s:i, s:i, s:s, s:O}", "case", action->case_no, "attempt",
+                  action->attempt, "rank", action->rank, "node", node->name, "log", log);
+    return action->body ? 0 : -1;
+}
+
+static int parse_progress(struct action *action, const struct node *node, json_t *line,
+                          struct store_write *write)
+{
+    struct live_case *live = live_of(action);
+
+    (void)node;
+    (void)write;
+    if (live)
+        live_case_progress(live, action->rank, line);
+    return 0;
+}
+
+static const struct {
+    const char *type;
+    line_parser *parse;
+    bool needs_rank;
+} line_types[] = {
+    {"spawn", parse_spawn, true},       {"phase", parse_phase, true},
+    {"done", parse_done, true},         {"exit", parse_exit, true},
+    {"result", parse_result, true},     {"metric", parse_metric, true},
+    {"output", parse_output, false},    {"log", parse_log, false},
+    {"refused", parse_refused, false},  {"gone", parse_gone, false},
+    {"progress", parse_progress, true}, {"nccl", parse_nccl, true},
+    {"stack", parse_stack, true},
+};
+
+/* The run that a line speaks of, if it is one that is alive here and now. */
+static struct active_run *run_of_line(struct scheduler *scheduler, const json_t *line)
+{
+    struct active_run *active = active_run_find(scheduler, json_get_str(line, "run", ""));
+
+    return active && !run_has_ended(active->run) ? active : NULL;
+}
+
+/* Whoever has an agent's token can post here: a node speaks for itself only. */
+static int check_speaker(const struct action *action, const struct node *node,
+                         bool needs_rank, struct error *err)
+{
+    const struct run *run = action->active->run;
+    const struct run_node *holder =
+        action->rank < 0 ? NULL : run_rank_node(run, action->rank);
+
+    if (holder && strcmp(holder->name, node->name) == 0)
+        return 0;
+    if (!run_find_node(run, node->name))
+        return error_set(err, ERROR_INVALID, "%s takes no part in run %s", node->name,
+                         run->id);
+    if (!needs_rank && action->rank < 0)
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "%s can't speak for rank %d of run %s: %s has it", node->name,
+                     action->rank, run->id, holder ? holder->name : "nobody");
+}
+
+int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
+                 struct store_write *write, struct action *action, struct error *err)
+{
+    const char *type = json_get_str(line, "type", "");
+
+    memset(action, 0, sizeof(*action));
+    action->rank = (int)json_get_int(line, "rank", -1);
+    action->case_no = (int)json_get_int(line, "case", -1);
+    action->attempt = (int)json_get_int(line, "attempt", -1);
+    action->peer = -1;
+    snprintf(action->run, sizeof(action->run), "%s", json_get_str(line, "run", ""));
+    action->active = run_of_line(scheduler, line);
+    if (strcmp(type, "gone") == 0)
+        action->kind = ACTION_GONE; /* frees the node also when the run has ended */
+    if (!action->active)
+        return 0;
+    action->active->pending++;
+    if (!live_of(action) && action->kind != ACTION_GONE)
+        return 0;
+    for (size_t i = 0; i < sizeof(line_types) / sizeof(line_types[0]); i++) {
+        if (strcmp(type, line_types[i].type) != 0)
+            continue;
+        /* `gone` is of the node that says it, whatever else the line names. */
+        if (line_types[i].parse != parse_gone &&
+            check_speaker(action, node, line_types[i].needs_rank, err))
+            return -1;
+        return line_types[i].parse(action, node, line, write)
+                   ? error_set(err, ERROR_MEMORY, "out of memory")
+                   : 0;
+    }
+    return 0;
+}
+
+static void perform_rank(struct action *action)
+{
+    struct live_case *live = live_of(action);
+    struct rank_report report = {.rank = action->rank,
+                                 .state = action->state,
+                                 .reason = action->reason,
+                                 .peer = action->peer};
+
+    if (live)
+        live_case_rank(live, &report);
+}
+
+void action_apply(const struct action *action)
+{
+    if (action->type)
+        run_apply(action->active->run, action->time_ms, action->type, action->body);
+}
+
+void action_perform(struct action *action, const struct node *node)
+{
+    struct live_case *live = live_of(action);
+
+    switch (action->kind) {
+    case ACTION_RANK:
+        perform_rank(action);
+        break;
+    case ACTION_EXITED_WELL:
+        if (live)
+            live_case_exited_well(live, action->rank);
+        break;
+    case ACTION_RESULT:
+        action->active->scheduler->counters.results++;
+        if (live)
+            live_case_result(live);
+        break;
+    case ACTION_REFUSED:
+        if (live)
+            live_case_refused(live, node->name, action->reason);
+        break;
+    case ACTION_STACK:
+        if (live)
+            live_case_stack(live, action->rank, action->reason);
+        break;
+    case ACTION_GONE:
+        if (live)
+            live_case_gone(live, node->name, action->reason);
+        break;
+    case ACTION_MESSAGE:
+    case ACTION_NONE:
+        break;
+    }
+}
+
+void action_release(struct action *action)
+{
+    free(action->reason);
+    json_decref(action->body);
+    if (action->active)
+        active_run_unref(action->active);
+}

@@ -1,0 +1,48 @@
+/* agent_events.h - what an agent's event lines mean to a run */
+#ifndef RINGBENCH_SERVER_RUNS_AGENT_EVENTS_H
+#define RINGBENCH_SERVER_RUNS_AGENT_EVENTS_H
+
+#include "server/runs/state.h"
+
+enum action_kind {
+    ACTION_NONE,        /* stored as seen, nothing follows (logs, strangers) */
+    ACTION_RANK,        /* a rank's state changed */
+    ACTION_EXITED_WELL, /* a worker exited 0 */
+    ACTION_RESULT,
+    ACTION_MESSAGE,
+    ACTION_REFUSED,
+    ACTION_STACK, /* what a rank that was asked for it is doing */
+    ACTION_GONE
+};
+
+/* One line, understood. */
+struct action {
+    enum action_kind kind;
+    char run[ID_RUN_LENGTH + 1];
+    struct active_run *active; /* counted in its `pending`, or NULL: an unknown run */
+    int case_no, attempt;
+    int rank;              /* -1: none */
+    enum rank_state state; /* ACTION_RANK */
+    int peer;              /* ACTION_RANK failed: the rank it blames, or -1 */
+    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL;
+                              ACTION_STACK: the stack */
+    const char *type;      /* of the run event that is stored, or NULL: none */
+    json_t *body;          /* of that event */
+    int64_t time_ms;       /* of that event */
+};
+
+/* Understand a line of `node` (borrowed). Progress lines take effect at once. Logs go
+ * into the write. Release the action after use. ERROR_INVALID when the node has no say in
+ * it. */
+int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
+                 struct store_write *write, struct action *action, struct error *err);
+
+/* Let the run's model take the event, when it is in the queue to the disk. */
+void action_apply(const struct action *action);
+
+/* Then the case, what the line means to it. */
+void action_perform(struct action *action, const struct node *node);
+
+void action_release(struct action *action);
+
+#endif

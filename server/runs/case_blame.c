@@ -1,0 +1,287 @@
+/* case_blame.c - whom a failed, late or stalled case names */
+#include "server/runs/case_blame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/units.h"
+#include "server/runs/blame.h"
+#include "server/runs/state.h"
+
+static bool is_failed(const struct run_case *model, int rank)
+{
+    return model->ranks && model->ranks[rank].state == RANK_FAILED;
+}
+
+/* It went with its node, which is another reason. */
+static bool is_on_lost_node(const struct live_case *live, int rank)
+{
+    const struct run *run = live->active->run;
+    const struct run_node *node = run_rank_node(run, rank);
+
+    return node && live->nodes[node - run->nodes].is_lost;
+}
+
+static bool failed_alone(const struct live_case *live, int rank)
+{
+    return live->ranks[rank].peer < 0 && !is_on_lost_node(live, rank);
+}
+
+/* A rank that failed by itself; the earliest reported one if it is such. */
+static int own_failure(const struct live_case *live, const struct run_case *model)
+{
+    int world = live->active->run->world_size;
+
+    if (live->failed_first >= 0 && failed_alone(live, live->failed_first))
+        return live->failed_first;
+    for (int i = 0; i < world; i++)
+        if (is_failed(model, i) && failed_alone(live, i))
+            return i;
+    return -1;
+}
+
+/* Whom a failed rank's loss goes back to: who blames another was its victim, so a rank
+ * that saw only the victim leave means the same one. -1: nobody. */
+static int blamed_by(const struct live_case *live, const struct run_case *model, int rank)
+{
+    int world = live->active->run->world_size;
+    int peer = live->ranks[rank].peer;
+
+    /* Bounded: the two halves of a cut network blame each other. */
+    for (int steps = 0; steps < world && peer >= 0 && peer < world; steps++) {
+        int next = live->ranks[peer].peer;
+
+        if (!is_failed(model, peer) || next < 0 || next >= world || next == rank)
+            return peer;
+        peer = next;
+    }
+    return peer < world ? peer : -1;
+}
+
+/* The rank that most failed ranks blame, and how many do; -1 if none is blamed. */
+static int most_blamed(const struct live_case *live, const struct run_case *model,
+                       int *votes)
+{
+    int world = live->active->run->world_size;
+    int *count = calloc((size_t)world, sizeof(*count));
+    int best = -1;
+
+    for (int i = 0; count && i < world; i++) {
+        int peer = is_failed(model, i) ? blamed_by(live, model, i) : -1;
+
+        if (peer < 0)
+            continue;
+        count[peer]++;
+        if (best < 0 || count[peer] > count[best])
+            best = peer;
+    }
+    *votes = best >= 0 ? count[best] : 0;
+    free(count);
+    return best;
+}
+
+static const char *node_of(const struct live_case *live, int rank)
+{
+    const struct run_node *node = run_rank_node(live->active->run, rank);
+
+    return node ? node->name : "?";
+}
+
+static void add_witness(json_t *blame, const struct live_case *live, int rank,
+                        int witness)
+{
+    blame_add_said(blame, rank, node_of(live, rank), live->ranks[witness].reason,
+                   witness);
+}
+
+/* Who saw it itself comes before those who only saw such a one leave. */
+static json_t *blame_lost_rank(const struct live_case *live, const struct run_case *model,
+                               int rank)
+{
+    json_t *blame = blame_create(BLAME_RANK_LOST);
+
+    for (int saw_it = 1; saw_it >= 0; saw_it--) {
+        for (int i = 0; i < live->active->run->world_size; i++)
+            if (is_failed(model, i) && (live->ranks[i].peer == rank) == saw_it &&
+                blamed_by(live, model, i) == rank)
+                add_witness(blame, live, rank, i);
+    }
+    return blame;
+}
+
+json_t *case_blame(const struct live_case *live, const struct run_case *model)
+{
+    json_t *blame;
+    int rank, votes;
+
+    if (live->lost)
+        return json_deep_copy(live->lost);
+    rank = own_failure(live, model);
+    if (rank < 0) {
+        rank = most_blamed(live, model, &votes);
+        if (rank >= 0)
+            return blame_lost_rank(live, model, rank);
+    }
+    blame = blame_create(BLAME_RANK_FAILED);
+    if (rank >= 0)
+        blame_add(blame, rank, node_of(live, rank), live->ranks[rank].reason);
+    return blame;
+}
+
+bool case_blame_is_clear(const struct live_case *live, const struct run_case *model)
+{
+    if (live->lost || own_failure(live, model) >= 0)
+        return true;
+    for (int i = 0; i < live->active->run->world_size; i++)
+        if (!model->ranks || model->ranks[i].state < RANK_DONE)
+            return false;
+    return true;
+}
+
+bool case_blame_is_explained(const struct live_case *live, size_t i)
+{
+    const struct run *run = live->active->run;
+    const struct run_case *model = &run->cases[live->index];
+    int votes, rank = own_failure(live, model);
+
+    if (rank >= 0)
+        return false;
+    rank = most_blamed(live, model, &votes);
+    if (rank < 0)
+        return false;
+    /* Ranks that blame each other in a circle leave it open which of them is cut off. */
+    if (is_failed(model, rank) && live->ranks[rank].peer >= 0)
+        return true;
+    return rank >= run->nodes[i].first_rank &&
+           rank < run->nodes[i].first_rank + run->nodes[i].ranks;
+}
+
+static const char *missing_detail(enum rank_state state)
+{
+    if (state == RANK_ASSIGNED)
+        return "its agent has not started it";
+    return "its worker started but has not joined";
+}
+
+json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
+                           long join_s)
+{
+    const struct run *run = live->active->run;
+    json_t *blame = blame_create(BLAME_RANK_MISSING);
+    enum rank_state least = RANK_CONNECTED;
+
+    for (int i = 0; model->ranks && i < run->world_size; i++)
+        if (model->ranks[i].state < RANK_JOINED)
+            least = RANK_JOINED;
+    for (int i = 0; model->ranks && i < run->world_size; i++) {
+        if (model->ranks[i].state < least)
+            blame_add(blame, i, node_of(live, i),
+                      least == RANK_JOINED
+                          ? missing_detail(model->ranks[i].state)
+                          : "it joined, but its communicator has not formed");
+    }
+    json_object_set_new(blame, "phase", json_string(rank_state_name(least)));
+    json_object_set_new(blame, "of", json_integer(run->world_size));
+    json_object_set_new(blame, "seconds", json_integer(join_s));
+    return blame;
+}
+
+static void add_behind(json_t *blame, const struct live_case *live, int rank)
+{
+    const struct live_rank *at = &live->ranks[rank];
+    char size[UNITS_TEXT_MAX], text[200];
+
+    snprintf(text, sizeof(text), "operation %lld, %s, %s", (long long)at->op,
+             at->phase[0] ? at->phase : "no report yet",
+             units_format_human((uint64_t)at->size, size));
+    blame_add(blame, rank, node_of(live, rank), text);
+}
+
+/* Those that have begun the fewest operations hold the others up; if all have begun the
+ * same one, that names nobody. */
+static void add_stalled(json_t *blame, const struct live_case *live)
+{
+    int64_t least = INT64_MAX, most = 0;
+    int world = live->active->run->world_size, waiting = 0;
+
+    for (int i = 0; i < world; i++) {
+        int64_t op = live->ranks[i].op;
+
+        if (live->ranks[i].is_reported)
+            continue;
+        least = op < least ? op : least;
+        most = op > most ? op : most;
+    }
+    for (int i = 0; i < world; i++) {
+        if (live->ranks[i].is_reported)
+            continue;
+        if (live->ranks[i].op == least)
+            add_behind(blame, live, i);
+        else
+            waiting++;
+    }
+    if (waiting == 0) {
+        json_object_set_new(blame, "rank", json_null());
+        json_object_set_new(blame, "node", json_null());
+    }
+    json_object_set_new(blame, "operation",
+                        json_integer((json_int_t)(least < INT64_MAX ? least : 0)));
+    json_object_set_new(blame, "waiting", json_integer(waiting));
+    json_object_set_new(blame, "waiting_at", json_integer((json_int_t)most));
+}
+
+json_t *case_blame_stall(const struct live_case *live, long stall_s)
+{
+    bool is_program = live->active->run->spec->program.name != NULL;
+    json_t *blame = blame_create(BLAME_STALLED);
+
+    json_object_set_new(blame, "awaited",
+                        json_string(is_program ? "output" : "progress"));
+    json_object_set_new(blame, "seconds", json_integer(stall_s));
+    if (!is_program)
+        add_stalled(blame, live);
+    return blame;
+}
+
+void case_blame_quote(const struct live_case *live, json_t *blame)
+{
+    const json_t *evidence = json_object_get(blame, "evidence");
+    int told = -1;
+
+    for (size_t i = 0; i < json_array_size(evidence); i++) {
+        int rank = (int)json_get_int(json_array_get(evidence, i), "rank", -1);
+
+        if (rank < 0 || !live->ranks[rank].stack)
+            continue;
+        if (strcmp(live->ranks[rank].phase, "waiting") != 0) {
+            told = rank;
+            break;
+        }
+        told = told < 0 ? rank : told;
+    }
+    if (told >= 0)
+        blame_quote_stack(blame, told, live->ranks[told].stack);
+}
+
+json_t *case_blame_lingering(const struct live_case *live)
+{
+    const struct run *run = live->active->run;
+    json_t *blame = blame_create(BLAME_NOT_EXITED);
+
+    for (size_t i = 0; i < run->n_nodes; i++)
+        if (!live->nodes[i].is_gone)
+            blame_add(blame, -1, run->nodes[i].name, "its workers are still there");
+    return blame;
+}
+
+json_t *case_blame_wrong(const struct live_case *live, const struct run_case *model)
+{
+    json_t *blame = blame_create(BLAME_WRONG_DATA);
+    int rank = model->first_wrong ? model->first_wrong_rank : -1;
+
+    blame_add(blame, rank, rank < 0 ? NULL : node_of(live, rank), model->first_wrong);
+    json_object_set_new(blame, "count", json_integer((json_int_t)model->wrong));
+    return blame;
+}

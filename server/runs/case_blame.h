@@ -1,0 +1,43 @@
+/* case_blame.h - whom a failed, late or stalled case names (see blame.h). Pure: reads the
+ * case. */
+#ifndef RINGBENCH_SERVER_RUNS_CASE_BLAME_H
+#define RINGBENCH_SERVER_RUNS_CASE_BLAME_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "server/runs/live_case.h"
+
+/* All give a new reference, or NULL when memory is out. */
+
+/* Why the case failed: a lost node, else the first rank that failed by itself, else the
+ * rank that most others blame. */
+json_t *case_blame(const struct live_case *live, const struct run_case *model);
+
+/* Whether waiting longer can't change the answer: a rank failed by itself, or all
+ * reported. */
+bool case_blame_is_clear(const struct live_case *live, const struct run_case *model);
+
+/* Whether the loss of run node `i` explains what its peers say: the rank that they blame
+ * lives there, or they blame each other. */
+bool case_blame_is_explained(const struct live_case *live, size_t i);
+
+/* Who has not joined, or whose communicator has not formed, after join_s. */
+json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
+                           long join_s);
+
+/* Who is behind after a time without progress. */
+json_t *case_blame_stall(const struct live_case *live, long stall_s);
+
+/* Quote in a blame of these two where a rank was that it names: of those who told it the
+ * first that does not wait for others, else the first. */
+void case_blame_quote(const struct live_case *live, json_t *blame);
+
+/* Whose workers are still there after they were done. */
+json_t *case_blame_lingering(const struct live_case *live);
+
+/* Where wrong elements were found first, and how many there are in all. */
+json_t *case_blame_wrong(const struct live_case *live, const struct run_case *model);
+
+#endif

@@ -1,0 +1,187 @@
+/* case_start.c - what a case needs to start: its rendezvous and the commands to its nodes
+ */
+#include "server/runs/case_start.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/spec/run_matrix.h"
+#include "server/nodes/node_devices.h"
+#include "server/rendezvous/rendezvous_peer.h"
+#include "server/runs/state.h"
+
+/* Every address a node is known under: NAT or several interfaces make one not enough.
+ * Each has loopback ones, which mean this host only if the node is on it. */
+static size_t node_addresses(const struct node *node, const char **out)
+{
+    const json_t *list = json_object_get(node->inventory, "addresses");
+    size_t n = 0;
+
+    if (node->peer)
+        out[n++] = node->peer;
+    if (node->peer && peer_is_here(node->peer))
+        out[n++] = "127.0.0.1";
+    if (node->advertise && !peer_is_loopback(node->advertise))
+        out[n++] = node->advertise;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *address = json_get_str(json_array_get(list, i), "address", NULL);
+
+        if (address && !peer_is_loopback(address))
+            out[n++] = address;
+    }
+    return n;
+}
+
+static size_t count_addresses(const struct node *node)
+{
+    return 3 + json_array_size(json_object_get(node->inventory, "addresses"));
+}
+
+struct rendezvous_store *case_start_open_store(const struct live_case *live, int attempt,
+                                               struct error *err)
+{
+    struct scheduler *scheduler = live->active->scheduler;
+    const struct run *run = live->active->run;
+    struct rendezvous_store *store = NULL;
+    const char **allowed;
+    size_t most = 0, n = 0;
+    char name[64];
+
+    for (size_t i = 0; i < run->n_nodes; i++)
+        most += count_addresses(node_find(&scheduler->nodes, run->nodes[i].name));
+    allowed = calloc(most + 1, sizeof(*allowed));
+    if (!allowed) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < run->n_nodes; i++)
+        n +=
+            node_addresses(node_find(&scheduler->nodes, run->nodes[i].name), allowed + n);
+    snprintf(name, sizeof(name), "%s.%zu.%d", run->id, live->index, attempt);
+    store = rendezvous_open(scheduler->config.rendezvous, name, allowed, n, err);
+    if (!store)
+        error_prefix(err, "rendezvous");
+    free(allowed);
+    return store;
+}
+
+/* Which NCCL the case's workers load; null: the node's own. A new reference. */
+static json_t *library_of(const struct live_case *live)
+{
+    const struct run_spec *spec = live->active->run->spec;
+    json_t *env = run_matrix_env(spec, live->index);
+    const char *path = json_get_str(env, RUN_MATRIX_LIBRARY, spec->nccl_lib);
+    json_t *library = path ? json_string(path) : json_null();
+
+    json_decref(env);
+    return library;
+}
+
+/* Groups by node and simulated topologies: what else ranks need of each other they find
+ * in the rendezvous. */
+static bool needs_nodes(const struct run *run)
+{
+    enum split_kind by = run->spec->split.kind;
+
+    return by == SPLIT_NODE || by == SPLIT_LOCAL_RANK || strcmp(run->backend, "sim") == 0;
+}
+
+static json_t *case_nodes(const struct run *run)
+{
+    json_t *nodes = json_array();
+
+    for (size_t i = 0; i < run->n_nodes; i++)
+        json_array_append_new(
+            nodes, json_pack("[s, i]", run->nodes[i].name, run->nodes[i].ranks));
+    return nodes;
+}
+
+/* The case file of docs/worker-contract.md, the same for every rank: nothing in it may
+ * grow with their number unless it must, since each node gets it. */
+static json_t *case_file(const struct live_case *live)
+{
+    const struct run *run = live->active->run;
+    json_t *spec = run_spec_case_json(run->spec);
+    json_t *library = library_of(live);
+
+    if (needs_nodes(run))
+        json_object_set_new(spec, "placed", case_nodes(run));
+    json_object_set_new(spec, "run", json_string(run->id));
+    json_object_set_new(spec, "case", json_integer((json_int_t)live->index));
+    json_object_set_new(spec, "attempt", json_integer(run->cases[live->index].attempt));
+    json_object_set_new(spec, "repeat",
+                        json_integer(run_matrix_repeat(run->spec, live->index)));
+    json_object_set_new(spec, "backend", json_string(run->backend));
+    json_object_set_new(spec, "world_size", json_integer(run->world_size));
+    /* A program's clients are PyTorch's, which can put nothing before their keys. */
+    if (!run->spec->program.name)
+        json_object_set_new(spec, "store_secret",
+                            json_string(rendezvous_store_secret(live->store)));
+    if (json_is_string(library))
+        json_object_set(spec, "nccl_lib", library);
+    json_decref(library);
+    json_object_set_new(spec, "seed", json_integer(run->created_ms & 0x7fffffff));
+    return spec;
+}
+
+/* The run's variables and those of the case; null unsets one on the node. */
+static json_t *case_env(const struct live_case *live)
+{
+    const struct run *run = live->active->run;
+    json_t *env = json_copy(run->spec->env);
+    json_t *varied = run_matrix_env(run->spec, live->index);
+
+    if (varied)
+        json_object_update(env, varied);
+    json_decref(varied);
+    json_object_del(env, RUN_MATRIX_LIBRARY);
+    return env;
+}
+
+static json_t *start_command(const struct live_case *live, const struct node *node,
+                             size_t i, json_t *spec)
+{
+    const struct run *run = live->active->run;
+    const char *advertise = live->active->scheduler->config.advertise;
+    json_t *ranks = json_array();
+
+    for (int k = 0; k < run->nodes[i].ranks; k++) {
+        int device = node_device_of(run->spec, run->nodes[i].name, k);
+        json_t *rank = json_pack("{s:i, s:i}", "rank", run->nodes[i].first_rank + k,
+                                 "local_rank", k);
+
+        if (device >= 0)
+            json_object_set_new(rank, "device", json_integer(device));
+        json_array_append_new(ranks, rank);
+    }
+    return json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:O}",
+                     "type", "start", "run", run->id, "case", (int)live->index, "attempt",
+                     run->cases[live->index].attempt, "backend", run->backend,
+                     "master_addr", advertise ? advertise : node->server_host,
+                     "master_port", rendezvous_store_port(live->store), "world_size",
+                     run->world_size, "group_rank", (int)i, "group_world_size",
+                     (int)run->n_nodes, "ranks", ranks, "env", case_env(live), "spec",
+                     spec);
+}
+
+int case_start_send(struct live_case *live, struct error *err)
+{
+    const struct run *run = live->active->run;
+    struct scheduler *scheduler = live->active->scheduler;
+    json_t *spec = case_file(live);
+    int result = 0;
+
+    for (size_t i = 0; i < run->n_nodes && !result; i++) {
+        struct node *node = node_find(&scheduler->nodes, run->nodes[i].name);
+
+        if (!node || node->state != NODE_ALIVE)
+            result = error_set(err, ERROR_PEER, "%s went away before the case started",
+                               run->nodes[i].name);
+        else
+            node_command(node, start_command(live, node, i, spec));
+    }
+    json_decref(spec);
+    return result;
+}

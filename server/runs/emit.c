@@ -1,0 +1,161 @@
+/* emit.c - the scheduler's own events: applied, written, then shown */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/spec/run_matrix.h"
+#include "server/runs/blame.h"
+#include "server/runs/state.h"
+
+struct emission {
+    struct active_run *active;
+    emitted *then;
+};
+
+static void on_written(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct emission *emission = arg;
+    struct active_run *active = emission->active;
+    struct scheduler *scheduler = active->scheduler;
+
+    if (err)
+        log_error("run %s: can't store an event: %s", active->run->id, err->text);
+    for (size_t i = 0; !err && i < n_events; i++)
+        publish(active, &events[i]);
+    if (!err && emission->then && !scheduler->is_closing)
+        emission->then(active);
+    free(emission);
+    active_run_unref(active);
+    scheduler_release(scheduler);
+}
+
+/* The run's row follows its states, not each of its events. A message of the server's own
+ * is rare, and brings the time that the run has taken up to date. */
+static bool changes_row(const struct run *run, const char *type)
+{
+    return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
+           strcmp(type, "case") == 0 || (strcmp(type, "message") == 0 && run->started_ms);
+}
+
+/* What an earlier attempt measured is not of the run that goes on. */
+static int disown_results(struct store_write *write, const struct run *run,
+                          const char *type, const json_t *body)
+{
+    if (strcmp(type, "case") != 0 ||
+        strcmp(json_get_str(body, "state", ""), case_state_name(CASE_QUEUED)) != 0)
+        return 0;
+    return store_write_disown(write, run->id, (int)json_get_int(body, "case", 0));
+}
+
+/* How long the run has been under way by the clock that nobody sets, as of when. */
+static json_t *elapsed_json(const struct active_run *active, struct clock_time now)
+{
+    int64_t left_ns = active->deadline_ns - now.monotonic_ns;
+    int64_t ran_ms = active->run->spec->timeout_s * 1000 - left_ns / 1000000;
+
+    return json_pack("{s:I, s:I}", "ran_ms", (json_int_t)ran_ms, "at_ms",
+                     (json_int_t)now.wall_ms);
+}
+
+static int fill_write(struct store_write *write, const struct active_run *active,
+                      struct clock_time now, const char *type, const json_t *body)
+{
+    const struct run *run = active->run;
+    json_t *doc = NULL;
+    int result;
+
+    if (store_write_event(write, run->id, now.wall_ms, type, body) ||
+        disown_results(write, run, type, body))
+        return -1;
+    if (!changes_row(run, type))
+        return 0;
+    doc = run_to_json(run, RUN_STORED);
+    if (active->deadline_ns && !run_has_ended(run))
+        json_object_set_new(doc, "elapsed", elapsed_json(active, now));
+    result =
+        doc ? store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
+                              run->created_ms, run->spec->labels, doc)
+            : -1;
+    json_decref(doc);
+    return result;
+}
+
+void emit(struct active_run *active, const char *type, json_t *body, emitted *then)
+{
+    struct store_write *write = store_write_create();
+    struct emission *emission = calloc(1, sizeof(*emission));
+    struct clock_time now = scheduler_now(active->scheduler);
+
+    /* The model goes on even if memory is out: a lost line of the log is the lesser harm.
+     */
+    run_apply(active->run, now.wall_ms, type, body);
+    if (!write || !emission || fill_write(write, active, now, type, body)) {
+        log_error("run %s: out of memory for an event '%s'", active->run->id, type);
+        json_decref(body);
+        store_write_destroy(write);
+        free(emission);
+        return;
+    }
+    json_decref(body);
+    emission->active = active;
+    emission->then = then;
+    active->pending++;
+    scheduler_hold(active->scheduler);
+    store_submit(active->scheduler->config.store, write, true, on_written, emission);
+}
+
+void emit_state(struct active_run *active, enum run_state state, const char *reason)
+{
+    emit(active, "state",
+         json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
+                   json_clean_string(reason)),
+         NULL);
+}
+
+static json_t *case_body(const struct active_run *active, size_t index, int attempt,
+                         enum case_state state, const char *reason)
+{
+    const struct run_spec *spec = active->run->spec;
+    json_t *env = run_matrix_env(spec, index);
+    json_t *body = json_pack("{s:i, s:i, s:i, s:s, s:o?}", "case", (int)index, "repeat",
+                             run_matrix_repeat(spec, index), "attempt", attempt, "state",
+                             case_state_name(state), "reason", json_clean_string(reason));
+
+    if (env)
+        json_object_set_new(body, "env", env);
+    return body;
+}
+
+void emit_case(struct active_run *active, size_t index, int attempt,
+               enum case_state state, const char *reason, emitted *then)
+{
+    emit(active, "case", case_body(active, index, attempt, state, reason), then);
+}
+
+void emit_case_blamed(struct active_run *active, size_t index, int attempt,
+                      json_t *blamed)
+{
+    char reason[BLAME_SENTENCE_SIZE];
+    json_t *body;
+
+    blame_sentence(blamed, reason, sizeof(reason));
+    body = case_body(active, index, attempt, CASE_FAILED, reason);
+    json_object_set(body, "blamed", blamed);
+    emit(active, "case", body, NULL);
+}
+
+void emit_message(struct active_run *active, const char *level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    emit(active, "message",
+         json_pack("{s:s, s:o}", "level", level, "text", json_clean_string(text)), NULL);
+}

@@ -1,0 +1,22 @@
+/* node_log.h - what became of a node, kept in the store for its page */
+#ifndef RINGBENCH_SERVER_RUNS_NODE_LOG_H
+#define RINGBENCH_SERVER_RUNS_NODE_LOG_H
+
+#include "server/runs/state.h"
+
+/* The node's state changed: a word of docs/api.md. detail: why, or NULL. */
+void node_log(struct scheduler *scheduler, const struct node *node, const char *state,
+              const char *detail);
+
+/* What was known under a name before it registered. */
+struct node_before {
+    bool is_known;
+    enum node_state state;
+};
+
+void node_log_before(const struct scheduler *scheduler, const char *name,
+                     struct node_before *before);
+void node_log_registration(struct scheduler *scheduler, const struct node *node,
+                           const struct node_before *before, bool is_new);
+
+#endif

@@ -1,0 +1,183 @@
+/* preview.c - what would become of a run if it were posted now */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/spec/run_matrix.h"
+#include "server/nodes/placement.h"
+#include "server/nodes/run_groups.h"
+#include "server/runs/history.h"
+#include "server/runs/reserve.h"
+#include "server/runs/state.h"
+
+static const char *const outcomes[] = {
+    [PLACEMENT_READY] = "ready",
+    [PLACEMENT_BUSY] = "busy",
+    [PLACEMENT_UNKNOWN] = "unknown",
+    [PLACEMENT_IMPOSSIBLE] = "impossible",
+};
+
+/* Choose nodes as the next tick would: after the runs that are served before. */
+static int choose(const struct scheduler *scheduler, const struct run_spec *spec,
+                  struct placement *placement)
+{
+    bool *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
+    int result = -1;
+
+    if (!reserved)
+        return -1;
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        if (!run_has_ended(scheduler->runs[i]->run))
+            reserve_placed(scheduler, scheduler->runs[i], reserved);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        const struct run *run = scheduler->runs[i]->run;
+        struct placement earlier;
+
+        if (run_has_ended(run) || run->n_nodes > 0 ||
+            run->spec->priority < spec->priority ||
+            placement_choose(run->spec, &scheduler->nodes, reserved, &earlier))
+            continue;
+        reserve_chosen(scheduler, &earlier, reserved);
+        placement_release(&earlier);
+    }
+    result = placement_choose(spec, &scheduler->nodes, reserved, placement);
+    free(reserved);
+    return result;
+}
+
+static json_t *nodes_json(const struct placement *placement, bool has_nodes,
+                          int *world_size)
+{
+    json_t *nodes = json_array();
+
+    *world_size = 0;
+    for (size_t i = 0; has_nodes && i < placement->n_nodes; i++) {
+        json_array_append_new(nodes,
+                              json_pack("{s:s, s:i}", "name", placement->nodes[i]->name,
+                                        "ranks", (int)placement->ranks[i]));
+        *world_size += (int)placement->ranks[i];
+    }
+    return nodes;
+}
+
+static json_t *sizes_json(const struct run_spec *spec)
+{
+    uint64_t min = UINT64_MAX, max = 0;
+
+    if (spec->program.name || spec->n_sizes == 0)
+        return json_null();
+    for (size_t i = 0; i < spec->n_sizes; i++) {
+        min = spec->sizes[i] < min ? spec->sizes[i] : min;
+        max = spec->sizes[i] > max ? spec->sizes[i] : max;
+    }
+    return json_pack("{s:I, s:I, s:I}", "count", (json_int_t)spec->n_sizes, "min",
+                     (json_int_t)min, "max", (json_int_t)max);
+}
+
+/* Two buffers of the largest row, or of what control asks for: what every worker
+ * allocates. */
+static json_t *memory_json(const struct run_spec *spec, const struct series_plan *plan,
+                           const char *backend)
+{
+    uint64_t most = control_bytes_most(&spec->control, plan->world_size, UINT64_MAX);
+    struct collective_layout layout;
+
+    for (size_t i = 0; i < plan->n_collectives; i++) {
+        for (size_t k = 0; k < plan->n_sizes * plan->n_dtypes; k++) {
+            collective_layout(plan->collectives[i], plan->sizes[k / plan->n_dtypes],
+                              plan->dtypes[k % plan->n_dtypes], plan->world_size,
+                              &layout);
+            most = layout.size_bytes > most ? layout.size_bytes : most;
+        }
+    }
+    return json_pack("{s:I, s:s}", "per_rank_bytes", 2 * (json_int_t)most, "where",
+                     strcmp(backend, "nccl") == 0  ? "gpu"
+                     : strcmp(backend, "sim") == 0 ? "none"
+                                                   : "host");
+}
+
+/* What only a run on these nodes has: rows, memory, time. */
+static void add_cost(const struct scheduler *scheduler, const struct run_spec *spec,
+                     const struct placement *placement, json_t *answer)
+{
+    const json_t *where = json_object_get(answer, "placement");
+    struct split_groups groups = {0};
+    struct series_plan plan;
+    struct history_question question = {
+        .spec = spec,
+        .n_cases = run_matrix_cases(spec),
+        .backend = placement->backend,
+        .world_size = (int)json_get_int(where, "world_size", 0),
+        .nodes = json_object_get(where, "nodes"),
+    };
+
+    if (run_groups_form(spec, placement->ranks, placement->n_nodes, &groups))
+        return;
+    if (!spec->program.name) {
+        run_groups_plan(spec, &groups, &plan);
+        question.plan = &plan;
+        json_object_set_new(answer, "rows",
+                            json_integer((json_int_t)run_groups_rows(spec, &groups) *
+                                         (json_int_t)question.n_cases));
+        json_object_set_new(answer, "memory",
+                            memory_json(spec, &plan, placement->backend));
+        if (plan.n_sizes > 0)
+            json_object_set_new(
+                answer, "series",
+                json_integer((json_int_t)(series_rows(&plan) / plan.n_sizes /
+                                          (size_t)(plan.cycles > 1 ? plan.cycles : 1))));
+    }
+    json_object_set_new(answer, "time", history_estimate(scheduler->history, &question));
+    split_release(&groups);
+}
+
+/* A run that would queue gets the nodes that are its own once nobody else uses them, as
+ * far as that can be said; *placement becomes that, or why it could not be. */
+static int look_behind_queue(const struct scheduler *scheduler,
+                             const struct run_spec *spec, struct placement *placement)
+{
+    struct placement later;
+
+    if (placement_choose(spec, &scheduler->nodes, NULL, &later))
+        return -1;
+    if (later.outcome == PLACEMENT_READY) {
+        later.outcome = PLACEMENT_BUSY;
+        memcpy(later.reason, placement->reason, sizeof(later.reason));
+    }
+    placement_release(placement);
+    *placement = later;
+    return 0;
+}
+
+json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec)
+{
+    struct placement placement;
+    json_t *answer, *nodes;
+    bool is_ready, has_nodes;
+    int world_size;
+
+    if (choose(scheduler, spec, &placement))
+        return NULL;
+    if (placement.outcome == PLACEMENT_BUSY &&
+        look_behind_queue(scheduler, spec, &placement)) {
+        placement_release(&placement);
+        return NULL;
+    }
+    is_ready = placement.outcome == PLACEMENT_READY;
+    has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
+    nodes = nodes_json(&placement, has_nodes, &world_size);
+    answer = json_pack(
+        "{s:o, s:I, s:n, s:n, s:o, s:{s:s, s:s?, s:s?, s:i, s:o}, s:n, s:{s:n, s:s, "
+        "s:[], "
+        "s:s}}",
+        "spec", run_spec_to_json(spec), "cases", (json_int_t)run_matrix_cases(spec),
+        "rows", "series", "sizes", sizes_json(spec), "placement", "outcome",
+        outcomes[placement.outcome], "reason", is_ready ? NULL : placement.reason,
+        "backend", has_nodes ? placement.backend : NULL, "world_size", world_size,
+        "nodes", nodes, "memory", "time", "seconds", "basis", "none", "runs", "detail",
+        "nothing is known of a run without nodes");
+    if (answer && has_nodes)
+        add_cost(scheduler, spec, &placement, answer);
+    placement_release(&placement);
+    return answer;
+}

@@ -1,0 +1,140 @@
+/* recall.c - what the stored results of a run add up to */
+#include "server/runs/recall.h"
+
+#include "common/base/json_util.h"
+
+/* The latest rows say how long the next ones take. */
+#define PACE_ROWS 1000
+
+struct recalled {
+    struct run *run;
+    const struct run_case *current; /* under way, or NULL */
+    size_t rows;                    /* of it */
+    int64_t first;                  /* event of its first row */
+    int64_t latest[PACE_ROWS];      /* of its latest, as a ring */
+    int64_t wrong;                  /* of its first row with wrong elements, or 0 */
+    bool is_gap;                    /* the next row does not follow the one before */
+};
+
+/* A case that waits or gathers has no results; what is there is of an attempt that was
+ * given up. */
+static bool is_owned(const struct run_case *c, const struct result_record *record)
+{
+    return c->attempt == record->attempt && c->state != CASE_QUEUED &&
+           c->state != CASE_RENDEZVOUS;
+}
+
+static void note_current(struct recalled *recalled, const struct result_record *record)
+{
+    if (recalled->rows == 0)
+        recalled->first = record->event;
+    recalled->latest[recalled->rows++ % PACE_ROWS] = record->event;
+    if (record->wrong > 0 && !recalled->wrong)
+        recalled->wrong = record->event;
+}
+
+static void on_record(void *arg, const struct result_record *record, const json_t *key)
+{
+    struct recalled *recalled = arg;
+    struct run *run = recalled->run;
+    bool is_figure = record->flags & RESULT_FIGURE;
+    struct run_result result = {
+        .case_no = (size_t)record->case_no,
+        .size = record->size,
+        .wrong = record->wrong > 0 ? record->wrong : 0,
+        .busbw_gbs = is_figure ? 0.0 : record->busbw_gbs,
+        .value = is_figure ? record->value : 0.0,
+        .rank = record->rank,
+        .is_skipped = record->flags & RESULT_SKIPPED,
+        .is_first_cycle = record->cycle <= 0,
+        .about = key,
+    };
+
+    if (result.case_no >= run->n_cases || !is_owned(&run->cases[result.case_no], record))
+        return;
+    run_count(run, &result);
+    if (&run->cases[result.case_no] == recalled->current)
+        note_current(recalled, record);
+}
+
+static void on_rank(void *arg, int64_t time_ms, const json_t *body)
+{
+    struct recalled *recalled = arg;
+
+    run_apply(recalled->run, time_ms, "rank", body);
+}
+
+static void on_wrong(void *arg, int64_t time_ms, const json_t *body)
+{
+    struct recalled *recalled = arg;
+
+    (void)time_ms;
+    run_note_wrong(&recalled->run->cases[recalled->current - recalled->run->cases], body);
+}
+
+static void on_row(void *arg, int64_t time_ms, const json_t *body)
+{
+    struct recalled *recalled = arg;
+    struct run *run = recalled->run;
+
+    if (json_get_bool(body, "emulated", false))
+        run->is_emulated = true;
+    if (recalled->is_gap)
+        pace_skip(run->pace, time_ms);
+    pace_result(run->pace, time_ms, body);
+    recalled->is_gap = false;
+}
+
+/* The first row tells what a start takes, the latest what rows do. */
+static int recall_pace(struct recalled *recalled, struct store_recall *recall,
+                       struct error *err)
+{
+    struct run *run = recalled->run;
+    int64_t from = recalled->first;
+
+    pace_case_begins(run->pace, recalled->current->started_ms);
+    if (recalled->rows > PACE_ROWS) {
+        if (store_recall_rows(recall, run->id, from, 1, on_row, recalled, err))
+            return -1;
+        from = recalled->latest[recalled->rows % PACE_ROWS];
+        recalled->is_gap = true;
+    }
+    return recalled->rows == 0 ? 0
+                               : store_recall_rows(recall, run->id, from, PACE_ROWS,
+                                                   on_row, recalled, err);
+}
+
+static void recall_cases(struct recalled *recalled)
+{
+    const struct run *run = recalled->run;
+
+    for (size_t i = 0; i < run->n_cases; i++) {
+        const struct run_case *c = &run->cases[i];
+
+        if (c->state == CASE_RUNNING)
+            recalled->current = c;
+        if (!case_has_ended(c) || !c->started_ms)
+            continue;
+        pace_case_begins(run->pace, c->started_ms);
+        pace_case_ends(run->pace, c->ended_ms, c->state == CASE_COMPLETED);
+    }
+}
+
+int recall_results(struct run *run, struct store_recall *recall, struct error *err)
+{
+    struct recalled recalled = {.run = run};
+
+    if (run_open_cases(run) || (!run->pace && !(run->pace = pace_create())))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    recall_cases(&recalled);
+    if (store_recall_results(recall, run->id, on_record, &recalled, err))
+        return -1;
+    if (!recalled.current)
+        return 0;
+    if (store_recall_ranks(recall, run->id, on_rank, &recalled, err) ||
+        recall_pace(&recalled, recall, err))
+        return -1;
+    return recalled.wrong ? store_recall_rows(recall, run->id, recalled.wrong, 1,
+                                              on_wrong, &recalled, err)
+                          : 0;
+}

@@ -1,0 +1,129 @@
+/* recover.c - runs that were under way when the server last stopped */
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "server/runs/recall.h"
+#include "server/runs/state.h"
+
+/* The case that was under way goes on where its workers are; one that was still gathering
+ * lost its rendezvous with the server and starts again. */
+static void resume_cases(struct active_run *active)
+{
+    struct run *run = active->run;
+
+    for (size_t i = 0; run->cases && i < run->n_cases; i++) {
+        struct run_case *c = &run->cases[i];
+
+        if (c->state == CASE_RUNNING) {
+            if (!live_case_resume(active, i))
+                emit_case(active, i, c->attempt, CASE_FAILED, "out of memory", NULL);
+        } else if (c->state == CASE_RENDEZVOUS) {
+            emit_case(active, i, c->attempt, CASE_QUEUED,
+                      "the server restarted during the rendezvous; starting again", NULL);
+        }
+    }
+}
+
+/* Time that passed while no server ran does not count, whatever the clock says of it:
+ * what is known is how long the run had taken when it was last seen. */
+static int64_t deadline_ns(const struct run *run, const struct store_unfinished *found,
+                           int64_t now_ns)
+{
+    const json_t *elapsed = json_object_get(found->doc, "elapsed");
+    int64_t at_ms = json_get_int(elapsed, "at_ms", run->started_ms);
+    int64_t since_ms = found->head_ms > at_ms ? found->head_ms - at_ms : 0;
+    int64_t left_ms = run->spec->timeout_s * INT64_C(1000);
+    int64_t ran_ms = json_get_int(elapsed, "ran_ms", 0);
+
+    ran_ms = ran_ms > 0 ? ran_ms : 0;
+    left_ms -= ran_ms < left_ms ? ran_ms : left_ms;
+    left_ms -= since_ms < left_ms ? since_ms : left_ms;
+    return now_ns + left_ms * INT64_C(1000000);
+}
+
+/* What an earlier server accepted and this one does not: its run ends here, and can be
+ * deleted as any other. */
+static void give_up(struct scheduler *scheduler, const json_t *doc, const char *reason)
+{
+    struct store_write *write = store_write_create();
+    const char *id = json_get_str(doc, "id", ""), *state = run_state_name(RUN_FAILED);
+    int64_t now_ms = scheduler_now(scheduler).wall_ms;
+    json_t *body =
+        json_pack("{s:s, s:o}", "state", state, "reason", json_clean_string(reason));
+    json_t *ended = json_copy((json_t *)(uintptr_t)doc);
+    char text[CLOCK_TEXT_MAX];
+
+    log_warn("%s", reason);
+    json_object_update(ended, body);
+    json_object_set_new(ended, "ended", json_string(clock_format_ms(now_ms, text)));
+    if (write && body && ended) {
+        store_write_run(write, id, state, json_get_str(doc, "name", ""),
+                        clock_parse_ms(json_get_str(doc, "created", NULL)),
+                        json_object_get(doc, "labels"), ended);
+        store_write_event(write, id, now_ms, "state", body);
+    }
+    json_decref(body);
+    json_decref(ended);
+    store_submit(scheduler->config.store, write, true, NULL, NULL);
+}
+
+static int take_up(void *arg, struct store_recall *recall,
+                   const struct store_unfinished *found, struct error *err)
+{
+    struct scheduler *scheduler = arg;
+    struct run *run = run_restore(found->doc, err);
+    struct active_run *active;
+
+    if (!run && err->code == ERROR_INVALID) {
+        give_up(scheduler, found->doc, err->text);
+        return 0;
+    }
+    if (!run)
+        return -1;
+    if (run->n_nodes > 0 && recall_results(run, recall, err)) {
+        run_destroy(run);
+        return -1;
+    }
+    active = active_run_add(scheduler, run);
+    if (!active) {
+        run_destroy(run);
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    }
+    active->head = found->head;
+    if (!run->started_ms)
+        return 0; /* waits on, as if nothing had been */
+    active->deadline_ns = deadline_ns(run, found, scheduler_now(scheduler).monotonic_ns);
+    emit_message(active, "warn", "the server restarted");
+    resume_cases(active);
+    return 0;
+}
+
+/* What earlier runs took, the oldest first. */
+static int load_history(struct scheduler *scheduler, struct error *err)
+{
+    json_t *docs = store_load_completed(scheduler->config.store, HISTORY_RUNS, err);
+
+    if (!docs)
+        return -1;
+    for (size_t i = json_array_size(docs); i > 0; i--)
+        history_add(scheduler->history, json_array_get(docs, i - 1));
+    json_decref(docs);
+    return 0;
+}
+
+int scheduler_recover(struct scheduler *scheduler, struct error *err)
+{
+    if (load_history(scheduler, err))
+        return -1;
+    /* Agents come back within their longest back-off; more than a lease is too late. */
+    scheduler->recovering_until_ns =
+        scheduler_now(scheduler).monotonic_ns +
+        (scheduler->config.lease_s + 10) * INT64_C(1000000000);
+    if (store_recall_unfinished(scheduler->config.store, take_up, scheduler, err))
+        return -1;
+    if (scheduler->n_runs > 0)
+        log_info("took up %zu unfinished runs", scheduler->n_runs);
+    return 0;
+}

@@ -1,0 +1,267 @@
+/* requests.c - what people ask of the scheduler: runs, their cancellation, views */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/log.h"
+#include "server/nodes/programs.h"
+#include "server/runs/node_claim.h"
+#include "server/runs/run_eta.h"
+#include "server/runs/state.h"
+
+/* Of a node without its inventory, in memory: as of one with it, what takes time. */
+#define NODE_BRIEF_BYTES 1024
+
+/* A run on its way to the disk. */
+struct submission {
+    struct scheduler *scheduler;
+    struct run *run;
+    scheduler_accepted *done;
+    void *arg;
+};
+
+static void on_submitted(void *arg, const struct error *err,
+                         const struct store_event *events, size_t n_events)
+{
+    struct submission *submission = arg;
+    struct active_run *active = NULL;
+    struct error why;
+
+    if (err) {
+        why = *err;
+    } else {
+        active = active_run_add(submission->scheduler, submission->run);
+        error_set(&why, ERROR_MEMORY, "out of memory");
+    }
+    if (!active) {
+        run_destroy(submission->run);
+        submission->done(submission->arg, &why, NULL);
+        scheduler_release(submission->scheduler);
+        free(submission);
+        return;
+    }
+    for (size_t i = 0; i < n_events; i++)
+        publish(active, &events[i]);
+    submission->done(submission->arg, NULL, active->run->id);
+    scheduler_wake(submission->scheduler);
+    scheduler_release(submission->scheduler);
+    free(submission);
+}
+
+static int fill_submission(struct store_write *write, const struct run *run,
+                           const char *key, const char *body_hash)
+{
+    json_t *doc = run_to_json(run, RUN_STORED);
+    json_t *event =
+        json_pack("{s:s, s:n}", "state", run_state_name(run->state), "reason");
+    int result = -1;
+
+    if (doc && event &&
+        !store_write_run(write, run->id, run_state_name(run->state), run->spec->name,
+                         run->created_ms, run->spec->labels, doc) &&
+        !store_write_event(write, run->id, run->created_ms, "state", event) &&
+        (!key || !store_write_idempotency(write, key, body_hash, run->id)))
+        result = 0;
+    json_decref(doc);
+    json_decref(event);
+    return result;
+}
+
+void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
+                      const char *idempotency_key, const char *body_hash,
+                      scheduler_accepted *done, void *arg)
+{
+    struct submission *submission = calloc(1, sizeof(*submission));
+    struct store_write *write = store_write_create();
+    char id[ID_RUN_LENGTH + 1];
+    struct run *run;
+    struct error err;
+
+    id_run(id);
+    run = run_create(id, spec, scheduler_now(scheduler).wall_ms);
+    if (!submission || !write || !run ||
+        fill_submission(write, run, idempotency_key, body_hash)) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        store_write_destroy(write);
+        run_destroy(run);
+        free(submission);
+        done(arg, &err, NULL);
+        return;
+    }
+    submission->scheduler = scheduler;
+    submission->run = run;
+    submission->done = done;
+    submission->arg = arg;
+    scheduler_hold(scheduler);
+    store_submit(scheduler->config.store, write, false, on_submitted, submission);
+}
+
+json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, bool brief)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+
+    if (!active)
+        return NULL;
+    return run_eta_add(active->run, scheduler_now(scheduler).wall_ms,
+                       run_to_json(active->run, brief ? RUN_BRIEF : RUN_WHOLE));
+}
+
+bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+
+    return active && !run_has_ended(active->run);
+}
+
+int64_t scheduler_head(const struct scheduler *scheduler, const char *run)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+
+    return active ? active->head : 0;
+}
+
+struct settlement {
+    struct active_run *active;
+    scheduler_settled *done;
+    void *arg;
+};
+
+static void on_settled(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct settlement *settlement = arg;
+    struct scheduler *scheduler = settlement->active->scheduler;
+
+    (void)events, (void)n_events;
+    settlement->done(settlement->arg, err);
+    active_run_unref(settlement->active);
+    free(settlement);
+    scheduler_release(scheduler);
+}
+
+void scheduler_settle(struct scheduler *scheduler, const char *run,
+                      scheduler_settled *done, void *arg)
+{
+    struct active_run *active = active_run_find(scheduler, run);
+    struct settlement *settlement;
+    struct error err;
+
+    if (!active || active->pending == 0 || !store_takes_writes(scheduler->config.store)) {
+        done(arg, NULL);
+        return;
+    }
+    settlement = calloc(1, sizeof(*settlement));
+    if (!settlement) {
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        done(arg, &err);
+        return;
+    }
+    *settlement = (struct settlement){active, done, arg};
+    active->pending++;
+    scheduler_hold(scheduler);
+    /* One of nothing: writes are told of in the order in which they were queued. */
+    store_submit(scheduler->config.store, store_write_create(), false, on_settled,
+                 settlement);
+}
+
+int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err)
+{
+    struct active_run *active = active_run_find(scheduler, run);
+
+    if (!active || run_has_ended(active->run))
+        return error_set(err, ERROR_NOT_FOUND, "run '%.40s' is not active", run);
+    if (active->is_cancelling)
+        return 0;
+    active->is_cancelling = true;
+    active->cancel_reason = strdup("cancelled by request");
+    if (active->live)
+        live_case_stop(active->live, CASE_CANCELLED, active->cancel_reason);
+    scheduler_wake(scheduler);
+    return 0;
+}
+
+json_t *scheduler_programs_json(const struct scheduler *scheduler)
+{
+    return programs_json(&scheduler->nodes);
+}
+
+bool scheduler_program_fits(const struct scheduler *scheduler,
+                            const struct run_spec *spec, struct problems *problems)
+{
+    return !spec->program.name || program_args_fit(&scheduler->nodes, spec, problems);
+}
+
+json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
+                             bool has_inventory, size_t max_bytes, bool *is_more)
+{
+    const struct node_registry *registry = &scheduler->nodes;
+    size_t i = node_index_behind(registry, behind), bytes = 0;
+    json_t *nodes = json_array();
+
+    for (; i < registry->count && bytes < max_bytes; i++) {
+        json_t *node = node_to_json(registry->nodes[i]);
+
+        /* Most of a node, and most of it is the same everywhere. */
+        if (!has_inventory)
+            json_object_del(node, "inventory");
+        json_array_append_new(nodes, node);
+        bytes += has_inventory ? registry->nodes[i]->bytes : NODE_BRIEF_BYTES;
+    }
+    *is_more = i < registry->count;
+    return nodes;
+}
+
+json_t *scheduler_node_json(const struct scheduler *scheduler, const char *name)
+{
+    const struct node *node = node_find(&scheduler->nodes, name);
+
+    return node ? node_to_json(node) : NULL;
+}
+
+int scheduler_forget_node(struct scheduler *scheduler, const char *name,
+                          struct error *err)
+{
+    struct node *node = node_find(&scheduler->nodes, name);
+
+    if (!node)
+        return error_set(err, ERROR_NOT_FOUND, "there is no node %s", name);
+    if (node->state == NODE_ALIVE)
+        return error_set(err, ERROR_CONFLICT,
+                         "node %s is alive: only one that is lost or has left can be "
+                         "forgotten; stop its agent first",
+                         name);
+    if (node->n_batches > 0)
+        return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
+                         name);
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        if (scheduler->runs[i]->live)
+            live_case_forget(scheduler->runs[i]->live, node);
+    log_info("node %s is forgotten", name);
+    node_claim_drop(scheduler, node);
+    node_remove(&scheduler->nodes, node);
+    return 0;
+}
+
+void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *out)
+{
+    *out = scheduler->counters;
+    for (size_t i = 0; i < scheduler->nodes.count; i++) {
+        const struct node *node = scheduler->nodes.nodes[i];
+
+        if (node->state == NODE_LOST)
+            out->nodes_lost++;
+        else if (node->state == NODE_ALIVE && node->n_occupants > 0)
+            out->nodes_busy++;
+        else if (node->state == NODE_ALIVE && !node->leaving)
+            out->nodes_idle++;
+    }
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        enum run_state state = scheduler->runs[i]->run->state;
+
+        if (state == RUN_QUEUED)
+            out->runs_queued++;
+        else if (state == RUN_WAITING_FOR_NODES)
+            out->runs_waiting++;
+        else if (state < RUN_COMPLETED)
+            out->runs_running++;
+    }
+}

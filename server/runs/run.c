@@ -1,0 +1,366 @@
+/* run.c - the model of a run: what its events add up to */
+#include "server/runs/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/spec/run_matrix.h"
+#include "server/nodes/run_groups.h"
+
+static const char *const run_states[RUN_STATE_COUNT] = {
+    [RUN_QUEUED] = "queued",         [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",
+    [RUN_RENDEZVOUS] = "rendezvous", [RUN_RUNNING] = "running",
+    [RUN_COMPLETED] = "completed",   [RUN_FAILED] = "failed",
+    [RUN_CANCELLED] = "cancelled",
+};
+
+static const char *const case_states[CASE_STATE_COUNT] = {
+    [CASE_QUEUED] = "queued",   [CASE_RENDEZVOUS] = "rendezvous",
+    [CASE_RUNNING] = "running", [CASE_COMPLETED] = "completed",
+    [CASE_FAILED] = "failed",   [CASE_CANCELLED] = "cancelled",
+    [CASE_SKIPPED] = "skipped",
+};
+
+static const char *const rank_states[RANK_STATE_COUNT] = {
+    [RANK_ASSIGNED] = "assigned",   [RANK_SPAWNED] = "spawned", [RANK_JOINED] = "joined",
+    [RANK_CONNECTED] = "connected", [RANK_RUNNING] = "running", [RANK_DONE] = "done",
+    [RANK_FAILED] = "failed",
+};
+
+static int lookup(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; name && i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+const char *run_state_name(enum run_state state)
+{
+    return run_states[state];
+}
+
+const char *case_state_name(enum case_state state)
+{
+    return case_states[state];
+}
+
+const char *rank_state_name(enum rank_state state)
+{
+    return rank_states[state];
+}
+
+enum case_state case_state_lookup(const char *name)
+{
+    int state = lookup(case_states, CASE_STATE_COUNT, name);
+
+    return state < 0 ? CASE_QUEUED : (enum case_state)state;
+}
+
+int rank_state_lookup(const char *name)
+{
+    return lookup(rank_states, RANK_STATE_COUNT, name);
+}
+
+struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms)
+{
+    struct run *run = calloc(1, sizeof(*run));
+
+    if (!run) {
+        run_spec_destroy(spec);
+        return NULL;
+    }
+    snprintf(run->id, sizeof(run->id), "%s", id);
+    run->spec = spec;
+    run->created_ms = created_ms;
+    run->n_cases = run_matrix_cases(spec);
+    run->curve = json_array();
+    if (!run->curve) {
+        run_destroy(run);
+        return NULL;
+    }
+    return run;
+}
+
+int run_open_cases(struct run *run)
+{
+    if (!run->cases)
+        run->cases = calloc(run->n_cases, sizeof(*run->cases));
+    return run->cases ? 0 : -1;
+}
+
+static void release_ranks(const struct run *run, struct run_case *c)
+{
+    for (int i = 0; c->ranks && i < run->world_size; i++)
+        free(c->ranks[i].reason);
+    free(c->ranks);
+    c->ranks = NULL;
+}
+
+static void release_nodes(struct run *run)
+{
+    for (size_t i = 0; i < run->n_nodes; i++)
+        free(run->nodes[i].name);
+    free(run->nodes);
+    run->nodes = NULL;
+    run->n_nodes = 0;
+}
+
+void run_destroy(struct run *run)
+{
+    if (!run)
+        return;
+    for (size_t i = 0; run->cases && i < run->n_cases; i++) {
+        release_ranks(run, &run->cases[i]);
+        free(run->cases[i].reason);
+        free(run->cases[i].first_wrong);
+        json_decref(run->cases[i].blamed);
+    }
+    free(run->cases);
+    release_nodes(run);
+    split_release(&run->groups);
+    run_spec_destroy(run->spec);
+    free(run->reason);
+    free(run->backend);
+    json_decref(run->curve);
+    headline_release(&run->headline);
+    free(run->pace);
+    run_metrics_release(&run->metrics);
+    free(run);
+}
+
+bool run_has_ended(const struct run *run)
+{
+    return run->state >= RUN_COMPLETED;
+}
+
+bool case_has_ended(const struct run_case *c)
+{
+    return c->state >= CASE_COMPLETED;
+}
+
+static void replace_text(char **field, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    free(*field);
+    *field = copy;
+}
+
+const struct run_node *run_find_node(const struct run *run, const char *name)
+{
+    for (size_t i = 0; i < run->n_nodes; i++)
+        if (strcmp(run->nodes[i].name, name) == 0)
+            return &run->nodes[i];
+    return NULL;
+}
+
+const struct run_node *run_rank_node(const struct run *run, int rank)
+{
+    size_t low = 0, high = run->n_nodes;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rank < run->nodes[middle].first_rank + run->nodes[middle].ranks)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < run->n_nodes ? &run->nodes[low] : NULL;
+}
+
+static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
+{
+    int state = lookup(run_states, RUN_STATE_COUNT, json_get_str(body, "state", NULL));
+
+    if (state < 0)
+        return;
+    run->state = (enum run_state)state;
+    replace_text(&run->reason, json_get_str(body, "reason", NULL));
+    if (state == RUN_RENDEZVOUS && !run->started_ms)
+        run->started_ms = time_ms;
+    if (run_has_ended(run))
+        run->ended_ms = time_ms;
+}
+
+/* How the ranks of the nodes go together, and how many rows that makes. */
+static void form_groups(struct run *run)
+{
+    long *ranks = calloc(run->n_nodes + 1, sizeof(*ranks));
+
+    for (size_t i = 0; ranks && i < run->n_nodes; i++)
+        ranks[i] = run->nodes[i].ranks;
+    split_release(&run->groups);
+    if (ranks && run->world_size > 0 &&
+        run_groups_form(run->spec, ranks, run->n_nodes, &run->groups) == 0)
+        run->rows_total = run_groups_rows(run->spec, &run->groups) * run->n_cases;
+    free(ranks);
+}
+
+static void apply_placed(struct run *run, const json_t *body)
+{
+    const json_t *nodes = json_object_get(body, "nodes");
+    size_t count = json_array_size(nodes);
+    int rank = 0;
+
+    if (run_open_cases(run))
+        return;
+    for (size_t i = 0; i < run->n_cases; i++)
+        release_ranks(run, &run->cases[i]);
+    release_nodes(run);
+    run->nodes = calloc(count ? count : 1, sizeof(*run->nodes));
+    if (!run->nodes)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *node = json_array_get(nodes, i);
+
+        run->nodes[i].name = strdup(json_get_str(node, "name", "?"));
+        run->nodes[i].ranks = (int)json_get_int(node, "ranks", 0);
+        run->nodes[i].first_rank = rank;
+        rank += run->nodes[i].ranks;
+        run->n_nodes++;
+    }
+    run->world_size = rank;
+    replace_text(&run->backend, json_get_str(body, "backend", NULL));
+    form_groups(run);
+}
+
+static struct run_case *case_of(struct run *run, const json_t *body)
+{
+    int64_t index = json_get_int(body, "case", -1);
+
+    if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
+        return NULL;
+    return &run->cases[index];
+}
+
+static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
+{
+    release_ranks(run, c);
+    c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
+    c->started_ms = time_ms;
+    if (!run->pace)
+        run->pace = pace_create();
+    if (run->pace)
+        pace_case_begins(run->pace, time_ms);
+}
+
+static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    int state = lookup(case_states, CASE_STATE_COUNT, json_get_str(body, "state", NULL));
+
+    if (!c || state < 0)
+        return;
+    c->state = (enum case_state)state;
+    c->attempt = (int)json_get_int(body, "attempt", c->attempt);
+    replace_text(&c->reason, json_get_str(body, "reason", NULL));
+    json_decref(c->blamed);
+    c->blamed = json_incref(json_object_get(body, "blamed"));
+    if (state == CASE_RENDEZVOUS)
+        case_begins(run, c, time_ms);
+    if (case_has_ended(c)) {
+        c->ended_ms = time_ms;
+        if (run->pace)
+            pace_case_ends(run->pace, time_ms, state == CASE_COMPLETED);
+    }
+}
+
+static void apply_rank(struct run *run, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    int64_t rank = json_get_int(body, "rank", -1);
+    int state = rank_state_lookup(json_get_str(body, "state", NULL));
+
+    if (!c || !c->ranks || rank < 0 || rank >= run->world_size || state < 0)
+        return;
+    c->ranks[rank].state = (enum rank_state)state;
+    replace_text(&c->ranks[rank].reason, json_get_str(body, "reason", NULL));
+}
+
+void run_note_wrong(struct run_case *c, const json_t *body)
+{
+    const json_t *first = json_array_get(json_object_get(body, "errors"), 0);
+    char text[256];
+
+    if (c->first_wrong)
+        return;
+    snprintf(text, sizeof(text),
+             "%s of %lld bytes: rank %lld, index %lld: expected %.40s, got %.40s",
+             json_get_str(body, "collective", "?"),
+             (long long)json_get_int(body, "size", 0),
+             (long long)json_get_int(first, "rank", -1),
+             (long long)json_get_int(first, "index", -1),
+             json_get_str(first, "expected", "?"), json_get_str(first, "got", "?"));
+    c->first_wrong = strdup(text);
+    c->first_wrong_rank = (int)json_get_int(first, "rank", -1);
+}
+
+void run_count(struct run *run, const struct run_result *result)
+{
+    struct run_case *c = &run->cases[result->case_no];
+
+    run->rows_done++;
+    if (result->is_skipped) {
+        run->rows_skipped++;
+        return;
+    }
+    if (json_get_bool(result->about, "emulated", false))
+        run->is_emulated = true;
+    if (json_object_get(result->about, "metric")) {
+        run_metrics_add(&run->metrics, result->about, result->value, result->rank);
+        return;
+    }
+    if (run_matrix_combination(run->spec, result->case_no) == 0)
+        headline_add(&run->headline, result->about, result->size, result->busbw_gbs);
+    if (result->wrong > 0) {
+        run->wrong += (uint64_t)result->wrong;
+        c->wrong += (uint64_t)result->wrong;
+    }
+    if (c == run->cases && json_get_int(result->about, "series", -1) == 0 &&
+        result->is_first_cycle)
+        json_array_append_new(
+            run->curve, json_pack("[I, f]", (json_int_t)result->size, result->busbw_gbs));
+}
+
+static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+    struct run_result result = {
+        .size = json_get_int(body, "size", 0),
+        .wrong = json_get_int(body, "wrong", 0),
+        .busbw_gbs = json_get_num(body, "busbw_gbs", 0.0),
+        .value = json_get_num(body, "value", 0.0),
+        .rank = (int)json_get_int(body, "rank", -1),
+        .is_skipped = json_object_get(body, "skipped") != NULL,
+        .is_first_cycle = json_get_int(body, "cycle", 0) == 0,
+        .about = body,
+    };
+
+    if (!c)
+        return;
+    result.case_no = (size_t)(c - run->cases);
+    if (run->pace)
+        pace_result(run->pace, time_ms, body);
+    run_count(run, &result);
+    if (!result.is_skipped && result.wrong > 0)
+        run_note_wrong(c, body);
+}
+
+void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body)
+{
+    if (strcmp(type, "state") == 0)
+        apply_state(run, time_ms, body);
+    else if (strcmp(type, "placed") == 0)
+        apply_placed(run, body);
+    else if (strcmp(type, "case") == 0)
+        apply_case(run, time_ms, body);
+    else if (strcmp(type, "rank") == 0)
+        apply_rank(run, body);
+    else if (strcmp(type, "result") == 0)
+        apply_result(run, time_ms, body);
+}

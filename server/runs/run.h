@@ -1,0 +1,155 @@
+/* run.h - the model of a run: what its events add up to. Knows no sockets, no clock and
+ * no store; replaying a run's events gives the same model, to the byte of its document.
+ */
+#ifndef RINGBENCH_SERVER_RUNS_RUN_H
+#define RINGBENCH_SERVER_RUNS_RUN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/ids.h"
+#include "common/result/headline.h"
+#include "common/spec/run_spec.h"
+#include "server/runs/pace.h"
+#include "server/runs/run_metrics.h"
+
+enum run_state {
+    RUN_QUEUED,
+    RUN_WAITING_FOR_NODES,
+    RUN_RENDEZVOUS,
+    RUN_RUNNING,
+    RUN_COMPLETED,
+    RUN_FAILED,
+    RUN_CANCELLED,
+    RUN_STATE_COUNT
+};
+
+enum case_state {
+    CASE_QUEUED,
+    CASE_RENDEZVOUS,
+    CASE_RUNNING,
+    CASE_COMPLETED,
+    CASE_FAILED,
+    CASE_CANCELLED,
+    CASE_SKIPPED,
+    CASE_STATE_COUNT
+};
+
+enum rank_state {
+    RANK_ASSIGNED,
+    RANK_SPAWNED,
+    RANK_JOINED,
+    RANK_CONNECTED,
+    RANK_RUNNING,
+    RANK_DONE,
+    RANK_FAILED,
+    RANK_STATE_COUNT
+};
+
+struct run_node {
+    char *name;
+    int ranks;
+    int first_rank;
+};
+
+struct run_rank {
+    enum rank_state state;
+    char *reason; /* of a failure, or NULL */
+};
+
+/* Its repeat and variables are common/spec/run_matrix.h's to say. */
+struct run_case {
+    int attempt; /* 0: never started */
+    enum case_state state;
+    char *reason;
+    int64_t started_ms, ended_ms; /* 0: not yet */
+    struct run_rank *ranks;       /* world_size of them once started, or NULL */
+    uint64_t wrong;               /* wrong elements over its rows */
+    char *first_wrong;            /* where the first one was, or NULL */
+    int first_wrong_rank;         /* -1: it does not say */
+    json_t *blamed;               /* whom its end names (blame.h), or NULL */
+};
+
+struct run {
+    char id[ID_RUN_LENGTH + 1];
+    struct run_spec *spec;
+    int64_t created_ms, started_ms, ended_ms;
+    enum run_state state;
+    char *reason;
+    char *backend; /* once placed */
+    int world_size;
+    struct run_node *nodes;
+    size_t n_nodes;
+    struct split_groups groups; /* of ranks; once placed */
+    struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
+    size_t n_cases;
+    size_t rows_done, rows_total, rows_skipped;
+    struct headline headline;
+    uint64_t wrong;
+    bool is_emulated;           /* its rows say so */
+    struct run_metrics metrics; /* of a program */
+    json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
+    struct pace *pace; /* NULL until a case began */
+};
+
+/* A run with every case queued. spec is taken, also on failure (NULL). */
+struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms);
+void run_destroy(struct run *run);
+
+/* The model of a run that has not ended from its stored document, without what its
+ * results add up to and what was said of the ranks since. NULL with err. */
+struct run *run_restore(const json_t *doc, struct error *err);
+
+/* Let an event change the model. Unknown types change nothing. */
+void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body);
+
+/* Before a case is written or its state asked for: thousands of waiting runs of a
+ * thousand cases need no memory for each. -1 when memory is out. */
+int run_open_cases(struct run *run);
+
+/* What a result adds to the run, whether it just came or is known by its record. */
+struct run_result {
+    size_t case_no;
+    int64_t size, wrong; /* wrong: 0 also where it was not checked */
+    double busbw_gbs, value;
+    int rank;
+    bool is_skipped, is_first_cycle;
+    const json_t *about; /* "series", or "metric", "unit", "higher_is_better" */
+};
+void run_count(struct run *run, const struct run_result *result);
+
+/* A row with wrong elements: the first of its case is the one that is told. */
+void run_note_wrong(struct run_case *c, const json_t *row);
+
+bool run_has_ended(const struct run *run);
+bool case_has_ended(const struct run_case *c);
+
+enum run_form {
+    RUN_WHOLE, /* as docs/api.md shows it */
+    RUN_BRIEF, /* without spec and cases */
+    RUN_STORED /* for the database: without the cases that have not begun, the last ones
+                */
+};
+
+/* A new reference. */
+json_t *run_to_json(const struct run *run, enum run_form form);
+
+/* NULL: it takes no part. */
+const struct run_node *run_find_node(const struct run *run, const char *name);
+
+/* The node that a rank lives on; NULL: there is no such rank. */
+const struct run_node *run_rank_node(const struct run *run, int rank);
+
+const char *run_state_name(enum run_state state);
+const char *case_state_name(enum case_state state);
+const char *rank_state_name(enum rank_state state);
+
+/* -1 for a name that is none. */
+int rank_state_lookup(const char *name);
+
+/* CASE_QUEUED for a name that is none. */
+enum case_state case_state_lookup(const char *name);
+
+#endif

@@ -1,0 +1,135 @@
+/* run_json.c - a run as docs/api.md shows it */
+#include "common/base/clock.h"
+#include "common/spec/run_matrix.h"
+#include "server/runs/run.h"
+
+static json_t *time_json(int64_t ms)
+{
+    char text[CLOCK_TEXT_MAX];
+
+    return ms ? json_string(clock_format_ms(ms, text)) : json_null();
+}
+
+static json_t *ranks_json(const struct run *run, const struct run_case *c)
+{
+    json_t *ranks = json_array();
+
+    for (int i = 0; c->ranks && i < run->world_size; i++) {
+        const struct run_node *node = run_rank_node(run, i);
+
+        json_array_append_new(ranks, json_pack("{s:i, s:s, s:s, s:s?}", "rank", i, "node",
+                                               node ? node->name : "?", "state",
+                                               rank_state_name(c->ranks[i].state),
+                                               "reason", c->ranks[i].reason));
+    }
+    return ranks;
+}
+
+static json_t *cases_json(const struct run *run, enum run_form form)
+{
+    static const struct run_case waiting;
+    json_t *cases = json_array();
+    size_t n = run->n_cases;
+
+    while (form == RUN_STORED && n > 0 &&
+           (!run->cases ||
+            (run->cases[n - 1].state == CASE_QUEUED && run->cases[n - 1].attempt == 0)))
+        n--;
+    for (size_t i = 0; i < n; i++) {
+        const struct run_case *c = run->cases ? &run->cases[i] : &waiting;
+        json_t *env = run_matrix_env(run->spec, i);
+
+        json_t *item =
+            json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case", (int)i,
+                      "repeat", run_matrix_repeat(run->spec, i), "attempt", c->attempt,
+                      "state", case_state_name(c->state), "reason", c->reason, "started",
+                      time_json(c->started_ms), "ended", time_json(c->ended_ms), "ranks",
+                      ranks_json(run, c));
+
+        if (env)
+            json_object_set_new(item, "env", env);
+        if (c->blamed)
+            json_object_set(item, "blamed", c->blamed);
+        json_array_append_new(cases, item);
+    }
+    return cases;
+}
+
+static json_t *nodes_json(const struct run *run)
+{
+    json_t *nodes = json_array();
+
+    for (size_t i = 0; i < run->n_nodes; i++)
+        json_array_append_new(nodes, json_pack("{s:s, s:i}", "name", run->nodes[i].name,
+                                               "ranks", run->nodes[i].ranks));
+    return nodes;
+}
+
+static json_t *summary_json(const struct run *run)
+{
+    int count[CASE_STATE_COUNT] = {0};
+    json_t *out;
+
+    for (size_t i = 0; run->cases && i < run->n_cases; i++)
+        count[run->cases[i].state]++;
+    out = json_pack("{s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "headline",
+                    headline_json(&run->headline), "wrong", (json_int_t)run->wrong,
+                    "skipped", (json_int_t)run->rows_skipped, "cases", "completed",
+                    count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
+                    count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
+                    run->curve);
+    if (run->spec->program.name || run->spec->control.kinds)
+        json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
+    return out;
+}
+
+static json_t *collectives_json(const struct run_spec *spec)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; !spec->program.name && i < spec->n_collectives; i++)
+        json_array_append_new(names, json_string(collective_name(spec->collectives[i])));
+    return names;
+}
+
+static json_t *control_json(const struct run_spec *spec)
+{
+    json_t *names = json_array();
+
+    for (int kind = 0; kind < CONTROL_COUNT; kind++) {
+        if (spec->control.kinds & (1u << kind))
+            json_array_append_new(names,
+                                  json_string(control_name((enum control_kind)kind)));
+    }
+    return names;
+}
+
+json_t *run_to_json(const struct run *run, enum run_form form)
+{
+    json_t *out = json_pack(
+        "{s:s, s:s, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id", run->id,
+        "name", run->spec->name, "labels", run->spec->labels, "state",
+        run_state_name(run->state), "reason", run->reason, "created",
+        time_json(run->created_ms), "started", time_json(run->started_ms), "ended",
+        time_json(run->ended_ms), "backend", run->backend, "world_size", run->world_size,
+        "collectives", collectives_json(run->spec), "nodes", nodes_json(run));
+
+    if (!out)
+        return NULL;
+    if (form != RUN_BRIEF) {
+        json_object_set_new(out, "spec", run_spec_to_json(run->spec));
+        json_object_set_new(out, "cases", cases_json(run, form));
+    }
+    if (run->spec->program.name)
+        json_object_set_new(out, "program", json_string(run->spec->program.name));
+    if (run->is_emulated)
+        json_object_set_new(out, "emulated", json_true());
+    if (run->groups.n > 1)
+        json_object_set_new(out, "groups", split_groups_json(&run->groups));
+    if (run->spec->control.kinds)
+        json_object_set_new(out, "control", control_json(run->spec));
+    json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
+    json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
+    json_object_set_new(out, "summary", summary_json(run));
+    return out;
+}

@@ -1,0 +1,95 @@
+/* run_metrics.c - what the figures that a program's ranks print add up to */
+#include "server/runs/run_metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+
+void run_metrics_release(struct run_metrics *metrics)
+{
+    for (size_t i = 0; i < metrics->n; i++) {
+        free(metrics->items[i].name);
+        free(metrics->items[i].unit);
+    }
+    free(metrics->items);
+    metrics->items = NULL;
+    metrics->n = 0;
+}
+
+static void add_value(struct metric_sum *sum, double value)
+{
+    sum->min = sum->count == 0 || value < sum->min ? value : sum->min;
+    sum->max = sum->count == 0 || value > sum->max ? value : sum->max;
+    sum->last = value;
+    sum->sum += value;
+    sum->count++;
+}
+
+static struct run_metric *find_or_add(struct run_metrics *metrics, const char *name,
+                                      const json_t *body)
+{
+    struct run_metric *items, *item;
+
+    for (size_t i = 0; i < metrics->n; i++)
+        if (strcmp(metrics->items[i].name, name) == 0)
+            return &metrics->items[i];
+    if (metrics->n == RUN_METRICS_MAX)
+        return NULL;
+    items = realloc(metrics->items, (metrics->n + 1) * sizeof(*items));
+    if (!items)
+        return NULL;
+    metrics->items = items;
+    item = &items[metrics->n];
+    memset(item, 0, sizeof(*item));
+    item->name = strdup(name);
+    item->unit = strdup(json_get_str(body, "unit", ""));
+    item->higher_is_better = json_get_bool(body, "higher_is_better", false);
+    if (!item->name || !item->unit) {
+        free(item->name);
+        free(item->unit);
+        return NULL;
+    }
+    metrics->n++;
+    return item;
+}
+
+void run_metrics_add(struct run_metrics *metrics, const json_t *about, double value,
+                     int rank)
+{
+    const char *name = json_get_str(about, "metric", NULL);
+    struct run_metric *item = name ? find_or_add(metrics, name, about) : NULL;
+
+    if (!item)
+        return;
+    add_value(&item->all, value);
+    if (rank == 0)
+        add_value(&item->rank0, value);
+}
+
+static json_t *sum_json(const struct metric_sum *sum)
+{
+    if (sum->count == 0)
+        return json_null();
+    return json_pack("{s:I, s:f, s:f, s:f, s:f}", "count", (json_int_t)sum->count, "last",
+                     sum->last, "mean", sum->sum / (double)sum->count, "min", sum->min,
+                     "max", sum->max);
+}
+
+json_t *run_metrics_json(const struct run_metrics *metrics)
+{
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < metrics->n; i++) {
+        const struct run_metric *item = &metrics->items[i];
+        json_t *entry = sum_json(&item->all);
+
+        json_object_set_new(entry, "metric", json_string(item->name));
+        json_object_set_new(entry, "unit", json_string(item->unit));
+        json_object_set_new(entry, "higher_is_better",
+                            json_boolean(item->higher_is_better));
+        json_object_set_new(entry, "rank0", sum_json(&item->rank0));
+        json_array_append_new(out, entry);
+    }
+    return out;
+}

@@ -1,0 +1,38 @@
+/* run_metrics.h - what the figures that a program's ranks print add up to */
+#ifndef RINGBENCH_SERVER_RUNS_RUN_METRICS_H
+#define RINGBENCH_SERVER_RUNS_RUN_METRICS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RUN_METRICS_MAX 64 /* names; figures of further ones are not summed up */
+
+struct metric_sum {
+    uint64_t count;
+    double last, sum, min, max;
+};
+
+struct run_metric {
+    char *name, *unit;
+    bool higher_is_better;
+    struct metric_sum all, rank0;
+};
+
+struct run_metrics {
+    struct run_metric *items;
+    size_t n;
+};
+
+void run_metrics_release(struct run_metrics *metrics);
+
+/* Take a figure. about: has its "metric", "unit", "higher_is_better". */
+void run_metrics_add(struct run_metrics *metrics, const json_t *about, double value,
+                     int rank);
+
+/* A new array of {"metric","unit","higher_is_better","count","last","mean","min","max",
+ * "rank0": {the same five} or null}, in the order of first appearance. */
+json_t *run_metrics_json(const struct run_metrics *metrics);
+
+#endif

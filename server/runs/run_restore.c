@@ -1,0 +1,84 @@
+/* run_restore.c - the model of a run from its stored document */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "server/runs/run.h"
+
+static int64_t time_of(const json_t *object, const char *key)
+{
+    return clock_parse_ms(json_get_str(object, key, NULL));
+}
+
+static char *reason_of(const json_t *object)
+{
+    const char *reason = json_get_str(object, "reason", NULL);
+
+    return reason ? strdup(reason) : NULL;
+}
+
+static void restore_ranks(const struct run *run, struct run_case *c, const json_t *ranks)
+{
+    if (json_array_size(ranks) != (size_t)run->world_size || run->world_size == 0)
+        return;
+    c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
+    for (int i = 0; c->ranks && i < run->world_size; i++) {
+        const json_t *rank = json_array_get(ranks, (size_t)i);
+        int state = rank_state_lookup(json_get_str(rank, "state", NULL));
+
+        c->ranks[i].state = state < 0 ? RANK_ASSIGNED : (enum rank_state)state;
+        c->ranks[i].reason = reason_of(rank);
+    }
+}
+
+static void restore_cases(struct run *run, const json_t *cases)
+{
+    for (size_t i = 0; i < json_array_size(cases) && i < run->n_cases; i++) {
+        const json_t *item = json_array_get(cases, i);
+        enum case_state state = case_state_lookup(json_get_str(item, "state", NULL));
+        int attempt = (int)json_get_int(item, "attempt", 0);
+        struct run_case *c;
+
+        if (state == CASE_QUEUED && attempt == 0)
+            continue; /* earlier servers listed those too */
+        if (run_open_cases(run))
+            return;
+        c = &run->cases[i];
+        c->state = state;
+        c->attempt = attempt;
+        c->reason = reason_of(item);
+        c->blamed = json_incref(json_object_get(item, "blamed"));
+        c->started_ms = time_of(item, "started");
+        c->ended_ms = time_of(item, "ended");
+        restore_ranks(run, c, json_object_get(item, "ranks"));
+    }
+}
+
+struct run *run_restore(const json_t *doc, struct error *err)
+{
+    const char *id = json_get_str(doc, "id", "");
+    struct run *run = NULL;
+    struct problems problems;
+    struct run_spec *spec;
+
+    problems_init(&problems);
+    spec = run_spec_parse(json_object_get(doc, "spec"), &problems);
+    if (spec)
+        run = run_create(id, spec, time_of(doc, "created"));
+    if (!run && problems.count > 0)
+        error_set(err, ERROR_INVALID, "run %s: its stored spec is not valid any more",
+                  id);
+    else if (!run)
+        error_set(err, ERROR_MEMORY, "out of memory");
+    problems_release(&problems);
+    if (!run)
+        return NULL;
+    if (json_array_size(json_object_get(doc, "nodes")) > 0)
+        run_apply(run, 0, "placed", doc);
+    run_apply(run, 0, "state", doc);
+    run->started_ms = time_of(doc, "started");
+    run->is_emulated = json_get_bool(doc, "emulated", false);
+    restore_cases(run, json_object_get(doc, "cases"));
+    return run;
+}

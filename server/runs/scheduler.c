@@ -1,0 +1,519 @@
+/* scheduler.c - the queue: who runs next, and when a run has ended */
+#include "server/runs/scheduler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/spec/batch_group.h"
+#include "server/nodes/placement.h"
+#include "server/nodes/run_groups.h"
+#include "server/runs/live_case.h"
+#include "server/runs/node_log.h"
+#include "server/runs/reserve.h"
+#include "server/runs/state.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* How often deadlines are looked at while a case is under way, and otherwise. */
+#define TICK_BUSY_MS 100
+#define TICK_IDLE_MS 500
+
+/* A gap between ticks that says that the server itself was away: stopped, or kept from
+ * its CPU. What agents said meanwhile waits in sockets and is read after the tick. */
+#define AWAY_NS (2 * SECOND_NS)
+
+/* More than what keeps a clock right does to it. */
+#define CLOCK_SET_S 2.0
+
+/* ---- A run's end ---- */
+
+/* Agents that came for one run leave after it. */
+static void dismiss_nodes(struct active_run *active)
+{
+    const struct run *run = active->run;
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        struct node *node = node_find(&active->scheduler->nodes, run->nodes[i].name);
+
+        if (node && node->state == NODE_ALIVE && node->once)
+            node_command(node, json_pack("{s:s, s:s}", "type", "leave", "reason",
+                                         "its one run has ended"));
+    }
+}
+
+/* What it took says something of the next ones. */
+static void remember(const struct active_run *active)
+{
+    json_t *doc = NULL;
+
+    if (active->run->state == RUN_COMPLETED)
+        doc = run_to_json(active->run, RUN_WHOLE);
+    if (doc)
+        history_add(active->scheduler->history, doc);
+    json_decref(doc);
+}
+
+static void end_run(struct active_run *active, enum run_state state, const char *reason)
+{
+    struct scheduler_counters *counters = &active->scheduler->counters;
+
+    if (state == RUN_COMPLETED)
+        counters->runs_completed++;
+    else if (state == RUN_FAILED)
+        counters->runs_failed++;
+    else
+        counters->runs_cancelled++;
+    log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
+             reason ? reason : "");
+    emit_state(active, state, reason);
+    remember(active);
+    dismiss_nodes(active);
+}
+
+/* Every case has ended: what the run came to. */
+static void conclude(struct active_run *active)
+{
+    const struct run *run = active->run;
+    const char *first = NULL;
+    size_t failed = 0;
+    char reason[1000];
+
+    if (active->is_cancelling) {
+        end_run(active, RUN_CANCELLED, active->cancel_reason);
+        return;
+    }
+    for (size_t i = 0; i < run->n_cases; i++) {
+        if (run->cases[i].state == CASE_COMPLETED)
+            continue;
+        failed++;
+        first = first ? first : run->cases[i].reason;
+    }
+    if (failed == 0) {
+        end_run(active, RUN_COMPLETED, NULL);
+    } else if (run->n_cases == 1) {
+        end_run(active, RUN_FAILED, first);
+    } else {
+        snprintf(reason, sizeof(reason), "%zu of %zu cases failed: %.900s", failed,
+                 run->n_cases, first ? first : "");
+        end_run(active, RUN_FAILED, reason);
+    }
+}
+
+static void skip_cases(struct active_run *active, enum case_state state,
+                       const char *reason)
+{
+    for (size_t i = 0; i < active->run->n_cases && !run_open_cases(active->run); i++) {
+        const struct run_case *c = &active->run->cases[i];
+
+        if (!case_has_ended(c))
+            emit_case(active, i, c->attempt, state, reason, NULL);
+    }
+}
+
+/* ---- A placed run's next case ---- */
+
+/* NULL when the run's own nodes are all there and clear, else what is in the way. */
+static const char *nodes_not_ready(const struct active_run *active, char *out,
+                                   size_t size, bool *is_hopeless)
+{
+    const struct run *run = active->run;
+
+    *is_hopeless = false;
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        const struct node *node =
+            node_find(&active->scheduler->nodes, run->nodes[i].name);
+
+        if (node && node_is_free(node, run->spec->share))
+            continue;
+        *is_hopeless = node && node->state != NODE_ALIVE;
+        snprintf(out, size, "%s %s", run->nodes[i].name,
+                 !node                      ? "is not registered"
+                 : node->state == NODE_LOST ? "is lost"
+                 : node->state == NODE_LEFT ? "has left"
+                                            : "is still occupied by earlier workers");
+        return out;
+    }
+    return NULL;
+}
+
+static void start_next_case(struct active_run *active, int64_t now_ns)
+{
+    struct run *run = active->run;
+    size_t next = 0;
+    char why[400];
+    bool is_hopeless;
+
+    while (next < run->n_cases && case_has_ended(&run->cases[next]))
+        next++;
+    if (next == run->n_cases) {
+        conclude(active);
+        return;
+    }
+    if (nodes_not_ready(active, why, sizeof(why), &is_hopeless)) {
+        if (!active->nodes_until_ns)
+            active->nodes_until_ns =
+                now_ns + (active->scheduler->config.lease_s + 15) * SECOND_NS;
+        if (is_hopeless || now_ns > active->nodes_until_ns)
+            skip_cases(active, CASE_SKIPPED, why);
+        return;
+    }
+    active->nodes_until_ns = 0;
+    if (!active->deadline_ns)
+        active->deadline_ns = now_ns + run->spec->timeout_s * SECOND_NS;
+    live_case_start(active, next);
+}
+
+static void tick_placed(struct active_run *active, int64_t now_ns)
+{
+    char reason[96];
+
+    if (active->deadline_ns && now_ns > active->deadline_ns) {
+        snprintf(reason, sizeof(reason), "the run took longer than its timeout of %ld s",
+                 active->run->spec->timeout_s);
+        if (active->live)
+            live_case_stop(active->live, CASE_FAILED, reason);
+        for (size_t i = 0; i < active->run->n_cases; i++)
+            if (active->run->cases[i].state == CASE_QUEUED)
+                emit_case(active, i, 0, CASE_SKIPPED, reason, NULL);
+    }
+    if (active->live)
+        live_case_tick(active->live, now_ns);
+    if (active->live || run_has_ended(active->run))
+        return;
+    if (active->is_cancelling)
+        skip_cases(active, CASE_CANCELLED, active->cancel_reason);
+    start_next_case(active, now_ns);
+}
+
+/* ---- A waiting run's nodes ---- */
+
+/* Two versions of a worker may not speak the same language between ranks. */
+static void warn_of_versions(struct active_run *active, const struct placement *placement)
+{
+    const struct node *first = placement->nodes[0];
+
+    for (size_t i = 1; i < placement->n_nodes; i++) {
+        const struct node *node = placement->nodes[i];
+
+        if (first->version && node->version &&
+            strcmp(first->version, node->version) != 0) {
+            emit_message(active, "warn", "%s runs version %s, %s runs %s", first->name,
+                         first->version, node->name, node->version);
+            return;
+        }
+    }
+}
+
+static void place(struct active_run *active, const struct placement *placement)
+{
+    const struct run *run = active->run;
+    struct split_groups groups = {0};
+    json_t *nodes = json_array(), *body;
+    int world = 0;
+
+    for (size_t i = 0; i < placement->n_nodes; i++) {
+        json_array_append_new(nodes,
+                              json_pack("{s:s, s:i}", "name", placement->nodes[i]->name,
+                                        "ranks", (int)placement->ranks[i]));
+        world += (int)placement->ranks[i];
+    }
+    body = json_pack("{s:s, s:i, s:o}", "backend", placement->backend, "world_size",
+                     world, "nodes", nodes);
+    if (run_groups_form(run->spec, placement->ranks, placement->n_nodes, &groups) == 0) {
+        size_t rows = run_groups_rows(run->spec, &groups) * run->n_cases;
+
+        json_object_set_new(body, "rows_total", json_integer((json_int_t)rows));
+        if (groups.n > 1)
+            json_object_set_new(body, "groups", split_groups_json(&groups));
+    }
+    split_release(&groups);
+    emit(active, "placed", body, NULL);
+    warn_of_versions(active, placement);
+}
+
+/* Tell, once per change, why a run is not running yet. */
+static void explain_wait(struct active_run *active, enum run_state state,
+                         const char *reason)
+{
+    const struct run *run = active->run;
+
+    if (run->state == state && run->reason && strcmp(run->reason, reason) == 0)
+        return;
+    emit_state(active, state, reason);
+}
+
+/* The time that wait_s limits runs only while nodes are missing, not while they are busy.
+ */
+static bool has_waited_enough(struct active_run *active, bool is_missing, int64_t now_ns)
+{
+    if (active->waiting_since_ns)
+        active->waiting_ns += now_ns - active->waiting_since_ns;
+    active->waiting_since_ns = is_missing ? now_ns : 0;
+    return is_missing &&
+           active->waiting_ns >= active->run->spec->nodes.wait_s * SECOND_NS;
+}
+
+static void fail_waiting(struct active_run *active, const char *reason)
+{
+    skip_cases(active, CASE_SKIPPED, reason);
+    end_run(active, RUN_FAILED, reason);
+}
+
+static void wait_for_nodes(struct active_run *active, const struct placement *placement,
+                           int64_t now_ns)
+{
+    char text[700];
+
+    explain_wait(active, RUN_WAITING_FOR_NODES, placement->reason);
+    if (!has_waited_enough(active, true, now_ns))
+        return;
+    snprintf(text, sizeof(text), "waiting_for_nodes: %s (waited %ld s)",
+             placement->reason, active->run->spec->nodes.wait_s);
+    fail_waiting(active, text);
+}
+
+static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_ns)
+{
+    struct scheduler *scheduler = active->scheduler;
+    struct placement placement;
+
+    if (active->is_cancelling) {
+        skip_cases(active, CASE_CANCELLED, active->cancel_reason);
+        end_run(active, RUN_CANCELLED, active->cancel_reason);
+        return;
+    }
+    if (placement_choose(active->run->spec, &scheduler->nodes, reserved, &placement))
+        return;
+    reserve_chosen(scheduler, &placement, reserved);
+    switch (placement.outcome) {
+    case PLACEMENT_READY:
+        place(active, &placement);
+        tick_placed(active, now_ns);
+        break;
+    case PLACEMENT_BUSY:
+        has_waited_enough(active, false, now_ns);
+        explain_wait(active, RUN_QUEUED, placement.reason);
+        break;
+    case PLACEMENT_UNKNOWN:
+        wait_for_nodes(active, &placement, now_ns);
+        break;
+    case PLACEMENT_IMPOSSIBLE:
+        fail_waiting(active, placement.reason);
+        break;
+    }
+    placement_release(&placement);
+}
+
+/* ---- The clock ---- */
+
+/* A batch job takes its nodes along: nobody need look for them. */
+static void expire_lost(struct scheduler *scheduler, struct node *node, int64_t now_ns)
+{
+    const struct scheduler_config *config = &scheduler->config;
+
+    if (node->state != NODE_LOST || !batch_group(node->group) ||
+        now_ns - node->last_seen_ns <
+            (config->lease_s + config->batch_lost_s) * SECOND_NS)
+        return;
+    node->state = NODE_LEFT;
+    node_log(scheduler, node, "left", "lost, and taken to have gone with its batch job");
+}
+
+static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
+{
+    for (size_t i = 0; i < scheduler->nodes.count; i++) {
+        struct node *node = scheduler->nodes.nodes[i];
+
+        expire_lost(scheduler, node, now_ns);
+        if (node->state != NODE_ALIVE)
+            continue;
+        if (node->poll_done && now_ns >= node->poll_until_ns)
+            node_poll_end(node);
+        if (now_ns - node->last_seen_ns < scheduler->config.lease_s * SECOND_NS)
+            continue;
+        log_warn("node %s is %s: silent for %ld s", node->name,
+                 node->leaving ? "gone" : "lost", scheduler->config.lease_s);
+        node_poll_end(node);
+        node->state = node->leaving ? NODE_LEFT : NODE_LOST;
+        node->n_occupants = 0;
+        node_log(scheduler, node, node->leaving ? "left" : "lost", node->leaving);
+    }
+}
+
+/* Only for such a run does it matter whose the nodes are. */
+static bool any_waits(const struct scheduler *scheduler)
+{
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        const struct run *run = scheduler->runs[i]->run;
+
+        if (!run_has_ended(run) && run->n_nodes == 0)
+            return true;
+    }
+    return false;
+}
+
+static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
+{
+    /* The last is for nodes that are not registered (yet). */
+    bool *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
+    bool has_live = false, has_waiting = any_waits(scheduler);
+
+    if (!reserved)
+        return;
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct active_run *active = scheduler->runs[i];
+
+        if (run_has_ended(active->run) || active->run->n_nodes == 0)
+            continue;
+        tick_placed(active, now_ns);
+        if (has_waiting && !run_has_ended(active->run))
+            reserve_placed(scheduler, active, reserved);
+    }
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct active_run *active = scheduler->runs[i];
+
+        if (!run_has_ended(active->run) && active->run->n_nodes == 0)
+            tick_waiting(active, reserved, now_ns);
+        has_live = has_live || active->live != NULL;
+    }
+    free(reserved);
+    uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
+}
+
+/* Nobody was silent or late while we did not listen. */
+static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
+{
+    int64_t away_ns = scheduler->ticked_ns ? now_ns - scheduler->ticked_ns : 0;
+
+    scheduler->ticked_ns = now_ns;
+    if (away_ns < AWAY_NS)
+        return;
+    log_warn("the server did not get to run for %.1f s; agents get as much longer",
+             (double)away_ns / 1e9);
+    scheduler->recovering_until_ns += away_ns;
+    for (size_t i = 0; i < scheduler->nodes.count; i++)
+        node_excuse(scheduler->nodes.nodes[i], away_ns);
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        if (scheduler->runs[i]->live)
+            live_case_excuse(scheduler->runs[i]->live, away_ns);
+}
+
+/* How long a run has taken is stored anew when somebody sets the clock: after a restart
+ * the time of its last event would say something else. */
+static void notice_set_clock(struct scheduler *scheduler, struct clock_time now)
+{
+    int64_t offset_ms = now.wall_ms - now.monotonic_ns / 1000000;
+    int64_t by_ms = scheduler->ticked_ns ? offset_ms - scheduler->clock_offset_ms : 0;
+    const char *way = by_ms > 0 ? "forward" : "back";
+    double by_s = (double)(by_ms > 0 ? by_ms : -by_ms) / 1e3;
+
+    scheduler->clock_offset_ms = offset_ms;
+    if (by_s < CLOCK_SET_S)
+        return;
+    log_warn("the clock was set %s by %.1f s", way, by_s);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        if (scheduler->runs[i]->deadline_ns && !run_has_ended(scheduler->runs[i]->run))
+            emit_message(scheduler->runs[i], "warn",
+                         "the server's clock was set %s by %.1f s", way, by_s);
+    }
+}
+
+void scheduler_tick(struct scheduler *scheduler)
+{
+    struct clock_time now = scheduler_now(scheduler);
+
+    if (scheduler->is_closing)
+        return;
+    notice_set_clock(scheduler, now);
+    excuse_absence(scheduler, now.monotonic_ns);
+    expire_agents(scheduler, now.monotonic_ns);
+    tick_runs(scheduler, now.monotonic_ns);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    scheduler_tick(timer->data);
+}
+
+static void on_soon(uv_idle_t *idle)
+{
+    struct scheduler *scheduler = idle->data;
+
+    uv_idle_stop(idle);
+    scheduler_tick(scheduler);
+    /* A case may have begun or ended: let its clock take effect now. */
+    uv_timer_again(&scheduler->tick);
+}
+
+/* ---- Life ---- */
+
+struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
+                                   struct error *err)
+{
+    struct scheduler *scheduler = calloc(1, sizeof(*scheduler));
+
+    if (!scheduler) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    scheduler->history = history_create();
+    if (!scheduler->history) {
+        free(scheduler);
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    scheduler->loop = loop;
+    scheduler->config = *config;
+    if (config->advertise) {
+        scheduler->advertise = strdup(config->advertise);
+        scheduler->config.advertise = scheduler->advertise;
+    }
+    uv_timer_init(loop, &scheduler->tick);
+    uv_idle_init(loop, &scheduler->soon);
+    scheduler->tick.data = scheduler;
+    scheduler->soon.data = scheduler;
+    scheduler->on_soon = on_soon;
+    scheduler->open_handles = 2;
+    scheduler->pending = 1; /* its own handles */
+    if (!config->clock)
+        uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
+    return scheduler;
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct scheduler *scheduler = handle->data;
+
+    if (--scheduler->open_handles > 0)
+        return;
+    scheduler->closed(scheduler->closed_arg);
+    scheduler_release(scheduler);
+}
+
+/* Whoever is told that this is closed closes the rendezvous, with every store in it. */
+static void close_stores(struct scheduler *scheduler)
+{
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct live_case *live = scheduler->runs[i]->live;
+
+        if (live && live->store)
+            rendezvous_store_close(live->store);
+        if (live)
+            live->store = NULL;
+    }
+}
+
+void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg)
+{
+    close_stores(scheduler);
+    scheduler->is_closing = true;
+    scheduler->closed = closed;
+    scheduler->closed_arg = arg;
+    for (size_t i = 0; i < scheduler->nodes.count; i++)
+        node_poll_end(scheduler->nodes.nodes[i]);
+    uv_close((uv_handle_t *)&scheduler->tick, on_handle_closed);
+    uv_close((uv_handle_t *)&scheduler->soon, on_handle_closed);
+}

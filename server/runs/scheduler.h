@@ -1,0 +1,179 @@
+/* scheduler.h - runs from acceptance to verdict: the queue, the nodes, the cases. All of
+ * it lives on the loop's thread; what it decides is written to the store before it is
+ * shown to anyone. */
+#ifndef RINGBENCH_SERVER_RUNS_SCHEDULER_H
+#define RINGBENCH_SERVER_RUNS_SCHEDULER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/base/problem.h"
+#include "common/spec/run_spec.h"
+#include "server/nodes/commands.h"
+#include "server/rendezvous/rendezvous.h"
+#include "server/store/store.h"
+
+struct scheduler;
+
+struct scheduler_config {
+    struct store *store;           /* borrowed */
+    struct rendezvous *rendezvous; /* borrowed */
+    const char *advertise;         /* rendezvous host told to agents, or NULL: the host by
+                                      which each agent reaches the server */
+    long lease_s;                  /* an agent silent for so long is lost */
+    long poll_s;                   /* how long a command poll is held */
+    long batch_lost_s;             /* a batch job's node that is lost has left then */
+    long max_nodes;                /* known at once */
+    long join_s;                   /* deadline of a case's rendezvous */
+    const struct clock *clock; /* borrowed; NULL: the system's. With another clock time
+                                  passes only by scheduler_tick */
+};
+
+struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_config *config,
+                                   struct error *err);
+
+/* Take up the runs that the store holds unfinished. Call once, before the loop runs. */
+int scheduler_recover(struct scheduler *scheduler, struct error *err);
+
+/* Look at every deadline by the clock, and at the queue. The scheduler does it by itself
+ * by the system's clock; whoever gave it another one, after moving that. A step of 2 s or
+ * more says that nobody listened meanwhile. */
+void scheduler_tick(struct scheduler *scheduler);
+
+/* Answer every parked poll, stop the timers. Runs stay as they are in the store. `closed`
+ * runs on the loop. */
+void scheduler_close(struct scheduler *scheduler, void (*closed)(void *arg), void *arg);
+
+/* ---- Runs ---- */
+
+/* Accept a run (spec is taken). `done` runs on the loop once it is durable, or with err.
+ * idempotency_key and body_hash may be NULL. */
+typedef void scheduler_accepted(void *arg, const struct error *err, const char *run);
+void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
+                      const char *idempotency_key, const char *body_hash,
+                      scheduler_accepted *done, void *arg);
+
+/* The run as GET shows it (docs/api.md), from memory: every run that has not ended, and
+ * for a while those that have. A new reference; NULL when only the store may know it.
+ * `brief` leaves out spec and cases. */
+json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run,
+                           bool brief);
+
+/* What would become of such a run now: "Validation" of docs/api.md. Changes nothing. A
+ * new reference; NULL when memory is out. */
+json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
+
+/* Whether a run has not ended yet. */
+bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run);
+
+/* Ask for the run's end. ERROR_NOT_FOUND when it is not active. */
+int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err);
+
+/* ---- What happens in a run ---- */
+
+struct scheduler_watch;
+
+/* Call `event` for every event of an active run from now on, after it is durable, in
+ * order of ids; a NULL event comes last, when the run has ended. Returns NULL when the
+ * run is not active. */
+typedef void scheduler_event(void *arg, const struct store_event *event);
+struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const char *run,
+                                            scheduler_event *event, void *arg);
+void scheduler_unwatch(
+    struct scheduler_watch *watch); /* also after the end; NULL is fine */
+
+/* The id of the run's latest published event; 0 when the run is not active. */
+int64_t scheduler_head(const struct scheduler *scheduler, const char *run);
+
+/* Call `done` when all is published that the document of the run shows at this moment,
+ * and nothing else: scheduler_head is the document's own then. At once when it is so now,
+ * or when the store takes no writes, as it may not for hours. */
+typedef void scheduler_settled(void *arg, const struct error *err);
+void scheduler_settle(struct scheduler *scheduler, const char *run,
+                      scheduler_settled *done, void *arg);
+
+/* ---- Nodes, for people ---- */
+
+/* The programs that live agents offer: array of {"name","description","parameters",
+ * "metrics","ranks_per_node","timeout_s","nodes"}. */
+json_t *scheduler_programs_json(const struct scheduler *scheduler);
+
+/* Whether the run's arguments suit a node that offers its program, if any does now. False
+ * after adding what is wrong to *problems. */
+bool scheduler_program_fits(const struct scheduler *scheduler,
+                            const struct run_spec *spec, struct problems *problems);
+
+/* An array of those behind a name (""; in their order), some at least, no more than about
+ * max_bytes; *is_more: there are others. */
+json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
+                             bool has_inventory, size_t max_bytes, bool *is_more);
+json_t *scheduler_node_json(const struct scheduler *scheduler,
+                            const char *name); /* or NULL */
+
+/* Forget a node that is lost or has left. ERROR_NOT_FOUND, ERROR_CONFLICT for one that is
+ * alive. */
+int scheduler_forget_node(struct scheduler *scheduler, const char *name,
+                          struct error *err);
+
+struct scheduler_counters {
+    size_t nodes_idle, nodes_busy, nodes_lost;
+    size_t runs_queued, runs_waiting, runs_running; /* running includes rendezvous */
+    uint64_t runs_completed, runs_failed, runs_cancelled; /* since the start */
+    uint64_t cases_started, events, results;
+    uint64_t refused_batches; /* of events */
+};
+void scheduler_counters(const struct scheduler *scheduler,
+                        struct scheduler_counters *out);
+
+/* ---- Agents (docs/agent-protocol.md) ---- */
+
+/* Who asks: the request's numeric address, the agent's secret (may be NULL), and the size
+ * of its body. */
+struct scheduler_caller {
+    const char *peer, *key;
+    size_t bytes;
+};
+
+struct scheduler_registered {
+    bool is_new;
+    long retry_after_s; /* ERROR_CONFLICT: when the name may be free, or 0 */
+};
+
+/* Register or resume. Returns the answer's body (new reference); NULL with problems (422)
+ * or err (409). */
+json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
+                           const struct scheduler_caller *caller,
+                           struct scheduler_registered *registered,
+                           struct problems *problems, struct error *err);
+
+/* Below: ERROR_NOT_FOUND for an agent that is not known or not alive, ERROR_DENIED when
+ * `key` is not the one that it registered with. */
+
+/* Wait for commands above `after`. `done` runs once, perhaps at once. -1: it will not
+ * run. A newer poll of the same agent ends an older one. */
+int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
+                   int64_t after, node_commands *done, void *arg, struct error *err);
+
+/* The poll's client went away: `done` will not run. */
+void scheduler_poll_forget(struct scheduler *scheduler, const char *agent, void *arg);
+
+/* Take a batch of event lines. `done` runs once, perhaps at once, when all is durable or
+ * with err: ERROR_NOT_FOUND (register again), ERROR_CONFLICT (a gap; acked says where to
+ * go on), ERROR_INVALID, ERROR_UNAVAILABLE (retry). */
+typedef void scheduler_acked(void *arg, const struct error *err, int64_t acked);
+void scheduler_events(struct scheduler *scheduler, const char *agent, const char *key,
+                      const char *ndjson, size_t len, scheduler_acked *done, void *arg);
+
+/* The agent will end its workers and go: its cases end with the reason. */
+int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
+                             const char *key, const char *reason, struct error *err);
+
+int scheduler_deregister(struct scheduler *scheduler, const char *agent, const char *key,
+                         struct error *err);
+
+#endif
