@@ -4,7 +4,7 @@
 #define RINGBENCH_SERVER_API_FOLLOW_H
 
 #include "server/api/api.h"
-#include "server/api/event_writer.h"
+#include "server/render/event_writer.h"
 
 struct follow_options {
     enum event_form form;

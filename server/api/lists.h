@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-#include "server/api/columns.h"
 #include "server/http/http.h"
+#include "server/render/columns.h"
 
 #define LISTS_TEXT_TYPE "text/plain; charset=utf-8"
 

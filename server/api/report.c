@@ -14,8 +14,8 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/api/report_page.h"
-#include "server/api/run_text.h"
 #include "server/api/summary_answer.h"
+#include "server/render/run_text.h"
 
 #define PAGE_EVENTS 2000
 #define PAGE_BYTES_MAX ((size_t)64 << 20)

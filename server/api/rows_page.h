@@ -3,7 +3,7 @@
 #define RINGBENCH_SERVER_API_ROWS_PAGE_H
 
 #include "server/api/api.h"
-#include "server/api/event_writer.h"
+#include "server/render/event_writer.h"
 
 /* Whether the request asks for a page: it has one of its parameters. */
 bool rows_page_is_asked(const struct http_request *request);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "server/api/columns.h"
+#include "server/render/columns.h"
 
 static const struct column columns[] = {
     {"NAME", "name", NULL, COLUMN_TEXT},  {"N", "n", NULL, COLUMN_NUMBER},

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "server/api/csv.h"
+#include "server/render/csv.h"
 
 static void quotes_only_what_needs_it(void **state)
 {

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "server/api/event_writer.h"
-#include "server/api/json_members.h"
+#include "server/render/event_writer.h"
+#include "server/render/json_members.h"
 
 static const char line[] =
     "{\"id\":7,\"time\":\"2026-01-31T10:00:00.000Z\",\"case\":0,\"in_place\":false,"

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "server/api/csv.h"
-#include "server/api/table.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/programs.h"
+#include "server/render/csv.h"
+#include "server/render/table.h"
 #include "server/runs/run.h"
 
 #define PROGRAM(name, ranks, most)                                                       \

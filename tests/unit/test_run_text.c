@@ -2,7 +2,7 @@
 #include "golden_file.h"
 
 #include "common/base/json_util.h"
-#include "server/api/run_text.h"
+#include "server/render/run_text.h"
 
 static struct run_text *create(int n_cases)
 {

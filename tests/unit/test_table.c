@@ -2,7 +2,7 @@
 #include "golden_file.h"
 
 #include "common/base/json_util.h"
-#include "server/api/table.h"
+#include "server/render/table.h"
 
 static void render(const char *input, const char *output, bool is_paired,
                    bool names_cases)

@@ -1,5 +1,5 @@
 /* columns.c - a list of JSON objects as aligned columns, for a terminal */
-#include "server/api/columns.h"
+#include "server/render/columns.h"
 
 #include <string.h>
 

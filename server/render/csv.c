@@ -1,5 +1,5 @@
 /* csv.c - result rows as RFC 4180 */
-#include "server/api/csv.h"
+#include "server/render/csv.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* json_members.h - walk the members of a JSON object's text without building the object:
  * a stored event is copied from the database to a client with a member or two left out */
-#ifndef RINGBENCH_SERVER_API_JSON_MEMBERS_H
-#define RINGBENCH_SERVER_API_JSON_MEMBERS_H
+#ifndef RINGBENCH_SERVER_RENDER_JSON_MEMBERS_H
+#define RINGBENCH_SERVER_RENDER_JSON_MEMBERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* table.h - result rows in the columns of nccl-tests (NVIDIA/nccl-tests 2.19, util.cu):
  * one line for the out-of-place and in-place pair of a size */
-#ifndef RINGBENCH_SERVER_API_TABLE_H
-#define RINGBENCH_SERVER_API_TABLE_H
+#ifndef RINGBENCH_SERVER_RENDER_TABLE_H
+#define RINGBENCH_SERVER_RENDER_TABLE_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* table.c - result rows in the columns of nccl-tests */
-#include "server/api/table.h"
+#include "server/render/table.h"
 
 #include <stdio.h>
 #include <string.h>

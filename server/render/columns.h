@@ -1,6 +1,6 @@
 /* columns.h - a list of JSON objects as aligned columns, for a terminal */
-#ifndef RINGBENCH_SERVER_API_COLUMNS_H
-#define RINGBENCH_SERVER_API_COLUMNS_H
+#ifndef RINGBENCH_SERVER_RENDER_COLUMNS_H
+#define RINGBENCH_SERVER_RENDER_COLUMNS_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* event_writer.h - the forms in which a run's events or its result rows are sent. Knows
  * no sockets: events in, bytes out. */
-#ifndef RINGBENCH_SERVER_API_EVENT_WRITER_H
-#define RINGBENCH_SERVER_API_EVENT_WRITER_H
+#ifndef RINGBENCH_SERVER_RENDER_EVENT_WRITER_H
+#define RINGBENCH_SERVER_RENDER_EVENT_WRITER_H
 
 #include <jansson.h>
 #include <stdbool.h>

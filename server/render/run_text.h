@@ -1,7 +1,7 @@
 /* run_text.h - a run as text for a person at a terminal: comment lines that say what goes
  * on, the table, one last line that says how it ended */
-#ifndef RINGBENCH_SERVER_API_RUN_TEXT_H
-#define RINGBENCH_SERVER_API_RUN_TEXT_H
+#ifndef RINGBENCH_SERVER_RENDER_RUN_TEXT_H
+#define RINGBENCH_SERVER_RENDER_RUN_TEXT_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* json_members.c - walk the members of a JSON object's text */
-#include "server/api/json_members.h"
+#include "server/render/json_members.h"
 
 #include <string.h>
 

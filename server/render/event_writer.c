@@ -1,14 +1,14 @@
 /* event_writer.c - the forms in which a run's events or its result rows are sent */
-#include "server/api/event_writer.h"
+#include "server/render/event_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/api/csv.h"
-#include "server/api/json_members.h"
-#include "server/api/run_text.h"
-#include "server/api/table.h"
+#include "server/render/csv.h"
+#include "server/render/json_members.h"
+#include "server/render/run_text.h"
+#include "server/render/table.h"
 
 /* A reconnecting EventSource waits this long. */
 #define SSE_RETRY_MS 1000

@@ -1,5 +1,5 @@
 /* run_text.c - a run as text for a person at a terminal */
-#include "server/api/run_text.h"
+#include "server/render/run_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "common/base/units.h"
 #include "common/result/headline.h"
 #include "common/spec/run_spec.h"
-#include "server/api/table.h"
+#include "server/render/table.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */
 #define JOINED_INTERVAL_MS 250

@@ -1,6 +1,6 @@
 /* csv.h - result rows as RFC 4180: a header line, CRLF, quotes where needed */
-#ifndef RINGBENCH_SERVER_API_CSV_H
-#define RINGBENCH_SERVER_API_CSV_H
+#ifndef RINGBENCH_SERVER_RENDER_CSV_H
+#define RINGBENCH_SERVER_RENDER_CSV_H
 
 #include <jansson.h>
 #include <stdbool.h>
