@@ -11,15 +11,15 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "agent/identity.h"
 #include "agent/inherit.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/probe.h"
 #include "agent/leftovers.h"
-#include "agent/link.h"
-#include "agent/outbox.h"
+#include "agent/link/identity.h"
+#include "agent/link/link.h"
+#include "agent/link/outbox.h"
+#include "agent/link/spool.h"
 #include "agent/process.h"
-#include "agent/spool.h"
 #include "agent/supervisor.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"

@@ -2,8 +2,8 @@
 #ifndef RINGBENCH_AGENT_CASE_START_H
 #define RINGBENCH_AGENT_CASE_START_H
 
-#include "agent/command.h"
 #include "agent/env_list.h"
+#include "agent/link/command.h"
 #include "common/base/error.h"
 #include "common/base/options.h"
 

@@ -2,8 +2,8 @@
 #ifndef RINGBENCH_AGENT_LEFTOVERS_H
 #define RINGBENCH_AGENT_LEFTOVERS_H
 
-#include "agent/command.h"
-#include "agent/spool.h"
+#include "agent/link/command.h"
+#include "agent/link/spool.h"
 
 typedef void leftovers_case(void *arg, const struct case_id *id);
 

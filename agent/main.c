@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "agent/agent.h"
-#include "agent/config.h"
+#include "agent/link/config.h"
 #include "common/base/log.h"
 
 static int run(const struct agent_config *config)

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "agent/command.h"
+#include "agent/link/command.h"
+#include "agent/link/outbox.h"
 #include "agent/metric.h"
-#include "agent/outbox.h"
 
 #define PROGRAM_FIGURES_MAX 10000 /* per rank and case */
 

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "agent/command.h"
-#include "agent/outbox.h"
+#include "agent/link/command.h"
+#include "agent/link/outbox.h"
 #include "agent/process.h"
 #include "agent/program.h"
 #include "common/base/error.h"

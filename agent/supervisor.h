@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <uv.h>
 
-#include "agent/command.h"
 #include "agent/env_list.h"
-#include "agent/outbox.h"
+#include "agent/link/command.h"
+#include "agent/link/outbox.h"
 #include "agent/program_list.h"
 #include "common/base/error.h"
 #include "common/base/options.h"

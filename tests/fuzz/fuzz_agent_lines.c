@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "agent/capture.h"
-#include "agent/command.h"
 #include "agent/event_line.h"
 #include "agent/lines.h"
+#include "agent/link/command.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 

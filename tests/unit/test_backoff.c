@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "agent/backoff.h"
+#include "agent/link/backoff.h"
 
 static void doubles_up_to_its_maximum(void **state)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/command.h"
+#include "agent/link/command.h"
 #include "common/base/json_util.h"
 
 static const char start[] =

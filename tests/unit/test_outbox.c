@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "agent/outbox.h"
+#include "agent/link/outbox.h"
 #include "common/base/json_util.h"
 
 struct fixture {

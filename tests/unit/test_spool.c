@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "agent/spool.h"
+#include "agent/link/spool.h"
 
 struct fixture {
     char root[64], dir[96];

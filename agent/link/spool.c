@@ -3,7 +3,7 @@
  * The file holds lines from offset `head` to `tail`; lines that did not fit on the disk
  * follow in `waiting`. Once more than half of a big file is acknowledged, the rest is
  * moved to its beginning, which costs less than writing it did. */
-#include "agent/spool.h"
+#include "agent/link/spool.h"
 
 #include <assert.h>
 #include <errno.h>

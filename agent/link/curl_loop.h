@@ -1,6 +1,6 @@
 /* curl_loop.h - libcurl's multi interface on a uv loop */
-#ifndef RINGBENCH_AGENT_CURL_LOOP_H
-#define RINGBENCH_AGENT_CURL_LOOP_H
+#ifndef RINGBENCH_AGENT_LINK_CURL_LOOP_H
+#define RINGBENCH_AGENT_LINK_CURL_LOOP_H
 
 #include <curl/curl.h>
 #include <uv.h>

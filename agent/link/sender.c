@@ -1,12 +1,12 @@
 /* sender.c - post the outbox to the server */
-#include "agent/sender.h"
+#include "agent/link/sender.h"
 
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backoff.h"
+#include "agent/link/backoff.h"
 #include "common/base/json_util.h"
 
 #define PROGRESS_MS 200 /* ranks report together: one request for all of them */

@@ -1,6 +1,6 @@
 /* http_client.h - JSON requests to the server, asynchronously */
-#ifndef RINGBENCH_AGENT_HTTP_CLIENT_H
-#define RINGBENCH_AGENT_HTTP_CLIENT_H
+#ifndef RINGBENCH_AGENT_LINK_HTTP_CLIENT_H
+#define RINGBENCH_AGENT_LINK_HTTP_CLIENT_H
 
 #include <jansson.h>
 #include <stdbool.h>

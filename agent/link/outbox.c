@@ -1,5 +1,5 @@
 /* outbox.c - every event on its way to the server */
-#include "agent/outbox.h"
+#include "agent/link/outbox.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* http_client.c - JSON requests to the server, asynchronously */
-#include "agent/http_client.h"
+#include "agent/link/http_client.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "agent/curl_loop.h"
+#include "agent/link/curl_loop.h"
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 

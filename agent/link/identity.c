@@ -1,5 +1,5 @@
 /* identity.c - the key and the boot id of this agent */
-#include "agent/identity.h"
+#include "agent/link/identity.h"
 
 #include <stdio.h>
 #include <string.h>

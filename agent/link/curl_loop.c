@@ -2,7 +2,7 @@
  *
  * libcurl says which sockets to watch and when to wake it; both are passed on to uv. It
  * must not be called from within those two callbacks. */
-#include "agent/curl_loop.h"
+#include "agent/link/curl_loop.h"
 
 #include <stdlib.h>
 

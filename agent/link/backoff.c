@@ -1,5 +1,5 @@
 /* backoff.c - how long to wait before trying again */
-#include "agent/backoff.h"
+#include "agent/link/backoff.h"
 
 #include <sys/random.h>
 

@@ -1,5 +1,5 @@
 /* outage.c - tell people once that the server is away, and once that it is back */
-#include "agent/outage.h"
+#include "agent/link/outage.h"
 
 #include "common/base/clock.h"
 #include "common/base/log.h"

@@ -1,6 +1,6 @@
 /* command.h - what the server tells the agent to do */
-#ifndef RINGBENCH_AGENT_COMMAND_H
-#define RINGBENCH_AGENT_COMMAND_H
+#ifndef RINGBENCH_AGENT_LINK_COMMAND_H
+#define RINGBENCH_AGENT_LINK_COMMAND_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* config.c - the agent's options and what follows from them */
-#include "agent/config.h"
+#include "agent/link/config.h"
 
 #include <ctype.h>
 #include <curl/curl.h>

@@ -1,6 +1,6 @@
 /* outage.h - tell people once that the server is away, and once that it is back */
-#ifndef RINGBENCH_AGENT_OUTAGE_H
-#define RINGBENCH_AGENT_OUTAGE_H
+#ifndef RINGBENCH_AGENT_LINK_OUTAGE_H
+#define RINGBENCH_AGENT_LINK_OUTAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

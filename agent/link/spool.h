@@ -3,8 +3,8 @@
  * The file bounds the agent's memory during a long outage, and outlives an agent that was
  * killed: the next one on the directory delivers what it left. It is not synced, so it
  * does not outlive a loss of power. Line number N begins with {"seq":N, */
-#ifndef RINGBENCH_AGENT_SPOOL_H
-#define RINGBENCH_AGENT_SPOOL_H
+#ifndef RINGBENCH_AGENT_LINK_SPOOL_H
+#define RINGBENCH_AGENT_LINK_SPOOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

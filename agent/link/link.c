@@ -1,13 +1,13 @@
 /* link.c - registration, the long poll for commands, and leaving */
-#include "agent/link.h"
+#include "agent/link/link.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/backoff.h"
-#include "agent/http_client.h"
-#include "agent/outage.h"
-#include "agent/sender.h"
+#include "agent/link/backoff.h"
+#include "agent/link/http_client.h"
+#include "agent/link/outage.h"
+#include "agent/link/sender.h"
 #include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"

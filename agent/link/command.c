@@ -1,5 +1,5 @@
 /* command.c - what the server tells the agent to do */
-#include "agent/command.h"
+#include "agent/link/command.h"
 
 #include <stdlib.h>
 #include <string.h>

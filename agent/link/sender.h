@@ -1,11 +1,11 @@
 /* sender.h - post the outbox to the server: one request at a time, in order */
-#ifndef RINGBENCH_AGENT_SENDER_H
-#define RINGBENCH_AGENT_SENDER_H
+#ifndef RINGBENCH_AGENT_LINK_SENDER_H
+#define RINGBENCH_AGENT_LINK_SENDER_H
 
 #include <uv.h>
 
-#include "agent/http_client.h"
-#include "agent/outbox.h"
+#include "agent/link/http_client.h"
+#include "agent/link/outbox.h"
 #include "common/base/error.h"
 
 struct sender;

@@ -1,7 +1,7 @@
 /* config.h - what the agent was told: its options, the files they name, and the defaults
  * that it finds on the host */
-#ifndef RINGBENCH_AGENT_CONFIG_H
-#define RINGBENCH_AGENT_CONFIG_H
+#ifndef RINGBENCH_AGENT_LINK_CONFIG_H
+#define RINGBENCH_AGENT_LINK_CONFIG_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* identity.h - by what the server tells this agent from others: the key that it made, and
  * the boot id under which its events count. They stand in a file of the spool directory,
  * so that an agent that was killed goes on as the same when it is started again. */
-#ifndef RINGBENCH_AGENT_IDENTITY_H
-#define RINGBENCH_AGENT_IDENTITY_H
+#ifndef RINGBENCH_AGENT_LINK_IDENTITY_H
+#define RINGBENCH_AGENT_LINK_IDENTITY_H
 
 #include <limits.h>
 #include <stdbool.h>

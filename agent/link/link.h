@@ -1,16 +1,16 @@
 /* link.h - the agent's side of docs/agent-protocol.md: registration, the long poll for
  * commands, events, and leaving; survives the server's absence */
-#ifndef RINGBENCH_AGENT_LINK_H
-#define RINGBENCH_AGENT_LINK_H
+#ifndef RINGBENCH_AGENT_LINK_LINK_H
+#define RINGBENCH_AGENT_LINK_LINK_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <uv.h>
 
-#include "agent/command.h"
-#include "agent/config.h"
-#include "agent/identity.h"
-#include "agent/outbox.h"
+#include "agent/link/command.h"
+#include "agent/link/config.h"
+#include "agent/link/identity.h"
+#include "agent/link/outbox.h"
 #include "common/base/error.h"
 
 struct link;

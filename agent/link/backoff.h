@@ -1,6 +1,6 @@
 /* backoff.h - how long to wait before trying again */
-#ifndef RINGBENCH_AGENT_BACKOFF_H
-#define RINGBENCH_AGENT_BACKOFF_H
+#ifndef RINGBENCH_AGENT_LINK_BACKOFF_H
+#define RINGBENCH_AGENT_LINK_BACKOFF_H
 
 #include <stdint.h>
 

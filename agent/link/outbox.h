@@ -1,15 +1,15 @@
 /* outbox.h - every event on its way to the server: numbered and spooled if it is to be
  * stored, the latest of each rank if it is mere progress */
-#ifndef RINGBENCH_AGENT_OUTBOX_H
-#define RINGBENCH_AGENT_OUTBOX_H
+#ifndef RINGBENCH_AGENT_LINK_OUTBOX_H
+#define RINGBENCH_AGENT_LINK_OUTBOX_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/command.h"
-#include "agent/spool.h"
+#include "agent/link/command.h"
+#include "agent/link/spool.h"
 #include "common/base/buf.h"
 #include "common/base/error.h"
 
