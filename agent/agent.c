@@ -11,16 +11,16 @@
 #include <unistd.h>
 #include <uv.h>
 
-#include "agent/inherit.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/probe.h"
-#include "agent/leftovers.h"
 #include "agent/link/identity.h"
 #include "agent/link/link.h"
 #include "agent/link/outbox.h"
 #include "agent/link/spool.h"
-#include "agent/process.h"
-#include "agent/supervisor.h"
+#include "agent/process/inherit.h"
+#include "agent/process/leftovers.h"
+#include "agent/process/process.h"
+#include "agent/process/supervisor.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/spec/batch_group.h"

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <uv.h>
 
-#include "agent/env_list.h"
-#include "agent/process.h"
+#include "agent/process/env_list.h"
+#include "agent/process/process.h"
 #include "common/base/error.h"
 #include "common/base/options.h"
 

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/inherit.h"
+#include "agent/process/inherit.h"
 #include "common/base/clean_text.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "agent/env_list.h"
+#include "agent/process/env_list.h"
 #include "common/base/error.h"
 #include "common/base/log.h"
 #include "common/base/options.h"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/capture.h"
-#include "agent/event_line.h"
-#include "agent/lines.h"
 #include "agent/link/command.h"
+#include "agent/process/capture.h"
+#include "agent/process/event_line.h"
+#include "agent/process/lines.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/program.h"
+#include "agent/process/program.h"
 #include "common/base/json_util.h"
 #include "common/spec/program_schema.h"
 #include "common/spec/run_spec.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/capture.h"
+#include "agent/process/capture.h"
 
 static void passes_little_through(void **state)
 {

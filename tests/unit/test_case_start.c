@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "agent/case_start.h"
+#include "agent/process/case_start.h"
 #include "common/base/json_util.h"
 
 static void refuses_variables_by_name(void **state)

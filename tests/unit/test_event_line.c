@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "agent/event_line.h"
+#include "agent/process/event_line.h"
 
 struct sample {
     const char *line;

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "agent/leftovers.h"
 #include "agent/link/identity.h"
+#include "agent/process/leftovers.h"
 
 struct fixture {
     char dir[64];

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "agent/lines.h"
+#include "agent/process/lines.h"
 
 /* Every line goes into a text as "[line]", a dropped one as "<length>". */
 static void note(void *arg, const char *line, size_t len, size_t dropped)

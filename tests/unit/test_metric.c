@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/metric.h"
+#include "agent/process/metric.h"
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 

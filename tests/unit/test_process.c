@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "agent/process.h"
+#include "agent/process/process.h"
 
 struct child {
     uv_loop_t *loop;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "agent/program.h"
+#include "agent/process/program.h"
 #include "common/base/json_util.h"
 
 static json_t *parse(const char *text)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "agent/stack_quote.h"
+#include "agent/process/stack_quote.h"
 
 static void feed(struct stack_quote *quote, const char *const *lines)
 {

@@ -1,0 +1,113 @@
+/* case_start.c - what a worker is given: its environment and its case file */
+#include "agent/process/case_start.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/env_policy.h"
+#include "common/base/json_util.h"
+
+static bool has_consent(const struct option_list *consented, const char *name)
+{
+    for (size_t i = 0; i < consented->count; i++)
+        if (strcmp(consented->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+int case_check_env(json_t *env, const struct option_list *consented, struct error *err)
+{
+    const char *name, *reason;
+    json_t *value;
+
+    json_object_foreach (env, name, value) {
+        switch (env_policy_check(name, &reason)) {
+        case ENV_POLICY_ALLOW:
+            break;
+        case ENV_POLICY_REFUSE:
+            return error_set(err, ERROR_INVALID, "env: %.128s %s", name, reason);
+        case ENV_POLICY_CONSENT:
+            if (!has_consent(consented, name))
+                return error_set(err, ERROR_INVALID,
+                                 "env: %s %s and needs this node's consent: a line with "
+                                 "the name in the file allow_env of its agent's config "
+                                 "directory",
+                                 name, reason);
+            break;
+        }
+    }
+    return 0;
+}
+
+int case_write_file(const struct command *command, const char *dir,
+                    char path[CASE_PATH_MAX], struct error *err)
+{
+    int n = snprintf(path, CASE_PATH_MAX,
+                     "%s/" CASE_FILE_PREFIX "%s-%" PRId64 "-%" PRId64 ".json", dir,
+                     command->id.run, command->id.number, command->id.attempt);
+
+    if (n >= CASE_PATH_MAX)
+        return error_set(err, ERROR_LIMIT, "the path of the case file is too long");
+    return json_write_file(command->spec, path, err);
+}
+
+static int set_case_variables(struct env_list *list, json_t *env)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (env, name, value)
+        if (json_is_null(value))
+            env_list_unset(list, name);
+        else if (env_list_set(list, name, json_string_value(value)))
+            return -1;
+    return 0;
+}
+
+int case_set_env(struct env_list *list, const struct command *command, const char *path,
+                 struct error *err)
+{
+    if (set_case_variables(list, command->env) ||
+        env_list_set_int(list, "WORLD_SIZE", command->world_size) ||
+        env_list_set_int(list, "LOCAL_WORLD_SIZE", (long)command->n_ranks) ||
+        env_list_set_int(list, "GROUP_RANK", command->group_rank) ||
+        env_list_set_int(list, "GROUP_WORLD_SIZE", command->group_world_size) ||
+        env_list_set(list, "MASTER_ADDR", command->master_addr) ||
+        env_list_set_int(list, "MASTER_PORT", command->master_port) ||
+        env_list_set(list, "TORCHELASTIC_USE_AGENT_STORE", "True") ||
+        env_list_set(list, "TORCHELASTIC_RESTART_COUNT", "0") ||
+        env_list_set(list, "TORCHELASTIC_MAX_RESTARTS", "0") ||
+        env_list_set(list, "RINGBENCH_CASE", path))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    return 0;
+}
+
+int case_set_library(struct env_list *list, const struct command *command,
+                     const struct option_list *libraries, struct error *err)
+{
+    const char *path = json_get_str(command->spec, "nccl_lib", NULL);
+
+    if (!path)
+        return 0;
+    for (size_t i = 0; i < libraries->count; i++) {
+        if (strcmp(libraries->items[i], path) == 0)
+            return env_list_set(list, "RINGBENCH_NCCL_LIB", path)
+                       ? error_set(err, ERROR_MEMORY, "out of memory")
+                       : 0;
+    }
+    return error_set(err, ERROR_INVALID,
+                     "nccl_lib: %.300s is none of the libraries that this node's agent "
+                     "offers (--nccl-libs)",
+                     path);
+}
+
+int case_set_rank_env(struct env_list *list, const struct command_rank *rank,
+                      struct error *err)
+{
+    if (env_list_set_int(list, "RANK", rank->rank) ||
+        env_list_set_int(list, "LOCAL_RANK", rank->local_rank) ||
+        (rank->device >= 0 && env_list_set_int(list, "RINGBENCH_DEVICE", rank->device)))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    return 0;
+}

@@ -1,0 +1,94 @@
+/* env_list.c - an environment that is being put together for a child process */
+#include "agent/process/env_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void env_list_init(struct env_list *list)
+{
+    memset(list, 0, sizeof(*list));
+}
+
+void env_list_release(struct env_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i]);
+    free(list->items);
+    env_list_init(list);
+}
+
+static size_t find(const struct env_list *list, const char *name)
+{
+    size_t len = strlen(name);
+    size_t i = 0;
+
+    while (i < list->count &&
+           (strncmp(list->items[i], name, len) != 0 || list->items[i][len] != '='))
+        i++;
+    return i;
+}
+
+static int add_take(struct env_list *list, char *item)
+{
+    if (!item)
+        return -1;
+    if (list->count + 1 >= list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        char **items = realloc(list->items, capacity * sizeof(*items));
+
+        if (!items) {
+            free(item);
+            return -1;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = item;
+    list->items[list->count] = NULL;
+    return 0;
+}
+
+int env_list_copy(struct env_list *list, char *const *environment)
+{
+    for (; *environment; environment++)
+        if (strchr(*environment, '=') && add_take(list, strdup(*environment)))
+            return -1;
+    return 0;
+}
+
+int env_list_set(struct env_list *list, const char *name, const char *value)
+{
+    char *item;
+
+    env_list_unset(list, name);
+    if (asprintf(&item, "%s=%s", name, value) < 0)
+        return -1;
+    return add_take(list, item);
+}
+
+int env_list_set_int(struct env_list *list, const char *name, long value)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%ld", value);
+    return env_list_set(list, name, text);
+}
+
+void env_list_unset(struct env_list *list, const char *name)
+{
+    size_t i = find(list, name);
+
+    if (i == list->count)
+        return;
+    free(list->items[i]);
+    list->items[i] = list->items[--list->count];
+    list->items[list->count] = NULL;
+}
+
+const char *env_list_get(const struct env_list *list, const char *name)
+{
+    size_t i = find(list, name);
+
+    return i == list->count ? NULL : list->items[i] + strlen(name) + 1;
+}

@@ -1,0 +1,47 @@
+/* program.h - a program that this node's administrator offers to runs: a file of
+ * programs.d, understood (docs/programs.md) */
+#ifndef RINGBENCH_AGENT_PROCESS_PROGRAM_H
+#define RINGBENCH_AGENT_PROCESS_PROGRAM_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+#include "agent/process/metric.h"
+#include "common/base/error.h"
+#include "common/base/problem.h"
+
+#define PROGRAM_ARGV_MAX 256
+
+struct program {
+    char *name, *description;
+    char *path;          /* of the executable: argv[0], looked up in PATH */
+    json_t *argv;        /* array of templates */
+    json_t *parameters;  /* object, see common/spec/program_schema.h */
+    char *cwd;           /* NULL: the agent's */
+    json_t *env;         /* object of strings */
+    long ranks_per_node; /* 0: as many as the node offers */
+    long timeout_s;      /* of one case; 0: the run's own */
+    struct metric_set *metrics;
+    char *config_dir; /* what {config_dir} stands for */
+};
+
+/* Understand a file's content (borrowed). NULL after adding every fault to *problems,
+ * with its pointer into the file. */
+struct program *program_parse(const char *name, json_t *file, const char *config_dir,
+                              struct problems *problems);
+void program_destroy(struct program *program);
+
+/* What the server is told: a new object. */
+json_t *program_to_json(const struct program *program);
+
+/* The argument vector for arguments (NULL: none) that are checked here once more; ended
+ * by NULL. NULL with the first fault. */
+char **program_argv(const struct program *program, json_t *args, struct error *err);
+void program_argv_free(char **argv);
+
+/* Replace {name} by the text of values[name], {config_dir}, {{ and }}. The caller frees
+ * it; NULL with the reason. */
+char *program_substitute(const char *template, json_t *values, const char *config_dir,
+                         struct error *err);
+
+#endif

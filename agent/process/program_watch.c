@@ -1,0 +1,133 @@
+/* program_watch.c - what the agent says for a program that does not speak of itself */
+#include "agent/process/program_watch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/safe_regex.h"
+
+#define PROGRESS_NS INT64_C(1000000000)
+
+static void emit_steal(const struct program_watch *watch, json_t *event)
+{
+    outbox_add_steal(watch->outbox, watch->id, watch->number, event);
+}
+
+void program_watch_begin(struct program_watch *watch, pid_t pid)
+{
+    emit_steal(watch, json_pack("{s:s, s:i, s:s, s:s, s:i}", "type", "hello", "protocol",
+                                1, "backend", "program", "version", RINGBENCH_VERSION,
+                                "pid", (int)pid));
+    emit_steal(watch, json_pack("{s:s, s:s}", "type", "phase", "phase", "running"));
+}
+
+static void tell_progress(struct program_watch *watch)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    char text[160];
+    int n;
+
+    if (watch->lines > 1 && now_ns - watch->told_ns < PROGRESS_NS)
+        return;
+    watch->told_ns = now_ns;
+    n = snprintf(text, sizeof(text),
+                 "{\"type\":\"progress\",\"op\":%" PRIu64 ",\"done\":%" PRIu64
+                 ",\"phase\":\"output\"}",
+                 watch->lines, watch->lines);
+    outbox_set_progress(watch->outbox, watch->id, watch->number, text, (size_t)n);
+}
+
+static void warn(const struct program_watch *watch, const char *text)
+{
+    emit_steal(watch, json_pack("{s:s, s:s, s:s}", "type", "log", "level", "warn", "text",
+                                text));
+}
+
+/* The first one is named, the rest counted. */
+static void on_given_up(void *arg, const struct metric *metric)
+{
+    struct program_watch *watch = arg;
+    char text[200];
+
+    if (watch->given_up++ > 0)
+        return;
+    snprintf(text, sizeof(text),
+             "a line is left out for the metric %s: its regex took more than %d steps",
+             metric->name, SAFE_REGEX_STEPS_MAX);
+    warn(watch, text);
+}
+
+static void tell_given_up(const struct program_watch *watch)
+{
+    char text[80];
+
+    if (watch->given_up < 2)
+        return;
+    snprintf(text, sizeof(text),
+             "lines left out as a metric's regex took too long: %" PRIu64,
+             watch->given_up);
+    warn(watch, text);
+}
+
+static void on_figure(void *arg, const struct metric *metric, double value,
+                      json_t *labels)
+{
+    struct program_watch *watch = arg;
+    char text[120];
+    json_t *event;
+
+    if (++watch->figures > PROGRAM_FIGURES_MAX) {
+        if (watch->figures > PROGRAM_FIGURES_MAX + 1)
+            return;
+        snprintf(text, sizeof(text),
+                 "more than %d figures: the rest of this rank's are left out",
+                 PROGRAM_FIGURES_MAX);
+        warn(watch, text);
+        return;
+    }
+    event = json_pack("{s:s, s:s, s:f, s:s, s:b}", "type", "metric", "metric",
+                      metric->name, "value", value, "unit", metric->unit,
+                      "higher_is_better", metric->higher_is_better);
+    if (event && json_object_size(labels) > 0)
+        json_object_set(event, "labels", labels);
+    emit_steal(watch, event);
+}
+
+void program_watch_line(struct program_watch *watch, enum metric_stream stream,
+                        const char *line, size_t len)
+{
+    const struct metric_handlers handlers = {on_figure, on_given_up, watch};
+
+    watch->lines++;
+    metric_set_line(watch->metrics, stream, line, len, &handlers);
+    tell_progress(watch);
+}
+
+static void report_failure(struct program_watch *watch, const char *code,
+                           const char *text)
+{
+    watch->is_reported = true;
+    emit_steal(watch, json_pack("{s:s, s:b, s:{s:s, s:s}}", "type", "done", "ok", 0,
+                                "error", "code", code, "text", text));
+}
+
+void program_watch_fail(struct program_watch *watch, const char *code, const char *text)
+{
+    if (!watch->is_reported)
+        report_failure(watch, code, text);
+}
+
+void program_watch_end(struct program_watch *watch, bool is_signal, int number)
+{
+    tell_given_up(watch);
+    if (watch->is_reported)
+        return;
+    if (!is_signal && number == 0) {
+        watch->is_reported = true;
+        emit_steal(watch, json_pack("{s:s, s:b}", "type", "done", "ok", 1));
+    } else if (watch->is_stopped) {
+        report_failure(watch, "cancelled", "stopped as asked");
+    }
+}

@@ -1,0 +1,349 @@
+/* rank.c - one worker of a case */
+#include "agent/process/rank.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/ncclog/ncclog.h"
+#include "agent/process/capture.h"
+#include "agent/process/event_line.h"
+#include "agent/process/lines.h"
+#include "agent/process/program_watch.h"
+#include "agent/process/stack_quote.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+
+#define OUTPUT_LINE_MAX ((size_t)64 * 1024)
+#define OUTPUT_EVENT_BYTES ((size_t)32 * 1024) /* send at once what has grown to this */
+#define TAIL_LINES 20
+#define TAIL_LINE_MAX ((size_t)400)
+#define BAD_LINES_MAX 20 /* reported one by one; the rest as a number at the end */
+
+struct rank {
+    struct rank_params params;
+    struct process *process;
+    bool has_ended;
+    struct lines lines[PROCESS_STREAMS];
+    struct capture captures[2]; /* stdout, stderr */
+    char *tail[TAIL_LINES];     /* ring of the last lines of stderr */
+    size_t tail_next;
+    size_t n_bad_lines;
+    struct program_watch watch; /* of a program */
+    struct ncclog ncclog;
+    json_t *told; /* what has been passed on of it; NULL: nothing */
+    bool is_asked_for_stacks;
+    struct stack_quote stacks;
+};
+
+static const char *const stream_names[] = {"stdout", "stderr"};
+
+static void emit_steal(struct rank *rank, json_t *event)
+{
+    outbox_add_steal(rank->params.outbox, rank->params.id, rank->params.number, event);
+}
+
+static void emit_log(struct rank *rank, const char *level, const char *text)
+{
+    emit_steal(rank, json_pack("{s:s, s:s, s:o}", "type", "log", "level", level, "text",
+                               clean_text_json(text, strlen(text))));
+}
+
+static void flush_capture(struct rank *rank, int stream)
+{
+    struct buf *pending = &rank->captures[stream].pending;
+
+    if (pending->len == 0)
+        return;
+    emit_steal(rank, json_pack("{s:s, s:s, s:o}", "type", "output", "stream",
+                               stream_names[stream], "text",
+                               clean_text_json(pending->data, pending->len)));
+    buf_release(pending);
+}
+
+static void keep_tail(struct rank *rank, const char *line, size_t len)
+{
+    char **slot = &rank->tail[rank->tail_next];
+    struct buf clean;
+
+    buf_init(&clean, 3 * TAIL_LINE_MAX);
+    clean_text_append(&clean, line, len < TAIL_LINE_MAX ? len : TAIL_LINE_MAX);
+    free(*slot);
+    *slot = buf_detach(&clean, NULL);
+    rank->tail_next = (rank->tail_next + 1) % TAIL_LINES;
+}
+
+static bool is_program(const struct rank *rank)
+{
+    return rank->params.metrics != NULL;
+}
+
+/* Once: when they are all here, or when no more will come. */
+static void tell_stacks(struct rank *rank)
+{
+    if (rank->is_asked_for_stacks && rank->stacks.text[0])
+        emit_steal(rank,
+                   json_pack("{s:s, s:s}", "type", "stack", "text", rank->stacks.text));
+    rank->is_asked_for_stacks = false;
+    rank->params.on_stacks(rank->params.arg);
+}
+
+/* A line of a worker's stacks, which are no last words of it. */
+static bool take_stack_line(struct rank *rank, const char *line, size_t len)
+{
+    bool had_ended = rank->stacks.has_ended;
+
+    if (is_program(rank) || !stack_quote_line(&rank->stacks, line, len))
+        return false;
+    if (rank->stacks.has_ended && !had_ended)
+        tell_stacks(rank);
+    return true;
+}
+
+static void on_output_line(struct rank *rank, int stream, const char *line, size_t len)
+{
+    struct capture *capture = &rank->captures[stream];
+
+    if (!(stream == PROCESS_STDERR && take_stack_line(rank, line, len)) &&
+        (stream == PROCESS_STDERR || is_program(rank)))
+        keep_tail(rank, line, len);
+    if (is_program(rank))
+        program_watch_line(&rank->watch,
+                           stream == PROCESS_STDERR ? METRIC_STDERR : METRIC_STDOUT, line,
+                           len);
+    ncclog_line(&rank->ncclog, line, len);
+    capture_add(capture, line, len);
+    if (capture->pending.len >= OUTPUT_EVENT_BYTES)
+        flush_capture(rank, stream);
+}
+
+static void on_stdout_line(void *arg, const char *line, size_t len, size_t dropped)
+{
+    (void)dropped;
+    on_output_line(arg, PROCESS_STDOUT, line, len);
+}
+
+static void on_stderr_line(void *arg, const char *line, size_t len, size_t dropped)
+{
+    (void)dropped;
+    on_output_line(arg, PROCESS_STDERR, line, len);
+}
+
+/* A line that is no event must not end the case: the worker's other lines may be fine. */
+static void report_bad_line(struct rank *rank, const char *line, size_t len,
+                            const char *why)
+{
+    char text[800];
+
+    if (++rank->n_bad_lines > BAD_LINES_MAX)
+        return;
+    snprintf(text, sizeof(text), "a line on the event pipe is left out: %.400s: %.*s%s",
+             why, (int)(len < 200 ? len : 200), line, len > 200 ? "..." : "");
+    emit_log(rank, "error", text);
+}
+
+/* What NCCL's log, where there was one, said of this rank, if that is news. */
+static void tell_ncclog(struct rank *rank)
+{
+    json_t *log = ncclog_json(&rank->ncclog);
+
+    if (log && !(rank->told && json_equal(rank->told, log))) {
+        json_decref(rank->told);
+        rank->told = json_incref(log);
+        emit_steal(rank, json_pack("{s:s, s:O}", "type", "nccl", "log", log));
+    }
+    json_decref(log);
+}
+
+/* Connections are made by the first call, so all is known when one has ended. It is told
+ * once then, and again only if there is more to tell in the end. */
+static void tell_ncclog_early(struct rank *rank, const char *progress, size_t len)
+{
+    json_t *json = rank->told ? NULL : json_parse(progress, len, NULL);
+
+    if (json_get_int(json, "done", 0) > 0)
+        tell_ncclog(rank);
+    json_decref(json);
+}
+
+static void on_event_line(void *arg, const char *line, size_t len, size_t dropped)
+{
+    struct rank *rank = arg;
+    const struct rank_params *params = &rank->params;
+    struct error err;
+    bool is_progress;
+    char why[80];
+
+    if (!line) {
+        snprintf(why, sizeof(why), "it has %zu bytes, the limit is %d", dropped,
+                 EVENT_LINE_MAX);
+        report_bad_line(rank, "", 0, why);
+    } else if (event_line_check(line, len, &is_progress, &err)) {
+        report_bad_line(rank, line, len, err.text);
+    } else if (is_progress) {
+        outbox_set_progress(params->outbox, params->id, params->number, line, len);
+        tell_ncclog_early(rank, line, len);
+    } else {
+        outbox_add_line(params->outbox, params->id, params->number, line, len);
+    }
+}
+
+static const lines_fn line_fns[PROCESS_STREAMS] = {on_stdout_line, on_stderr_line,
+                                                   on_event_line};
+
+static void on_data(void *arg, enum process_stream stream, const char *data, size_t len)
+{
+    struct rank *rank = arg;
+
+    /* A program has nothing to say there. */
+    if (stream == PROCESS_EVENTS && is_program(rank))
+        return;
+    lines_feed(&rank->lines[stream], data, len, line_fns[stream], rank);
+    if (stream != PROCESS_EVENTS && rank->captures[stream].pending.len > 0)
+        rank->params.on_output(rank->params.arg);
+}
+
+static json_t *tail_json(const struct rank *rank)
+{
+    json_t *tail = json_array();
+
+    for (size_t i = 0; i < TAIL_LINES; i++) {
+        const char *line = rank->tail[(rank->tail_next + i) % TAIL_LINES];
+
+        if (line)
+            json_array_append_new(tail, clean_text_json(line, strlen(line)));
+    }
+    return tail;
+}
+
+static void end_output(struct rank *rank)
+{
+    char text[80];
+
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        lines_end(&rank->lines[i], line_fns[i], rank);
+    for (int i = 0; i < 2; i++) {
+        flush_capture(rank, i);
+        capture_end(&rank->captures[i], stream_names[i]);
+        flush_capture(rank, i);
+    }
+    if (rank->n_bad_lines <= BAD_LINES_MAX)
+        return;
+    snprintf(text, sizeof(text), "%zu more lines on the event pipe are left out",
+             rank->n_bad_lines - BAD_LINES_MAX);
+    emit_log(rank, "error", text);
+}
+
+static void on_end(void *arg, bool is_signal, int number)
+{
+    struct rank *rank = arg;
+    const struct rank_params *params = &rank->params;
+    json_t *end;
+
+    assert(!rank->has_ended);
+    rank->has_ended = true;
+    end_output(rank);
+    if (rank->is_asked_for_stacks)
+        tell_stacks(rank);
+    tell_ncclog(rank);
+    outbox_drop_progress(params->outbox, params->id, params->number);
+    if (is_program(rank))
+        program_watch_end(&rank->watch, is_signal, number);
+    end = json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
+                    number, "tail", tail_json(rank));
+    if (end && rank->ncclog.warning[0])
+        json_object_set_new(
+            end, "warning",
+            clean_text_json(rank->ncclog.warning, strlen(rank->ncclog.warning)));
+    emit_steal(rank, end);
+    params->on_end(params->arg, rank);
+}
+
+struct rank *rank_start(const struct rank_params *params, struct error *err)
+{
+    struct rank *rank = calloc(1, sizeof(*rank));
+    struct process_handlers handlers = {on_data, on_end, rank};
+
+    if (!rank) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    rank->params = *params;
+    lines_init(&rank->lines[PROCESS_STDOUT], OUTPUT_LINE_MAX, LINES_CUT);
+    lines_init(&rank->lines[PROCESS_STDERR], OUTPUT_LINE_MAX, LINES_CUT);
+    lines_init(&rank->lines[PROCESS_EVENTS], EVENT_LINE_MAX, LINES_DROP);
+    capture_init(&rank->captures[0]);
+    capture_init(&rank->captures[1]);
+    ncclog_init(&rank->ncclog);
+    rank->process = process_spawn(params->tree, &params->program, &handlers, err);
+    if (!rank->process) {
+        rank_destroy(rank);
+        return NULL;
+    }
+    emit_steal(rank, json_pack("{s:s, s:i}", "type", "spawn", "pid",
+                               (int)process_pid(rank->process)));
+    rank->watch = (struct program_watch){.outbox = params->outbox,
+                                         .id = params->id,
+                                         .metrics = params->metrics,
+                                         .number = params->number};
+    if (is_program(rank))
+        program_watch_begin(&rank->watch, process_pid(rank->process));
+    return rank;
+}
+
+void rank_destroy(struct rank *rank)
+{
+    if (!rank)
+        return;
+    process_destroy(rank->process);
+    for (int i = 0; i < PROCESS_STREAMS; i++)
+        lines_release(&rank->lines[i]);
+    json_decref(rank->told);
+    capture_release(&rank->captures[0]);
+    capture_release(&rank->captures[1]);
+    for (size_t i = 0; i < TAIL_LINES; i++)
+        free(rank->tail[i]);
+    free(rank);
+}
+
+void rank_fail(struct rank *rank, const char *code, const char *text)
+{
+    if (is_program(rank) && !rank->has_ended)
+        program_watch_fail(&rank->watch, code, text);
+}
+
+void rank_signal(struct rank *rank, int signum)
+{
+    rank->watch.is_stopped = true;
+    process_signal(rank->process, signum);
+}
+
+void rank_ask_stacks(struct rank *rank)
+{
+    rank->is_asked_for_stacks = true;
+    rank->stacks = (struct stack_quote){0};
+    process_signal_leader(rank->process, SIGUSR2);
+}
+
+bool rank_has_told_stacks(const struct rank *rank)
+{
+    return rank->has_ended || rank->stacks.has_ended;
+}
+
+void rank_pause(struct rank *rank)
+{
+    process_pause(rank->process);
+}
+
+void rank_resume(struct rank *rank)
+{
+    process_resume(rank->process);
+}
+
+void rank_flush(struct rank *rank)
+{
+    flush_capture(rank, PROCESS_STDOUT);
+    flush_capture(rank, PROCESS_STDERR);
+}
