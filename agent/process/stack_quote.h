@@ -1,6 +1,6 @@
 /* stack_quote.h - of the stacks that a worker prints when it is asked for them (stderr;
- * agent/worker/stacks.h has the lines), what a reason has room for: the functions of the
- * first thread, which says most, from the innermost outwards */
+ * agent/worker/base/stacks.h has the lines), what a reason has room for: the functions of
+ * the first thread, which says most, from the innermost outwards */
 #ifndef RINGBENCH_AGENT_PROCESS_STACK_QUOTE_H
 #define RINGBENCH_AGENT_PROCESS_STACK_QUOTE_H
 

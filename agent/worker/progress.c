@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/worker/thread.h"
+#include "agent/worker/base/thread.h"
 #include "common/base/clock.h"
 
 #define INTERVAL_MS 1000

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/worker/base/stacks.h"
 #include "agent/worker/bench.h"
 #include "agent/worker/blame.h"
 #include "agent/worker/build_id.h"
@@ -18,7 +19,6 @@
 #include "agent/worker/group.h"
 #include "agent/worker/hostid.h"
 #include "agent/worker/progress.h"
-#include "agent/worker/stacks.h"
 #include "agent/worker/store_client.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"

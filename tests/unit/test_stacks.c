@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "agent/worker/stacks.h"
-#include "agent/worker/symbols.h"
-#include "agent/worker/thread.h"
+#include "agent/worker/base/stacks.h"
+#include "agent/worker/base/symbols.h"
+#include "agent/worker/base/thread.h"
 
 #define TEXT_MAX ((size_t)256 * 1024)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/worker/thread.h"
+#include "agent/worker/base/thread.h"
 #include "common/base/clock.h"
 
 #define LOOK_MS 50

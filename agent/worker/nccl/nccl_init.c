@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/worker/base/thread.h"
 #include "agent/worker/nccl/nccl_ids.h"
-#include "agent/worker/thread.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 

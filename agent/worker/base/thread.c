@@ -1,9 +1,9 @@
 /* thread.c - threads that a worker has beside its own */
-#include "agent/worker/thread.h"
+#include "agent/worker/base/thread.h"
 
 #include <signal.h>
 
-#include "agent/worker/stacks.h"
+#include "agent/worker/base/stacks.h"
 
 int thread_start(pthread_t *thread, const char *name, void *(*run)(void *), void *arg)
 {

@@ -1,6 +1,6 @@
 /* thread.h - threads that a worker has beside its own */
-#ifndef RINGBENCH_WORKER_THREAD_H
-#define RINGBENCH_WORKER_THREAD_H
+#ifndef RINGBENCH_WORKER_BASE_THREAD_H
+#define RINGBENCH_WORKER_BASE_THREAD_H
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* stacks.c - what every thread of this process is doing, on stderr, upon SIGUSR2 */
-#include "agent/worker/stacks.h"
+#include "agent/worker/base/stacks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "agent/worker/symbols.h"
-#include "agent/worker/thread.h"
+#include "agent/worker/base/symbols.h"
+#include "agent/worker/base/thread.h"
 #include "common/base/clock.h"
 
 #define ANSWER_MS 1000 /* for threads to take the signal */

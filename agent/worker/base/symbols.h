@@ -4,8 +4,8 @@
  * Unlike dladdr this needs no lock, so that it answers also while another thread is stuck
  * inside of dlopen, and it knows static functions where the file was not stripped. It
  * allocates no memory. */
-#ifndef RINGBENCH_WORKER_SYMBOLS_H
-#define RINGBENCH_WORKER_SYMBOLS_H
+#ifndef RINGBENCH_WORKER_BASE_SYMBOLS_H
+#define RINGBENCH_WORKER_BASE_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>

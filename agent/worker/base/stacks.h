@@ -16,8 +16,8 @@
  *     ...
  *     stack: end
  */
-#ifndef RINGBENCH_WORKER_STACKS_H
-#define RINGBENCH_WORKER_STACKS_H
+#ifndef RINGBENCH_WORKER_BASE_STACKS_H
+#define RINGBENCH_WORKER_BASE_STACKS_H
 
 #include "common/base/error.h"
 

@@ -1,5 +1,5 @@
 /* symbols.c - names for addresses, from ELF's symbol tables */
-#include "agent/worker/symbols.h"
+#include "agent/worker/base/symbols.h"
 
 #include <dlfcn.h>
 #include <errno.h>
