@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdatomic.h>
 
-#include "agent/worker/store_client.h"
+#include "agent/worker/group/store_client.h"
 #include "common/base/error.h"
 
 struct blame {

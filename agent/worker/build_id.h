@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_WORKER_BUILD_ID_H
 #define RINGBENCH_WORKER_BUILD_ID_H
 
-#include "agent/worker/store_client.h"
+#include "agent/worker/group/store_client.h"
 #include "common/base/error.h"
 
 /* The first rank of the case leaves its build in the store, under ringbench/build; -1

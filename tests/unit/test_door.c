@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "agent/worker/door.h"
-#include "agent/worker/store_client.h"
+#include "agent/worker/group/door.h"
+#include "agent/worker/group/store_client.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "tests/bench/worker_group.h"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "agent/worker/store_client.h"
+#include "agent/worker/group/store_client.h"
 #include "common/base/clock.h"
 #include "tests/bench/store_stub.h"
 

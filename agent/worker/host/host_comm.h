@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "agent/worker/backend.h"
+#include "agent/worker/group/mesh.h"
 #include "agent/worker/host/reduce.h"
-#include "agent/worker/mesh.h"
 
 #define HOST_BLOCK_BYTES 16384  /* reduced at a time: stays in the first level cache */
 #define HOST_SLICE_BYTES 131072 /* forwarded at a time between hosts */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "agent/worker/backend.h"
-#include "agent/worker/mesh.h"
+#include "agent/worker/group/mesh.h"
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/identity.h"
 #include "agent/worker/nccl/nccl_guard.h"

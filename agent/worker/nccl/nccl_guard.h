@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "agent/worker/backend.h"
+#include "agent/worker/group/watch.h"
 #include "agent/worker/nccl/nccl_lib.h"
-#include "agent/worker/watch.h"
 
 struct nccl_guard {
     /* Written by the worker's thread. */

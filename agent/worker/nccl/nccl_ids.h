@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "agent/worker/group/store_client.h"
 #include "agent/worker/nccl/nccl_lib.h"
-#include "agent/worker/store_client.h"
 #include "common/base/error.h"
 
 #define NCCL_IDS_MAX 64

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/worker/listen.h"
+#include "agent/worker/group/listen.h"
 #include "agent/worker/nccl/nccl_interface.h"
 #include "common/base/clock.h"
 

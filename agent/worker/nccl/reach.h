@@ -6,7 +6,7 @@
 #ifndef RINGBENCH_WORKER_NCCL_REACH_H
 #define RINGBENCH_WORKER_NCCL_REACH_H
 
-#include "agent/worker/mesh.h"
+#include "agent/worker/group/mesh.h"
 #include "common/base/error.h"
 
 #define REACH_MS 3000 /* for a connection */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/worker/store_client.h"
+#include "agent/worker/group/store_client.h"
 #include "common/base/error.h"
 
 struct hub;

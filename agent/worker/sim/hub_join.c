@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/worker/door.h"
-#include "agent/worker/link.h"
+#include "agent/worker/group/door.h"
+#include "agent/worker/group/link.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 

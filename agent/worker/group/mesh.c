@@ -1,12 +1,12 @@
 /* mesh.c - every rank connected with every other: barrier, all-gather, exchange */
-#include "agent/worker/mesh.h"
+#include "agent/worker/group/mesh.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/worker/mesh_join.h"
+#include "agent/worker/group/mesh_join.h"
 
 #define LEAVE_MS 5000
 #define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */

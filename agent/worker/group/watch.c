@@ -1,5 +1,5 @@
 /* watch.c - waiting for peers without missing their death */
-#include "agent/worker/watch.h"
+#include "agent/worker/group/watch.h"
 
 #include <errno.h>
 #include <netinet/in.h>

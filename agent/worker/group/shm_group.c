@@ -1,5 +1,5 @@
 /* shm_group.c - the ranks of one host: a shared segment each, mapped by all of them */
-#include "agent/worker/shm_group.h"
+#include "agent/worker/group/shm_group.h"
 
 #include <errno.h>
 #include <fcntl.h>

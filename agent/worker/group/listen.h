@@ -1,6 +1,6 @@
 /* listen.h - a socket on which peers of a case find this rank */
-#ifndef RINGBENCH_WORKER_LISTEN_H
-#define RINGBENCH_WORKER_LISTEN_H
+#ifndef RINGBENCH_WORKER_GROUP_LISTEN_H
+#define RINGBENCH_WORKER_GROUP_LISTEN_H
 
 #include "common/base/error.h"
 

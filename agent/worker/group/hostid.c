@@ -1,5 +1,5 @@
 /* hostid.c - which ranks are on one host */
-#include "agent/worker/hostid.h"
+#include "agent/worker/group/hostid.h"
 
 #include <inttypes.h>
 #include <stdint.h>

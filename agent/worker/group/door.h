@@ -3,8 +3,8 @@
  * A connection opens with the port's token, which its owner gives to the ranks of its
  * case through their store, and the rank that connects. Strangers hold up nobody: all
  * that have connected are heard at once, and they are only so many. One thread. */
-#ifndef RINGBENCH_WORKER_DOOR_H
-#define RINGBENCH_WORKER_DOOR_H
+#ifndef RINGBENCH_WORKER_GROUP_DOOR_H
+#define RINGBENCH_WORKER_GROUP_DOOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

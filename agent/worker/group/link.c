@@ -1,5 +1,5 @@
 /* link.c - a byte stream to one peer, whatever carries it */
-#include "agent/worker/link.h"
+#include "agent/worker/group/link.h"
 
 #include <errno.h>
 #include <netinet/in.h>

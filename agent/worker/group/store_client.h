@@ -4,8 +4,8 @@
  * are little-endian; a string is a 64-bit length and its bytes. Every request has a
  * deadline; after a failure the connection is dead and later calls fail at once, except
  * that a WAIT that timed out leaves it usable. One thread. */
-#ifndef RINGBENCH_WORKER_STORE_CLIENT_H
-#define RINGBENCH_WORKER_STORE_CLIENT_H
+#ifndef RINGBENCH_WORKER_GROUP_STORE_CLIENT_H
+#define RINGBENCH_WORKER_GROUP_STORE_CLIENT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * it looks, every few milliseconds, at the stop flag and at every peer: processes of this
  * host by pidfd, others by their socket, also those that the current operation does not
  * use. */
-#ifndef RINGBENCH_WORKER_WATCH_H
-#define RINGBENCH_WORKER_WATCH_H
+#ifndef RINGBENCH_WORKER_GROUP_WATCH_H
+#define RINGBENCH_WORKER_GROUP_WATCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * under ringbench/rank/R, and reads everyone's. Those with its host identity share
  * memory. To every other rank of lower number it connects, from those of higher number it
  * accepts (door.h). */
-#include "agent/worker/mesh_join.h"
+#include "agent/worker/group/mesh_join.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -16,8 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/worker/door.h"
-#include "agent/worker/hostid.h"
+#include "agent/worker/group/door.h"
+#include "agent/worker/group/hostid.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 

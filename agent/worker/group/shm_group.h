@@ -8,15 +8,15 @@
  * The line carries a sequence number that only its owner raises; a barrier raises it and
  * waits until every other one has come as far. The slots carry numbers of the same count.
  */
-#ifndef RINGBENCH_WORKER_SHM_GROUP_H
-#define RINGBENCH_WORKER_SHM_GROUP_H
+#ifndef RINGBENCH_WORKER_GROUP_SHM_GROUP_H
+#define RINGBENCH_WORKER_GROUP_SHM_GROUP_H
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "agent/worker/watch.h"
+#include "agent/worker/group/watch.h"
 #include "common/base/error.h"
 
 #define SHM_SLOT_BYTES 16384

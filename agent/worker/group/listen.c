@@ -1,5 +1,5 @@
 /* listen.c - a socket on which peers of a case find this rank */
-#include "agent/worker/listen.h"
+#include "agent/worker/group/listen.h"
 
 #include <errno.h>
 #include <netdb.h>

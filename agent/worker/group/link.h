@@ -3,13 +3,13 @@
  * send and recv move what they can without waiting: the number of bytes, 0 when nothing
  * can be moved now, -1 with errno when the peer is gone. A further transport (RDMA, say)
  * is a further table. */
-#ifndef RINGBENCH_WORKER_LINK_H
-#define RINGBENCH_WORKER_LINK_H
+#ifndef RINGBENCH_WORKER_GROUP_LINK_H
+#define RINGBENCH_WORKER_GROUP_LINK_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "agent/worker/shm_group.h"
+#include "agent/worker/group/shm_group.h"
 
 struct link;
 

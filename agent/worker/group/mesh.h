@@ -4,8 +4,8 @@
  * It is the control plane of any worker, and what the host backend moves its data over.
  * One thread. A call that fails has latched the reason in mesh->watch.error, and all
  * later calls fail likewise. */
-#ifndef RINGBENCH_WORKER_MESH_H
-#define RINGBENCH_WORKER_MESH_H
+#ifndef RINGBENCH_WORKER_GROUP_MESH_H
+#define RINGBENCH_WORKER_GROUP_MESH_H
 
 #include <jansson.h>
 #include <poll.h>
@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/worker/link.h"
-#include "agent/worker/shm_group.h"
-#include "agent/worker/store_client.h"
-#include "agent/worker/watch.h"
+#include "agent/worker/group/link.h"
+#include "agent/worker/group/shm_group.h"
+#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/watch.h"
 #include "common/base/error.h"
 
 struct mesh_config {

@@ -1,5 +1,5 @@
 /* store_client.c - a blocking TCPStore client */
-#include "agent/worker/store_client.h"
+#include "agent/worker/group/store_client.h"
 
 #include <errno.h>
 #include <fcntl.h>

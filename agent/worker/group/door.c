@@ -1,5 +1,5 @@
 /* door.c - a rank's port: who connects says in time who it is, or is sent away */
-#include "agent/worker/door.h"
+#include "agent/worker/group/door.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/worker/listen.h"
+#include "agent/worker/group/listen.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 

@@ -1,6 +1,6 @@
 /* hostid.h - which ranks are on one host, that is: can share memory */
-#ifndef RINGBENCH_WORKER_HOSTID_H
-#define RINGBENCH_WORKER_HOSTID_H
+#ifndef RINGBENCH_WORKER_GROUP_HOSTID_H
+#define RINGBENCH_WORKER_GROUP_HOSTID_H
 
 #define HOSTID_MAX 128
 
