@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/worker/data/pattern.h"
 #include "agent/worker/group/store_client.h"
-#include "agent/worker/pattern.h"
 #include "common/base/error.h"
 #include "common/spec/collective.h"
 #include "common/spec/traffic.h"

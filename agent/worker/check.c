@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/worker/data/pattern.h"
 #include "agent/worker/expected.h"
-#include "agent/worker/pattern.h"
 
 #define BLOCK_BYTES 32768
 #define POISON 0xA5u

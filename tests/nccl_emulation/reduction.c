@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "agent/worker/data/numeric.h"
+#include "agent/worker/data/pattern_math.h"
 #include "agent/worker/nccl/nccl_abi.h"
-#include "agent/worker/numeric.h"
-#include "agent/worker/pattern_math.h"
 
 /* By NCCL's number. */
 static const struct {

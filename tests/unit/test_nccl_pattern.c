@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/worker/pattern.h"
-#include "agent/worker/pattern_math.h"
+#include "agent/worker/data/pattern.h"
+#include "agent/worker/data/pattern_math.h"
 
 #define RANKS 5
 #define COUNT 77

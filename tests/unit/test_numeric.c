@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "agent/worker/numeric.h"
+#include "agent/worker/data/numeric.h"
 
 struct format {
     const char *name;

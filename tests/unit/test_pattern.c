@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "agent/worker/data/pattern.h"
 #include "agent/worker/host/reduce.h"
-#include "agent/worker/pattern.h"
 
 #define ELEMENTS 61
 

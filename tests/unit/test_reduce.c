@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "agent/worker/data/numeric.h"
 #include "agent/worker/host/reduce.h"
-#include "agent/worker/numeric.h"
 
 #define COUNT 259
 

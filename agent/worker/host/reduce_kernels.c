@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "agent/worker/data/numeric.h"
 #include "agent/worker/host/reduce.h"
-#include "agent/worker/numeric.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "agent/worker/pattern_math.h"
+#include "agent/worker/data/pattern_math.h"
 
 #define DATA_PUT_INPUT "ringbench_put_input"
 #define DATA_FIND_WRONG "ringbench_find_wrong"

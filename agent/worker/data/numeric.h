@@ -4,8 +4,8 @@
  *
  * float16 overflows to infinity (IEEE 754). The 8-bit formats (OCP "E4M3", which has no
  * infinity, and "E5M2") saturate at their largest value, as NVIDIA's conversions do. */
-#ifndef RINGBENCH_WORKER_NUMERIC_H
-#define RINGBENCH_WORKER_NUMERIC_H
+#ifndef RINGBENCH_WORKER_DATA_NUMERIC_H
+#define RINGBENCH_WORKER_DATA_NUMERIC_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* pattern.c - what the buffers hold when a result is checked */
-#include "agent/worker/pattern.h"
+#include "agent/worker/data/pattern.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/worker/pattern_math.h"
+#include "agent/worker/data/pattern_math.h"
 
 #define BLOCK 256 /* elements converted at a time */
 

@@ -16,8 +16,8 @@
  * - Integer sum and prod are taken modulo the type's range with odd tables.
  * - Where nothing is reduced the elements are hashed bits of (seed, source rank, index).
  */
-#ifndef RINGBENCH_WORKER_PATTERN_H
-#define RINGBENCH_WORKER_PATTERN_H
+#ifndef RINGBENCH_WORKER_DATA_PATTERN_H
+#define RINGBENCH_WORKER_DATA_PATTERN_H
 
 #include <stdbool.h>
 #include <stddef.h>

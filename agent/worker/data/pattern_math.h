@@ -2,15 +2,15 @@
  *
  * The same source is compiled for both, so that what a GPU expects is what the host does.
  * pattern.c fills struct pattern; nothing here needs memory but its two tables. */
-#ifndef RINGBENCH_WORKER_PATTERN_MATH_H
-#define RINGBENCH_WORKER_PATTERN_MATH_H
+#ifndef RINGBENCH_WORKER_DATA_PATTERN_MATH_H
+#define RINGBENCH_WORKER_DATA_PATTERN_MATH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "agent/worker/numeric.h"
+#include "agent/worker/data/numeric.h"
 #include "common/spec/collective.h"
 
 struct pattern {
