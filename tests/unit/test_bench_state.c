@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "agent/worker/check.h"
-#include "agent/worker/control_ops.h"
+#include "agent/worker/bench/check.h"
+#include "agent/worker/bench/control_ops.h"
 
 #define BUFFER_BYTES 4096
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "agent/worker/build_id.h"
+#include "agent/worker/bench/build_id.h"
 #include "common/base/version.h"
 #include "tests/bench/store_stub.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/worker/case_file.h"
+#include "agent/worker/bench/case_file.h"
 #include "common/base/json_util.h"
 
 static const char good[] =

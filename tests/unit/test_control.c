@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "agent/worker/case_file.h"
-#include "agent/worker/control_stats.h"
+#include "agent/worker/bench/case_file.h"
+#include "agent/worker/bench/control_stats.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
 

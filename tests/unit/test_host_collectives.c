@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "agent/worker/bench.h"
-#include "agent/worker/group.h"
+#include "agent/worker/bench/bench.h"
+#include "agent/worker/bench/group.h"
 #include "agent/worker/host/host_comm.h"
 #include "common/base/json_util.h"
 #include "tests/bench/store_stub.h"

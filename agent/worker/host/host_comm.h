@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/worker/backend.h"
+#include "agent/worker/bench/backend.h"
 #include "agent/worker/group/mesh.h"
 #include "agent/worker/host/reduce.h"
 

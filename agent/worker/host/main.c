@@ -1,6 +1,6 @@
 /* main.c - ringbench-worker-host: one rank of a benchmark over host memory */
+#include "agent/worker/bench/worker.h"
 #include "agent/worker/host/host_comm.h"
-#include "agent/worker/worker.h"
 
 int main(int argc, char **argv)
 {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/worker/backend.h"
+#include "agent/worker/bench/backend.h"
 
 /* MemTotal, in bytes; 0 if unknown. */
 uint64_t memory_total(void);

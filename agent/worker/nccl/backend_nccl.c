@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/worker/case_file.h"
+#include "agent/worker/bench/case_file.h"
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/nccl/nccl_init.h"

@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H
 #define RINGBENCH_WORKER_NCCL_BACKEND_NCCL_H
 
-#include "agent/worker/backend.h"
+#include "agent/worker/bench/backend.h"
 
 /* The backend's table, according to what the libraries of this machine can do. */
 struct backend backend_nccl(void);

@@ -1,7 +1,7 @@
 /* main.c - ringbench-worker-nccl: one rank of a benchmark over GPU memory */
+#include "agent/worker/bench/worker.h"
 #include "agent/worker/nccl/backend_nccl.h"
 #include "agent/worker/nccl/nccl_setting.h"
-#include "agent/worker/worker.h"
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/worker/backend.h"
+#include "agent/worker/bench/backend.h"
 #include "agent/worker/group/mesh.h"
 #include "agent/worker/nccl/cuda_lib.h"
 #include "agent/worker/nccl/identity.h"

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/worker/backend.h"
+#include "agent/worker/bench/backend.h"
 #include "agent/worker/group/watch.h"
 #include "agent/worker/nccl/nccl_lib.h"
 

@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/worker/case_file.h"
-#include "agent/worker/expected.h"
+#include "agent/worker/bench/case_file.h"
+#include "agent/worker/bench/expected.h"
 #include "agent/worker/sim/noise.h"
 #include "agent/worker/sim/sim.h"
 #include "agent/worker/sim/sim_comm.h"

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/worker/bench/worker.h"
 #include "agent/worker/sim/params.h"
 #include "agent/worker/sim/sim.h"
-#include "agent/worker/worker.h"
 
 int main(int argc, char **argv)
 {

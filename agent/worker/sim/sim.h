@@ -5,7 +5,7 @@
 #ifndef RINGBENCH_WORKER_SIM_SIM_H
 #define RINGBENCH_WORKER_SIM_SIM_H
 
-#include "agent/worker/backend.h"
+#include "agent/worker/bench/backend.h"
 
 extern const struct backend backend_sim;
 

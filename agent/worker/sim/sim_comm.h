@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "agent/worker/backend.h"
+#include "agent/worker/bench/backend.h"
 #include "agent/worker/sim/hub.h"
 #include "agent/worker/sim/model.h"
 #include "agent/worker/sim/params.h"

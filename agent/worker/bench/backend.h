@@ -1,0 +1,214 @@
+/* backend.h - what carries the bytes of a benchmark: one table per kind of memory and
+ * network. The bench loop (bench.h) knows nothing else of it.
+ *
+ * A communicator belongs to one thread. Every call that takes one is made by all ranks in
+ * the same order, but for read, write, fill, memory and the destroy functions. A call
+ * that fails leaves the communicator usable only for lost_peer, abort and destroy. */
+#ifndef RINGBENCH_WORKER_BENCH_BACKEND_H
+#define RINGBENCH_WORKER_BENCH_BACKEND_H
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/worker/data/pattern.h"
+#include "agent/worker/group/store_client.h"
+#include "common/base/error.h"
+#include "common/spec/collective.h"
+#include "common/spec/traffic.h"
+
+struct backend_comm; /* each backend's own */
+struct case_file;
+
+/* What a communicator is made from; borrowed until create returns, but for `stop`. */
+struct backend_env {
+    int rank, world_size;
+    int local_rank, local_world_size; /* among this agent's ranks */
+    struct store_client *store;
+    const char *node;       /* the node's name */
+    const char *address;    /* where other nodes reach this one; NULL: loopback */
+    const char *hostid;     /* replaces the host identity; NULL: none */
+    const atomic_int *stop; /* non-zero: give up with ERROR_UNAVAILABLE, soon */
+    int64_t timeout_ms;     /* for the whole of create */
+    /* Operations finished: an asynchronous backend adds what it sees end while it waits,
+     * so that long work does not look like a stall. NULL: nobody asks. */
+    _Atomic uint64_t *finished;
+    int64_t stall_ms; /* after which the server gives the case up; 0: unknown */
+    /* End the process at once with this failure (lost: a rank of the case, or -1): for a
+     * thread that notices what the worker's own, inside a library, cannot. NULL: none. */
+    void (*give_up)(void *arg, const struct error *error, int lost);
+    void *give_up_arg;
+    /* The case, valid as long as the communicator; NULL: none. */
+    const struct case_file *file;
+    /* Where the case has several communicators at once: this rank's. n_groups 0 or 1: all
+     * ranks form one, and the rest is not set. Barriers and exchanges are over all ranks
+     * of the case in any case, collectives over the group. */
+    int n_groups, group;
+    int group_rank, group_size;
+    const int *members; /* the group's ranks; valid as long as the communicator */
+};
+
+static inline bool backend_env_is_split(const struct backend_env *env)
+{
+    return env->n_groups > 1;
+}
+
+static inline int backend_env_rank(const struct backend_env *env)
+{
+    return backend_env_is_split(env) ? env->group_rank : env->rank;
+}
+
+static inline int backend_env_size(const struct backend_env *env)
+{
+    return backend_env_is_split(env) ? env->group_size : env->world_size;
+}
+
+/* One collective. With layout L of collective_layout(): send holds L.send_count elements,
+ * recv L.recv_count; both lie in the buffers that alloc gave. Ranks are the
+ * communicator's. */
+struct backend_call {
+    enum collective_kind kind;
+    enum dtype dtype;
+    int redop; /* enum redop, or -1: none */
+    int root;  /* or -1: none */
+    const void *send;
+    void *recv;
+    size_t count;
+    const struct traffic_plan *traffic; /* of alltoallv, else NULL */
+};
+
+/* What this rank may allocate for send and receive buffer together. */
+struct backend_memory {
+    uint64_t bytes;
+    char text[200]; /* how the figure came about, for a person */
+};
+
+struct backend_compare {
+    const struct pattern *pattern;
+    const struct backend_call *call;
+    int rank;
+    unsigned ulps;
+    uint64_t first, end;
+};
+
+struct backend_wrong {
+    uint64_t count;
+    uint64_t first; /* index of the first one; only when count is not 0 */
+};
+
+struct backend {
+    const char *name;
+    unsigned collectives, dtypes, redops; /* bit masks of what it can do */
+    /* How far the average of floating point numbers may be off, in units in the last
+     * place: 0 where sums are divided, more where inputs are scaled beforehand. */
+    unsigned avg_ulps;
+    bool is_async; /* run returns early; work has ended when wait or timer_stop returns */
+    /* Nothing real is measured: probe, hello and every row say so. */
+    bool is_emulated;  /* stand-ins for libraries move the bytes */
+    bool is_simulated; /* no bytes are moved at all */
+    /* `barrier` goes the way of the data, not beside it. */
+    bool has_own_barrier;
+
+    /* {"available","reason","devices"} for --probe; a new reference, never NULL unless
+     * memory is out. Takes no communicator and may be called without any device. */
+    json_t *(*probe)(void);
+
+    struct backend_comm *(*create)(const struct backend_env *env, struct error *err);
+    /* Optional second half of create, for what can fail with peers to blame or work under
+     * way: after a failure only lost_peer and abort may follow. */
+    int (*connect)(struct backend_comm *comm, const struct backend_env *env,
+                   struct error *err);
+    /* Orderly end: waits for the peers (bounded) when all went well. NULL is fine. */
+    void (*destroy)(struct backend_comm *comm);
+    /* End without waiting for anyone, also while work hangs. */
+    void (*abort)(struct backend_comm *comm);
+
+    /* A summary for the event `phase: connected`: {"PEER": "shm"} or a string. */
+    json_t *(*transport)(struct backend_comm *comm);
+    /* Optional: further keys of that event, a new object. */
+    json_t *(*details)(struct backend_comm *comm);
+    /* Optional: add to a row what must be known wherever it is shown. */
+    void (*mark)(const struct backend_comm *comm, json_t *row);
+
+    /* Optional: keys of the event `done`, a new object; before destroy, when all went
+     * well. */
+    json_t *(*report)(struct backend_comm *comm);
+
+    int (*memory)(struct backend_comm *comm, struct backend_memory *out,
+                  struct error *err);
+    /* Two buffers of `bytes` each, at least 4096-byte aligned, touched. Once. */
+    int (*alloc)(struct backend_comm *comm, size_t bytes, void **send, void **recv,
+                 struct error *err);
+
+    /* Move bytes between host memory and a buffer; complete on return. */
+    int (*write)(struct backend_comm *comm, void *to, const void *host, size_t len,
+                 struct error *err);
+    int (*read)(struct backend_comm *comm, void *host, const void *from, size_t len,
+                struct error *err);
+    /* Repeat the `size` bytes (1 to 8) of an element over `len` bytes. */
+    int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
+                size_t len, struct error *err);
+
+    /* Optional, both or none: the check's work where the data is. They return 1 when that
+     * is not possible here; then it is done through write and read. put_input: what
+     * `rank` sends, `count` elements from the first. find_wrong: compare elements first
+     * .. end-1 of call->recv with what `rank` must receive, up to `ulps` apart. */
+    int (*put_input)(struct backend_comm *comm, const struct pattern *pattern, int rank,
+                     size_t count, void *to, struct error *err);
+    int (*find_wrong)(struct backend_comm *comm, const struct backend_compare *compare,
+                      struct backend_wrong *out, struct error *err);
+
+    /* Begin a collective; it may still be under way on return. */
+    int (*run)(struct backend_comm *comm, const struct backend_call *call,
+               struct error *err);
+    /* Everything begun is complete on this rank: results readable. */
+    int (*wait)(struct backend_comm *comm, struct error *err);
+    /* Around calls that are submitted as one (agg_iters); NULL: nothing to do. */
+    int (*group_begin)(struct backend_comm *comm, struct error *err);
+    int (*group_end)(struct backend_comm *comm, struct error *err);
+    /* Optional, all or none: what is begun between capture_begin and capture_end is
+     * recorded, not run, as long as nothing is waited for; replay begins all of it, and
+     * capture_drop forgets it once it has ended. replays: how often a row's timed calls
+     * are to be run that way; 0: they are not. */
+    long (*replays)(const struct backend_comm *comm);
+    int (*capture_begin)(struct backend_comm *comm, struct error *err);
+    int (*capture_end)(struct backend_comm *comm, struct error *err);
+    int (*replay)(struct backend_comm *comm, struct error *err);
+    void (*capture_drop)(struct backend_comm *comm);
+    /* Time of what is begun between them, on the device's own clock where it has one;
+     * stop waits for completion. */
+    int (*timer_start)(struct backend_comm *comm, struct error *err);
+    int (*timer_stop)(struct backend_comm *comm, double *us, struct error *err);
+    /* Optional, all or none: note when the device is here, as number i of 0 .. n; after
+     * the wait, the time between number i and the next. NULL: the host's clock will do,
+     * since calls are done when they return. */
+    int (*laps_begin)(struct backend_comm *comm, long n, struct error *err);
+    int (*lap)(struct backend_comm *comm, long i, struct error *err);
+    int (*lap_us)(struct backend_comm *comm, long i, double *us, struct error *err);
+    /* Optional: the clock of what is timed on the host, in ns; NULL: CLOCK_MONOTONIC. */
+    int64_t (*clock_ns)(const struct backend_comm *comm);
+    /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
+    int (*be_late)(struct backend_comm *comm, long us, struct error *err);
+
+    /* The control plane, of all ranks of the case; host memory, outside timed regions.
+     * all: world_size * len. */
+    int (*barrier)(struct backend_comm *comm, struct error *err);
+    int (*allgather)(struct backend_comm *comm, const void *mine, size_t len, void *all,
+                     struct error *err);
+
+    /* The rank of the case whose loss made a call fail, or -1. */
+    int (*lost_peer)(const struct backend_comm *comm);
+};
+
+/* Say on an object of the worker's output (may be NULL) that it is not measured. */
+static inline void backend_mark_unreal(const struct backend *backend, json_t *object)
+{
+    if (object && backend->is_emulated)
+        json_object_set_new(object, "emulated", json_true());
+    if (object && backend->is_simulated)
+        json_object_set_new(object, "simulated", json_true());
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* build_id.c - which sources this program was made from */
+#include "agent/worker/bench/build_id.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+#include "common/base/version.h"
+
+#define KEY "ringbench/build"
+#define RECORD_MAX 1024
+
+static int compare(const struct buf *stands, const char *node, struct error *err)
+{
+    json_t *first = json_parse(stands->data, stands->len, err);
+    int status = 0;
+
+    if (!first)
+        return error_prefix(err, KEY);
+    if (strcmp(json_get_str(first, "build", ""), version_build()) != 0) {
+        status = error_set(err, ERROR_CONFLICT,
+                           "the workers are of different builds: %.40s on %.100s, %.40s "
+                           "on %.100s; install the same one on all nodes",
+                           json_get_str(first, "build", "?"),
+                           json_get_str(first, "node", "?"), version_build(), node);
+    }
+    json_decref(first);
+    return status;
+}
+
+int build_id_agree(struct store_client *store, int rank, const char *node,
+                   struct error *err)
+{
+    struct buf stands;
+    json_t *own;
+    char *text;
+
+    node = node ? node : "this node";
+    own = json_pack("{s:s, s:i, s:s}", "build", version_build(), "rank", rank, "node",
+                    node);
+    text = own ? json_text(own) : NULL;
+    json_decref(own);
+    if (!text)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    buf_init(&stands, RECORD_MAX);
+    int status = store_client_compare_set(store, KEY, "", text, &stands, err);
+    if (!status && stands.len > 0)
+        status = compare(&stands, node, err);
+    buf_release(&stands);
+    free(text);
+    return status;
+}

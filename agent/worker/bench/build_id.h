@@ -1,0 +1,13 @@
+/* build_id.h - all workers of a case are of one build (see common/base/version.h) */
+#ifndef RINGBENCH_WORKER_BENCH_BUILD_ID_H
+#define RINGBENCH_WORKER_BENCH_BUILD_ID_H
+
+#include "agent/worker/group/store_client.h"
+#include "common/base/error.h"
+
+/* The first rank of the case leaves its build in the store, under ringbench/build; -1
+ * with both when this one is of another. */
+int build_id_agree(struct store_client *store, int rank, const char *node,
+                   struct error *err);
+
+#endif

@@ -1,0 +1,202 @@
+/* case_file.c - the case that a worker is started for */
+#include "agent/worker/bench/case_file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+
+#define CASE_BYTES_MAX (8u << 20)
+
+static int read_long(const json_t *json, const char *key, long min, long max, long *out,
+                     struct error *err)
+{
+    const json_t *value = json_object_get(json, key);
+
+    if (!json_is_integer(value) || json_integer_value(value) < min ||
+        json_integer_value(value) > max) {
+        return error_set(err, ERROR_INVALID, "case: %s must be a number from %ld to %ld",
+                         key, min, max);
+    }
+    *out = (long)json_integer_value(value);
+    return 0;
+}
+
+static int read_numbers(struct case_file *file, const json_t *json, struct error *err)
+{
+    long world_size = 0;
+
+    if (read_long(json, "world_size", 1, INT_MAX / 2, &world_size, err) ||
+        read_long(json, "case", 0, LONG_MAX, &file->number, err) ||
+        read_long(json, "attempt", 0, LONG_MAX, &file->attempt, err))
+        return -1;
+    file->world_size = (int)world_size;
+    file->repeat = (long)json_get_int(json, "repeat", 0);
+    file->seed = (uint64_t)json_get_int(json, "seed", 1);
+    return 0;
+}
+
+static int read_fault(struct fault *fault, const json_t *json, struct error *err)
+{
+    static const char *const kinds[] = {[FAULT_WRONG] = "wrong",
+                                        [FAULT_DIE] = "die",
+                                        [FAULT_HANG] = "hang",
+                                        [FAULT_SLOW] = "slow",
+                                        [FAULT_NO_JOIN] = "no_join"};
+    const char *kind = json_get_str(json, "kind", "");
+
+    for (int i = FAULT_WRONG; i <= FAULT_NO_JOIN; i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            fault->kind = (enum fault_kind)i;
+    if (fault->kind == FAULT_NONE) {
+        return error_set(err, ERROR_INVALID, "case: fault kind \"%s\" is not known",
+                         kind);
+    }
+    fault->rank = (int)json_get_int(json, "rank", 0);
+    fault->row = (uint64_t)json_get_int(json, "row", 0);
+    fault->index = (uint64_t)json_get_int(json, "index", 0);
+    fault->us = (long)json_get_int(json, "us", 1000);
+    return 0;
+}
+
+/* "placed": optional, [name, ranks] of each in the order of ranks. */
+static int read_nodes(struct case_file *file, const json_t *json, struct error *err)
+{
+    const json_t *array = json_object_get(json, "placed"), *item;
+    int64_t rank = 0, n = file->world_size, last;
+    size_t i;
+
+    if (json_array_size(array) == 0)
+        return 0;
+    file->nodes = calloc((size_t)n, sizeof(*file->nodes));
+    if (!file->nodes)
+        return error_set(err, ERROR_MEMORY, "case: out of memory");
+    json_array_foreach (array, i, item) {
+        const char *name = json_string_value(json_array_get(item, 0));
+        int64_t ranks = json_integer_value(json_array_get(item, 1));
+        if (!name || ranks < 1 || ranks > n - rank) {
+            return error_set(err, ERROR_INVALID,
+                             "case: placed[%zu] must be a name and how many of the %lld "
+                             "ranks it has",
+                             i, (long long)n);
+        }
+        for (last = rank + ranks; rank < last; rank++) {
+            file->nodes[rank] = strdup(name);
+            if (!file->nodes[rank])
+                return error_set(err, ERROR_MEMORY, "case: out of memory");
+        }
+    }
+    return rank == n
+               ? 0
+               : error_set(err, ERROR_INVALID, "case: placed has %lld of %lld ranks",
+                           (long long)rank, (long long)n);
+}
+
+/* By rank, as read_nodes has found them: the number of its node and its place there. */
+static void place_ranks(const json_t *placed, int *node_of, int *local_rank)
+{
+    const json_t *item;
+    size_t i;
+    int rank = 0;
+
+    json_array_foreach (placed, i, item) {
+        int ranks = (int)json_integer_value(json_array_get(item, 1));
+        for (int place = 0; place < ranks; place++, rank++) {
+            node_of[rank] = (int)i;
+            local_rank[rank] = place;
+        }
+    }
+}
+
+/* Which ranks form communicators, and so the rows; after read_nodes. */
+static int form_groups(struct case_file *file, const json_t *placed, struct error *err)
+{
+    size_t n = (size_t)file->world_size;
+    int *node_of = calloc(n, sizeof(*node_of));
+    int *local_rank = calloc(n, sizeof(*local_rank));
+    int status = node_of && local_rank ? 0 : -1;
+
+    if (!status) {
+        place_ranks(placed, node_of, local_rank);
+        status = split_form(&file->spec->split, node_of, local_rank, file->world_size,
+                            &file->groups);
+    }
+    free(node_of);
+    free(local_rank);
+    if (status)
+        return error_set(err, ERROR_MEMORY, "case: out of memory");
+    file->plan = run_spec_plan(file->spec);
+    file->plan.n_groups = file->groups.n;
+    file->plan.world_size = split_smallest(&file->groups);
+    if (file->plan.root >= file->plan.world_size) {
+        return error_set(err, ERROR_INVALID,
+                         "case: root is %ld, but the smallest group has %d ranks",
+                         file->plan.root, file->plan.world_size);
+    }
+    return 0;
+}
+
+static int parse(struct case_file *file, json_t *json, bool heed_faults,
+                 struct error *err)
+{
+    if (!json_is_object(json))
+        return error_set(err, ERROR_INVALID, "case: not an object");
+    const char *secret = json_get_str(json, "store_secret", NULL);
+
+    file->run = strdup(json_get_str(json, "run", ""));
+    file->store_secret = secret ? strdup(secret) : NULL;
+    if (!file->run || (secret && !file->store_secret))
+        return error_set(err, ERROR_MEMORY, "case: out of memory");
+    file->spec = run_spec_read_case(json, err);
+    if (!file->spec)
+        return error_prefix(err, "case");
+    if (read_numbers(file, json, err) || read_nodes(file, json, err) ||
+        form_groups(file, json_object_get(json, "placed"), err))
+        return -1;
+    if (heed_faults && file->spec->fault)
+        return read_fault(&file->fault, file->spec->fault, err);
+    return 0;
+}
+
+struct case_file *case_file_parse(json_t *json, bool heed_faults, struct error *err)
+{
+    struct case_file *file = calloc(1, sizeof(*file));
+
+    if (!file) {
+        error_set(err, ERROR_MEMORY, "case: out of memory");
+        return NULL;
+    }
+    if (parse(file, json, heed_faults, err)) {
+        case_file_destroy(file);
+        return NULL;
+    }
+    return file;
+}
+
+struct case_file *case_file_read(const char *path, bool heed_faults, struct error *err)
+{
+    json_t *json = json_read_file(path, CASE_BYTES_MAX, err);
+
+    if (!json) {
+        error_prefix(err, "case");
+        return NULL;
+    }
+    struct case_file *file = case_file_parse(json, heed_faults, err);
+    json_decref(json);
+    return file;
+}
+
+void case_file_destroy(struct case_file *file)
+{
+    if (!file)
+        return;
+    free(file->run);
+    free(file->store_secret);
+    for (int i = 0; file->nodes && i < file->world_size; i++)
+        free(file->nodes[i]);
+    free(file->nodes);
+    split_release(&file->groups);
+    run_spec_destroy(file->spec);
+    free(file);
+}

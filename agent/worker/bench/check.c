@@ -1,0 +1,352 @@
+/* check.c - whether a collective gives the right result */
+#include "agent/worker/bench/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/bench/expected.h"
+#include "agent/worker/data/pattern.h"
+
+#define BLOCK_BYTES 32768
+#define POISON 0xA5u
+
+struct wrong_element {
+    uint64_t index;
+    char expected[PATTERN_TEXT_MAX], got[PATTERN_TEXT_MAX];
+};
+
+/* One rank's findings, as they are exchanged. */
+struct findings {
+    uint64_t wrong;
+    uint32_t kept;
+    struct wrong_element first[CHECK_ERRORS_MAX];
+};
+
+struct check {
+    struct bench *bench;
+    const struct bench_row *row;
+    struct pattern *pattern;
+    size_t element;
+    char *expected, *got;     /* BLOCK_BYTES each */
+    struct findings findings; /* of the pass */
+};
+
+int check_neutralise(struct bench *bench, enum dtype type, size_t bytes,
+                     struct error *err)
+{
+    const struct backend *backend = bench->backend;
+    unsigned char one[8];
+
+    pattern_one(type, one);
+    if (backend->fill(bench->comm, bench->send, one, dtype_size(type), bytes, err))
+        return -1;
+    return backend->fill(bench->comm, bench->recv, one, dtype_size(type), bytes, err);
+}
+
+/* The whole receive side is poisoned, then the input written: in place they overlap. */
+static int write_inputs(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+    const struct collective_layout *layout = &check->row->layout;
+    unsigned char poison = POISON;
+    size_t at_once = BLOCK_BYTES / check->element;
+    char *to = (char *)(uintptr_t)check->row->call.send;
+
+    if (bench->backend->fill(bench->comm, check->row->recv_base, &poison, 1,
+                             layout->size_bytes, err))
+        return -1;
+    if (bench->backend->put_input) {
+        int status = bench->backend->put_input(
+            bench->comm, check->pattern, bench_place(bench), layout->send_count, to, err);
+        if (status <= 0)
+            return status;
+    }
+    for (size_t done = 0; done < layout->send_count; done += at_once) {
+        size_t left = layout->send_count - done;
+        size_t part = left < at_once ? left : at_once;
+        pattern_input(check->pattern, bench_place(bench), done, part, check->expected);
+        if (bench->backend->write(bench->comm, to + done * check->element,
+                                  check->expected, part * check->element, err))
+            return -1;
+    }
+    return 0;
+}
+
+static unsigned allowed_ulps(const struct check *check)
+{
+    return check->row->call.redop == REDOP_AVG ? check->bench->backend->avg_ulps : 0;
+}
+
+static bool is_right(const struct check *check, const char *expected, const char *got)
+{
+    return pattern_distance(check->row->call.dtype, expected, got) <= allowed_ulps(check);
+}
+
+static void note_wrong(struct check *check, uint64_t index, const char *expected,
+                       const char *got)
+{
+    struct findings *findings = &check->findings;
+    enum dtype type = check->row->call.dtype;
+
+    if (findings->kept < CHECK_ERRORS_MAX) {
+        struct wrong_element *element = &findings->first[findings->kept++];
+        element->index = index;
+        pattern_format(type, expected, element->expected);
+        pattern_format(type, got, element->got);
+    }
+}
+
+static void compare_block(struct check *check, uint64_t first, size_t count)
+{
+    size_t size = check->element;
+
+    if (memcmp(check->expected, check->got, count * size) == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const char *expected = check->expected + i * size, *got = check->got + i * size;
+        if (memcmp(expected, got, size) != 0 && !is_right(check, expected, got)) {
+            check->findings.wrong++;
+            note_wrong(check, first + i, expected, got);
+        }
+    }
+}
+
+/* An element that the device calls wrong, as the host sees it. */
+static int note_found(struct check *check, uint64_t index, struct error *err)
+{
+    const struct backend_call *call = &check->row->call;
+    const char *from = (const char *)call->recv + index * check->element;
+
+    expected_elements(check->pattern, call, bench_place(check->bench), index, 1,
+                      check->expected);
+    if (check->bench->backend->read(check->bench->comm, check->got, from, check->element,
+                                    err))
+        return -1;
+    if (is_right(check, check->expected, check->got)) {
+        return error_set(err, ERROR_INTERNAL,
+                         "check: element %llu is wrong to the device, but right to the "
+                         "host",
+                         (unsigned long long)index);
+    }
+    note_wrong(check, index, check->expected, check->got);
+    return 0;
+}
+
+/* 1: the device cannot. */
+static int compare_on_device(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+    struct backend_compare compare = {.pattern = check->pattern,
+                                      .call = &check->row->call,
+                                      .rank = bench_place(bench),
+                                      .ulps = allowed_ulps(check),
+                                      .end = check->row->layout.recv_count};
+    struct backend_wrong found;
+
+    int status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
+    if (status == 0)
+        check->findings.wrong += found.count;
+    while (status == 0 && found.count > 0 && check->findings.kept < CHECK_ERRORS_MAX) {
+        if (bench_stopped(bench, err) || note_found(check, found.first, err))
+            return -1;
+        compare.first = found.first + 1;
+        status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
+    }
+    return status;
+}
+
+static int compare(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+    const struct backend_call *call = &check->row->call;
+    size_t total = check->row->layout.recv_count, at_once = BLOCK_BYTES / check->element;
+
+    if (!pattern_receives(call->kind, bench_place(bench), call->root))
+        return 0;
+    if (bench->backend->find_wrong) {
+        int status = compare_on_device(check, err);
+        if (status <= 0)
+            return status;
+    }
+    for (size_t done = 0; done < total; done += at_once) {
+        size_t part = total - done < at_once ? total - done : at_once;
+        const char *from = (const char *)call->recv + done * check->element;
+        expected_elements(check->pattern, call, bench_place(bench), done, part,
+                          check->expected);
+        if (bench->backend->read(bench->comm, check->got, from, part * check->element,
+                                 err))
+            return -1;
+        compare_block(check, done, part);
+        if (bench_stopped(bench, err))
+            return -1;
+    }
+    return 0;
+}
+
+/* Tests: spoil one element of this rank's result. */
+static int spoil(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+    const struct fault *fault = &bench->file->fault;
+    unsigned char element[8];
+
+    if (fault->kind != FAULT_WRONG || fault->rank != bench->rank ||
+        fault->row != check->row->row.row ||
+        fault->index >= check->row->layout.recv_count)
+        return 0;
+    char *at = (char *)check->row->call.recv + fault->index * check->element;
+    if (bench->backend->read(bench->comm, element, at, check->element, err))
+        return -1;
+    element[check->element - 1] ^= 0x21u;
+    return bench->backend->write(bench->comm, at, element, check->element, err);
+}
+
+/* The one call; as a graph where the timed ones are. */
+static int run_call(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+    const struct backend *backend = bench->backend;
+    bool is_graph = backend->replays && backend->replays(bench->comm) > 0;
+
+    progress_begin(bench->progress);
+    if ((is_graph && backend->capture_begin(bench->comm, err)) ||
+        backend->run(bench->comm, &check->row->call, err) ||
+        (is_graph &&
+         (backend->capture_end(bench->comm, err) || backend->replay(bench->comm, err))) ||
+        backend->wait(bench->comm, err))
+        return -1;
+    if (is_graph)
+        backend->capture_drop(bench->comm);
+    progress_finish(bench->progress);
+    return 0;
+}
+
+static int one_pass(struct check *check, struct error *err)
+{
+    struct bench *bench = check->bench;
+
+    if (check->row->is_idle) {
+        int status = bench_barrier(bench, err);
+        return status ? status : bench_barrier(bench, err);
+    }
+    if (write_inputs(check, err) || bench_barrier(bench, err) || run_call(check, err))
+        return -1;
+    /* Nobody writes the next pass's input into what a peer still reads. */
+    if (bench_barrier(bench, err) || spoil(check, err))
+        return -1;
+    return compare(check, err);
+}
+
+static void list_errors(const struct findings *found, int rank, json_t *errors)
+{
+    for (uint32_t i = 0; i < found->kept; i++) {
+        const struct wrong_element *element = &found->first[i];
+        if (json_array_size(errors) < CHECK_ERRORS_MAX) {
+            json_array_append_new(errors,
+                                  json_pack("{s:i, s:I, s:s, s:s}", "rank", rank, "index",
+                                            (json_int_t)element->index, "expected",
+                                            element->expected, "got", element->got));
+        }
+    }
+}
+
+/* Sum up by group; true if there is anything to list. */
+static bool add_counts(const struct check *check, const uint64_t *counts, uint64_t *wrong)
+{
+    const struct split_groups *groups = &check->bench->file->groups;
+    bool has_wrong = false;
+
+    for (int rank = 0; rank < groups->n_ranks; rank++) {
+        wrong[groups->of[rank]] += counts[rank];
+        has_wrong = has_wrong || counts[rank] > 0;
+    }
+    return has_wrong;
+}
+
+static int combine(struct check *check, uint64_t *wrong, json_t **errors, bool *has_wrong,
+                   struct error *err)
+{
+    const struct split_groups *groups = &check->bench->file->groups;
+    size_t n = (size_t)groups->n_ranks;
+    struct findings *all = calloc(n, sizeof(*all));
+    uint64_t *counts = calloc(n, sizeof(*counts));
+    int status = all && counts ? 0 : error_set(err, ERROR_MEMORY, "check: out of memory");
+
+    if (!status) {
+        status = bench_allgather(check->bench, &check->findings.wrong, sizeof(*counts),
+                                 counts, err);
+    }
+    *has_wrong = !status && add_counts(check, counts, wrong);
+    if (*has_wrong) {
+        status = bench_allgather(check->bench, &check->findings, sizeof(check->findings),
+                                 all, err);
+        for (int rank = 0; !status && rank < groups->n_ranks; rank++)
+            list_errors(&all[rank], rank, errors[groups->of[rank]]);
+    }
+    free(all);
+    free(counts);
+    return status;
+}
+
+/* Other data in every row and pass. */
+static uint64_t pass_seed(const struct check *check, long pass)
+{
+    uint64_t row = check->row->row.row;
+
+    return check->bench->file->seed * UINT64_C(1000003) + row * UINT64_C(1009) +
+           (uint64_t)pass;
+}
+
+/* As in nccl-tests a pass with wrong elements is the last one. */
+static int run_passes(struct check *check, long passes, uint64_t *wrong, json_t **errors,
+                      struct error *err)
+{
+    const struct backend_call *call = &check->row->call;
+    bool has_wrong = false;
+
+    for (long pass = 0; pass < passes && !has_wrong; pass++) {
+        check->pattern =
+            pattern_create(call->dtype, call->redop, bench_group_size(check->bench),
+                           pass_seed(check, pass), err);
+        int status = check->pattern ? one_pass(check, err) : -1;
+        pattern_destroy(check->pattern);
+        if (status || combine(check, wrong, errors, &has_wrong, err))
+            return -1;
+    }
+    return 0;
+}
+
+static int make_lists(int n, json_t **lists, struct error *err)
+{
+    for (int i = 0; i < n; i++) {
+        lists[i] = json_array();
+        if (!lists[i])
+            return error_set(err, ERROR_MEMORY, "check: out of memory");
+    }
+    return 0;
+}
+
+int check_row(struct bench *bench, const struct bench_row *row, long passes,
+              uint64_t *wrong, json_t **errors, struct error *err)
+{
+    struct check check = {
+        .bench = bench, .row = row, .element = dtype_size(row->call.dtype)};
+    int n_groups = bench->file->groups.n, status;
+
+    check.expected = malloc(BLOCK_BYTES);
+    check.got = malloc(BLOCK_BYTES);
+    status = check.expected && check.got
+                 ? make_lists(n_groups, errors, err)
+                 : error_set(err, ERROR_MEMORY, "check: out of memory");
+    if (!status)
+        status = run_passes(&check, passes, wrong, errors, err);
+    /* Hashed bits may be numbers that the next row's arithmetic is slow on. An idle row
+     * has none, and may be larger than the buffers. */
+    if (!status && !row->is_idle) {
+        status = check_neutralise(bench, row->call.dtype,
+                                  row->layout.size_bytes + bench->margin_bytes, err);
+    }
+    free(check.expected);
+    free(check.got);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* fault.h - tests: misbehave as the case says */
+#ifndef RINGBENCH_WORKER_BENCH_FAULT_H
+#define RINGBENCH_WORKER_BENCH_FAULT_H
+
+#include "agent/worker/bench/bench_state.h"
+
+/* What this rank is to do wrong in this row (of the whole case). Lateness is for every
+ * row. */
+enum fault_kind fault_at(const struct bench *bench, uint64_t row);
+
+/* Do it, before an operation: be late, die, or hang until told to stop (-1). */
+int fault_act(struct bench *bench, enum fault_kind kind, struct error *err);
+
+#endif

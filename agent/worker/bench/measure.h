@@ -1,0 +1,23 @@
+/* measure.h - the timed part of a row */
+#ifndef RINGBENCH_WORKER_BENCH_MEASURE_H
+#define RINGBENCH_WORKER_BENCH_MEASURE_H
+
+#include "agent/worker/bench/bench_state.h"
+
+struct measurement {
+    long iters;                     /* timed calls behind the figures */
+    double first_us;                /* the first call, slowest rank */
+    double mean_us, min_us, max_us; /* per call, over ranks */
+    double enqueue_us;              /* until a call had returned, mean over ranks */
+    double *times_us;               /* per rank of the group */
+    double *samples_us;             /* per iteration, slowest rank; NULL: not asked for */
+    long n_samples;
+};
+
+/* Warm up and time the row, in all groups at once. A collective call; every rank gets the
+ * same figures: out[group]. Release them also after a failure. */
+int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
+                struct error *err);
+void measurement_release(struct measurement *measurement);
+
+#endif

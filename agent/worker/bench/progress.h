@@ -1,0 +1,69 @@
+/* progress.h - how far the bench loop is, readable by another thread
+ *
+ * The loop only stores to atomics; a thread of its own turns them into an event each
+ * second, and ends the process when the loop does not heed a stop for too long. */
+#ifndef RINGBENCH_WORKER_BENCH_PROGRESS_H
+#define RINGBENCH_WORKER_BENCH_PROGRESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/worker/bench/events.h"
+#include "common/base/error.h"
+
+struct progress {
+    /* Written by the loop. */
+    _Alignas(128) _Atomic uint64_t begun; /* operations, over the whole case */
+    _Atomic uint64_t finished;
+    _Alignas(128) _Atomic uint64_t series, size,
+        first; /* first: begun at the row's start */
+    atomic_bool is_waiting;
+    /* The thread's. */
+    struct events *events;
+    const atomic_int *stop;
+    int interval_ms;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool is_started, is_ending;
+};
+
+/* stop: non-zero since SIGTERM. The thread blocks all signals. */
+int progress_start(struct progress *progress, struct events *events,
+                   const atomic_int *stop, struct error *err);
+void progress_stop(struct progress *progress);
+
+static inline void progress_row(struct progress *progress, uint64_t series, uint64_t size)
+{
+    uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);
+    atomic_store_explicit(&progress->series, series, memory_order_relaxed);
+    atomic_store_explicit(&progress->size, size, memory_order_relaxed);
+    atomic_store_explicit(&progress->first, begun, memory_order_relaxed);
+}
+
+static inline void progress_begin_many(struct progress *progress, uint64_t n)
+{
+    uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);
+    atomic_store_explicit(&progress->begun, begun + n, memory_order_relaxed);
+}
+
+static inline void progress_begin(struct progress *progress)
+{
+    progress_begin_many(progress, 1);
+}
+
+/* Everything begun is finished. */
+static inline void progress_finish(struct progress *progress)
+{
+    uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);
+    atomic_store_explicit(&progress->finished, begun, memory_order_relaxed);
+}
+
+static inline void progress_wait(struct progress *progress, bool is_waiting)
+{
+    atomic_store_explicit(&progress->is_waiting, is_waiting, memory_order_relaxed);
+}
+
+#endif

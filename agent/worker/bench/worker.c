@@ -1,0 +1,449 @@
+/* worker.c - what is common to all worker programs: the contract with the agent */
+#include "agent/worker/bench/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/worker/base/stacks.h"
+#include "agent/worker/bench/bench.h"
+#include "agent/worker/bench/blame.h"
+#include "agent/worker/bench/build_id.h"
+#include "agent/worker/bench/case_file.h"
+#include "agent/worker/bench/events.h"
+#include "agent/worker/bench/group.h"
+#include "agent/worker/bench/progress.h"
+#include "agent/worker/group/hostid.h"
+#include "agent/worker/group/store_client.h"
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/version.h"
+
+#define PROTOCOL 1
+#define EVENTS_FD 3
+#define JOIN_TIMEOUT_MS 300000
+#define STOP_GRACE_MS 300 /* for our own SIGTERM, when another rank got one */
+
+static atomic_int stop_requested; /* set by the signal handler */
+
+struct worker {
+    const struct backend *backend;
+    int64_t started_ns;
+    struct events events;
+    struct progress progress;
+    struct case_file *file;
+    struct store_client *store;
+    struct backend_comm *comm;
+    struct backend_env env;
+    int *members; /* of this rank's group */
+    const char *master_addr, *master_port;
+    const char *stage; /* error code of a failure here */
+};
+
+static void on_stop(int signal)
+{
+    (void)signal;
+    atomic_store_explicit(&stop_requested, 1, memory_order_relaxed);
+}
+
+static void set_up_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_stop};
+
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+static json_t *name_array(unsigned mask, int n, const char *(*name)(int))
+{
+    json_t *array = json_array();
+
+    for (int i = 0; i < n; i++)
+        if (mask & (1u << i))
+            json_array_append_new(array, json_string(name(i)));
+    return array;
+}
+
+static const char *name_of_collective(int i)
+{
+    return collective_name((enum collective_kind)i);
+}
+
+static const char *name_of_dtype(int i)
+{
+    return dtype_name((enum dtype)i);
+}
+
+static const char *name_of_redop(int i)
+{
+    return redop_name((enum redop)i);
+}
+
+static int print_probe(const struct backend *backend)
+{
+    json_t *probe = backend->probe();
+
+    if (!probe) {
+        fprintf(stderr, "out of memory\n");
+        return 1;
+    }
+    json_object_set_new(probe, "backend", json_string(backend->name));
+    json_object_set_new(probe, "version", json_string(RINGBENCH_VERSION));
+    json_object_set_new(probe, "build", json_string(version_build()));
+    backend_mark_unreal(backend, probe);
+    json_object_set_new(
+        probe, "collectives",
+        name_array(backend->collectives, COLLECTIVE_COUNT, name_of_collective));
+    json_object_set_new(probe, "dtypes",
+                        name_array(backend->dtypes, DTYPE_COUNT, name_of_dtype));
+    json_object_set_new(probe, "redops",
+                        name_array(backend->redops, REDOP_COUNT, name_of_redop));
+    int status = json_dumpf(probe, stdout, JSON_COMPACT);
+    json_decref(probe);
+    return status || printf("\n") < 0 || fflush(stdout) ? 1 : 0;
+}
+
+static double seconds_since_start(const struct worker *worker)
+{
+    return (double)(clock_monotonic_ns() - worker->started_ns) / 1e9;
+}
+
+static void emit_phase(struct worker *worker, const char *phase, json_t *more)
+{
+    json_t *event =
+        json_pack("{s:s, s:f}", "phase", phase, "seconds", seconds_since_start(worker));
+
+    if (event && more)
+        json_object_update(event, more);
+    json_decref(more);
+    events_emit(&worker->events, "phase", event);
+}
+
+static void emit_hello(struct worker *worker)
+{
+    char host[256] = "", hostid[HOSTID_MAX];
+
+    gethostname(host, sizeof(host) - 1);
+    json_t *event =
+        json_pack("{s:i, s:s, s:s, s:s, s:i, s:s, s:s}", "protocol", PROTOCOL, "backend",
+                  worker->backend->name, "version", RINGBENCH_VERSION, "build",
+                  version_build(), "pid", (int)getpid(), "host", host, "hostid",
+                  hostid_text(getenv("RINGBENCH_HOSTID"), hostid));
+    backend_mark_unreal(worker->backend, event);
+    events_emit(&worker->events, "hello", event);
+}
+
+static int read_number(const char *name, int min, int max, int *out, struct error *err)
+{
+    const char *text = getenv(name);
+    char *end;
+
+    errno = 0;
+    long value = text ? strtol(text, &end, 10) : 0;
+    if (!text || end == text || *end || errno || value < min || value > max) {
+        return error_set(err, ERROR_INVALID, "environment: %s=%s must be from %d to %d",
+                         name, text ? text : "", min, max);
+    }
+    *out = (int)value;
+    return 0;
+}
+
+static int read_environment(struct worker *worker, struct error *err)
+{
+    struct backend_env *env = &worker->env;
+
+    if (read_number("WORLD_SIZE", 1, 1 << 20, &env->world_size, err) ||
+        read_number("RANK", 0, env->world_size - 1, &env->rank, err) ||
+        read_number("LOCAL_WORLD_SIZE", 1, env->world_size, &env->local_world_size,
+                    err) ||
+        read_number("LOCAL_RANK", 0, env->local_world_size - 1, &env->local_rank, err))
+        return -1;
+    worker->master_addr = getenv("MASTER_ADDR");
+    worker->master_port = getenv("MASTER_PORT");
+    if (!worker->master_addr || !worker->master_port) {
+        return error_set(err, ERROR_INVALID,
+                         "environment: MASTER_ADDR and MASTER_PORT must be set");
+    }
+    env->node = getenv("RINGBENCH_NODE");
+    env->address = getenv("RINGBENCH_ADDRESS");
+    env->hostid = getenv("RINGBENCH_HOSTID");
+    env->stop = &stop_requested;
+    env->timeout_ms = JOIN_TIMEOUT_MS;
+    return 0;
+}
+
+static int check_supported(const struct worker *worker, struct error *err)
+{
+    const struct series_plan *plan = &worker->file->plan;
+    const struct backend *backend = worker->backend;
+
+    for (size_t i = 0; i < plan->n_collectives; i++) {
+        if (!(backend->collectives & (1u << plan->collectives[i]))) {
+            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
+                             backend->name, collective_name(plan->collectives[i]));
+        }
+    }
+    for (size_t i = 0; i < plan->n_dtypes; i++) {
+        if (!(backend->dtypes & (1u << plan->dtypes[i]))) {
+            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
+                             backend->name, dtype_name(plan->dtypes[i]));
+        }
+    }
+    for (size_t i = 0; i < plan->n_redops; i++) {
+        if (!(backend->redops & (1u << plan->redops[i]))) {
+            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
+                             backend->name, redop_name(plan->redops[i]));
+        }
+    }
+    return 0;
+}
+
+static int read_case(struct worker *worker, struct error *err)
+{
+    const char *path = getenv("RINGBENCH_CASE"),
+               *faults = getenv("RINGBENCH_ALLOW_FAULTS");
+
+    worker->stage = "bad_case";
+    if (read_environment(worker, err))
+        return -1;
+    if (!path)
+        return error_set(err, ERROR_INVALID, "environment: RINGBENCH_CASE is not set");
+    worker->file = case_file_read(path, faults && strcmp(faults, "1") == 0, err);
+    if (!worker->file)
+        return -1;
+    if (worker->file->world_size != worker->env.world_size) {
+        return error_set(err, ERROR_INVALID, "case: world_size %d, but WORLD_SIZE is %d",
+                         worker->file->world_size, worker->env.world_size);
+    }
+    return check_supported(worker, err);
+}
+
+static void emit_failure(struct worker *worker, const char *code, const char *text,
+                         int peer)
+{
+    json_t *error = json_pack("{s:s, s:s}", "code", code, "text", text);
+
+    if (error && peer >= 0)
+        json_object_set_new(error, "peer", json_integer(peer));
+    events_emit_last(&worker->events, "done",
+                     json_pack("{s:b, s:o}", "ok", 0, "error", error));
+}
+
+/* What went well, with what the backend has to say of it in the end. */
+static json_t *success_of(const struct worker *worker)
+{
+    json_t *done = json_pack("{s:b}", "ok", 1);
+    json_t *report =
+        worker->backend->report ? worker->backend->report(worker->comm) : NULL;
+
+    if (done && report)
+        json_object_update(done, report);
+    json_decref(report);
+    return done;
+}
+
+static bool is_stopping(void)
+{
+    return atomic_load_explicit(&stop_requested, memory_order_relaxed) != 0;
+}
+
+static void sleep_ms(long ms)
+{
+    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+static int join(struct worker *worker, struct error *err)
+{
+    const struct fault *fault = &worker->file->fault;
+    int64_t joined;
+
+    worker->stage = "rendezvous";
+    while (fault->kind == FAULT_NO_JOIN && fault->rank == worker->env.rank) {
+        if (is_stopping())
+            return error_set(err, ERROR_UNAVAILABLE, "told to stop");
+        sleep_ms(10);
+    }
+    worker->store = store_client_connect(worker->master_addr, worker->master_port,
+                                         JOIN_TIMEOUT_MS, &stop_requested, err);
+    if (!worker->store)
+        return -1;
+    store_client_set_secret(worker->store, worker->file->store_secret);
+    if (build_id_agree(worker->store, worker->env.rank, worker->env.node, err) ||
+        store_client_add(worker->store, "ringbench/joined", 1, &joined, err))
+        return -1;
+    emit_phase(worker, "joined", NULL);
+    return 0;
+}
+
+/* From another thread, while the worker's own is stuck. */
+static void give_up(void *arg, const struct error *error, int lost)
+{
+    if (error->code == ERROR_UNAVAILABLE)
+        emit_failure(arg, "cancelled", error->text, -1);
+    else
+        emit_failure(arg, lost >= 0 ? "peer_lost" : "internal", error->text, lost);
+    fflush(NULL);
+    _exit(1);
+}
+
+static int form(struct worker *worker, struct error *err)
+{
+    worker->stage = "connect";
+    worker->env.store = worker->store;
+    worker->env.finished = &worker->progress.finished;
+    worker->env.stall_ms = worker->file->spec->stall_s * 1000;
+    worker->env.file = worker->file;
+    worker->env.give_up = give_up;
+    worker->env.give_up_arg = worker;
+    if (group_find(worker->file, &worker->env, &worker->members, err))
+        return -1;
+    worker->comm = worker->backend->create(&worker->env, err);
+    if (!worker->comm || (worker->backend->connect &&
+                          worker->backend->connect(worker->comm, &worker->env, err)))
+        return -1;
+    json_t *more =
+        json_pack("{s:o}", "transport", worker->backend->transport(worker->comm));
+    if (more && worker->backend->details) {
+        json_t *details = worker->backend->details(worker->comm);
+        json_object_update(more, details);
+        json_decref(details);
+    }
+    emit_phase(worker, "connected", more);
+    return 0;
+}
+
+static int measure(struct worker *worker, struct error *err)
+{
+    struct bench bench = {.backend = worker->backend,
+                          .comm = worker->comm,
+                          .file = worker->file,
+                          .events = &worker->events,
+                          .progress = &worker->progress,
+                          .stop = &stop_requested,
+                          .rank = worker->env.rank};
+
+    worker->stage = "internal";
+    emit_phase(worker, "running", NULL);
+    if (bench_run(&bench, err))
+        return -1;
+    emit_phase(worker, "finishing", NULL);
+    return 0;
+}
+
+static int run(struct worker *worker, struct error *err)
+{
+    if (read_case(worker, err) ||
+        progress_start(&worker->progress, &worker->events, &stop_requested, err))
+        return -1;
+    return join(worker, err) || form(worker, err) || measure(worker, err) ? -1 : 0;
+}
+
+static const char *code_of(const struct worker *worker, const struct error *error)
+{
+    switch (error->code) {
+    case ERROR_MEMORY:
+        return "memory";
+    case ERROR_UNSUPPORTED:
+        return "unsupported";
+    case ERROR_INVALID:
+        return "bad_case";
+    default:
+        return worker->stage;
+    }
+}
+
+/* Report a failure: who or what is to blame is settled with the other ranks. */
+static void fail(struct worker *worker, const struct error *error)
+{
+    int self = worker->env.rank;
+    bool is_silence = error->code == ERROR_UNREACHABLE;
+    /* A peer that is gone is to blame only for what failed by that. */
+    int lost = worker->comm && (error->code == ERROR_PEER || is_silence)
+                   ? worker->backend->lost_peer(worker->comm)
+                   : -1;
+    bool was_stopped = error->code == ERROR_UNAVAILABLE && is_stopping();
+    struct blame blame = {lost >= 0 && !was_stopped ? lost : self, was_stopped, *error};
+
+    if (worker->store)
+        blame_settle(worker->store, &blame);
+    if (blame.is_cancelled && blame.rank != self)
+        for (int ms = 0; ms < STOP_GRACE_MS && !is_stopping(); ms += 10)
+            sleep_ms(10);
+    if (is_stopping())
+        emit_failure(worker, "cancelled", "told to stop", -1);
+    else if (lost >= 0 && blame.rank != self && !is_silence)
+        emit_failure(worker, "peer_lost", blame.error.text, blame.rank);
+    else if (lost >= 0)
+        emit_failure(worker, "peer_lost", error->text, lost);
+    else
+        emit_failure(worker, code_of(worker, error), error->text, -1);
+}
+
+static int finish(struct worker *worker, int status, const struct error *error)
+{
+    const struct backend *backend = worker->backend;
+
+    if (status) {
+        fail(worker, error);
+        backend->abort(worker->comm);
+    } else {
+        json_t *done = success_of(worker);
+        backend->destroy(worker->comm);
+        events_emit_last(&worker->events, "done", done);
+    }
+    progress_stop(&worker->progress);
+    store_client_destroy(worker->store);
+    case_file_destroy(worker->file);
+    free(worker->members);
+    events_release(&worker->events);
+    return status ? 1 : 0;
+}
+
+static int work(const struct backend *backend)
+{
+    struct worker worker = {.backend = backend, .started_ns = clock_monotonic_ns()};
+    struct error error = {0};
+
+    if (fcntl(EVENTS_FD, F_GETFD) < 0) {
+        fprintf(stderr,
+                "descriptor %d is not open: this program is started by "
+                "ringbench-agent; see also --probe\n",
+                EVENTS_FD);
+        return 2;
+    }
+    fcntl(EVENTS_FD, F_SETFD, FD_CLOEXEC);
+    set_up_signals();
+    if (stacks_start(&error))
+        log_warn("a stall will show no stacks: %s", error.text);
+    if (events_init(&worker.events, EVENTS_FD))
+        return 2;
+    emit_hello(&worker);
+    int status = run(&worker, &error);
+    return finish(&worker, status, &error);
+}
+
+int worker_main(int argc, char **argv, const struct backend *backend)
+{
+    log_init("ringbench-worker", LOG_INFO);
+    if (argc == 1)
+        return work(backend);
+    if (argc == 2 && strcmp(argv[1], "--probe") == 0)
+        return print_probe(backend);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        char name[64];
+
+        snprintf(name, sizeof(name), "ringbench-worker-%s", backend->name);
+        return version_print(name) ? 1 : 0;
+    }
+    fprintf(stderr, "usage: ringbench-worker-%s [--probe | --version]\n", backend->name);
+    return 2;
+}

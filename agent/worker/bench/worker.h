@@ -1,0 +1,10 @@
+/* worker.h - what is common to all worker programs: the contract with the agent */
+#ifndef RINGBENCH_WORKER_BENCH_WORKER_H
+#define RINGBENCH_WORKER_BENCH_WORKER_H
+
+#include "agent/worker/bench/backend.h"
+
+/* main() of ringbench-worker-BACKEND (docs/worker-contract.md). */
+int worker_main(int argc, char **argv, const struct backend *backend);
+
+#endif
