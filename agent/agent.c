@@ -11,13 +11,13 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "agent/config/inherit.h"
 #include "agent/inventory/inventory.h"
 #include "agent/inventory/probe.h"
 #include "agent/link/identity.h"
 #include "agent/link/link.h"
 #include "agent/link/outbox.h"
 #include "agent/link/spool.h"
-#include "agent/process/inherit.h"
 #include "agent/process/leftovers.h"
 #include "agent/process/process.h"
 #include "agent/process/supervisor.h"

@@ -2,7 +2,7 @@
 #ifndef RINGBENCH_AGENT_AGENT_H
 #define RINGBENCH_AGENT_AGENT_H
 
-#include "agent/link/config.h"
+#include "agent/config/config.h"
 #include "common/base/error.h"
 
 /* Run until the agent leaves. Returns the exit status, with the reason in *err unless it

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "agent/agent.h"
-#include "agent/link/config.h"
+#include "agent/config/config.h"
 #include "common/base/log.h"
 
 static int run(const struct agent_config *config)

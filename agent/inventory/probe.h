@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <uv.h>
 
-#include "agent/process/env_list.h"
+#include "agent/config/env_list.h"
 #include "agent/process/process.h"
 #include "common/base/error.h"
 #include "common/base/options.h"

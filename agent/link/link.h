@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <uv.h>
 
+#include "agent/config/config.h"
 #include "agent/link/command.h"
-#include "agent/link/config.h"
 #include "agent/link/identity.h"
 #include "agent/link/outbox.h"
 #include "common/base/error.h"

@@ -2,8 +2,8 @@
 #ifndef RINGBENCH_AGENT_PROCESS_CASE_START_H
 #define RINGBENCH_AGENT_PROCESS_CASE_START_H
 
+#include "agent/config/env_list.h"
 #include "agent/link/command.h"
-#include "agent/process/env_list.h"
 #include "common/base/error.h"
 #include "common/base/options.h"
 

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <uv.h>
 
+#include "agent/config/env_list.h"
 #include "agent/link/command.h"
 #include "agent/link/outbox.h"
-#include "agent/process/env_list.h"
 #include "agent/process/program_list.h"
 #include "common/base/error.h"
 #include "common/base/options.h"

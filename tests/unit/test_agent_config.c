@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "agent/link/config.h"
+#include "agent/config/config.h"
 #include "common/base/json_util.h"
 
 #define ARGS_MAX 8

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "agent/process/inherit.h"
+#include "agent/config/inherit.h"
 
 static char site[] = "SITE_*", key[] = "OUR_KEY";
 static char *items[] = {site, key};

@@ -1,6 +1,6 @@
 /* env_list.h - an environment that is being put together for a child process */
-#ifndef RINGBENCH_AGENT_PROCESS_ENV_LIST_H
-#define RINGBENCH_AGENT_PROCESS_ENV_LIST_H
+#ifndef RINGBENCH_AGENT_CONFIG_ENV_LIST_H
+#define RINGBENCH_AGENT_CONFIG_ENV_LIST_H
 
 #include <stddef.h>
 

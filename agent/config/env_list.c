@@ -1,5 +1,5 @@
 /* env_list.c - an environment that is being put together for a child process */
-#include "agent/process/env_list.h"
+#include "agent/config/env_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

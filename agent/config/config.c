@@ -1,5 +1,5 @@
 /* config.c - the agent's options and what follows from them */
-#include "agent/link/config.h"
+#include "agent/config/config.h"
 
 #include <ctype.h>
 #include <curl/curl.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/process/inherit.h"
+#include "agent/config/inherit.h"
 #include "common/base/clean_text.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"

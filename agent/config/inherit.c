@@ -1,5 +1,5 @@
 /* inherit.c - what of the agent's own environment its workers and programs get */
-#include "agent/process/inherit.h"
+#include "agent/config/inherit.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* config.h - what the agent was told: its options, the files they name, and the defaults
  * that it finds on the host */
-#ifndef RINGBENCH_AGENT_LINK_CONFIG_H
-#define RINGBENCH_AGENT_LINK_CONFIG_H
+#ifndef RINGBENCH_AGENT_CONFIG_CONFIG_H
+#define RINGBENCH_AGENT_CONFIG_CONFIG_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "agent/process/env_list.h"
+#include "agent/config/env_list.h"
 #include "common/base/error.h"
 #include "common/base/log.h"
 #include "common/base/options.h"

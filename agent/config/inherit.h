@@ -3,12 +3,12 @@
  *
  * It keeps secrets out of the output that a run shows. It is no wall: whatever runs here
  * runs as the agent's user. */
-#ifndef RINGBENCH_AGENT_PROCESS_INHERIT_H
-#define RINGBENCH_AGENT_PROCESS_INHERIT_H
+#ifndef RINGBENCH_AGENT_CONFIG_INHERIT_H
+#define RINGBENCH_AGENT_CONFIG_INHERIT_H
 
 #include <stdbool.h>
 
-#include "agent/process/env_list.h"
+#include "agent/config/env_list.h"
 #include "common/base/error.h"
 #include "common/base/options.h"
 
