@@ -1,0 +1,2 @@
+add_test(NAME unit_layers COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR}
+    -P ${CMAKE_CURRENT_LIST_DIR}/check/layers.cmake)
