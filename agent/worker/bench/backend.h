@@ -98,6 +98,48 @@ struct backend_wrong {
     uint64_t first; /* index of the first one; only when count is not 0 */
 };
 
+/* Optional groups of a backend's functions: a backend has all of a group or none of it.
+ */
+
+/* The check's work where the data is. Both return 1 when that is not possible here; then
+ * it is done through write and read. */
+struct backend_check {
+    /* What `rank` sends, `count` elements from the first. */
+    int (*put_input)(struct backend_comm *comm, const struct pattern *pattern, int rank,
+                     size_t count, void *to, struct error *err);
+    /* Compare elements first .. end-1 of call->recv with what `rank` must receive, up to
+     * `ulps` apart. */
+    int (*find_wrong)(struct backend_comm *comm, const struct backend_compare *compare,
+                      struct backend_wrong *out, struct error *err);
+};
+
+/* Around calls that are submitted as one (agg_iters). */
+struct backend_batch {
+    int (*begin)(struct backend_comm *comm, struct error *err);
+    int (*end)(struct backend_comm *comm, struct error *err);
+};
+
+/* What is begun between begin and end is recorded, not run, as long as nothing is waited
+ * for. */
+struct backend_graph {
+    /* How often a row's timed calls are to be run that way; 0: they are not. */
+    long (*replays)(const struct backend_comm *comm);
+    int (*begin)(struct backend_comm *comm, struct error *err);
+    int (*end)(struct backend_comm *comm, struct error *err);
+    int (*replay)(struct backend_comm *comm, struct error *err); /* begin all of it */
+    void (*drop)(struct backend_comm *comm); /* forget it, once it has ended */
+};
+
+/* When the device was where. Without: the host's clock will do, since calls are done when
+ * they return. */
+struct backend_laps {
+    int (*begin)(struct backend_comm *comm, long n, struct error *err);
+    /* It is here, as number i of 0 .. n. */
+    int (*mark)(struct backend_comm *comm, long i, struct error *err);
+    /* After the wait: the time between number i and the next. */
+    int (*us)(struct backend_comm *comm, long i, double *us, struct error *err);
+};
+
 struct backend {
     const char *name;
     unsigned collectives, dtypes, redops; /* bit masks of what it can do */
@@ -151,42 +193,15 @@ struct backend {
     int (*fill)(struct backend_comm *comm, void *to, const void *element, size_t size,
                 size_t len, struct error *err);
 
-    /* Optional, both or none: the check's work where the data is. They return 1 when that
-     * is not possible here; then it is done through write and read. put_input: what
-     * `rank` sends, `count` elements from the first. find_wrong: compare elements first
-     * .. end-1 of call->recv with what `rank` must receive, up to `ulps` apart. */
-    int (*put_input)(struct backend_comm *comm, const struct pattern *pattern, int rank,
-                     size_t count, void *to, struct error *err);
-    int (*find_wrong)(struct backend_comm *comm, const struct backend_compare *compare,
-                      struct backend_wrong *out, struct error *err);
-
     /* Begin a collective; it may still be under way on return. */
     int (*run)(struct backend_comm *comm, const struct backend_call *call,
                struct error *err);
     /* Everything begun is complete on this rank: results readable. */
     int (*wait)(struct backend_comm *comm, struct error *err);
-    /* Around calls that are submitted as one (agg_iters); NULL: nothing to do. */
-    int (*group_begin)(struct backend_comm *comm, struct error *err);
-    int (*group_end)(struct backend_comm *comm, struct error *err);
-    /* Optional, all or none: what is begun between capture_begin and capture_end is
-     * recorded, not run, as long as nothing is waited for; replay begins all of it, and
-     * capture_drop forgets it once it has ended. replays: how often a row's timed calls
-     * are to be run that way; 0: they are not. */
-    long (*replays)(const struct backend_comm *comm);
-    int (*capture_begin)(struct backend_comm *comm, struct error *err);
-    int (*capture_end)(struct backend_comm *comm, struct error *err);
-    int (*replay)(struct backend_comm *comm, struct error *err);
-    void (*capture_drop)(struct backend_comm *comm);
     /* Time of what is begun between them, on the device's own clock where it has one;
      * stop waits for completion. */
     int (*timer_start)(struct backend_comm *comm, struct error *err);
     int (*timer_stop)(struct backend_comm *comm, double *us, struct error *err);
-    /* Optional, all or none: note when the device is here, as number i of 0 .. n; after
-     * the wait, the time between number i and the next. NULL: the host's clock will do,
-     * since calls are done when they return. */
-    int (*laps_begin)(struct backend_comm *comm, long n, struct error *err);
-    int (*lap)(struct backend_comm *comm, long i, struct error *err);
-    int (*lap_us)(struct backend_comm *comm, long i, double *us, struct error *err);
     /* Optional: the clock of what is timed on the host, in ns; NULL: CLOCK_MONOTONIC. */
     int64_t (*clock_ns)(const struct backend_comm *comm);
     /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
@@ -200,6 +215,11 @@ struct backend {
 
     /* The rank of the case whose loss made a call fail, or -1. */
     int (*lost_peer)(const struct backend_comm *comm);
+
+    const struct backend_check *check; /* NULL: on the host */
+    const struct backend_batch *batch; /* NULL: nothing to do around calls */
+    const struct backend_graph *graph; /* NULL: calls are not recorded */
+    const struct backend_laps *laps;   /* NULL: the host's clock */
 };
 
 /* Say on an object of the worker's output (may be NULL) that it is not measured. */

@@ -40,3 +40,10 @@ int bench_group_size(const struct bench *bench)
 {
     return bench->file->groups.sizes[bench_group(bench)];
 }
+
+long bench_replays(const struct bench *bench)
+{
+    const struct backend_graph *graph = bench->backend->graph;
+
+    return graph ? graph->replays(bench->comm) : 0;
+}

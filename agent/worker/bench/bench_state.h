@@ -46,6 +46,9 @@ int bench_group(const struct bench *bench);
 int bench_place(const struct bench *bench);
 int bench_group_size(const struct bench *bench);
 
+/* How often a row's timed calls are replayed as a graph; 0: they are called. */
+long bench_replays(const struct bench *bench);
+
 /* Whether the process was told to stop: -1 with ERROR_UNAVAILABLE. */
 int bench_stopped(const struct bench *bench, struct error *err);
 

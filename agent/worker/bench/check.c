@@ -55,8 +55,8 @@ static int write_inputs(struct check *check, struct error *err)
     if (bench->backend->fill(bench->comm, check->row->recv_base, &poison, 1,
                              layout->size_bytes, err))
         return -1;
-    if (bench->backend->put_input) {
-        int status = bench->backend->put_input(
+    if (bench->backend->check) {
+        int status = bench->backend->check->put_input(
             bench->comm, check->pattern, bench_place(bench), layout->send_count, to, err);
         if (status <= 0)
             return status;
@@ -143,14 +143,14 @@ static int compare_on_device(struct check *check, struct error *err)
                                       .end = check->row->layout.recv_count};
     struct backend_wrong found;
 
-    int status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
+    int status = bench->backend->check->find_wrong(bench->comm, &compare, &found, err);
     if (status == 0)
         check->findings.wrong += found.count;
     while (status == 0 && found.count > 0 && check->findings.kept < CHECK_ERRORS_MAX) {
         if (bench_stopped(bench, err) || note_found(check, found.first, err))
             return -1;
         compare.first = found.first + 1;
-        status = bench->backend->find_wrong(bench->comm, &compare, &found, err);
+        status = bench->backend->check->find_wrong(bench->comm, &compare, &found, err);
     }
     return status;
 }
@@ -163,7 +163,7 @@ static int compare(struct check *check, struct error *err)
 
     if (!pattern_receives(call->kind, bench_place(bench), call->root))
         return 0;
-    if (bench->backend->find_wrong) {
+    if (bench->backend->check) {
         int status = compare_on_device(check, err);
         if (status <= 0)
             return status;
@@ -206,17 +206,16 @@ static int run_call(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
     const struct backend *backend = bench->backend;
-    bool is_graph = backend->replays && backend->replays(bench->comm) > 0;
+    const struct backend_graph *graph = bench_replays(bench) > 0 ? backend->graph : NULL;
 
     progress_begin(bench->progress);
-    if ((is_graph && backend->capture_begin(bench->comm, err)) ||
+    if ((graph && graph->begin(bench->comm, err)) ||
         backend->run(bench->comm, &check->row->call, err) ||
-        (is_graph &&
-         (backend->capture_end(bench->comm, err) || backend->replay(bench->comm, err))) ||
+        (graph && (graph->end(bench->comm, err) || graph->replay(bench->comm, err))) ||
         backend->wait(bench->comm, err))
         return -1;
-    if (is_graph)
-        backend->capture_drop(bench->comm);
+    if (graph)
+        graph->drop(bench->comm);
     progress_finish(bench->progress);
     return 0;
 }

@@ -48,13 +48,14 @@ static int submit(struct loop *loop, struct error *err)
     const struct backend *backend = loop->bench->backend;
     struct backend_comm *comm = loop->bench->comm;
     long agg_iters = loop->bench->file->spec->agg_iters;
+    const struct backend_batch *batch = agg_iters > 1 ? backend->batch : NULL;
 
     if (loop->row->is_idle)
         return 0;
     if (loop->fault != FAULT_NONE && !loop->is_capturing &&
         fault_act(loop->bench, loop->fault, err))
         return -1;
-    if (agg_iters > 1 && backend->group_begin && backend->group_begin(comm, err))
+    if (batch && batch->begin(comm, err))
         return -1;
     for (long i = 0; i < agg_iters; i++) {
         if (!loop->is_capturing)
@@ -63,7 +64,7 @@ static int submit(struct loop *loop, struct error *err)
         if (backend->run(comm, &loop->call, err))
             return -1;
     }
-    if (agg_iters > 1 && backend->group_end && backend->group_end(comm, err))
+    if (batch && batch->end(comm, err))
         return -1;
     if (!backend->is_async)
         progress_finish(loop->bench->progress);
@@ -104,11 +105,6 @@ static int warm_up(struct loop *loop, double *first_us, struct error *err)
     return 0;
 }
 
-static long replays_of(const struct bench *bench)
-{
-    return bench->backend->replays ? bench->backend->replays(bench->comm) : 0;
-}
-
 static double per_call_us(const struct loop *loop, int64_t ns)
 {
     const struct run_spec *spec = loop->bench->file->spec;
@@ -119,9 +115,10 @@ static double per_call_us(const struct loop *loop, int64_t ns)
 static int begin_laps(struct loop *loop, struct error *err)
 {
     const struct bench *bench = loop->bench;
+    const struct backend_laps *laps = bench->backend->laps;
 
-    return bench->file->spec->per_iter && bench->backend->laps_begin
-               ? bench->backend->laps_begin(bench->comm, bench->file->spec->iters, err)
+    return bench->file->spec->per_iter && laps
+               ? laps->begin(bench->comm, bench->file->spec->iters, err)
                : 0;
 }
 
@@ -134,8 +131,9 @@ static int lap(struct loop *loop, long i, struct error *err)
         loop->laps[i] = now_ns(loop);
         return 0;
     }
-    return loop->bench->file->spec->per_iter ? backend->lap(loop->bench->comm, i, err)
-                                             : 0;
+    return loop->bench->file->spec->per_iter
+               ? backend->laps->mark(loop->bench->comm, i, err)
+               : 0;
 }
 
 /* After the wait: what lies between the laps. */
@@ -148,7 +146,7 @@ static int take_laps(struct loop *loop, struct error *err)
         double us;
         if (loop->laps)
             us = (double)(loop->laps[i + 1] - loop->laps[i]) / 1e3;
-        else if (backend->lap_us(loop->bench->comm, i, &us, err))
+        else if (backend->laps->us(loop->bench->comm, i, &us, err))
             return -1;
         loop->samples[i] = us / (double)spec->agg_iters;
     }
@@ -208,15 +206,15 @@ static int time_blocking(struct loop *loop, struct own_figures *own, struct erro
 
 static int capture(struct loop *loop, struct error *err)
 {
-    const struct backend *backend = loop->bench->backend;
+    const struct backend_graph *graph = loop->bench->backend->graph;
     struct backend_comm *comm = loop->bench->comm;
 
-    if (backend->capture_begin(comm, err))
+    if (graph->begin(comm, err))
         return -1;
     loop->is_capturing = true;
     int status = submit_all(loop, err);
     loop->is_capturing = false;
-    return status || backend->capture_end(comm, err) ? -1 : 0;
+    return status || graph->end(comm, err) ? -1 : 0;
 }
 
 static int replay(struct loop *loop, struct error *err)
@@ -229,7 +227,7 @@ static int replay(struct loop *loop, struct error *err)
         (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err)))
         return -1;
     progress_begin_many(bench->progress, calls);
-    return bench->backend->replay(bench->comm, err);
+    return bench->backend->graph->replay(bench->comm, err);
 }
 
 /* All calls as one graph, which is launched again and again. */
@@ -248,13 +246,13 @@ static int time_graph(struct loop *loop, long replays, struct own_figures *own,
     if (wait_for_all(loop, err))
         return -1;
     own->mean_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
-    bench->backend->capture_drop(bench->comm);
+    bench->backend->graph->drop(bench->comm);
     return 0;
 }
 
 static int time_throughput(struct loop *loop, struct own_figures *own, struct error *err)
 {
-    long replays = replays_of(loop->bench);
+    long replays = bench_replays(loop->bench);
 
     if (replays > 0)
         return time_graph(loop, replays, own, err);
@@ -359,13 +357,13 @@ static int prepare(struct loop *loop, struct measurement *out, struct error *err
     bool has_samples = file->spec->timing == TIMING_ISOLATED || file->spec->per_iter;
     size_t iters = (size_t)file->spec->iters;
     bool is_whole = true;
-    long replays = replays_of(loop->bench);
+    long replays = bench_replays(loop->bench);
 
     if (has_samples) {
         loop->samples = calloc(iters, sizeof(*loop->samples));
         is_whole = loop->samples != NULL;
     }
-    if (file->spec->per_iter && !loop->bench->backend->lap) {
+    if (file->spec->per_iter && !loop->bench->backend->laps) {
         loop->laps = calloc(iters + 1, sizeof(*loop->laps));
         is_whole = is_whole && loop->laps;
     }

@@ -288,13 +288,13 @@ static int nccl_run(struct backend_comm *comm, const struct backend_call *call,
     return comm_run(comm, call, err) || backlog_add(comm, 1, err) ? -1 : 0;
 }
 
-static int nccl_group_begin(struct backend_comm *comm, struct error *err)
+static int nccl_batch_begin(struct backend_comm *comm, struct error *err)
 {
     comm->backlog.is_in_group = true;
     return comm_nccl(comm, comm->nccl.call.group_start(), "ncclGroupStart", err);
 }
 
-static int nccl_group_end(struct backend_comm *comm, struct error *err)
+static int nccl_batch_end(struct backend_comm *comm, struct error *err)
 {
     comm->backlog.is_in_group = false;
     nccl_guard_enter(&comm->guard, "ncclGroupEnd");
@@ -347,6 +347,12 @@ static int nccl_lost_peer(const struct backend_comm *comm)
     return comm->mesh->watch.lost;
 }
 
+static const struct backend_check check = {kernels_put_input, kernels_find_wrong};
+static const struct backend_batch batch = {nccl_batch_begin, nccl_batch_end};
+static const struct backend_graph graph = {
+    nccl_replays, comm_capture_begin, comm_capture_end, comm_replay, comm_capture_drop};
+static const struct backend_laps laps = {comm_laps_begin, comm_lap, comm_lap_us};
+
 static const struct backend table = {
     .name = "nccl",
     .collectives = (1u << COLLECTIVE_COUNT) - 1,
@@ -368,25 +374,17 @@ static const struct backend table = {
     .write = comm_write,
     .read = comm_read,
     .fill = comm_fill,
-    .put_input = kernels_put_input,
-    .find_wrong = kernels_find_wrong,
     .run = nccl_run,
     .wait = comm_wait,
-    .group_begin = nccl_group_begin,
-    .group_end = nccl_group_end,
-    .replays = nccl_replays,
-    .capture_begin = comm_capture_begin,
-    .capture_end = comm_capture_end,
-    .replay = comm_replay,
-    .capture_drop = comm_capture_drop,
-    .laps_begin = comm_laps_begin,
-    .lap = comm_lap,
-    .lap_us = comm_lap_us,
     .timer_start = nccl_timer_start,
     .timer_stop = nccl_timer_stop,
     .barrier = nccl_barrier,
     .allgather = nccl_allgather,
     .lost_peer = nccl_lost_peer,
+    .check = &check,
+    .batch = &batch,
+    .graph = &graph,
+    .laps = &laps,
 };
 
 struct backend backend_nccl(void)

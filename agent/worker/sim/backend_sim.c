@@ -289,7 +289,7 @@ static int sim_wait(struct backend_comm *comm, struct error *err)
     return sim_comm_settle(comm, err);
 }
 
-static int sim_group_begin(struct backend_comm *comm, struct error *err)
+static int sim_batch_begin(struct backend_comm *comm, struct error *err)
 {
     (void)err;
     comm->in_group = true;
@@ -297,7 +297,7 @@ static int sim_group_begin(struct backend_comm *comm, struct error *err)
     return 0;
 }
 
-static int sim_group_end(struct backend_comm *comm, struct error *err)
+static int sim_batch_end(struct backend_comm *comm, struct error *err)
 {
     (void)err;
     comm->in_group = false;
@@ -343,6 +343,9 @@ static int sim_lost_peer(const struct backend_comm *comm)
     return hub_lost(comm->hub);
 }
 
+static const struct backend_check check = {sim_put_input, sim_find_wrong};
+static const struct backend_batch batch = {sim_batch_begin, sim_batch_end};
+
 const struct backend backend_sim = {
     .name = "sim",
     .collectives = (1u << COLLECTIVE_COUNT) - 1,
@@ -361,12 +364,8 @@ const struct backend backend_sim = {
     .write = sim_write,
     .read = sim_read,
     .fill = sim_fill,
-    .put_input = sim_put_input,
-    .find_wrong = sim_find_wrong,
     .run = sim_run,
     .wait = sim_wait,
-    .group_begin = sim_group_begin,
-    .group_end = sim_group_end,
     .timer_start = sim_timer_start,
     .timer_stop = sim_timer_stop,
     .clock_ns = sim_clock_ns,
@@ -374,4 +373,6 @@ const struct backend backend_sim = {
     .barrier = sim_barrier,
     .allgather = sim_allgather,
     .lost_peer = sim_lost_peer,
+    .check = &check,
+    .batch = &batch,
 };
