@@ -10,12 +10,14 @@ they form a communicator and run the collectives that were asked for, and
 the results show in curl and in a browser while they are measured.
 .
 This package has the server with its web pages, the agent, and the workers
-for CPU memory, for GPUs (NCCL) and for simulations.")
+for CPU memory, for GPUs (NCCL) and for simulations, and a script for shells.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS passwd)
+# The script ringbench is of no use without it.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS curl)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(debian ${CMAKE_SOURCE_DIR}/deploy/debian)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/conffiles ${debian}/postinst ${debian}/prerm

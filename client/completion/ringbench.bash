@@ -1,0 +1,8 @@
+# ringbench.bash - completion of ringbench for bash: the script says which words there are
+_ringbench() {
+    local word=${COMP_WORDS[COMP_CWORD]} command=
+    [[ $COMP_CWORD -le 1 ]] || command=${COMP_WORDS[1]}
+    mapfile -t COMPREPLY < <(
+        compgen -W "$("${COMP_WORDS[0]}" words "$command" 2>/dev/null)" -- "$word")
+}
+complete -o default -F _ringbench ringbench

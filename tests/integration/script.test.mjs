@@ -1,0 +1,290 @@
+// script.test.mjs - the script ringbench, as people and jobs call it
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import {
+  faulty, long, quick, startAgent, startCluster, startServer,
+} from './lib/cluster.mjs';
+import { Program, binDir, freePort, patience, tempDir } from './lib/fixture.mjs';
+
+const limit = { timeout: 120000 * patience };
+const script = path.join(binDir, 'ringbench');
+const root = new URL('../../', import.meta.url);
+
+// The shells that it must run under, those that are here.
+const shells = [['dash'], ['busybox', 'sh'], ['bash', '--posix']]
+  .filter(([name]) => spawnSync('which', [name]).status === 0);
+
+// Start it; shell: what runs it, by default what its first line says.
+function start(t, server, args, { shell = [], env = {}, ...options } = {}) {
+  const [file, ...rest] = [...shell, script, ...args];
+  return new Program(t, file, rest,
+    { env: { ...process.env, RINGBENCH_SERVER: server.url, ...env }, ...options });
+}
+
+// Run it to its end.
+async function call(t, server, args, { input, ...options } = {}) {
+  const stdio = [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'];
+  const program = start(t, server, args, { stdio, ...options });
+  if (input !== undefined) program.child.stdin.end(input);
+  const { code } = await program.ended(60000);
+  return { code, out: program.lines.join('\n'), err: program.errors.join('\n') };
+}
+
+const firstRun = (out) => out.match(/^# run (\S+) /)[1];
+
+// The first table of the script: [short, long, kind, field, note].
+function optionTable() {
+  const text = fs.readFileSync(script, 'utf8');
+  const [, table] = text.match(/^nccl_tests_options='\n([^]*?)\n'$/m);
+  return table.split('\n').map((line) => line.match(/^(\S+) +(\S+) +(\S+) +(\S+) *(.*)$/).slice(1));
+}
+
+test('a line of nccl-tests runs under each shell', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  for (const shell of shells) {
+    const { code, out, err } = await call(t, server, ['run', 'all_reduce_perf,broadcast', '-b', '8', '-e4K',
+      '--stepfactor=4', '-w', '1', '-n', '3', '-d', 'half,int8', '-o', 'max', '-r', '1', '-c', '0', '-g', '1', '-I', '1',
+      '--name', 'a "b" \\c', '--label', 'a.b=c=d', '--env', 'NCCL_ALGO=Ring', '--matrix', 'NCCL_PROTO=LL,Simple,',
+      '--nodes', '2'], { shell });
+    assert.equal(code, 0, out + err);
+    assert.match(out, /^completed: /m);
+    const { spec, name, labels } = await server.getRun(firstRun(out));
+    assert.deepEqual([name, labels, spec.collectives, spec.dtypes, spec.redops, spec.root, spec.iters, spec.warmup, spec.check,
+      spec.per_iter, spec.env, spec.matrix, spec.nodes.count],
+    ['a "b" \\c', { 'a.b': 'c=d' }, ['all_reduce', 'broadcast'], ['float16', 'int8'], ['max'], 1, 3, 1, 0, true,
+      { NCCL_ALGO: 'Ring' }, { NCCL_PROTO: ['LL', 'Simple', null] }, 2]);
+    assert.deepEqual(spec.sizes, [8, 32, 128, 512, 2048]);
+  }
+});
+
+test("each option of nccl-tests is there, and its field is the spec's and the documentation's", limit, async (t) => {
+  const server = await startServer(t);
+  const docs = fs.readFileSync(new URL('docs/nccl-tests-parity.md', root), 'utf8');
+  const documented = [...docs.matchAll(/^\| `-(\w)`, `--(\w+)` \| [^|]* \| (.*) \|$/gm)].map(([, ...cells]) => cells);
+  const table = optionTable();
+  assert.ok(documented.length > 30);
+  assert.deepEqual(table.map(([short, name]) => `${short} ${name}`).sort(),
+    documented.map(([short, name]) => `${short} ${name}`).filter((option) => option !== 'h help').sort());
+  const validate = (body) => server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(body) });
+  for (const [short, , kind, field, note] of table) {
+    const [, , there] = documented.find(([letter]) => letter === short);
+    if (field === '-') {
+      assert.ok(['one', 'always', 'none'].includes(kind) && note, short);
+      continue;
+    }
+    // {"sizes": {"min"}} is sizes.min there.
+    for (const name of field.split('.')) assert.ok(there.includes(`"${name}"`), `-${short}: ${name} is not in ${there}`);
+    const json = (value) => field.split('.').reverse().reduce((rest, name) => ({ [name]: rest }), value);
+    const words = note.split(' ').filter(Boolean);
+    const given = { size: ['64K'], number: [field === 'nccl.graph' ? 0 : 2], list: [words, ...words.map((word) => [word])],
+      choice: words.map((word) => ({ true: true, false: false })[word] ?? word) }[kind];
+    assert.ok(given, `-${short}: ${kind}`);
+    for (const value of given) {
+      const answer = await validate({ ...json(value), ...(field === 'sizes.step' ? { sizes: { min: 8, max: 1 << 20, step: value } } : {}) });
+      assert.equal(answer.status, 200, `-${short} ${JSON.stringify(value)}: ${answer.text}`);
+    }
+  }
+});
+
+test('what is no option, or none that can be had here, is said before anything runs', limit, async (t) => {
+  const server = await startServer(t);
+  for (const [args, message] of [
+    [['run', 'all_reduce', '-g', '8'], /^ringbench: -g 8: there is one process per GPU: --ranks-per-node and --nodes say how many$/],
+    [['run', 'all_reduce', '-D', '1'], /^ringbench: -D: the kernels of the device API/],
+    [['run', 'all_reduce', '-Q', '1'], /^ringbench: run has no option -Q; `ringbench help run` lists them$/],
+    [['run', 'all_reduce', '-n', 'many'], /^ringbench: -n takes a whole number, not 'many'$/],
+    [['run', 'all_reduce', '-n'], /^ringbench: -n needs a value$/],
+    [['run', 'all_reduce', '-R', '3'], /^ringbench: -R takes the number of one of: none local symmetric \(from 0\)$/],
+    [['run', 'all_reduce', '--env', 'X'], /^ringbench: --env takes NAME=VALUE, not 'X'$/],
+    [['run', 'all_reduce', 'broadcast'], /^ringbench: 'broadcast' is no option: /],
+    [['run', '{}', '-n', '1'], /^ringbench: a run spec says all by itself: '-n' is one too many$/],
+    [['run'], /^ringbench: what is to be run: /],
+    [['run', './no-such-file'], /no-such-file/],
+    [['fly'], /^ringbench: there is no command 'fly'; `ringbench help` lists them$/],
+    [['watch', '../nodes'], /^ringbench: '..\/nodes' is no run; `ringbench ls` lists them$/],
+  ]) {
+    const { code, out, err } = await call(t, server, args);
+    assert.equal(code, 3, `${args}: ${err}`);
+    assert.match(err, message);
+    assert.equal(out, '');
+  }
+  assert.equal((await server.get('/api/v1/runs')).runs.length, 0);
+});
+
+test('a spec is a file, an argument or the input; a wrong one is refused by field', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const file = path.join(tempDir(t), 'spec.json');
+  fs.writeFileSync(file, JSON.stringify({ ...quick, name: 'of a file' }));
+  for (const [args, input, name] of [
+    [[file], undefined, 'of a file'],
+    [[JSON.stringify({ ...quick, name: 'argument' })], undefined, 'argument'],
+    [['-'], JSON.stringify({ ...quick, name: 'input' }), 'input'],
+  ]) {
+    const { code, out, err } = await call(t, server, ['run', ...args], { input });
+    assert.equal(code, 0, err);
+    assert.equal((await server.getRun(firstRun(out))).name, name);
+  }
+  for (const shell of shells) {
+    const { code, err } = await call(t, server, ['run', '{"iters": "two \\"or\\" so", "sises": 1}'], { shell });
+    assert.equal(code, 3);
+    assert.match(err, /^ringbench: .*2 fields are wrong/);
+    assert.match(err, /^ringbench: {3}\/iters: /m);
+    assert.match(err, /^ringbench: {3}\/sises: /m);
+  }
+});
+
+test('a run that fails is 1, one that was cancelled elsewhere 3', limit, async (t) => {
+  const { server } = await startCluster(t, 2, faulty);
+  const failed = await call(t, server, ['run', JSON.stringify({ ...quick, fault: { kind: 'exit', rank: 1 } })]);
+  assert.equal(failed.code, 1, failed.out + failed.err);
+  assert.match(failed.out.split('\n').at(-1), /^failed: /);
+  assert.equal((await call(t, server, ['watch', firstRun(failed.out)])).code, 1);
+  const { id } = await server.run(long);
+  const watching = start(t, server, ['watch', id]);
+  await watching.line(/^ +\d+ +\d+ +float/, 30000);
+  const { code, err } = await call(t, server, ['cancel', id]);
+  assert.deepEqual([code, err], [0, `ringbench: cancelling run ${id}`]);
+  assert.equal((await watching.ended(30000)).code, 3);
+  assert.match(watching.lines.at(-1), /^cancelled: /);
+  assert.match((await call(t, server, ['cancel', id])).err, /^ringbench: run \S+ has ended already: cancelled$/);
+});
+
+test('^C cancels the run and says so, and leaves nothing behind', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  for (const shell of shells) {
+    for (const isTerminal of [false, true]) {
+      const dir = tempDir(t);
+      // A terminal's ^C reaches all that the script has started, a job's end the script alone.
+      const program = start(t, server, ['run', JSON.stringify(long)], { shell, detached: isTerminal, env: { TMPDIR: dir } });
+      await program.line(/^ +\d+ +\d+ +float/, 30000);
+      const [, id] = program.lines[0].match(/^# run (\S+)/);
+      process.kill(isTerminal ? -program.pid : program.pid, 'SIGINT');
+      assert.equal((await program.ended(30000)).code, 3, program.describe());
+      assert.deepEqual(program.errors, [`ringbench: cancelling run ${id}`]);
+      assert.match(program.lines.at(-1), /^cancelled: /);
+      assert.equal((await server.getRun(id)).state, 'cancelled');
+      assert.deepEqual(fs.readdirSync(dir), []);
+    }
+  }
+});
+
+test('^C of watch leaves the run alone', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const { id } = await server.run(long);
+  const program = start(t, server, ['watch', id]);
+  await program.line(/^ +\d+ +\d+ +float/, 30000);
+  program.signal('SIGINT');
+  assert.equal((await program.ended(30000)).code, 3);
+  assert.deepEqual(program.errors, [`ringbench: run ${id} goes on`]);
+  assert.equal((await server.getRun(id)).state, 'running');
+});
+
+test('a run outlives a restart of its server in the terminal, too', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const program = start(t, server, ['run', JSON.stringify(long)]);
+  await program.line(/^ +\d+ +\d+ +float/, 30000);
+  await server.killHard();
+  await program.errorLine(/^ringbench: the stream of run \S+ broke off$/, 30000);
+  const again = await server.startAgain();
+  await program.errorLine(/^ringbench: from its beginning:$/, 60000);
+  const [, id] = program.lines[0].match(/^# run (\S+)/);
+  assert.equal((await call(t, again, ['cancel', id])).code, 0);
+  assert.equal((await program.ended(60000)).code, 3);
+  assert.match(program.lines.at(-1), /^cancelled: /);
+});
+
+test('lists, nodes and results are printed as the server makes them', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const { id } = await server.run({ ...quick, name: 'one of two', labels: { rack: 'r 1' } });
+  await server.runEnds(id);
+  await server.runEnds((await server.run(quick)).id);
+  const { out } = await call(t, server, ['ls', 'of two', '--state', 'completed', '--label', 'rack=r 1', '--limit', '5']);
+  assert.match(out, new RegExp(`^ID +STATE .*\n${id} +completed .* one of two$`));
+  assert.equal((await call(t, server, ['ls'])).out.split('\n').length, 3);
+  assert.match((await call(t, server, ['ls', '--state', 'flying'])).err, /^ringbench: the parameter state must be /);
+  assert.match((await call(t, server, ['nodes'])).out, /^NAME +STATE .*\nnode-1 +idle .*\nnode-2 +idle /);
+  assert.match((await call(t, server, ['results', id, 'csv'])).out, /^case,attempt,/);
+  assert.match((await call(t, server, ['results', id])).out, /^ +8 +2 +float /m);
+  const unknown = await call(t, server, ['watch', '000000000000']);
+  assert.deepEqual([unknown.code, unknown.err], [3, 'ringbench: there is no run 000000000000']);
+});
+
+const secret = 'run-0123456789abcdef"\\';
+
+// A server that wants tokens, a folder, and the environment of who has one.
+async function startGuarded(t, args = []) {
+  const dir = tempDir(t);
+  const write = (name, text) => {
+    fs.writeFileSync(path.join(dir, name), text, { mode: 0o600 });
+    return path.join(dir, name);
+  };
+  const server = await startServer(t, { args: ['--token-file', write('tokens', `operator ${secret}\n`), ...args] });
+  return { server, dir, write, env: { RINGBENCH_TOKEN_FILE: write('token', `${secret}\n`) } };
+}
+
+test('the token is read from its file, and on no command line', limit, async (t) => {
+  const { server, dir, env, write } = await startGuarded(t);
+  const bin = path.join(dir, 'bin');
+  fs.mkdirSync(bin);
+  const { stdout } = spawnSync('which', ['curl'], { encoding: 'utf8' });
+  fs.writeFileSync(path.join(bin, 'curl'),
+    `#!/bin/sh\ncat /proc/self/environ >>"${dir}/environ"\nprintf '%s\\n' "$@" >>"${dir}/argv"\nexec ${stdout.trim()} "$@"\n`, { mode: 0o755 });
+  const PATH = `${bin}:${process.env.PATH}`;
+  for (const shell of shells) {
+    const { code, out, err } = await call(t, server, ['ls'], { shell, env: { ...env, PATH } });
+    assert.deepEqual([code, out.split(' ')[0]], [0, 'ID'], err);
+  }
+  assert.match(fs.readFileSync(path.join(dir, 'argv'), 'utf8'), /^\/?.*api\/v1\/runs$/m);
+  for (const name of ['argv', 'environ']) assert.equal(fs.readFileSync(path.join(dir, name), 'utf8').includes('0123456789abcdef'), false);
+  for (const [token, message] of [
+    [undefined, /^ringbench: this needs a token: /],
+    [write('wrong', 'no-such-token-0123\n'), /^ringbench: no token of this server: /],
+    [write('empty', ''), /^ringbench: RINGBENCH_TOKEN_FILE: .*empty has no token$/],
+    [path.join(dir, 'missing'), /missing/],
+  ]) {
+    const { code, err } = await call(t, server, ['run', '{}'], { env: { RINGBENCH_TOKEN_FILE: token ?? '' } });
+    assert.equal(code, 3);
+    assert.match(err, message);
+  }
+});
+
+test('a server that is not there, and one whose certificate nobody vouches for', limit, async (t) => {
+  const nobody = { url: `http://127.0.0.1:${await freePort()}` };
+  for (const command of [['ls'], ['run', 'all_reduce'], ['watch', '000000000000']]) {
+    const { code, err } = await call(t, nobody, command);
+    assert.equal(code, 3, command.join(' '));
+    assert.match(err, /^ringbench: no answer from http:\/\/127\.0\.0\.1:\d+: .*connect/);
+  }
+  const dir = tempDir(t);
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(dir, name));
+  const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2',
+    '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', cert]);
+  assert.equal(made.status, 0, String(made.stderr));
+  fs.chmodSync(key, 0o600);
+  const { server, env } = await startGuarded(t, ['--tls-cert', cert, '--tls-key', key]);
+  assert.match((await call(t, server, ['ls'], { env })).err, /^ringbench: no answer from https:.*certificate/);
+  const { code, err } = await call(t, server, ['ls'], { env: { ...env, RINGBENCH_CA_FILE: cert } });
+  assert.equal(code, 0, err);
+});
+
+test('completion in bash knows commands, options and runs', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const { id } = await server.run(quick);
+  const complete = (...words) => {
+    const file = new URL('client/completion/ringbench.bash', root).pathname;
+    const { stdout, stderr } = spawnSync('bash', ['-c', `. ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ringbench; echo "\${COMPREPLY[*]}"`,
+      'bash', script, ...words], { encoding: 'utf8', env: { ...process.env, RINGBENCH_SERVER: server.url } });
+    assert.equal(stderr, '');
+    return stdout.trim();
+  };
+  assert.equal(complete('wa'), 'watch');
+  assert.equal(complete('run', 'all_r'), 'all_reduce');
+  assert.equal(complete('run', 'all_reduce', '--minb'), '--minbytes');
+  assert.equal(complete('watch', id.slice(0, 5)), id);
+  const { collectives } = await server.get('/api/v1/collectives');
+  for (const { name } of collectives) assert.ok(complete('run', name).split(' ').includes(name), name);
+});
