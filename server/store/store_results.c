@@ -266,6 +266,18 @@ static int write_json(struct reading *reading, struct summary *summary)
     return summary->json ? 0 : fail_memory(reading);
 }
 
+/* What nobody needs who only computes. */
+static int add_texts(struct reading *reading, struct summary *summary)
+{
+    int64_t head = summary->last_event;
+
+    add_reasons(reading, summary);
+    if (read_last(reading, SQL_MESSAGES, head, SUMMARY_MESSAGES, &summary->messages) ||
+        read_last(reading, SQL_RECENT, head, SUMMARY_RECENT, &summary->recent))
+        return -1;
+    return write_json(reading, summary);
+}
+
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err)
 {
@@ -277,16 +289,11 @@ struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
         return NULL;
     if (!read_keys(&reading) && !read_head(&reading, query->up_to, &head))
         summary = build(&reading, query, head);
-    if (summary) {
+    if (summary)
         summary->last_event = head;
-        add_reasons(&reading, summary);
-        if (read_last(&reading, SQL_MESSAGES, head, SUMMARY_MESSAGES,
-                      &summary->messages) ||
-            read_last(&reading, SQL_RECENT, head, SUMMARY_RECENT, &summary->recent) ||
-            write_json(&reading, summary)) {
-            summary_destroy(summary);
-            summary = NULL;
-        }
+    if (summary && !query->is_bare && add_texts(&reading, summary)) {
+        summary_destroy(summary);
+        summary = NULL;
     }
     reading_release(&reading);
     return summary;

@@ -5,6 +5,7 @@
 #define RINGBENCH_SERVER_SUMMARY_SUMMARY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -103,6 +104,7 @@ struct summary_query {
     size_t n_cases;
     size_t points; /* at most so many, over all series, and as many values of figures */
     enum summary_by by;
+    bool is_bare; /* series and figures alone: no messages, reasons, JSON */
 };
 
 void summary_destroy(struct summary *summary);

@@ -1,0 +1,187 @@
+/* case_values.c - what each case of a run has measured */
+#include "server/analysis/case_values.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+
+#define POINTS_MAX ((size_t)32 << 20) /* more than a summary can have */
+
+void case_values_query(struct summary_query *query)
+{
+    query->by = SUMMARY_BY_CASE;
+    query->points = POINTS_MAX;
+    query->is_bare = true;
+}
+
+static void series_release(struct case_series *series)
+{
+    json_decref(series->key);
+    free(series->identity);
+    free(series->points);
+}
+
+void case_values_destroy(struct case_values *values)
+{
+    if (!values)
+        return;
+    for (size_t i = 0; i < values->n; i++)
+        series_release(&values->series[i]);
+    free(values->series);
+    free(values);
+}
+
+/* What tells series apart in any run: their number is of this one, and marks of how
+ * figures came about are no part of what they are of. */
+static char *identity_of(const json_t *key)
+{
+    static const char *const not_of_it[] = {"series", "simulated", "emulated",
+                                            "ranks_per_gpu", "higher_is_better"};
+    json_t *rest = json_copy((json_t *)(uintptr_t)key);
+    char *text;
+
+    for (size_t i = 0; i < sizeof(not_of_it) / sizeof(not_of_it[0]); i++)
+        json_object_del(rest, not_of_it[i]);
+    text = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(rest);
+    return text;
+}
+
+static int take_rows(const struct summary_series *from, struct case_series *to)
+{
+    to->points = malloc((from->n_points + 1) * sizeof(*to->points));
+    if (!to->points)
+        return -1;
+    assert(from->n_points == from->points_total);
+    for (size_t i = 0; i < from->n_points; i++) {
+        const struct summary_point *point = &from->points[i];
+        double gbs = point->busbw_gbs > 0 ? point->busbw_gbs : point->algbw_gbs;
+
+        if (point->rows > 0 && point->time_us > 0)
+            to->points[to->n_points++] = (struct case_point){
+                .size = point->size, .time_us = point->time_us, .busbw_gbs = gbs};
+    }
+    to->case_no = from->case_no;
+    to->key = json_incref(from->key);
+    to->identity = identity_of(to->key);
+    return to->identity ? 0 : -1;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct summary_value *left = a, *right = b;
+    int order = (left->x > right->x) - (left->x < right->x);
+
+    return order ? order : (left->value > right->value) - (left->value < right->value);
+}
+
+/* values: of one size, in rising order. */
+static double middle(const struct summary_value *values, size_t n)
+{
+    return (values[(n - 1) / 2].value + values[n / 2].value) / 2;
+}
+
+/* A point for each size, or one for all values where `x` is no size. */
+static void take_values(struct summary_value *values, size_t n, bool has_sizes,
+                        struct case_series *to)
+{
+    size_t end;
+
+    for (size_t i = 0; i < n && !has_sizes; i++)
+        values[i].x = -1;
+    qsort(values, n, sizeof(*values), compare_values);
+    for (size_t i = 0; i < n; i = end) {
+        for (end = i + 1; end < n && !(values[end].x > values[i].x);)
+            end++;
+        to->points[to->n_points++] = (struct case_point){
+            .size = (int64_t)values[i].x, .value = middle(values + i, end - i)};
+    }
+}
+
+static int take_figure(const struct summary_figure *from, struct case_series *to)
+{
+    const char *x = json_get_str(from->key, "x", NULL);
+    struct summary_value *values = malloc((from->n_values + 1) * sizeof(*values));
+
+    to->is_figure = true;
+    to->case_no = from->case_no;
+    to->key = json_copy(from->key);
+    if (from->rank >= 0)
+        json_object_set_new(to->key, "rank", json_integer(from->rank));
+    to->points = malloc((from->n_values + 1) * sizeof(*to->points));
+    to->identity = to->key ? identity_of(to->key) : NULL;
+    if (values && to->points) {
+        if (from->n_values > 0)
+            memcpy(values, from->values, from->n_values * sizeof(*values));
+        take_values(values, from->n_values, x && strcmp(x, "size") == 0, to);
+    }
+    free(values);
+    return values && to->points && to->identity ? 0 : -1;
+}
+
+static int compare_series(const void *a, const void *b)
+{
+    const struct case_series *left = a, *right = b;
+
+    if (left->case_no != right->case_no)
+        return left->case_no < right->case_no ? -1 : 1;
+    return strcmp(left->identity, right->identity);
+}
+
+struct case_values *case_values_create(const struct summary *summary)
+{
+    struct case_values *values = calloc(1, sizeof(*values));
+    size_t most = summary->n_series + summary->n_figures;
+    int result = 0;
+
+    if (values)
+        values->series = calloc(most + 1, sizeof(*values->series));
+    if (!values || !values->series) {
+        case_values_destroy(values);
+        return NULL;
+    }
+    for (size_t i = 0; i < summary->n_series && !result; i++)
+        result = take_rows(&summary->series[i], &values->series[values->n++]);
+    for (size_t i = 0; i < summary->n_figures && !result; i++)
+        result = take_figure(&summary->figures[i], &values->series[values->n++]);
+    if (result) {
+        case_values_destroy(values);
+        return NULL;
+    }
+    qsort(values->series, values->n, sizeof(*values->series), compare_series);
+    return values;
+}
+
+const struct case_series *case_values_of(const struct case_values *values, int case_no,
+                                         size_t *n)
+{
+    size_t first = 0, end;
+
+    while (first < values->n && values->series[first].case_no < case_no)
+        first++;
+    for (end = first; end < values->n && values->series[end].case_no == case_no;)
+        end++;
+    *n = end - first;
+    return values->series + first;
+}
+
+const struct case_series *case_series_find(const struct case_series *series, size_t n,
+                                           const char *identity)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t at = (low + high) / 2;
+        int order = strcmp(identity, series[at].identity);
+
+        if (order == 0)
+            return &series[at];
+        if (order < 0)
+            high = at;
+        else
+            low = at + 1;
+    }
+    return NULL;
+}

@@ -1,0 +1,259 @@
+/* stats.c - the statistics behind verdicts
+ *
+ * Sources: the incomplete beta function's continued fraction, NIST's Digital Library of
+ * Mathematical Functions 8.17.22, evaluated as Lentz did (Applied Optics 15, 1976) with
+ * Thompson and Barnett's change (J. Comput. Phys. 64, 1986); Student's t by it, DLMF
+ * 8.17 and Abramowitz and Stegun 26.7.1. Welch, Biometrika 34 (1947). Trimmed means:
+ * Tukey and McLaughlin, Sankhya A 25 (1963), and Yuen, Biometrika 61 (1974). Holm,
+ * Scandinavian Journal of Statistics 6 (1979). (GSL has the first two, but what is linked
+ * with it may only be given away under the GPL.) */
+#include "server/analysis/stats.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define FRACTION_STEPS 10000
+#define QUANTILE_STEPS 200
+#define TRIM_PART 6
+#define CONFIDENCE 0.95
+
+static double log_gamma(double x)
+{
+    int sign; /* lgamma keeps it in a variable of all threads */
+
+    return lgamma_r(x, &sign);
+}
+
+static double off_zero(double x)
+{
+    return fabs(x) < DBL_MIN ? DBL_MIN : x;
+}
+
+/* One step of Lentz's evaluation with the numerator `part`; returns what it multiplies
+ * the fraction by. */
+static double lentz(double part, double *c, double *d)
+{
+    *d = 1 / off_zero(1 + part * *d);
+    *c = off_zero(1 + part / *c);
+    return *c * *d;
+}
+
+/* Converges fast for x below (a + 1) / (a + b + 2). */
+static double beta_fraction(double x, double a, double b)
+{
+    double c = 1, d = 1 / off_zero(1 - (a + b) * x / (a + 1)), value = d;
+
+    for (int m = 1; m < FRACTION_STEPS; m++) {
+        double at = a + 2 * m, factor;
+
+        value *= lentz(m * (b - m) * x / ((at - 1) * at), &c, &d);
+        factor = lentz(-(a + m) * (a + b + m) * x / (at * (at + 1)), &c, &d);
+        value *= factor;
+        if (fabs(factor - 1) < DBL_EPSILON)
+            break;
+    }
+    return value;
+}
+
+double stats_beta(double x, double a, double b)
+{
+    double front;
+
+    assert(x >= 0 && x <= 1 && a > 0 && b > 0);
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    front =
+        exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
+    if (x < (a + 1) / (a + b + 2))
+        return front * beta_fraction(x, a, b) / a;
+    return 1 - front * beta_fraction(1 - x, b, a) / b;
+}
+
+/* P(|T| > |t|). */
+static double t_two_sided(double t, double df)
+{
+    return isinf(t) ? 0 : stats_beta(df / (df + t * t), df / 2, 0.5);
+}
+
+double stats_t_cdf(double t, double df)
+{
+    double tail = t_two_sided(t, df) / 2;
+
+    assert(df > 0);
+    return t > 0 ? 1 - tail : tail;
+}
+
+static double t_density(double t, double df)
+{
+    double scale = log_gamma((df + 1) / 2) - log_gamma(df / 2) - log(df * M_PI) / 2;
+
+    return exp(scale - (df + 1) / 2 * log1p(t * t / df));
+}
+
+/* Newton's steps from 0: above it the distribution is concave, so they never go too far.
+ */
+double stats_t_quantile(double p, double df)
+{
+    double tail = p > 0.5 ? 1 - p : p, t = 0;
+
+    assert(p > 0 && p < 1 && df > 0);
+    for (int i = 0; i < QUANTILE_STEPS; i++) {
+        double step = (t_two_sided(t, df) / 2 - tail) / t_density(t, df);
+
+        t += step;
+        if (fabs(step) <= 4 * DBL_EPSILON * t)
+            break;
+    }
+    return p > 0.5 ? t : -t;
+}
+
+double stats_mean(const double *values, size_t n)
+{
+    double sum = 0;
+
+    assert(n > 0);
+    for (size_t i = 0; i < n; i++)
+        sum += values[i];
+    return sum / (double)n;
+}
+
+static double squares(const double *values, size_t n)
+{
+    double mean = stats_mean(values, n), sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += (values[i] - mean) * (values[i] - mean);
+    return sum;
+}
+
+double stats_deviation(const double *values, size_t n)
+{
+    return n > 1 ? sqrt(squares(values, n) / (double)(n - 1)) : 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+
+    return (left > right) - (left < right);
+}
+
+static size_t trim_of(size_t n)
+{
+    return n >= STATS_TRIM_FROM ? n / TRIM_PART : 0;
+}
+
+/* A mean that leaves out `trim` values at each end. */
+struct trimmed {
+    double mean, variance; /* of the mean */
+    double df;
+};
+
+static struct trimmed trimmed_mean(double *values, size_t n, size_t trim)
+{
+    size_t kept = n - 2 * trim;
+    struct trimmed out = {.df = (double)kept - 1};
+
+    assert(n >= 2 && kept >= 2);
+    qsort(values, n, sizeof(*values), compare_doubles);
+    out.mean = stats_mean(values + trim, kept);
+    /* What is left out counts as the last value that is not. */
+    for (size_t i = 0; i < trim; i++) {
+        values[i] = values[trim];
+        values[n - 1 - i] = values[n - 1 - trim];
+    }
+    out.variance = squares(values, n) / ((double)kept * out.df);
+    return out;
+}
+
+static void conclude(struct stats_effect *effect)
+{
+    double half = stats_t_quantile(0.5 + CONFIDENCE / 2, effect->df) * effect->error;
+
+    effect->low = effect->estimate - half;
+    effect->high = effect->estimate + half;
+    if (effect->error > 0)
+        effect->p = t_two_sided(effect->estimate / effect->error, effect->df);
+    else
+        effect->p = fabs(effect->estimate) > 0 ? 0 : 1;
+}
+
+void stats_paired(double *differences, size_t n, struct stats_effect *effect)
+{
+    struct trimmed all;
+
+    *effect = (struct stats_effect){.trimmed = trim_of(n)};
+    all = trimmed_mean(differences, n, effect->trimmed);
+    effect->estimate = all.mean;
+    effect->error = sqrt(all.variance);
+    effect->df = all.df;
+    conclude(effect);
+}
+
+void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
+                    struct stats_effect *effect)
+{
+    size_t least = n_base < n_head ? n_base : n_head;
+    bool is_trimmed = least >= STATS_TRIM_FROM;
+    struct trimmed a = trimmed_mean(base, n_base, is_trimmed ? trim_of(n_base) : 0);
+    struct trimmed b = trimmed_mean(head, n_head, is_trimmed ? trim_of(n_head) : 0);
+    double sum = a.variance + b.variance;
+
+    *effect = (struct stats_effect){.trimmed = is_trimmed ? trim_of(least) : 0};
+    effect->estimate = b.mean - a.mean;
+    effect->error = sqrt(sum);
+    effect->df =
+        sum > 0 ? sum * sum /
+                      (a.variance * a.variance / a.df + b.variance * b.variance / b.df)
+                : a.df + b.df;
+    conclude(effect);
+}
+
+struct place {
+    double p;
+    size_t at;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *left = a, *right = b;
+
+    return (left->p > right->p) - (left->p < right->p);
+}
+
+int stats_holm(const double *p, size_t n, double *adjusted)
+{
+    struct place *places = malloc((n + 1) * sizeof(*places));
+    double least = 0;
+
+    if (!places)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        places[i] = (struct place){p[i], i};
+    qsort(places, n, sizeof(*places), compare_places);
+    for (size_t i = 0; i < n; i++) {
+        least = fmax(least, fmin(1, (double)(n - i) * places[i].p));
+        adjusted[places[i].at] = least;
+    }
+    free(places);
+    return 0;
+}
+
+size_t stats_repeats(const struct stats_effect *effect, size_t n, double half)
+{
+    double scatter = effect->error * sqrt((double)n);
+    size_t wanted = 3;
+
+    assert(half > 0);
+    for (; wanted < STATS_REPEATS_MAX; wanted++) {
+        double df = effect->df * (double)wanted / (double)n;
+        double error = scatter / sqrt((double)wanted);
+
+        if (stats_t_quantile(0.5 + CONFIDENCE / 2, df > 1 ? df : 1) * error <= half)
+            break;
+    }
+    return wanted;
+}

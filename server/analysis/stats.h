@@ -1,0 +1,52 @@
+/* stats.h - the statistics behind verdicts. Plain functions; docs/method.md says why
+ * these, and tests/vectors/stats.json has what SciPy makes of the same values. */
+#ifndef RINGBENCH_SERVER_ANALYSIS_STATS_H
+#define RINGBENCH_SERVER_ANALYSIS_STATS_H
+
+#include <stddef.h>
+
+/* From so many values on, a mean leaves out a sixth of them at each end. */
+#define STATS_TRIM_FROM 8
+
+/* The regularised incomplete beta function I_x(a, b); 0 <= x <= 1, a and b above 0. */
+double stats_beta(double x, double a, double b);
+
+/* Student's t with df > 0 degrees of freedom, which need not be whole: P(T <= t), and
+ * the t of which that is p, 0 < p < 1. */
+double stats_t_cdf(double t, double df);
+double stats_t_quantile(double p, double df);
+
+/* Of n >= 1 values. The second: of n - 1, 0 of one value. */
+double stats_mean(const double *values, size_t n);
+double stats_deviation(const double *values, size_t n);
+
+/* How far the middle of values is from 0, or that of head's from base's. */
+struct stats_effect {
+    double estimate;
+    double error,
+        df; /* standard error, 0 where all values are alike; degrees of freedom */
+    double low, high; /* 95 % interval */
+    double p;         /* two-sided, of no effect */
+    size_t trimmed;   /* values left out at each end, on a side */
+};
+
+/* Of differences between pairs: Student's t, from STATS_TRIM_FROM on that of the trimmed
+ * mean. n >= 2; the values are changed. */
+void stats_paired(double *differences, size_t n, struct stats_effect *effect);
+
+/* Of head against base with nothing in common: Welch's t, from STATS_TRIM_FROM on both
+ * sides on Yuen's. n of each >= 2; the values are changed. */
+void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
+                    struct stats_effect *effect);
+
+/* Holm's step-down correction of n p values: adjusted[i] below a level says what p[i]
+ * below it would say if it were the only one. -1 when memory is out. */
+int stats_holm(const double *p, size_t n, double *adjusted);
+
+/* With how many pairs, or cases a side, the half width of the 95 % interval would come
+ * down to `half`, if the scatter stays what it is. n: as many as the effect is of.
+ * Returns STATS_REPEATS_MAX where that or more would be needed. */
+#define STATS_REPEATS_MAX 1000
+size_t stats_repeats(const struct stats_effect *effect, size_t n, double half);
+
+#endif

@@ -1,0 +1,55 @@
+/* verdict.c - what the server says of figures */
+#include "server/analysis/verdict.h"
+
+#include <assert.h>
+
+#define HAS(answer) (1u << (answer))
+
+static const struct {
+    const char *name, *about;
+    unsigned answers;
+} kinds[VERDICT_KINDS] = {
+    [VERDICT_COMPARE] = {"compare", "how the cases of one side do against another's",
+                         HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_SAME) |
+                             HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_GATE] = {"gate", "whether a run passes a check that its spec names",
+                      HAS(VERDICT_PASS) | HAS(VERDICT_FAIL) | HAS(VERDICT_NOT_EVALUATED)},
+};
+
+static const char *const answers[VERDICT_ANSWERS] = {
+    [VERDICT_BETTER] = "better",
+    [VERDICT_WORSE] = "worse",
+    [VERDICT_SAME] = "same",
+    [VERDICT_NOT_ENOUGH_DATA] = "not_enough_data",
+    [VERDICT_PASS] = "pass",
+    [VERDICT_FAIL] = "fail",
+    [VERDICT_NOT_EVALUATED] = "not_evaluated",
+};
+
+const char *verdict_kind_name(enum verdict_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *verdict_kind_about(enum verdict_kind kind)
+{
+    return kinds[kind].about;
+}
+
+const char *verdict_answer_name(enum verdict_answer answer)
+{
+    return answers[answer];
+}
+
+bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer)
+{
+    return (kinds[kind].answers & HAS(answer)) != 0;
+}
+
+json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
+                     const char *sentence, json_t *evidence)
+{
+    assert(verdict_kind_has(kind, answer));
+    return json_pack("{s:s, s:s, s:s, s:o}", "kind", kinds[kind].name, "answer",
+                     answers[answer], "sentence", sentence, "evidence", evidence);
+}

@@ -1,0 +1,35 @@
+/* verdict.h - what the server says of figures: one object wherever it comes from, so that
+ * curl, the page and a report say the same sentence. Which answers a kind has is one
+ * table, here and in docs/architecture.md. */
+#ifndef RINGBENCH_SERVER_ANALYSIS_VERDICT_H
+#define RINGBENCH_SERVER_ANALYSIS_VERDICT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum verdict_kind { VERDICT_COMPARE, VERDICT_GATE, VERDICT_KINDS };
+
+enum verdict_answer {
+    VERDICT_BETTER,
+    VERDICT_WORSE,
+    VERDICT_SAME,
+    VERDICT_NOT_ENOUGH_DATA,
+    VERDICT_PASS,
+    VERDICT_FAIL,
+    VERDICT_NOT_EVALUATED,
+    VERDICT_ANSWERS
+};
+
+const char *verdict_kind_name(enum verdict_kind kind);
+const char *verdict_kind_about(enum verdict_kind kind); /* what it is of, a sentence */
+const char *verdict_answer_name(enum verdict_answer answer);
+bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer);
+
+/* {"kind","answer","sentence","evidence"}. The answer is one of its kind. evidence: what
+ * the sentence rests on, an object; it is taken, also on failure. A new object; NULL when
+ * memory is out. */
+json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
+                     const char *sentence, json_t *evidence);
+
+#endif

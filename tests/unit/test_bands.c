@@ -1,0 +1,61 @@
+/* test_bands.c - in which band a size is judged */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/analysis/bands.h"
+
+static void a_size_is_in_one_band(void **state)
+{
+    static const struct {
+        int64_t size;
+        enum band band;
+    } sizes[] = {
+        {0, BAND_LATENCY},         {8, BAND_LATENCY},           {16384, BAND_LATENCY},
+        {16385, BAND_MIDDLE},      {1 << 20, BAND_MIDDLE},      {4000000, BAND_MIDDLE},
+        {4 << 20, BAND_BANDWIDTH}, {INT64_MAX, BAND_BANDWIDTH},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        assert_int_equal(band_of(sizes[i].size), sizes[i].band);
+}
+
+/* all_gather of 4 MiB float32 divides it among 3, 5, 6 or 7 ranks in whole 16 bytes. */
+static void what_division_took_moves_no_size_to_another_band(void **state)
+{
+    (void)state;
+    for (int64_t ranks = 1; ranks <= 1024; ranks++)
+        assert_int_equal(band_of((4 << 20) / ranks / 16 * 16 * ranks), BAND_BANDWIDTH);
+    assert_int_equal(band_of(2 << 20), BAND_MIDDLE);
+}
+
+static void small_sizes_are_judged_by_time_and_large_ones_by_bandwidth(void **state)
+{
+    (void)state;
+    assert_int_equal(band_figure(BAND_LATENCY), BAND_TIME);
+    assert_int_equal(band_figure(BAND_MIDDLE), BAND_TIME);
+    assert_int_equal(band_figure(BAND_BANDWIDTH), BAND_BUSBW);
+    assert_string_equal(band_figure_name(BAND_TIME), "time_us");
+    assert_string_equal(band_figure_name(BAND_BUSBW), "busbw_gbs");
+    for (int band = 0; band < BANDS; band++) {
+        assert_int_equal(band_lookup(band_name((enum band)band)), band);
+        assert_true(strlen(band_where((enum band)band)) > 0);
+    }
+    assert_int_equal(band_lookup("large"), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_size_is_in_one_band),
+        cmocka_unit_test(what_division_took_moves_no_size_to_another_band),
+        cmocka_unit_test(small_sizes_are_judged_by_time_and_large_ones_by_bandwidth),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* test_case_values.c - what each case of a run has measured */
+#include <string.h>
+
+#include "tests/unit/near.h"
+#include "tests/unit/vectors.h"
+
+#include "common/base/json_util.h"
+#include "server/analysis/case_values.h"
+#include "server/summary/summary_build.h"
+
+struct given {
+    int case_no, cycle, key, rank;
+    int64_t size;
+    double time_us; /* or value */
+};
+
+/* Keys 0 and 1 are of rows, 2 and 3 of figures, the last over sizes. */
+static const char *const key_texts[] = {
+    "{\"series\":0,\"collective\":\"all_reduce\",\"dtype\":\"float32\"}",
+    "{\"series\":1,\"collective\":\"broadcast\",\"dtype\":\"float32\",\"simulated\":"
+    "true}",
+    "{\"metric\":\"loss\",\"x\":\"step\",\"labels\":{}}",
+    "{\"metric\":\"rate\",\"x\":\"size\",\"labels\":{}}",
+};
+
+static struct case_values *values_of(const struct given *given, size_t n)
+{
+    static const struct summary_case cases[] = {{0, 1}, {1, 2}, {0, 1}};
+    struct summary_query query = {
+        .run = "r", .up_to = INT64_MAX, .cases = cases, .n_cases = 3};
+    struct summary_builder *builder;
+    struct case_values *values;
+    struct summary *summary;
+    json_t *keys[4];
+
+    for (size_t i = 0; i < 4; i++)
+        keys[i] = json_loads(key_texts[i], 0, NULL);
+    case_values_query(&query);
+    builder = summary_builder_create(&query, keys, 4);
+    for (size_t i = 0; i < n; i++) {
+        const struct given *one = &given[i];
+        struct result_record record = {.event = (int64_t)i + 1,
+                                       .case_no = one->case_no,
+                                       .attempt = cases[one->case_no].attempt,
+                                       .cycle = one->cycle,
+                                       .key = one->key,
+                                       .rank = one->rank,
+                                       .size = one->size,
+                                       .wrong = -1};
+
+        if (one->key >= 2) {
+            record.flags = RESULT_FIGURE;
+            record.value = one->time_us;
+            record.x = (double)one->size;
+        } else {
+            record.time_us = one->time_us;
+            record.algbw_gbs = 100 / one->time_us;
+            record.busbw_gbs = 150 / one->time_us;
+        }
+        assert_int_equal(summary_builder_add(builder, &record), 0);
+    }
+    summary = summary_builder_finish(builder);
+    values = case_values_create(summary);
+    summary_destroy(summary);
+    summary_builder_destroy(builder);
+    for (size_t i = 0; i < 4; i++)
+        json_decref(keys[i]);
+    assert_non_null(values);
+    return values;
+}
+
+static void a_case_has_the_median_of_its_cycles_at_each_size(void **state)
+{
+    static const struct given given[] = {
+        {0, 0, 0, -1, 8, 10}, {0, 0, 0, -1, 64, 30}, {0, 1, 0, -1, 8, 14},
+        {0, 2, 0, -1, 8, 11}, {1, 0, 0, -1, 8, 20},
+    };
+    struct case_values *values = values_of(given, 5);
+    const struct case_series *series;
+    size_t n;
+
+    (void)state;
+    series = case_values_of(values, 0, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(series->n_points, 2);
+    assert_int_equal(series->points[0].size, 8);
+    assert_near(series->points[0].time_us, 11, 1e-12);
+    assert_near(series->points[0].busbw_gbs, 150.0 / 11, 1e-9);
+    assert_near(series->points[1].time_us, 30, 1e-12);
+    series = case_values_of(values, 1, &n);
+    assert_near(series->points[0].time_us, 20, 1e-12);
+    case_values_of(values, 2, &n);
+    assert_int_equal(n, 0);
+    case_values_destroy(values);
+}
+
+static void a_series_is_found_by_what_it_is_of(void **state)
+{
+    static const struct given given[] = {
+        {0, -1, 0, -1, 8, 10}, {0, -1, 1, -1, 8, 20}, {1, -1, 1, -1, 8, 30}};
+    struct case_values *values = values_of(given, 3);
+    const struct case_series *first, *second, *found;
+    size_t n, m;
+
+    (void)state;
+    first = case_values_of(values, 0, &n);
+    second = case_values_of(values, 1, &m);
+    assert_int_equal(n, 2);
+    assert_int_equal(m, 1);
+    found = case_series_find(first, n, second->identity);
+    assert_non_null(found);
+    assert_string_equal(json_get_str(found->key, "collective", ""), "broadcast");
+    assert_null(strstr(second->identity, "simulated"));
+    assert_null(case_series_find(second, m, "{}"));
+    case_values_destroy(values);
+}
+
+/* Of figures over a size each size counts, of others all values together. */
+static void figures_have_a_value_for_each_size_or_one(void **state)
+{
+    static const struct given given[] = {
+        {0, -1, 2, 0, 0, 5},  {0, -1, 2, 0, 1, 3},   {0, -1, 2, 0, 2, 4},
+        {0, -1, 3, -1, 8, 1}, {0, -1, 3, -1, 64, 9}, {0, -1, 3, -1, 8, 2},
+    };
+    struct case_values *values = values_of(given, 6);
+    const struct case_series *series;
+    size_t n;
+
+    (void)state;
+    series = case_values_of(values, 0, &n);
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(series[i].is_figure);
+        if (strcmp(json_get_str(series[i].key, "metric", ""), "loss") == 0) {
+            assert_int_equal(series[i].n_points, 1);
+            assert_int_equal(series[i].points[0].size, -1);
+            assert_near(series[i].points[0].value, 4, 0);
+            assert_int_equal(json_get_int(series[i].key, "rank", -1), 0);
+        } else {
+            assert_int_equal(series[i].n_points, 2);
+            assert_near(series[i].points[0].value, 1.5, 0);
+            assert_int_equal(series[i].points[1].size, 64);
+        }
+    }
+    case_values_destroy(values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_case_has_the_median_of_its_cycles_at_each_size),
+        cmocka_unit_test(a_series_is_found_by_what_it_is_of),
+        cmocka_unit_test(figures_have_a_value_for_each_size_or_one),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,97 @@
+/* test_states.c - two states are found where there are two, and not where there is noise
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/unit/near.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/analysis/states.h"
+
+/* Microseconds of 8 bytes between two ranks of a virtual machine. */
+static void states_of_a_hypervisor_are_found(void **state)
+{
+    const double us[] = {0.09, 0.43, 0.11, 0.14, 0.46, 0.08, 0.10, 0.41, 0.44, 0.12};
+    struct states states;
+    double logs[10];
+
+    (void)state;
+    for (size_t i = 0; i < 10; i++)
+        logs[i] = log(us[i]);
+    assert_int_equal(states_find(logs, 10, &states), 0);
+    assert_true(states.found);
+    assert_int_equal(states.upper, 4);
+    assert_true(exp(states.split) > 0.14 && exp(states.split) < 0.41);
+    assert_near(exp(states.apart), 4.15, 0.1);
+}
+
+static void one_value_that_stands_out_is_a_state(void **state)
+{
+    const double logs[] = {0.01, -0.012, 0.004, 0.7, -0.001, 0.008};
+    struct states states;
+
+    (void)state;
+    assert_int_equal(states_find(logs, 6, &states), 0);
+    assert_true(states.found);
+    assert_int_equal(states.upper, 1);
+}
+
+static double normal(unsigned *seed)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 12; i++)
+        sum += (double)rand_r(seed) / RAND_MAX;
+    return sum - 6;
+}
+
+/* Of one per cent never, since a tenth must lie between them; of 30 % seldom. */
+static void noise_is_no_states(void **state)
+{
+    unsigned seed = 7, small = 0, large = 0;
+    struct states states;
+
+    (void)state;
+    for (int draw = 0; draw < 2000; draw++) {
+        double values[10];
+
+        for (size_t i = 0; i < 10; i++)
+            values[i] = normal(&seed);
+        assert_int_equal(states_find(values, 10, &states), 0);
+        large += states.found;
+        for (size_t i = 0; i < 10; i++)
+            values[i] *= 0.01;
+        assert_int_equal(states_find(values, 10, &states), 0);
+        small += states.found;
+    }
+    assert_int_equal(small, 0);
+    assert_in_range(large, 0, 2000 * 3 / 100);
+}
+
+static void few_values_show_no_states(void **state)
+{
+    const double logs[] = {0, 1, 0, 1, 0};
+    struct states states;
+
+    (void)state;
+    assert_int_equal(states_find(logs, 5, &states), 0);
+    assert_false(states.found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_of_a_hypervisor_are_found),
+        cmocka_unit_test(one_value_that_stands_out_is_a_state),
+        cmocka_unit_test(noise_is_no_states),
+        cmocka_unit_test(few_values_show_no_states),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* test_stats.c - the statistics, beside what SciPy makes of the same values */
+#include "tests/unit/near.h"
+#include "tests/unit/vectors.h"
+
+#include "server/analysis/stats.h"
+
+#define VALUES_MAX 64
+
+static json_t *vectors;
+
+static int load(void **state)
+{
+    vectors = vectors_load("stats.json");
+    return vectors ? ((void)state, 0) : -1;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    json_decref(vectors);
+    return 0;
+}
+
+static double number(const json_t *list, size_t i)
+{
+    return json_number_value(json_array_get(list, i));
+}
+
+static double member(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+/* SciPy's quantiles are good for a part in 1e9, and an end of an interval that is near 0
+ * has less. */
+static void near(double got, double want)
+{
+    assert_near(got, want, 1e-8 * (fabs(want) + 1e-6));
+}
+
+static size_t read_values(const json_t *list, double *values)
+{
+    size_t n = json_array_size(list);
+
+    assert_in_range(n, 2, VALUES_MAX);
+    for (size_t i = 0; i < n; i++)
+        values[i] = number(list, i);
+    return n;
+}
+
+static void distributions_are_those_of_scipy(void **state)
+{
+    json_t *item;
+    size_t i;
+
+    (void)state;
+    json_array_foreach (vectors_list(vectors, "beta"), i, item) {
+        near(stats_beta(number(item, 0), number(item, 1), number(item, 2)),
+             number(item, 3));
+    }
+    json_array_foreach (vectors_list(vectors, "t_cdf"), i, item)
+        near(stats_t_cdf(number(item, 0), number(item, 1)), number(item, 2));
+    json_array_foreach (vectors_list(vectors, "t_quantile"), i, item)
+        near(stats_t_quantile(number(item, 0), number(item, 1)), number(item, 2));
+}
+
+static void a_quantile_is_where_the_distribution_has_its_p(void **state)
+{
+    (void)state;
+    for (double df = 1; df < 2000; df *= 1.7)
+        for (double p = 0.0005; p < 1; p += 0.0105)
+            near(stats_t_cdf(stats_t_quantile(p, df), df), p);
+}
+
+static void pairs_are_tested_as_scipy_does(void **state)
+{
+    json_t *item;
+    size_t i;
+
+    (void)state;
+    json_array_foreach (vectors_list(vectors, "paired"), i, item) {
+        double values[VALUES_MAX];
+        size_t n = read_values(json_object_get(item, "values"), values);
+        const json_t *interval = json_object_get(item, "interval");
+        struct stats_effect effect;
+
+        stats_paired(values, n, &effect);
+        near(effect.estimate, member(item, "estimate"));
+        near(effect.error, member(item, "error"));
+        near(effect.df, member(item, "df"));
+        near(effect.p, member(item, "p"));
+        near(effect.low, number(interval, 0));
+        near(effect.high, number(interval, 1));
+        assert_int_equal(effect.trimmed, (size_t)member(item, "trimmed"));
+    }
+}
+
+static void separate_sides_are_tested_as_scipy_does(void **state)
+{
+    json_t *item;
+    size_t i;
+
+    (void)state;
+    json_array_foreach (vectors_list(vectors, "separate"), i, item) {
+        double base[VALUES_MAX], head[VALUES_MAX];
+        size_t n = read_values(json_object_get(item, "base"), base);
+        size_t m = read_values(json_object_get(item, "head"), head);
+        struct stats_effect effect;
+
+        stats_separate(base, n, head, m, &effect);
+        near(effect.estimate / effect.error, member(item, "t"));
+        near(effect.p, member(item, "p"));
+        assert_near(stats_t_cdf(-fabs(member(item, "t")), effect.df) * 2,
+                    member(item, "p"), 1e-9);
+    }
+}
+
+static void one_value_far_off_hides_no_shift_of_ten(void **state)
+{
+    double values[] = {0.031, 0.028, 0.035, 0.030, 0.026,
+                       0.033, 1.1,   0.029, 0.032, 0.027};
+    struct stats_effect effect;
+
+    (void)state;
+    stats_paired(values, 10, &effect);
+    assert_int_equal(effect.trimmed, 1);
+    assert_near(effect.estimate, 0.030, 0.001);
+    assert_true(effect.low > 0.02 && effect.high < 0.04);
+    assert_true(effect.p < 0.001);
+}
+
+static void values_that_are_all_alike_leave_no_doubt(void **state)
+{
+    double none[] = {0, 0, 0}, some[] = {0.5, 0.5, 0.5};
+    struct stats_effect effect;
+
+    (void)state;
+    stats_paired(none, 3, &effect);
+    assert_near(effect.p, 1, 0);
+    assert_near(effect.high - effect.low, 0, 0);
+    stats_paired(some, 3, &effect);
+    assert_near(effect.p, 0, 0);
+    assert_near(effect.low, 0.5, 0);
+}
+
+static void holm_multiplies_step_by_step(void **state)
+{
+    const double p[] = {0.01, 0.04, 0.03, 0.005}, wanted[] = {0.03, 0.06, 0.06, 0.02};
+    double adjusted[4], one;
+
+    (void)state;
+    assert_int_equal(stats_holm(p, 4, adjusted), 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_near(adjusted[i], wanted[i], 1e-15);
+    assert_int_equal(stats_holm(p, 1, &one), 0);
+    assert_near(one, 0.01, 0);
+    assert_int_equal(stats_holm((const double[]){0.6, 0.9}, 2, adjusted), 0);
+    assert_near(adjusted[0], 1, 0);
+    assert_near(adjusted[1], 1, 0);
+}
+
+/* The half width of n pairs is t(0.975, n - 1) s / sqrt(n). */
+static void repeats_are_as_many_as_bring_the_interval_down(void **state)
+{
+    double values[] = {-0.02, 0, 0.02};
+    struct stats_effect effect;
+    size_t n;
+
+    (void)state;
+    stats_paired(values, 3, &effect);
+    n = stats_repeats(&effect, 3, 0.01);
+    assert_in_range(n, 15, 21);
+    assert_int_equal(stats_repeats(&effect, 3, 1), 3);
+    assert_int_equal(stats_repeats(&effect, 3, 1e-6), STATS_REPEATS_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distributions_are_those_of_scipy),
+        cmocka_unit_test(a_quantile_is_where_the_distribution_has_its_p),
+        cmocka_unit_test(pairs_are_tested_as_scipy_does),
+        cmocka_unit_test(separate_sides_are_tested_as_scipy_does),
+        cmocka_unit_test(one_value_far_off_hides_no_shift_of_ten),
+        cmocka_unit_test(values_that_are_all_alike_leave_no_doubt),
+        cmocka_unit_test(holm_multiplies_step_by_step),
+        cmocka_unit_test(repeats_are_as_many_as_bring_the_interval_down),
+    };
+
+    return cmocka_run_group_tests(tests, load, unload);
+}

@@ -1,0 +1,83 @@
+/* test_verdict.c - a verdict is one object, and its answers are a table that is
+ * documented */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/verdict.h"
+
+static void it_is_an_object_of_four_members(void **state)
+{
+    json_t *verdict =
+        verdict_json(VERDICT_COMPARE, VERDICT_NOT_ENOUGH_DATA, "too few", json_object());
+
+    (void)state;
+    assert_int_equal(json_object_size(verdict), 4);
+    assert_string_equal(json_get_str(verdict, "kind", ""), "compare");
+    assert_string_equal(json_get_str(verdict, "answer", ""), "not_enough_data");
+    assert_string_equal(json_get_str(verdict, "sentence", ""), "too few");
+    assert_true(json_is_object(json_object_get(verdict, "evidence")));
+    json_decref(verdict);
+}
+
+static void a_kind_has_answers_of_its_own(void **state)
+{
+    (void)state;
+    assert_true(verdict_kind_has(VERDICT_COMPARE, VERDICT_SAME));
+    assert_false(verdict_kind_has(VERDICT_COMPARE, VERDICT_PASS));
+    assert_true(verdict_kind_has(VERDICT_GATE, VERDICT_NOT_EVALUATED));
+    assert_false(verdict_kind_has(VERDICT_GATE, VERDICT_BETTER));
+}
+
+static char *read_page(const char *name)
+{
+    char path[1024], *text = calloc(1, 1 << 20);
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", SOURCE_DIR, name);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    assert_in_range(fread(text, 1, (1 << 20) - 1, file), 1, (1 << 20) - 2);
+    fclose(file);
+    return text;
+}
+
+/* A line for each kind: | `kind` | `answer` `answer` | what it is of | */
+static void architecture_lists_the_kinds_and_their_answers(void **state)
+{
+    char *page = read_page("docs/architecture.md");
+
+    (void)state;
+    for (int kind = 0; kind < VERDICT_KINDS; kind++) {
+        char line[512];
+        int n = snprintf(line, sizeof(line), "| `%s` |", verdict_kind_name(kind));
+
+        for (int answer = 0; answer < VERDICT_ANSWERS; answer++) {
+            if (verdict_kind_has(kind, answer))
+                n += snprintf(line + n, sizeof(line) - (size_t)n, " `%s`",
+                              verdict_answer_name(answer));
+        }
+        snprintf(line + n, sizeof(line) - (size_t)n, " | %s |", verdict_kind_about(kind));
+        if (!strstr(page, line))
+            fail_msg("docs/architecture.md lacks the line\n%s", line);
+    }
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_an_object_of_four_members),
+        cmocka_unit_test(a_kind_has_answers_of_its_own),
+        cmocka_unit_test(architecture_lists_the_kinds_and_their_answers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
