@@ -31,7 +31,7 @@ static int as_rank(rank_fn *fn, int rank, int n, int port)
     snprintf(text, sizeof(text), "%d", port);
     struct store_client *store =
         store_client_connect("127.0.0.1", text, 10000, NULL, &err);
-    struct hub_config config = {
+    struct join_config config = {
         .rank = rank, .world_size = n, .store = store, .timeout_ms = 20000};
     struct hub *hub = store ? hub_create(&config, &err) : NULL;
     if (!hub) {
@@ -172,7 +172,7 @@ static void a_stop_ends_the_wait_for_the_others(void **state)
     struct store_client *store =
         store_client_connect("127.0.0.1", port, 10000, NULL, &err);
     assert_non_null(store);
-    struct hub_config config = {
+    struct join_config config = {
         .rank = 0, .world_size = 2, .store = store, .stop = &stop, .timeout_ms = 60000};
     assert_null(hub_create(&config, &err));
     assert_int_equal(err.code, ERROR_UNAVAILABLE);
@@ -180,7 +180,7 @@ static void a_stop_ends_the_wait_for_the_others(void **state)
     config.timeout_ms = 1;
     assert_null(hub_create(&config, &err));
     assert_int_equal(err.code, ERROR_TIMEOUT);
-    assert_string_equal(err.text, "1 of 2 ranks have connected");
+    assert_string_equal(err.text, "0 of 1 ranks have connected in time; missing rank 1");
     store_client_destroy(store);
     store_stub_stop(&stub);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "agent/worker/data/pattern.h"
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/join.h"
 #include "common/base/error.h"
 #include "common/spec/collective.h"
 #include "common/spec/traffic.h"
@@ -58,6 +58,17 @@ static inline bool backend_env_is_split(const struct backend_env *env)
 static inline int backend_env_rank(const struct backend_env *env)
 {
     return backend_env_is_split(env) ? env->group_rank : env->rank;
+}
+
+/* For what connects all ranks of the case. */
+static inline struct join_config backend_env_join(const struct backend_env *env)
+{
+    return (struct join_config){.rank = env->rank,
+                                .world_size = env->world_size,
+                                .store = env->store,
+                                .address = env->address,
+                                .stop = env->stop,
+                                .timeout_ms = env->timeout_ms};
 }
 
 static inline int backend_env_size(const struct backend_env *env)

@@ -16,7 +16,7 @@
 static int connect_all(struct mesh *mesh, const struct mesh_config *config,
                        struct error *err)
 {
-    if (watch_init(&mesh->watch, config->world_size, config->stop, err))
+    if (watch_init(&mesh->watch, config->join.world_size, config->join.stop, err))
         return -1;
     mesh->watch.names = config->names;
     return shm_group_init(&mesh->group, &mesh->watch, err) ||
@@ -33,8 +33,8 @@ struct mesh *mesh_create(const struct mesh_config *config, struct error *err)
         error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
         return NULL;
     }
-    mesh->rank = config->rank;
-    mesh->world_size = config->world_size;
+    mesh->rank = config->join.rank;
+    mesh->world_size = config->join.world_size;
     mesh->group.fd = -1;
     mesh->watch.epoll_fd = -1;
     if (connect_all(mesh, config, err)) {
@@ -67,13 +67,6 @@ void mesh_destroy(struct mesh *mesh)
         mesh_barrier(mesh, NULL);
     }
     mesh_abort(mesh);
-}
-
-int mesh_failed(const struct mesh *mesh, struct error *err)
-{
-    if (err)
-        *err = mesh->watch.error;
-    return -1;
 }
 
 int mesh_push(struct mesh *mesh, struct flow *flow)
@@ -222,7 +215,7 @@ int mesh_barrier(struct mesh *mesh, struct error *err)
 {
     int status = mesh->is_local ? shm_group_barrier(&mesh->group) : remote_barrier(mesh);
 
-    return status ? mesh_failed(mesh, err) : 0;
+    return status ? watch_reason(&mesh->watch, err) : 0;
 }
 
 static int local_allgather(struct mesh *mesh, const char *mine, size_t len, char *all)
@@ -271,7 +264,7 @@ int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
         memmove((char *)all + (size_t)mesh->rank * len, mine, len);
         status = ring_allgather(mesh, len, all);
     }
-    return status ? mesh_failed(mesh, err) : 0;
+    return status ? watch_reason(&mesh->watch, err) : 0;
 }
 
 json_t *mesh_describe(const struct mesh *mesh)

@@ -9,24 +9,18 @@
 
 #include <jansson.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
+#include "agent/worker/group/join.h"
 #include "agent/worker/group/link.h"
 #include "agent/worker/group/shm_group.h"
-#include "agent/worker/group/store_client.h"
 #include "agent/worker/group/watch.h"
 #include "common/base/error.h"
 
 struct mesh_config {
-    int rank, world_size;
-    struct store_client *store; /* borrowed until mesh_create returns */
-    const char *address;        /* own, as others reach it; NULL: loopback */
-    const char *hostid;         /* NULL: this host's */
-    const atomic_int *stop;     /* may be NULL */
-    int64_t timeout_ms;
+    struct join_config join;
+    const char *hostid; /* NULL: this host's */
     /* Of some of the case's ranks only: what their keys begin with, and the ranks that
      * messages name, by rank of the mesh (valid as long as it). NULL: all ranks. */
     const char *scope;
@@ -62,9 +56,6 @@ int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
 /* {"PEER": "shm" | "tcp"} of this rank; "shm" or "tcp" if all are alike. New reference.
  */
 json_t *mesh_describe(const struct mesh *mesh);
-
-/* Copy the latched failure; returns -1. */
-int mesh_failed(const struct mesh *mesh, struct error *err);
 
 /* A transfer under way over a link. */
 struct flow {

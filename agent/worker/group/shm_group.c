@@ -139,10 +139,8 @@ int shm_group_join(struct shm_group *group, struct shm_peer *peers, int n, int s
         if (map_member(group, i, err))
             return -1;
     }
-    if (shm_group_barrier(group)) {
-        *err = group->watch->error;
-        return -1;
-    }
+    if (shm_group_barrier(group))
+        return watch_reason(group->watch, err);
     return 0;
 }
 
@@ -164,10 +162,8 @@ int shm_group_alloc(struct shm_group *group, size_t len, struct error *err)
         return error_set_errno(err, ERROR_MEMORY, failure, "%zu bytes of shared buffers",
                                group->data_len);
     }
-    if (shm_group_barrier(group)) {
-        *err = group->watch->error;
-        return -1;
-    }
+    if (shm_group_barrier(group))
+        return watch_reason(group->watch, err);
     for (int i = 0; i < group->n; i++) {
         group->peers[i].data =
             map_part(group, i, group->data_offset, group->data_len, MAP_POPULATE, err);

@@ -226,6 +226,20 @@ int watch_lose(struct watch *watch, int rank, int errnum)
     return -1;
 }
 
+int watch_fail(struct watch *watch, enum error_code code, const char *text)
+{
+    if (watch->error.code == ERROR_NONE)
+        error_set(&watch->error, code, "%s", text);
+    return -1;
+}
+
+int watch_reason(const struct watch *watch, struct error *err)
+{
+    if (err)
+        *err = watch->error;
+    return -1;
+}
+
 int watch_idle_slow(struct watch *watch, struct watch_idle *idle)
 {
     sched_yield();

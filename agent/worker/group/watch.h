@@ -66,6 +66,12 @@ void watch_set_sharers(struct watch *watch, int processes);
  * ERROR_UNREACHABLE where the peer fell silent, and ERROR_PEER where it left. */
 int watch_lose(struct watch *watch, int rank, int errnum);
 
+/* Record that the wait ends for a reason that is no peer's; the first one stands. -1. */
+int watch_fail(struct watch *watch, enum error_code code, const char *text);
+
+/* Copy what was recorded (err may be NULL). -1. */
+int watch_reason(const struct watch *watch, struct error *err);
+
 /* The number that a rank goes by. */
 static inline int watch_name(const struct watch *watch, int rank)
 {

@@ -77,8 +77,8 @@ static struct mesh *connect_group(const struct backend_comm *comm,
     struct mesh *mesh;
 
     snprintf(scope, sizeof(scope), "group/%d/", env->group);
-    config.rank = env->group_rank;
-    config.world_size = env->group_size;
+    config.join.rank = env->group_rank;
+    config.join.world_size = env->group_size;
     config.scope = scope;
     config.names = env->members;
     mesh = mesh_create(&config, err);
@@ -91,13 +91,7 @@ static struct mesh *connect_group(const struct backend_comm *comm,
 
 static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
 {
-    struct mesh_config config = {.rank = env->rank,
-                                 .world_size = env->world_size,
-                                 .store = env->store,
-                                 .address = env->address,
-                                 .hostid = env->hostid,
-                                 .stop = env->stop,
-                                 .timeout_ms = env->timeout_ms};
+    struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
     struct backend_comm *comm = calloc(1, sizeof(*comm));
 
     if (!comm) {
@@ -217,7 +211,7 @@ static int host_run(struct backend_comm *comm, const struct backend_call *call,
         return 0;
     }
     status = comm->mesh->is_local ? shm_run(comm, call) : net_run(comm, call);
-    return status ? mesh_failed(comm->mesh, err) : 0;
+    return status ? watch_reason(&comm->mesh->watch, err) : 0;
 }
 
 static int host_wait(struct backend_comm *comm, struct error *err)

@@ -181,13 +181,7 @@ static int64_t leave_ms(int64_t stall_ms)
 
 static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
 {
-    struct mesh_config config = {.rank = env->rank,
-                                 .world_size = env->world_size,
-                                 .store = env->store,
-                                 .address = env->address,
-                                 .hostid = env->hostid,
-                                 .stop = env->stop,
-                                 .timeout_ms = env->timeout_ms};
+    struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
     /* calloc's memory is not aligned as the guard's counters are to be. */
     struct backend_comm *comm =
         aligned_alloc(_Alignof(struct backend_comm), sizeof(*comm));

@@ -143,7 +143,7 @@ static int try_all(struct mesh *mesh, const struct place *all, struct finding *o
     }
     free(attempts);
     free(fds);
-    return status ? mesh_failed(mesh, err) : 0;
+    return status ? watch_reason(&mesh->watch, err) : 0;
 }
 
 static int report(const struct place *all, const struct finding *found, int n,

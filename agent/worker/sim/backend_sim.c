@@ -86,12 +86,7 @@ static int set_up(struct backend_comm *comm, const struct backend_env *env,
 
 static struct backend_comm *sim_create(const struct backend_env *env, struct error *err)
 {
-    struct hub_config config = {.rank = env->rank,
-                                .world_size = env->world_size,
-                                .store = env->store,
-                                .address = env->address,
-                                .stop = env->stop,
-                                .timeout_ms = env->timeout_ms};
+    struct join_config config = backend_env_join(env);
     struct backend_comm *comm = calloc(1, sizeof(*comm));
 
     if (!comm) {

@@ -7,27 +7,17 @@
 #ifndef RINGBENCH_WORKER_SIM_HUB_H
 #define RINGBENCH_WORKER_SIM_HUB_H
 
-#include <stdatomic.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/join.h"
 #include "common/base/error.h"
 
 struct hub;
 
-struct hub_config {
-    int rank, world_size;
-    struct store_client *store; /* borrowed until hub_create returns */
-    const char *address;        /* own, as others reach it; NULL: loopback */
-    const atomic_int *stop;     /* may be NULL */
-    int64_t timeout_ms;
-};
-
 /* Rank 0 publishes ringbench/hub in the store, the others connect. Collective. */
-struct hub *hub_create(const struct hub_config *config, struct error *err);
+struct hub *hub_create(const struct join_config *config, struct error *err);
 
-/* If nothing failed, wait until all are here too. NULL is fine. */
+/* If nothing failed, wait (at most 5 s) until all are here too. NULL is fine. */
 void hub_destroy(struct hub *hub);
 /* Without waiting. */
 void hub_abort(struct hub *hub);
