@@ -137,35 +137,15 @@ static void go_on(struct follower *follower, enum catchup_step step)
     }
 }
 
-static int write_line(struct follower *follower, const char *line, size_t len,
-                      struct buf *out)
+static int write_events(struct follower *follower, const struct store_event *events,
+                        size_t n)
 {
-    static const char head[] = "{\"id\":";
-    char *end;
-    long long id;
-
-    if (len < sizeof(head) || strncmp(line, head, sizeof(head) - 1) != 0)
-        return -1;
-    id = strtoll(line + sizeof(head) - 1, &end, 10);
-    if (*end != ',' || id <= 0)
-        return -1;
-    return event_writer_event(follower->writer, id, line, len, out);
-}
-
-static int write_page(struct follower *follower, const char *text, size_t len)
-{
-    const char *end = text + len;
     struct buf out;
     int result = 0;
 
     buf_init(&out, PAGE_BYTES_MAX);
-    while (text < end && !result) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *stop = newline ? newline : end;
-
-        result = write_line(follower, text, (size_t)(stop - text), &out);
-        text = stop + 1;
-    }
+    for (size_t i = 0; i < n && !result; i++)
+        result = event_writer_event(follower->writer, &events[i], &out);
     send_out(follower, &out);
     return result;
 }
@@ -179,23 +159,35 @@ static void give_up(struct follower *follower)
     http_stream_abort(stream);
 }
 
-static void on_page(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t last_id, size_t count)
+/* Where the page leads to; -1 when it can't be sent. */
+static int take_page(struct follower *follower, const struct store_events *page,
+                     enum catchup_step *step)
+{
+    struct catchup *catchup = &follower->catchup;
+    int64_t last_id = page->n ? page->list[page->n - 1].id : catchup->sent;
+
+    if (write_events(follower, page->list, page->n))
+        return -1;
+    *step = catchup_page(catchup, last_id, page->n);
+    return 0;
+}
+
+static void on_page(void *arg, const struct error *err, struct store_events *page)
 {
     struct follower *follower = arg;
+    enum catchup_step step;
 
     follower->is_reading = false;
     if (!follower->stream) {
         free_when_idle(follower);
-        return;
-    }
-    if (err || write_page(follower, text, len)) {
+    } else if (err || take_page(follower, page, &step)) {
         log_warn("run %s: can't read its events on: %s", follower->run,
                  err ? err->text : "an event is not as it should be");
         give_up(follower);
-        return;
+    } else {
+        go_on(follower, step);
     }
-    go_on(follower, catchup_page(&follower->catchup, last_id, count));
+    store_events_destroy(page);
 }
 
 static void read_page(struct follower *follower)
@@ -207,9 +199,9 @@ static void read_page(struct follower *follower)
         return;
     }
     follower->is_reading = true;
-    store_read_events_text(follower->api->store, follower->run, follower->catchup.sent,
-                           follower->is_rows ? "result" : NULL, PAGE_EVENTS, on_page,
-                           follower);
+    store_read_events(follower->api->store, follower->run, follower->catchup.sent,
+                      follower->is_rows ? "result" : NULL, PAGE_EVENTS, on_page,
+                      follower);
 }
 
 static void on_drained(void *data)
@@ -220,20 +212,6 @@ static void on_drained(void *data)
         return;
     follower->is_blocked = false;
     read_page(follower);
-}
-
-static int write_live(struct follower *follower, const struct store_event *event)
-{
-    struct buf line, out;
-    int result;
-
-    buf_init(&line, PAGE_BYTES_MAX);
-    buf_init(&out, PAGE_BYTES_MAX);
-    result = store_event_append(event, &line) ||
-             event_writer_event(follower->writer, event->id, line.data, line.len, &out);
-    buf_release(&line);
-    send_out(follower, &out);
-    return result;
 }
 
 static void on_live(void *arg, const struct store_event *event)
@@ -256,7 +234,7 @@ static void on_live(void *arg, const struct store_event *event)
     }
     if (!catchup_event(&follower->catchup, event->id, &step)) {
         go_on(follower, step);
-    } else if (write_live(follower, event)) {
+    } else if (write_events(follower, event, 1)) {
         log_warn("run %s: event %lld is not as it should be", follower->run,
                  (long long)event->id);
         give_up(follower);

@@ -18,7 +18,7 @@
 #include "server/render/run_text.h"
 
 #define PAGE_EVENTS 2000
-#define PAGE_BYTES_MAX ((size_t)64 << 20)
+#define EVENT_BYTES_MAX ((size_t)64 << 20)
 /* A run with more than either has its summary in its report; MANY of run_source.mjs. */
 #define WHOLE_RESULTS_MAX 10000
 #define WHOLE_BYTES_MAX ((size_t)16 << 20)
@@ -35,8 +35,8 @@ struct report_job {
     json_t *run; /* its document, shared with nobody */
     struct run_text *writer;
     int64_t after;
-    struct buf page; /* of events; at last the report */
-    struct buf data, text;
+    struct store_events *page;
+    struct buf data, text, report;
     size_t data_head; /* length of `data` before the events */
     struct summary_case *cases;
     size_t n_cases;
@@ -65,17 +65,18 @@ static void reply(struct http_request *request, const struct report_job *job)
     http_reply_header(request, "Content-Security-Policy", policy);
     http_reply_header(request, "Content-Disposition", disposition);
     http_reply_header(request, "Referrer-Policy", "no-referrer");
-    http_reply_text(request, 200, "text/html; charset=utf-8", job->page.data,
-                    job->page.len);
+    http_reply_text(request, 200, "text/html; charset=utf-8", job->report.data,
+                    job->report.len);
 }
 
 static void job_free(struct report_job *job)
 {
     json_decref(job->run);
     run_text_destroy(job->writer);
-    buf_release(&job->page);
+    store_events_destroy(job->page);
     buf_release(&job->data);
     buf_release(&job->text);
+    buf_release(&job->report);
     free(job->cases);
     free(job);
 }
@@ -117,10 +118,8 @@ static void write_report(uv_work_t *work)
     if (!*name)
         name = json_get_str(job->run, "id", "");
     clean_text_copy(title, sizeof(title), name, strlen(name));
-    buf_release(&job->page);
-    buf_init(&job->page, REPORT_BYTES_MAX);
     job->is_failed = buf_append_str(&job->data, job->is_whole ? "]}\n" : "}\n") ||
-                     report_page_fill(&job->page, title, &job->text, &job->data);
+                     report_page_fill(&job->report, title, &job->text, &job->data);
 }
 
 static void on_written(uv_work_t *work, int status)
@@ -193,35 +192,38 @@ static void start_summary(struct report_job *job)
     read_summary(job);
 }
 
-static int take_event(struct report_job *job, const char *line, size_t len)
+static int put_event(struct report_job *job, const struct store_event *event)
 {
-    json_t *event = json_loadb(line, len, 0, NULL);
+    struct buf line;
+    int result;
 
-    if (!event)
-        return -1;
-    run_text_event(job->writer, event, &job->text);
-    json_decref(event);
-    if (!job->is_whole)
-        return 0;
-    if (buf_append_str(&job->data, job->has_event ? ",\n" : "\n") ||
-        report_page_put_json(&job->data, line, len))
-        return -1;
+    buf_init(&line, EVENT_BYTES_MAX);
+    result = buf_append_str(&job->data, job->has_event ? ",\n" : "\n") ||
+             store_event_append(event, &line) ||
+             report_page_put_json(&job->data, line.data, line.len);
+    buf_release(&line);
     job->has_event = true;
-    return 0;
+    return result;
+}
+
+static int take_event(struct report_job *job, const struct store_event *event)
+{
+    json_t *body = json_loadb(event->body, event->body_len, 0, NULL);
+
+    if (!body)
+        return -1;
+    run_text_event(job->writer, event->time_ms, event->type, body, &job->text);
+    json_decref(body);
+    return job->is_whole ? put_event(job, event) : 0;
 }
 
 /* On the work queue. A page of events that is one too much takes the others with it. */
 static void take_page(uv_work_t *work)
 {
     struct report_job *job = work->data;
-    const char *line = job->page.data, *end = line + job->page.len, *stop;
 
-    for (; line < end && !job->is_failed; line = stop + 1) {
-        stop = memchr(line, '\n', (size_t)(end - line));
-        stop = stop ? stop : end;
-        if (stop > line)
-            job->is_failed = take_event(job, line, (size_t)(stop - line)) != 0;
-    }
+    for (size_t i = 0; i < job->page->n && !job->is_failed; i++)
+        job->is_failed = take_event(job, &job->page->list[i]) != 0;
     if (job->is_whole && job->data.len - job->data_head > WHOLE_BYTES_MAX)
         job->is_whole = false;
     if (!job->is_whole)
@@ -232,7 +234,8 @@ static void on_taken(uv_work_t *work, int status)
 {
     struct report_job *job = work->data;
 
-    buf_clear(&job->page);
+    store_events_destroy(job->page);
+    job->page = NULL;
     if (status || job->is_failed || !job->parked->request)
         finish(job, &too_large);
     else if (job->is_whole)
@@ -241,29 +244,28 @@ static void on_taken(uv_work_t *work, int status)
         start_summary(job);
 }
 
-static void on_page(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t last_id, size_t count)
+static void on_page(void *arg, const struct error *err, struct store_events *page)
 {
     struct report_job *job = arg;
 
+    job->page = page;
     if (err || !job->parked->request) {
         finish(job, err ? err : &too_large);
         return;
     }
-    job->after = last_id;
+    if (page->n > 0)
+        job->after = page->list[page->n - 1].id;
     job->work.data = job;
-    if (count == 0 && job->is_whole)
+    if (page->n == 0 && job->is_whole)
         start_writing(job);
-    else if (buf_append(&job->page, text, len))
-        finish(job, &too_large);
     else
         uv_queue_work(job->parked->api->loop, &job->work, take_page, on_taken);
 }
 
 static void read_page(struct report_job *job)
 {
-    store_read_events_text(job->parked->api->store, json_get_str(job->run, "id", ""),
-                           job->after, NULL, PAGE_EVENTS, on_page, job);
+    store_read_events(job->parked->api->store, json_get_str(job->run, "id", ""),
+                      job->after, NULL, PAGE_EVENTS, on_page, job);
 }
 
 /* What the server knows now of the run's nodes. */
@@ -345,7 +347,7 @@ static struct report_job *job_create(struct parked *parked, const json_t *run)
     job->run = json_deep_copy(run);
     job->writer = job->run ? run_text_create(job->run, link, NULL) : NULL;
     job->is_whole = results_of(run) <= WHOLE_RESULTS_MAX;
-    buf_init(&job->page, PAGE_BYTES_MAX);
+    buf_init(&job->report, REPORT_BYTES_MAX);
     buf_init(&job->data, REPORT_BYTES_MAX);
     buf_init(&job->text, REPORT_BYTES_MAX);
     if (!job->writer || begin_data(job, link) || begin_events(job)) {

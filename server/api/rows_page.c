@@ -78,26 +78,17 @@ static void link_next(struct http_request *request, int64_t next)
     buf_release(&out);
 }
 
-static int write_rows(struct page *page, const char *text, size_t len, int64_t next,
-                      struct buf *out)
+static int write_rows(struct page *page, const struct store_events *rows, struct buf *out)
 {
-    const char *end = text + len;
-
     event_writer_begin(page->writer, out);
-    while (text < end) {
-        const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *stop = newline ? newline : end;
-
-        if (event_writer_event(page->writer, 0, text, (size_t)(stop - text), out))
+    for (size_t i = 0; i < rows->n; i++)
+        if (event_writer_event(page->writer, &rows->list[i], out))
             return -1;
-        text = stop + 1;
-    }
-    event_writer_end_page(page->writer, next, out);
+    event_writer_end_page(page->writer, rows->next, out);
     return 0;
 }
 
-static void on_rows(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t next)
+static void on_rows(void *arg, const struct error *err, struct store_events *rows)
 {
     static const struct error unreadable = {ERROR_INTERNAL, "a row cannot be read"};
     struct page *page = arg;
@@ -107,15 +98,16 @@ static void on_rows(void *arg, const struct error *err, const char *text, size_t
     buf_init(&out, TEXT_MAX);
     if (request && err) {
         http_reply_error(request, err);
-    } else if (request && write_rows(page, text, len, next, &out)) {
+    } else if (request && write_rows(page, rows, &out)) {
         http_reply_error(request, &unreadable);
     } else if (request) {
-        if (next > 0)
-            link_next(request, next);
+        if (rows->next > 0)
+            link_next(request, rows->next);
         http_reply_text(request, 200, event_form_content_type(page->form),
                         out.data ? out.data : "", out.len);
     }
     buf_release(&out);
+    store_events_destroy(rows);
     event_writer_destroy(page->writer);
     free(page);
 }

@@ -1,12 +1,12 @@
 /* event_writer.c - the forms in which a run's events or its result rows are sent */
 #include "server/render/event_writer.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
 #include "server/render/csv.h"
-#include "server/render/json_members.h"
 #include "server/render/run_text.h"
 #include "server/render/table.h"
 
@@ -137,82 +137,54 @@ void event_writer_begin(struct event_writer *writer, struct buf *out)
     }
 }
 
-static int put_sse(int64_t id, const char *line, size_t len, struct buf *out)
+static int put_sse(const struct store_event *event, struct buf *out)
 {
-    struct json_member member;
-    size_t pos = 0;
-
-    while (json_members_next(line, len, &pos, &member)) {
-        if (json_member_is(&member, "type") && member.value_len >= 2)
-            break;
-        member.value_len = 0;
-    }
-    if (pos == 0 || member.value_len < 2)
+    if (buf_printf(out, "id: %" PRId64 "\nevent: %s\ndata: ", event->id, event->type) ||
+        store_event_append(event, out))
         return -1;
-    if (buf_printf(out, "id: %lld\nevent: %.*s\ndata: ", (long long)id,
-                   (int)member.value_len - 2, member.value + 1) ||
-        buf_append(out, line, len) || buf_append_str(out, "\n\n"))
-        return -1;
-    return 0;
-}
-
-/* The row is the event but for what makes it one. */
-static int put_row(const char *line, size_t len, struct buf *out)
-{
-    struct json_member member;
-    const char *separator = "{";
-    size_t pos = 0;
-
-    while (json_members_next(line, len, &pos, &member)) {
-        if (json_member_is(&member, "id") || json_member_is(&member, "time") ||
-            json_member_is(&member, "type"))
-            continue;
-        if (buf_append_str(out, separator) || buf_append_str(out, "\"") ||
-            buf_append(out, member.key, member.key_len) || buf_append_str(out, "\":") ||
-            buf_append(out, member.value, member.value_len))
-            return -1;
-        separator = ",";
-    }
-    return *separator == ',' ? buf_append_str(out, "}") : -1;
+    return buf_append_str(out, "\n\n");
 }
 
 /* The forms that need to know what stands in the event. */
-static int put_parsed(struct event_writer *writer, const char *line, size_t len,
+static int put_parsed(struct event_writer *writer, const struct store_event *event,
                       struct buf *out)
 {
-    json_t *event = json_parse(line, len, NULL);
+    json_t *body = json_parse(event->body, event->body_len, NULL);
 
-    if (!event)
+    if (!body)
         return -1;
     if (writer->form == EVENT_FORM_TEXT)
-        run_text_event(writer->text, event, out);
+        run_text_event(writer->text, event->time_ms, event->type, body, out);
     else if (writer->form == ROWS_FORM_TEXT)
-        table_row(&writer->table, event, out);
+        table_row(&writer->table, body, out);
     else
-        csv_row(&writer->csv, event, out);
-    json_decref(event);
+        csv_row(&writer->csv, body, out);
+    json_decref(body);
     return 0;
 }
 
-int event_writer_event(struct event_writer *writer, int64_t id, const char *line,
-                       size_t len, struct buf *out)
+/* A row is what its event says. */
+int event_writer_event(struct event_writer *writer, const struct store_event *event,
+                       struct buf *out)
 {
     writer->rows++;
     switch (writer->form) {
     case EVENT_FORM_SSE:
-        return put_sse(id, line, len, out);
+        return put_sse(event, out);
     case EVENT_FORM_NDJSON:
-        return buf_append(out, line, len) || buf_append_str(out, "\n") ? -1 : 0;
+        return store_event_append(event, out) || buf_append_str(out, "\n") ? -1 : 0;
     case ROWS_FORM_JSON:
         if (writer->rows > 1 && buf_append_str(out, ",\n"))
             return -1;
-        return put_row(line, len, out);
+        return buf_append(out, event->body, event->body_len);
     case ROWS_FORM_NDJSON:
-        return put_row(line, len, out) || buf_append_str(out, "\n") ? -1 : 0;
+        return buf_append(out, event->body, event->body_len) || buf_append_str(out, "\n")
+                   ? -1
+                   : 0;
     case EVENT_FORM_TEXT:
     case ROWS_FORM_CSV:
     case ROWS_FORM_TEXT:
-        return put_parsed(writer, line, len, out);
+        return put_parsed(writer, event, out);
     case EVENT_FORM_COUNT:
         break;
     }

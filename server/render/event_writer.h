@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/base/buf.h"
+#include "server/store/store_event.h"
 
 enum event_form {
     EVENT_FORM_SSE,
@@ -35,10 +36,9 @@ bool event_form_is_rows(enum event_form form);
 
 void event_writer_begin(struct event_writer *writer, struct buf *out);
 
-/* An event as the store gives it: one line of JSON, without the newline, that has "id",
- * "time" and "type". -1 when it can't be read or memory is out. */
-int event_writer_event(struct event_writer *writer, int64_t id, const char *line,
-                       size_t len, struct buf *out);
+/* -1 when memory is out, or the form looks into the event and can't read it. */
+int event_writer_event(struct event_writer *writer, const struct store_event *event,
+                       struct buf *out);
 
 /* All has been sent. is_over: the run has ended, so nothing will ever follow. */
 void event_writer_end(struct event_writer *writer, bool is_over, struct buf *out);

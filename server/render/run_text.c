@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
@@ -43,18 +42,6 @@ struct run_text {
     bool has_ended;
     bool is_program; /* its rows are figures, and nobody knows how many will come */
 };
-
-/* In milliseconds since 1970; -1 for anything but clock_format_ms's form. */
-static int64_t parse_time(const char *text)
-{
-    struct tm tm = {.tm_mday = 1};
-    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-    long ms = rest && *rest == '.' ? strtol(rest + 1, NULL, 10) : -1;
-
-    if (ms < 0 || ms > 999)
-        return -1;
-    return (int64_t)timegm(&tm) * 1000 + ms;
-}
 
 static bool wants_both_placements(const json_t *run)
 {
@@ -164,11 +151,6 @@ void run_text_flush(struct run_text *text, struct buf *out)
         return;
     text->joined_shown = text->joined;
     buf_printf(out, "# %zu of %zu ranks joined\n", text->joined, text->world_size);
-}
-
-bool run_text_has_ended(const struct run_text *text)
-{
-    return text->has_ended;
 }
 
 static bool is_final(const char *state)
@@ -449,11 +431,9 @@ static void take_message(const json_t *event, struct buf *out)
     put_comment(out, words);
 }
 
-static void take_event(struct run_text *text, json_t *event, struct buf *out)
+static void take_event(struct run_text *text, int64_t time_ms, const char *type,
+                       json_t *event, struct buf *out)
 {
-    const char *type = json_get_str(event, "type", "");
-    int64_t time_ms = parse_time(json_get_str(event, "time", ""));
-
     if (strcmp(type, "rank") == 0) {
         take_rank(text, event, time_ms, out);
         return;
@@ -471,17 +451,17 @@ static void take_event(struct run_text *text, json_t *event, struct buf *out)
         take_message(event, out);
 }
 
-void run_text_event(struct run_text *text, json_t *event, struct buf *out)
+void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
+                    json_t *body, struct buf *out)
 {
     json_t *shown;
 
     if (text->has_ended)
         return;
     /* Of a result the table shows the words, and cleans them itself. */
-    shown = strcmp(json_get_str(event, "type", ""), "result") == 0
-                ? json_incref(event)
-                : clean_text_shown(event, true);
-    take_event(text, shown, out);
+    shown =
+        strcmp(type, "result") == 0 ? json_incref(body) : clean_text_shown(body, true);
+    take_event(text, time_ms, type, shown, out);
     json_decref(shown);
 }
 

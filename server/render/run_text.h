@@ -19,9 +19,10 @@ void run_text_destroy(struct run_text *text);
 /* The opening lines. */
 void run_text_begin(const struct run_text *text, struct buf *out);
 
-/* Take the next event of the run (with "time" and "type"; borrowed). The event that ends
- * the run gives the last line. */
-void run_text_event(struct run_text *text, json_t *event, struct buf *out);
+/* Take the next event of the run (body borrowed). The event that ends the run gives the
+ * last line. */
+void run_text_event(struct run_text *text, int64_t time_ms, const char *type,
+                    json_t *body, struct buf *out);
 
 /* Ranks join in bursts, so how many have joined is not said for each. Whether there is
  * such a line yet to say, and saying it. */
@@ -33,8 +34,5 @@ void run_text_alive(struct run_text *text, int64_t now_ms, struct buf *out);
 
 /* The last line where the server stops before the run has ended. */
 void run_text_stop(struct run_text *text, struct buf *out);
-
-/* Whether the event that ends the run was taken. */
-bool run_text_has_ended(const struct run_text *text);
 
 #endif

@@ -303,13 +303,13 @@ static void finish_read(struct store *store, struct store_read *read)
 
     if (err)
         note_damage(store, err);
-    const char *text = !err && read->text.data ? read->text.data : "";
-    size_t len = err ? 0 : read->text.len;
-
-    if (read->text_done) {
-        read->text_done(read->arg, err, text, len, read->last_id, read->count);
-    } else if (read->rows_done) {
-        read->rows_done(read->arg, err, text, len, read->next);
+    if (read->events_done) {
+        read->events_done(read->arg, err, err ? NULL : read->events);
+        if (!err)
+            read->events = NULL;
+    } else if (read->logs_done) {
+        read->logs_done(read->arg, err, !err && read->text.data ? read->text.data : "",
+                        err ? 0 : read->text.len, read->next);
     } else if (read->summary_done) {
         read->summary_done(read->arg, err, err ? NULL : read->summary);
         if (!err)
@@ -339,7 +339,7 @@ static bool finish_reads(struct store *store, size_t most, size_t most_bytes)
 
     while ((read = STAILQ_FIRST(&store->answered)) && most > 0 && bytes < most_bytes) {
         STAILQ_REMOVE_HEAD(&store->answered, entry);
-        bytes += read->text.len;
+        bytes += store_read_bytes(read);
         most--;
         finish_read(store, read);
     }

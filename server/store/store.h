@@ -13,6 +13,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/error.h"
+#include "server/store/store_event.h"
 #include "server/summary/result_record.h"
 #include "server/summary/summary.h"
 
@@ -52,8 +53,8 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                     const json_t *doc);
 
 /* Append an event; its id is assigned at commit, counting from 1 per run. body: the
- * event's JSON without id and time (borrowed); "type" is put into it if it lacks one. An
- * event or log line of a run that has no row fails its write with ERROR_NOT_FOUND. */
+ * event's JSON without id, time and type (borrowed). An event or log line of a run that
+ * has no row fails its write with ERROR_NOT_FOUND. */
 int store_write_event(struct store_write *write, const char *run, int64_t time_ms,
                       const char *type, const json_t *body);
 
@@ -85,19 +86,6 @@ int store_write_disown(struct store_write *write, const char *run, int case_no);
 
 /* Remove a run and all that hangs on it. */
 int store_write_delete(struct store_write *write, const char *run);
-
-/* An event as committed. */
-struct store_event {
-    int64_t id;
-    int64_t time_ms;
-    const char *type;
-    const char *body; /* JSON object text, without id and time */
-    size_t body_len;
-};
-
-/* Append it as clients see it: with "id" and "time" before the body's own members. -1
- * when the body is no object or memory is out. */
-int store_event_append(const struct store_event *event, struct buf *out);
 
 /* err is NULL on success. events: those of this write, in order, with their ids;
  * borrowed, valid during the call. */
@@ -136,19 +124,14 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
 void store_read_run(struct store *store, const char *id, store_read_done *done,
                     void *arg);
 
-/* [events with "id" and "time" in front] with id > after, of one type or all (NULL), at
- * most limit. */
-void store_read_events(struct store *store, const char *run, int64_t after,
-                       const char *type, int limit, store_read_done *done, void *arg);
+/* events: taken by the callback, NULL with err on failure. */
+typedef void store_events_done(void *arg, const struct error *err,
+                               struct store_events *events);
 
-/* As store_read_events, but as NDJSON text, which costs no parsing: for streams. Stops
- * early past 1 MiB; there may be more unless count is 0. text is borrowed, valid during
- * the call; last_id is `after` when count is 0. */
-typedef void store_text_done(void *arg, const struct error *err, const char *text,
-                             size_t len, int64_t last_id, size_t count);
-void store_read_events_text(struct store *store, const char *run, int64_t after,
-                            const char *type, int limit, store_text_done *done,
-                            void *arg);
+/* Events with id > after, of one type or all (NULL), at most limit. Stops early past 1
+ * MiB; there may be more unless there is none. */
+void store_read_events(struct store *store, const char *run, int64_t after,
+                       const char *type, int limit, store_events_done *done, void *arg);
 
 /* Which of a run's results; -1 or NULL: any. */
 struct store_rows_query {
@@ -159,13 +142,10 @@ struct store_rows_query {
     const char *metric;
 };
 
-/* A page of a run's results as NDJSON, like store_read_events_text. next: the `after` of
- * the next page, 0 when there is none. Found by their records, without a look at other
- * events. */
-typedef void store_rows_done(void *arg, const struct error *err, const char *text,
-                             size_t len, int64_t next);
+/* A page of a run's results, which says where the next one begins. Found by their
+ * records, without a look at other events. */
 void store_read_rows(struct store *store, const struct store_rows_query *query,
-                     store_rows_done *done, void *arg);
+                     store_events_done *done, void *arg);
 
 /* What a rank printed, as it was read from it: one or more lines. */
 struct store_log {
@@ -186,10 +166,13 @@ struct store_logs_query {
     store_log_put *put;
 };
 
-/* A page of what a run's ranks printed. Ends early past 1 MiB. next: the `after` of the
- * next page, 0 when there is none. */
+/* A page of what a run's ranks printed, as `put` wrote it (borrowed, valid during the
+ * call). Ends early past 1 MiB. next: the `after` of the next page, 0 when there is none.
+ */
+typedef void store_logs_done(void *arg, const struct error *err, const char *text,
+                             size_t len, int64_t next);
 void store_read_logs(struct store *store, const struct store_logs_query *query,
-                     store_rows_done *done, void *arg);
+                     store_logs_done *done, void *arg);
 
 /* [{"time","state","detail"}], newest first, of a node. */
 void store_read_node(struct store *store, const char *node, store_read_done *done,

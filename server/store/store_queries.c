@@ -111,37 +111,33 @@ void store_read_run(struct store *store, const char *id, store_read_done *done, 
     store_submit_read(store, read);
 }
 
-void store_read_events(struct store *store, const char *run, int64_t after,
-                       const char *type, int limit, store_read_done *done, void *arg)
+/* A question whose answer is a page of events. */
+static struct store_read *events_create(enum store_read_kind kind, const char *run,
+                                        store_events_done *done, void *arg)
 {
-    struct store_read *read = read_create(STORE_READ_EVENTS, done, arg);
-
-    if (!read)
-        return;
-    read->run = store_read_copy(read, run);
-    read->type = store_read_copy(read, type);
-    read->after = after;
-    read->limit = limit;
-    store_submit_read(store, read);
-}
-
-void store_read_events_text(struct store *store, const char *run, int64_t after,
-                            const char *type, int limit, store_text_done *done, void *arg)
-{
-    struct store_read *read = store_read_create(STORE_READ_EVENTS_TEXT);
+    struct store_read *read = store_read_create(kind);
     struct error err;
 
     if (!read) {
         error_set(&err, ERROR_MEMORY, "out of memory");
-        done(arg, &err, "", 0, after, 0);
-        return;
+        done(arg, &err, NULL);
+        return NULL;
     }
-    read->text_done = done;
+    read->events_done = done;
     read->arg = arg;
     read->run = store_read_copy(read, run);
+    return read;
+}
+
+void store_read_events(struct store *store, const char *run, int64_t after,
+                       const char *type, int limit, store_events_done *done, void *arg)
+{
+    struct store_read *read = events_create(STORE_READ_EVENTS, run, done, arg);
+
+    if (!read)
+        return;
     read->type = store_read_copy(read, type);
     read->after = after;
-    read->last_id = after;
     read->limit = limit;
     store_submit_read(store, read);
 }
@@ -157,40 +153,29 @@ void store_read_node(struct store *store, const char *node, store_read_done *don
     store_submit_read(store, read);
 }
 
-/* A question whose answer is a page of text. */
-static struct store_read *page_create(enum store_read_kind kind, const char *run,
-                                      store_rows_done *done, void *arg)
+void store_read_logs(struct store *store, const struct store_logs_query *query,
+                     store_logs_done *done, void *arg)
 {
-    struct store_read *read = store_read_create(kind);
+    struct store_read *read = store_read_create(STORE_READ_LOGS);
     struct error err;
 
     if (!read) {
         error_set(&err, ERROR_MEMORY, "out of memory");
         done(arg, &err, "", 0, 0);
-        return NULL;
-    }
-    read->rows_done = done;
-    read->arg = arg;
-    read->run = store_read_copy(read, run);
-    return read;
-}
-
-void store_read_logs(struct store *store, const struct store_logs_query *query,
-                     store_rows_done *done, void *arg)
-{
-    struct store_read *read = page_create(STORE_READ_LOGS, query->run, done, arg);
-
-    if (!read)
         return;
+    }
+    read->logs_done = done;
+    read->arg = arg;
+    read->run = store_read_copy(read, query->run);
     read->logs_query = *query;
     read->logs_query.run = read->run;
     store_submit_read(store, read);
 }
 
 void store_read_rows(struct store *store, const struct store_rows_query *query,
-                     store_rows_done *done, void *arg)
+                     store_events_done *done, void *arg)
 {
-    struct store_read *read = page_create(STORE_READ_ROWS, query->run, done, arg);
+    struct store_read *read = events_create(STORE_READ_ROWS, query->run, done, arg);
 
     if (!read)
         return;

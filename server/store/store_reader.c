@@ -7,7 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
-#include "server/store/event_text.h"
+#include "server/store/event_row.h"
 #include "server/store/store_cursor.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
@@ -27,12 +27,9 @@ static const char *const statements[STORE_READ_STATEMENTS] = {
         " AND (?7 IS NULL OR id IN (SELECT run FROM run_nodes WHERE node = ?7))"
         " ORDER BY created_ms DESC, id DESC LIMIT ?6",
     [STORE_READ_RUN] = "SELECT doc FROM runs WHERE id = ?1",
-    [STORE_READ_EVENTS] = "SELECT id, time_ms, body FROM events WHERE run = ?1"
+    [STORE_READ_EVENTS] = "SELECT " EVENT_ROW " FROM events WHERE run = ?1"
                           " AND id > ?2 AND (?3 IS NULL OR type = ?3)"
                           " ORDER BY id LIMIT ?4",
-    [STORE_READ_EVENTS_TEXT] = "SELECT id, time_ms, body FROM events WHERE run = ?1"
-                               " AND id > ?2 AND (?3 IS NULL OR type = ?3)"
-                               " ORDER BY id LIMIT ?4",
     [STORE_READ_LOGS] = "SELECT seq, time_ms, case_no, rank, stream, text FROM logs"
                         " WHERE run = ?1 AND seq > ?2 AND (?3 < 0 OR case_no = ?3)"
                         " AND (?4 < 0 OR rank = ?4) ORDER BY seq LIMIT ?5",
@@ -84,6 +81,7 @@ void store_read_destroy(struct store_read *read)
     free(read->cases);
     summary_destroy(read->summary);
     json_decref(read->result);
+    store_events_destroy(read->events);
     buf_release(&read->text);
     free(read);
 }
@@ -94,6 +92,11 @@ void store_read_fail(struct store_read *read, enum error_code code, const char *
         return;
     read->is_failed = true;
     error_set(&read->err, code, "%s", text);
+}
+
+size_t store_read_bytes(const struct store_read *read)
+{
+    return read->text.len + (read->events ? read->events->bytes : 0);
 }
 
 char *store_read_copy(struct store_read *read, const char *text)
@@ -147,21 +150,12 @@ static void take_run_row(struct store_read *read, sqlite3_stmt *stmt)
 
 static void take_event_row(struct store_read *read, sqlite3_stmt *stmt)
 {
-    json_t *event = NULL;
+    struct store_event event;
 
-    if (event_text_append(stmt, &read->text) == 0)
-        event = json_parse(read->text.data, read->text.len, NULL);
-    buf_clear(&read->text);
-    if (!event || json_array_append_new(read->result, event) < 0)
-        store_read_fail(read, ERROR_INTERNAL, "a stored event cannot be read");
-}
-
-static void take_event_text(struct store_read *read, sqlite3_stmt *stmt)
-{
-    if (event_text_append(stmt, &read->text) < 0 || buf_append(&read->text, "\n", 1) < 0)
-        store_read_fail(read, ERROR_INTERNAL, "a stored event cannot be read");
-    read->last_id = sqlite3_column_int64(stmt, 0);
-    read->count++;
+    if (event_row_read(stmt, &event, &read->err))
+        read->is_failed = true;
+    else if (store_events_add(read->events, &event))
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
 }
 
 /* A full page is followed by another, which may turn out to be empty. */
@@ -212,9 +206,6 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
     case STORE_READ_EVENTS:
         take_event_row(read, stmt);
         break;
-    case STORE_READ_EVENTS_TEXT:
-        take_event_text(read, stmt);
-        break;
     case STORE_READ_LOGS:
         take_log_row(read, stmt);
         break;
@@ -249,7 +240,6 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         sqlite3_bind_int(stmt, 1, read->limit);
         break;
     case STORE_READ_EVENTS:
-    case STORE_READ_EVENTS_TEXT:
         store_sql_bind_text(stmt, 1, read->run);
         sqlite3_bind_int64(stmt, 2, read->after);
         store_sql_bind_text(stmt, 3, read->type);
@@ -285,24 +275,33 @@ static void answer_records(sqlite3 *db, struct store_read *read)
     if (read->kind == STORE_READ_SUMMARY) {
         read->summary = summary_read(db, &read->summary_query, &read->err);
         read->is_failed = !read->summary;
-    } else if (rows_read(db, &read->rows_query, &read->text, &read->next, &read->err)) {
-        read->is_failed = true;
+    } else {
+        read->events = rows_read(db, &read->rows_query, &read->err);
+        read->is_failed = !read->events;
     }
+}
+
+/* What the answer's rows are put into. */
+static bool make_answer(struct store_read *read)
+{
+    if (read->kind == STORE_READ_EVENTS) {
+        read->events = store_events_create();
+        return read->events;
+    }
+    read->result = read->kind == STORE_READ_RUNS
+                       ? json_pack("{s:[], s:n}", "runs", "next")
+                       : json_array();
+    return read->result;
 }
 
 static void answer_statement(sqlite3 *db, sqlite3_stmt *stmt, struct store_read *read)
 {
     int rc = SQLITE_OK;
 
-    read->last_id = read->after;
-    if (read->kind == STORE_READ_RUNS)
-        read->result = json_pack("{s:[], s:n}", "runs", "next");
-    else
-        read->result = json_array();
-    if (!read->result)
+    if (!make_answer(read))
         store_read_fail(read, ERROR_MEMORY, "out of memory");
     bind_read(read, stmt);
-    while (!read->is_failed && read->text.len < TEXT_SOFT_MAX) {
+    while (!read->is_failed && store_read_bytes(read) < TEXT_SOFT_MAX) {
         rc = sqlite3_step(stmt);
         if (rc != SQLITE_ROW)
             break;

@@ -15,7 +15,6 @@ enum store_read_kind {
     STORE_READ_RUNS,
     STORE_READ_RUN,
     STORE_READ_EVENTS,
-    STORE_READ_EVENTS_TEXT,
     STORE_READ_LOGS,
     STORE_READ_COMPLETED,
     STORE_READ_NODE,
@@ -47,18 +46,18 @@ struct store_read {
     bool is_failed;
     struct error err;
     json_t *result;
-    struct buf text; /* EVENTS_TEXT, LOGS, ROWS */
+    struct store_events *events; /* EVENTS, ROWS */
+    struct buf text;             /* LOGS */
     struct summary *summary;
-    int64_t next; /* LOGS, ROWS */
-    int64_t last_id;
-    size_t count;
+    int64_t next;    /* LOGS */
+    size_t count;    /* RUNS, LOGS */
     int64_t page_ms; /* RUNS: the last row of this page */
     char page_id[STORE_CURSOR_ID_MAX + 1];
 
     store_read_done *done; /* or: */
-    store_text_done *text_done;
+    store_events_done *events_done;
+    store_logs_done *logs_done;
     summary_done *summary_done;
-    store_rows_done *rows_done;
     void *arg;
 };
 
@@ -72,6 +71,9 @@ void store_read_fail(struct store_read *read, enum error_code code, const char *
 
 /* A copy of an optional text; on failure NULL, and the question fails. */
 char *store_read_copy(struct store_read *read, const char *text);
+
+/* Of text and events that are the answer. */
+size_t store_read_bytes(const struct store_read *read);
 
 /* store.c: hand a question to the thread that answers its kind; what failed already is
  * answered all the same. */

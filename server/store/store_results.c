@@ -1,18 +1,18 @@
-/* summary_read.c - results by their records, out of the database */
+/* store_results.c - results by their records, out of the database */
 #include "server/store/store_results.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/store/event_text.h"
+#include "server/store/event_row.h"
 #include "server/store/store_sql.h"
 #include "server/summary/result_record.h"
 #include "server/summary/summary_build.h"
 #include "server/summary/summary_json.h"
 
 #define TEXT_MAX ((size_t)256 << 20)
-#define PAGE_TEXT_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
+#define PAGE_BYTES_MAX ((size_t)8 << 20) /* a page ends with the row that reaches it */
 #define REASONS_MAX 500 /* of skipped rows: each takes a look at its event */
 
 enum { SQL_KEYS, SQL_CHUNKS, SQL_EVENT, SQL_HEAD, SQL_MESSAGES, SQL_RECENT, SQL_COUNT };
@@ -25,14 +25,14 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_CHUNKS] = "SELECT records FROM result_chunks WHERE run = ?1 AND first_id >="
                    " coalesce((SELECT max(first_id) FROM result_chunks WHERE run = ?1"
                    "  AND first_id <= ?2), 0) AND first_id <= ?3 ORDER BY first_id",
-    [SQL_EVENT] = "SELECT id, time_ms, body FROM events WHERE run = ?1 AND id = ?2",
+    [SQL_EVENT] = "SELECT " EVENT_ROW " FROM events WHERE run = ?1 AND id = ?2",
     [SQL_HEAD] = "SELECT coalesce(max(id), 0) FROM events WHERE run = ?1",
-    [SQL_MESSAGES] = "SELECT id, time_ms, body FROM events WHERE rowid IN (SELECT rowid"
+    [SQL_MESSAGES] = "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"
                      " FROM events INDEXED BY events_but_results"
                      " WHERE run = ?1 AND type <> 'result'"
                      " AND type = 'message' AND id <= ?2 ORDER BY id DESC LIMIT ?3)"
                      " ORDER BY id",
-    [SQL_RECENT] = "SELECT id, time_ms, body FROM events WHERE rowid IN (SELECT rowid"
+    [SQL_RECENT] = "SELECT " EVENT_ROW " FROM events WHERE rowid IN (SELECT rowid"
                    " FROM events INDEXED BY events_but_results"
                    " WHERE run = ?1 AND type <> 'result'"
                    " AND type IN ('state', 'placed', 'case', 'rank', 'nccl')"
@@ -174,44 +174,52 @@ static int read_head(struct reading *reading, int64_t up_to, int64_t *head)
     return 0;
 }
 
+static int put_event(struct reading *reading, sqlite3_stmt *stmt, struct buf *out)
+{
+    struct store_event event;
+
+    if (event_row_read(stmt, &event, reading->err))
+        return -1;
+    if ((out->len > 1 && buf_append_str(out, ",\n")) || store_event_append(&event, out))
+        return fail_memory(reading);
+    return 0;
+}
+
 /* The last events of a statement, as the text of an array. */
 static int read_last(struct reading *reading, int which, int64_t up_to, int limit,
                      char **text)
 {
     sqlite3_stmt *stmt = reading->stmts[which];
     struct buf out;
-    int rc, result;
+    int rc, result = 0;
 
     buf_init(&out, TEXT_MAX);
     store_sql_bind_text(stmt, 1, reading->run);
     sqlite3_bind_int64(stmt, 2, up_to);
     sqlite3_bind_int(stmt, 3, limit);
-    result = buf_append_str(&out, "[");
+    buf_append_str(&out, "[");
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && !result; rc = sqlite3_step(stmt))
-        result =
-            (out.len > 1 && buf_append_str(&out, ",\n")) || event_text_append(stmt, &out);
-    if (!result)
-        result = buf_append_str(&out, "]");
-    *text = result ? NULL : buf_detach(&out, NULL);
+        result = put_event(reading, stmt, &out);
+    if (!result && rc != SQLITE_DONE)
+        result = fail_sql(reading);
+    if (!result && (buf_append_str(&out, "]") || !(*text = buf_detach(&out, NULL))))
+        result = fail_memory(reading);
     buf_release(&out);
-    if (!*text)
-        return fail_memory(reading);
-    return rc == SQLITE_DONE ? 0 : fail_sql(reading);
+    return result;
 }
 
-static char *reason_of(struct reading *reading, int64_t event)
+static char *reason_of(struct reading *reading, int64_t id)
 {
     sqlite3_stmt *stmt = reading->stmts[SQL_EVENT];
-    const char *text;
+    struct store_event event;
+    struct error err;
     json_t *body = NULL;
     char *reason = NULL;
 
     store_sql_bind_text(stmt, 1, reading->run);
-    sqlite3_bind_int64(stmt, 2, event);
-    if (sqlite3_step(stmt) == SQLITE_ROW) {
-        text = (const char *)sqlite3_column_text(stmt, 2);
-        if (text)
-            body = json_parse(text, (size_t)sqlite3_column_bytes(stmt, 2), NULL);
+    sqlite3_bind_int64(stmt, 2, id);
+    if (sqlite3_step(stmt) == SQLITE_ROW && !event_row_read(stmt, &event, &err)) {
+        body = json_parse(event.body, event.body_len, NULL);
         if (json_get_str(body, "skipped", NULL))
             reason = strdup(json_get_str(body, "skipped", ""));
     }
@@ -338,10 +346,7 @@ struct page {
     struct reading *reading;
     const struct store_rows_query *query;
     bool *is_wanted; /* by key */
-    struct buf *out;
-    int count;
-    int64_t last_id;
-    bool has_more;
+    struct store_events *out;
 };
 
 static bool key_matches(const json_t *key, const struct store_rows_query *query)
@@ -367,19 +372,21 @@ static bool matches(const struct page *page, const struct result_record *record)
 }
 
 /* A row of the record's event. */
-static int put_row(struct page *page, int64_t event)
+static int put_row(struct page *page, int64_t id)
 {
     sqlite3_stmt *stmt = page->reading->stmts[SQL_EVENT];
+    struct store_event event;
     int rc, result = 0;
 
     store_sql_bind_text(stmt, 1, page->reading->run);
-    sqlite3_bind_int64(stmt, 2, event);
+    sqlite3_bind_int64(stmt, 2, id);
     rc = sqlite3_step(stmt);
-    if (rc == SQLITE_ROW &&
-        (event_text_append(stmt, page->out) || buf_append_str(page->out, "\n")))
+    if (rc != SQLITE_ROW)
+        result = rc == SQLITE_DONE ? 0 : fail_sql(page->reading);
+    else if (event_row_read(stmt, &event, page->reading->err))
+        result = -1;
+    else if (store_events_add(page->out, &event))
         result = fail_memory(page->reading);
-    else if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        result = fail_sql(page->reading);
     sqlite3_reset(stmt);
     return result;
 }
@@ -390,35 +397,40 @@ static int take_row(void *arg, const struct result_record *record)
 
     if (!matches(page, record))
         return 0;
-    if (page->count == page->query->limit || page->out->len >= PAGE_TEXT_MAX) {
-        page->has_more = true;
+    if (page->out->n == (size_t)page->query->limit ||
+        page->out->bytes >= PAGE_BYTES_MAX) {
+        page->out->next = page->out->list[page->out->n - 1].id;
         return 1;
     }
-    page->count++;
-    page->last_id = record->event;
     return put_row(page, record->event);
 }
 
-int rows_read(sqlite3 *db, const struct store_rows_query *query, struct buf *out,
-              int64_t *next, struct error *err)
+static int read_page(struct page *page)
+{
+    struct reading *reading = page->reading;
+
+    page->is_wanted = calloc(reading->n_keys + 1, sizeof(*page->is_wanted));
+    if (!page->out || !page->is_wanted)
+        return fail_memory(reading);
+    for (size_t i = 0; i < reading->n_keys; i++)
+        page->is_wanted[i] = key_matches(reading->keys[i], page->query);
+    return each_record(reading, page->query->after, INT64_MAX, take_row, page);
+}
+
+struct store_events *rows_read(sqlite3 *db, const struct store_rows_query *query,
+                               struct error *err)
 {
     struct reading reading;
-    struct page page = {.reading = &reading, .query = query, .out = out};
-    int result;
+    struct page page = {.reading = &reading, .query = query};
 
     if (reading_init(&reading, db, query->run, err))
-        return -1;
-    result = read_keys(&reading);
-    if (!result) {
-        page.is_wanted = calloc(reading.n_keys + 1, sizeof(*page.is_wanted));
-        result = page.is_wanted ? 0 : fail_memory(&reading);
+        return NULL;
+    page.out = store_events_create();
+    if (read_keys(&reading) || read_page(&page) < 0) {
+        store_events_destroy(page.out);
+        page.out = NULL;
     }
-    for (size_t i = 0; !result && i < reading.n_keys; i++)
-        page.is_wanted[i] = key_matches(reading.keys[i], query);
-    if (!result)
-        result = each_record(&reading, query->after, INT64_MAX, take_row, &page);
-    *next = page.has_more ? page.last_id : 0;
     free(page.is_wanted);
     reading_release(&reading);
-    return result < 0 ? -1 : 0;
+    return page.out;
 }

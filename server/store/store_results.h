@@ -1,10 +1,9 @@
-/* summary_read.h - results by their records: summaries and pages, out of the database */
+/* store_results.h - results by their records: summaries and pages, out of the database */
 #ifndef RINGBENCH_SERVER_STORE_STORE_RESULTS_H
 #define RINGBENCH_SERVER_STORE_STORE_RESULTS_H
 
 #include <sqlite3.h>
 
-#include "common/base/buf.h"
 #include "server/store/store.h"
 #include "server/summary/summary.h"
 
@@ -12,9 +11,9 @@
 struct summary *summary_read(sqlite3 *db, const struct summary_query *query,
                              struct error *err);
 
-/* A page of results as lines of JSON; see store_read_rows. */
-int rows_read(sqlite3 *db, const struct store_rows_query *query, struct buf *out,
-              int64_t *next, struct error *err);
+/* See store_read_rows. NULL with err on failure. */
+struct store_events *rows_read(sqlite3 *db, const struct store_rows_query *query,
+                               struct error *err);
 
 /* Every record of a run, in the order of events. */
 int records_each(sqlite3 *db, const char *run, store_result_taker *take, void *arg,

@@ -1,6 +1,7 @@
 /* store_write.c - building a store_write */
 #include "server/store/store_write.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,21 +129,6 @@ int store_write_run(struct store_write *write, const char *id, const char *state
                          op->row.doc && (op->row.nodes || !has_nodes));
 }
 
-/* The body with "type" in it, whether the caller put it there or not. */
-static char *event_text(const char *type, const json_t *body)
-{
-    char *text = NULL;
-    json_t *typed;
-
-    if (json_object_get(body, "type"))
-        return json_text(body);
-    typed = json_pack("{s:s}", "type", type);
-    if (typed && !json_object_update_missing(typed, (json_t *)(uintptr_t)body))
-        text = json_text(typed);
-    json_decref(typed);
-    return text;
-}
-
 /* Put a result's record beside its text. */
 static bool add_record(struct store_op *op, const json_t *body)
 {
@@ -159,10 +145,11 @@ int store_write_event(struct store_write *write, const char *run, int64_t time_m
     bool is_whole = op != NULL;
     int rc;
 
+    assert(!json_object_get(body, "type"));
     if (op) {
         op->event.time_ms = time_ms;
         op->event.type = strdup(type);
-        op->event.body = event_text(type, body);
+        op->event.body = json_text(body);
         op->event.body_len = op->event.body ? strlen(op->event.body) : 0;
         is_whole = op->event.type && op->event.body &&
                    (strcmp(type, "result") != 0 || add_record(op, body));

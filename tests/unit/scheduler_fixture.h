@@ -19,6 +19,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/runs/state.h"
+#include "tests/unit/event_fixture.h"
 
 /* Of what does not wait for time to pass, which only a fault does not come to. */
 #define PATIENCE_NS INT64_C(60000000000)
@@ -371,6 +372,16 @@ static inline void on_read(void *arg, const struct error *err, json_t *result)
     assert_null(err);
     reading->has_come = true;
     reading->result = result;
+}
+
+static inline void on_events(void *arg, const struct error *err,
+                             struct store_events *events)
+{
+    struct reading *reading = arg;
+
+    assert_null(err);
+    reading->has_come = true;
+    reading->result = events_json(events);
 }
 
 /* Wait until the run has ended and all is stored; its document, a new reference. */

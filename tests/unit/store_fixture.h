@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "server/store/store.h"
+#include "tests/unit/event_fixture.h"
 
 struct fixture {
     uv_loop_t loop;
@@ -22,16 +24,29 @@ struct fixture {
     struct store *store;
 };
 
+/* Behind the store's back. */
+static inline void change_database(const struct fixture *fixture, const char *sql)
+{
+    char path[128], *message = NULL;
+    sqlite3 *db;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+    sqlite3_close(db);
+}
+
 /* What a callback heard. */
 struct heard {
     int calls;
     struct error err;
     json_t *result;
-    char *text;
+    struct store_events *page;
+    char *text; /* of logs, and where the next page of them begins */
+    int64_t next;
     int64_t ids[64];
     size_t n_ids;
-    int64_t last_id;
-    size_t count;
     int *order; /* takes the number of the call among all that share it */
     int turn;
 };
@@ -111,18 +126,15 @@ static inline void on_read(void *arg, const struct error *err, json_t *result)
     heard->result = result;
 }
 
-static inline void on_text(void *arg, const struct error *err, const char *text,
-                           size_t len, int64_t last_id, size_t count)
+static inline void on_page(void *arg, const struct error *err, struct store_events *page)
 {
     struct heard *heard = arg;
 
     heard->calls++;
     if (err)
         heard->err = *err;
-    free(heard->text);
-    heard->text = strndup(text, len);
-    heard->last_id = last_id;
-    heard->count = count;
+    store_events_destroy(heard->page);
+    heard->page = page;
 }
 
 static inline void wait_for(struct fixture *fixture, const struct heard *heard, int calls)
@@ -167,10 +179,10 @@ static inline json_t *events_of(struct fixture *fixture, const char *run)
 {
     struct heard heard = {0};
 
-    store_read_events(fixture->store, run, 0, NULL, 1000000, on_read, &heard);
+    store_read_events(fixture->store, run, 0, NULL, 1000000, on_page, &heard);
     wait_for(fixture, &heard, 1);
     assert_int_equal(heard.err.code, ERROR_NONE);
-    return heard.result;
+    return events_json(heard.page);
 }
 
 #endif

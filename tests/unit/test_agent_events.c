@@ -132,7 +132,7 @@ static int64_t latest_event_ms(struct world *world, const char *run)
     struct reading reading = {0};
     int64_t latest = 0;
 
-    store_read_events(world->store, run, 0, NULL, 1000, on_read, &reading);
+    store_read_events(world->store, run, 0, NULL, 1000, on_events, &reading);
     await(world, &reading.has_come);
     for (size_t i = 0; i < json_array_size(reading.result); i++) {
         const json_t *event = json_array_get(reading.result, i);

@@ -109,10 +109,10 @@ static void put_row(struct store_write *write, int64_t time_ms, int case_no, int
                     int row, double busbw, int wrong)
 {
     json_t *body = json_pack(
-        "{s:s, s:i, s:i, s:i, s:i, s:s, s:i, s:f, s:f, s:i, s:[{s:i, s:i, s:s, s:s}]}",
-        "type", "result", "case", case_no, "attempt", attempt, "row", row, "series", 0,
-        "collective", "all_reduce", "size", 8 << row, "time_us", 10.0, "busbw_gbs", busbw,
-        "wrong", wrong, "errors", "rank", 1, "index", 5, "expected", "6", "got", "7");
+        "{s:i, s:i, s:i, s:i, s:s, s:i, s:f, s:f, s:i, s:[{s:i, s:i, s:s, s:s}]}", "case",
+        case_no, "attempt", attempt, "row", row, "series", 0, "collective", "all_reduce",
+        "size", 8 << row, "time_us", 10.0, "busbw_gbs", busbw, "wrong", wrong, "errors",
+        "rank", 1, "index", 5, "expected", "6", "got", "7");
 
     assert_int_equal(store_write_event(write, "run1", time_ms, "result", body), 0);
     json_decref(body);
@@ -159,13 +159,6 @@ static const json_t *case_at(const json_t *doc, size_t i)
     return json_array_get(json_object_get(doc, "cases"), i);
 }
 
-static void on_rows(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t next)
-{
-    (void)next;
-    on_text(arg, err, text, len, 0, 0);
-}
-
 /* The rows, as pages and as the stream of all results give them. */
 static size_t rows_in_answers(struct fixture *fixture)
 {
@@ -178,18 +171,19 @@ static size_t rows_in_answers(struct fixture *fixture)
                                      .rank = -1,
                                      .size = -1};
     struct heard paged = {0}, all = {0};
-    size_t n = 0;
+    size_t n;
 
-    store_read_rows(fixture->store, &query, on_rows, &paged);
+    store_read_rows(fixture->store, &query, on_page, &paged);
     wait_for(fixture, &paged, 1);
-    store_read_events_text(fixture->store, "run1", 0, "result", 1000, on_text, &all);
+    store_read_events(fixture->store, "run1", 0, "result", 1000, on_page, &all);
     wait_for(fixture, &all, 1);
     assert_int_equal(paged.err.code, ERROR_NONE);
-    assert_string_equal(paged.text, all.text);
-    for (const char *at = paged.text; *at; at++)
-        n += *at == '\n';
-    free(paged.text);
-    free(all.text);
+    n = paged.page->n;
+    assert_int_equal(all.page->n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(paged.page->list[i].body, all.page->list[i].body);
+    store_events_destroy(paged.page);
+    store_events_destroy(all.page);
     return n;
 }
 
@@ -241,14 +235,10 @@ static void a_running_case_is_taken_up_with_all_that_was_stored(void **state)
 
 static void spoil_texts(const struct fixture *fixture, const char *which)
 {
-    char path[128], sql[200];
-    sqlite3 *db;
+    char sql[200];
 
-    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
     snprintf(sql, sizeof(sql), "UPDATE events SET body = 'x' WHERE %s", which);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    change_database(fixture, sql);
 }
 
 static void many_rows_are_taken_up_without_reading_their_events(void **state)

@@ -175,7 +175,8 @@ static struct run *replay(struct play *play)
     run = run_create(play->run, run_spec_parse(body, &problems), play->created_ms);
     problems_release(&problems);
     json_decref(body);
-    store_read_events(play->world->store, play->run, 0, NULL, 100000, on_read, &reading);
+    store_read_events(play->world->store, play->run, 0, NULL, 100000, on_events,
+                      &reading);
     await(play->world, &reading.has_come);
     for (size_t i = 0; i < json_array_size(reading.result); i++) {
         const json_t *event = json_array_get(reading.result, i);

@@ -39,33 +39,66 @@ static void missing_run_is_not_found(void **state)
     assert_null(heard.result);
 }
 
-static void event_shows_id_and_time_before_its_own_keys(void **state)
+static void event_shows_id_time_and_type_before_its_own_keys(void **state)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 5);
     struct heard heard = {0};
-    json_t *body = json_pack("{s:s, s:s}", "type", "state", "state", "queued");
+    json_t *body = json_pack("{s:s}", "state", "queued");
     json_t *empty = json_object();
+    struct buf text;
 
     store_write_event(write, "run1", 1500, "state", body);
     store_write_event(write, "run1", 1501, "bare", empty);
     json_decref(body);
     json_decref(empty);
     store_it(fixture, write);
-    store_read_events_text(fixture->store, "run1", 0, NULL, 100, on_text, &heard);
+    store_read_events(fixture->store, "run1", 0, NULL, 100, on_page, &heard);
     wait_for(fixture, &heard, 1);
-    assert_string_equal(heard.text, "{\"id\":1,\"time\":\"1970-01-01T00:00:01.500Z\","
-                                    "\"type\":\"state\",\"state\":\"queued\"}\n"
-                                    "{\"id\":2,\"time\":\"1970-01-01T00:00:01.501Z\","
-                                    "\"type\":\"bare\"}\n");
-    assert_int_equal(heard.last_id, 2);
-    assert_int_equal(heard.count, 2);
-    store_read_events_text(fixture->store, "run1", 2, NULL, 100, on_text, &heard);
+    assert_int_equal(heard.page->n, 2);
+    buf_init(&text, 1000);
+    for (size_t i = 0; i < heard.page->n; i++)
+        store_event_append(&heard.page->list[i], &text);
+    assert_string_equal(text.data, "{\"id\":1,\"time\":\"1970-01-01T00:00:01.500Z\","
+                                   "\"type\":\"state\",\"state\":\"queued\"}"
+                                   "{\"id\":2,\"time\":\"1970-01-01T00:00:01.501Z\","
+                                   "\"type\":\"bare\"}");
+    buf_release(&text);
+    store_read_events(fixture->store, "run1", 2, NULL, 100, on_page, &heard);
     wait_for(fixture, &heard, 2);
-    assert_string_equal(heard.text, "");
-    assert_int_equal(heard.last_id, 2);
-    assert_int_equal(heard.count, 0);
-    free(heard.text);
+    assert_int_equal(heard.page->n, 0);
+    store_events_destroy(heard.page);
+}
+
+/* Earlier servers kept the type in the body as well. */
+static void bodies_of_earlier_servers_lose_their_type(void **state)
+{
+    static const char *const bodies[] = {"{\"type\":\"state\",\"state\":\"queued\"}",
+                                         "{\"type\":\"state\"}", "{\"state\":\"queued\"}",
+                                         "{}"};
+    static const char *const wanted[] = {"{\"state\":\"queued\"}", "{}",
+                                         "{\"state\":\"queued\"}", "{}"};
+    struct fixture *fixture = *state;
+    struct store_write *write = write_of_run("run1", "queued", 5);
+    struct heard heard = {0};
+    json_t *empty = json_object();
+
+    for (size_t i = 0; i < 4; i++)
+        store_write_event(write, "run1", 1, "state", empty);
+    json_decref(empty);
+    store_it(fixture, write);
+    for (int i = 0; i < 4; i++) {
+        char sql[200];
+
+        snprintf(sql, sizeof(sql), "UPDATE events SET body = '%s' WHERE id = %d",
+                 bodies[i], i + 1);
+        change_database(fixture, sql);
+    }
+    store_read_events(fixture->store, "run1", 0, NULL, 100, on_page, &heard);
+    wait_for(fixture, &heard, 1);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(heard.page->list[i].body, wanted[i]);
+    store_events_destroy(heard.page);
 }
 
 static void events_filter_by_position_type_and_limit(void **state)
@@ -79,20 +112,21 @@ static void events_filter_by_position_type_and_limit(void **state)
         store_write_event(write, "run1", i, i % 2 ? "odd" : "even", body);
     json_decref(body);
     store_it(fixture, write);
-    store_read_events(fixture->store, "run1", 3, "even", 2, on_read, &heard);
+    store_read_events(fixture->store, "run1", 3, "even", 2, on_page, &heard);
     wait_for(fixture, &heard, 1);
-    assert_int_equal(json_array_size(heard.result), 2);
-    assert_int_equal(id_at(heard.result, 0), 4);
-    assert_int_equal(id_at(heard.result, 1), 6);
-    json_decref(heard.result);
+    assert_int_equal(heard.page->n, 2);
+    assert_int_equal(heard.page->list[0].id, 4);
+    assert_int_equal(heard.page->list[1].id, 6);
+    store_events_destroy(heard.page);
 }
 
 /* A stream asks again until nothing comes; a page may end early by size. */
-static void long_event_text_comes_in_pages(void **state)
+static void long_events_come_in_pages(void **state)
 {
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "queued", 5);
-    struct heard heard = {.last_id = 0, .count = 1};
+    struct heard heard = {0};
+    int64_t last_id = 0;
     char *big = malloc(400001);
     json_t *body;
     size_t total = 0;
@@ -105,15 +139,16 @@ static void long_event_text_comes_in_pages(void **state)
     json_decref(body);
     free(big);
     store_it(fixture, write);
-    for (int calls = 1; heard.count; calls++) {
-        store_read_events_text(fixture->store, "run1", heard.last_id, NULL, 1000, on_text,
-                               &heard);
-        wait_for(fixture, &heard, calls);
-        assert_true(heard.count < 10);
-        total += heard.count;
-    }
+    do {
+        store_read_events(fixture->store, "run1", last_id, NULL, 1000, on_page, &heard);
+        wait_for(fixture, &heard, heard.calls + 1);
+        assert_true(heard.page->n < 10);
+        total += heard.page->n;
+        if (heard.page->n)
+            last_id = heard.page->list[heard.page->n - 1].id;
+    } while (heard.page->n);
     assert_int_equal(total, 10);
-    free(heard.text);
+    store_events_destroy(heard.page);
 }
 
 /* Many writes queued at once, of four runs, interleaved: each run counts from 1. */
@@ -212,10 +247,16 @@ static int put_log(const struct store_log *log, struct buf *out)
 static void on_logs(void *arg, const struct error *err, const char *text, size_t len,
                     int64_t next)
 {
-    on_text(arg, err, text, len, next, 0);
+    struct heard *heard = arg;
+
+    assert_null(err);
+    heard->calls++;
+    free(heard->text);
+    heard->text = strndup(text, len);
+    heard->next = next;
 }
 
-/* Leaves the page's text and, as last_id, where the next one begins. */
+/* Leaves the page's text and where the next one begins. */
 static void read_logs(struct fixture *fixture, int case_no, int rank, int64_t after,
                       int limit, struct heard *heard)
 {
@@ -272,12 +313,12 @@ static void logs_filter_by_case_and_rank(void **state)
     store_it(fixture, write);
     read_logs(fixture, -1, 1, 0, 10, &heard);
     assert_string_equal(heard.text, "2 0 1 stderr b\n;3 1 1 stdout \xff raw;");
-    assert_int_equal(heard.last_id, 0);
+    assert_int_equal(heard.next, 0);
     read_logs(fixture, 1, 1, 2, 10, &heard);
     assert_string_equal(heard.text, "3 1 1 stdout \xff raw;");
     read_logs(fixture, -1, -1, 0, 1, &heard);
     assert_string_equal(heard.text, "1 0 0 stdout a;");
-    assert_int_equal(heard.last_id, 1);
+    assert_int_equal(heard.next, 1);
     free(heard.text);
 }
 
@@ -294,9 +335,9 @@ static void a_page_of_logs_is_bounded_in_bytes(void **state)
         store_write_log(write, "run1", i, 0, 0, "stdout", text, sizeof(text));
     store_it(fixture, write);
     for (int pages = 1; pages <= 3; pages++) {
-        read_logs(fixture, -1, -1, heard.last_id, 10000, &heard);
+        read_logs(fixture, -1, -1, heard.next, 10000, &heard);
         assert_true(strlen(heard.text) < (size_t)2 << 20);
-        assert_int_equal(heard.last_id, pages < 3 ? 11 * pages : 0);
+        assert_int_equal(heard.next, pages < 3 ? 11 * pages : 0);
     }
     free(heard.text);
 }
@@ -559,9 +600,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(run_is_replaced_without_losing_its_events),
         TEST(missing_run_is_not_found),
-        TEST(event_shows_id_and_time_before_its_own_keys),
+        TEST(event_shows_id_time_and_type_before_its_own_keys),
+        TEST(bodies_of_earlier_servers_lose_their_type),
         TEST(events_filter_by_position_type_and_limit),
-        TEST(long_event_text_comes_in_pages),
+        TEST(long_events_come_in_pages),
         TEST(ids_of_concurrent_runs_are_contiguous),
         TEST(bad_write_fails_alone_and_whole),
         TEST(spoiled_write_fails_when_submitted),

@@ -292,17 +292,6 @@ static void refuse_open(struct fixture *fixture, enum error_code code, const cha
         fail_msg("\"%s\" lacks \"%s\"", err.text, text);
 }
 
-static void change_database(const struct fixture *fixture, const char *sql)
-{
-    char path[128];
-    sqlite3 *db;
-
-    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
 static void second_server_is_refused_by_pid(void **state)
 {
     struct fixture *fixture = *state;
@@ -381,7 +370,7 @@ static void damage_that_a_read_meets_is_trouble(void **state)
     damage_events(fixture);
     fixture_open(fixture);
     assert_null(store_trouble(fixture->store));
-    store_read_events_text(fixture->store, "run1", 0, NULL, 5000, on_text, &heard);
+    store_read_events(fixture->store, "run1", 0, NULL, 5000, on_page, &heard);
     wait_for(fixture, &heard, 1);
     assert_int_equal(heard.err.code, ERROR_IO);
     assert_non_null(store_trouble(fixture->store));
@@ -395,14 +384,6 @@ static void damage_that_a_read_meets_is_trouble(void **state)
     wait_for(fixture, &heard, 2);
     assert_non_null(store_trouble(fixture->store));
     json_decref(heard.result);
-    free(heard.text);
-}
-
-static void on_rows(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t next)
-{
-    (void)next;
-    on_text(arg, err, text, len, 0, 0);
 }
 
 static void damaged_records_are_trouble(void **state)
@@ -425,11 +406,10 @@ static void damaged_records_are_trouble(void **state)
     json_decref(row);
     store_it(fixture, write);
     change_database(fixture, "UPDATE result_keys SET text = 'x'");
-    store_read_rows(fixture->store, &query, on_rows, &heard);
+    store_read_rows(fixture->store, &query, on_page, &heard);
     wait_for(fixture, &heard, 1);
     assert_int_equal(heard.err.code, ERROR_IO);
     assert_non_null(strstr(store_trouble(fixture->store), "records of run run1"));
-    free(heard.text);
 }
 
 static void what_passes_by_itself_is_no_damage(void **state)

@@ -1,26 +1,6 @@
 /* test_store_pages.c - pages of results, runs of a node, and what became of it */
 #include "tests/unit/store_fixture.h"
 
-struct page {
-    int calls;
-    struct error err;
-    char *text;
-    int64_t next;
-};
-
-static void on_page(void *arg, const struct error *err, const char *text, size_t len,
-                    int64_t next)
-{
-    struct page *page = arg;
-
-    page->calls++;
-    if (err)
-        page->err = *err;
-    free(page->text);
-    page->text = strndup(text, len);
-    page->next = next;
-}
-
 /* Rows 0 to 299 of three cases; events that are none between them. */
 static void fill(struct fixture *fixture)
 {
@@ -38,37 +18,25 @@ static void fill(struct fixture *fixture)
     store_it(fixture, write);
 }
 
-static size_t lines_of(const char *text)
-{
-    size_t n = 0;
-
-    for (; *text; text++)
-        n += *text == '\n';
-    return n;
-}
-
-/* Read all pages; the number of rows, and *first of the first page to be freed. */
+/* Read all pages; the number of rows, and *first, to be freed: the first of them. */
 static size_t read_all(struct fixture *fixture, struct store_rows_query query,
                        size_t *pages, char **first)
 {
-    struct page page = {0};
+    struct heard heard = {0};
     size_t rows = 0;
 
     query.run = "run1";
-    for (*pages = 0; *pages == 0 || page.next > 0; (*pages)++) {
-        int calls = page.calls;
-
-        query.after = page.next;
-        store_read_rows(fixture->store, &query, on_page, &page);
-        while (page.calls == calls)
-            uv_run(&fixture->loop, UV_RUN_ONCE);
-        assert_int_equal(page.err.code, ERROR_NONE);
-        assert_true(lines_of(page.text) <= (size_t)query.limit);
-        rows += lines_of(page.text);
+    for (*pages = 0; *pages == 0 || heard.page->next > 0; (*pages)++) {
+        query.after = heard.page ? heard.page->next : 0;
+        store_read_rows(fixture->store, &query, on_page, &heard);
+        wait_for(fixture, &heard, heard.calls + 1);
+        assert_int_equal(heard.err.code, ERROR_NONE);
+        assert_true(heard.page->n <= (size_t)query.limit);
+        rows += heard.page->n;
         if (*pages == 0 && first)
-            *first = strdup(page.text);
+            *first = strdup(heard.page->list[0].body);
     }
-    free(page.text);
+    store_events_destroy(heard.page);
     return rows;
 }
 

@@ -453,11 +453,8 @@ static void older_database_gets_its_records(void **state)
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
     json_t *doc = json_pack("{s:s, s:[{s:s}]}", "id", "run2", "nodes", "name", "n1");
-    const char *message = NULL;
     struct heard heard = {0};
     struct summary *summary;
-    char path[128];
-    sqlite3 *db;
 
     for (int i = 0; i < 150; i++)
         add_row(write, &(struct row){.cycle = -1, .size = 8 + i, .time_us = 10});
@@ -465,12 +462,7 @@ static void older_database_gets_its_records(void **state)
     json_decref(doc);
     store_it(fixture, write);
     fixture_close(fixture);
-    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, undo, NULL, NULL, NULL) != SQLITE_OK)
-        message = sqlite3_errmsg(db);
-    assert_null(message);
-    sqlite3_close(db);
+    change_database(fixture, undo);
     fixture_open(fixture);
     summary = summary_of(fixture, (struct summary_query){.points = 0});
     assert_int_equal(summary->results, 150);

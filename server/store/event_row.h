@@ -1,0 +1,23 @@
+/* event_row.h - an event out of the database */
+#ifndef RINGBENCH_SERVER_STORE_EVENT_ROW_H
+#define RINGBENCH_SERVER_STORE_EVENT_ROW_H
+
+#include <sqlite3.h>
+
+#include "common/base/error.h"
+#include "server/store/store_event.h"
+
+/* What a case measured that started anew was a result, and is one in the log. */
+#define EVENT_ROW_TYPE "iif(type = 'disowned', 'result', type)"
+
+/* What a statement selects that asks for events. Earlier servers kept the type in the
+ * body as well, as its first member; it is left out here. */
+#define EVENT_ROW                                                                        \
+    "id, time_ms, " EVENT_ROW_TYPE ", iif(substr(body, 1, 9) = '{\"type\":\"', '{'"      \
+    " || ltrim(substr(body, 11 + length(" EVENT_ROW_TYPE ")), ','), body)"
+
+/* The event of a row of EVENT_ROW; its texts are the statement's, until that is stepped.
+ * ERROR_INTERNAL when its body is none. */
+int event_row_read(sqlite3_stmt *stmt, struct store_event *event, struct error *err);
+
+#endif

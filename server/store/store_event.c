@@ -1,0 +1,72 @@
+/* store_event.c - an event as it is stored, and pages of them */
+#include "server/store/store_event.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+
+int store_event_append(const struct store_event *event, struct buf *out)
+{
+    char time[CLOCK_TEXT_MAX];
+
+    assert(event->body_len >= 2 && event->body[0] == '{');
+    if (buf_printf(out, "{\"id\":%" PRId64 ",\"time\":\"%s\",\"type\":\"%s\"%s",
+                   event->id, clock_format_ms(event->time_ms, time), event->type,
+                   event->body_len > 2 ? "," : "") < 0)
+        return -1;
+    return buf_append(out, event->body + 1, event->body_len - 1);
+}
+
+struct store_events *store_events_create(void)
+{
+    return calloc(1, sizeof(struct store_events));
+}
+
+void store_events_destroy(struct store_events *events)
+{
+    if (!events)
+        return;
+    /* A type and its body are one piece of memory. */
+    for (size_t i = 0; i < events->n; i++)
+        free((char *)(uintptr_t)events->list[i].type);
+    free(events->list);
+    free(events);
+}
+
+static int make_room(struct store_events *events)
+{
+    size_t capacity = events->capacity ? 2 * events->capacity : 64;
+    struct store_event *list;
+
+    if (events->n < events->capacity)
+        return 0;
+    list = realloc(events->list, capacity * sizeof(*list));
+    if (!list)
+        return -1;
+    events->list = list;
+    events->capacity = capacity;
+    return 0;
+}
+
+int store_events_add(struct store_events *events, const struct store_event *event)
+{
+    size_t type_size = strlen(event->type) + 1;
+    char *text = malloc(type_size + event->body_len + 1);
+
+    if (!text || make_room(events)) {
+        free(text);
+        return -1;
+    }
+    memcpy(text, event->type, type_size);
+    memcpy(text + type_size, event->body, event->body_len);
+    text[type_size + event->body_len] = '\0';
+    events->list[events->n] = *event;
+    events->list[events->n].type = text;
+    events->list[events->n].body = text + type_size;
+    events->n++;
+    events->bytes += type_size + event->body_len;
+    return 0;
+}

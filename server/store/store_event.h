@@ -1,0 +1,37 @@
+/* store_event.h - an event as it is stored, and pages of them */
+#ifndef RINGBENCH_SERVER_STORE_STORE_EVENT_H
+#define RINGBENCH_SERVER_STORE_STORE_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buf.h"
+
+struct store_event {
+    int64_t id;
+    int64_t time_ms;
+    const char *type;
+    const char *body; /* text of a JSON object, without id, time and type */
+    size_t body_len;
+};
+
+/* Append it as clients see it: with "id", "time" and "type" before the body's own
+ * members. -1 when memory is out. */
+int store_event_append(const struct store_event *event, struct buf *out);
+
+/* A page of events, in order of their ids. Owns what they point to. */
+struct store_events {
+    struct store_event *list;
+    size_t n, capacity;
+    size_t bytes; /* of types and bodies */
+    int64_t next; /* of a page of rows: the `after` of the page behind it, 0: none */
+};
+
+/* NULL when memory is out. */
+struct store_events *store_events_create(void);
+void store_events_destroy(struct store_events *events); /* NULL is fine */
+
+/* Append a copy of an event. -1 when memory is out. */
+int store_events_add(struct store_events *events, const struct store_event *event);
+
+#endif
