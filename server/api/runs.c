@@ -103,6 +103,7 @@ static void finish_item(struct api *api, json_t *runs, size_t index)
     thin_curve(run);
     json_object_del(run, "spec");
     json_object_del(run, "cases");
+    json_object_del(run, "machines");
     json_object_del(run, "elapsed");
 }
 

@@ -122,6 +122,7 @@ void run_destroy(struct run *run)
     free(run->cases);
     release_nodes(run);
     split_release(&run->groups);
+    json_decref(run->machines);
     run_spec_destroy(run->spec);
     free(run->reason);
     free(run->backend);
@@ -226,6 +227,8 @@ static void apply_placed(struct run *run, const json_t *body)
     }
     run->world_size = rank;
     replace_text(&run->backend, json_get_str(body, "backend", NULL));
+    json_decref(run->machines);
+    run->machines = json_incref(json_object_get(body, "machines"));
     form_groups(run);
 }
 

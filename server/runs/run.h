@@ -83,6 +83,7 @@ struct run {
     struct run_node *nodes;
     size_t n_nodes;
     struct split_groups groups; /* of ranks; once placed */
+    json_t *machines;           /* what the nodes are (machine.h); NULL: not known */
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;
     size_t rows_done, rows_total, rows_skipped;

@@ -119,6 +119,8 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     if (form != RUN_BRIEF) {
         json_object_set_new(out, "spec", run_spec_to_json(run->spec));
         json_object_set_new(out, "cases", cases_json(run, form));
+        if (run->machines)
+            json_object_set(out, "machines", run->machines);
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));

@@ -8,6 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/batch_group.h"
+#include "server/nodes/machine.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
 #include "server/runs/live_case.h"
@@ -230,6 +231,9 @@ static void place(struct active_run *active, const struct placement *placement)
             json_object_set_new(body, "groups", split_groups_json(&groups));
     }
     split_release(&groups);
+    json_object_set_new(body, "machines",
+                        machines_json((const struct node *const *)placement->nodes,
+                                      placement->n_nodes, run->spec->nccl_lib));
     emit(active, "placed", body, NULL);
     warn_of_versions(active, placement);
 }

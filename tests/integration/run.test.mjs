@@ -196,6 +196,9 @@ test('replaying the events gives the run', limit, async (t) => {
   const placed = events.find((event) => event.type === 'placed');
   assert.deepEqual(placed.nodes, run.nodes);
   assert.equal(placed.rows_total, run.rows_total);
+  assert.deepEqual(placed.machines, run.machines);
+  assert.deepEqual(run.machines.flatMap(({ nodes }) => nodes).sort(), run.nodes.map(({ name }) => name).sort());
+  assert.ok(run.machines[0].hardware && run.machines[0].versions.ringbench, JSON.stringify(run.machines));
   assert.equal(events.filter((event) => event.type === 'result').length, run.rows_done);
   const ranks = new Map();
   for (const event of events.filter((each) => each.type === 'rank')) {

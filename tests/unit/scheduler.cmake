@@ -1,4 +1,5 @@
 unit_test(run rb_runs rb_common)
+unit_test(machine rb_nodes rb_common)
 unit_test(node rb_runs rb_common)
 unit_test(placement rb_runs rb_common)
 unit_test(scheduler rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)

@@ -1,0 +1,13 @@
+/* machine.h - what a run's nodes are and what runs on them, for the run's document: what
+ * a figure may depend on, besides the spec, and what may change while the names stay */
+#ifndef RINGBENCH_SERVER_NODES_MACHINE_H
+#define RINGBENCH_SERVER_NODES_MACHINE_H
+
+#include "server/nodes/node.h"
+
+/* `machines` of docs/api.md: an object for each kind of machine among the nodes, in the
+ * order of its first: [{"hardware","versions","nodes":[names]}]. nccl_lib: the library
+ * that the run asks for, or NULL. A new array; NULL when memory is out. */
+json_t *machines_json(const struct node *const *nodes, size_t n, const char *nccl_lib);
+
+#endif
