@@ -19,6 +19,8 @@
 #include "server/store/store_reader.h"
 #include "server/store/store_recall.h"
 #include "server/store/store_sql.h"
+#include "server/store/store_trends.h"
+#include "server/store/store_values.h"
 #include "server/store/store_writer.h"
 
 #define DISK_CHECK_MS 1000
@@ -51,6 +53,8 @@ struct store {
     bool is_closing;
     void (*closed)(void *arg);
     void *closed_arg;
+    store_run_ended *run_ended;
+    void *run_ended_arg;
 };
 
 static void on_wake(uv_async_t *wake);
@@ -246,7 +250,7 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
     if (make_dir(dir, err) < 0 || take_lock(store, err) < 0 ||
         store_sql_open(store->path, &db, err) < 0 ||
         store_sql_migrate(db, store->path, err) < 0 ||
-        store_chunks_catch_up(db, err) < 0 ||
+        store_chunks_catch_up(db, err) < 0 || store_values_renew(db, err) < 0 ||
         store_memo_load(store->memo, db, clock_wall_ms(), err) < 0 ||
         start_handles(store, loop, err) < 0) {
         sqlite3_close(db);
@@ -262,6 +266,27 @@ struct store *store_open(uv_loop_t *loop, const char *dir, struct error *err)
 }
 
 /* ---- Answers of the threads ---- */
+
+static bool is_end(const char *state)
+{
+    return !strcmp(state, "completed") || !strcmp(state, "failed") ||
+           !strcmp(state, "cancelled");
+}
+
+static void tell_of_ends(struct store *store, const struct store_write *write)
+{
+    const struct store_op *op;
+
+    STAILQ_FOREACH (op, &write->ops, entry)
+        if (op->kind == STORE_OP_RUN && is_end(op->row.state))
+            store->run_ended(store->run_ended_arg, op->run);
+}
+
+void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg)
+{
+    store->run_ended = ended;
+    store->run_ended_arg = arg;
+}
 
 static void finish_write(struct store *store, struct store_write *write)
 {
@@ -281,6 +306,8 @@ static void finish_write(struct store *store, struct store_write *write)
         write->done(write->arg, write->is_failed ? &write->err : NULL,
                     write->is_failed ? NULL : events, write->is_failed ? 0 : n);
     free(events);
+    if (!write->is_failed && store->run_ended && !store->is_closing)
+        tell_of_ends(store, write);
     store_write_destroy(write);
 }
 
@@ -430,8 +457,8 @@ void store_submit_read(struct store *store, struct store_read *read)
         STAILQ_INSERT_TAIL(&store->refused_reads, read, entry);
         uv_async_send(&store->wake);
     } else {
-        store_reader_submit(
-            read->kind < STORE_READ_STATEMENTS ? store->reader : store->analyst, read);
+        store_reader_submit(read->kind < STORE_READ_LONG ? store->reader : store->analyst,
+                            read);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "server/store/store_cursor.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
+#include "server/store/trends_read.h"
 
 #define TEXT_SOFT_MAX ((size_t)1 << 20)
 #define TEXT_MAX ((size_t)1 << 30) /* SQLite's own limit of a value */
@@ -82,6 +83,7 @@ void store_read_destroy(struct store_read *read)
     summary_destroy(read->summary);
     json_decref(read->result);
     store_events_destroy(read->events);
+    json_decref(read->params);
     buf_release(&read->text);
     free(read);
 }
@@ -209,6 +211,10 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
     case STORE_READ_LOGS:
         take_log_row(read, stmt);
         break;
+    case STORE_READ_DUE:
+    case STORE_READ_TRENDS:
+    case STORE_READ_BASELINES:
+    case STORE_READ_BASE:
     case STORE_READ_SUMMARY:
     case STORE_READ_ROWS:
         break;
@@ -252,6 +258,10 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         sqlite3_bind_int(stmt, 4, read->logs_query.rank);
         sqlite3_bind_int(stmt, 5, read->logs_query.limit);
         break;
+    case STORE_READ_DUE:
+    case STORE_READ_TRENDS:
+    case STORE_READ_BASELINES:
+    case STORE_READ_BASE:
     case STORE_READ_SUMMARY:
     case STORE_READ_ROWS:
         break;
@@ -321,6 +331,8 @@ static void answer(sqlite3 *db, sqlite3_stmt *const *stmts, struct store_read *r
 {
     if (read->kind < STORE_READ_STATEMENTS)
         answer_statement(db, stmts[read->kind], read);
+    else if (read->kind < STORE_READ_LONG)
+        trends_answer(db, read);
     else
         answer_records(db, read);
 }

@@ -19,7 +19,12 @@ enum store_read_kind {
     STORE_READ_COMPLETED,
     STORE_READ_NODE,
     STORE_READ_STATEMENTS, /* those above are a statement each */
-    STORE_READ_SUMMARY = STORE_READ_STATEMENTS,
+    STORE_READ_DUE = STORE_READ_STATEMENTS,
+    STORE_READ_TRENDS,
+    STORE_READ_BASELINES,
+    STORE_READ_BASE,
+    STORE_READ_LONG, /* those above take milliseconds */
+    STORE_READ_SUMMARY = STORE_READ_LONG,
     STORE_READ_ROWS
 };
 
@@ -37,6 +42,7 @@ struct store_read {
     int64_t before_ms;
     int64_t after; /* EVENTS */
     int limit;
+    json_t *params;                     /* DUE, TRENDS, BASELINES, BASE */
     struct summary_query summary_query; /* SUMMARY: run and cases are owned */
     struct summary_case *cases;
     struct store_logs_query logs_query; /* LOGS: run is owned */

@@ -1,7 +1,10 @@
 /* store_sql.c - the database file: opening, schema, statements, SQLite's errors */
 #include "server/store/store_sql.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/base/json_util.h"
 
 #define APPLICATION_ID 0x52424348 /* "RBCH" */
 #define BUSY_TIMEOUT_MS 5000
@@ -84,8 +87,52 @@ static const char SQL_VERSION_2[] =
     "CREATE TABLE chores (name TEXT NOT NULL PRIMARY KEY);"
     "INSERT INTO chores VALUES ('result_chunks');";
 
+/* What runs came to, see store_trends.h. Values lie in the order in which a trend reads
+ * them; texts are what many of them have in common. */
+static const char SQL_VERSION_3[] =
+    "CREATE TABLE values_due ("
+    " run TEXT NOT NULL PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE"
+    "  DEFERRABLE INITIALLY DEFERRED) WITHOUT ROWID;"
+    "CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);"
+    "CREATE TABLE run_values ("
+    " figure INTEGER NOT NULL,"
+    " created_ms INTEGER NOT NULL,"
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " like_nodes INTEGER NOT NULL,"
+    " like_hardware INTEGER NOT NULL,"
+    " nodes INTEGER NOT NULL,"
+    " backend TEXT NOT NULL,"
+    " world_size INTEGER NOT NULL,"
+    " versions INTEGER NOT NULL,"
+    " is_whole INTEGER NOT NULL,"
+    " cases INTEGER NOT NULL,"
+    " value REAL NOT NULL,"
+    " low REAL,"
+    " high REAL,"
+    " least REAL NOT NULL,"
+    " most REAL NOT NULL,"
+    " PRIMARY KEY (figure, created_ms, run, like_nodes)) WITHOUT ROWID;"
+    "CREATE INDEX run_values_by_run ON run_values (run);"
+    "CREATE INDEX run_values_by_nodes ON run_values (like_nodes, created_ms, run, "
+    "is_whole);"
+    "CREATE INDEX run_values_by_hardware ON run_values (like_hardware, created_ms, run,"
+    " is_whole);"
+    "CREATE TABLE baselines ("
+    " id TEXT NOT NULL PRIMARY KEY,"
+    " run TEXT NOT NULL,"
+    " likeness TEXT NOT NULL,"
+    " accepted_ms INTEGER NOT NULL,"
+    " accepted_by TEXT NOT NULL,"
+    " why TEXT NOT NULL,"
+    " peer TEXT NOT NULL,"
+    " removed_ms INTEGER,"
+    " removed_by TEXT,"
+    " removed_why TEXT,"
+    " removed_peer TEXT);"
+    "CREATE INDEX baselines_by_run ON baselines (run);";
+
 /* Step i brings schema version i to i + 1. */
-static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2};
+static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)
@@ -146,6 +193,42 @@ int store_sql_exec(sqlite3 *db, const char *sql)
 int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text)
 {
     return sqlite3_bind_text(stmt, index, text, -1, SQLITE_STATIC);
+}
+
+static int bind_value(sqlite3_stmt *stmt, int index, const json_t *value)
+{
+    char *text;
+
+    switch (value ? json_typeof(value) : JSON_NULL) {
+    case JSON_STRING:
+        return store_sql_bind_text(stmt, index, json_string_value(value));
+    case JSON_INTEGER:
+        return sqlite3_bind_int64(stmt, index, json_integer_value(value));
+    case JSON_REAL:
+        return sqlite3_bind_double(stmt, index, json_real_value(value));
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return sqlite3_bind_int(stmt, index, json_is_true(value));
+    case JSON_NULL:
+        return sqlite3_bind_null(stmt, index);
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        break;
+    }
+    text = json_text(value);
+    return text ? sqlite3_bind_text(stmt, index, text, -1, free) : SQLITE_NOMEM;
+}
+
+int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params)
+{
+    int n = sqlite3_bind_parameter_count(stmt), rc = SQLITE_OK;
+
+    for (int i = 1; i <= n && rc == SQLITE_OK; i++) {
+        const char *name = sqlite3_bind_parameter_name(stmt, i);
+
+        rc = bind_value(stmt, i, name ? json_object_get(params, name + 1) : NULL);
+    }
+    return rc;
 }
 
 /* The single value of a PRAGMA that yields one integer. */

@@ -2,6 +2,7 @@
 #ifndef RINGBENCH_SERVER_STORE_STORE_SQL_H
 #define RINGBENCH_SERVER_STORE_STORE_SQL_H
 
+#include <jansson.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,11 @@ int store_sql_exec(sqlite3 *db, const char *sql);
 /* Bind a text without copying: it must live until the statement is reset. NULL binds
  * NULL. */
 int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text);
+
+/* Bind each parameter of the statement to the member of its name (:NAME): texts, numbers
+ * and booleans as they are, arrays and objects as their text, what is absent as NULL.
+ * Texts are not copied. Returns SQLite's result code. */
+int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params);
 
 /* Whether a failure comes from the disk, memory or another process, so that the same
  * statement may succeed later, rather than from the statement itself. */

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
+#include "server/store/store_trends.h"
 
 #define BODY_HASH_MAX 64
 
@@ -47,6 +48,11 @@ static void op_destroy(struct store_op *op)
     case STORE_OP_IDEMPOTENCY:
         free(op->idempotency.run);
         free(op->idempotency.body_hash);
+        break;
+    case STORE_OP_VALUES:
+    case STORE_OP_BASELINE:
+    case STORE_OP_BASELINE_END:
+        json_decref(op->params);
         break;
     case STORE_OP_ACK:
     case STORE_OP_UNACK:
@@ -254,4 +260,50 @@ int store_write_node(struct store_write *write, const char *node, int64_t time_m
         op->node.detail = detail ? strdup(detail) : NULL;
     }
     return op_finish(write, op, op && op->node.state && (op->node.detail || !detail));
+}
+
+/* params: taken. */
+static int add_params(struct store_write *write, enum store_op_kind kind, const char *run,
+                      json_t *params)
+{
+    struct store_op *op = op_create(kind, run);
+
+    if (op)
+        op->params = params;
+    else
+        json_decref(params);
+    return op_finish(write, op, op && params);
+}
+
+int store_write_values(struct store_write *write, const char *run, const json_t *values)
+{
+    json_t *params = json_copy((json_t *)(uintptr_t)values);
+
+    json_object_set_new(params, "run", json_string(run));
+    return add_params(write, STORE_OP_VALUES, run, params);
+}
+
+static json_t *baseline_params(const struct store_baseline *baseline)
+{
+    return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:I}", "id", baseline->id, "run",
+                     baseline->run, "by", baseline->by, "why", baseline->why, "peer",
+                     baseline->peer, "likeness", store_likeness_name(baseline->likeness),
+                     "time_ms", (json_int_t)baseline->time_ms);
+}
+
+int store_write_baseline(struct store_write *write, const struct store_baseline *baseline)
+{
+    return add_params(write, STORE_OP_BASELINE, baseline->run, baseline_params(baseline));
+}
+
+int store_write_baseline_end(struct store_write *write,
+                             const struct store_baseline *baseline)
+{
+    return add_params(write, STORE_OP_BASELINE_END, baseline->id,
+                      baseline_params(baseline));
+}
+
+const char *store_likeness_name(enum store_likeness likeness)
+{
+    return likeness == STORE_LIKE_NODES ? "nodes" : "hardware";
 }

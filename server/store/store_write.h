@@ -18,6 +18,9 @@ enum store_op_kind {
     STORE_OP_PRUNE,
     STORE_OP_NODE,
     STORE_OP_DISOWN,
+    STORE_OP_VALUES,
+    STORE_OP_BASELINE,
+    STORE_OP_BASELINE_END,
     STORE_OP_COUNT
 };
 
@@ -57,7 +60,8 @@ struct store_op {
             int64_t time_ms;
             char *state, *detail;
         } node;
-        int case_no; /* disown */
+        int case_no;    /* disown */
+        json_t *params; /* values, baselines: of their statements */
     };
 };
 

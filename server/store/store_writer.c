@@ -10,6 +10,7 @@
 #include "server/store/store_chunks.h"
 #include "server/store/store_memo.h"
 #include "server/store/store_sql.h"
+#include "server/store/store_values.h"
 
 #define RETRY_NS INT64_C(1000000000)
 
@@ -81,6 +82,7 @@ struct store_writer {
     sqlite3 *db;
     sqlite3_stmt *stmts[SQL_COUNT];
     struct store_chunks *chunks;
+    struct store_values *values;
     uv_thread_t thread;
     uv_async_t *wake;
 
@@ -111,8 +113,10 @@ static int step(struct store_writer *writer, int which)
 static int apply_run(struct store_writer *writer, struct store_op *op)
 {
     sqlite3_stmt *stmt = writer->stmts[SQL_RUN];
-    int rc;
+    int rc = store_values_note_end(writer->values, op->run, op->row.state);
 
+    if (rc != SQLITE_OK)
+        return rc;
     store_sql_bind_text(stmt, 1, op->run);
     store_sql_bind_text(stmt, 2, op->row.state);
     store_sql_bind_text(stmt, 3, op->row.name);
@@ -190,8 +194,10 @@ static int apply_idempotency(struct store_writer *writer, struct store_op *op)
 
 static int apply_delete(struct store_writer *writer, struct store_op *op)
 {
-    int rc;
+    int rc = store_values_allow_delete(writer->values, op->run);
 
+    if (rc != SQLITE_OK)
+        return rc;
     store_sql_bind_text(writer->stmts[SQL_DELETE_KEYS], 1, op->run);
     rc = step(writer, SQL_DELETE_KEYS);
     if (rc != SQLITE_OK)
@@ -234,6 +240,11 @@ static int apply_node(struct store_writer *writer, struct store_op *op)
     return step(writer, SQL_TRIM_NODE);
 }
 
+static int apply_values(struct store_writer *writer, struct store_op *op)
+{
+    return store_values_apply(writer->values, op);
+}
+
 /* Of records, see settle_records. */
 static int apply_later(struct store_writer *writer, struct store_op *op)
 {
@@ -243,11 +254,19 @@ static int apply_later(struct store_writer *writer, struct store_op *op)
 }
 
 static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op *) = {
-    [STORE_OP_RUN] = apply_run,       [STORE_OP_EVENT] = apply_event,
-    [STORE_OP_LOG] = apply_log,       [STORE_OP_ACK] = apply_ack,
-    [STORE_OP_DELETE] = apply_delete, [STORE_OP_IDEMPOTENCY] = apply_idempotency,
-    [STORE_OP_PRUNE] = apply_prune,   [STORE_OP_NODE] = apply_node,
-    [STORE_OP_DISOWN] = apply_later,  [STORE_OP_UNACK] = apply_unack,
+    [STORE_OP_RUN] = apply_run,
+    [STORE_OP_EVENT] = apply_event,
+    [STORE_OP_LOG] = apply_log,
+    [STORE_OP_ACK] = apply_ack,
+    [STORE_OP_DELETE] = apply_delete,
+    [STORE_OP_IDEMPOTENCY] = apply_idempotency,
+    [STORE_OP_PRUNE] = apply_prune,
+    [STORE_OP_NODE] = apply_node,
+    [STORE_OP_DISOWN] = apply_later,
+    [STORE_OP_UNACK] = apply_unack,
+    [STORE_OP_VALUES] = apply_values,
+    [STORE_OP_BASELINE] = apply_values,
+    [STORE_OP_BASELINE_END] = apply_values,
 };
 
 static void set_op_error(struct store_writer *writer, struct store_write *write,
@@ -256,6 +275,11 @@ static void set_op_error(struct store_writer *writer, struct store_write *write,
     write->is_failed = true;
     if (op->kind == STORE_OP_IDEMPOTENCY && rc == SQLITE_CONSTRAINT)
         error_set(&write->err, ERROR_CONFLICT, "the idempotency key is taken");
+    else if (op->kind == STORE_OP_DELETE && rc == SQLITE_CONSTRAINT)
+        error_set(&write->err, ERROR_CONFLICT,
+                  "run %s is a baseline: remove that before the run", op->run);
+    else if (op->kind == STORE_OP_BASELINE_END && rc == SQLITE_CONSTRAINT)
+        error_set(&write->err, ERROR_CONFLICT, "%s is no baseline any more", op->run);
     else if (rc == SQLITE_CONSTRAINT_FOREIGNKEY)
         error_set(&write->err, ERROR_NOT_FOUND, "there is no run %s", op->run);
     else
@@ -439,6 +463,7 @@ static void writer_main(void *arg)
 
 static void writer_free(struct store_writer *writer)
 {
+    store_values_destroy(writer->values);
     store_chunks_destroy(writer->chunks);
     store_sql_finalize(writer->stmts, SQL_COUNT);
     sqlite3_close(writer->db);
@@ -467,7 +492,8 @@ struct store_writer *store_writer_create(sqlite3 *db, uv_async_t *wake, struct e
     if (store_sql_prepare(db, statements, SQL_COUNT, writer->stmts, err) < 0)
         goto fail;
     writer->chunks = store_chunks_create(db, err);
-    if (!writer->chunks)
+    writer->values = writer->chunks ? store_values_create(db, err) : NULL;
+    if (!writer->values)
         goto fail;
     rc = uv_thread_create(&writer->thread, writer_main, writer);
     if (rc < 0) {

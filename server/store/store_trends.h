@@ -1,0 +1,112 @@
+/* store_trends.h - what runs came to: a value for each of their figures, by which they
+ * are found again over all runs; and the runs that somebody accepted as baselines.
+ *
+ * A run that has ended is due: it stands in a table until its values are written, so that
+ * no crash and no older server leaves one out. Texts say what is the same in many runs
+ * (analysis/likeness.h makes them) and are kept once each. */
+#ifndef RINGBENCH_SERVER_STORE_STORE_TRENDS_H
+#define RINGBENCH_SERVER_STORE_STORE_TRENDS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/store/store.h"
+
+/* What runs that are alike have in common besides the rest: the nodes, or what these are.
+ */
+enum store_likeness { STORE_LIKE_NODES, STORE_LIKE_HARDWARE };
+
+const char *store_likeness_name(enum store_likeness likeness); /* "nodes" */
+
+/* ---- Values ---- */
+
+/* Put these in the place of the run's values, of which none is due then. values:
+ * {"created_ms","is_whole","nodes","backend","world_size","versions","values":[{"figure",
+ * "like_nodes","like_hardware","cases","value","low","high","least","most"}]}, where
+ * nodes, versions, figure and the two likenesses are texts, low and high may be null, and
+ * is_whole says whether the run completed. */
+int store_write_values(struct store_write *write, const char *run, const json_t *values);
+
+/* A run whose values are due, the newest if `run` is NULL: its document, or null. */
+void store_read_due(struct store *store, const char *run, store_read_done *done,
+                    void *arg);
+
+/* Have the values of all runs made anew; store_open does so when values were made in
+ * another way (STORE_VALUES_VERSION). */
+#define STORE_VALUES_VERSION 1
+
+/* Called each time that a run's row got a state that is an end. */
+typedef void store_run_ended(void *arg, const char *run);
+void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg);
+
+/* ---- Trends ---- */
+
+#define STORE_TREND_WINDOW 1000 /* latest values, among which changes are looked for */
+
+struct store_trends_query {
+    const char *figure;
+    const char *nodes;            /* names as in the values; NULL: any */
+    const char *backend;          /* or NULL */
+    const char *like;             /* a run: only those that are like it; NULL: any */
+    enum store_likeness likeness; /* by which they are like it */
+    int world_size;               /* 0: any */
+    const char *cursor;
+    int limit;
+};
+
+/* {"points":[{"run","name","state","created","value","low","high","least","most","cases",
+ * "series","like","versions"}], newest first, "next": cursor or null, "window":[[series,
+ * value, run, created_ms, versions]...], newest first, whatever the cursor, "texts":
+ * {number: text} of its versions}. like and versions of points are JSON, series is the
+ * number of the likeness. ERROR_INVALID for a bad cursor, ERROR_NOT_FOUND when `like` has
+ * no values. */
+void store_read_trends(struct store *store, const struct store_trends_query *query,
+                       store_read_done *done, void *arg);
+
+/* ---- Baselines ---- */
+
+struct store_baseline {
+    const char *id, *run;
+    const char *by, *why; /* who, and why; peer: from which address */
+    const char *peer;
+    enum store_likeness likeness;
+    int64_t time_ms;
+};
+
+/* ERROR_NOT_FOUND when there is no such run. A run cannot be deleted (ERROR_CONFLICT)
+ * while it is a baseline. */
+int store_write_baseline(struct store_write *write,
+                         const struct store_baseline *baseline);
+
+/* It stays in the list, as removed: by whom, why, when, from where. ERROR_CONFLICT when
+ * it is no baseline any more. Of `baseline` run and likeness are not looked at. */
+int store_write_baseline_end(struct store_write *write,
+                             const struct store_baseline *baseline);
+
+struct store_baselines_query {
+    const char *id; /* this one alone, removed or not; NULL: all */
+    const char *run;
+    bool has_removed;
+    const char *cursor;
+    int limit;
+};
+
+/* {"baselines":[{"id","run","name","like":"nodes"|"hardware","by","why","from","accepted",
+ * "removed":null|{"by","why","from","time"}}], newest first, "next"}. */
+void store_read_baselines(struct store *store, const struct store_baselines_query *query,
+                          store_read_done *done, void *arg);
+
+/* What a run is to be held against: {"baseline": as above or null, "runs":[ids]}. With
+ * `last` 0 the newest baseline that the run is like in any of its figures, and its run;
+ * else the last completed runs before it that are, at most so many, newest first. The
+ * run's own values must not be due. */
+struct store_base_query {
+    const char *run;
+    int last;
+    enum store_likeness likeness; /* of the last runs; a baseline has its own */
+};
+void store_read_base(struct store *store, const struct store_base_query *query,
+                     store_read_done *done, void *arg);
+
+#endif

@@ -1,0 +1,345 @@
+/* trends_read.c - values of runs and baselines, out of the database */
+#include "server/store/trends_read.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "server/store/store_sql.h"
+#include "server/store/store_trends.h"
+
+static const char SQL_DUE_RUN[] =
+    "SELECT doc FROM values_due JOIN runs ON id = run WHERE run = :run";
+static const char SQL_DUE_ANY[] = "SELECT doc FROM values_due CROSS JOIN runs"
+                                  " WHERE id = run ORDER BY run DESC LIMIT 1";
+static const char SQL_HAS_VALUES[] = "SELECT 1 FROM run_values WHERE run = :run LIMIT 1";
+static const char SQL_TEXT[] = "SELECT text FROM texts WHERE id = :id";
+
+/* COLUMN: by which values are of one series. Values of a figure lie in the order in which
+ * they are asked for; a filter that few of them pass costs a walk through the others. */
+#define VALUES_WHERE(COLUMN)                                                             \
+    " WHERE v.figure = (SELECT id FROM texts WHERE text = :figure)"                      \
+    " AND (:nodes IS NULL OR v.nodes = (SELECT id FROM texts WHERE text = :nodes))"      \
+    " AND (:backend IS NULL OR v.backend = :backend)"                                    \
+    " AND (:world_size = 0 OR v.world_size = :world_size)"                               \
+    " AND (:like IS NULL OR v." COLUMN " IN"                                             \
+    "  (SELECT " COLUMN " FROM run_values WHERE run = :like))"
+#define VALUES_ORDER " ORDER BY v.created_ms DESC, v.run DESC, v.like_nodes DESC"
+
+#define SQL_PAGE(COLUMN)                                                                 \
+    "SELECT v.run, runs.name, runs.state, v.created_ms, v.value, v.low, v.high, "        \
+    "v.least,"                                                                           \
+    " v.most, v.cases, v." COLUMN ", likes.text, versions.text, v.like_nodes"            \
+    " FROM run_values AS v CROSS JOIN runs ON runs.id = v.run"                           \
+    " CROSS JOIN texts AS likes ON likes.id = v." COLUMN                                 \
+    " CROSS JOIN texts AS versions ON versions.id = v.versions" VALUES_WHERE(            \
+        COLUMN) " AND (v.created_ms, v.run, v.like_nodes) < (:before_ms, :before_id, "   \
+                ":before_like)" VALUES_ORDER " LIMIT :limit + 1"
+#define SQL_WINDOW(COLUMN)                                                               \
+    "SELECT v." COLUMN ", v.value, v.run, v.created_ms, v.versions"                      \
+    " FROM run_values AS v" VALUES_WHERE(COLUMN) VALUES_ORDER " LIMIT 1000"
+
+_Static_assert(STORE_TREND_WINDOW == 1000, "as SQL_WINDOW has it");
+
+#define BASELINE_COLUMNS                                                                 \
+    "SELECT b.id, b.run, runs.name, b.likeness, b.accepted_ms, b.accepted_by, b.why,"    \
+    " b.peer, b.removed_ms, b.removed_by, b.removed_why, b.removed_peer"                 \
+    " FROM baselines AS b LEFT JOIN runs ON runs.id = b.run"
+
+static const char SQL_BASELINES[] =
+    BASELINE_COLUMNS " WHERE (:id IS NULL OR b.id = :id)"
+                     " AND (:run IS NULL OR b.run = :run)"
+                     " AND (:has_removed OR :id IS NOT NULL OR b.removed_ms IS NULL)"
+                     " AND (b.accepted_ms, b.id) < (:before_ms, :before_id)"
+                     " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT :limit + 1";
+
+#define SHARES(COLUMN)                                                                   \
+    "EXISTS (SELECT 1 FROM run_values AS mine CROSS JOIN run_values AS its"              \
+    " WHERE mine.run = :run AND its.run = b.run AND its." COLUMN " = mine." COLUMN ")"
+
+static const char SQL_ACCEPTED[] = BASELINE_COLUMNS
+    " WHERE b.removed_ms IS NULL AND b.run <> :run"
+    " AND CASE b.likeness WHEN 'nodes' THEN " SHARES("like_nodes") " ELSE " SHARES(
+        "like_hardware") " END"
+                         " ORDER BY b.accepted_ms DESC, b.id DESC LIMIT 1";
+
+/* The last of each of the run's series, and of these the last. */
+#define SQL_LAST(COLUMN)                                                                 \
+    "SELECT DISTINCT json_extract(pair.value, '$[0]') AS created_ms,"                    \
+    " json_extract(pair.value, '$[1]') AS run"                                           \
+    " FROM (SELECT DISTINCT " COLUMN " AS series, created_ms FROM run_values"            \
+    "  WHERE run = :run) AS mine,"                                                       \
+    " json_each((SELECT json_group_array(json_array(created_ms, run)) FROM"              \
+    "  (SELECT created_ms, run FROM run_values AS v WHERE v." COLUMN " = mine.series"    \
+    "   AND (v.created_ms, v.run) < (mine.created_ms, :run) AND v.is_whole"              \
+    "   ORDER BY v.created_ms DESC, v.run DESC LIMIT :last))) AS pair"                   \
+    " ORDER BY 1 DESC, 2 DESC LIMIT :last"
+
+struct by_likeness {
+    const char *nodes, *hardware;
+};
+
+static const struct by_likeness sql_page = {SQL_PAGE("like_nodes"),
+                                            SQL_PAGE("like_hardware")};
+static const struct by_likeness sql_window = {SQL_WINDOW("like_nodes"),
+                                              SQL_WINDOW("like_hardware")};
+static const struct by_likeness sql_last = {SQL_LAST("like_nodes"),
+                                            SQL_LAST("like_hardware")};
+
+static const char *sql_of(const struct by_likeness *sql, const struct store_read *read)
+{
+    const char *likeness = json_get_str(read->params, "likeness", "");
+
+    return strcmp(likeness, "nodes") == 0 ? sql->nodes : sql->hardware;
+}
+
+/* Call `take` for each row, until the read has failed. */
+typedef void row_taker(struct store_read *read, sqlite3_stmt *stmt);
+
+static void each_row(sqlite3 *db, struct store_read *read, const char *sql,
+                     const json_t *params, row_taker *take)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = store_sql_bind_json(stmt, params);
+    for (rc = rc == SQLITE_OK ? sqlite3_step(stmt) : rc;
+         rc == SQLITE_ROW && !read->is_failed; rc = sqlite3_step(stmt))
+        take(read, stmt);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE && !read->is_failed) {
+        read->is_failed = true;
+        store_sql_error(&read->err, db, "cannot read");
+    }
+    sqlite3_finalize(stmt);
+}
+
+static const char *column_text(sqlite3_stmt *stmt, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+
+    return text ? text : "";
+}
+
+static json_t *column_json(sqlite3_stmt *stmt, int column)
+{
+    return json_parse(column_text(stmt, column),
+                      (size_t)sqlite3_column_bytes(stmt, column), NULL);
+}
+
+static json_t *column_number(sqlite3_stmt *stmt, int column)
+{
+    return sqlite3_column_type(stmt, column) == SQLITE_NULL
+               ? json_null()
+               : json_real(sqlite3_column_double(stmt, column));
+}
+
+static json_t *column_time(sqlite3_stmt *stmt, int column)
+{
+    char text[CLOCK_TEXT_MAX];
+
+    return json_string(clock_format_ms(sqlite3_column_int64(stmt, column), text));
+}
+
+static void append(struct store_read *read, const char *list, json_t *item)
+{
+    if (json_array_append_new(json_object_get(read->result, list), item) < 0)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+}
+
+/* Whether the page is full: then the row is of the next one, and the last of this one
+ * says where that begins. */
+static bool ends_page(struct store_read *read)
+{
+    char cursor[STORE_CURSOR_TEXT_MAX];
+
+    if (++read->count <= (size_t)json_get_int(read->params, "limit", 0))
+        return false;
+    if (store_cursor_format(read->page_ms, read->page_id, cursor) < 0 ||
+        json_object_set_new(read->result, "next", json_string(cursor)) < 0)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    return true;
+}
+
+/* ---- Due ---- */
+
+static void take_due(struct store_read *read, sqlite3_stmt *stmt)
+{
+    json_decref(read->result);
+    read->result = column_json(stmt, 0);
+    if (!read->result)
+        store_read_fail(read, ERROR_INTERNAL, "a stored run cannot be read");
+}
+
+static void answer_due(sqlite3 *db, struct store_read *read)
+{
+    bool is_any = json_is_null(json_object_get(read->params, "run"));
+
+    read->result = json_null();
+    each_row(db, read, is_any ? SQL_DUE_ANY : SQL_DUE_RUN, read->params, take_due);
+}
+
+/* ---- Trends ---- */
+
+static void take_point(struct store_read *read, sqlite3_stmt *stmt)
+{
+    if (ends_page(read))
+        return;
+    append(read, "points",
+           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:o, s:o}",
+                     "run", column_text(stmt, 0), "name", column_text(stmt, 1), "state",
+                     column_text(stmt, 2), "created", column_time(stmt, 3), "value",
+                     column_number(stmt, 4), "low", column_number(stmt, 5), "high",
+                     column_number(stmt, 6), "least", column_number(stmt, 7), "most",
+                     column_number(stmt, 8), "cases", sqlite3_column_int(stmt, 9),
+                     "series", (json_int_t)sqlite3_column_int64(stmt, 10), "like",
+                     column_json(stmt, 11), "versions", column_json(stmt, 12)));
+    read->page_ms = sqlite3_column_int64(stmt, 3);
+    snprintf(read->page_id, sizeof(read->page_id), "%s.%" PRId64, column_text(stmt, 0),
+             (int64_t)sqlite3_column_int64(stmt, 13));
+}
+
+static void take_window(struct store_read *read, sqlite3_stmt *stmt)
+{
+    append(read, "window",
+           json_pack("[I, f, s, I, I]", (json_int_t)sqlite3_column_int64(stmt, 0),
+                     sqlite3_column_double(stmt, 1), column_text(stmt, 2),
+                     (json_int_t)sqlite3_column_int64(stmt, 3),
+                     (json_int_t)sqlite3_column_int64(stmt, 4)));
+}
+
+static void take_text(struct store_read *read, sqlite3_stmt *stmt)
+{
+    json_object_set_new(read->result, "text", json_string(column_text(stmt, 0)));
+}
+
+/* The texts that the window has numbers of. */
+static void read_texts(sqlite3 *db, struct store_read *read)
+{
+    json_t *texts = json_object_get(read->result, "texts"), *row;
+    size_t i;
+
+    json_array_foreach (json_object_get(read->result, "window"), i, row) {
+        int64_t id = json_integer_value(json_array_get(row, 4));
+        char name[24];
+        json_t *params;
+
+        snprintf(name, sizeof(name), "%" PRId64, id);
+        if (json_object_get(texts, name))
+            continue;
+        params = json_pack("{s:I}", "id", (json_int_t)id);
+        each_row(db, read, SQL_TEXT, params, take_text);
+        json_object_set(texts, name, json_object_get(read->result, "text"));
+        json_decref(params);
+    }
+    json_object_del(read->result, "text");
+}
+
+static void take_has_values(struct store_read *read, sqlite3_stmt *stmt)
+{
+    (void)stmt;
+    read->count = 1;
+}
+
+/* Whether the run that the others are to be like has values. */
+static bool knows_like(sqlite3 *db, struct store_read *read)
+{
+    json_t *like = json_object_get(read->params, "like");
+    json_t *params;
+
+    if (json_is_null(like))
+        return true;
+    params = json_pack("{s:O}", "run", like);
+    each_row(db, read, SQL_HAS_VALUES, params, take_has_values);
+    json_decref(params);
+    if (read->count == 0)
+        store_read_fail(read, ERROR_NOT_FOUND,
+                        "there is no such run, or it has measured nothing");
+    read->count = 0;
+    return !read->is_failed;
+}
+
+static void answer_trends(sqlite3 *db, struct store_read *read)
+{
+    read->result =
+        json_pack("{s:[], s:n, s:[], s:{}}", "points", "next", "window", "texts");
+    if (!read->result)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    if (read->is_failed || !knows_like(db, read))
+        return;
+    each_row(db, read, sql_of(&sql_page, read), read->params, take_point);
+    each_row(db, read, sql_of(&sql_window, read), read->params, take_window);
+    read_texts(db, read);
+}
+
+/* ---- Baselines ---- */
+
+static json_t *baseline_json(sqlite3_stmt *stmt)
+{
+    json_t *removed = json_null();
+
+    if (sqlite3_column_type(stmt, 8) != SQLITE_NULL)
+        removed = json_pack("{s:o, s:s, s:s, s:s}", "time", column_time(stmt, 8), "by",
+                            column_text(stmt, 9), "why", column_text(stmt, 10), "from",
+                            column_text(stmt, 11));
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:o}", "id",
+                     column_text(stmt, 0), "run", column_text(stmt, 1), "name",
+                     column_text(stmt, 2), "like", column_text(stmt, 3), "accepted",
+                     column_time(stmt, 4), "by", column_text(stmt, 5), "why",
+                     column_text(stmt, 6), "from", column_text(stmt, 7), "removed",
+                     removed);
+}
+
+static void take_baseline(struct store_read *read, sqlite3_stmt *stmt)
+{
+    if (ends_page(read))
+        return;
+    append(read, "baselines", baseline_json(stmt));
+    read->page_ms = sqlite3_column_int64(stmt, 4);
+    snprintf(read->page_id, sizeof(read->page_id), "%s", column_text(stmt, 0));
+}
+
+static void answer_baselines(sqlite3 *db, struct store_read *read)
+{
+    read->result = json_pack("{s:[], s:n}", "baselines", "next");
+    if (!read->result)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    else
+        each_row(db, read, SQL_BASELINES, read->params, take_baseline);
+}
+
+static void take_accepted(struct store_read *read, sqlite3_stmt *stmt)
+{
+    json_object_set_new(read->result, "baseline", baseline_json(stmt));
+    append(read, "runs", json_string(column_text(stmt, 1)));
+}
+
+static void take_last(struct store_read *read, sqlite3_stmt *stmt)
+{
+    append(read, "runs", json_string(column_text(stmt, 1)));
+}
+
+static void answer_base(sqlite3 *db, struct store_read *read)
+{
+    read->result = json_pack("{s:n, s:[]}", "baseline", "runs");
+    if (!read->result)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    else if (json_get_int(read->params, "last", 0) > 0)
+        each_row(db, read, sql_of(&sql_last, read), read->params, take_last);
+    else
+        each_row(db, read, SQL_ACCEPTED, read->params, take_accepted);
+}
+
+void trends_answer(sqlite3 *db, struct store_read *read)
+{
+    if (read->kind == STORE_READ_DUE)
+        answer_due(db, read);
+    else if (read->kind == STORE_READ_TRENDS)
+        answer_trends(db, read);
+    else if (read->kind == STORE_READ_BASELINES)
+        answer_baselines(db, read);
+    else
+        answer_base(db, read);
+}

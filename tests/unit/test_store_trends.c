@@ -1,0 +1,369 @@
+/* test_store_trends.c - values of runs are found again over all runs, and so are runs
+ * that were accepted as baselines */
+#include "tests/unit/store_fixture.h"
+
+#include "common/base/json_util.h"
+#include "server/store/store_trends.h"
+
+#define FIGURE "all_reduce float32 bandwidth"
+
+static void add_run(struct fixture *fixture, const char *id, const char *state,
+                    int64_t created_ms)
+{
+    store_it(fixture, write_of_run(id, state, created_ms));
+}
+
+/* A value of a run on nodes "a,b"; its likeness is the given text. */
+static json_t *values_of(double value, int64_t created_ms, const char *like)
+{
+    return json_pack("{s:I, s:b, s:s, s:s, s:i, s:s, s:[{s:s, s:s, s:s, s:i, s:f, s:n,"
+                     " s:n, s:f, s:f}]}",
+                     "created_ms", (json_int_t)created_ms, "is_whole", 1, "nodes", "a,b",
+                     "backend", "host", "world_size", 4, "versions",
+                     "{\"ringbench\":\"1\"}", "values", "figure", FIGURE, "like_nodes",
+                     like, "like_hardware", "{\"hardware\":1}", "cases", 5, "value",
+                     value, "low", "high", "least", value * 0.9, "most", value * 1.1);
+}
+
+static void add_values(struct fixture *fixture, const char *run, json_t *values)
+{
+    struct store_write *write = store_write_create();
+
+    assert_int_equal(store_write_values(write, run, values), 0);
+    json_decref(values);
+    store_it(fixture, write);
+}
+
+/* Completed runs r000 on, a millisecond apart, whose value is their number. */
+static void add_history(struct fixture *fixture, int n)
+{
+    char id[16];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(id, sizeof(id), "r%03d", i);
+        add_run(fixture, id, "completed", 100 + i);
+        add_values(fixture, id, values_of(i, 100 + i, "{\"like\":1}"));
+    }
+}
+
+static json_t *due(struct fixture *fixture, const char *run)
+{
+    struct heard heard = {0};
+
+    store_read_due(fixture->store, run, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_NONE);
+    return heard.result;
+}
+
+static void assert_due(struct fixture *fixture, const char *run, const char *expected)
+{
+    json_t *doc = due(fixture, run);
+
+    if (expected)
+        assert_string_equal(json_get_str(doc, "id", "none"), expected);
+    else
+        assert_true(json_is_null(doc));
+    json_decref(doc);
+}
+
+static void note_end(void *arg, const char *run)
+{
+    snprintf(arg, 16, "%s", run);
+}
+
+/* The newest first; none twice, and none that goes on. */
+static void ended_runs_are_due_until_their_values_are_there(void **state)
+{
+    struct fixture *fixture = *state;
+    char ended[16] = "";
+
+    store_on_run_ended(fixture->store, note_end, ended);
+    add_run(fixture, "run1", "running", 1);
+    assert_string_equal(ended, "");
+    assert_due(fixture, NULL, NULL);
+    add_run(fixture, "run1", "completed", 1);
+    assert_string_equal(ended, "run1");
+    add_run(fixture, "run2", "failed", 2);
+    assert_due(fixture, NULL, "run2");
+    assert_due(fixture, "run1", "run1");
+    add_values(fixture, "run2", values_of(1, 2, "{}"));
+    assert_due(fixture, "run2", NULL);
+    add_run(fixture, "run2", "failed", 2);
+    assert_due(fixture, NULL, "run1");
+    fixture_close(fixture);
+    fixture_open(fixture);
+    assert_due(fixture, NULL, "run1");
+}
+
+/* What the server finds at its next start. */
+static void reopen_with(struct fixture *fixture, const char *sql)
+{
+    fixture_close(fixture);
+    change_database(fixture, sql);
+    fixture_open(fixture);
+}
+
+/* As the schema before left it, and where values were made in another way. */
+static void runs_of_older_servers_are_due(void **state)
+{
+    struct fixture *fixture = *state;
+
+    add_run(fixture, "run1", "completed", 1);
+    add_values(fixture, "run1", values_of(1, 1, "{}"));
+    reopen_with(fixture, "UPDATE chores SET name = 'values_0'");
+    assert_due(fixture, NULL, "run1");
+    add_values(fixture, "run1", values_of(1, 1, "{}"));
+    reopen_with(fixture,
+                "DROP TABLE values_due; DROP TABLE run_values; DROP TABLE texts;"
+                "DROP TABLE baselines; DELETE FROM chores; PRAGMA user_version = 2");
+    assert_due(fixture, NULL, "run1");
+    add_values(fixture, "run1", values_of(1, 1, "{}"));
+    fixture_close(fixture);
+    fixture_open(fixture);
+    assert_due(fixture, NULL, NULL);
+}
+
+static json_t *ask(struct fixture *fixture, const struct store_trends_query *query,
+                   enum error_code expected)
+{
+    struct heard heard = {0};
+
+    store_read_trends(fixture->store, query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, expected);
+    return heard.result;
+}
+
+static const struct store_trends_query plain = {.figure = FIGURE, .limit = 3};
+
+static void pages_of_a_trend_hold_every_value_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_trends_query query = plain;
+    json_t *page = NULL;
+    int expected = 9;
+
+    add_history(fixture, 10);
+    do {
+        json_t *next, *point;
+        size_t i;
+
+        query.cursor = json_get_str(page, "next", NULL);
+        next = ask(fixture, &query, ERROR_NONE);
+        json_array_foreach (json_object_get(next, "points"), i, point) {
+            assert_int_equal((int)json_get_num(point, "value", -1), expected--);
+            assert_int_equal(json_get_int(point, "cases", 0), 5);
+        }
+        assert_int_equal(json_array_size(json_object_get(next, "window")), 10);
+        json_decref(page);
+        page = next;
+    } while (json_is_string(json_object_get(page, "next")));
+    assert_int_equal(expected, -1);
+    json_decref(page);
+}
+
+static size_t count(struct fixture *fixture, const struct store_trends_query *query)
+{
+    json_t *page = ask(fixture, query, ERROR_NONE);
+    size_t n = json_array_size(json_object_get(page, "window"));
+
+    assert_int_equal(n, json_array_size(json_object_get(page, "points")));
+    json_decref(page);
+    return n;
+}
+
+static void filters_and_likeness_choose_among_values(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_trends_query query = {.figure = FIGURE, .limit = 100};
+
+    add_history(fixture, 5);
+    add_run(fixture, "s001", "completed", 1000);
+    add_values(fixture, "s001", values_of(1, 1000, "{\"like\":2}"));
+    assert_int_equal(count(fixture, &query), 6);
+    query.nodes = "a,b";
+    query.backend = "host";
+    query.world_size = 4;
+    assert_int_equal(count(fixture, &query), 6);
+    query.like = "s001";
+    assert_int_equal(count(fixture, &query), 1);
+    query.like = "r001";
+    assert_int_equal(count(fixture, &query), 5);
+    query.likeness = STORE_LIKE_HARDWARE;
+    assert_int_equal(count(fixture, &query), 6);
+    query.like = NULL;
+    query.nodes = "a,c";
+    assert_int_equal(count(fixture, &query), 0);
+    query.nodes = NULL;
+    query.world_size = 8;
+    assert_int_equal(count(fixture, &query), 0);
+    query.figure = "none";
+    assert_int_equal(count(fixture, &query), 0);
+    query.like = "nobody";
+    json_decref(ask(fixture, &query, ERROR_NOT_FOUND));
+    query.like = NULL;
+    query.cursor = "nonsense";
+    json_decref(ask(fixture, &query, ERROR_INVALID));
+}
+
+/* Once more: in the place of the others, and gone with the run. */
+static void values_go_with_their_run(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_trends_query query = {.figure = FIGURE, .limit = 100};
+    struct store_write *write = store_write_create();
+
+    add_history(fixture, 3);
+    add_values(fixture, "r001", values_of(17, 101, "{\"like\":3}"));
+    assert_int_equal(count(fixture, &query), 3);
+    store_write_delete(write, "r001");
+    store_it(fixture, write);
+    assert_int_equal(count(fixture, &query), 2);
+}
+
+/* ---- Baselines ---- */
+
+static struct store_baseline accept_of(const char *id, const char *run)
+{
+    return (struct store_baseline){.id = id,
+                                   .run = run,
+                                   .by = "ann",
+                                   .why = "new switch",
+                                   .peer = "127.0.0.1",
+                                   .time_ms = 5000};
+}
+
+static enum error_code submit(struct fixture *fixture, struct store_write *write)
+{
+    struct heard heard = {0};
+
+    store_submit(fixture->store, write, false, on_written, &heard);
+    wait_for(fixture, &heard, 1);
+    return heard.err.code;
+}
+
+static enum error_code change(struct fixture *fixture, struct store_baseline baseline,
+                              bool is_end)
+{
+    struct store_write *write = store_write_create();
+
+    if (is_end)
+        store_write_baseline_end(write, &baseline);
+    else
+        store_write_baseline(write, &baseline);
+    return submit(fixture, write);
+}
+
+static size_t listed(struct fixture *fixture, bool has_removed, json_t **first)
+{
+    const struct store_baselines_query query = {.has_removed = has_removed, .limit = 10};
+    struct heard heard = {0};
+    size_t n;
+
+    store_read_baselines(fixture->store, &query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    n = json_array_size(json_object_get(heard.result, "baselines"));
+    if (first)
+        *first =
+            json_incref(json_array_get(json_object_get(heard.result, "baselines"), 0));
+    json_decref(heard.result);
+    return n;
+}
+
+static void baseline_is_kept_with_who_and_why(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write;
+    json_t *first;
+
+    add_history(fixture, 2);
+    assert_int_equal(change(fixture, accept_of("b1", "nobody"), false), ERROR_NOT_FOUND);
+    assert_int_equal(change(fixture, accept_of("b1", "r000"), false), ERROR_NONE);
+    write = store_write_create();
+    store_write_delete(write, "r000");
+    assert_int_equal(submit(fixture, write), ERROR_CONFLICT);
+    assert_int_equal(listed(fixture, false, &first), 1);
+    assert_string_equal(json_get_str(first, "by", ""), "ann");
+    assert_string_equal(json_get_str(first, "why", ""), "new switch");
+    assert_string_equal(json_get_str(first, "accepted", ""), "1970-01-01T00:00:05.000Z");
+    assert_true(json_is_null(json_object_get(first, "removed")));
+    json_decref(first);
+    assert_int_equal(change(fixture, accept_of("b1", NULL), true), ERROR_NONE);
+    assert_int_equal(change(fixture, accept_of("b1", NULL), true), ERROR_CONFLICT);
+    assert_int_equal(listed(fixture, false, NULL), 0);
+    write = store_write_create();
+    store_write_delete(write, "r000");
+    assert_int_equal(submit(fixture, write), ERROR_NONE);
+    assert_int_equal(listed(fixture, true, &first), 1);
+    assert_string_equal(json_get_str(json_object_get(first, "removed"), "why", ""),
+                        "new switch");
+    json_decref(first);
+}
+
+/* The runs that one is held against, by their ids in a row. */
+static void assert_base(struct fixture *fixture, struct store_base_query query,
+                        const char *expected)
+{
+    struct heard heard = {0};
+    char ids[200] = "";
+    json_t *run;
+    size_t i;
+
+    store_read_base(fixture->store, &query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    json_array_foreach (json_object_get(heard.result, "runs"), i, run)
+        snprintf(ids + strlen(ids), sizeof(ids) - strlen(ids), "%s ",
+                 json_string_value(run));
+    assert_string_equal(ids, expected);
+    json_decref(heard.result);
+}
+
+static void run_is_held_against_what_it_is_like(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_baseline hardware = accept_of("b3", "s001");
+
+    add_history(fixture, 6);
+    add_run(fixture, "s001", "completed", 1000);
+    add_values(fixture, "s001", values_of(1, 1000, "{\"like\":2}"));
+    assert_base(fixture, (struct store_base_query){.run = "r005", .last = 2},
+                "r004 r003 ");
+    assert_base(fixture, (struct store_base_query){.run = "r001", .last = 5}, "r000 ");
+    assert_base(fixture, (struct store_base_query){.run = "s001", .last = 5}, "");
+    assert_base(fixture,
+                (struct store_base_query){
+                    .run = "s001", .last = 2, .likeness = STORE_LIKE_HARDWARE},
+                "r005 r004 ");
+    assert_base(fixture, (struct store_base_query){.run = "r005"}, "");
+    change(fixture, accept_of("b1", "r001"), false);
+    assert_base(fixture, (struct store_base_query){.run = "r005"}, "r001 ");
+    assert_base(fixture, (struct store_base_query){.run = "r001"}, "");
+    assert_base(fixture, (struct store_base_query){.run = "s001"}, "");
+    hardware.likeness = STORE_LIKE_HARDWARE;
+    hardware.time_ms = 6000;
+    change(fixture, hardware, false);
+    assert_base(fixture, (struct store_base_query){.run = "r005"}, "s001 ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ended_runs_are_due_until_their_values_are_there,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(runs_of_older_servers_are_due, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(pages_of_a_trend_hold_every_value_once,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(filters_and_likeness_choose_among_values,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(values_go_with_their_run, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(baseline_is_kept_with_who_and_why, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(run_is_held_against_what_it_is_like,
+                                        fixture_setup, fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
