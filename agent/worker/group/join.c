@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent/worker/group/link.h"
+#include "agent/worker/group/endpoint.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 
@@ -143,7 +143,7 @@ json_t *join_read(struct join *join, const char *key, int rank, struct join_plac
 
 static int adopt(struct join *join, int rank, int fd, struct error *err)
 {
-    link_tune_socket(fd);
+    endpoint_tune_socket(fd);
     join->fds[rank] = fd;
     return watch_add_socket(join->watch, rank, fd, err);
 }

@@ -49,10 +49,10 @@ void mesh_abort(struct mesh *mesh)
     if (!mesh)
         return;
     watch_release(&mesh->watch);
-    for (int i = 0; mesh->links && i < mesh->world_size; i++)
-        link_close(&mesh->links[i]);
+    for (int i = 0; mesh->endpoints && i < mesh->world_size; i++)
+        endpoint_close(&mesh->endpoints[i]);
     shm_group_release(&mesh->group);
-    free(mesh->links);
+    free(mesh->endpoints);
     free(mesh->fds);
     free(mesh->group_of);
     free(mesh->ring);
@@ -71,24 +71,24 @@ void mesh_destroy(struct mesh *mesh)
 
 int mesh_push(struct mesh *mesh, struct flow *flow)
 {
-    struct link *link = flow->link;
-    ssize_t n =
-        link->transport->send(link, flow->data + flow->done, flow->len - flow->done);
+    struct endpoint *endpoint = flow->endpoint;
+    ssize_t n = endpoint->transport->send(endpoint, flow->data + flow->done,
+                                          flow->len - flow->done);
 
     if (n < 0)
-        return watch_lose(&mesh->watch, link->rank, errno);
+        return watch_lose(&mesh->watch, endpoint->rank, errno);
     flow->done += (size_t)n;
     return n > 0;
 }
 
 int mesh_pull(struct mesh *mesh, struct flow *flow)
 {
-    struct link *link = flow->link;
-    ssize_t n =
-        link->transport->recv(link, flow->data + flow->done, flow->len - flow->done);
+    struct endpoint *endpoint = flow->endpoint;
+    ssize_t n = endpoint->transport->recv(endpoint, flow->data + flow->done,
+                                          flow->len - flow->done);
 
     if (n < 0)
-        return watch_lose(&mesh->watch, link->rank, errno);
+        return watch_lose(&mesh->watch, endpoint->rank, errno);
     flow->done += (size_t)n;
     return n > 0;
 }
@@ -111,8 +111,8 @@ static int rest(struct mesh *mesh, struct watch_idle *idle, struct pollfd *fds, 
                : 0;
 }
 
-int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct link *in,
-              const struct link *out)
+int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct endpoint *in,
+              const struct endpoint *out)
 {
     nfds_t n = 0;
 
@@ -124,12 +124,12 @@ int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct link *in,
     return rest(mesh, idle, mesh->fds, has_memory ? 0 : n);
 }
 
-/* Move what can be moved; of flows over one link that stand side by side, the first
+/* Move what can be moved; of flows over one endpoint that stand side by side, the first
  * unfinished one. */
 static int move_flows(struct mesh *mesh, struct flow *flows, size_t n, bool is_send,
                       size_t *unfinished)
 {
-    const struct link *busy = NULL;
+    const struct endpoint *busy = NULL;
     int moved = 0;
 
     *unfinished = 0;
@@ -137,14 +137,14 @@ static int move_flows(struct mesh *mesh, struct flow *flows, size_t n, bool is_s
         struct flow *flow = &flows[i];
         if (flow->done == flow->len)
             continue;
-        if (flow->link != busy) {
+        if (flow->endpoint != busy) {
             int status = is_send ? mesh_push(mesh, flow) : mesh_pull(mesh, flow);
             if (status < 0)
                 return -1;
             moved |= status;
         }
         if (flow->done < flow->len) {
-            busy = flow->link;
+            busy = flow->endpoint;
             ++*unfinished;
         }
     }
@@ -158,10 +158,10 @@ static bool add_sockets(struct mesh *mesh, const struct flow *flows, size_t n,
     for (size_t i = 0; i < n; i++) {
         if (flows[i].done == flows[i].len)
             continue;
-        if (flows[i].link->fd < 0)
+        if (flows[i].endpoint->fd < 0)
             return false;
         mesh->fds[(*count)++] =
-            (struct pollfd){.fd = flows[i].link->fd, .events = events};
+            (struct pollfd){.fd = flows[i].endpoint->fd, .events = events};
     }
     return true;
 }
@@ -202,8 +202,8 @@ static int remote_barrier(struct mesh *mesh)
     char token = 0, theirs;
 
     for (int step = 1; step < n; step *= 2) {
-        struct link *to = &mesh->links[(mesh->rank + step) % n];
-        struct link *from = &mesh->links[(mesh->rank + n - step) % n];
+        struct endpoint *to = &mesh->endpoints[(mesh->rank + step) % n];
+        struct endpoint *from = &mesh->endpoints[(mesh->rank + n - step) % n];
         struct flow send = {to, &token, 1, 0}, recv = {from, &theirs, 1, 0};
         if (mesh_exchange(mesh, &send, 1, &recv, 1))
             return -1;
@@ -239,8 +239,8 @@ static int local_allgather(struct mesh *mesh, const char *mine, size_t len, char
 static int ring_allgather(struct mesh *mesh, size_t len, char *all)
 {
     int n = mesh->world_size, at = mesh->ring_at;
-    struct link *next = &mesh->links[mesh->ring[(at + 1) % n]];
-    struct link *prev = &mesh->links[mesh->ring[(at + n - 1) % n]];
+    struct endpoint *next = &mesh->endpoints[mesh->ring[(at + 1) % n]];
+    struct endpoint *prev = &mesh->endpoints[mesh->ring[(at + n - 1) % n]];
 
     for (int step = 0; step < n - 1; step++) {
         int ours = mesh->ring[(at + n - step) % n];
@@ -277,7 +277,7 @@ json_t *mesh_describe(const struct mesh *mesh)
         char key[16];
         if (i == mesh->rank)
             continue;
-        const char *name = mesh->links[i].transport->name;
+        const char *name = mesh->endpoints[i].transport->name;
         is_mixed = is_mixed || (only && strcmp(only, name) != 0);
         only = name;
         snprintf(key, sizeof(key), "%d", watch_name(&mesh->watch, i));

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "agent/worker/group/join.h"
-#include "agent/worker/group/link.h"
+#include "agent/worker/group/endpoint.h"
 #include "agent/worker/group/shm_group.h"
 #include "agent/worker/group/watch.h"
 #include "common/base/error.h"
@@ -30,14 +30,14 @@ struct mesh_config {
 struct mesh {
     int rank, world_size;
     struct watch watch;
-    struct shm_group group; /* the ranks of this host, this one among them */
-    struct link *links;     /* by rank; own: not connected */
-    struct pollfd *fds;     /* scratch: two per rank */
-    int *group_of;          /* by rank: position in `group`, or -1 */
-    int *ring;              /* the ranks in an order that visits each host once */
-    int ring_at;            /* own position in it */
-    int machine_ranks;      /* ranks on this machine, whatever their host identity */
-    bool is_local;          /* all ranks are on this host */
+    struct shm_group group;     /* the ranks of this host, this one among them */
+    struct endpoint *endpoints; /* by rank; own: not connected */
+    struct pollfd *fds;         /* scratch: two per rank */
+    int *group_of;              /* by rank: position in `group`, or -1 */
+    int *ring;                  /* the ranks in an order that visits each host once */
+    int ring_at;                /* own position in it */
+    int machine_ranks;          /* ranks on this machine, whatever their host identity */
+    bool is_local;              /* all ranks are on this host */
 };
 
 /* Publish ringbench/rank/R in the store, wait for everyone's, connect. Collective. */
@@ -57,15 +57,15 @@ int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
  */
 json_t *mesh_describe(const struct mesh *mesh);
 
-/* A transfer under way over a link. */
+/* A transfer under way. */
 struct flow {
-    struct link *link;
+    struct endpoint *endpoint;
     char *data;
     size_t len, done;
 };
 
 /* Move all flows to their ends, sends and receives at once. At most world_size of each;
- * those over the same link stand side by side, in order. */
+ * those over the same endpoint stand side by side, in order. */
 int mesh_exchange(struct mesh *mesh, struct flow *sends, size_t n_sends,
                   struct flow *recvs, size_t n_recvs);
 
@@ -75,7 +75,7 @@ int mesh_pull(struct mesh *mesh, struct flow *flow);
 
 /* Nothing moved: wait a little for `in` to become readable or `out` writable (either may
  * be NULL). */
-int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct link *in,
-              const struct link *out);
+int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct endpoint *in,
+              const struct endpoint *out);
 
 #endif

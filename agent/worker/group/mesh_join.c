@@ -150,9 +150,9 @@ static void connect_local(struct mesh *mesh)
     for (int i = 0; i < group->n; i++) {
         int rank = group->peers[i].rank;
         if (i != group->self) {
-            link_init_shm(&mesh->links[rank], rank,
-                          shm_group_queue(group, group->self, i),
-                          shm_group_queue(group, i, group->self));
+            endpoint_init_shm(&mesh->endpoints[rank], rank,
+                              shm_group_queue(group, group->self, i),
+                              shm_group_queue(group, i, group->self));
         }
     }
 }
@@ -162,14 +162,14 @@ static int make_room(struct joining *joining, struct error *err)
     struct mesh *mesh = joining->mesh;
     size_t n = (size_t)mesh->world_size;
 
-    mesh->links = calloc(n, sizeof(*mesh->links));
+    mesh->endpoints = calloc(n, sizeof(*mesh->endpoints));
     mesh->fds = calloc(2 * n + 2, sizeof(*mesh->fds));
     mesh->group_of = calloc(n, sizeof(*mesh->group_of));
     mesh->ring = calloc(n, sizeof(*mesh->ring));
     joining->records = calloc(n, sizeof(*joining->records));
     joining->fds = calloc(n, sizeof(*joining->fds));
-    return mesh->links && mesh->fds && mesh->group_of && mesh->ring && joining->records &&
-                   joining->fds
+    return mesh->endpoints && mesh->fds && mesh->group_of && mesh->ring &&
+                   joining->records && joining->fds
                ? 0
                : error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
 }
@@ -201,7 +201,7 @@ int mesh_join(struct mesh *mesh, const struct mesh_config *config, struct error 
         join_end(&joining.join);
         for (int rank = 0; rank < mesh->world_size; rank++)
             if (joining.fds[rank] >= 0)
-                link_init_tcp(&mesh->links[rank], rank, joining.fds[rank]);
+                endpoint_init_tcp(&mesh->endpoints[rank], rank, joining.fds[rank]);
     }
     free(joining.fds);
     free(joining.records);

@@ -4,7 +4,7 @@
 
 #include "agent/worker/group/mesh.h"
 
-/* Fill a mesh whose watch and group are initialised: links, group_of, ring. */
+/* Fill a mesh whose watch and group are initialised: endpoints, group_of, ring. */
 int mesh_join(struct mesh *mesh, const struct mesh_config *config, struct error *err);
 
 #endif

@@ -30,7 +30,7 @@ struct backend_comm {
 /* All ranks on this host: straight from the peers' memory. */
 int shm_run(struct backend_comm *comm, const struct backend_call *call);
 
-/* Any placement: over links. */
+/* Any placement: over endpoints. */
 int net_run(struct backend_comm *comm, const struct backend_call *call);
 
 /* mulsum: the input of `rank` as it is added, i.e. times its scalar; out may be in. */

@@ -1,4 +1,4 @@
-/* net_collectives.c - collectives over links, for any placement of the ranks
+/* net_collectives.c - collectives over endpoints, for any placement of the ranks
  *
  * Small messages take the fewest steps (recursive doubling, binomial trees); large ones
  * go round the ring of ranks, which visits each host once, so that every network link
@@ -24,9 +24,9 @@ static int wrap(int value, int n)
     return ((value % n) + n) % n;
 }
 
-static struct link *ring_link(const struct mesh *mesh, int offset)
+static struct endpoint *ring_endpoint(const struct mesh *mesh, int offset)
 {
-    return &mesh->links[mesh->ring[wrap(mesh->ring_at + offset, mesh->world_size)]];
+    return &mesh->endpoints[mesh->ring[wrap(mesh->ring_at + offset, mesh->world_size)]];
 }
 
 static size_t part_len(size_t total, size_t piece, size_t i)
@@ -130,16 +130,16 @@ static void plan_reduce(const void *arg, size_t t, struct ring_step *step)
 static int run_ring(struct backend_comm *comm, const struct backend_call *call,
                     ring_plan_fn *fn, const struct plan *plan, size_t steps)
 {
-    return ring_run(comm, call, ring_link(comm->mesh, 1), ring_link(comm->mesh, -1), fn,
-                    plan, steps);
+    return ring_run(comm, call, ring_endpoint(comm->mesh, 1),
+                    ring_endpoint(comm->mesh, -1), fn, plan, steps);
 }
 
 static int swap_with(struct mesh *mesh, int rank, const void *send, void *recv,
                      size_t len)
 {
-    struct link *link = &mesh->links[rank];
-    struct flow out = {link, (char *)(uintptr_t)send, send ? len : 0, 0};
-    struct flow in = {link, recv, recv ? len : 0, 0};
+    struct endpoint *endpoint = &mesh->endpoints[rank];
+    struct flow out = {endpoint, (char *)(uintptr_t)send, send ? len : 0, 0};
+    struct flow in = {endpoint, recv, recv ? len : 0, 0};
 
     return mesh_exchange(mesh, &out, 1, &in, 1);
 }
@@ -310,12 +310,12 @@ static int direct(struct backend_comm *comm, const struct backend_call *call,
         if (is_alltoall || (is_gather ? to == root : rank == root)) {
             size_t at = is_gather ? 0 : (size_t)to * plan->bytes;
             sends[n_sends++] = (struct flow){
-                &mesh->links[to], (char *)(uintptr_t)plan->send + at, plan->bytes, 0};
+                &mesh->endpoints[to], (char *)(uintptr_t)plan->send + at, plan->bytes, 0};
         }
         if (is_alltoall || (is_gather ? rank == root : from == root)) {
             size_t at = is_alltoall || is_gather ? (size_t)from * plan->bytes : 0;
             recvs[n_recvs++] =
-                (struct flow){&mesh->links[from], plan->recv + at, plan->bytes, 0};
+                (struct flow){&mesh->endpoints[from], plan->recv + at, plan->bytes, 0};
         }
     }
     if (is_alltoall || rank == root) {
@@ -340,14 +340,14 @@ static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
     for (int k = 1; k < n; k++) {
         int to = (rank + k) % n, from = (rank + n - k) % n;
         if (traffic->send_count[to]) {
-            sends[n_sends++] = (struct flow){&mesh->links[to],
+            sends[n_sends++] = (struct flow){&mesh->endpoints[to],
                                              (char *)(uintptr_t)plan->send +
                                                  traffic->send_at[to] * element,
                                              traffic->send_count[to] * element, 0};
         }
         if (traffic->recv_count[from]) {
             recvs[n_recvs++] = (struct flow){
-                &mesh->links[from], plan->recv + traffic->recv_at[from] * element,
+                &mesh->endpoints[from], plan->recv + traffic->recv_at[from] * element,
                 traffic->recv_count[from] * element, 0};
         }
     }
@@ -369,10 +369,10 @@ static int hypercube(struct backend_comm *comm, const struct plan *plan)
     for (int mask = 1; mask < mesh->world_size; mask *= 2) {
         int first = mesh->rank & ~(mask - 1);
         size_t len = (size_t)mask * plan->bytes;
-        struct link *link = &mesh->links[mesh->rank ^ mask];
-        struct flow out = {link, plan->recv + (size_t)first * plan->bytes, len, 0};
-        struct flow in = {link, plan->recv + (size_t)(first ^ mask) * plan->bytes, len,
-                          0};
+        struct endpoint *endpoint = &mesh->endpoints[mesh->rank ^ mask];
+        struct flow out = {endpoint, plan->recv + (size_t)first * plan->bytes, len, 0};
+        struct flow in = {endpoint, plan->recv + (size_t)(first ^ mask) * plan->bytes,
+                          len, 0};
         if (mesh_exchange(mesh, &out, 1, &in, 1))
             return -1;
     }
@@ -383,9 +383,10 @@ static int sendrecv(struct backend_comm *comm, const struct plan *plan)
 {
     struct mesh *mesh = comm->mesh;
     int n = mesh->world_size;
-    struct flow out = {&mesh->links[(mesh->rank + 1) % n], (char *)(uintptr_t)plan->send,
-                       plan->bytes, 0};
-    struct flow in = {&mesh->links[(mesh->rank + n - 1) % n], plan->recv, plan->bytes, 0};
+    struct flow out = {&mesh->endpoints[(mesh->rank + 1) % n],
+                       (char *)(uintptr_t)plan->send, plan->bytes, 0};
+    struct flow in = {&mesh->endpoints[(mesh->rank + n - 1) % n], plan->recv, plan->bytes,
+                      0};
 
     return mesh_exchange(mesh, &out, 1, &in, 1);
 }

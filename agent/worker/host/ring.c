@@ -13,7 +13,7 @@ struct cursor {
 struct ring {
     struct backend_comm *comm;
     const struct backend_call *call;
-    struct link *next, *prev;
+    struct endpoint *next, *prev;
     ring_plan_fn *plan;
     const void *arg;
     size_t steps;
@@ -145,8 +145,8 @@ static int wait_more(struct ring *ring, struct watch_idle *idle)
 }
 
 int ring_run(struct backend_comm *comm, const struct backend_call *call,
-             struct link *next, struct link *prev, ring_plan_fn *plan, const void *arg,
-             size_t steps)
+             struct endpoint *next, struct endpoint *prev, ring_plan_fn *plan,
+             const void *arg, size_t steps)
 {
     struct ring ring = {.comm = comm,
                         .call = call,

@@ -26,7 +26,7 @@ struct ring_step {
 typedef void ring_plan_fn(const void *arg, size_t t, struct ring_step *step);
 
 int ring_run(struct backend_comm *comm, const struct backend_call *call,
-             struct link *next, struct link *prev, ring_plan_fn *plan, const void *arg,
-             size_t steps);
+             struct endpoint *next, struct endpoint *prev, ring_plan_fn *plan,
+             const void *arg, size_t steps);
 
 #endif

@@ -1,5 +1,5 @@
-/* link.c - a byte stream to one peer, whatever carries it */
-#include "agent/worker/group/link.h"
+/* endpoint.c - a byte stream to one peer, whatever carries it */
+#include "agent/worker/group/endpoint.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,18 +8,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static ssize_t tcp_send(struct link *link, const void *data, size_t len)
+static ssize_t tcp_send(struct endpoint *endpoint, const void *data, size_t len)
 {
-    ssize_t n = send(link->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n = send(endpoint->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     return n;
 }
 
-static ssize_t tcp_recv(struct link *link, void *data, size_t len)
+static ssize_t tcp_recv(struct endpoint *endpoint, void *data, size_t len)
 {
-    ssize_t n = recv(link->fd, data, len, MSG_DONTWAIT);
+    ssize_t n = recv(endpoint->fd, data, len, MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
@@ -30,17 +30,17 @@ static ssize_t tcp_recv(struct link *link, void *data, size_t len)
     return n;
 }
 
-static void tcp_close(struct link *link)
+static void tcp_close(struct endpoint *endpoint)
 {
-    close(link->fd);
-    link->fd = -1;
+    close(endpoint->fd);
+    endpoint->fd = -1;
 }
 
 static const struct transport transport_tcp = {"tcp", tcp_send, tcp_recv, tcp_close};
 
-static ssize_t shm_send(struct link *link, const void *data, size_t len)
+static ssize_t shm_send(struct endpoint *endpoint, const void *data, size_t len)
 {
-    struct shm_queue *queue = link->out;
+    struct shm_queue *queue = endpoint->out;
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_acquire);
     size_t space = SHM_QUEUE_BYTES - (size_t)(tail - head);
@@ -53,9 +53,9 @@ static ssize_t shm_send(struct link *link, const void *data, size_t len)
     return (ssize_t)len;
 }
 
-static ssize_t shm_recv(struct link *link, void *data, size_t len)
+static ssize_t shm_recv(struct endpoint *endpoint, void *data, size_t len)
 {
-    struct shm_queue *queue = link->in;
+    struct shm_queue *queue = endpoint->in;
     uint64_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
     uint64_t tail = atomic_load_explicit(&queue->tail, memory_order_acquire);
     size_t held = (size_t)(tail - head), at = (size_t)(head % SHM_QUEUE_BYTES);
@@ -67,41 +67,41 @@ static ssize_t shm_recv(struct link *link, void *data, size_t len)
     return (ssize_t)len;
 }
 
-static void shm_close(struct link *link)
+static void shm_close(struct endpoint *endpoint)
 {
-    link->out = link->in = NULL;
+    endpoint->out = endpoint->in = NULL;
 }
 
 static const struct transport transport_shm = {"shm", shm_send, shm_recv, shm_close};
 
-void link_init_tcp(struct link *link, int rank, int fd)
+void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd)
 {
-    memset(link, 0, sizeof(*link));
-    link->transport = &transport_tcp;
-    link->rank = rank;
-    link->fd = fd;
+    memset(endpoint, 0, sizeof(*endpoint));
+    endpoint->transport = &transport_tcp;
+    endpoint->rank = rank;
+    endpoint->fd = fd;
 }
 
-void link_init_shm(struct link *link, int rank, struct shm_queue *out,
-                   struct shm_queue *in)
+void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *out,
+                       struct shm_queue *in)
 {
-    memset(link, 0, sizeof(*link));
-    link->transport = &transport_shm;
-    link->rank = rank;
-    link->fd = -1;
-    link->out = out;
-    link->in = in;
+    memset(endpoint, 0, sizeof(*endpoint));
+    endpoint->transport = &transport_shm;
+    endpoint->rank = rank;
+    endpoint->fd = -1;
+    endpoint->out = out;
+    endpoint->in = in;
 }
 
-void link_close(struct link *link)
+void endpoint_close(struct endpoint *endpoint)
 {
-    if (link->transport) {
-        link->transport->close(link);
-        link->transport = NULL;
+    if (endpoint->transport) {
+        endpoint->transport->close(endpoint);
+        endpoint->transport = NULL;
     }
 }
 
-void link_tune_socket(int fd)
+void endpoint_tune_socket(int fd)
 {
     int one = 1, count = 2;
 

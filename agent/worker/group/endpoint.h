@@ -1,0 +1,38 @@
+/* endpoint.h - a byte stream to one peer, whatever carries it
+ *
+ * send and recv move what they can without waiting: the number of bytes, 0 when nothing
+ * can be moved now, -1 with errno when the peer is gone. A further transport (RDMA, say)
+ * is a further table. */
+#ifndef RINGBENCH_WORKER_GROUP_ENDPOINT_H
+#define RINGBENCH_WORKER_GROUP_ENDPOINT_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "agent/worker/group/shm_group.h"
+
+struct endpoint;
+
+struct transport {
+    const char *name;
+    ssize_t (*send)(struct endpoint *endpoint, const void *data, size_t len);
+    ssize_t (*recv)(struct endpoint *endpoint, void *data, size_t len);
+    void (*close)(struct endpoint *endpoint);
+};
+
+struct endpoint {
+    const struct transport *transport; /* NULL: not connected */
+    int rank;
+    int fd;                     /* to wait on with poll(), or -1 */
+    struct shm_queue *out, *in; /* shm only */
+};
+
+void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd);
+void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *out,
+                       struct shm_queue *in);
+void endpoint_close(struct endpoint *endpoint);
+
+/* No delay for small messages, and a probe of idle connections each second. */
+void endpoint_tune_socket(int fd);
+
+#endif
