@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/worker/nccl/identity.h"
+#include "agent/worker/nccl/nccl_identity.h"
 
 #define RANKS 6
 
@@ -33,18 +33,18 @@ static void equal_ranks_are_accepted(void **state)
 
     (void)state;
     make_ranks(all);
-    assert_int_equal(identity_compare(all, RANKS, NULL), 0);
-    assert_int_equal(identity_compare(all, 1, NULL), 0);
-    identity_remark(all, RANKS, remark, sizeof(remark));
+    assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
+    assert_int_equal(nccl_identity_compare(all, 1, NULL), 0);
+    nccl_identity_remark(all, RANKS, remark, sizeof(remark));
     assert_string_equal(remark, "");
-    assert_int_equal(identity_sharers(all, RANKS, 3), 1);
+    assert_int_equal(nccl_identity_sharers(all, RANKS, 3), 1);
 }
 
 static void refuse(const struct nccl_identity all[RANKS], const char *words)
 {
     struct error err = {0};
 
-    assert_int_equal(identity_compare(all, RANKS, &err), -1);
+    assert_int_equal(nccl_identity_compare(all, RANKS, &err), -1);
     assert_string_equal(err.text, words);
 }
 
@@ -90,9 +90,9 @@ static void ranks_on_machines_of_their_own_making_may_share(void **state)
     all[5].uuid[0] = all[4].uuid[0] = all[3].uuid[0];
     for (int rank = 3; rank < RANKS; rank++)
         snprintf(all[rank].nccl_hostid, sizeof(all[rank].nccl_hostid), "job-%d", rank);
-    assert_int_equal(identity_compare(all, RANKS, NULL), 0);
-    assert_int_equal(identity_sharers(all, RANKS, 4), 3);
-    assert_int_equal(identity_sharers(all, RANKS, 0), 1);
+    assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
+    assert_int_equal(nccl_identity_sharers(all, RANKS, 4), 3);
+    assert_int_equal(nccl_identity_sharers(all, RANKS, 0), 1);
 }
 
 static void a_rank_that_cannot_is_named(void **state)
@@ -109,7 +109,7 @@ static void a_rank_that_cannot_is_named(void **state)
     all[4].failure_code = ERROR_MEMORY;
     all[5].failure_code = ERROR_MEMORY;
     refuse(all, "rank 2 on node-0: no GPU is visible (and 2 more ranks failed)");
-    identity_compare(all, RANKS, &err);
+    nccl_identity_compare(all, RANKS, &err);
     assert_int_equal(err.code, ERROR_UNSUPPORTED);
 }
 
@@ -121,8 +121,8 @@ static void other_drivers_are_remarked(void **state)
     (void)state;
     make_ranks(all);
     all[1].cuda_driver = 12080;
-    assert_int_equal(identity_compare(all, RANKS, NULL), 0);
-    identity_remark(all, RANKS, remark, sizeof(remark));
+    assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
+    nccl_identity_remark(all, RANKS, remark, sizeof(remark));
     assert_string_equal(remark,
                         "the CUDA versions of the ranks' drivers differ: 13.0 on ranks "
                         "0, 2 (node-0), 3, 4 (node-1) and 1 more; 12.8 on rank 1 "

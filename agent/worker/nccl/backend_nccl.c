@@ -10,7 +10,7 @@
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_ids.h"
 #include "agent/worker/nccl/nccl_init.h"
-#include "agent/worker/nccl/probe.h"
+#include "agent/worker/nccl/nccl_probe.h"
 #include "agent/worker/nccl/reach.h"
 #include "common/base/log.h"
 
@@ -40,7 +40,7 @@ static int choose_device(struct backend_comm *comm, int local_rank, struct error
     int count;
 
     if (GUARDED(&comm->guard, "cudaGetDeviceCount",
-                probe_devices(&comm->cuda, &count, err)))
+                nccl_probe_devices(&comm->cuda, &count, err)))
         return -1;
     if (chosen && atoi(chosen) >= count) {
         return error_set(err, ERROR_UNSUPPORTED,
@@ -79,7 +79,7 @@ static int set_up_device(struct backend_comm *comm, int local_rank, struct error
 {
     const struct cuda_functions *call = &comm->cuda.call;
 
-    if (probe_load(&comm->cuda, &comm->nccl, err) ||
+    if (nccl_probe_load(&comm->cuda, &comm->nccl, err) ||
         choose_device(comm, local_rank, err) || describe_device(comm, err))
         return -1;
     int code = CUDA_SUCCESS_CODE;
@@ -127,10 +127,10 @@ static int compare_identities(struct backend_comm *comm, struct error *err)
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
     int status = mesh_allgather(comm->mesh, &comm->identity, sizeof(*all), all, err);
     if (!status)
-        status = identity_compare(all, n, err);
+        status = nccl_identity_compare(all, n, err);
     if (!status) {
-        comm->sharers = identity_sharers(all, n, comm->mesh->rank);
-        identity_remark(all, n, remark, sizeof(remark));
+        comm->sharers = nccl_identity_sharers(all, n, comm->mesh->rank);
+        nccl_identity_remark(all, n, remark, sizeof(remark));
         if (*remark && comm->mesh->rank == 0)
             log_warn("%s", remark);
     }
@@ -354,7 +354,7 @@ static const struct backend table = {
     .redops = (1u << REDOP_COUNT) - 1,
     .avg_ulps = AVG_ULPS,
     .is_async = true,
-    .probe = probe_describe,
+    .probe = nccl_probe_describe,
     .create = nccl_create,
     .connect = nccl_connect,
     .destroy = nccl_destroy,
@@ -388,7 +388,7 @@ struct backend backend_nccl(void)
     struct nccl_lib nccl;
 
     /* Without libraries the probe says why; a case then fails with the same words. */
-    if (probe_load(&cuda, &nccl, NULL))
+    if (nccl_probe_load(&cuda, &nccl, NULL))
         return backend;
     backend.is_emulated = cuda.is_emulated || nccl.is_emulated;
     if (nccl.version < NCCL_WITH_FP8)

@@ -9,7 +9,7 @@
 #include "agent/worker/bench/backend.h"
 #include "agent/worker/group/mesh.h"
 #include "agent/worker/nccl/cuda_lib.h"
-#include "agent/worker/nccl/identity.h"
+#include "agent/worker/nccl/nccl_identity.h"
 #include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
 #include "common/spec/run_spec.h"

@@ -1,5 +1,5 @@
-/* identity.c - what a rank tells the others of itself before NCCL is asked */
-#include "agent/worker/nccl/identity.h"
+/* nccl_identity.c - what a rank tells the others of itself before NCCL is asked */
+#include "agent/worker/nccl/nccl_identity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -186,7 +186,7 @@ static int check_failures(const struct nccl_identity *all, int n, struct error *
                      all[first].node, all[first].failure, more);
 }
 
-int identity_compare(const struct nccl_identity *all, int n, struct error *err)
+int nccl_identity_compare(const struct nccl_identity *all, int n, struct error *err)
 {
     if (check_failures(all, n, err) || check_trait(all, n, &emulation, err) ||
         check_trait(all, n, &nccl_version, err))
@@ -194,14 +194,14 @@ int identity_compare(const struct nccl_identity *all, int n, struct error *err)
     return check_devices(all, n, err);
 }
 
-void identity_remark(const struct nccl_identity *all, int n, char *text, size_t size)
+void nccl_identity_remark(const struct nccl_identity *all, int n, char *text, size_t size)
 {
     describe(all, n, &driver, text, size);
     if (!*text)
         describe(all, n, &runtime, text, size);
 }
 
-int identity_sharers(const struct nccl_identity *all, int n, int rank)
+int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank)
 {
     int sharers = 0;
 

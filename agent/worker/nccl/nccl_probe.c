@@ -1,18 +1,18 @@
-/* probe.c - what the NCCL worker can do on this machine, or why nothing */
-#include "agent/worker/nccl/probe.h"
+/* nccl_probe.c - what the NCCL worker can do on this machine, or why nothing */
+#include "agent/worker/nccl/nccl_probe.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/worker/nccl/nccl_kernels.h"
 
-int probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *err)
+int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *err)
 {
     memset(nccl, 0, sizeof(*nccl));
     return cuda_lib_load(cuda, err) || nccl_lib_load(nccl, err) ? -1 : 0;
 }
 
-int probe_devices(const struct cuda_lib *cuda, int *count, struct error *err)
+int nccl_probe_devices(const struct cuda_lib *cuda, int *count, struct error *err)
 {
     char text[CUDA_VERSION_TEXT_MAX];
 
@@ -86,7 +86,7 @@ static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
     json_object_set_new(probe, "checks_on_gpu", json_boolean(nccl_kernels_image_len > 0));
 }
 
-json_t *probe_describe(void)
+json_t *nccl_probe_describe(void)
 {
     json_t *probe = json_object(), *devices = json_array();
     struct error why = {0};
@@ -95,7 +95,7 @@ json_t *probe_describe(void)
     int count = 0;
 
     bool is_available =
-        !probe_load(&cuda, &nccl, &why) && !probe_devices(&cuda, &count, &why);
+        !nccl_probe_load(&cuda, &nccl, &why) && !nccl_probe_devices(&cuda, &count, &why);
     for (int i = 0; i < count; i++)
         json_array_append_new(devices, describe_device(&cuda, i));
     json_object_set_new(probe, "available", json_boolean(is_available));

@@ -1,9 +1,9 @@
-/* identity.h - what a rank tells the others of itself before NCCL is asked
+/* nccl_identity.h - what a rank tells the others of itself before NCCL is asked
  *
  * NCCL answers some mistakes with a message of its own after seconds, some with a hang.
  * Those that can be seen beforehand become a sentence that names the ranks. */
-#ifndef RINGBENCH_WORKER_NCCL_IDENTITY_H
-#define RINGBENCH_WORKER_NCCL_IDENTITY_H
+#ifndef RINGBENCH_WORKER_NCCL_NCCL_IDENTITY_H
+#define RINGBENCH_WORKER_NCCL_NCCL_IDENTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,12 +22,13 @@ struct nccl_identity {
 };
 
 /* Whether these ranks can form a communicator. */
-int identity_compare(const struct nccl_identity *all, int n, struct error *err);
+int nccl_identity_compare(const struct nccl_identity *all, int n, struct error *err);
 
 /* What is odd, but no reason to end: "" or a sentence. */
-void identity_remark(const struct nccl_identity *all, int n, char *text, size_t size);
+void nccl_identity_remark(const struct nccl_identity *all, int n, char *text,
+                          size_t size);
 
 /* How many ranks use the GPU that `rank` does. */
-int identity_sharers(const struct nccl_identity *all, int n, int rank);
+int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank);
 
 #endif
