@@ -12,7 +12,7 @@
 
 #include "agent/worker/base/stacks.h"
 #include "agent/worker/bench/bench.h"
-#include "agent/worker/bench/blame.h"
+#include "agent/worker/bench/first_failure.h"
 #include "agent/worker/bench/build_id.h"
 #include "agent/worker/bench/case_file.h"
 #include "agent/worker/bench/events.h"
@@ -371,17 +371,18 @@ static void fail(struct worker *worker, const struct error *error)
                    ? worker->backend->lost_peer(worker->comm)
                    : -1;
     bool was_stopped = error->code == ERROR_UNAVAILABLE && is_stopping();
-    struct blame blame = {lost >= 0 && !was_stopped ? lost : self, was_stopped, *error};
+    struct first_failure failure = {lost >= 0 && !was_stopped ? lost : self, was_stopped,
+                                    *error};
 
     if (worker->store)
-        blame_settle(worker->store, &blame);
-    if (blame.is_cancelled && blame.rank != self)
+        first_failure_settle(worker->store, &failure);
+    if (failure.is_cancelled && failure.rank != self)
         for (int ms = 0; ms < STOP_GRACE_MS && !is_stopping(); ms += 10)
             sleep_ms(10);
     if (is_stopping())
         emit_failure(worker, "cancelled", "told to stop", -1);
-    else if (lost >= 0 && blame.rank != self && !is_silence)
-        emit_failure(worker, "peer_lost", blame.error.text, blame.rank);
+    else if (lost >= 0 && failure.rank != self && !is_silence)
+        emit_failure(worker, "peer_lost", failure.error.text, failure.rank);
     else if (lost >= 0)
         emit_failure(worker, "peer_lost", error->text, lost);
     else

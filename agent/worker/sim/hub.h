@@ -2,8 +2,8 @@
  *
  * A mesh needs n^2 connections, or n^2 mappings of shared memory; this needs n. Nobody
  * spins: hundreds of ranks may share a core. A rank that dies is noticed by rank 0, and
- * the others by its leaving; blame.h tells them whom to name. One thread. A call that
- * fails has latched the reason, and all later calls fail likewise. */
+ * the others by its leaving; first_failure.h tells them whom to name. One thread. A call
+ * that fails has latched the reason, and all later calls fail likewise. */
 #ifndef RINGBENCH_WORKER_SIM_HUB_H
 #define RINGBENCH_WORKER_SIM_HUB_H
 

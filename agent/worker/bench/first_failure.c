@@ -1,0 +1,47 @@
+/* first_failure.c - which of the ranks that fail was the first */
+#include "agent/worker/bench/first_failure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+
+#define KEY "ringbench/first_failure"
+#define TIMEOUT_MS 500
+#define RECORD_MAX 4096
+
+static void adopt(const char *text, size_t len, struct first_failure *failure)
+{
+    json_t *record = json_parse(text, len, NULL);
+    int rank = (int)json_get_int(record, "rank", -1);
+
+    if (rank >= 0 && rank != failure->rank) {
+        failure->rank = rank;
+        failure->is_cancelled = json_get_bool(record, "cancelled", false);
+        error_set(&failure->error, ERROR_PEER, "%s",
+                  json_get_str(record, "text", "lost"));
+    }
+    json_decref(record);
+}
+
+void first_failure_settle(struct store_client *store, struct first_failure *failure)
+{
+    struct buf stands;
+    json_t *record = json_pack("{s:i, s:b, s:s}", "rank", failure->rank, "cancelled",
+                               failure->is_cancelled, "text", failure->error.text);
+    char *text = record ? json_text(record) : NULL;
+
+    json_decref(record);
+    if (!store || !text) {
+        free(text);
+        return;
+    }
+    buf_init(&stands, RECORD_MAX);
+    store_client_ignore_stop(store);
+    store_client_set_timeout(store, TIMEOUT_MS);
+    if (!store_client_compare_set(store, KEY, "", text, &stands, NULL) && stands.len > 0)
+        adopt(stands.data, stands.len, failure);
+    buf_release(&stands);
+    free(text);
+}
