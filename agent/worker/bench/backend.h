@@ -46,8 +46,8 @@ struct backend_env {
      * ranks form one, and the rest is not set. Barriers and exchanges are over all ranks
      * of the case in any case, collectives over the group. */
     int n_groups, group;
-    int group_rank, group_size;
-    const int *members; /* the group's ranks; valid as long as the communicator */
+    int place, group_size; /* this rank within the group, which has so many */
+    const int *members;    /* the group's ranks; valid as long as the communicator */
 };
 
 static inline bool backend_env_is_split(const struct backend_env *env)
@@ -57,7 +57,7 @@ static inline bool backend_env_is_split(const struct backend_env *env)
 
 static inline int backend_env_rank(const struct backend_env *env)
 {
-    return backend_env_is_split(env) ? env->group_rank : env->rank;
+    return backend_env_is_split(env) ? env->place : env->rank;
 }
 
 /* For what connects all ranks of the case. */

@@ -13,7 +13,7 @@ int group_find(const struct case_file *file, struct backend_env *env, int **memb
     if (!backend_env_is_split(env))
         return 0;
     env->group = groups->of[env->rank];
-    env->group_rank = groups->place[env->rank];
+    env->place = groups->place[env->rank];
     env->group_size = groups->sizes[env->group];
     *members = calloc((size_t)env->group_size, sizeof(**members));
     if (!*members)

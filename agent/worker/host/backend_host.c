@@ -77,7 +77,7 @@ static struct mesh *connect_group(const struct backend_comm *comm,
     struct mesh *mesh;
 
     snprintf(scope, sizeof(scope), "group/%d/", env->group);
-    config.join.rank = env->group_rank;
+    config.join.rank = env->place;
     config.join.world_size = env->group_size;
     config.scope = scope;
     config.names = env->members;

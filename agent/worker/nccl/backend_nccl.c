@@ -261,7 +261,7 @@ static json_t *nccl_details(struct backend_comm *comm)
         cuda_version_text(identity->cuda_driver, driver), "device", identity->device_name,
         "pci_bus_id", identity->bus_id, "unique_ids", comm->n_ids, "checks_on_gpu",
         comm->kernels.find_wrong != NULL, "registration",
-        nccl_registration_name(comm->options.registration), "control",
+        nccl_registration_name(comm->options.registration), "barriers",
         mesh_describe(comm->mesh), "gpu_memory", comm_describe_memory(comm, false));
 }
 
