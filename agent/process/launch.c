@@ -60,8 +60,8 @@ static int make_env(struct launch *launch, const struct env_list *base,
     json_object_foreach (launch->program ? launch->program->env : NULL, name, value)
         if (env_list_set(&launch->env, name, json_string_value(value)))
             return error_set(err, ERROR_MEMORY, "out of memory");
-    return case_set_library(&launch->env, command, params->nccl_libs, err) ||
-                   case_set_env(&launch->env, command, path, err)
+    return case_input_set_library(&launch->env, command, params->nccl_libs, err) ||
+                   case_input_set_env(&launch->env, command, path, err)
                ? -1
                : 0;
 }
@@ -109,10 +109,10 @@ struct launch *launch_create(const struct supervisor_params *params,
     env_list_init(&launch->env);
     launch->rank = *ends;
     launch->rank.outbox = params->outbox;
-    if (case_check_env(command->env, params->consented, err) ||
+    if (case_input_check_env(command->env, params->consented, err) ||
         find_program(launch, params, command, limit_s, err) ||
         copy_ranks(launch, command, err) ||
-        case_write_file(command, params->case_dir, path, err) ||
+        case_input_write_file(command, params->case_dir, path, err) ||
         make_env(launch, base, params, command, path, err)) {
         launch_destroy(launch);
         return NULL;
@@ -131,7 +131,7 @@ struct rank *launch_next(struct launch *launch, struct error *err)
     const struct command_rank *next = &launch->ranks[launch->n_started];
     struct rank *rank;
 
-    if (case_set_rank_env(&launch->env, next, err))
+    if (case_input_set_rank(&launch->env, next, err))
         return NULL;
     launch->rank.number = next->rank;
     launch->rank.program.env = launch->env.items;

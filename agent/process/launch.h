@@ -5,7 +5,7 @@
 #ifndef RINGBENCH_AGENT_PROCESS_LAUNCH_H
 #define RINGBENCH_AGENT_PROCESS_LAUNCH_H
 
-#include "agent/process/case_start.h"
+#include "agent/process/case_input.h"
 #include "agent/process/rank.h"
 #include "agent/process/supervisor.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/process/case_start.h"
+#include "agent/process/case_input.h"
 
 struct visit {
     leftovers_case *fn;

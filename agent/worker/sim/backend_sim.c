@@ -287,15 +287,15 @@ static int sim_wait(struct backend_comm *comm, struct error *err)
 static int sim_batch_begin(struct backend_comm *comm, struct error *err)
 {
     (void)err;
-    comm->in_group = true;
-    comm->group_waited = false;
+    comm->in_batch = true;
+    comm->batch_waited = false;
     return 0;
 }
 
 static int sim_batch_end(struct backend_comm *comm, struct error *err)
 {
     (void)err;
-    comm->in_group = false;
+    comm->in_batch = false;
     return 0;
 }
 

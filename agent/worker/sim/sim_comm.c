@@ -63,10 +63,10 @@ static void estimate(struct backend_comm *comm, const struct sim_call *call)
 static double waiting_us(struct backend_comm *comm, const struct sim_call *call)
 {
     if (comm->late_rank < 0 || comm->late_rank == comm->rank ||
-        (comm->in_group && comm->group_waited) ||
+        (comm->in_batch && comm->batch_waited) ||
         !sim_model_waits_for(call, comm->world_size, comm->rank, comm->late_rank))
         return 0;
-    comm->group_waited = true;
+    comm->batch_waited = true;
     return comm->late_us;
 }
 

@@ -32,7 +32,7 @@ struct backend_comm {
     /* Of the noise. */
     uint64_t seed, calls;
     unsigned started; /* collectives called before, a bit mask */
-    bool in_group, group_waited;
+    bool in_batch, batch_waited;
     /* The last call's estimate, which the next one mostly needs again. */
     struct sim_call call;
     struct sim_estimate estimate;

@@ -1,5 +1,5 @@
-/* case_start.c - what a worker is given: its environment and its case file */
-#include "agent/process/case_start.h"
+/* case_input.c - what a worker is given: its environment and its case file */
+#include "agent/process/case_input.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ static bool has_consent(const struct option_list *consented, const char *name)
     return false;
 }
 
-int case_check_env(json_t *env, const struct option_list *consented, struct error *err)
+int case_input_check_env(json_t *env, const struct option_list *consented,
+                         struct error *err)
 {
     const char *name, *reason;
     json_t *value;
@@ -40,8 +41,8 @@ int case_check_env(json_t *env, const struct option_list *consented, struct erro
     return 0;
 }
 
-int case_write_file(const struct command *command, const char *dir,
-                    char path[CASE_PATH_MAX], struct error *err)
+int case_input_write_file(const struct command *command, const char *dir,
+                          char path[CASE_PATH_MAX], struct error *err)
 {
     int n = snprintf(path, CASE_PATH_MAX,
                      "%s/" CASE_FILE_PREFIX "%s-%" PRId64 "-%" PRId64 ".json", dir,
@@ -65,8 +66,8 @@ static int set_case_variables(struct env_list *list, json_t *env)
     return 0;
 }
 
-int case_set_env(struct env_list *list, const struct command *command, const char *path,
-                 struct error *err)
+int case_input_set_env(struct env_list *list, const struct command *command,
+                       const char *path, struct error *err)
 {
     if (set_case_variables(list, command->env) ||
         env_list_set_int(list, "WORLD_SIZE", command->world_size) ||
@@ -83,8 +84,8 @@ int case_set_env(struct env_list *list, const struct command *command, const cha
     return 0;
 }
 
-int case_set_library(struct env_list *list, const struct command *command,
-                     const struct option_list *libraries, struct error *err)
+int case_input_set_library(struct env_list *list, const struct command *command,
+                           const struct option_list *libraries, struct error *err)
 {
     const char *path = json_get_str(command->spec, "nccl_lib", NULL);
 
@@ -102,8 +103,8 @@ int case_set_library(struct env_list *list, const struct command *command,
                      path);
 }
 
-int case_set_rank_env(struct env_list *list, const struct command_rank *rank,
-                      struct error *err)
+int case_input_set_rank(struct env_list *list, const struct command_rank *rank,
+                        struct error *err)
 {
     if (env_list_set_int(list, "RANK", rank->rank) ||
         env_list_set_int(list, "LOCAL_RANK", rank->local_rank) ||

@@ -1,4 +1,4 @@
-/* test_case_start.c - a worker's environment and case file */
+/* test_case_input.c - a worker's environment and case file */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "agent/process/case_start.h"
+#include "agent/process/case_input.h"
 #include "common/base/json_util.h"
 
 static void refuses_variables_by_name(void **state)
@@ -25,12 +25,12 @@ static void refuses_variables_by_name(void **state)
     struct error err;
 
     (void)state;
-    assert_int_equal(case_check_env(NULL, &none, &err), 0);
-    assert_int_equal(case_check_env(good, &none, &err), 0);
-    assert_int_equal(case_check_env(plugin, &none, &err), -1);
+    assert_int_equal(case_input_check_env(NULL, &none, &err), 0);
+    assert_int_equal(case_input_check_env(good, &none, &err), 0);
+    assert_int_equal(case_input_check_env(plugin, &none, &err), -1);
     assert_non_null(strstr(err.text, "NCCL_NET_PLUGIN makes the library load code"));
-    assert_int_equal(case_check_env(plugin, &some, &err), 0);
-    assert_int_equal(case_check_env(preload, &some, &err), -1);
+    assert_int_equal(case_input_check_env(plugin, &some, &err), 0);
+    assert_int_equal(case_input_check_env(preload, &some, &err), -1);
     assert_non_null(strstr(err.text, "LD_PRELOAD"));
     json_decref(good);
     json_decref(plugin);
@@ -47,7 +47,7 @@ static void writes_the_spec_as_it_came(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(dir));
-    assert_int_equal(case_write_file(&command, dir, path, NULL), 0);
+    assert_int_equal(case_input_write_file(&command, dir, path, NULL), 0);
     assert_non_null(strstr(path, "/case-r.1_x-2-4-2.json"));
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
@@ -78,8 +78,8 @@ static void contract_wins_over_case_over_inherited(void **state)
     (void)state;
     env_list_init(&list);
     assert_int_equal(env_list_copy(&list, inherited), 0);
-    assert_int_equal(case_set_env(&list, &command, "/p", NULL), 0);
-    assert_int_equal(case_set_rank_env(&list, &rank, NULL), 0);
+    assert_int_equal(case_input_set_env(&list, &command, "/p", NULL), 0);
+    assert_int_equal(case_input_set_rank(&list, &rank, NULL), 0);
     assert_string_equal(env_list_get(&list, "NCCL_ALGO"), "Tree");
     assert_null(env_list_get(&list, "NCCL_PROTO"));
     assert_string_equal(env_list_get(&list, "WORLD_SIZE"), "4");
@@ -87,7 +87,7 @@ static void contract_wins_over_case_over_inherited(void **state)
     assert_string_equal(env_list_get(&list, "LOCAL_RANK"), "1");
     assert_string_equal(env_list_get(&list, "LOCAL_WORLD_SIZE"), "2");
     assert_null(env_list_get(&list, "RINGBENCH_DEVICE"));
-    assert_int_equal(case_set_rank_env(&list, &on_device, NULL), 0);
+    assert_int_equal(case_input_set_rank(&list, &on_device, NULL), 0);
     assert_string_equal(env_list_get(&list, "RINGBENCH_DEVICE"), "5");
     assert_string_equal(env_list_get(&list, "MASTER_PORT"), "5");
     assert_string_equal(env_list_get(&list, "RINGBENCH_CASE"), "/p");
@@ -110,13 +110,13 @@ static void only_listed_libraries_are_loaded(void **state)
 
     (void)state;
     env_list_init(&list);
-    assert_int_equal(case_set_library(&list, &command, &libraries, &err), 0);
+    assert_int_equal(case_input_set_library(&list, &command, &libraries, &err), 0);
     assert_null(env_list_get(&list, "RINGBENCH_NCCL_LIB"));
     command.spec = strange;
-    assert_int_equal(case_set_library(&list, &command, &libraries, &err), -1);
+    assert_int_equal(case_input_set_library(&list, &command, &libraries, &err), -1);
     assert_non_null(strstr(err.text, "/tmp/evil.so is none of the libraries"));
     command.spec = listed;
-    assert_int_equal(case_set_library(&list, &command, &libraries, &err), 0);
+    assert_int_equal(case_input_set_library(&list, &command, &libraries, &err), 0);
     assert_string_equal(env_list_get(&list, "RINGBENCH_NCCL_LIB"), two);
     env_list_release(&list);
     json_decref(listed);

@@ -1,0 +1,34 @@
+/* case_input.h - what a worker is given: its environment and its case file */
+#ifndef RINGBENCH_AGENT_PROCESS_CASE_INPUT_H
+#define RINGBENCH_AGENT_PROCESS_CASE_INPUT_H
+
+#include "agent/config/env_list.h"
+#include "agent/link/command.h"
+#include "common/base/error.h"
+#include "common/base/options.h"
+
+#define CASE_FILE_PREFIX "case-"
+#define CASE_PATH_MAX 4096
+
+/* Whether this node lets the run set these variables; -1 with the first that it does not.
+ */
+int case_input_check_env(json_t *env, const struct option_list *consented,
+                         struct error *err);
+
+/* Write the case file for a start command into dir; its path goes to path. */
+int case_input_write_file(const struct command *command, const char *dir,
+                          char path[CASE_PATH_MAX], struct error *err);
+
+/* Add the case's variables and those that all its workers share to an environment. */
+int case_input_set_env(struct env_list *list, const struct command *command,
+                       const char *path, struct error *err);
+
+/* The libnccl that the case names, if it is one of the node's list. */
+int case_input_set_library(struct env_list *list, const struct command *command,
+                           const struct option_list *libraries, struct error *err);
+
+/* Add those of one rank. */
+int case_input_set_rank(struct env_list *list, const struct command_rank *rank,
+                        struct error *err);
+
+#endif
