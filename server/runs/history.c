@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "common/base/order_stat.h"
 
 #define CURVE_MAX 128
 #define RUNS_USED 3 /* the estimate is their median */
@@ -254,13 +255,6 @@ static double entry_estimate(const struct entry *entry,
            (double)question->n_cases;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 static json_t *estimate_from_runs(const struct history *history,
                                   const struct history_question *question,
                                   const char *program, bool same_nodes)
@@ -279,7 +273,7 @@ static json_t *estimate_from_runs(const struct history *history,
         json_decref(runs);
         return NULL;
     }
-    qsort(seconds, n, sizeof(seconds[0]), compare_doubles);
+    order_stat_sort(seconds, n);
     return json_pack("{s:f, s:s, s:o, s:s}", "seconds", seconds[n / 2], "basis", "runs",
                      "runs", runs, "detail",
                      program      ? "from the last completed runs of this program"

@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/median.h"
+#include "common/base/order_stat.h"
 #include "server/summary/summary_index.h"
 #include "server/summary/thin.h"
 
@@ -210,13 +211,6 @@ int summary_builder_add(struct summary_builder *builder,
 
 /* ---- Sums ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* Put the samples of each line together, in the order in which they came. */
 static int sort_samples(struct lines *lines)
 {
@@ -254,7 +248,7 @@ static double *scratch_for(const struct lines *lines)
 /* Sort, and say what is in the middle and at the ends. */
 static double spread_of(double *values, size_t n, double ends[2])
 {
-    qsort(values, n, sizeof(*values), compare_doubles);
+    order_stat_sort(values, n);
     ends[0] = values[0];
     ends[1] = values[n - 1];
     return median_of_sorted(values, n);
@@ -453,7 +447,7 @@ static void sum_figure(struct summary_figure *figure, const struct sample *sampl
     figure->count = n;
     figure->last = samples[n - 1].first;
     figure->mean = sum / (double)n;
-    qsort(scratch, n, sizeof(*scratch), compare_doubles);
+    order_stat_sort(scratch, n);
     figure->median = median_of_sorted(scratch, n);
     figure->min = scratch[0];
     figure->max = scratch[n - 1];

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "agent/worker/bench/case_file.h"
-#include "agent/worker/bench/control_stats.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
 
@@ -216,29 +215,6 @@ static void memory_is_that_of_the_largest_that_fits(void **state)
     json_decref(json);
 }
 
-static void quantiles_are_of_the_nearest_rank(void **state)
-{
-    static const struct {
-        size_t n;
-        double share, want;
-    } table[] = {
-        {1, 0.5, 0}, {1, 0.99, 0}, {2, 0.5, 0},      {3, 0.5, 1},
-        {4, 0.5, 1}, {5, 0.99, 4}, {100, 0.99, 98},  {101, 0.99, 99},
-        {5, 0, 0},   {5, 1, 4},    {1000, 0.5, 499},
-    };
-    double values[1000];
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        for (size_t k = 0; k < table[i].n; k++)
-            values[k] = (double)((k * 7 + 3) % table[i].n); /* in no order */
-        if (table[i].n % 7 == 0)
-            continue;
-        assert_true(control_stats_quantile(values, table[i].n, table[i].share) ==
-                    table[i].want);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,7 +225,6 @@ int main(void)
         cmocka_unit_test(a_worker_reads_what_the_run_asked),
         cmocka_unit_test(a_worker_refuses_what_no_run_can_ask),
         cmocka_unit_test(memory_is_that_of_the_largest_that_fits),
-        cmocka_unit_test(quantiles_are_of_the_nearest_rank),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,26 +1,12 @@
 /* control_stats.c - one figure out of the repetitions of all ranks */
 #include "agent/worker/bench/control_stats.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/order_stat.h"
+
 #define AT_ONCE 256 /* repetitions of all ranks in one exchange */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double control_stats_quantile(double *values, size_t n, double share)
-{
-    size_t rank = (size_t)ceil(share * (double)n);
-
-    qsort(values, n, sizeof(*values), compare);
-    return values[rank > 0 ? rank - 1 : 0];
-}
 
 /* The slowest rank of each repetition. */
 static int find_slowest(struct bench *bench, const double *own_us, size_t iters,
@@ -45,8 +31,10 @@ static int find_slowest(struct bench *bench, const double *own_us, size_t iters,
 static int gather_medians(struct bench *bench, double *own_us, size_t iters,
                           struct control_stats *out, struct error *err)
 {
-    double median = control_stats_quantile(own_us, iters, 0.5);
+    double median;
 
+    order_stat_sort(own_us, iters);
+    median = order_stat_quantile(own_us, iters, 0.5);
     if (bench_allgather(bench, &median, sizeof(median), out->medians_us, err))
         return -1;
     out->min_us = out->max_us = out->medians_us[0];
@@ -71,8 +59,9 @@ int control_stats_combine(struct bench *bench, double *own_us, long iters,
                      ? find_slowest(bench, own_us, n, slowest, err)
                      : error_set(err, ERROR_MEMORY, "control: out of memory");
     if (!status) {
-        out->median_us = control_stats_quantile(slowest, n, 0.5);
-        out->p99_us = control_stats_quantile(slowest, n, 0.99);
+        order_stat_sort(slowest, n);
+        out->median_us = order_stat_quantile(slowest, n, 0.5);
+        out->p99_us = order_stat_quantile(slowest, n, 0.99);
         status = gather_medians(bench, own_us, n, out, err);
     }
     free(slowest);

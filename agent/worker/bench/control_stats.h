@@ -11,10 +11,6 @@ struct control_stats {
     double *medians_us;       /* by rank */
 };
 
-/* The value that a share of the n values (sorted here) does not exceed: the nearest rank.
- * share from 0 to 1, n at least 1. */
-double control_stats_quantile(double *values, size_t n, double share);
-
 /* Take this rank's repetitions (in us; they are sorted) and those of all others. A
  * collective call; every rank gets the same. Release it also after a failure. */
 int control_stats_combine(struct bench *bench, double *own_us, long iters,
