@@ -16,6 +16,8 @@
 
 static const char *const backends[] = {"auto", "nccl", "host", "sim", NULL};
 static const char *const timings[] = {"throughput", "isolated", NULL};
+static const char *const auto_word[] = {"auto", NULL};
+static const char *const all_word[] = {"all", NULL};
 static const char *const orders[] = {"interleaved", "sequential", NULL};
 
 static const char *collective_name_at(int i)
@@ -63,33 +65,6 @@ static json_t *show_in_place(const struct spec_field *field, const struct run_sp
 }
 
 static const struct spec_kind in_place_kind = {parse_in_place, show_in_place, NULL, NULL};
-
-static void parse_all_or_number(const struct spec_field *field, json_t *value,
-                                struct run_spec *spec, const char *pointer,
-                                struct problems *problems)
-{
-    const char *text = json_string_value(value);
-    long *number = spec_field_at(field, spec);
-
-    if (text && strcmp(text, "all") == 0)
-        *number = 0;
-    else if (json_is_integer(value))
-        spec_parse_integer(value, field->min, field->max, number, pointer, problems);
-    else
-        problems_add(problems, pointer, "must be \"all\" or an integer from %ld to %ld",
-                     field->min, field->max);
-}
-
-static json_t *show_all_or_number(const struct spec_field *field,
-                                  const struct run_spec *spec)
-{
-    const long *number = spec_field_of(field, spec);
-
-    return *number ? json_integer(*number) : json_string("all");
-}
-
-static const struct spec_kind all_or_number = {parse_all_or_number, show_all_or_number,
-                                               NULL, NULL};
 
 static void check_env(json_t *value, const char *pointer, struct problems *problems)
 {
@@ -152,7 +127,9 @@ static const struct spec_field table[] = {
     {"redops", "[\"sum\"]", MEASURES, SPEC_LIST(redops, &redop_names, 1)},
     {"root", "0", MEASURES, SPEC_INTEGER(root, -1, 1 << 20)},
     {"in_place", "\"both\"", MEASURES, SPEC_OWN(in_place_kind)},
-    {"iters", "20", MEASURES, SPEC_INTEGER(iters, 1, 1000000)},
+    {"iters", "\"auto\"", MEASURES, SPEC_WORD_OR_INTEGER(iters, auto_word, 1, 1000000)},
+    {"block_ms", "2", MEASURES, SPEC_REAL(block_ms, 0.01, 10000)},
+    {"samples", "{}", MEASURES, SPEC_OWN(spec_samples), .members = &spec_samples_fields},
     {"warmup", "5", MEASURES, SPEC_INTEGER(warmup, 0, 1000000)},
     {"check", "1", MEASURES, SPEC_INTEGER(check, 0, 100)},
     {"cycles", "1", SHAPES, SPEC_INTEGER(cycles, 1, 10000)},
@@ -164,7 +141,7 @@ static const struct spec_field table[] = {
     {"repeats", "1", 0, SPEC_INTEGER(repeats, 1, 1000)},
     {"nodes", "{}", 0, SPEC_MEMBERS(&spec_nodes_fields)},
     {"ranks_per_node", "\"all\"", 0,
-     SPEC_OWN(all_or_number), SPEC_AT(ranks_per_node), .min = 1, .max = 4096},
+     SPEC_WORD_OR_INTEGER(ranks_per_node, all_word, 1, 4096)},
     {"split", "\"none\"", MEASURES, SPEC_OWN(spec_split)},
     {"traffic", "{\"spread\":1}", MEASURES, SPEC_OWN(spec_traffic)},
     {"devices", NULL, SPEC_MEASUREMENT, SPEC_JSON(devices, spec_check_devices)},
@@ -274,6 +251,11 @@ struct run_spec *run_spec_read_case(json_t *file, struct error *err)
                   json_get_str(first, "detail", "out of memory"));
     problems_release(&problems);
     return spec;
+}
+
+long run_spec_iters(const struct run_spec *spec)
+{
+    return spec->iters ? spec->iters : RUN_SPEC_ITERS_USUAL;
 }
 
 struct series_plan run_spec_plan(const struct run_spec *spec)

@@ -18,6 +18,7 @@ struct spec_fields;
 
 #define RUN_SPEC_SIZES_MAX 4096
 #define RUN_SPEC_NAME_MAX 200
+#define RUN_SPEC_ITERS_USUAL 20 /* as of nccl-tests */
 
 enum run_backend {
     RUN_BACKEND_AUTO,
@@ -45,6 +46,14 @@ struct nccl_options {
     long graph;              /* launches of the calls as a CUDA graph, -G; 0: no graph */
 };
 
+/* How many blocks of timed calls a row has: until the 95 % interval of their median is
+ * within `rel` of it, to either side. */
+struct run_samples {
+    long min, max; /* blocks */
+    double rel;
+    double max_s; /* no more than `min` blocks beyond it */
+};
+
 struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
@@ -60,7 +69,10 @@ struct run_spec {
     size_t n_sizes;
     long root; /* -1: every rank in turn */
     bool out_of_place, in_place;
-    long iters, warmup, agg_iters, check, repeats;
+    long iters;      /* timed calls of a row; 0: as many as it takes, in blocks */
+    double block_ms; /* how long a block is to be */
+    struct run_samples samples;
+    long warmup, agg_iters, check, repeats;
     long cycles;   /* of all rows, with the communicator kept */
     long blocking; /* nccl-tests' -z */
     long unalign;  /* elements that the buffers are shifted by */
@@ -107,6 +119,9 @@ const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node)
 
 const char *run_backend_name(enum run_backend backend);
 const char *nccl_registration_name(enum nccl_registration registration);
+
+/* Its `iters`, where a number of them is needed even if none was asked for. */
+long run_spec_iters(const struct run_spec *spec);
 
 /* Its rows, in arrays borrowed from it; without world_size and n_groups. */
 struct series_plan run_spec_plan(const struct run_spec *spec);

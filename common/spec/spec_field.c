@@ -2,6 +2,7 @@
  */
 #include "common/spec/spec_field.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,60 @@ static bool integer_is_said(const struct spec_field *field, const struct run_spe
 
 const struct spec_kind spec_integer = {parse_integer, show_integer, integer_is_said,
                                        NULL};
+
+static void parse_real(const struct spec_field *field, json_t *value,
+                       struct run_spec *spec, const char *pointer,
+                       struct problems *problems)
+{
+    double number = json_number_value(value), *out = spec_field_at(field, spec);
+
+    if (!json_is_number(value))
+        problems_add(problems, pointer, "must be a number from %g to %g, not %s",
+                     field->least, field->most, spec_type_name(value));
+    else if (!(number >= field->least && number <= field->most))
+        problems_add(problems, pointer, "must be from %g to %g, not %g", field->least,
+                     field->most, number);
+    else
+        *out = number;
+}
+
+/* 2, not 2.0: as people write it. */
+static json_t *show_real(const struct spec_field *field, const struct run_spec *spec)
+{
+    const double *value = spec_field_of(field, spec);
+    bool is_whole = !(*value < floor(*value)) && !(*value > floor(*value));
+
+    return is_whole ? json_integer((json_int_t)*value) : json_real(*value);
+}
+
+const struct spec_kind spec_real = {parse_real, show_real, NULL, NULL};
+
+static void parse_word_or_integer(const struct spec_field *field, json_t *value,
+                                  struct run_spec *spec, const char *pointer,
+                                  struct problems *problems)
+{
+    const char *word = field->choices[0], *text = json_string_value(value);
+    long *number = spec_field_at(field, spec);
+
+    if (text && strcmp(text, word) == 0)
+        *number = 0;
+    else if (json_is_integer(value))
+        spec_parse_integer(value, field->min, field->max, number, pointer, problems);
+    else
+        problems_add(problems, pointer, "must be \"%s\" or an integer from %ld to %ld",
+                     word, field->min, field->max);
+}
+
+static json_t *show_word_or_integer(const struct spec_field *field,
+                                    const struct run_spec *spec)
+{
+    const long *number = spec_field_of(field, spec);
+
+    return *number ? json_integer(*number) : json_string(field->choices[0]);
+}
+
+const struct spec_kind spec_word_or_integer = {parse_word_or_integer,
+                                               show_word_or_integer, NULL, NULL};
 
 static void parse_size(const struct spec_field *field, json_t *value,
                        struct run_spec *spec, const char *pointer,

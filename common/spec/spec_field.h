@@ -30,6 +30,7 @@ struct spec_field {
     const struct spec_kind *kind;
     size_t offset;              /* of the value in struct run_spec */
     long min, max;              /* of a number, of a text's bytes, of how many names */
+    double least, most;         /* of a number that may have a fraction */
     const char *const *choices; /* ends with NULL */
     const struct spec_names *names;
     size_t count_offset; /* where the number of names is kept, a size_t */
@@ -58,6 +59,9 @@ struct spec_kind {
 
 /* By what they keep in struct run_spec: */
 extern const struct spec_kind spec_integer; /* long; 0 is unset if there is no default */
+extern const struct spec_kind spec_real;    /* double */
+/* long: a number, or 0 for the word that is the only one of `choices` */
+extern const struct spec_kind spec_word_or_integer;
 extern const struct spec_kind spec_size;    /* uint64_t, bytes */
 extern const struct spec_kind spec_boolean; /* bool */
 extern const struct spec_kind spec_choice;  /* an enum: the place in `choices` */
@@ -70,6 +74,11 @@ extern const struct spec_kind spec_members; /* an object's members, each by itse
 #define SPEC_AT(member) .offset = offsetof(struct run_spec, member)
 #define SPEC_INTEGER(member, least, most)                                                \
     .kind = &spec_integer, SPEC_AT(member), .min = (least), .max = (most)
+#define SPEC_REAL(member, low, high)                                                     \
+    .kind = &spec_real, SPEC_AT(member), .least = (low), .most = (high)
+#define SPEC_WORD_OR_INTEGER(member, word, low, high)                                    \
+    .kind = &spec_word_or_integer, SPEC_AT(member), .choices = (word), .min = (low),     \
+    .max = (high)
 #define SPEC_SIZE(member) .kind = &spec_size, SPEC_AT(member)
 #define SPEC_BOOLEAN(member) .kind = &spec_boolean, SPEC_AT(member)
 #define SPEC_CHOICE(member, words)                                                       \

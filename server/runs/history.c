@@ -75,7 +75,8 @@ static double call_us(const struct curve *curve, double bytes)
 static double control_us(const struct run_spec *spec, const struct curve *curve)
 {
     const struct control_plan *plan = &spec->control;
-    double few = (double)(spec->warmup + spec->iters), pieces = (double)plan->pieces;
+    double few = (double)(spec->warmup + run_spec_iters(spec)),
+           pieces = (double)plan->pieces;
     double many = (double)(spec->warmup + plan->iters), us = 0.0;
 
     if (plan->kinds & (1u << CONTROL_BARRIER))
@@ -90,34 +91,64 @@ static double control_us(const struct run_spec *spec, const struct curve *curve)
     return us;
 }
 
+/* What the timed part of a row takes: as many blocks as between quiet and noisy. */
+static double blocks_us(const struct run_spec *spec, double call)
+{
+    const struct run_samples *samples = &spec->samples;
+    double least = (double)samples->min, n = 2 * least;
+    double us = call * (double)spec->agg_iters;
+
+    if (spec->timing != TIMING_ISOLATED && us < spec->block_ms * 1e3)
+        us = spec->block_ms * 1e3;
+    if (n > (double)samples->max)
+        n = (double)samples->max;
+    if (n * us > samples->max_s * 1e6)
+        n = samples->max_s * 1e6 / us;
+    return (n > least ? n : least) * us;
+}
+
+/* The timed and untimed calls of a row. */
+static double row_us(const struct run_spec *spec, double call)
+{
+    double timed = spec->iters ? (double)spec->iters * (double)spec->agg_iters * call
+                               : blocks_us(spec, call);
+
+    return (double)spec->warmup * call + timed;
+}
+
+/* Rows of one size of a collective. */
+static double rows_per_size(const struct series_plan *plan,
+                            const enum collective_kind *of)
+{
+    struct series_plan one = *plan;
+
+    /* Groups call at the same time, so that their rows take no longer than those of one.
+     */
+    one.n_groups = 1;
+    one.collectives = of;
+    one.n_collectives = 1;
+    return plan->n_sizes ? (double)series_rows(&one) / (double)plan->n_sizes : 0.0;
+}
+
 /* The timed and untimed calls of all rows of a case. */
 static double calls_seconds(const struct run_spec *spec, const struct series_plan *plan,
                             const struct curve *curve)
 {
-    double calls = (double)spec->warmup + (double)spec->iters * (double)spec->agg_iters;
-    size_t lines = 0, both = (plan->out_of_place ? 1 : 0) + (plan->in_place ? 1 : 0);
-    double sizes_us = 0.0, factors = 0.0;
-    struct series_plan one = *plan;
+    double us = 0.0;
 
     if (curve->n == 0)
         return 0.0;
-    /* Groups call at the same time, so that their rows take no longer than those of one.
-     */
-    one.n_groups = 1;
-    for (size_t i = 0; i < plan->n_sizes; i++)
-        sizes_us += call_us(curve, (double)plan->sizes[i]);
     for (size_t i = 0; i < plan->n_collectives; i++) {
-        one.collectives = &plan->collectives[i];
-        one.n_collectives = 1;
-        lines = plan->n_sizes && both ? series_rows(&one) / (plan->n_sizes * both) : 0;
-        factors += (double)lines *
-                   collective_bus_factor(plan->collectives[i], plan->world_size) /
-                   curve->factor;
+        double rows = rows_per_size(plan, &plan->collectives[i]);
+        double factor =
+            collective_bus_factor(plan->collectives[i], plan->world_size) / curve->factor;
+
+        for (size_t k = 0; k < plan->n_sizes; k++)
+            us += rows * row_us(spec, factor * call_us(curve, (double)plan->sizes[k]));
     }
-    return sizes_us * 1e-6 * calls * factors * (double)both +
-           control_us(spec, curve) * 1e-6 *
-               collective_bus_factor(COLLECTIVE_ALL_REDUCE, plan->world_size) /
-               curve->factor;
+    us += control_us(spec, curve) *
+          collective_bus_factor(COLLECTIVE_ALL_REDUCE, plan->world_size) / curve->factor;
+    return us * 1e-6;
 }
 
 /* ---- Taking runs in ---- */

@@ -45,7 +45,7 @@ test('each wrong field is named by its pointer, all at once', limit, async (t) =
   assert.deepEqual(Object.keys(said).sort(), ['/a~1b~0c', '/colectives', '/dtypes/0',
     '/env/LD_PRELOAD', '/iters', '/nodes/count', '/sizes/min']);
   assert.match(said['/colectives'], /unknown field 'colectives'; known are name, labels/);
-  assert.equal(said['/iters'], 'must be an integer from 1 to 1000000, not a string');
+  assert.equal(said['/iters'], 'must be "auto" or an integer from 1 to 1000000');
   assert.match(said['/dtypes/0'], /must be one of int8, .*float8e5m2/);
   assert.match(said['/env/LD_PRELOAD'], /not among those that a run may set/);
   assertProblem(await server.post([]), 422);

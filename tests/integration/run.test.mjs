@@ -38,7 +38,7 @@ test('every default holds for an empty object', limit, async (t) => {
   const { server } = await startCluster(t, 2);
   const run = await server.run('{}');
   assert.match(run.id, /^[0-9a-z]{12}$/);
-  assert.equal(run.spec.iters, 20);
+  assert.equal(run.spec.iters, 'auto');
   assert.deepEqual(run.spec.collectives, ['all_reduce']);
   assert.equal(run.spec.sizes.length, 25);
   const answer = await server.request('POST', `/api/v1/runs/${run.id}/cancel`);

@@ -118,7 +118,8 @@ static void what_is_absent_is_as_in_a_run_spec(void **state)
 
     (void)state;
     assert_non_null(file);
-    assert_int_equal(file->spec->iters, 20);
+    assert_int_equal(file->spec->iters, 0);
+    assert_int_equal(file->spec->samples.min, 8);
     assert_int_equal(file->spec->stall_s, 30);
     assert_int_equal(file->plan.n_sizes, 25);
     assert_int_equal(file->plan.cycles, 1);

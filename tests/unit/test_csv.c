@@ -84,31 +84,33 @@ static void row_becomes(const char *json, const char *want)
 static void writes_every_column_of_a_row(void **state)
 {
     (void)state;
-    row_becomes("{\"case\":0,\"attempt\":1,\"row\":3,\"series\":1,\"collective\":"
-                "\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\",\"root\":-1,"
-                "\"in_place\":true,\"size\":8,\"count\":2,\"iters\":20,\"time_us\":0.1,"
-                "\"time_min_us\":1e-7,\"time_max_us\":9.1,\"algbw_gbs\":3,\"busbw_gbs\":"
-                "0.30000000000000004,\"first_us\":1234567.25,\"times_us\":[1.5,2,0.1],"
-                "\"samples_us\":[],\"wrong\":null,\"errors\":[{\"rank\":1}],\"cycle\":2,"
-                "\"enqueue_us\":4.5,\"ranks_per_gpu\":8}",
-                "0,1,3,1,all_reduce,float32,sum,-1,true,8,2,20,0.1,1e-07,9.1,3,"
-                "0.30000000000000004,1234567.25,,,1.5;2;0.1,,,,4.5,2,8,,\r\n");
+    row_becomes(
+        "{\"case\":0,\"attempt\":1,\"row\":3,\"series\":1,\"collective\":"
+        "\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\",\"root\":-1,"
+        "\"in_place\":true,\"size\":8,\"count\":2,\"iters\":20,\"time_us\":0.1,"
+        "\"time_min_us\":1e-7,\"time_max_us\":9.1,\"algbw_gbs\":3,\"busbw_gbs\":"
+        "0.30000000000000004,\"first_us\":1234567.25,\"times_us\":[1.5,2,0.1],"
+        "\"samples_us\":[],\"wrong\":null,\"errors\":[{\"rank\":1}],\"cycle\":2,"
+        "\"enqueue_us\":4.5,\"ranks_per_gpu\":8,\"blocks\":9,\"time_low_us\":1,"
+        "\"time_high_us\":2,\"time_p5_us\":0.5,\"time_p95_us\":3,\"noisy\":true}",
+        "0,1,3,1,all_reduce,float32,sum,-1,true,8,2,20,0.1,1e-07,9.1,3,"
+        "0.30000000000000004,1234567.25,,,1.5;2;0.1,,,,4.5,2,8,,9,1,2,0.5,3,true,\r\n");
 }
 
 static void leaves_the_figures_of_a_skipped_row_empty(void **state)
 {
     (void)state;
     row_becomes("{\"case\":0,\"size\":0,\"skipped\":\"needs 9 GiB, has 8 GiB\"}",
-                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,,,,,,,,\r\n");
+                "0,,,,,,,,,0,,,,,,,,,,\"needs 9 GiB, has 8 GiB\",,,,,,,,,,,,,,,\r\n");
 }
 
 static void says_which_figures_are_not_measured(void **state)
 {
     (void)state;
     row_becomes("{\"case\":0,\"size\":8,\"simulated\":true}",
-                "0,,,,,,,,,8,,,,,,,,,,,,,true,,,,,,\r\n");
+                "0,,,,,,,,,8,,,,,,,,,,,,,true,,,,,,,,,,,,\r\n");
     row_becomes("{\"case\":0,\"size\":8,\"emulated\":true}",
-                "0,,,,,,,,,8,,,,,,,,,,,,,,true,,,,,\r\n");
+                "0,,,,,,,,,8,,,,,,,,,,,,,,true,,,,,,,,,,,\r\n");
 }
 
 static void heads_as_many_columns_as_a_row_has(void **state)
@@ -200,9 +202,9 @@ static void has_rows_and_figures_side_by_side(void **state)
         "case,attempt,row,series,collective,dtype,redop,root,in_place,size,count,iters,"
         "time_us,time_min_us,time_max_us,algbw_gbs,busbw_gbs,first_us,wrong,skipped,"
         "times_us,samples_us,simulated,emulated,enqueue_us,cycle,ranks_per_gpu,group,"
-        "metric,"
+        "blocks,time_low_us,time_high_us,time_p5_us,time_p95_us,noisy,metric,"
         "value,unit,higher_is_better,rank,labels,p99,min,max,values,repeat\r\n"
-        "0,1,9,,,,,,,,,,,,,,,,,,,,,,,,,,barrier,7,,,,bytes=8,9.5,,,7;6.5,0\r\n");
+        "0,1,9,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,barrier,7,,,,bytes=8,9.5,,,7;6.5,0\r\n");
 }
 
 int main(void)

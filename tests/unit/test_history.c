@@ -112,6 +112,23 @@ static void run_like_an_earlier_one_takes_as_long(void **state)
     history_destroy(history);
 }
 
+/* Twice the least number of blocks of 2 ms each, or as many as there is time for. */
+static void blocks_take_as_long_as_they_are(void **state)
+{
+    struct history *history = history_create();
+
+    (void)state;
+    add(history, run_of("a", "n1", "{" TWO ",\"iters\":100}", 2, 2));
+    expect(ask(history, "{" TWO "}", 2, "n1"), 1.7 + 0.064, "runs", 1);
+    expect(ask(history, "{" TWO ",\"timing\":\"isolated\"}", 2, "n1"), 1.7 + 0.048,
+           "runs", 1);
+    expect(ask(history, "{" TWO ",\"samples\":{\"max_s\":0.01}}", 2, "n1"), 1.7 + 0.032,
+           "runs", 1);
+    expect(ask(history, "{" TWO ",\"block_ms\":100,\"samples\":{\"max_s\":9}}", 2, "n1"),
+           1.7 + 3.2, "runs", 1);
+    history_destroy(history);
+}
+
 /* Two groups of two ranks call at once: only what is beside the calls is there twice. */
 static void groups_call_at_the_same_time(void **state)
 {
@@ -201,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_like_an_earlier_one_takes_as_long),
+        cmocka_unit_test(blocks_take_as_long_as_they_are),
         cmocka_unit_test(groups_call_at_the_same_time),
         cmocka_unit_test(nodes_that_were_measured_come_first),
         cmocka_unit_test(odd_run_out_of_three_does_not_count),

@@ -58,7 +58,11 @@ static void an_empty_object_asks_for_the_defaults(void **state)
     assert_int_equal(spec->n_sizes, 25); /* 8 B to 128 MiB by doubling */
     assert_true(spec->sizes[0] == 8 && spec->sizes[24] == UINT64_C(128) << 20);
     assert_true(spec->in_place && spec->out_of_place);
-    assert_int_equal(spec->iters, 20);
+    assert_int_equal(spec->iters, 0); /* auto */
+    assert_true(spec->block_ms == 2 && spec->samples.rel == 0.02);
+    assert_true(spec->samples.max_s == 0.2);
+    assert_int_equal(spec->samples.min, 8);
+    assert_int_equal(spec->samples.max, 100);
     assert_int_equal(spec->warmup, 5);
     assert_int_equal(spec->agg_iters, 1);
     assert_int_equal(spec->check, 1);
@@ -192,8 +196,14 @@ static const struct fault faults[] = {
     {"{\"in_place\":\"yes\"}", "/in_place", "must be \"both\", true or false"},
     {"{\"in_place\":1}", "/in_place", "must be \"both\", true or false"},
     {"{\"iters\":0}", "/iters", "must be from 1 to 1000000, not 0"},
-    {"{\"iters\":\"20\"}", "/iters",
-     "must be an integer from 1 to 1000000, not a string"},
+    {"{\"iters\":\"20\"}", "/iters", "must be \"auto\" or an integer from 1 to 1000000"},
+    {"{\"block_ms\":0}", "/block_ms", "must be from 0.01 to 10000, not 0"},
+    {"{\"block_ms\":\"2\"}", "/block_ms",
+     "must be a number from 0.01 to 10000, not a string"},
+    {"{\"samples\":20}", "/samples", "must be an object, not an integer"},
+    {"{\"samples\":{\"min\":101}}", "/samples/min", "must not be above max, 100"},
+    {"{\"samples\":{\"rel\":2}}", "/samples/rel", "must be from 0.0001 to 1, not 2"},
+    {"{\"samples\":{\"s\":2}}", "/samples/s", "known are min, max, rel, max_s"},
     {"{\"iters\":9223372036854775807}", "/iters", "not 9223372036854775807"},
     {"{\"warmup\":-1}", "/warmup", "must be from 0 to 1000000"},
     {"{\"agg_iters\":0}", "/agg_iters", "must be from 1 to 10000"},
@@ -432,6 +442,9 @@ static void the_effective_spec_is_a_fixed_point(void **state)
         "\"collectives\":[\"alltoallv\"],\"traffic\":{\"spread\":0.25},"
         "\"devices\":[3,1],\"nccl_lib\":\"/opt/libnccl.so.2\"}");
     parse_gives_its_own_json_back(
+        "{\"iters\":\"auto\",\"block_ms\":0.5,\"samples\":{\"min\":5,\"rel\":0.01,"
+        "\"max_s\":3}}");
+    parse_gives_its_own_json_back(
         "{\"collectives\":[\"alltoallv\"],\"sizes\":[64],\"split\":\"local_rank\","
         "\"traffic\":{\"matrix\":[[0,16],[32,0]]},\"devices\":{\"n\":[0]},"
         "\"matrix\":{\"nccl_lib\":[\"/a/libnccl.so.2\",null]}}");
@@ -439,9 +452,10 @@ static void the_effective_spec_is_a_fixed_point(void **state)
 
 static void the_case_file_has_what_a_worker_needs(void **state)
 {
-    static const char *const keys[] = {
-        "collectives", "dtypes",    "redops", "sizes",  "root",    "iters", "in_place",
-        "warmup",      "agg_iters", "check",  "timing", "stall_s", "fault"};
+    static const char *const keys[] = {"collectives", "dtypes",   "redops",   "sizes",
+                                       "root",        "iters",    "in_place", "warmup",
+                                       "agg_iters",   "check",    "timing",   "stall_s",
+                                       "fault",       "block_ms", "samples"};
     struct run_spec *spec = parse_good(full);
     json_t *file = run_spec_case_json(spec);
 
@@ -465,10 +479,11 @@ static void the_case_file_has_what_a_worker_needs(void **state)
 static void odd_values_in_every_place_do_no_harm(void **state)
 {
     static const char *const fields[] = {
-        "name",   "labels",    "priority", "backend", "collectives", "sizes",
-        "dtypes", "redops",    "root",     "iters",   "in_place",    "warmup",
-        "check",  "agg_iters", "timing",   "repeats", "nodes",       "ranks_per_node",
-        "env",    "share",     "fault",    "stall_s", "timeout_s",   "odd"};
+        "name",    "labels",    "priority", "backend", "collectives", "sizes",
+        "dtypes",  "redops",    "root",     "iters",   "in_place",    "warmup",
+        "check",   "agg_iters", "timing",   "repeats", "nodes",       "ranks_per_node",
+        "env",     "share",     "fault",    "stall_s", "timeout_s",   "block_ms",
+        "samples", "odd"};
     static const char *const values[] = {
         "null",
         "true",

@@ -341,6 +341,139 @@ static void what_does_not_fit_is_skipped(void **state)
     release(&seen);
 }
 
+static long count_of(const json_t *row, const char *key)
+{
+    return (long)json_array_size(json_object_get(row, key));
+}
+
+static double mean_of_ranks(const json_t *row)
+{
+    double sum = 0;
+
+    for (size_t rank = 0; rank < RANKS; rank++)
+        sum += time_of(row, rank) / RANKS;
+    return sum;
+}
+
+static void a_quiet_row_has_the_least_blocks(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    setenv("SIM_NOISE", "0", 1);
+    write_case("[\"all_gather\"]", "\"sizes\":[64,50000000]");
+    run_well(&seen);
+    for (size_t i = 0; i < 4; i++) {
+        const json_t *result = row(&seen, i);
+        double us = json_get_num(result, "time_us", 0);
+        long iters = (long)json_get_int(result, "iters", 0);
+        assert_int_equal(json_get_int(result, "blocks", 0), 8);
+        assert_near(json_get_num(result, "time_low_us", 0), us, 0.01);
+        assert_near(json_get_num(result, "time_high_us", 0), us, 0.01);
+        assert_near(mean_of_ranks(result), us, 1e-6 * us);
+        assert_null(json_object_get(result, "noisy"));
+        /* Blocks of 2 ms, as near as whole calls come. */
+        assert_int_equal(iters % 8, 0);
+        assert_in_range((long)((double)iters / 8 * us), 2000, 2000 + (long)us + 1);
+    }
+    release(&seen);
+}
+
+static void a_noisy_row_has_more_and_says_so(void **state)
+{
+    struct seen seen, again;
+
+    (void)state;
+    setenv("SIM_NOISE", "0.4", 1);
+    write_case("[\"all_reduce\"]",
+               "\"sizes\":[50000000],\"samples\":{\"max\":40,\"max_s\":60}");
+    run_well(&seen);
+    const json_t *result = row(&seen, 0);
+    double us = json_get_num(result, "time_us", 0);
+    double low = json_get_num(result, "time_low_us", 0);
+    double high = json_get_num(result, "time_high_us", 0);
+    assert_int_equal(json_get_int(result, "blocks", 0), 40);
+    assert_true(json_get_bool(result, "noisy", false));
+    assert_true(low < us && us < high && (high - low) / 2 > 0.02 * us);
+    assert_true(json_get_num(result, "time_p5_us", 0) < low);
+    assert_true(json_get_num(result, "time_p95_us", 0) > high);
+    assert_near(mean_of_ranks(result), us, 1e-6 * us);
+    assert_true(json_get_num(result, "time_min_us", 0) < us);
+    assert_true(json_get_num(result, "time_max_us", 0) > us);
+    run_well(&again);
+    assert_true(json_equal(seen.results, again.results));
+    release(&again);
+    release(&seen);
+    /* Time ends it too, by the model's clock: 8 blocks of 2 calls of 1 ms. */
+    write_case("[\"all_reduce\"]", "\"sizes\":[50000000],\"samples\":{\"max_s\":0.001}");
+    run_well(&seen);
+    assert_int_equal(json_get_int(row(&seen, 0), "blocks", 0), 8);
+    assert_true(json_get_bool(row(&seen, 0), "noisy", false));
+    release(&seen);
+}
+
+/* Each way of timing has its own blocks. */
+static void blocks_are_what_the_timing_makes_of_them(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    write_case("[\"all_reduce\"]", "\"sizes\":[64],\"timing\":\"isolated\"");
+    run_well(&seen);
+    long blocks = (long)json_get_int(row(&seen, 0), "blocks", 0);
+    assert_true(blocks >= 8);
+    assert_int_equal(json_get_int(row(&seen, 0), "iters", 0), blocks);
+    assert_int_equal(count_of(row(&seen, 0), "samples_us"), blocks);
+    release(&seen);
+    write_case("[\"all_reduce\"]", "\"sizes\":[64],\"per_iter\":true");
+    run_well(&seen);
+    blocks = (long)json_get_int(row(&seen, 0), "blocks", 0);
+    assert_int_equal(json_get_int(row(&seen, 0), "iters", 0), 20 * blocks);
+    assert_int_equal(count_of(row(&seen, 0), "samples_us"), 20 * blocks);
+    release(&seen);
+    write_case("[\"all_reduce\"]", "\"sizes\":[64],\"agg_iters\":7,\"blocking\":3");
+    run_well(&seen);
+    blocks = (long)json_get_int(row(&seen, 0), "blocks", 0);
+    assert_int_equal(json_get_int(row(&seen, 0), "iters", 0) % (7 * blocks), 0);
+    release(&seen);
+}
+
+/* Groups wait for the one that needs most, and not for one whose row can't be run. */
+static void groups_have_as_many_blocks_as_each_other(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    setenv("SIM_NOISE", "0.2", 1);
+    write_case("[\"hypercube\"]",
+               "\"sizes\":[50000000],\"root\":0,\"samples\":{\"max\":20},"
+               "\"split\":{\"by\":\"div\",\"value\":3}");
+    run_well(&seen); /* ranks 0 to 2, and 3 alone */
+    assert_non_null(json_object_get(row(&seen, 0), "skipped"));
+    assert_true(json_get_int(row(&seen, 1), "blocks", 0) >= 8);
+    release(&seen);
+    write_case("[\"all_reduce\"]",
+               "\"sizes\":[50000000],\"root\":0,\"samples\":{\"max\":20},"
+               "\"split\":\"local_rank\"");
+    run_well(&seen);
+    assert_int_equal(json_get_int(row(&seen, 0), "blocks", 0),
+                     json_get_int(row(&seen, 1), "blocks", 1));
+    release(&seen);
+}
+
+static void a_number_of_calls_has_no_blocks(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    write_case("[\"all_reduce\"]", "\"sizes\":[64],\"iters\":20");
+    run_well(&seen);
+    assert_int_equal(json_get_int(row(&seen, 0), "iters", 0), 20);
+    assert_null(json_object_get(row(&seen, 0), "blocks"));
+    assert_null(json_object_get(row(&seen, 0), "time_low_us"));
+    release(&seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +481,11 @@ int main(void)
         cmocka_unit_test_setup(without_noise_a_row_is_the_model, set_up),
         cmocka_unit_test_setup(the_same_seed_makes_the_same_rows, set_up),
         cmocka_unit_test_setup(noise_has_the_size_asked_for, set_up),
+        cmocka_unit_test_setup(a_quiet_row_has_the_least_blocks, set_up),
+        cmocka_unit_test_setup(a_noisy_row_has_more_and_says_so, set_up),
+        cmocka_unit_test_setup(blocks_are_what_the_timing_makes_of_them, set_up),
+        cmocka_unit_test_setup(groups_have_as_many_blocks_as_each_other, set_up),
+        cmocka_unit_test_setup(a_number_of_calls_has_no_blocks, set_up),
         cmocka_unit_test_setup(a_slow_node_shows, set_up),
         cmocka_unit_test_setup(a_late_rank_makes_the_others_wait, set_up),
         cmocka_unit_test_setup(a_wrong_element_is_named, set_up),

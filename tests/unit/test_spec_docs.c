@@ -121,12 +121,18 @@ static void check_schema(const struct docs *docs, const struct spec_field *field
     json_t *words = words_of(field), *said = json_object_get(schema, "default");
     const json_t *number = of_type(schema, "integer");
     const json_t *items = json_object_get(schema, "items");
-    const json_t *listed = json_object_get(field->names ? items : schema, "enum");
+    const json_t *listed =
+        json_object_get(field->names ? items : of_type(schema, "string"), "enum");
     const char *type = json_get_str(schema, "type", "");
 
     require(usual ? json_equal(said, usual) : !said, place, field, "default");
     if (field->kind == &spec_integer)
         require(strcmp(type, "integer") == 0, place, field, "type");
+    if (field->kind == &spec_real)
+        require(strcmp(type, "number") == 0 &&
+                    json_get_num(schema, "minimum", -1) == field->least &&
+                    json_get_num(schema, "maximum", -1) == field->most,
+                place, field, "type, minimum or maximum");
     if (field->kind == &spec_boolean)
         require(strcmp(type, "boolean") == 0, place, field, "type");
     if (field->kind == &spec_text)

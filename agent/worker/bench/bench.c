@@ -203,6 +203,23 @@ static json_t *number_array(const double *values, long n)
     return array;
 }
 
+/* What the blocks say beyond their median. */
+static void add_blocks(json_t *result, const struct measurement *figures)
+{
+    json_t *numbers =
+        json_pack("{s:I, s:f, s:f}", "blocks", (json_int_t)figures->n_blocks,
+                  "time_p5_us", figures->p5_us, "time_p95_us", figures->p95_us);
+
+    json_object_update(result, numbers);
+    json_decref(numbers);
+    if (figures->has_interval) {
+        json_object_set_new(result, "time_low_us", json_real(figures->low_us));
+        json_object_set_new(result, "time_high_us", json_real(figures->high_us));
+    }
+    if (figures->is_noisy)
+        json_object_set_new(result, "noisy", json_true());
+}
+
 static void report(const struct bench *bench, const struct bench_row *row,
                    const struct measurement *figures, json_t *wrong, json_t *errors)
 {
@@ -224,6 +241,8 @@ static void report(const struct bench *bench, const struct bench_row *row,
         json_object_set_new(result, "samples_us",
                             number_array(figures->samples_us, figures->n_samples));
     }
+    if (result && figures->n_blocks > 0)
+        add_blocks(result, figures);
     events_emit(bench->events, "result", result);
 }
 

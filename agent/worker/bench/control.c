@@ -69,7 +69,7 @@ static long iters_of(const struct control *control)
 {
     const struct run_spec *spec = control->bench->file->spec;
 
-    return control->kind == CONTROL_CHUNKS ? spec->iters : spec->control.iters;
+    return control->kind == CONTROL_CHUNKS ? run_spec_iters(spec) : spec->control.iters;
 }
 
 static int time_one(struct control *control, control_op *op, struct control_stats *out,

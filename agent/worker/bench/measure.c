@@ -1,13 +1,17 @@
 /* measure.c - the timed part of a row */
 #include "agent/worker/bench/measure.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/worker/bench/blocks.h"
 #include "agent/worker/bench/fault.h"
 #include "common/base/clock.h"
 
 #define SAMPLES_AT_ONCE 1024
+#define BLOCK_ITERS_MAX 1000000
+#define TRIALS_MAX 5
 
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
@@ -20,9 +24,12 @@ struct loop {
     struct backend_call call;
     size_t turn; /* of the rotation */
     enum fault_kind fault;
-    double *samples; /* of each iteration, own; NULL: not asked for */
-    int64_t *laps;   /* where the backend has none; one more than samples */
-    bool is_capturing;
+    long iters;       /* submissions that are timed as one block */
+    double submit_us; /* of one in the warm-up, the shortest */
+    double *samples;  /* of each iteration, own; NULL: not asked for */
+    long n_samples;
+    int64_t *laps; /* where the backend has none; one more than iters */
+    bool is_capturing, has_graph;
 };
 
 static int64_t now_ns(const struct loop *loop)
@@ -91,14 +98,14 @@ static int warm_up(struct loop *loop, double *first_us, struct error *err)
 
     if (bench_barrier(loop->bench, err))
         return -1;
-    int64_t start = now_ns(loop);
     for (long i = 0; i < calls; i++) {
+        int64_t start = now_ns(loop);
         if (submit_and_wait(loop, err))
             return -1;
-        if (i == 0) {
-            *first_us = (double)(now_ns(loop) - start) / 1e3 /
-                        (double)loop->bench->file->spec->agg_iters;
-        }
+        double us = (double)(now_ns(loop) - start) / 1e3;
+        if (i == 0)
+            *first_us = us / (double)loop->bench->file->spec->agg_iters;
+        loop->submit_us = i == 0 || us < loop->submit_us ? us : loop->submit_us;
         if (bench_stopped(loop->bench, err))
             return -1;
     }
@@ -109,7 +116,7 @@ static double per_call_us(const struct loop *loop, int64_t ns)
 {
     const struct run_spec *spec = loop->bench->file->spec;
 
-    return (double)ns / 1e3 / ((double)spec->iters * (double)spec->agg_iters);
+    return (double)ns / 1e3 / ((double)loop->iters * (double)spec->agg_iters);
 }
 
 static int begin_laps(struct loop *loop, struct error *err)
@@ -118,7 +125,7 @@ static int begin_laps(struct loop *loop, struct error *err)
     const struct backend_laps *laps = bench->backend->laps;
 
     return bench->file->spec->per_iter && laps
-               ? laps->begin(bench->comm, bench->file->spec->iters, err)
+               ? laps->begin(bench->comm, loop->iters, err)
                : 0;
 }
 
@@ -142,20 +149,20 @@ static int take_laps(struct loop *loop, struct error *err)
     const struct run_spec *spec = loop->bench->file->spec;
     const struct backend *backend = loop->bench->backend;
 
-    for (long i = 0; spec->per_iter && i < spec->iters; i++) {
+    for (long i = 0; spec->per_iter && i < loop->iters; i++) {
         double us;
         if (loop->laps)
             us = (double)(loop->laps[i + 1] - loop->laps[i]) / 1e3;
         else if (backend->laps->us(loop->bench->comm, i, &us, err))
             return -1;
-        loop->samples[i] = us / (double)spec->agg_iters;
+        loop->samples[loop->n_samples++] = us / (double)spec->agg_iters;
     }
     return 0;
 }
 
 static int submit_all(struct loop *loop, struct error *err)
 {
-    for (long i = 0; i < loop->bench->file->spec->iters; i++)
+    for (long i = 0; i < loop->iters; i++)
         if (submit(loop, err) || lap(loop, i + 1, err) || bench_stopped(loop->bench, err))
             return -1;
     return 0;
@@ -184,7 +191,7 @@ static int time_blocking(struct loop *loop, struct own_figures *own, struct erro
 
     if (bench_barrier(loop->bench, err))
         return -1;
-    for (long i = 0; i < spec->iters; i++) {
+    for (long i = 0; i < loop->iters; i++) {
         int64_t start = now_ns(loop);
         if (submit(loop, err))
             return -1;
@@ -195,7 +202,8 @@ static int time_blocking(struct loop *loop, struct own_figures *own, struct erro
         int64_t took = now_ns(loop) - start;
         total += took;
         if (loop->samples)
-            loop->samples[i] = (double)took / 1e3 / (double)spec->agg_iters;
+            loop->samples[loop->n_samples++] =
+                (double)took / 1e3 / (double)spec->agg_iters;
         if (spec->blocking == BLOCKING_EACH_ITERATION && bench_barrier(loop->bench, err))
             return -1;
     }
@@ -220,8 +228,7 @@ static int capture(struct loop *loop, struct error *err)
 static int replay(struct loop *loop, struct error *err)
 {
     struct bench *bench = loop->bench;
-    uint64_t calls =
-        (uint64_t)bench->file->spec->iters * (uint64_t)bench->file->spec->agg_iters;
+    uint64_t calls = (uint64_t)loop->iters * (uint64_t)bench->file->spec->agg_iters;
 
     if (bench_stopped(bench, err) ||
         (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err)))
@@ -230,13 +237,16 @@ static int replay(struct loop *loop, struct error *err)
     return bench->backend->graph->replay(bench->comm, err);
 }
 
-/* All calls as one graph, which is launched again and again. */
+/* All calls of a block as one graph, which is launched again and again. */
 static int time_graph(struct loop *loop, long replays, struct own_figures *own,
                       struct error *err)
 {
     struct bench *bench = loop->bench;
 
-    if (bench_barrier(bench, err) || capture(loop, err) || bench_barrier(bench, err))
+    if (!loop->has_graph && (bench_barrier(bench, err) || capture(loop, err)))
+        return -1;
+    loop->has_graph = true;
+    if (bench_barrier(bench, err))
         return -1;
     int64_t start = now_ns(loop);
     for (long i = 0; i < replays; i++)
@@ -246,16 +256,11 @@ static int time_graph(struct loop *loop, long replays, struct own_figures *own,
     if (wait_for_all(loop, err))
         return -1;
     own->mean_us = per_call_us(loop, now_ns(loop) - start) / (double)replays;
-    bench->backend->graph->drop(bench->comm);
     return 0;
 }
 
-static int time_throughput(struct loop *loop, struct own_figures *own, struct error *err)
+static int time_calls(struct loop *loop, struct own_figures *own, struct error *err)
 {
-    long replays = bench_replays(loop->bench);
-
-    if (replays > 0)
-        return time_graph(loop, replays, own, err);
     return loop->bench->file->spec->blocking == BLOCKING_NONE
                ? time_back_to_back(loop, own, err)
                : time_blocking(loop, own, err);
@@ -269,7 +274,7 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
     double total = 0;
     int64_t enqueue = 0;
 
-    for (long i = 0; i < spec->iters; i++) {
+    for (long i = 0; i < loop->iters; i++) {
         double us;
         if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err) ||
             backend->timer_start(comm, err))
@@ -281,11 +286,109 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
         if (backend->timer_stop(comm, &us, err))
             return -1;
         progress_finish(loop->bench->progress);
-        loop->samples[i] = us / (double)spec->agg_iters;
-        total += loop->samples[i];
+        us /= (double)spec->agg_iters;
+        loop->samples[loop->n_samples++] = us;
+        total += us;
     }
-    own->mean_us = total / (double)spec->iters;
+    own->mean_us = total / (double)loop->iters;
     own->enqueue_us = per_call_us(loop, enqueue);
+    return 0;
+}
+
+/* loop->iters submissions, timed as a row's way of timing has it. */
+static int time_block(struct loop *loop, struct own_figures *own, struct error *err)
+{
+    long replays = bench_replays(loop->bench);
+
+    if (loop->bench->file->spec->timing == TIMING_ISOLATED)
+        return time_isolated(loop, own, err);
+    return replays > 0 ? time_graph(loop, replays, own, err) : time_calls(loop, own, err);
+}
+
+/* ---- As many calls as it takes ---- */
+
+/* The most that a block has: what is kept of each, or captured, is not to grow without
+ * need. */
+static long most_iters(const struct bench *bench)
+{
+    const struct run_spec *spec = bench->file->spec;
+
+    return spec->timing == TIMING_ISOLATED              ? 1
+           : spec->per_iter || bench_replays(bench) > 0 ? RUN_SPEC_ITERS_USUAL
+                                                        : BLOCK_ITERS_MAX;
+}
+
+/* The slowest rank's. */
+static int agree_on(struct loop *loop, double own_us, double *us, struct error *err)
+{
+    int n = loop->bench->file->world_size;
+    double *all = calloc((size_t)n, sizeof(*all));
+    int status = all ? bench_allgather(loop->bench, &own_us, sizeof(own_us), all, err)
+                     : error_set(err, ERROR_MEMORY, "times: out of memory");
+
+    *us = 0;
+    for (int i = 0; !status && i < n; i++)
+        *us = all[i] > *us ? all[i] : *us;
+    free(all);
+    return status;
+}
+
+/* So many submissions, if `now` of them take `us`, fill a block. */
+static long iters_for(const struct loop *loop, long now, double us)
+{
+    long replays = bench_replays(loop->bench), most = most_iters(loop->bench);
+    double wanted_us = loop->bench->file->spec->block_ms * 1e3;
+    double n = us > 0 ? (double)now * wanted_us / us : (double)most;
+
+    n = ceil(n / (double)(replays > 0 ? replays : 1));
+    return n < 1 ? 1 : n > (double)most ? most : (long)n;
+}
+
+/* How many submissions make a block: from the warm-up, then from blocks on trial, since
+ * calls that follow each other, or were new to a warm-up of one, take another time. */
+static int size_block(struct loop *loop, struct error *err)
+{
+    double us;
+
+    if (agree_on(loop, loop->submit_us, &us, err))
+        return -1;
+    loop->iters = iters_for(loop, 1, us);
+    for (int trial = 0; trial < TRIALS_MAX && most_iters(loop->bench) > 1; trial++) {
+        struct own_figures own;
+        long before = loop->iters;
+
+        if (before == 1 && loop->bench->file->spec->warmup > 1)
+            break;
+        if (time_calls(loop, &own, err))
+            return -1;
+        loop->n_samples = 0;
+        double own_us =
+            own.mean_us * (double)loop->bench->file->spec->agg_iters * (double)before;
+        if (agree_on(loop, own_us, &us, err))
+            return -1;
+        loop->iters = iters_for(loop, before, us);
+        if (loop->iters < 2 * before)
+            break;
+    }
+    return 0;
+}
+
+static int time_blocks(struct loop *loop, struct blocks *blocks, struct error *err)
+{
+    int64_t start = now_ns(loop);
+    long wanted;
+
+    while ((wanted = blocks_wanted(blocks)) > blocks->n) {
+        while (blocks->n_own < wanted) {
+            struct own_figures own = {0};
+            if (time_block(loop, &own, err))
+                return -1;
+            blocks_add(blocks, own.mean_us, own.enqueue_us);
+        }
+        if (blocks_share(blocks, loop->row->is_idle, (double)(now_ns(loop) - start) / 1e9,
+                         err))
+            return -1;
+    }
     return 0;
 }
 
@@ -293,7 +396,7 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
 static int combine_samples(struct loop *loop, struct measurement *out, struct error *err)
 {
     const struct split_groups *groups = &loop->bench->file->groups;
-    long iters = loop->bench->file->spec->iters;
+    long iters = loop->n_samples;
     size_t n = (size_t)loop->bench->file->world_size;
     double *all = calloc(n * SAMPLES_AT_ONCE, sizeof(*all));
     int status = all ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
@@ -351,40 +454,73 @@ static int combine_figures(struct loop *loop, const struct own_figures *own,
     return 0;
 }
 
+static int prepare_groups(const struct loop *loop, size_t samples,
+                          struct measurement *out)
+{
+    const struct split_groups *groups = &loop->bench->file->groups;
+    bool is_whole = true;
+
+    for (int i = 0; i < groups->n; i++) {
+        memset(&out[i], 0, sizeof(out[i]));
+        out[i].times_us = calloc((size_t)groups->sizes[i], sizeof(*out->times_us));
+        if (loop->samples)
+            out[i].samples_us = calloc(samples, sizeof(*out->samples_us));
+        is_whole = is_whole && out[i].times_us && (!loop->samples || out[i].samples_us);
+    }
+    return is_whole ? 0 : -1;
+}
+
 static int prepare(struct loop *loop, struct measurement *out, struct error *err)
 {
-    const struct case_file *file = loop->bench->file;
-    bool has_samples = file->spec->timing == TIMING_ISOLATED || file->spec->per_iter;
-    size_t iters = (size_t)file->spec->iters;
+    const struct run_spec *spec = loop->bench->file->spec;
+    long iters = spec->iters ? spec->iters : most_iters(loop->bench);
+    size_t samples = (size_t)iters * (size_t)(spec->iters ? 1 : spec->samples.max);
     bool is_whole = true;
-    long replays = bench_replays(loop->bench);
 
-    if (has_samples) {
-        loop->samples = calloc(iters, sizeof(*loop->samples));
+    loop->iters = iters;
+    if (spec->timing == TIMING_ISOLATED || spec->per_iter) {
+        loop->samples = calloc(samples, sizeof(*loop->samples));
         is_whole = loop->samples != NULL;
     }
-    if (file->spec->per_iter && !loop->bench->backend->laps) {
-        loop->laps = calloc(iters + 1, sizeof(*loop->laps));
+    if (spec->per_iter && !loop->bench->backend->laps) {
+        loop->laps = calloc((size_t)iters + 1, sizeof(*loop->laps));
         is_whole = is_whole && loop->laps;
     }
-    for (int i = 0; i < file->groups.n; i++) {
-        size_t n = (size_t)file->groups.sizes[i];
-        memset(&out[i], 0, sizeof(out[i]));
-        out[i].iters =
-            file->spec->iters * file->spec->agg_iters * (replays > 0 ? replays : 1);
-        out[i].times_us = calloc(n, sizeof(*out->times_us));
-        if (has_samples)
-            out[i].samples_us = calloc(iters, sizeof(*out->samples_us));
-        is_whole = is_whole && out[i].times_us && (!has_samples || out[i].samples_us);
-    }
-    return is_whole ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
+    return !prepare_groups(loop, samples, out) && is_whole
+               ? 0
+               : error_set(err, ERROR_MEMORY, "samples: out of memory");
+}
+
+static int measure_blocks(struct loop *loop, struct measurement *out, struct error *err)
+{
+    struct blocks blocks;
+
+    int status = blocks_init(&blocks, loop->bench, err);
+    if (!status)
+        status = size_block(loop, err);
+    if (!status)
+        status = time_blocks(loop, &blocks, err);
+    if (!status)
+        status = blocks_figures(&blocks, out, err);
+    blocks_release(&blocks);
+    return status;
+}
+
+/* The timed calls behind each group's figures. */
+static void count_calls(const struct loop *loop, struct measurement *out)
+{
+    long replays = bench_replays(loop->bench);
+
+    for (int i = 0; i < loop->bench->file->groups.n; i++)
+        out[i].iters = loop->iters * loop->bench->file->spec->agg_iters *
+                       (replays > 0 ? replays : 1) *
+                       (out[i].n_blocks > 0 ? out[i].n_blocks : 1);
 }
 
 int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
                 struct error *err)
 {
     struct loop loop = {.bench = bench, .row = row, .call = row->call};
-    bool is_isolated = bench->file->spec->timing == TIMING_ISOLATED;
     struct own_figures own = {0};
 
     int status = prepare(&loop, out, err);
@@ -394,12 +530,15 @@ int measure_row(struct bench *bench, const struct bench_row *row, struct measure
         status = warm_up(&loop, &own.first_us, err);
         loop.fault = fault_at(bench, row->row.row);
     }
-    if (!status) {
-        status = is_isolated ? time_isolated(&loop, &own, err)
-                             : time_throughput(&loop, &own, err);
-    }
+    if (!status && bench->file->spec->iters)
+        status = time_block(&loop, &own, err);
     if (!status)
         status = combine_figures(&loop, &own, out, err);
+    if (!status && !bench->file->spec->iters)
+        status = measure_blocks(&loop, out, err);
+    count_calls(&loop, out);
+    if (!status && loop.has_graph)
+        bench->backend->graph->drop(bench->comm);
     if (!status && loop.samples)
         status = combine_samples(&loop, out, err);
     free(loop.samples);
@@ -411,5 +550,6 @@ void measurement_release(struct measurement *measurement)
 {
     free(measurement->times_us);
     free(measurement->samples_us);
+    free(measurement->blocks_us);
     memset(measurement, 0, sizeof(*measurement));
 }

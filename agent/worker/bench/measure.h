@@ -7,11 +7,18 @@
 struct measurement {
     long iters;                     /* timed calls behind the figures */
     double first_us;                /* the first call, slowest rank */
-    double mean_us, min_us, max_us; /* per call, over ranks */
+    double mean_us, min_us, max_us; /* per call, over ranks; of blocks, their median */
     double enqueue_us;              /* until a call had returned, mean over ranks */
     double *times_us;               /* per rank of the group */
     double *samples_us;             /* per iteration, slowest rank; NULL: not asked for */
     long n_samples;
+    /* Of a row whose calls were timed in blocks, else 0 and NULL. */
+    long n_blocks;
+    double *blocks_us; /* per call, mean over ranks, in the order of time */
+    double p5_us, p95_us;
+    bool has_interval; /* of the median */
+    double low_us, high_us;
+    bool is_noisy; /* it is wider than asked, or there is none */
 };
 
 /* Warm up and time the row, in all groups at once. A collective call; every rank gets the

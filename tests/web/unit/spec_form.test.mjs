@@ -175,7 +175,7 @@ test('choices, defaults and ranges of values are the server’s', () => {
     field('timing').options.map(option => option[2]), [undefined, 'isolated']);
   assert.deepEqual(
     field('in_place').options.map(option => option[2]), [undefined, true, false]);
-  assert.equal(field('iters').hint, '20');
+  assert.equal(field('iters').hint, 'auto');
   assert.equal(field('sizes_min').hint, '8');
   assert.ok(field('collectives').options.includes('alltoall'));
   assert.equal(field('nccl_stream').kind, 'choice');

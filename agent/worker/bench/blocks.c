@@ -1,0 +1,212 @@
+/* blocks.c - the blocks of a row, of all ranks */
+#include "agent/worker/bench/blocks.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/bench/stopping.h"
+#include "common/base/median.h"
+#include "common/base/order_stat.h"
+
+#define AT_ONCE 32 /* blocks of all ranks in one exchange */
+
+/* What a rank tells the others. */
+struct part {
+    double elapsed_s, is_idle;
+    double us[AT_ONCE], enqueue_us[AT_ONCE];
+};
+
+static const struct run_samples *rule_of(const struct blocks *blocks)
+{
+    return &blocks->bench->file->spec->samples;
+}
+
+int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err)
+{
+    size_t most = (size_t)bench->file->spec->samples.max;
+    size_t groups = (size_t)bench->file->groups.n;
+
+    memset(blocks, 0, sizeof(*blocks));
+    blocks->bench = bench;
+    blocks->own = calloc(2 * most, sizeof(*blocks->own));
+    blocks->us = calloc(groups * most, sizeof(*blocks->us));
+    blocks->enqueue_us = calloc(groups * most, sizeof(*blocks->enqueue_us));
+    blocks->shares = calloc((size_t)bench->file->world_size, sizeof(*blocks->shares));
+    blocks->is_idle = calloc(groups, sizeof(*blocks->is_idle));
+    blocks->scratch = calloc(most, sizeof(*blocks->scratch));
+    return blocks->own && blocks->us && blocks->enqueue_us && blocks->shares &&
+                   blocks->is_idle && blocks->scratch
+               ? 0
+               : error_set(err, ERROR_MEMORY, "blocks: out of memory");
+}
+
+void blocks_release(struct blocks *blocks)
+{
+    free(blocks->own);
+    free(blocks->us);
+    free(blocks->enqueue_us);
+    free(blocks->shares);
+    free(blocks->is_idle);
+    free(blocks->scratch);
+    memset(blocks, 0, sizeof(*blocks));
+}
+
+void blocks_add(struct blocks *blocks, double us, double enqueue_us)
+{
+    assert(blocks->n_own < rule_of(blocks)->max);
+    blocks->own[2 * blocks->n_own] = us;
+    blocks->own[2 * blocks->n_own + 1] = enqueue_us;
+    blocks->n_own++;
+}
+
+/* ---- What all ranks measured ---- */
+
+static double *of_group(const struct blocks *blocks, double *values, int group)
+{
+    return values + (size_t)group * (size_t)rule_of(blocks)->max;
+}
+
+static void take_means(struct blocks *blocks, const struct part *all, long n)
+{
+    const struct split_groups *groups = &blocks->bench->file->groups;
+
+    for (int rank = 0; rank < blocks->bench->file->world_size; rank++) {
+        int group = groups->of[rank];
+        double *us = of_group(blocks, blocks->us, group) + blocks->n;
+        double *enqueue_us = of_group(blocks, blocks->enqueue_us, group) + blocks->n;
+
+        for (long i = 0; i < n; i++) {
+            us[i] += all[rank].us[i] / groups->sizes[group];
+            enqueue_us[i] += all[rank].enqueue_us[i] / groups->sizes[group];
+        }
+    }
+}
+
+/* A block that took long counts no more than another. */
+static void take_shares(struct blocks *blocks, const struct part *all, long n)
+{
+    const struct split_groups *groups = &blocks->bench->file->groups;
+
+    for (int rank = 0; rank < blocks->bench->file->world_size; rank++) {
+        const double *us = of_group(blocks, blocks->us, groups->of[rank]) + blocks->n;
+
+        blocks->is_idle[groups->of[rank]] = all[rank].is_idle > 0;
+        for (long i = 0; i < n; i++)
+            blocks->shares[rank] += us[i] > 0 ? all[rank].us[i] / us[i] : 1;
+        if (all[rank].elapsed_s > blocks->elapsed_s)
+            blocks->elapsed_s = all[rank].elapsed_s;
+    }
+}
+
+static int share_part(struct blocks *blocks, struct part *mine, struct part *all,
+                      struct error *err)
+{
+    long left = blocks->n_own - blocks->n, n = left < AT_ONCE ? left : AT_ONCE;
+
+    for (long i = 0; i < n; i++) {
+        mine->us[i] = blocks->own[2 * (blocks->n + i)];
+        mine->enqueue_us[i] = blocks->own[2 * (blocks->n + i) + 1];
+    }
+    if (bench_allgather(blocks->bench, mine, sizeof(*mine), all, err))
+        return -1;
+    take_means(blocks, all, n);
+    take_shares(blocks, all, n);
+    blocks->n += n;
+    return 0;
+}
+
+int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s, struct error *err)
+{
+    struct part mine = {.elapsed_s = elapsed_s, .is_idle = is_idle ? 1 : 0};
+    struct part *all = calloc((size_t)blocks->bench->file->world_size, sizeof(*all));
+    int status = all ? 0 : error_set(err, ERROR_MEMORY, "blocks: out of memory");
+
+    while (!status && blocks->n < blocks->n_own)
+        status = share_part(blocks, &mine, all, err);
+    free(all);
+    return status;
+}
+
+/* ---- What follows ---- */
+
+/* A group's values in rising order; valid until the next call. */
+static const double *sorted_of(const struct blocks *blocks, double *values, int group)
+{
+    size_t n = (size_t)blocks->n;
+
+    memcpy(blocks->scratch, of_group(blocks, values, group), n * sizeof(*values));
+    order_stat_sort(blocks->scratch, n);
+    return blocks->scratch;
+}
+
+long blocks_wanted(const struct blocks *blocks)
+{
+    const struct run_samples *rule = rule_of(blocks);
+    int n_groups = blocks->n > 0 ? blocks->bench->file->groups.n : 0;
+    bool is_narrow = true;
+
+    for (int i = 0; is_narrow && i < n_groups; i++) {
+        const double *sorted = sorted_of(blocks, blocks->us, i);
+
+        is_narrow = blocks->is_idle[i] ||
+                    stopping_look(rule, sorted, (size_t)blocks->n).is_narrow;
+    }
+    return stopping_next(rule, is_narrow, blocks->n, blocks->elapsed_s);
+}
+
+static void fill_quantiles(const struct blocks *blocks, const double *sorted,
+                           struct measurement *out)
+{
+    size_t n = (size_t)blocks->n;
+    struct stopping_look look = stopping_look(rule_of(blocks), sorted, n);
+
+    out->mean_us = look.median;
+    out->has_interval = look.has_interval;
+    out->low_us = look.low;
+    out->high_us = look.high;
+    out->is_noisy = !look.is_narrow;
+    out->p5_us = order_stat_quantile(sorted, n, 0.05);
+    out->p95_us = order_stat_quantile(sorted, n, 0.95);
+}
+
+/* The ranks' shares of the blocks' times, applied to the median: so their mean is it. */
+static void fill_ranks(const struct blocks *blocks, int group, struct measurement *out)
+{
+    const struct split_groups *groups = &blocks->bench->file->groups;
+
+    for (int rank = 0; rank < blocks->bench->file->world_size; rank++) {
+        int place = groups->place[rank];
+        double us = out->mean_us * blocks->shares[rank] / (double)blocks->n;
+
+        if (groups->of[rank] != group)
+            continue;
+        out->times_us[place] = us;
+        out->min_us = place == 0 || us < out->min_us ? us : out->min_us;
+        out->max_us = place == 0 || us > out->max_us ? us : out->max_us;
+    }
+}
+
+static int fill_group(const struct blocks *blocks, int group, struct measurement *out)
+{
+    size_t n = (size_t)blocks->n;
+
+    out->blocks_us = calloc(n, sizeof(*out->blocks_us));
+    if (!out->blocks_us)
+        return -1;
+    memcpy(out->blocks_us, of_group(blocks, blocks->us, group), n * sizeof(*blocks->us));
+    out->n_blocks = blocks->n;
+    fill_quantiles(blocks, sorted_of(blocks, blocks->us, group), out);
+    out->enqueue_us = median_of_sorted(sorted_of(blocks, blocks->enqueue_us, group), n);
+    fill_ranks(blocks, group, out);
+    return 0;
+}
+
+int blocks_figures(const struct blocks *blocks, struct measurement *out,
+                   struct error *err)
+{
+    for (int i = 0; i < blocks->bench->file->groups.n; i++)
+        if (fill_group(blocks, i, &out[i]))
+            return error_set(err, ERROR_MEMORY, "blocks: out of memory");
+    return 0;
+}

@@ -1,0 +1,42 @@
+/* blocks.h - the blocks of a row that is timed until its median is known well enough:
+ * what all ranks have measured of each, and what follows
+ *
+ * Every rank keeps the same, so that all decide alike. */
+#ifndef RINGBENCH_WORKER_BLOCKS_H
+#define RINGBENCH_WORKER_BLOCKS_H
+
+#include "agent/worker/bench/bench_state.h"
+#include "agent/worker/bench/measure.h"
+
+struct blocks {
+    struct bench *bench;
+    long n;             /* shared so far */
+    double *own;        /* this rank's: time and enqueue time per call of each block */
+    long n_own;         /* of them, those beyond n included */
+    double *us;         /* by group, samples.max each: mean over its ranks */
+    double *enqueue_us; /* likewise */
+    double *shares;     /* by rank: sum over blocks of its time over its group's mean */
+    bool *is_idle;      /* by group: its row can't be run */
+    double *scratch;    /* samples.max of them */
+    double elapsed_s;   /* of the slowest rank */
+};
+
+int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err);
+void blocks_release(struct blocks *blocks);
+
+/* One more block of this rank, per call. */
+void blocks_add(struct blocks *blocks, double us, double enqueue_us);
+
+/* Exchange what was added; elapsed_s: since the first block began. A collective call. */
+int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s,
+                 struct error *err);
+
+/* How many blocks there are to be in all before the next look; n: enough, in every group.
+ */
+long blocks_wanted(const struct blocks *blocks);
+
+/* The figures of each group: out[group], whose arrays are there; first_us is left. */
+int blocks_figures(const struct blocks *blocks, struct measurement *out,
+                   struct error *err);
+
+#endif

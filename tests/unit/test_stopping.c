@@ -1,0 +1,147 @@
+/* test_stopping.c - a row ends when its median is known, and the interval that says so
+ * covers it however early it ended */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/bench/stopping.h"
+#include "common/base/order_stat.h"
+#include "tests/unit/seeded_noise.h"
+
+#define ROWS 4000
+#define BLOCKS_MAX 100
+
+static const struct run_samples usual = {.min = 8, .max = 100, .rel = 0.02, .max_s = 0.2};
+
+static void there_are_few_looks(void **state)
+{
+    static const struct {
+        struct run_samples rule;
+        long n;
+        double elapsed_s;
+        bool is_narrow;
+        long next;
+    } table[] = {
+        {{8, 100, 0.02, 0.2}, 0, 0, true, 8}, /* none yet: nothing is narrow */
+        {{8, 100, 0.02, 0.2}, 8, 0.01, true, 8},
+        {{8, 100, 0.02, 0.2}, 8, 0.01, false, 16},
+        {{8, 100, 0.02, 0.2}, 64, 0.1, false, 100},
+        {{8, 100, 0.02, 0.2}, 100, 0.1, false, 100},
+        {{8, 100, 0.02, 0.2}, 8, 0.2, false, 8}, /* no time for more */
+        {{8, 100, 0.02, 0.2}, 8, 0.19, false, 8},
+        {{8, 100, 0.02, 0.2}, 8, 0.1, false, 16}, /* as many as there is time for */
+        {{8, 100, 0.02, 0.2}, 8, 0.15, false, 10},
+        {{8, 100, 0.02, 0.2}, 8, 0, false, 16}, /* a clock that stands still */
+        {{5, 5, 0.02, 0.2}, 0, 0, false, 5},
+        {{5, 5, 0.02, 0.2}, 5, 0, false, 5},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        assert_int_equal(stopping_next(&table[i].rule, table[i].is_narrow, table[i].n,
+                                       table[i].elapsed_s),
+                         table[i].next);
+}
+
+static void each_look_has_its_share_of_the_error(void **state)
+{
+    static const struct run_samples once = {.min = 20, .max = 20, .rel = 0.02};
+
+    (void)state;
+    /* 8, 16, 32, 64, 100 */
+    assert_float_equal(stopping_level(&usual), 0.99, 1e-9);
+    assert_float_equal(stopping_level(&once), 0.95, 1e-9);
+}
+
+static void too_few_blocks_are_never_enough(void **state)
+{
+    static const double same[7] = {1, 1, 1, 1, 1, 1, 1};
+    struct stopping_look look = stopping_look(&usual, same, 7);
+
+    (void)state;
+    assert_false(look.has_interval);
+    assert_false(look.is_narrow);
+    assert_true(look.median == 1);
+    assert_true(stopping_look(&usual, same, 1).median == 1);
+}
+
+static void narrow_is_half_the_width_over_the_median(void **state)
+{
+    static const double values[] = {98, 100, 100, 100, 100, 100, 100, 102};
+    struct run_samples rule = usual;
+    struct stopping_look look = stopping_look(&rule, values, 8);
+
+    (void)state;
+    assert_true(look.low == 98 && look.high == 102 && look.is_narrow);
+    rule.rel = 0.0199;
+    assert_false(stopping_look(&rule, values, 8).is_narrow);
+}
+
+/* Blocks of a row until enough; whether the interval then has the median in it. */
+static bool row_covers(struct noise *noise, bool looks_always)
+{
+    double us[BLOCKS_MAX], sorted[BLOCKS_MAX], elapsed_s = 0;
+    struct stopping_look look = {.is_narrow = false};
+    long n = 0, wanted = stopping_next(&usual, false, 0, 0);
+
+    while (n < wanted) {
+        for (; n < wanted; n++) {
+            us[n] = noise_next(noise);
+            elapsed_s += us[n] * 0.002;
+        }
+        memcpy(sorted, us, sizeof(*us) * (size_t)n);
+        order_stat_sort(sorted, (size_t)n);
+        look = stopping_look(&usual, sorted, (size_t)n);
+        if (looks_always) {
+            look.has_interval =
+                order_stat_interval(sorted, (size_t)n, 0.95, &look.low, &look.high);
+            look.is_narrow = (look.high - look.low) / 2 <= usual.rel * look.median;
+        }
+        wanted = looks_always && !look.is_narrow && n < BLOCKS_MAX
+                     ? n + 1
+                     : stopping_next(&usual, look.is_narrow, n, elapsed_s);
+    }
+    return look.has_interval && look.low <= noise_median(noise) &&
+           noise_median(noise) <= look.high;
+}
+
+static int rows_covered(int shape, bool looks_always)
+{
+    struct noise noise = {.shape = (enum noise_shape)shape, .seed = 11};
+    int covered = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        covered += row_covers(&noise, looks_always);
+    return covered;
+}
+
+static void intervals_cover_after_an_early_end(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < NOISE_COUNT; shape++)
+        assert_in_range(rows_covered(shape, false), ROWS * 0.95, ROWS);
+}
+
+/* That there is something to avoid. */
+static void who_looks_always_stops_where_it_is_wrong(void **state)
+{
+    (void)state;
+    assert_in_range(rows_covered(NOISE_HEAVY, true), 0, ROWS * 0.935);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_are_few_looks),
+        cmocka_unit_test(each_look_has_its_share_of_the_error),
+        cmocka_unit_test(too_few_blocks_are_never_enough),
+        cmocka_unit_test(narrow_is_half_the_width_over_the_median),
+        cmocka_unit_test(intervals_cover_after_an_early_end),
+        cmocka_unit_test(who_looks_always_stops_where_it_is_wrong),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
