@@ -2,6 +2,7 @@
  * points, and how long a run of many events takes to open. Prints a table. */
 import {readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
+import {quick, startCluster} from '../../integration/lib/cluster.mjs';
 import {buildDir} from '../../integration/lib/fixture.mjs';
 import {openBrowser, whyNoBrowser} from '../lib/browser.mjs';
 import {FakeServer} from '../lib/fake_server.mjs';
@@ -28,6 +29,42 @@ async function timeOpen(page, url, ready) {
     times.push(performance.now() - start);
   }
   return middle(times);
+}
+
+/* Until a run of the real server shows its rows, with an empty cache and a full one;
+ * `latency`: ms that each request takes longer. */
+async function firstData(page, url, latency) {
+  const network = await page.context().newCDPSession(page);
+  const times = {cold: [], warm: []};
+  await network.send('Network.enable');
+  await network.send('Network.emulateNetworkConditions',
+    {offline: false, latency, downloadThroughput: -1, uploadThroughput: -1});
+  for (let i = 0; i < REPEATS; i += 1) {
+    await network.send('Network.clearBrowserCache');
+    for (const kind of ['cold', 'warm']) {
+      await page.goto('about:blank');
+      const start = performance.now();
+      await page.goto(url, {waitUntil: 'commit'});
+      await page.locator('table.figures tbody tr').first().waitFor();
+      times[kind].push(performance.now() - start);
+    }
+  }
+  await network.detach();
+  return `${middle(times.cold).toFixed(0)} / ${middle(times.warm).toFixed(0)} ms`;
+}
+
+async function realRun(page, report) {
+  const cleanups = [];
+  const {server} = await startCluster({after: one => cleanups.push(one)}, 1);
+  const {id} = await server.run(quick);
+  await server.runEnds(id);
+  for (const latency of [0, 150]) {
+    report.push([`first rows, ${latency} ms away, cold / warm`,
+      await firstData(page, `${server.url}/runs/${id}`, latency)]);
+  }
+  for (const cleanup of cleanups.reverse()) {
+    await cleanup();
+  }
 }
 
 /* One more row in a run of many: what a frame of the live page costs. */
@@ -124,6 +161,7 @@ const report = [
     `${(await timeOpen(page, `${server.url}/runs/rows100k`, '.pill.good')).toFixed(0)} ms`
   ]
 ];
+await realRun(page, report);
 await page.goto(`${server.url}/nowhere`);
 const {model, draw} = await redraw(page);
 report.push(['10,000 points, one more row to lines', `${model.toFixed(1)} ms`]);
