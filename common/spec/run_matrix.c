@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/clean_text.h"
 #include "common/base/env_policy.h"
 #include "common/spec/spec_value.h"
 
@@ -139,4 +140,24 @@ json_t *run_matrix_env(const struct run_spec *spec, size_t i)
         left %= span;
     }
     return env;
+}
+
+const char *run_matrix_env_text(json_t *env, char *out, size_t size)
+{
+    json_t *shown = clean_text_shown(env, false), *value;
+    const char *name;
+    size_t n = 0;
+
+    out[0] = '\0';
+    json_object_foreach (shown, name, value) {
+        const char *text = json_string_value(value);
+
+        if (n < size)
+            n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? ", " : " (", name,
+                                  text ? "=" : " unset", text ? text : "");
+    }
+    if (n > 0 && n + 1 < size)
+        snprintf(out + n, size - n, ")");
+    json_decref(shown);
+    return out;
 }

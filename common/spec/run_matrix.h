@@ -33,4 +33,7 @@ size_t run_matrix_combination(const struct run_spec *spec, size_t i);
 int run_matrix_repeat(const struct run_spec *spec, size_t i);
 json_t *run_matrix_env(const struct run_spec *spec, size_t i);
 
+/* A case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)"; "" where it has none. */
+const char *run_matrix_env_text(json_t *env, char *out, size_t size);
+
 #endif

@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/result/headline.h"
+#include "common/spec/run_matrix.h"
 #include "common/spec/run_spec.h"
 #include "server/render/table.h"
 
@@ -338,7 +339,7 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases <= 1 && attempt <= 1)
         return;
-    table_env(json_object_get(event, "env"), env, sizeof(env));
+    run_matrix_env_text(json_object_get(event, "env"), env, sizeof(env));
     snprintf(words, sizeof(words), "case %lld%s%s: %s%s%s", (long long)case_no, env,
              attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
              reason ? reason : "");

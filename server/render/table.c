@@ -7,6 +7,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
+#include "common/spec/run_matrix.h"
 
 #define ENV_TEXT_MAX 300
 
@@ -72,26 +73,6 @@ const char *table_unreal(const json_t *row)
     return json_get_bool(row, "emulated", false) ? "emulated" : NULL;
 }
 
-const char *table_env(json_t *env, char *out, size_t size)
-{
-    json_t *shown = clean_text_shown(env, false), *value;
-    const char *name;
-    size_t n = 0;
-
-    out[0] = '\0';
-    json_object_foreach (shown, name, value) {
-        const char *text = json_string_value(value);
-
-        if (n < size)
-            n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? ", " : " (", name,
-                                  text ? "=" : " unset", text ? text : "");
-    }
-    if (n > 0 && n + 1 < size)
-        snprintf(out + n, size - n, ")");
-    json_decref(shown);
-    return out;
-}
-
 /* "case 1 (NCCL_ALGO=Ring)" */
 static void put_case(const struct table *table, const json_t *row, struct buf *out)
 {
@@ -100,7 +81,7 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
     char env[ENV_TEXT_MAX];
 
     buf_printf(out, "case %lld%s", (long long)number,
-               table_env(json_object_get(item, "env"), env, sizeof(env)));
+               run_matrix_env_text(json_object_get(item, "env"), env, sizeof(env)));
 }
 
 /* Whether two rows stand under the same heading. */

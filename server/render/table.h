@@ -35,9 +35,6 @@ void table_flush(struct table *table, struct buf *out);
 /* Flush, and append nccl-tests' closing lines. Nothing if there was no row. */
 void table_end(struct table *table, struct buf *out);
 
-/* A case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)"; "" where it has none. */
-const char *table_env(json_t *env, char *out, size_t size);
-
 /* "simulated" or "emulated" where the row is not measured, else NULL. */
 const char *table_unreal(const json_t *row);
 
