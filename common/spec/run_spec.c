@@ -10,6 +10,7 @@
 #include "common/spec/program_schema.h"
 #include "common/spec/run_matrix.h"
 #include "common/spec/run_spec_parts.h"
+#include "common/spec/threshold.h"
 
 #define ENV_MAX 64
 #define PATH_BYTES_MAX 1024
@@ -35,10 +36,10 @@ static const char *redop_name_at(int i)
     return redop_name((enum redop)i);
 }
 
-static const struct spec_names collective_names = {collective_lookup, collective_name_at,
-                                                   COLLECTIVE_COUNT};
-static const struct spec_names dtype_names = {dtype_lookup, dtype_name_at, DTYPE_COUNT};
-static const struct spec_names redop_names = {redop_lookup, redop_name_at, REDOP_COUNT};
+const struct spec_names spec_collective_names = {collective_lookup, collective_name_at,
+                                                 COLLECTIVE_COUNT};
+const struct spec_names spec_dtype_names = {dtype_lookup, dtype_name_at, DTYPE_COUNT};
+const struct spec_names spec_redop_names = {redop_lookup, redop_name_at, REDOP_COUNT};
 
 static void parse_in_place(const struct spec_field *field, json_t *value,
                            struct run_spec *spec, const char *pointer,
@@ -121,10 +122,10 @@ static const struct spec_field table[] = {
     {"labels", "{}", 0, SPEC_JSON(labels, spec_check_labels)},
     {"priority", "0", 0, SPEC_INTEGER(priority, -1000, 1000)},
     {"backend", "\"auto\"", SPEC_MEASUREMENT, SPEC_CHOICE(backend, backends)},
-    {"collectives", "[\"all_reduce\"]", MEASURES, SPEC_LIST(collectives, &collective_names, 0)},
+    {"collectives", "[\"all_reduce\"]", MEASURES, SPEC_LIST(collectives, &spec_collective_names, 0)},
     {"sizes", "{\"min\":\"8\",\"max\":\"128M\",\"factor\":2}", MEASURES, SPEC_OWN(spec_sizes)},
-    {"dtypes", "[\"float32\"]", MEASURES, SPEC_LIST(dtypes, &dtype_names, 1)},
-    {"redops", "[\"sum\"]", MEASURES, SPEC_LIST(redops, &redop_names, 1)},
+    {"dtypes", "[\"float32\"]", MEASURES, SPEC_LIST(dtypes, &spec_dtype_names, 1)},
+    {"redops", "[\"sum\"]", MEASURES, SPEC_LIST(redops, &spec_redop_names, 1)},
     {"root", "0", MEASURES, SPEC_INTEGER(root, -1, 1 << 20)},
     {"in_place", "\"both\"", MEASURES, SPEC_OWN(in_place_kind)},
     {"iters", "\"auto\"", MEASURES, SPEC_WORD_OR_INTEGER(iters, auto_word, 1, 1000000)},
@@ -154,6 +155,7 @@ static const struct spec_field table[] = {
     {"nccl", "{}", SHAPES, SPEC_OWN(spec_nccl), .members = &spec_nccl_fields},
     {"share", "false", 0, SPEC_BOOLEAN(share)},
     {"fault", NULL, SPEC_CASE | SPEC_HIDDEN, SPEC_JSON(fault, spec_check_object)},
+    {"thresholds", "{}", 0, SPEC_JSON(thresholds, threshold_check)},
     {"timeout_s", "600", 0, SPEC_INTEGER(timeout_s, 1, 30 * 86400)},
     {"stall_s", "30", SPEC_CASE, SPEC_INTEGER(stall_s, 3, 86400)},
 };
@@ -221,6 +223,7 @@ static struct run_spec *parse(json_t *body, unsigned uses, struct problems *prob
     run_spec_check_nodes(spec, problems);
     run_spec_check_nccl(spec, problems);
     run_spec_check_ranks(spec, body, problems);
+    threshold_check_spec(spec, problems);
     if (problems->count > before) {
         run_spec_destroy(spec);
         return NULL;

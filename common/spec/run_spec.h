@@ -101,6 +101,7 @@ struct run_spec {
     struct nccl_options nccl;
     bool share;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
+    json_t *thresholds; /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
 };
 

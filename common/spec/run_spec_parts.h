@@ -10,6 +10,8 @@ extern const struct spec_kind spec_sizes, spec_split, spec_traffic, spec_control
 extern const struct spec_fields spec_nodes_fields, spec_nccl_fields, spec_control_fields,
     spec_samples_fields;
 
+extern const struct spec_names spec_collective_names, spec_dtype_names, spec_redop_names;
+
 spec_check spec_check_devices, spec_check_path;
 
 /* Add what does not go together. `body` is what was asked for. */

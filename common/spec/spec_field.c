@@ -340,6 +340,13 @@ void spec_fields_read(const struct spec_fields *fields, unsigned uses,
     }
 }
 
+/* Kinds of fields know the struct by its members' offsets alone. */
+void spec_fields_read_into(const struct spec_fields *fields, const json_t *object,
+                           void *into, const char *pointer, struct problems *problems)
+{
+    spec_fields_read(fields, 0, object, into, pointer, problems);
+}
+
 static bool is_known(const struct spec_fields *fields, const char *name)
 {
     for (size_t i = 0; i < fields->count; i++)

@@ -24,6 +24,7 @@ static const struct column run_columns[] = {
     {"OF", "rows_total", NULL, COLUMN_NUMBER},
     {"GB/S", "summary.headline.busbw_gbs", NULL, COLUMN_NUMBER},
     {"AT", "summary.headline.size", NULL, COLUMN_SIZE},
+    {"VERDICT", "verdict.answer", NULL, COLUMN_TEXT},
     {"WHAT", "program", "collectives", COLUMN_TEXT},
     {"NAME", "name", NULL, COLUMN_TEXT},
     {NULL, NULL, NULL, COLUMN_TEXT},

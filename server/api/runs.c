@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/analysis/gate.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
 #include "server/api/lookup.h"
@@ -105,6 +106,8 @@ static void finish_item(struct api *api, json_t *runs, size_t index)
     json_object_del(run, "cases");
     json_object_del(run, "machines");
     json_object_del(run, "elapsed");
+    if (json_object_get(run, "verdict"))
+        json_object_set_new(run, "verdict", gate_brief(json_object_get(run, "verdict")));
 }
 
 static void on_list(void *arg, const struct error *err, json_t *result)

@@ -166,22 +166,28 @@ static void put_in_line(struct buf *out, const char *words)
         buf_append(out, *words == '\n' ? " " : words, 1);
 }
 
-/* The last line. A reason is kept on that line, so that `tail -1` has all of it. */
-static void put_end(struct run_text *text, const char *state, const char *reason,
-                    int64_t time_ms, struct buf *out)
+/* What each check of the run came to. */
+static void put_checks(const json_t *verdict, struct buf *out)
+{
+    const json_t *checks =
+        json_object_get(json_object_get(verdict, "evidence"), "checks");
+
+    for (size_t i = 0; i < json_array_size(checks); i++) {
+        const json_t *check = json_array_get(checks, i);
+
+        buf_printf(out, "# check %s: %s: ", json_get_str(check, "check", "?"),
+                   json_get_str(check, "answer", "?"));
+        put_in_line(out, json_get_str(check, "sentence", ""));
+        buf_append_str(out, "\n");
+    }
+}
+
+/* What was measured. */
+static void put_count(const struct run_text *text, int64_t time_ms, struct buf *out)
 {
     double seconds = (double)(time_ms - text->started_ms) / 1e3;
     char headline[HEADLINE_TEXT_MAX];
 
-    table_end(&text->table, out);
-    text->has_ended = true;
-    if (strcmp(state, "completed") != 0) {
-        buf_printf(out, "%s: ", state);
-        put_in_line(out, reason ? reason : "no reason given");
-        buf_append_str(out, "\n");
-        return;
-    }
-    buf_append_str(out, "completed: ");
     if (text->rows || (!text->figures && !text->is_program))
         buf_printf(out, "%llu rows%s", (unsigned long long)text->rows,
                    text->figures ? " and " : "");
@@ -199,10 +205,33 @@ static void put_end(struct run_text *text, const char *state, const char *reason
     if (text->wrong)
         buf_printf(out, ", %llu wrong element%s", (unsigned long long)text->wrong,
                    text->wrong == 1 ? "" : "s");
-    if (reason) {
+}
+
+/* The last line. Reason and verdict are kept on that line, so that `tail -1` has all of
+ * it. */
+static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
+                    struct buf *out)
+{
+    const char *state = json_get_str(event, "state", "?");
+    const char *reason = json_get_str(event, "reason", NULL);
+    const json_t *verdict = json_object_get(event, "verdict");
+    bool is_completed = strcmp(state, "completed") == 0;
+
+    table_end(&text->table, out);
+    put_checks(verdict, out);
+    text->has_ended = true;
+    buf_printf(out, "%s: ", state);
+    if (is_completed)
+        put_count(text, time_ms, out);
+    if (is_completed && reason)
         buf_append_str(out, " (");
-        put_in_line(out, reason);
+    if (reason || !is_completed)
+        put_in_line(out, reason ? reason : "no reason given");
+    if (is_completed && reason)
         buf_append_str(out, ")");
+    if (verdict) {
+        buf_printf(out, "; verdict: %s: ", json_get_str(verdict, "answer", "?"));
+        put_in_line(out, json_get_str(verdict, "sentence", ""));
     }
     buf_append_str(out, "\n");
 }
@@ -217,7 +246,7 @@ static void take_state(struct run_text *text, const json_t *event, int64_t time_
     if (strcmp(state, "rendezvous") == 0 && text->started_ms == 0)
         text->started_ms = time_ms;
     if (is_final(state)) {
-        put_end(text, state, reason, time_ms, out);
+        put_end(text, event, time_ms, out);
         return;
     }
     /* The same state with the same reason says nothing new. */

@@ -138,6 +138,11 @@ void active_run_free(struct active_run *active)
     free(active);
 }
 
+bool active_run_is_over(const struct active_run *active)
+{
+    return active->is_judged || run_has_ended(active->run);
+}
+
 void active_run_unref(struct active_run *active)
 {
     if (--active->pending > 0 || !run_has_ended(active->run))

@@ -27,7 +27,7 @@ static int choose(const struct scheduler *scheduler, const struct run_spec *spec
     if (!reserved)
         return -1;
     for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (!run_has_ended(scheduler->runs[i]->run))
+        if (!active_run_is_over(scheduler->runs[i]))
             reserve_placed(scheduler, scheduler->runs[i], reserved);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         const struct run *run = scheduler->runs[i]->run;

@@ -127,6 +127,7 @@ void run_destroy(struct run *run)
     free(run->reason);
     free(run->backend);
     json_decref(run->curve);
+    json_decref(run->verdict);
     headline_release(&run->headline);
     free(run->pace);
     run_metrics_release(&run->metrics);
@@ -184,8 +185,11 @@ static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
     replace_text(&run->reason, json_get_str(body, "reason", NULL));
     if (state == RUN_RENDEZVOUS && !run->started_ms)
         run->started_ms = time_ms;
-    if (run_has_ended(run))
-        run->ended_ms = time_ms;
+    if (!run_has_ended(run))
+        return;
+    run->ended_ms = time_ms;
+    json_decref(run->verdict);
+    run->verdict = json_incref(json_object_get(body, "verdict"));
 }
 
 /* How the ranks of the nodes go together, and how many rows that makes. */

@@ -91,6 +91,7 @@ struct run {
     uint64_t wrong;
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
+    json_t *verdict;   /* on the checks of its spec, once it has ended; or NULL */
     json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
     struct pace *pace; /* NULL until a case began */
 };

@@ -1,6 +1,7 @@
 /* run_json.c - a run as docs/api.md shows it */
 #include "common/base/clock.h"
 #include "common/spec/run_matrix.h"
+#include "server/analysis/gate.h"
 #include "server/runs/run.h"
 
 static json_t *time_json(int64_t ms)
@@ -133,5 +134,9 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));
+    if (run->verdict)
+        json_object_set_new(out, "verdict",
+                            form == RUN_BRIEF ? gate_brief(run->verdict)
+                                              : json_incref(run->verdict));
     return out;
 }

@@ -14,6 +14,7 @@
 #include "server/runs/live_case.h"
 #include "server/runs/node_log.h"
 #include "server/runs/reserve.h"
+#include "server/runs/run_end.h"
 #include "server/runs/state.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -31,49 +32,6 @@
 
 /* ---- A run's end ---- */
 
-/* Agents that came for one run leave after it. */
-static void dismiss_nodes(struct active_run *active)
-{
-    const struct run *run = active->run;
-
-    for (size_t i = 0; i < run->n_nodes; i++) {
-        struct node *node = node_find(&active->scheduler->nodes, run->nodes[i].name);
-
-        if (node && node->state == NODE_ALIVE && node->once)
-            node_command(node, json_pack("{s:s, s:s}", "type", "leave", "reason",
-                                         "its one run has ended"));
-    }
-}
-
-/* What it took says something of the next ones. */
-static void remember(const struct active_run *active)
-{
-    json_t *doc = NULL;
-
-    if (active->run->state == RUN_COMPLETED)
-        doc = run_to_json(active->run, RUN_WHOLE);
-    if (doc)
-        history_add(active->scheduler->history, doc);
-    json_decref(doc);
-}
-
-static void end_run(struct active_run *active, enum run_state state, const char *reason)
-{
-    struct scheduler_counters *counters = &active->scheduler->counters;
-
-    if (state == RUN_COMPLETED)
-        counters->runs_completed++;
-    else if (state == RUN_FAILED)
-        counters->runs_failed++;
-    else
-        counters->runs_cancelled++;
-    log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
-             reason ? reason : "");
-    emit_state(active, state, reason);
-    remember(active);
-    dismiss_nodes(active);
-}
-
 /* Every case has ended: what the run came to. */
 static void conclude(struct active_run *active)
 {
@@ -83,7 +41,7 @@ static void conclude(struct active_run *active)
     char reason[1000];
 
     if (active->is_cancelling) {
-        end_run(active, RUN_CANCELLED, active->cancel_reason);
+        run_end(active, RUN_CANCELLED, active->cancel_reason);
         return;
     }
     for (size_t i = 0; i < run->n_cases; i++) {
@@ -93,13 +51,13 @@ static void conclude(struct active_run *active)
         first = first ? first : run->cases[i].reason;
     }
     if (failed == 0) {
-        end_run(active, RUN_COMPLETED, NULL);
+        run_end(active, RUN_COMPLETED, NULL);
     } else if (run->n_cases == 1) {
-        end_run(active, RUN_FAILED, first);
+        run_end(active, RUN_FAILED, first);
     } else {
         snprintf(reason, sizeof(reason), "%zu of %zu cases failed: %.900s", failed,
                  run->n_cases, first ? first : "");
-        end_run(active, RUN_FAILED, reason);
+        run_end(active, RUN_FAILED, reason);
     }
 }
 
@@ -182,7 +140,7 @@ static void tick_placed(struct active_run *active, int64_t now_ns)
     }
     if (active->live)
         live_case_tick(active->live, now_ns);
-    if (active->live || run_has_ended(active->run))
+    if (active->live || active_run_is_over(active))
         return;
     if (active->is_cancelling)
         skip_cases(active, CASE_CANCELLED, active->cancel_reason);
@@ -263,7 +221,7 @@ static bool has_waited_enough(struct active_run *active, bool is_missing, int64_
 static void fail_waiting(struct active_run *active, const char *reason)
 {
     skip_cases(active, CASE_SKIPPED, reason);
-    end_run(active, RUN_FAILED, reason);
+    run_end(active, RUN_FAILED, reason);
 }
 
 static void wait_for_nodes(struct active_run *active, const struct placement *placement,
@@ -286,7 +244,7 @@ static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_
 
     if (active->is_cancelling) {
         skip_cases(active, CASE_CANCELLED, active->cancel_reason);
-        end_run(active, RUN_CANCELLED, active->cancel_reason);
+        run_end(active, RUN_CANCELLED, active->cancel_reason);
         return;
     }
     if (placement_choose(active->run->spec, &scheduler->nodes, reserved, &placement))
@@ -351,9 +309,9 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
 static bool any_waits(const struct scheduler *scheduler)
 {
     for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct run *run = scheduler->runs[i]->run;
+        const struct active_run *active = scheduler->runs[i];
 
-        if (!run_has_ended(run) && run->n_nodes == 0)
+        if (!active_run_is_over(active) && active->run->n_nodes == 0)
             return true;
     }
     return false;
@@ -370,16 +328,16 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 
-        if (run_has_ended(active->run) || active->run->n_nodes == 0)
+        if (active_run_is_over(active) || active->run->n_nodes == 0)
             continue;
         tick_placed(active, now_ns);
-        if (has_waiting && !run_has_ended(active->run))
+        if (has_waiting && !active_run_is_over(active))
             reserve_placed(scheduler, active, reserved);
     }
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 
-        if (!run_has_ended(active->run) && active->run->n_nodes == 0)
+        if (!active_run_is_over(active) && active->run->n_nodes == 0)
             tick_waiting(active, reserved, now_ns);
         has_live = has_live || active->live != NULL;
     }

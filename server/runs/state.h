@@ -21,6 +21,7 @@ struct active_run {
     int64_t deadline_ns;    /* of the whole run, once started */
     int64_t nodes_until_ns; /* how long the next case waits for the run's own nodes */
     bool is_cancelling;
+    bool is_judged; /* its cases have ended; what its checks say is being found out */
     char *cancel_reason;
 };
 
@@ -74,6 +75,9 @@ void emit_message(struct active_run *active, const char *level, const char *form
 struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
 struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
 void active_run_free(struct active_run *active);
+
+/* Nothing more will happen in it, though its end may not have been told yet. */
+bool active_run_is_over(const struct active_run *active);
 
 /* Drop a reference that `pending` counted. */
 void active_run_unref(struct active_run *active);

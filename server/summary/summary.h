@@ -67,6 +67,7 @@ struct summary_figure {
                     of the label that x stands for, or null, and "labels": an object of
                     those that are no numbers */
     uint64_t count;
+    uint64_t skipped; /* results with a reason in place of a value */
     double mean, median, min, max, last;
     struct summary_value *values; /* perhaps not all; the least and the greatest always */
     size_t n_values;

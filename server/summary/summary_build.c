@@ -172,7 +172,13 @@ static int add_figure(struct lines *lines, const struct summary_line_key *key,
 {
     struct line *line = line_of(lines, key);
 
-    return line ? add_sample(lines, line, record->value, record->x) : -1;
+    if (!line)
+        return -1;
+    if (record->flags & RESULT_SKIPPED) {
+        line->point.skipped++;
+        return 0;
+    }
+    return add_sample(lines, line, record->value, record->x);
 }
 
 int summary_builder_add(struct summary_builder *builder,
@@ -195,12 +201,8 @@ int summary_builder_add(struct summary_builder *builder,
         key.combination = c->combination;
     }
     builder->results++;
-    if (record->flags & RESULT_FIGURE) {
-        /* A figure has no place of its own to be missing at. */
-        return record->flags & RESULT_SKIPPED
-                   ? 0
-                   : add_figure(&builder->figures, &key, record);
-    }
+    if (record->flags & RESULT_FIGURE)
+        return add_figure(&builder->figures, &key, record);
     key.size = record->size;
     if (query->by == SUMMARY_BY_CYCLE)
         key.cycle = record->cycle;
@@ -469,6 +471,7 @@ static int make_figure(const struct summary_builder *builder, const struct line 
     figure->case_no = line->key.case_no;
     figure->rank = line->key.rank;
     figure->key = json_incref(builder->keys[line->key.key]);
+    figure->skipped = line->point.skipped;
     sum_figure(figure, samples, line->n_samples, scratch);
     figure->n_values = thin_choose(&thin, most, kept);
     for (size_t i = 0; i < figure->n_values; i++) {
@@ -481,6 +484,17 @@ static int make_figure(const struct summary_builder *builder, const struct line 
     return 0;
 }
 
+/* A figure that never had a value has no place of its own to be missing at. */
+static void drop_empty(struct lines *lines)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < lines->n; i++)
+        if (lines->items[i].n_samples > 0)
+            lines->items[n++] = lines->items[i];
+    lines->n = n;
+}
+
 static int finish_figures(struct summary_builder *builder, struct summary *summary)
 {
     struct lines *lines = &builder->figures;
@@ -490,6 +504,7 @@ static int finish_figures(struct summary_builder *builder, struct summary *summa
 
     if (sort_samples(lines))
         return -1;
+    drop_empty(lines);
     summary->figures_total = lines->n;
     most = lines_shown(lines->n, lines->n_samples, builder->query.points);
     summary->figures = calloc(most + 1, sizeof(*summary->figures));

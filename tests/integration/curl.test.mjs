@@ -92,8 +92,8 @@ test('lists are columns for who asks for text', limit, async (t) => {
   const columns = [...head.matchAll(/\S+ */g)].map(({ index }) => index);
   for (const column of columns.slice(1, 3)) assert.match(nodes[0].slice(column - 1), /^ \S/);
   const [heading, last, more] = await list('runs?limit=1');
-  assert.match(heading, /^ID +STATE +CREATED +BACKEND +RANKS +DONE +OF +GB\/S +AT +WHAT +NAME$/);
-  assert.match(last, new RegExp(`^${runs[2].id} +completed +\\S+Z +host +2 +4 +4 +\\S+ +4K +all_reduce +third$`));
+  assert.match(heading, /^ID +STATE +CREATED +BACKEND +RANKS +DONE +OF +GB\/S +AT +VERDICT +WHAT +NAME$/);
+  assert.match(last, new RegExp(`^${runs[2].id} +completed +\\S+Z +host +2 +4 +4 +\\S+ +4K +- +all_reduce +third$`));
   const [, cursor] = more.match(/^# there is more: cursor=(\S+)$/);
   assert.match((await list(`runs?limit=1&cursor=${cursor}`))[1], new RegExp(`^${runs[1].id} .* second$`));
   assert.match((await list('programs'))[0], /^NAME +RANKS\/NODE +PARAMETERS +METRICS +NODES +DESCRIPTION$/);

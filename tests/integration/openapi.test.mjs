@@ -84,6 +84,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     { ...quick, repeats: 2, timing: 'isolated', in_place: false, root: -1, collectives: ['broadcast'] },
     { ...quick, nodes: { names: ['nobody'], wait_s: 0 } },
     { ...quick, sizes: ['1T'] },
+    { ...quick, thresholds: { a: { figure: 'time_us', max: 1e9, size: 8 }, b: { figure: 'ranks', min: 1, max: 1 } } },
     { ...quick, split: 'node', collectives: ['alltoallv', 'hypercube'], traffic: { spread: 0 } },
   ];
   for (const spec of specs) {
@@ -106,6 +107,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     for (const query of ['', '?format=text', '?case=0&rank=1&limit=1']) {
       await api.call('GET', `${at}/logs${query}`);
     }
+    for (const query of ['', '?wait=100', '?format=text']) await api.call('GET', `${at}/verdict${query}`);
     await api.call('GET', `${at}/report.html`);
     await api.call('GET', at);
     await api.call('POST', `${at}/cancel`);
@@ -137,7 +139,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   }
   for (const [status, target, headers] of [
     [404, '/api/v1/nodes/nobody'], [404, '/api/v1/runs/nothing'], [404, '/api/v1/runs/nothing/events'],
-    [404, '/api/v1/runs/nothing/summary'],
+    [404, '/api/v1/runs/nothing/summary'], [404, '/api/v1/runs/nothing/verdict'],
     [400, '/api/v1/runs?limit=0'], [400, '/api/v1/runs?cursor=x'], [422, '/api/v1/runs?state=x'],
     [422, '/api/v1/runs?label=x'],
   ]) assert.equal((await api.call('GET', target, { headers })).status, status, target);

@@ -1,5 +1,5 @@
 foreach(noun buf clean_text clock collective error headline ids json_util options order_stat problem row_fields
-        run_spec run_spec_memory secret_file series spec_docs units utf8 variables)
+        run_spec run_spec_memory secret_file series spec_docs threshold units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
 foreach(noun collective headline units)

@@ -12,6 +12,7 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/spec_field.h"
+#include "common/spec/threshold.h"
 
 struct docs {
     json_t *schemas;
@@ -121,8 +122,8 @@ static void check_schema(const struct docs *docs, const struct spec_field *field
     json_t *words = words_of(field), *said = json_object_get(schema, "default");
     const json_t *number = of_type(schema, "integer");
     const json_t *items = json_object_get(schema, "items");
-    const json_t *listed =
-        json_object_get(field->names ? items : of_type(schema, "string"), "enum");
+    const json_t *listed = json_object_get(
+        field->names && items ? items : of_type(schema, "string"), "enum");
     const char *type = json_get_str(schema, "type", "");
 
     require(usual ? json_equal(said, usual) : !said, place, field, "default");
@@ -187,6 +188,8 @@ static void the_api_describes_every_field(void **state)
 
     check_fields(docs, run_spec_fields(), json_object_get(docs->schemas, "RunSpec"),
                  "RunSpec");
+    check_fields(docs, threshold_fields(), json_object_get(docs->schemas, "Threshold"),
+                 "Threshold");
 }
 
 /* The rule that a run has a program or what belongs to a measurement. */

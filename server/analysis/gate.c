@@ -1,0 +1,291 @@
+/* gate.c - whether a run kept what its spec asks for */
+#include "server/analysis/gate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/gate_check.h"
+
+/* ---- What checks share ---- */
+
+void gate_not_evaluated(struct gate_check *check, const char *format, ...)
+{
+    va_list args;
+
+    check->answer = VERDICT_NOT_EVALUATED;
+    va_start(args, format);
+    vsnprintf(check->sentence, sizeof(check->sentence), format, args);
+    va_end(args);
+}
+
+bool gate_is_within(const struct threshold *threshold, double value)
+{
+    return value >= threshold->min && value <= threshold->max;
+}
+
+static double share_of(double distance, double bound)
+{
+    return bound != 0.0 ? distance / fabs(bound) : distance;
+}
+
+double gate_room(const struct threshold *threshold, double value)
+{
+    double below = isfinite(threshold->min)
+                       ? share_of(value - threshold->min, threshold->min)
+                       : HUGE_VAL;
+    double above = isfinite(threshold->max)
+                       ? share_of(threshold->max - value, threshold->max)
+                       : HUGE_VAL;
+
+    return below < above ? below : above;
+}
+
+const char *gate_number_text(double value, char out[32])
+{
+    snprintf(out, 32, fabs(value) >= 1000.0 && fabs(value) < 1e15 ? "%.0f" : "%.4g",
+             value);
+    return out;
+}
+
+const char *gate_bounds_text(const struct threshold *threshold, const char *unit,
+                             char out[GATE_TEXT_MAX])
+{
+    char min[32], max[32];
+
+    gate_number_text(threshold->min, min);
+    gate_number_text(threshold->max, max);
+    if (isinf(threshold->max))
+        snprintf(out, GATE_TEXT_MAX, "at least %s%s", min, unit);
+    else if (isinf(threshold->min))
+        snprintf(out, GATE_TEXT_MAX, "at most %s%s", max, unit);
+    else if (threshold->min < threshold->max)
+        snprintf(out, GATE_TEXT_MAX, "from %s to %s%s", min, max, unit);
+    else
+        snprintf(out, GATE_TEXT_MAX, "exactly %s%s", min, unit);
+    return out;
+}
+
+json_t *gate_evidence(const struct threshold *threshold, double value)
+{
+    json_t *out = json_pack("{s:s}", "figure", threshold_figure_name(threshold->figure));
+
+    if (isfinite(threshold->min))
+        json_object_set_new(out, "min", json_real(threshold->min));
+    if (isfinite(threshold->max))
+        json_object_set_new(out, "max", json_real(threshold->max));
+    if (isfinite(value))
+        json_object_set_new(out, "value", json_real(value));
+    return out;
+}
+
+/* ---- Checks of the run as a whole ---- */
+
+static void check_completed(const struct gate_run *run, struct gate_check *check)
+{
+    const json_t *cases = json_object_get(json_object_get(run->doc, "summary"), "cases");
+    int64_t done = json_get_int(run->doc, "rows_done", 0);
+    int64_t total = json_get_int(run->doc, "rows_total", 0);
+
+    if (strcmp(run->state, "completed") != 0) {
+        gate_not_evaluated(check, "the run %s%s: %s",
+                           strcmp(run->state, "failed") == 0 ? "" : "was ", run->state,
+                           run->reason ? run->reason : "no reason given");
+        /* Nothing says so of a run that was stopped, or found no nodes. */
+        if (strcmp(run->state, "failed") == 0 && json_get_int(cases, "failed", 0) > 0)
+            check->answer = VERDICT_FAIL;
+    } else if (done < total) {
+        gate_not_evaluated(check, "%lld of %lld rows are there", (long long)done,
+                           (long long)total);
+    } else {
+        snprintf(check->sentence, sizeof(check->sentence), "the run completed");
+    }
+}
+
+static void check_ranks(const struct gate_run *run, const struct threshold *threshold,
+                        struct gate_check *check)
+{
+    int64_t ranks = json_get_int(run->doc, "world_size", 0);
+    char bounds[GATE_TEXT_MAX];
+
+    if (ranks <= 0) {
+        gate_not_evaluated(check, "the run found no nodes");
+        return;
+    }
+    check->answer =
+        gate_is_within(threshold, (double)ranks) ? VERDICT_PASS : VERDICT_FAIL;
+    check->evidence = gate_evidence(threshold, (double)ranks);
+    snprintf(check->sentence, sizeof(check->sentence), "%lld rank%s, %s asked",
+             (long long)ranks, ranks == 1 ? "" : "s",
+             gate_bounds_text(threshold, "", bounds));
+}
+
+/* Of rows that were checked at all. */
+static bool any_checked(const struct summary *summary)
+{
+    for (size_t i = 0; summary && i < summary->n_series; i++)
+        if (summary->series[i].wrong >= 0)
+            return true;
+    return false;
+}
+
+static void check_wrong(const struct gate_run *run, const struct threshold *threshold,
+                        struct gate_check *check)
+{
+    int64_t wrong = json_get_int(json_object_get(run->doc, "summary"), "wrong", 0);
+    bool is_within = gate_is_within(threshold, (double)wrong);
+    char bounds[GATE_TEXT_MAX];
+
+    /* What was seen stands, whatever became of the run. */
+    if (is_within && strcmp(run->state, "completed") != 0) {
+        gate_not_evaluated(check, "the run %s", run->state);
+        return;
+    }
+    if (is_within && !any_checked(run->summary)) {
+        gate_not_evaluated(check, "no row was checked");
+        return;
+    }
+    check->answer = is_within ? VERDICT_PASS : VERDICT_FAIL;
+    check->evidence = gate_evidence(threshold, (double)wrong);
+    snprintf(check->sentence, sizeof(check->sentence), "%lld wrong element%s, %s asked",
+             (long long)wrong, wrong == 1 ? "" : "s",
+             gate_bounds_text(threshold, "", bounds));
+}
+
+static void check_threshold(const struct gate_run *run, const struct threshold *threshold,
+                            struct gate_check *check)
+{
+    if (threshold->figure == THRESHOLD_RANKS)
+        check_ranks(run, threshold, check);
+    else if (threshold->figure == THRESHOLD_WRONG)
+        check_wrong(run, threshold, check);
+    else if (strcmp(run->state, "completed") != 0)
+        gate_not_evaluated(check, "the run %s", run->state);
+    else if (!run->summary)
+        gate_not_evaluated(check, "the run's results can't be read");
+    else if (run->summary->results < (uint64_t)json_get_int(run->doc, "rows_done", 0))
+        gate_not_evaluated(check, "some of the run's results can't be read");
+    else if (threshold->figure == THRESHOLD_METRIC)
+        gate_check_metric(run, threshold, check);
+    else
+        gate_check_rows(run, threshold, check);
+}
+
+/* ---- All of them ---- */
+
+/* What the checks come to together. */
+struct tally {
+    json_t *checks;
+    size_t n[VERDICT_ANSWERS];
+    const char *first[VERDICT_ANSWERS]; /* name and sentence of the first of each */
+    const char *why[VERDICT_ANSWERS];
+};
+
+static void add(struct tally *tally, const char *name, struct gate_check *check)
+{
+    json_t *item = json_pack("{s:s, s:s, s:o}", "check", name, "answer",
+                             verdict_answer_name(check->answer), "sentence",
+                             json_clean_string(check->sentence));
+
+    if (check->evidence)
+        json_object_update(item, check->evidence);
+    json_decref(check->evidence);
+    json_array_append_new(tally->checks, item);
+    if (tally->n[check->answer]++ == 0) {
+        tally->first[check->answer] = json_get_str(item, "check", "");
+        tally->why[check->answer] = json_get_str(item, "sentence", "");
+    }
+}
+
+static void add_thresholds(struct tally *tally, const struct gate_run *run)
+{
+    json_t *thresholds = json_object_get(json_object_get(run->doc, "spec"), "thresholds");
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (thresholds, name, value) {
+        struct gate_check check = {.answer = VERDICT_PASS};
+        struct threshold threshold;
+        struct problems problems;
+
+        problems_init(&problems);
+        if (threshold_read(name, value, &threshold, "", &problems))
+            check_threshold(run, &threshold, &check);
+        else
+            gate_not_evaluated(&check, "this server does not know such a check");
+        problems_release(&problems);
+        add(tally, name, &check);
+    }
+}
+
+static const char *unreal(const json_t *doc)
+{
+    if (strcmp(json_get_str(doc, "backend", ""), "sim") == 0)
+        return " (simulated)";
+    return json_get_bool(doc, "emulated", false) ? " (emulated)" : "";
+}
+
+static json_t *conclude(const struct tally *tally, const struct gate_run *run)
+{
+    static const char *const verbs[] = {
+        [VERDICT_FAIL] = "failed", [VERDICT_NOT_EVALUATED] = "could not be evaluated"};
+    enum verdict_answer answer = VERDICT_PASS;
+    size_t n = json_array_size(tally->checks);
+    char sentence[GATE_SENTENCE_MAX + 200];
+    json_t *clean, *verdict;
+
+    if (tally->n[VERDICT_FAIL] > 0)
+        answer = VERDICT_FAIL;
+    else if (tally->n[VERDICT_NOT_EVALUATED] > 0)
+        answer = VERDICT_NOT_EVALUATED;
+    if (answer != VERDICT_PASS) {
+        snprintf(sentence, sizeof(sentence), "%zu of %zu checks %s: %s: %s%s",
+                 tally->n[answer], n, verbs[answer], tally->first[answer],
+                 tally->why[answer], unreal(run->doc));
+    } else if (!gate_is_asked(json_object_get(run->doc, "spec"))) {
+        answer = VERDICT_NOT_EVALUATED;
+        snprintf(sentence, sizeof(sentence), "the run's spec asks for no checks");
+    } else {
+        snprintf(sentence, sizeof(sentence), "all %zu checks passed%s", n,
+                 unreal(run->doc));
+    }
+    /* It may have been cut within a character. */
+    clean = json_clean_string(sentence);
+    verdict = verdict_json(VERDICT_GATE, answer, clean ? json_string_value(clean) : "",
+                           json_pack("{s:O}", "checks", tally->checks));
+    json_decref(clean);
+    return verdict;
+}
+
+bool gate_is_asked(const json_t *spec)
+{
+    return json_object_size(json_object_get(spec, "thresholds")) > 0;
+}
+
+bool gate_needs_results(const json_t *spec, const char *state)
+{
+    return gate_is_asked(spec) && strcmp(state, "completed") == 0;
+}
+
+json_t *gate_judge(const struct gate_run *run)
+{
+    struct tally tally = {.checks = json_array()};
+    struct gate_check completed = {.answer = VERDICT_PASS};
+    json_t *verdict;
+
+    check_completed(run, &completed);
+    add(&tally, "completed", &completed);
+    add_thresholds(&tally, run);
+    verdict = conclude(&tally, run);
+    json_decref(tally.checks);
+    return verdict;
+}
+
+json_t *gate_brief(const json_t *verdict)
+{
+    return json_pack("{s:O?, s:O?, s:O?}", "kind", json_object_get(verdict, "kind"),
+                     "answer", json_object_get(verdict, "answer"), "sentence",
+                     json_object_get(verdict, "sentence"));
+}

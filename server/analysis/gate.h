@@ -1,0 +1,33 @@
+/* gate.h - whether a run kept what its spec asks for: each check passes, fails, or is not
+ * evaluated, which is never a pass. Plain functions of the run's document and of what its
+ * results add up to; docs/gates.md is the page of its users. */
+#ifndef RINGBENCH_SERVER_ANALYSIS_GATE_H
+#define RINGBENCH_SERVER_ANALYSIS_GATE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "server/summary/summary.h"
+
+/* A run that has ended, or is about to. All is borrowed. */
+struct gate_run {
+    const json_t *doc;             /* as in docs/api.md, but for: */
+    const char *state;             /* of its end */
+    const char *reason;            /* or NULL */
+    const struct summary *summary; /* by combination, not thinned; NULL: was not read */
+};
+
+/* Whether a spec (effective, JSON) asks for checks, so that the run's end is judged. */
+bool gate_is_asked(const json_t *spec);
+
+/* Whether the run's results are needed to judge it. */
+bool gate_needs_results(const json_t *spec, const char *state);
+
+/* The verdict, {"kind": "gate", "answer", "sentence", "evidence": {"checks"}}: a new
+ * reference; NULL when memory is out. */
+json_t *gate_judge(const struct gate_run *run);
+
+/* A verdict as lists show it, without its evidence. A new reference. */
+json_t *gate_brief(const json_t *verdict);
+
+#endif

@@ -1,0 +1,45 @@
+/* gate_check.h - one check of a run: what gate.c's files share */
+#ifndef RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H
+#define RINGBENCH_SERVER_ANALYSIS_GATE_CHECK_H
+
+#include "common/spec/threshold.h"
+#include "server/analysis/gate.h"
+#include "server/analysis/verdict.h"
+
+#define GATE_SENTENCE_MAX 600
+#define GATE_TEXT_MAX 200
+
+/* What a check came to. */
+struct gate_check {
+    enum verdict_answer answer;
+    char sentence[GATE_SENTENCE_MAX];
+    json_t *evidence; /* object: further members of the check; or NULL */
+};
+
+/* Neither pass nor fail, for the reason. */
+void gate_not_evaluated(struct gate_check *check, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Of figures of rows, and of a metric; with a summary. */
+void gate_check_rows(const struct gate_run *run, const struct threshold *threshold,
+                     struct gate_check *check);
+void gate_check_metric(const struct gate_run *run, const struct threshold *threshold,
+                       struct gate_check *check);
+
+/* Whether the value keeps the bounds; how far it is within them as a share of the nearer
+ * bound, below 0 outside. A value that is no number is outside. */
+bool gate_is_within(const struct threshold *threshold, double value);
+double gate_room(const struct threshold *threshold, double value);
+
+/* "at least 40 GB/s", "8 ranks"; returns out. */
+const char *gate_bounds_text(const struct threshold *threshold, const char *unit,
+                             char out[GATE_TEXT_MAX]);
+
+/* Four digits, no exponent but for what is tiny; returns out. */
+const char *gate_number_text(double value, char out[32]);
+
+/* The threshold's figure, bounds and the value, to be put into a check's evidence. A new
+ * object. */
+json_t *gate_evidence(const struct threshold *threshold, double value);
+
+#endif

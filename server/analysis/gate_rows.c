@@ -1,0 +1,324 @@
+/* gate_rows.c - a threshold on the rows of collectives: times, bandwidths, and how the
+ * bandwidth falls as the size grows */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/units.h"
+#include "common/spec/run_matrix.h"
+#include "server/analysis/gate_check.h"
+
+/* The point that is furthest beyond the bounds, or nearest to them. */
+struct worst {
+    const struct summary_series *series;
+    const struct summary_point *point, *from; /* from: of a dip, the higher one */
+    double value, room;
+};
+
+struct rows {
+    const struct gate_run *run;
+    const struct threshold *threshold;
+    struct summary_case *cases;
+    size_t n_cases;
+    int64_t cycles;
+    int64_t size_min, size_max; /* of rows, which are rounded down from what was asked */
+    size_t n_sizes;             /* asked for in that range */
+    size_t points, beyond;
+    struct worst worst;
+    char gap[GATE_TEXT_MAX]; /* why it can't be a pass; "" if it can */
+};
+
+static const char *const units[] = {
+    [THRESHOLD_TIME_US] = " us",
+    [THRESHOLD_ALGBW_GBS] = " GB/s",
+    [THRESHOLD_BUSBW_GBS] = " GB/s",
+    [THRESHOLD_DIP_PERCENT] = " %",
+};
+
+static const char *const names[] = {
+    [THRESHOLD_TIME_US] = "time",
+    [THRESHOLD_ALGBW_GBS] = "algbw",
+    [THRESHOLD_BUSBW_GBS] = "busbw",
+    [THRESHOLD_DIP_PERCENT] = "busbw",
+};
+
+/* ---- Which rows ---- */
+
+/* A row of an asked size is at most that large, and larger than the next smaller one. */
+static void find_sizes(struct rows *rows)
+{
+    const json_t *sizes =
+        json_object_get(json_object_get(rows->run->doc, "spec"), "sizes");
+    const struct threshold *threshold = rows->threshold;
+
+    rows->size_max = threshold->size_range[1] > INT64_MAX
+                         ? INT64_MAX
+                         : (int64_t)threshold->size_range[1];
+    for (size_t i = 0; i < json_array_size(sizes); i++) {
+        int64_t asked = json_integer_value(json_array_get(sizes, i));
+
+        if (threshold_has_size(threshold, (uint64_t)asked))
+            rows->n_sizes++;
+        else if (asked <= rows->size_max && asked >= rows->size_min)
+            rows->size_min = asked + 1;
+    }
+}
+
+static bool is_meant(const char *name, const char *const wanted)
+{
+    return !wanted || (name && strcmp(name, wanted) == 0);
+}
+
+static bool suits(const struct threshold *threshold, const json_t *key)
+{
+    const char *collective =
+        threshold->collective < 0
+            ? NULL
+            : collective_name((enum collective_kind)threshold->collective);
+    const char *dtype =
+        threshold->dtype < 0 ? NULL : dtype_name((enum dtype)threshold->dtype);
+    const char *redop =
+        threshold->redop < 0 ? NULL : redop_name((enum redop)threshold->redop);
+
+    return is_meant(json_get_str(key, "collective", NULL), collective) &&
+           is_meant(json_get_str(key, "dtype", NULL), dtype) &&
+           is_meant(json_get_str(key, "redop", NULL), redop) &&
+           (threshold->in_place < 0 ||
+            json_get_bool(key, "in_place", false) == (threshold->in_place == 1));
+}
+
+static int64_t cases_of(const struct rows *rows, int combination)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < rows->n_cases; i++)
+        n += rows->cases[i].combination == combination;
+    return n;
+}
+
+/* ---- What they say ---- */
+
+/* The first gap is the one that is told. */
+static void note_gap(struct rows *rows, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void note_gap(struct rows *rows, const char *format, ...)
+{
+    va_list args;
+
+    if (rows->gap[0])
+        return;
+    va_start(args, format);
+    vsnprintf(rows->gap, sizeof(rows->gap), format, args);
+    va_end(args);
+}
+
+static double figure_of(const struct threshold *threshold,
+                        const struct summary_point *point)
+{
+    switch (threshold->figure) {
+    case THRESHOLD_TIME_US:
+        return point->time_us;
+    case THRESHOLD_ALGBW_GBS:
+        return point->algbw_gbs;
+    default:
+        return point->busbw_gbs;
+    }
+}
+
+static void take_value(struct rows *rows, const struct worst *found)
+{
+    rows->points++;
+    rows->beyond += !gate_is_within(rows->threshold, found->value);
+    if (!rows->worst.series || found->room < rows->worst.room)
+        rows->worst = *found;
+}
+
+/* Whether there is a figure of the point; a bandwidth of 0 is one rank's, which has no
+ * bus, or none at all. */
+static bool has_figure(struct rows *rows, const struct summary_point *point)
+{
+    double value = figure_of(rows->threshold, point);
+    char size[UNITS_TEXT_MAX];
+
+    units_format_size((uint64_t)point->size, size);
+    if (point->skipped > 0)
+        note_gap(rows, "%s was skipped: %.120s", size,
+                 point->reason ? point->reason : "no reason given");
+    else if (point->rows > 0 && !(isfinite(value) && value > 0.0))
+        note_gap(rows, "%s at %s is no number above 0", names[rows->threshold->figure],
+                 size);
+    return point->rows > 0 && isfinite(value) && value > 0.0;
+}
+
+static void take_series(struct rows *rows, const struct summary_series *series)
+{
+    const struct threshold *threshold = rows->threshold;
+    const struct summary_point *best = NULL;
+    int64_t expected = cases_of(rows, series->combination) * rows->cycles;
+    int64_t there = 0;
+
+    for (size_t i = 0; i < series->n_points; i++) {
+        const struct summary_point *point = &series->points[i];
+        struct worst found = {.series = series, .point = point};
+
+        if (point->size < rows->size_min || point->size > rows->size_max)
+            continue;
+        there += point->rows + point->skipped;
+        if (!has_figure(rows, point))
+            continue;
+        found.value = figure_of(threshold, point);
+        if (threshold->figure == THRESHOLD_DIP_PERCENT) {
+            found.from = best;
+            best = !best || point->busbw_gbs > best->busbw_gbs ? point : best;
+            if (!found.from)
+                continue;
+            found.value = 100.0 * (1.0 - point->busbw_gbs / found.from->busbw_gbs);
+            found.value = found.value > 0.0 ? found.value : 0.0;
+        }
+        found.room = gate_room(threshold, found.value);
+        take_value(rows, &found);
+    }
+    if (there != expected * (int64_t)rows->n_sizes)
+        note_gap(rows, "%lld of %lld rows are there", (long long)there,
+                 (long long)(expected * (int64_t)rows->n_sizes));
+}
+
+/* Every combination of the matrix is judged, and each has its series. */
+static void take_all(struct rows *rows)
+{
+    const struct summary *summary = rows->run->summary;
+    int combinations = 0, seen = -1, found = 0;
+
+    for (size_t i = 0; i < rows->n_cases; i++)
+        combinations = rows->cases[i].combination >= combinations
+                           ? rows->cases[i].combination + 1
+                           : combinations;
+    for (size_t i = 0; i < summary->n_series; i++) {
+        const struct summary_series *series = &summary->series[i];
+
+        if (!suits(rows->threshold, series->key))
+            continue;
+        found += series->combination != seen; /* they come by combination */
+        seen = series->combination;
+        take_series(rows, series);
+    }
+    if (found < combinations)
+        note_gap(rows, found ? "some of the run's combinations have no such row"
+                             : "no row is of that kind");
+    if (summary->points < summary->points_total)
+        note_gap(rows, "the run has too many rows");
+}
+
+/* ---- How it is said ---- */
+
+static json_t *env_of(const struct rows *rows, int combination)
+{
+    const json_t *cases = json_object_get(rows->run->doc, "cases");
+
+    for (size_t i = 0; i < rows->n_cases; i++)
+        if (rows->cases[i].combination == combination)
+            return json_object_get(json_array_get(cases, i), "env");
+    return NULL;
+}
+
+/* "all_reduce float32 sum, in place (NCCL_ALGO=Ring)" */
+static const char *series_text(const struct rows *rows, char out[GATE_TEXT_MAX])
+{
+    const struct summary_series *series = rows->worst.series;
+    const char *redop = json_get_str(series->key, "redop", "none");
+    bool reduces = strcmp(redop, "none") != 0;
+    char env[GATE_TEXT_MAX / 2];
+
+    snprintf(out, GATE_TEXT_MAX, "%s %s%s%s, %s place%s",
+             json_get_str(series->key, "collective", "?"),
+             json_get_str(series->key, "dtype", "?"), reduces ? " " : "",
+             reduces ? redop : "",
+             json_get_bool(series->key, "in_place", false) ? "in" : "out of",
+             run_matrix_env_text(env_of(rows, series->combination), env, sizeof(env)));
+    return out;
+}
+
+/* "busbw is 12.2 GB/s at 64M", "busbw falls by 23 % from 1M to 2M" */
+static const char *value_text(const struct rows *rows, char out[GATE_TEXT_MAX])
+{
+    const struct worst *worst = &rows->worst;
+    char size[UNITS_TEXT_MAX], from[UNITS_TEXT_MAX], number[32];
+
+    units_format_size((uint64_t)worst->point->size, size);
+    gate_number_text(worst->value, number);
+    if (!worst->from)
+        snprintf(out, GATE_TEXT_MAX, "%s is %s%s at %s", names[rows->threshold->figure],
+                 number, units[rows->threshold->figure], size);
+    else if (worst->value > 0.0)
+        snprintf(out, GATE_TEXT_MAX, "busbw falls by %s %% from %s to %s", number,
+                 units_format_size((uint64_t)worst->from->size, from), size);
+    else
+        snprintf(out, GATE_TEXT_MAX, "busbw falls nowhere");
+    return out;
+}
+
+static json_t *evidence(const struct rows *rows)
+{
+    const struct worst *worst = &rows->worst;
+    json_t *env = env_of(rows, worst->series->combination);
+    json_t *out = gate_evidence(rows->threshold, worst->value);
+
+    json_object_set_new(out, "points", json_integer((json_int_t)rows->points));
+    json_object_set_new(out, "beyond", json_integer((json_int_t)rows->beyond));
+    json_object_set_new(out, "size", json_integer(worst->point->size));
+    if (worst->from)
+        json_object_set_new(out, "from_size", json_integer(worst->from->size));
+    json_object_set(out, "series", worst->series->key);
+    if (env)
+        json_object_set(out, "env", env);
+    return out;
+}
+
+/* A value beyond the bounds fails whatever else is missing; all that is there within them
+ * is no pass while something is missing. */
+static void judge(struct rows *rows, struct gate_check *check)
+{
+    const struct threshold *threshold = rows->threshold;
+    char value[GATE_TEXT_MAX], series[GATE_TEXT_MAX], bounds[GATE_TEXT_MAX];
+    char where[64] = "";
+
+    if (rows->points == 0)
+        note_gap(rows, threshold->figure == THRESHOLD_DIP_PERCENT
+                           ? "it takes two sizes to see a dip"
+                           : "there is no such row");
+    if (rows->points > 0)
+        check->evidence = evidence(rows);
+    if (rows->beyond == 0 && rows->gap[0]) {
+        gate_not_evaluated(check, "%s", rows->gap);
+        return;
+    }
+    check->answer = rows->beyond > 0 ? VERDICT_FAIL : VERDICT_PASS;
+    if (rows->beyond > 0 && rows->points > 1)
+        snprintf(where, sizeof(where), "; beyond at %zu of %zu points", rows->beyond,
+                 rows->points);
+    snprintf(check->sentence, sizeof(check->sentence), "%s (%s), %s asked%s",
+             value_text(rows, value), series_text(rows, series),
+             gate_bounds_text(threshold, units[threshold->figure], bounds), where);
+}
+
+void gate_check_rows(const struct gate_run *run, const struct threshold *threshold,
+                     struct gate_check *check)
+{
+    const json_t *spec = json_object_get(run->doc, "spec");
+    struct rows rows = {
+        .run = run, .threshold = threshold, .cycles = json_get_int(spec, "cycles", 1)};
+
+    rows.cases = summary_cases(run->doc, &rows.n_cases);
+    if (!rows.cases) {
+        gate_not_evaluated(check, "out of memory");
+        return;
+    }
+    find_sizes(&rows);
+    take_all(&rows);
+    judge(&rows, check);
+    free(rows.cases);
+}

@@ -1,0 +1,172 @@
+/* run_end.c - the end of a run: its checks are judged, then it is told */
+#include "server/runs/run_end.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "server/analysis/gate.h"
+
+/* Agents that came for one run leave after it. */
+static void dismiss_nodes(struct active_run *active)
+{
+    const struct run *run = active->run;
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        struct node *node = node_find(&active->scheduler->nodes, run->nodes[i].name);
+
+        if (node && node->state == NODE_ALIVE && node->once)
+            node_command(node, json_pack("{s:s, s:s}", "type", "leave", "reason",
+                                         "its one run has ended"));
+    }
+}
+
+/* What it took says something of the next ones. */
+static void remember(const struct active_run *active)
+{
+    json_t *doc = NULL;
+
+    if (active->run->state == RUN_COMPLETED)
+        doc = run_to_json(active->run, RUN_WHOLE);
+    if (doc)
+        history_add(active->scheduler->history, doc);
+    json_decref(doc);
+}
+
+static void count(struct scheduler_counters *counters, enum run_state state)
+{
+    if (state == RUN_COMPLETED)
+        counters->runs_completed++;
+    else if (state == RUN_FAILED)
+        counters->runs_failed++;
+    else
+        counters->runs_cancelled++;
+}
+
+/* verdict: stolen; NULL where no checks were asked for. */
+static void tell_end(struct active_run *active, enum run_state state, const char *reason,
+                     json_t *verdict)
+{
+    json_t *body = json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
+                             json_clean_string(reason));
+
+    if (verdict)
+        json_object_set_new(body, "verdict", verdict);
+    count(&active->scheduler->counters, state);
+    log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
+             reason ? reason : "");
+    emit(active, "state", body, NULL);
+    remember(active);
+    dismiss_nodes(active);
+}
+
+/* ---- Its checks ---- */
+
+/* A run that is over, and what is known of it. */
+struct ending {
+    struct active_run *active;
+    enum run_state state;
+    char *reason;
+    json_t *doc;
+    struct summary_case *cases;
+};
+
+static void ending_free(struct ending *ending)
+{
+    json_decref(ending->doc);
+    free(ending->cases);
+    free(ending->reason);
+    free(ending);
+}
+
+static json_t *judge(const struct ending *ending, const struct summary *summary)
+{
+    struct gate_run run = {.doc = ending->doc,
+                           .state = run_state_name(ending->state),
+                           .reason = ending->reason,
+                           .summary = summary};
+
+    return gate_judge(&run);
+}
+
+static void finish(struct ending *ending, const struct summary *summary)
+{
+    struct active_run *active = ending->active;
+    struct scheduler *scheduler = active->scheduler;
+
+    /* A server that stops leaves the run as it is: the next one judges it. */
+    if (!scheduler->is_closing)
+        tell_end(active, ending->state, ending->reason, judge(ending, summary));
+    ending_free(ending);
+    active_run_unref(active);
+    scheduler_release(scheduler);
+}
+
+static void on_summary(void *arg, const struct error *err, struct summary *summary)
+{
+    struct ending *ending = arg;
+
+    if (err)
+        log_warn("run %s: can't read its results to judge them: %s",
+                 ending->active->run->id, err->text);
+    finish(ending, summary);
+    summary_destroy(summary);
+}
+
+static void on_durable(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct ending *ending = arg;
+    struct scheduler *scheduler = ending->active->scheduler;
+    struct summary_query query = {.run = ending->active->run->id,
+                                  .up_to = INT64_MAX,
+                                  .points = SIZE_MAX,
+                                  .by = SUMMARY_BY_COMBINATION};
+
+    (void)events, (void)n_events;
+    if (!err && !scheduler->is_closing)
+        ending->cases = summary_cases(ending->doc, &query.n_cases);
+    query.cases = ending->cases;
+    if (ending->cases)
+        store_read_summary(scheduler->config.store, &query, on_summary, ending);
+    else
+        finish(ending, NULL);
+}
+
+/* All results are on disk when a write of nothing that is queued behind them is. */
+static void await_results(struct ending *ending)
+{
+    struct active_run *active = ending->active;
+
+    active->is_judged = true;
+    active->pending++;
+    scheduler_hold(active->scheduler);
+    store_submit(active->scheduler->config.store, store_write_create(), true, on_durable,
+                 ending);
+}
+
+void run_end(struct active_run *active, enum run_state state, const char *reason)
+{
+    struct ending *ending = NULL;
+    json_t *doc = run_to_json(active->run, RUN_WHOLE);
+    const json_t *spec = json_object_get(doc, "spec");
+
+    if (gate_is_asked(spec))
+        ending = calloc(1, sizeof(*ending));
+    if (!ending) {
+        tell_end(active, state, reason, NULL);
+        json_decref(doc);
+        return;
+    }
+    ending->active = active;
+    ending->state = state;
+    ending->reason = reason ? strdup(reason) : NULL;
+    ending->doc = doc;
+    if (gate_needs_results(spec, run_state_name(state))) {
+        await_results(ending);
+        return;
+    }
+    tell_end(active, state, reason, judge(ending, NULL));
+    ending_free(ending);
+}

@@ -1,0 +1,399 @@
+/* test_gate.c - checks of a run: passed, failed, or not evaluated for want of data */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/gate.h"
+#include "server/summary/summary_build.h"
+
+#define K 1024
+#define SKIPPED (-1.0)
+
+struct given {
+    int case_no, key;
+    int64_t size;
+    double value; /* us of a row, whose busbw is 1000 / us; or of a figure */
+};
+
+/* Keys 0 to 2 are of rows, the others of figures. */
+static const char *const key_texts[] = {
+    "{\"series\":0,\"collective\":\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\","
+    "\"root\":-1,\"in_place\":false}",
+    "{\"series\":1,\"collective\":\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\","
+    "\"root\":-1,\"in_place\":true}",
+    "{\"series\":2,\"collective\":\"broadcast\",\"dtype\":\"float32\",\"redop\":\"none\","
+    "\"root\":0,\"in_place\":false}",
+    "{\"metric\":\"loss\",\"unit\":\"nats\",\"x\":null,\"labels\":{}}",
+};
+#define N_KEYS (sizeof(key_texts) / sizeof(key_texts[0]))
+#define LOSS 3
+
+/* Two repeats without variables, three sizes. */
+static const char plain[] =
+    "{\"world_size\":4,\"backend\":\"host\",\"cases\":[{\"case\":0},{\"case\":1}],"
+    "\"summary\":{\"wrong\":0,\"cases\":{\"failed\":0}},"
+    "\"spec\":{\"sizes\":[8,1024,65536],\"cycles\":1}}";
+
+static const struct given good[] = {
+    {0, 0, 8, 10},     {0, 0, K, 5},        {0, 0, 64 * K, 2}, {0, 1, 8, 11},
+    {0, 1, K, 5.5},    {0, 1, 64 * K, 2.5}, {1, 0, 8, 12},     {1, 0, K, 6},
+    {1, 0, 64 * K, 2}, {1, 1, 8, 12},       {1, 1, K, 6},      {1, 1, 64 * K, 2.5},
+};
+#define N_GOOD (sizeof(good) / sizeof(good[0]))
+
+static struct result_record record_of(const struct given *given, int64_t event)
+{
+    struct result_record record = {.event = event,
+                                   .case_no = given->case_no,
+                                   .cycle = 0,
+                                   .key = given->key,
+                                   .rank = given->key == LOSS ? 0 : -1,
+                                   .size = given->size,
+                                   .wrong = -1};
+
+    if (given->key == LOSS) {
+        record.flags = RESULT_FIGURE | (given->value == SKIPPED ? RESULT_SKIPPED : 0);
+        record.value = given->value;
+    } else if (given->value == SKIPPED) {
+        record.flags = RESULT_SKIPPED;
+    } else {
+        record.wrong = 0;
+        record.time_us = given->value;
+        record.algbw_gbs = record.busbw_gbs = given->value > 0 ? 1000 / given->value : 0;
+    }
+    return record;
+}
+
+static struct summary *summary_of(const json_t *doc, const struct given *given, size_t n)
+{
+    struct summary_query query = {
+        .run = "r", .up_to = INT64_MAX, .points = SIZE_MAX, .by = SUMMARY_BY_COMBINATION};
+    struct summary_case *cases = summary_cases(doc, &query.n_cases);
+    struct summary_builder *builder;
+    struct summary *summary;
+    json_t *keys[N_KEYS];
+
+    query.cases = cases;
+    for (size_t i = 0; i < N_KEYS; i++)
+        keys[i] = json_loads(key_texts[i], 0, NULL);
+    builder = summary_builder_create(&query, keys, N_KEYS);
+    for (size_t i = 0; i < n; i++) {
+        struct result_record record = record_of(&given[i], (int64_t)i + 1);
+
+        assert_int_equal(summary_builder_add(builder, &record), 0);
+    }
+    summary = summary_builder_finish(builder);
+    assert_non_null(summary);
+    summary_builder_destroy(builder);
+    for (size_t i = 0; i < N_KEYS; i++)
+        json_decref(keys[i]);
+    free(cases);
+    return summary;
+}
+
+/* A run that ended as `state`, with one check called x. */
+static json_t *judge(json_t *doc, const char *state, const char *threshold,
+                     const struct given *given, size_t n)
+{
+    json_t *checks = json_pack("{s:o}", "x", json_loads(threshold, 0, NULL));
+    struct summary *summary = given ? summary_of(doc, given, n) : NULL;
+    struct gate_run run = {
+        .doc = doc, .state = state, .reason = "reason", .summary = summary};
+    json_t *verdict;
+
+    json_object_set_new(json_object_get(doc, "spec"), "thresholds", checks);
+    verdict = gate_judge(&run);
+    assert_non_null(verdict);
+    summary_destroy(summary);
+    return verdict;
+}
+
+static const json_t *check_of(const json_t *verdict, size_t i)
+{
+    return json_array_get(json_object_get(json_object_get(verdict, "evidence"), "checks"),
+                          i);
+}
+
+static void assert_says(const json_t *what, const char *answer, const char *words)
+{
+    const char *said = json_get_str(what, "sentence", "");
+
+    if (strcmp(json_get_str(what, "answer", ""), answer) != 0 || !strstr(said, words))
+        fail_msg("%s: %s; not %s: %s", json_get_str(what, "answer", ""), said, answer,
+                 words);
+}
+
+/* The check x of a completed run. */
+static void says(const char *doc_text, const struct given *given, size_t n,
+                 const char *threshold, const char *answer, const char *words)
+{
+    json_t *doc = json_loads(doc_text, 0, NULL), *verdict;
+
+    verdict = judge(doc, "completed", threshold, given, n);
+    assert_says(check_of(verdict, 1), answer, words);
+    assert_string_equal(json_get_str(verdict, "answer", ""), answer);
+    json_decref(verdict);
+    json_decref(doc);
+}
+
+static void a_bound_holds_for_every_point(void **state)
+{
+    static const struct {
+        const char *threshold, *answer, *words;
+    } cases[] = {
+        {"{\"figure\":\"time_us\",\"max\":11.5}", "pass",
+         "time is 11.5 us at 8 (all_reduce float32 sum, in place), at most 11.5 us"},
+        {"{\"figure\":\"time_us\",\"max\":11.4}", "fail", "beyond at 1 of 6 points"},
+        {"{\"figure\":\"time_us\",\"max\":11.4,\"in_place\":false}", "pass",
+         "time is 11 us at 8 (all_reduce float32 sum, out of place)"},
+        {"{\"figure\":\"time_us\",\"max\":11.4,\"size\":1024}", "pass", "5.75 us at 1K"},
+        {"{\"figure\":\"busbw_gbs\",\"min\":400,\"size\":\"64K\"}", "pass",
+         "busbw is 400 GB/s at 64K"},
+        {"{\"figure\":\"busbw_gbs\",\"min\":401,\"sizes\":{\"min\":\"2K\"}}", "fail",
+         "at least 401 GB/s asked; beyond at 1 of 2 points"},
+        {"{\"figure\":\"algbw_gbs\",\"min\":80,\"max\":499}", "fail",
+         "algbw is 500 GB/s at 64K (all_reduce float32 sum, out of place), from 80 to "
+         "499 GB/s"},
+        {"{\"figure\":\"dip_percent\",\"max\":0}", "pass", "falls nowhere"},
+        {"{\"figure\":\"ranks\",\"min\":4,\"max\":4}", "pass", "4 ranks, exactly 4"},
+        {"{\"figure\":\"ranks\",\"min\":5}", "fail", "4 ranks, at least 5"},
+        {"{\"figure\":\"wrong\"}", "pass", "0 wrong elements"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        says(plain, good, N_GOOD, cases[i].threshold, cases[i].answer, cases[i].words);
+}
+
+static void a_dip_is_seen_against_the_best_before(void **state)
+{
+    static const struct given dips[] = {
+        {0, 0, 8, 10}, {0, 0, K, 2}, {0, 0, 64 * K, 2.5},
+        {1, 0, 8, 10}, {1, 0, K, 2}, {1, 0, 64 * K, 2.5},
+    };
+    static const char words[] = "busbw falls by 20 % from 1K to 64K (all_reduce";
+
+    (void)state;
+    says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":20.1}", "pass", words);
+    says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":19.9}", "fail", words);
+    says(plain, dips, 6,
+         "{\"figure\":\"dip_percent\",\"max\":1,\"sizes\":{\"max\":\"1K\"}}", "pass",
+         "falls nowhere");
+    says(plain, dips, 6, "{\"figure\":\"dip_percent\",\"max\":1,\"size\":\"1K\"}",
+         "not_evaluated", "two sizes");
+}
+
+/* Sizes on ranks are whole elements: 65536 on 3 ranks is 65532. */
+static void a_size_that_was_rounded_is_the_one_that_was_asked(void **state)
+{
+    static const struct given rounded[] = {
+        {0, 0, 8, 10}, {0, 0, 1020, 5}, {0, 0, 65532, 2},
+        {1, 0, 8, 10}, {1, 0, 1020, 5}, {1, 0, 65532, 2},
+    };
+
+    (void)state;
+    says(plain, rounded, 6, "{\"figure\":\"time_us\",\"max\":6,\"size\":1024}", "pass",
+         "5 us at 1020");
+    says(plain, rounded, 6,
+         "{\"figure\":\"time_us\",\"max\":6,\"sizes\":{\"min\":\"1K\"}}", "pass",
+         "5 us at 1020");
+    says(plain, rounded, 6,
+         "{\"figure\":\"time_us\",\"max\":6,\"sizes\":{\"max\":\"1K\"}}", "fail",
+         "10 us at 8");
+}
+
+static void what_is_missing_is_no_pass(void **state)
+{
+    static const struct given skipped[] = {
+        {0, 0, 8, 10}, {0, 0, K, 5}, {0, 0, 64 * K, SKIPPED},
+        {1, 0, 8, 10}, {1, 0, K, 5}, {1, 0, 64 * K, SKIPPED},
+    };
+    static const struct given alone[] = {{0, 0, 8, 0}, {1, 0, 8, 0}};
+    static const char fast[] = "{\"figure\":\"time_us\",\"max\":100}";
+
+    (void)state;
+    says(plain, good, N_GOOD - 1, fast, "not_evaluated", "5 of 6 rows are there");
+    says(plain, good, 6, fast, "not_evaluated", "3 of 6 rows are there");
+    says(plain, good, 0, fast, "not_evaluated", "no row is of that kind");
+    says(plain, skipped, 6, fast, "not_evaluated", "64K was skipped");
+    says(plain, skipped, 6, "{\"figure\":\"time_us\",\"max\":100,\"size\":1024}", "pass",
+         "5 us at 1K");
+    says(plain, alone, 2, "{\"figure\":\"busbw_gbs\",\"max\":9,\"size\":8}",
+         "not_evaluated", "no number above 0");
+    says(plain, good, 0, "{\"figure\":\"wrong\"}", "not_evaluated", "no row was checked");
+    says(plain, NULL, 0, fast, "not_evaluated", "can't be read");
+}
+
+/* What was measured and is beyond the bounds fails, whatever else is missing. */
+static void what_was_seen_stands(void **state)
+{
+    json_t *doc = json_loads(plain, 0, NULL), *verdict;
+
+    (void)state;
+    says(plain, good, 6, "{\"figure\":\"time_us\",\"max\":1}", "fail", "11 us at 8");
+    json_object_set_new(json_object_get(doc, "summary"), "wrong", json_integer(3));
+    verdict = judge(doc, "failed", "{\"figure\":\"wrong\",\"max\":2}", NULL, 0);
+    assert_says(check_of(verdict, 1), "fail", "3 wrong elements, at most 2 asked");
+    json_decref(verdict);
+    verdict = judge(doc, "failed", "{\"figure\":\"wrong\",\"max\":3}", NULL, 0);
+    assert_says(check_of(verdict, 1), "not_evaluated", "the run failed");
+    json_decref(verdict);
+    json_decref(doc);
+}
+
+static void every_combination_is_judged(void **state)
+{
+    static const char doc[] =
+        "{\"world_size\":4,\"cases\":[{\"case\":0,\"env\":{\"A\":\"1\"}},"
+        "{\"case\":1,\"env\":{\"A\":null}}],\"spec\":{\"sizes\":[8]}}";
+    static const struct given two[] = {{0, 0, 8, 10}, {1, 0, 8, 20}};
+
+    (void)state;
+    says(doc, two, 2, "{\"figure\":\"time_us\",\"max\":15}", "fail",
+         "time is 20 us at 8 (all_reduce float32 sum, out of place (A unset))");
+    says(doc, two, 2, "{\"figure\":\"time_us\",\"max\":25}", "pass", "20 us");
+    says(doc, two, 1, "{\"figure\":\"time_us\",\"max\":25}", "not_evaluated",
+         "some of the run's combinations");
+}
+
+static void a_metric_holds_for_every_case_and_rank(void **state)
+{
+    static const struct given losses[] = {
+        {0, LOSS, 0, 3}, {0, LOSS, 0, 2},   {0, LOSS, 0, 1},       {1, LOSS, 0, 4},
+        {1, LOSS, 0, 3}, {1, LOSS, 0, 1.5}, {1, LOSS, 0, SKIPPED},
+    };
+    static const struct {
+        size_t n;
+        const char *threshold, *answer, *words;
+    } cases[] = {
+        {6, "\"metric\":\"loss\",\"use\":\"last\",\"max\":1.5", "pass",
+         "last loss is 1.5 nats on rank 0, at most 1.5 nats asked"},
+        {6, "\"metric\":\"loss\",\"use\":\"last\",\"max\":1.4", "fail",
+         "1 of 2 are beyond"},
+        {6, "\"metric\":\"loss\",\"max\":3", "pass", "median loss is 3 nats"},
+        {6, "\"metric\":\"loss\",\"use\":\"max\",\"max\":3", "fail", "max loss is 4"},
+        {6, "\"metric\":\"loss\",\"use\":\"min\",\"min\":1", "pass", "min loss is 1"},
+        {6, "\"metric\":\"loss\",\"use\":\"mean\",\"min\":3", "fail", "mean loss is 2"},
+        {6, "\"metric\":\"lost\",\"max\":3", "not_evaluated", "has no figure lost"},
+        {3, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of 2 cases have no"},
+        {7, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of the values of loss"},
+        {7, "\"metric\":\"loss\",\"max\":1", "fail", "loss is 3 nats"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char threshold[200];
+
+        snprintf(threshold, sizeof(threshold), "{\"figure\":\"metric\",%s}",
+                 cases[i].threshold);
+        says(plain, losses, cases[i].n, threshold, cases[i].answer, cases[i].words);
+    }
+}
+
+/* How the run ended is a check of its own, and the others depend on it. */
+static void only_a_completed_run_passes(void **state)
+{
+    static const struct {
+        const char *end;
+        int failed;
+        const char *completed, *all;
+    } ends[] = {
+        {"completed", 0, "pass", "pass"},
+        {"failed", 1, "fail", "fail"},
+        {"failed", 0, "not_evaluated", "not_evaluated"},
+        {"cancelled", 0, "not_evaluated", "not_evaluated"},
+        {"cancelled", 1, "not_evaluated", "not_evaluated"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        json_t *doc = json_loads(plain, 0, NULL), *verdict;
+
+        json_object_set_new(json_object_get(json_object_get(doc, "summary"), "cases"),
+                            "failed", json_integer(ends[i].failed));
+        verdict =
+            judge(doc, ends[i].end, "{\"figure\":\"time_us\",\"max\":100}", good, N_GOOD);
+        assert_says(check_of(verdict, 0), ends[i].completed, ends[i].end);
+        assert_says(check_of(verdict, 1), i == 0 ? "pass" : "not_evaluated", "");
+        assert_says(verdict, ends[i].all, "2 checks");
+        json_decref(verdict);
+        json_decref(doc);
+    }
+}
+
+static void a_run_that_is_not_whole_does_not_pass(void **state)
+{
+    json_t *doc = json_loads(plain, 0, NULL), *verdict;
+
+    (void)state;
+    json_object_set_new(doc, "rows_done", json_integer(12));
+    json_object_set_new(doc, "rows_total", json_integer(18));
+    verdict =
+        judge(doc, "completed", "{\"figure\":\"time_us\",\"max\":100}", good, N_GOOD);
+    assert_says(verdict, "not_evaluated", "completed: 12 of 18 rows are there");
+    json_decref(verdict);
+    json_object_set_new(doc, "rows_done", json_integer(18));
+    verdict =
+        judge(doc, "completed", "{\"figure\":\"time_us\",\"max\":100}", good, N_GOOD);
+    assert_says(verdict, "not_evaluated", "some of the run's results can't be read");
+    json_decref(verdict);
+    json_decref(doc);
+}
+
+static void a_run_that_asks_for_nothing_does_not_pass(void **state)
+{
+    json_t *doc = json_loads(plain, 0, NULL), *verdict;
+    struct gate_run run = {.doc = doc, .state = "completed"};
+
+    (void)state;
+    assert_false(gate_is_asked(json_object_get(doc, "spec")));
+    verdict = gate_judge(&run);
+    assert_says(verdict, "not_evaluated", "asks for no checks");
+    json_decref(verdict);
+    json_decref(doc);
+}
+
+static void the_sentence_counts_and_names_the_first(void **state)
+{
+    json_t *doc = json_loads(plain, 0, NULL), *verdict;
+    json_t *checks = json_loads("{\"a\":{\"figure\":\"ranks\",\"min\":9},"
+                                "\"b\":{\"figure\":\"time_us\",\"max\":1},"
+                                "\"c\":{\"figure\":\"ranks\",\"min\":8}}",
+                                0, NULL);
+    struct gate_run run = {.doc = doc, .state = "completed"};
+
+    (void)state;
+    json_object_set_new(doc, "backend", json_string("sim"));
+    json_object_set_new(json_object_get(doc, "spec"), "thresholds", checks);
+    verdict = gate_judge(&run);
+    assert_string_equal(json_get_str(verdict, "sentence", ""),
+                        "2 of 4 checks failed: a: 4 ranks, at least 9 asked (simulated)");
+    json_decref(verdict);
+    json_decref(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bound_holds_for_every_point),
+        cmocka_unit_test(a_dip_is_seen_against_the_best_before),
+        cmocka_unit_test(a_size_that_was_rounded_is_the_one_that_was_asked),
+        cmocka_unit_test(what_is_missing_is_no_pass),
+        cmocka_unit_test(what_was_seen_stands),
+        cmocka_unit_test(every_combination_is_judged),
+        cmocka_unit_test(a_metric_holds_for_every_case_and_rank),
+        cmocka_unit_test(only_a_completed_run_passes),
+        cmocka_unit_test(a_run_that_is_not_whole_does_not_pass),
+        cmocka_unit_test(a_run_that_asks_for_nothing_does_not_pass),
+        cmocka_unit_test(the_sentence_counts_and_names_the_first),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
