@@ -154,15 +154,27 @@ struct case_values *case_values_create(const struct summary *summary)
     return values;
 }
 
+/* The first series of that case or of a later one. */
+static size_t first_of(const struct case_values *values, int case_no)
+{
+    size_t low = 0, high = values->n;
+
+    while (low < high) {
+        size_t at = (low + high) / 2;
+
+        if (values->series[at].case_no < case_no)
+            low = at + 1;
+        else
+            high = at;
+    }
+    return low;
+}
+
 const struct case_series *case_values_of(const struct case_values *values, int case_no,
                                          size_t *n)
 {
-    size_t first = 0, end;
+    size_t first = first_of(values, case_no), end = first_of(values, case_no + 1);
 
-    while (first < values->n && values->series[first].case_no < case_no)
-        first++;
-    for (end = first; end < values->n && values->series[end].case_no == case_no;)
-        end++;
     *n = end - first;
     return values->series + first;
 }

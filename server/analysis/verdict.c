@@ -12,7 +12,7 @@ static const struct {
     [VERDICT_COMPARE] = {"compare", "how the cases of one side do against another's",
                          HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_SAME) |
                              HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_GATE] = {"gate", "whether a run passes a check that its spec names",
+    [VERDICT_GATE] = {"gate", "whether a run passes the checks that its spec names",
                       HAS(VERDICT_PASS) | HAS(VERDICT_FAIL) | HAS(VERDICT_NOT_EVALUATED)},
 };
 

@@ -25,6 +25,7 @@ struct api {
     bool has_tokens;          /* requests need one */
     int64_t started_ms;
     unsigned reports;               /* being written */
+    unsigned comparisons;           /* being made */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
 };
 

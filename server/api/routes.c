@@ -20,6 +20,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/runs/{id}/events", ROLE_VIEWER, 0, api_run_events},
     {"GET", "/api/v1/runs/{id}/logs", ROLE_VIEWER, 0, api_run_logs},
     {"GET", "/api/v1/runs/{id}/report.html", ROLE_VIEWER, 0, api_run_report},
+    {"GET", "/api/v1/compare", ROLE_VIEWER, 0, api_compare},
     {"GET", "/api/v1/nodes", ROLE_VIEWER, 0, api_node_list},
     {"GET", "/api/v1/nodes/{name}", ROLE_VIEWER, 0, api_node_get},
     {"DELETE", "/api/v1/nodes/{name}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_node_forget},

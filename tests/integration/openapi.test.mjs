@@ -87,6 +87,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     { ...quick, thresholds: { a: { figure: 'time_us', max: 1e9, size: 8 }, b: { figure: 'ranks', min: 1, max: 1 } } },
     { ...quick, split: 'node', collectives: ['alltoallv', 'hypercube'], traffic: { spread: 0 } },
   ];
+  let before = (await api.post(specs[0])).json.id;
   for (const spec of specs) {
     const { id } = (await api.post(spec)).json;
     const at = `/api/v1/runs/${id}`;
@@ -108,6 +109,10 @@ test('runs, results, events and logs are as described', limit, async (t) => {
       await api.call('GET', `${at}/logs${query}`);
     }
     for (const query of ['', '?wait=100', '?format=text']) await api.call('GET', `${at}/verdict${query}`);
+    for (const query of ['', '&format=csv', '&format=markdown', '&format=text']) {
+      await api.call('GET', `/api/v1/compare?base=${before}&head=${id}${query}`);
+    }
+    before = id;
     await api.call('GET', `${at}/report.html`);
     await api.call('GET', at);
     await api.call('POST', `${at}/cancel`);
@@ -140,6 +145,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   for (const [status, target, headers] of [
     [404, '/api/v1/nodes/nobody'], [404, '/api/v1/runs/nothing'], [404, '/api/v1/runs/nothing/events'],
     [404, '/api/v1/runs/nothing/summary'], [404, '/api/v1/runs/nothing/verdict'],
+    [404, '/api/v1/compare?base=nothing'], [422, '/api/v1/compare'],
     [400, '/api/v1/runs?limit=0'], [400, '/api/v1/runs?cursor=x'], [422, '/api/v1/runs?state=x'],
     [422, '/api/v1/runs?label=x'],
   ]) assert.equal((await api.call('GET', target, { headers })).status, status, target);

@@ -1,0 +1,308 @@
+/* compare.c - how the cases of head do against those of base */
+#include "server/analysis/compare.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/compare_judge.h"
+
+/* What is added up per band: a value per case, those of base first. */
+struct sums {
+    double *logs, *plain;
+    bool has_others; /* values of 0 or less, whose logarithm says nothing */
+};
+
+/* One series under way. */
+struct walk {
+    const struct compare_sides *sides;
+    struct compare *out;
+    struct sums *sums; /* by band */
+    size_t n_cases;
+    const struct case_series **series; /* by case, the same one */
+    size_t *at;                        /* by case: index of the point */
+    double *values;                    /* by case, of one size */
+};
+
+static const char *const reasons[COMPARE_REASONS] = {
+    [COMPARE_CLEAR] = "clear",
+    [COMPARE_FEW] = "too_few_cases",
+    [COMPARE_STATES] = "two_states",
+    [COMPARE_NOISE] = "noise",
+};
+
+const char *compare_reason_name(enum compare_reason reason)
+{
+    return reasons[reason];
+}
+
+void compare_destroy(struct compare *compare)
+{
+    if (!compare)
+        return;
+    for (size_t i = 0; i < compare->n_bands; i++)
+        json_decref(compare->bands[i].about);
+    free(compare->bands);
+    free(compare->sizes);
+    free(compare);
+}
+
+static const struct compare_lot *lot_of(const struct compare_sides *sides, size_t i)
+{
+    return i < sides->n_base ? &sides->base[i] : &sides->head[i - sides->n_base];
+}
+
+/* ---- Bands ---- */
+
+/* What of a series its band is of: roots, places, groups and ranks go together. */
+static json_t *about_of(const struct case_series *series)
+{
+    static const char *const rows[] = {"collective", "dtype", "redop", NULL};
+    static const char *const figures[] = {"metric", "unit", "labels", NULL};
+    const char *const *names = series->is_figure ? figures : rows;
+    json_t *about = json_object();
+
+    for (; *names; names++) {
+        json_t *value = json_object_get(series->key, *names);
+
+        if (value && !(json_is_object(value) && json_object_size(value) == 0))
+            json_object_set(about, *names, value);
+    }
+    return about;
+}
+
+static int add_sums(struct walk *walk)
+{
+    struct sums *sums = &walk->sums[walk->out->n_bands];
+
+    sums->logs = calloc(walk->n_cases, sizeof(double));
+    sums->plain = calloc(walk->n_cases, sizeof(double));
+    return sums->logs && sums->plain ? 0 : -1;
+}
+
+static int grow_bands(struct walk *walk)
+{
+    struct compare *out = walk->out;
+    size_t wanted = out->bands_capacity ? out->bands_capacity * 2 : 16;
+    struct compare_band *bands;
+    struct sums *sums;
+
+    if (out->n_bands < out->bands_capacity)
+        return 0;
+    bands = realloc(out->bands, wanted * sizeof(*bands));
+    if (!bands)
+        return -1;
+    out->bands = bands;
+    sums = realloc(walk->sums, wanted * sizeof(*sums));
+    if (!sums)
+        return -1;
+    memset(sums + out->bands_capacity, 0, (wanted - out->bands_capacity) * sizeof(*sums));
+    walk->sums = sums;
+    out->bands_capacity = wanted;
+    return 0;
+}
+
+/* The band of one size of a series (about), made if it is new; SIZE_MAX: no memory. */
+static size_t band_at(struct walk *walk, const struct case_series *series, json_t *about,
+                      int64_t size)
+{
+    enum band band = size < 0 ? BANDS : band_of(size);
+    struct compare *out = walk->out;
+    struct compare_band *made;
+
+    for (size_t i = out->n_bands; i-- > 0;)
+        if (out->bands[i].band == band && json_equal(out->bands[i].about, about))
+            return i;
+    if (grow_bands(walk) || add_sums(walk))
+        return SIZE_MAX;
+    made = &out->bands[out->n_bands];
+    *made = (struct compare_band){.about = json_incref(about), .band = band};
+    if (series->is_figure) {
+        made->figure = json_get_str(about, "metric", "");
+        made->higher_is_better = json_get_bool(series->key, "higher_is_better", true);
+    } else {
+        made->figure = band_figure_name(band_figure(band));
+        made->higher_is_better = band_figure(band) == BAND_BUSBW;
+    }
+    return out->n_bands++;
+}
+
+/* ---- Sizes ---- */
+
+static double value_of(const struct case_series *series, const struct case_point *point)
+{
+    if (series->is_figure)
+        return point->value;
+    return band_figure(band_of(point->size)) == BAND_BUSBW ? point->busbw_gbs
+                                                           : point->time_us;
+}
+
+static int take_size(struct walk *walk, json_t *about, int64_t size)
+{
+    struct compare *out = walk->out;
+    size_t number = band_at(walk, walk->series[0], about, size);
+    struct compare_size *told;
+    struct sums *sums;
+    bool is_linear = false;
+
+    if (number == SIZE_MAX)
+        return -1;
+    sums = &walk->sums[number];
+    for (size_t i = 0; i < walk->n_cases; i++) {
+        double value = value_of(walk->series[i], &walk->series[i]->points[walk->at[i]]);
+
+        walk->values[i] = value;
+        is_linear = is_linear || !(value > 0);
+        sums->plain[i] += value;
+        sums->logs[i] += value > 0 ? log(value) : 0;
+    }
+    sums->has_others = sums->has_others || is_linear;
+    out->bands[number].sizes++;
+    out->sizes_total++;
+    if (out->n_sizes == COMPARE_SIZES_MAX)
+        return 0;
+    told = &out->sizes[out->n_sizes++];
+    *told =
+        (struct compare_size){.series = walk->series[0], .band = number, .size = size};
+    for (size_t i = 0; i < walk->n_cases && !is_linear; i++)
+        walk->values[i] = log(walk->values[i]);
+    return compare_judge_change(walk->sides, walk->values, is_linear, &told->change,
+                                NULL);
+}
+
+/* Bring every case to the next size that all have; false: there is none. */
+static bool next_size(struct walk *walk, int64_t *size)
+{
+    size_t alike = 0;
+
+    *size = -1;
+    for (size_t i = 0; alike < walk->n_cases; i = (i + 1) % walk->n_cases) {
+        const struct case_series *series = walk->series[i];
+        size_t *at = &walk->at[i];
+
+        while (*at < series->n_points && series->points[*at].size < *size)
+            (*at)++;
+        if (*at == series->n_points)
+            return false;
+        alike = series->points[*at].size == *size ? alike + 1 : 1;
+        *size = series->points[*at].size;
+    }
+    return true;
+}
+
+static int take_series(struct walk *walk, const struct case_series *first)
+{
+    size_t before = walk->out->sizes_total;
+    json_t *about = about_of(first);
+    int64_t size;
+    int result = about ? 0 : -1;
+
+    for (size_t i = 0; i < walk->n_cases && !result; i++) {
+        const struct compare_lot *lot = lot_of(walk->sides, i);
+        size_t n;
+        const struct case_series *list = case_values_of(lot->values, lot->case_no, &n);
+
+        walk->series[i] = case_series_find(list, n, first->identity);
+        walk->at[i] = 0;
+        if (!walk->series[i])
+            break;
+        if (i + 1 < walk->n_cases)
+            continue;
+        while (!result && next_size(walk, &size)) {
+            result = take_size(walk, about, size);
+            walk->at[0]++;
+        }
+    }
+    walk->out->sizes_left_out += first->n_points - (walk->out->sizes_total - before);
+    json_decref(about);
+    return result;
+}
+
+static int take_all(struct walk *walk)
+{
+    const struct compare_lot *lot = lot_of(walk->sides, 0);
+    size_t n;
+    const struct case_series *list = case_values_of(lot->values, lot->case_no, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (take_series(walk, &list[i]))
+            return -1;
+    return 0;
+}
+
+/* ---- All of it ---- */
+
+/* The mean over the band's sizes. */
+static const double *band_values(const struct walk *walk, size_t i)
+{
+    struct compare_band *band = &walk->out->bands[i];
+    const struct sums *sums = &walk->sums[i];
+    double *values = sums->has_others ? sums->plain : sums->logs;
+
+    band->is_linear = sums->has_others;
+    for (size_t k = 0; k < walk->n_cases; k++)
+        values[k] /= (double)band->sizes;
+    return values;
+}
+
+static int judge_all(struct walk *walk)
+{
+    struct compare *out = walk->out;
+
+    for (size_t i = 0; i < out->n_bands; i++)
+        if (compare_judge_band(walk->sides, band_values(walk, i), &out->bands[i]))
+            return -1;
+    return compare_judge_all(out);
+}
+
+static int walk_init(struct walk *walk)
+{
+    size_t n = walk->n_cases + 1;
+
+    walk->series = calloc(n, sizeof(struct case_series *));
+    walk->at = calloc(n, sizeof(*walk->at));
+    walk->values = calloc(n, sizeof(*walk->values));
+    walk->out->sizes = calloc(COMPARE_SIZES_MAX, sizeof(*walk->out->sizes));
+    return walk->series && walk->at && walk->values && walk->out->sizes ? 0 : -1;
+}
+
+static void walk_release(struct walk *walk)
+{
+    for (size_t i = 0; walk->sums && i < walk->out->bands_capacity; i++) {
+        free(walk->sums[i].logs);
+        free(walk->sums[i].plain);
+    }
+    free(walk->sums);
+    free(walk->series);
+    free(walk->at);
+    free(walk->values);
+}
+
+struct compare *compare_create(const struct compare_sides *sides)
+{
+    struct compare *out = calloc(1, sizeof(*out));
+    struct walk walk = {
+        .sides = sides, .out = out, .n_cases = sides->n_base + sides->n_head};
+    int result;
+
+    assert(!sides->is_paired || sides->n_base == sides->n_head);
+    if (!out)
+        return NULL;
+    out->n_base = sides->n_base;
+    out->n_head = sides->n_head;
+    out->is_paired = sides->is_paired;
+    out->answer = VERDICT_NOT_ENOUGH_DATA;
+    result = walk_init(&walk);
+    if (!result && sides->n_base > 0 && sides->n_head > 0)
+        result = take_all(&walk);
+    if (!result)
+        result = judge_all(&walk);
+    walk_release(&walk);
+    if (result) {
+        compare_destroy(out);
+        return NULL;
+    }
+    return out;
+}

@@ -1,0 +1,54 @@
+/* compare_cases.h - which cases of which runs are compared, and which of them are pairs
+ */
+#ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_CASES_H
+#define RINGBENCH_SERVER_ANALYSIS_COMPARE_CASES_H
+
+#include <jansson.h>
+
+#include "common/base/error.h"
+#include "server/analysis/compare.h"
+
+struct compare_run {
+    const json_t *doc;                /* as GET shows it */
+    const struct case_values *values; /* of its completed cases at least */
+};
+
+/* What a side asks for: runs, or cases of them. */
+struct compare_ask {
+    const struct compare_run *run;
+    int case_no; /* -1: all */
+};
+
+/* Its cases: those that completed and have the variables asked for. */
+struct compare_side {
+    const char *name; /* "base", "head" */
+    struct compare_choice {
+        const struct compare_run *run;
+        const json_t *doc; /* of the case */
+        int case_no;
+        json_t *env; /* its variables, those of the run too: null where it unsets one */
+    } * cases;
+    size_t n;
+    size_t unfinished; /* cases that were asked for and did not complete */
+    size_t unpaired;   /* that have no partner on the other side */
+};
+
+/* env: an object, a value or null (not set) by name; a case must have all of it. All is
+ * borrowed; *side is released in any case. -1 with err when a case is not there, or none
+ * has these variables. */
+int compare_side_choose(struct compare_side *side, const struct compare_ask *asks,
+                        size_t n, const json_t *env, struct error *err);
+void compare_side_release(struct compare_side *side);
+
+/* -1 with err when a case is on both sides. */
+int compare_sides_check(const struct compare_side *base, const struct compare_side *head,
+                        struct error *err);
+
+/* Where both sides are of one run that took its combinations in turn, bring the cases of
+ * a repeat together, leaving out those that have no partner, and return true. */
+bool compare_sides_pair(struct compare_side *base, struct compare_side *head);
+
+/* The lots of a side, to be freed; NULL when memory is out. */
+struct compare_lot *compare_side_lots(const struct compare_side *side);
+
+#endif

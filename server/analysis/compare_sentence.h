@@ -1,0 +1,24 @@
+/* compare_sentence.h - a comparison in one sentence, and what to bear in mind */
+#ifndef RINGBENCH_SERVER_ANALYSIS_COMPARE_SENTENCE_H
+#define RINGBENCH_SERVER_ANALYSIS_COMPARE_SENTENCE_H
+
+#include "common/base/buf.h"
+#include "server/analysis/compare.h"
+
+/* "head is 4.1 % faster from 4M up (3.2 to 5.0, 5 repeats each), no difference up to
+ * 16K". -1 when `out` is full. */
+int compare_sentence(const struct compare *compare, struct buf *out);
+
+/* Where a band is: "from 4M up", "of all_gather float32 from 4M up" where there are
+ * several series, "tokens_per_s" of a metric. */
+int compare_where(const struct compare *compare, const struct compare_band *band,
+                  struct buf *out);
+
+/* What the band is of: "all_reduce float32 sum", or a metric and its labels. */
+int compare_series_name(const struct compare_band *band, struct buf *out);
+
+/* Why a band has no verdict: "two states 3.1x apart in both"; "" where it has one. */
+int compare_why(const struct compare *compare, const struct compare_band *band,
+                struct buf *out);
+
+#endif

@@ -1,0 +1,413 @@
+/* compare.c - how one run, or some of its cases, does against another */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "server/analysis/compare_json.h"
+#include "server/api/handlers.h"
+#include "server/api/params.h"
+#include "server/api/parked.h"
+#include "server/render/compare_text.h"
+#include "server/summary/summary.h"
+
+#define ASKS_MAX 64 /* runs and cases, of both sides */
+#define COMPARISONS_MAX 4
+#define TEXT_MAX ((size_t)64 << 20)
+
+enum form { FORM_JSON, FORM_CSV, FORM_MARKDOWN, FORM_TEXT };
+
+static const struct params_format formats[] = {
+    {"json", "application/json", FORM_JSON},
+    {"csv", "text/csv", FORM_CSV},
+    {"markdown", "text/markdown", FORM_MARKDOWN},
+    {"text", "text/plain", FORM_TEXT},
+    {NULL, NULL, 0},
+};
+
+static const char *const form_types[] = {
+    [FORM_JSON] = "application/json",
+    [FORM_CSV] = "text/csv; charset=utf-8",
+    [FORM_MARKDOWN] = "text/markdown; charset=utf-8",
+    [FORM_TEXT] = "text/plain; charset=utf-8",
+};
+
+/* A run that takes part, once however often it is named. */
+struct part {
+    char id[ID_RUN_LENGTH + 1];
+    json_t *doc; /* shared with nobody */
+    struct summary_case *cases;
+    size_t n_cases;
+    struct summary *summary; /* until the values are made of it */
+    struct case_values *values;
+    struct compare_run run; /* of these two */
+};
+
+struct ask {
+    size_t part;
+    int case_no;
+};
+
+struct side {
+    const char *name, *env_name; /* parameters */
+    struct ask asks[ASKS_MAX];
+    size_t n;
+    json_t *env;
+};
+
+struct comparison {
+    uv_work_t work;
+    struct api *api;
+    struct parked *parked;
+    int form;
+    struct part parts[2 * ASKS_MAX];
+    size_t n_parts, at; /* the one that is read */
+    struct side base, head;
+    struct buf out;
+    struct error err; /* of the work */
+};
+
+static void read_next(struct comparison *comparison);
+
+static void comparison_free(struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->n_parts; i++) {
+        struct part *part = &comparison->parts[i];
+
+        json_decref(part->doc);
+        free(part->cases);
+        summary_destroy(part->summary);
+        case_values_destroy(part->values);
+    }
+    json_decref(comparison->base.env);
+    json_decref(comparison->head.env);
+    buf_release(&comparison->out);
+    free(comparison);
+}
+
+/* Answer, if there is still someone to answer, and free. */
+static void finish(struct comparison *comparison, const struct error *err)
+{
+    struct http_request *request = parked_take(comparison->parked);
+
+    comparison->api->comparisons--;
+    if (request && err && err->code == ERROR_INVALID)
+        http_reply_problem(request, 422, NULL, "%s", err->text);
+    else if (request && err)
+        http_reply_error(request, err);
+    else if (request)
+        http_reply_text(request, 200, form_types[comparison->form], comparison->out.data,
+                        comparison->out.len);
+    comparison_free(comparison);
+}
+
+/* ---- The comparison itself, on the work queue ---- */
+
+static int write_json(const json_t *document, struct buf *out)
+{
+    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    int result = text && buf_append_str(out, text) == 0 ? buf_append_str(out, "\n") : -1;
+
+    free(text);
+    return result;
+}
+
+static int write_document(struct comparison *comparison, const json_t *document)
+{
+    static int (*const writers[])(const json_t *document, struct buf *out) = {
+        [FORM_JSON] = write_json,
+        [FORM_CSV] = compare_csv,
+        [FORM_MARKDOWN] = compare_markdown,
+        [FORM_TEXT] = compare_text,
+    };
+
+    if (document && writers[comparison->form](document, &comparison->out) == 0)
+        return 0;
+    return error_set(&comparison->err, ERROR_MEMORY, "out of memory");
+}
+
+static int choose(struct comparison *comparison, const struct side *from,
+                  struct compare_side *side)
+{
+    struct compare_ask asks[ASKS_MAX];
+
+    for (size_t i = 0; i < from->n; i++)
+        asks[i] = (struct compare_ask){&comparison->parts[from->asks[i].part].run,
+                                       from->asks[i].case_no};
+    side->name = from->name;
+    return compare_side_choose(side, asks, from->n, from->env, &comparison->err);
+}
+
+static void do_compare(uv_work_t *work)
+{
+    struct comparison *comparison = work->data;
+    struct compare_side base = {0}, head = {0};
+    json_t *document;
+
+    if (choose(comparison, &comparison->base, &base) == 0 &&
+        choose(comparison, &comparison->head, &head) == 0 &&
+        compare_sides_check(&base, &head, &comparison->err) == 0) {
+        document = compare_json(&base, &head);
+        write_document(comparison, document);
+        json_decref(document);
+    }
+    compare_side_release(&base);
+    compare_side_release(&head);
+}
+
+static void on_compared(uv_work_t *work, int status)
+{
+    struct comparison *comparison = work->data;
+
+    if (status < 0)
+        error_set(&comparison->err, ERROR_UNAVAILABLE, "the server stops");
+    finish(comparison, comparison->err.code ? &comparison->err : NULL);
+}
+
+/* ---- Reading what it needs, one run after the other ---- */
+
+static void do_values(uv_work_t *work)
+{
+    struct comparison *comparison = work->data;
+    struct part *part = &comparison->parts[comparison->at];
+
+    part->values = case_values_create(part->summary);
+    summary_destroy(part->summary);
+    part->summary = NULL;
+    if (!part->values)
+        error_set(&comparison->err, ERROR_MEMORY, "out of memory");
+}
+
+static void on_values(uv_work_t *work, int status)
+{
+    struct comparison *comparison = work->data;
+    struct part *part = &comparison->parts[comparison->at];
+
+    if (status < 0)
+        error_set(&comparison->err, ERROR_UNAVAILABLE, "the server stops");
+    if (comparison->err.code) {
+        finish(comparison, &comparison->err);
+        return;
+    }
+    part->run = (struct compare_run){part->doc, part->values};
+    comparison->at++;
+    read_next(comparison);
+}
+
+static void on_summary(void *arg, const struct error *err, struct summary *summary)
+{
+    struct comparison *comparison = arg;
+
+    if (err) {
+        finish(comparison, err);
+        return;
+    }
+    comparison->parts[comparison->at].summary = summary;
+    uv_queue_work(comparison->api->loop, &comparison->work, do_values, on_values);
+}
+
+/* All that its document counts is in the store now. */
+static void on_settled(void *arg, const struct error *err)
+{
+    struct comparison *comparison = arg;
+    struct part *part = &comparison->parts[comparison->at];
+    struct summary_query query = {.run = part->id, .up_to = INT64_MAX};
+
+    if (err) {
+        finish(comparison, err);
+        return;
+    }
+    part->cases = summary_cases(part->doc, &part->n_cases);
+    query.cases = part->cases;
+    query.n_cases = part->n_cases;
+    case_values_query(&query);
+    store_read_summary(comparison->api->store, &query, on_summary, comparison);
+}
+
+static void on_run(void *arg, const struct error *err, json_t *doc)
+{
+    struct comparison *comparison = arg;
+    struct part *part = &comparison->parts[comparison->at];
+    struct error none;
+
+    if (err) {
+        error_set(&none, ERROR_NOT_FOUND, "there is no run %s", part->id);
+        finish(comparison, err->code == ERROR_NOT_FOUND ? &none : err);
+        json_decref(doc);
+        return;
+    }
+    part->doc = json_deep_copy(doc);
+    json_decref(doc);
+    if (part->doc)
+        scheduler_settle(comparison->api->scheduler, part->id, on_settled, comparison);
+    else
+        finish(comparison, &(struct error){ERROR_MEMORY, "out of memory"});
+}
+
+static void read_next(struct comparison *comparison)
+{
+    struct api *api = comparison->api;
+    struct part *part = &comparison->parts[comparison->at];
+    json_t *doc;
+
+    if (comparison->at == comparison->n_parts) {
+        uv_queue_work(api->loop, &comparison->work, do_compare, on_compared);
+        return;
+    }
+    doc = scheduler_run_json(api->scheduler, part->id, false);
+    if (doc)
+        on_run(comparison, NULL, doc);
+    else
+        store_read_run(api->store, part->id, on_run, comparison);
+}
+
+/* ---- What is asked for ---- */
+
+struct reading {
+    struct comparison *comparison;
+    struct side *side;
+    struct error err;
+};
+
+static size_t part_of(struct comparison *comparison, const char *id, size_t len)
+{
+    struct part *part = &comparison->parts[comparison->n_parts];
+
+    for (size_t i = 0; i < comparison->n_parts; i++)
+        if (strlen(comparison->parts[i].id) == len &&
+            strncmp(comparison->parts[i].id, id, len) == 0)
+            return i;
+    snprintf(part->id, sizeof(part->id), "%.*s", (int)len, id);
+    return comparison->n_parts++;
+}
+
+/* RUN or RUN:CASE. */
+static void take_ask(void *arg, const char *value)
+{
+    struct reading *reading = arg;
+    struct side *side = reading->side;
+    size_t len = strcspn(value, ":");
+    int64_t case_no = -1;
+
+    if (reading->err.code)
+        return;
+    if (len == 0 || len > ID_RUN_LENGTH ||
+        (value[len] &&
+         params_parse_integer(value + len + 1, 0, INT32_MAX - 1, &case_no))) {
+        error_set(&reading->err, ERROR_INVALID,
+                  "the parameter %s must be a run's id or RUN:CASE, not %.80s",
+                  side->name, value);
+        return;
+    }
+    if (side->n == ASKS_MAX) {
+        error_set(&reading->err, ERROR_INVALID,
+                  "the parameter %s may be given %d times at most", side->name, ASKS_MAX);
+        return;
+    }
+    side->asks[side->n++] =
+        (struct ask){part_of(reading->comparison, value, len), (int)case_no};
+}
+
+/* NAME=VALUE; NAME alone is not set. */
+static void take_env(void *arg, const char *value)
+{
+    struct reading *reading = arg;
+    const char *equals = strchr(value, '=');
+    size_t len = equals ? (size_t)(equals - value) : strlen(value);
+    char name[256];
+
+    if (len == 0 || len >= sizeof(name)) {
+        error_set(&reading->err, ERROR_INVALID,
+                  "the parameter %s must be NAME=VALUE, or NAME of what is not set",
+                  reading->side->env_name);
+        return;
+    }
+    memcpy(name, value, len);
+    name[len] = '\0';
+    json_object_set_new(reading->side->env, name,
+                        equals ? json_string(equals + 1) : json_null());
+}
+
+static int read_side(struct comparison *comparison, const struct http_request *request,
+                     struct side *side, struct error *err)
+{
+    struct reading reading = {.comparison = comparison, .side = side};
+
+    side->env = json_object();
+    http_request_query_each(request, side->name, take_ask, &reading);
+    http_request_query_each(request, side->env_name, take_env, &reading);
+    *err = reading.err;
+    return reading.err.code ? -1 : 0;
+}
+
+static int read_sides(struct comparison *comparison, const struct http_request *request,
+                      struct error *err)
+{
+    struct side *base = &comparison->base, *head = &comparison->head;
+
+    base->name = "base";
+    base->env_name = "base_env";
+    head->name = "head";
+    head->env_name = "head_env";
+    if (read_side(comparison, request, base, err) ||
+        read_side(comparison, request, head, err))
+        return -1;
+    if (base->n == 0)
+        return error_set(err, ERROR_INVALID,
+                         "the parameter base is needed: a run's id, or RUN:CASE");
+    /* Two combinations of one run: it need not be said twice. */
+    if (head->n == 0) {
+        memcpy(head->asks, base->asks, sizeof(head->asks));
+        head->n = base->n;
+    }
+    return 0;
+}
+
+static struct comparison *comparison_create(struct api *api, int form)
+{
+    struct comparison *comparison = calloc(1, sizeof(*comparison));
+
+    if (!comparison)
+        return NULL;
+    comparison->api = api;
+    comparison->form = form;
+    comparison->work.data = comparison;
+    buf_init(&comparison->out, TEXT_MAX);
+    return comparison;
+}
+
+void api_compare(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct comparison *comparison;
+    struct error err;
+    int form;
+
+    if (!params_format(request, formats, &form))
+        return;
+    if (api->comparisons >= COMPARISONS_MAX) {
+        http_reply_header(request, "Retry-After", "1");
+        http_reply_problem(request, 503, NULL,
+                           "%d comparisons are being made, which is the most",
+                           COMPARISONS_MAX);
+        return;
+    }
+    comparison = comparison_create(api, form);
+    if (!comparison) {
+        http_reply_problem(request, 503, NULL, "out of memory");
+        return;
+    }
+    if (read_sides(comparison, request, &err)) {
+        http_reply_problem(request, 422, NULL, "%s", err.text);
+        comparison_free(comparison);
+        return;
+    }
+    comparison->parked = parked_create(api, request);
+    if (!comparison->parked) {
+        comparison_free(comparison);
+        return;
+    }
+    api->comparisons++;
+    read_next(comparison);
+}

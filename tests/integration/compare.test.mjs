@@ -1,0 +1,111 @@
+// compare.test.mjs - two runs, or two combinations of one, compared as a user asks for it
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { assertProblem, faulty, startCluster } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
+
+const limit = { timeout: 180000 * patience };
+
+const sim = (more = {}, env = {}) => ({
+  backend: 'sim', sizes: { max: '16M' }, iters: 5, warmup: 1, repeats: 5,
+  env: { SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', ...env }, ...more,
+});
+
+async function finished(server, spec) {
+  const { id } = await server.run(spec);
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  return id;
+}
+
+const compare = (server, query) => server.get(`/api/v1/compare?${query}`);
+
+test('a slower link is worse where it counts, in every format alike', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const id = await finished(server, sim({ matrix: { SIM_BANDWIDTH_GBS: ['50', '40'] } }));
+  const query = `base=${id}&base_env=SIM_BANDWIDTH_GBS=50&head_env=SIM_BANDWIDTH_GBS=40`;
+  const { verdict, sizes, base, head, sizes_total: total } = await compare(server, query);
+
+  assert.equal(verdict.kind, 'compare');
+  assert.equal(verdict.answer, 'worse');
+  assert.match(verdict.sentence, /^head .* % slower from 4M up \(.*\); no difference up to 16K$/);
+  assert.equal(verdict.evidence.paired, true);
+  assert.deepEqual(verdict.evidence.warnings, []);
+  assert.deepEqual(verdict.evidence.differences,
+    [{ what: 'env.SIM_BANDWIDTH_GBS', base: '50', head: '40', alike: true }]);
+  const [latency, , bandwidth] = verdict.evidence.bands;
+  assert.equal(latency.answer, 'same');
+  assert.equal(bandwidth.answer, 'worse');
+  assert.ok(bandwidth.interval[0] < -0.13 && bandwidth.interval[1] > -0.2, bandwidth.interval);
+  // Every second repeat goes backwards.
+  assert.deepEqual(base.cases.map((one) => one.case), [0, 3, 4, 7, 8]);
+  assert.deepEqual(head.cases.map((one) => one.case), [1, 2, 5, 6, 9]);
+  assert.equal(sizes.length, 2 * 22);
+  assert.equal(total, 2 * 22);
+
+  const text = await compare(server, `${query}&format=text`);
+  assert.equal(text.split('\n')[0], verdict.sentence);
+  assert.match(text, /all_reduce float32 sum +bandwidth +busbw_gbs .* worse/);
+  const markdown = await compare(server, `${query}&format=markdown`);
+  assert.equal(markdown.split('\n')[0], `**${verdict.sentence}**`);
+  const csv = (await compare(server, `${query}&format=csv`)).split('\r\n');
+  assert.equal(csv.length, 1 + 3 + sizes.length + 1);
+  assert.match(csv[1], /^band,all_reduce float32 sum,latency,/);
+
+  // The other way round it is better.
+  const back = await compare(server, `head=${id}&base=${id}&head_env=SIM_BANDWIDTH_GBS=50&base_env=SIM_BANDWIDTH_GBS=40`);
+  assert.equal(back.verdict.answer, 'better');
+});
+
+test('runs that are not alike are compared with a warning in front', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const first = await finished(server, sim({ name: 'two nodes' }));
+  const second = await finished(server, sim({ nodes: { count: 1 } }));
+  const { verdict } = await compare(server, `base=${first}&head=${second}`);
+  assert.match(verdict.sentence, /^not alike in ranks, nodes: head /);
+  assert.equal(verdict.evidence.paired, false);
+  assert.match(verdict.evidence.warnings.join('\n'), /not alike in ranks: base 2, head 1\n.*\n?the cases did not take turns/);
+  const text = await compare(server, `base=${first}&head=${second}&format=text`);
+  assert.match(text, /^# warning: not alike in ranks/);
+});
+
+test('few cases are no verdict, and wrong questions are told what is there', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const id = await finished(server, sim({ sizes: [8], repeats: 4 }));
+  const few = (await compare(server, `base=${id}:0&base=${id}:1&head=${id}:2&head=${id}:3`)).verdict;
+  assert.equal(few.answer, 'not_enough_data');
+  assert.match(few.sentence, /^not enough data: 2 and 2 cases have completed, and at least 3 each/);
+
+  const ask = (query) => server.request('GET', `/api/v1/compare?${query}`);
+  assertProblem(await ask(''), 422, /parameter base is needed/);
+  assertProblem(await ask('base=nobody'), 404, /there is no run nobody/);
+  assertProblem(await ask(`base=${id}:9&head=${id}:0`), 404, /has no case 9, only 0 to 3/);
+  assertProblem(await ask(`base=${id}&head=${id}`), 422, /case 0 of run \w+ is in base and in head/);
+  assertProblem(await ask(`base=${id}&head_env=A=b`), 422, /head has no case with \{"A":"b"\}/);
+  assertProblem(await ask(`base=${id}:x`), 422, /RUN:CASE/);
+  assertProblem(await ask(`base=${id}&head_env==x`), 422, /NAME=VALUE/);
+});
+
+test('cases that failed are left out, and it is said', limit, async (t) => {
+  const { server } = await startCluster(t, 1, faulty);
+  const good = await finished(server, sim({ sizes: [8] }));
+  const { id } = await server.run(sim({ sizes: [8], fault: { kind: 'wrong', rank: 0 } }));
+  await server.runEnds(id);
+  const { verdict, head } = await compare(server, `base=${good}&head=${id}`);
+  assert.equal(verdict.answer, 'not_enough_data');
+  assert.equal(head.unfinished, 5);
+  assert.match(verdict.evidence.warnings.join('\n'), /5 of 5 cases of head did not complete/);
+});
+
+test('control figures are compared as rows are', limit, async (t) => {
+  const { server } = await startCluster(t, 1, { agent: { ranks: 2 } });
+  const spec = sim({ collectives: [], control: { series: ['barrier'], iters: 20 }, matrix: { SIM_BASE_US: ['8', '16'] } });
+  const id = await finished(server, spec);
+  const { verdict } = await compare(server, `base=${id}&base_env=SIM_BASE_US=8&head_env=SIM_BASE_US=16`);
+  const [band] = verdict.evidence.bands;
+  assert.equal(band.figure, 'barrier');
+  assert.equal(band.higher_is_better, false);
+  assert.equal(band.answer, 'worse');
+  assert.match(verdict.sentence, /^head has \d+ % more in barrier /);
+});

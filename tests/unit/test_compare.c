@@ -1,0 +1,325 @@
+/* test_compare.c - from the values of cases to an answer and a sentence */
+#include "tests/unit/near.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "server/analysis/compare.h"
+#include "server/analysis/compare_sentence.h"
+#include "tests/unit/compare_fixture.h"
+
+#define REDUCE "{\"collective\":\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\"}"
+#define GATHER "{\"collective\":\"all_gather\",\"dtype\":\"float32\",\"redop\":\"none\"}"
+#define RATE "{\"metric\":\"rate\",\"higher_is_better\":true}"
+#define LOSS "{\"metric\":\"loss\",\"higher_is_better\":false}"
+
+static const double quiet[] = {0.3, -0.5, 0.1, 0.4, -0.2, -0.1, 0.5, -0.4, 0.2, -0.3};
+
+/* Cases 0 .. n - 1 are base, n .. 2n - 1 are head. */
+static struct compare *compare_made(struct made *made, size_t n, bool is_paired)
+{
+    struct compare_lot lots[CASES_MAX];
+    struct compare_sides sides = {lots, lots + n, n, n, is_paired};
+    struct compare *compare;
+
+    for (size_t i = 0; i < 2 * n; i++)
+        lots[i] = (struct compare_lot){&made->values, (int)i};
+    compare = compare_create(&sides);
+    assert_non_null(compare);
+    return compare;
+}
+
+/* One size per band; times of head are `factor` times as long, and each case is off by
+ * `noise` times what stands in `quiet`, in per cent. */
+static struct compare *compare_factor(struct made *made, size_t n, double factor,
+                                      double noise)
+{
+    made_init(made);
+    for (size_t i = 0; i < 2 * n; i++) {
+        double us =
+            (i < n ? 1 : factor) * (1 + 0.01 * noise * quiet[(i * 7 + i / n) % 10]);
+        const struct case_point points[] = {
+            {.size = 8, .time_us = 10 * us, .busbw_gbs = 1 / us},
+            {.size = 1 << 20, .time_us = 50 * us, .busbw_gbs = 20 / us},
+            {.size = 64 << 20, .time_us = 900 * us, .busbw_gbs = 70 / us},
+        };
+
+        made_add(made, (int)i, REDUCE, points, 3);
+    }
+    return compare_made(made, n, true);
+}
+
+static void require_sentence(const struct compare *compare, const char *wanted)
+{
+    struct buf out;
+
+    buf_init(&out, 10000);
+    assert_int_equal(compare_sentence(compare, &out), 0);
+    buf_append(&out, "", 1);
+    assert_string_equal(out.data, wanted);
+    buf_release(&out);
+}
+
+static void slower_head_is_worse_in_time_and_in_bandwidth(void **state)
+{
+    struct made made;
+    struct compare *compare = compare_factor(&made, 5, 1.1, 1);
+
+    (void)state;
+    assert_int_equal(compare->n_bands, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(compare->bands[i].answer, VERDICT_WORSE);
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    assert_string_equal(compare->bands[0].figure, "time_us");
+    assert_near(compare->bands[0].change.change, 0.1, 0.003);
+    assert_string_equal(compare->bands[2].figure, "busbw_gbs");
+    assert_near(compare->bands[2].change.change, 1 / 1.1 - 1, 0.003);
+    assert_near(compare->bands[2].change.base, 70, 0.3);
+    require_sentence(compare,
+                     "head takes 10 % more time up to 16K (9.6 to 11, 5 repeats each), "
+                     "takes 10 % more time between 16K and 4M (9.6 to 11) and is 9.3 % "
+                     "slower from 4M up (8.8 to 9.8)");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void faster_head_is_better(void **state)
+{
+    struct made made;
+    struct compare *compare = compare_factor(&made, 5, 0.9, 1);
+
+    (void)state;
+    assert_int_equal(compare->answer, VERDICT_BETTER);
+    assert_true(compare->bands[2].change.low > 0.1);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void what_lies_within_two_per_cent_is_the_same(void **state)
+{
+    struct made made;
+    struct compare *compare = compare_factor(&made, 10, 1.005, 0.1);
+
+    (void)state;
+    /* There is a difference, and it is too small to matter. */
+    assert_true(compare->bands[0].p_holm < 0.001);
+    assert_int_equal(compare->answer, VERDICT_SAME);
+    require_sentence(compare,
+                     "no difference of 2 % or more up to 16K, between 16K and 4M "
+                     "and from 4M up (10 repeats each)");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void noise_is_not_enough_data_and_says_how_much_would_be(void **state)
+{
+    struct made made;
+    struct compare *compare = compare_factor(&made, 5, 1, 10);
+    const struct compare_band *band = &compare->bands[0];
+    struct buf out;
+
+    (void)state;
+    assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_int_equal(band->reason, COMPARE_NOISE);
+    assert_in_range(band->repeats_needed, 30, 200);
+    buf_init(&out, 1000);
+    assert_int_equal(compare_why(compare, band, &out), 0);
+    buf_append(&out, "", 1);
+    assert_non_null(strstr(out.data, "repeats would resolve 2 %"));
+    buf_release(&out);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void two_cases_are_never_a_verdict(void **state)
+{
+    struct made made;
+    struct compare *compare = compare_factor(&made, 2, 2, 0.01);
+
+    (void)state;
+    assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_int_equal(compare->bands[0].reason, COMPARE_FEW);
+    require_sentence(compare,
+                     "not enough data: 2 and 2 cases have completed, and at least "
+                     "3 each are needed");
+    compare_destroy(compare);
+    made_release(&made);
+    compare = compare_factor(&made, 1, 2, 0);
+    assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_true(isnan(compare->bands[0].change.low));
+    assert_near(compare->bands[0].change.change, 1, 1e-9);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+/* Times of 8 bytes in microseconds, base's first. */
+static struct compare *compare_times(struct made *made, const double *us, size_t n,
+                                     bool is_paired)
+{
+    made_init(made);
+    for (size_t i = 0; i < 2 * n; i++)
+        made_add(made, (int)i, REDUCE,
+                 &(struct case_point){.size = 8, .time_us = us[i], .busbw_gbs = 1}, 1);
+    return compare_made(made, n, is_paired);
+}
+
+static void states_in_both_are_not_enough_data(void **state)
+{
+    const double us[] = {0.10, 0.43, 0.11, 0.45, 0.10, 0.44, 0.11, 0.46, 0.10, 0.42};
+    struct made made;
+    struct compare *compare = compare_times(&made, us, 5, true);
+    const struct compare_band *band = &compare->bands[0];
+
+    (void)state;
+    assert_int_equal(band->reason, COMPARE_STATES);
+    assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_true(band->base_varies && band->head_varies);
+    require_sentence(compare,
+                     "not enough data up to 16K (two states 4.2x apart in both, which 5 "
+                     "repeats can't tell from settings and 8 might)");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+/* The states come and go with the hour: pairs see the same one. */
+static void states_that_pairs_share_stand_in_nobodys_way(void **state)
+{
+    const double us[] = {0.100,  0.400,  0.101,  0.402,  0.100,
+                         0.1101, 0.4402, 0.1109, 0.4421, 0.1102};
+    struct made made;
+    struct compare *compare = compare_times(&made, us, 5, true);
+
+    (void)state;
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    assert_near(compare->bands[0].change.change, 0.1, 0.002);
+    compare_destroy(compare);
+    compare = compare_times(&made, us, 5, false);
+    assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_int_equal(compare->bands[0].reason, COMPARE_STATES);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void a_state_per_side_is_the_sides_doing(void **state)
+{
+    const double us[] = {0.100, 0.102, 0.101, 0.099, 0.100,
+                         0.401, 0.402, 0.398, 0.404, 0.400};
+    struct made made;
+    struct compare *compare = compare_times(&made, us, 5, true);
+
+    (void)state;
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void one_case_of_ten_that_stands_out_costs_no_verdict(void **state)
+{
+    const double us[] = {10.0, 10.1, 9.9,  10.0, 10.1, 9.9,  10.0, 10.1, 9.9,  10.0,
+                         10.5, 10.6, 10.4, 31.5, 10.6, 10.4, 10.5, 10.6, 10.4, 10.5};
+    struct made made;
+    struct compare *compare = compare_times(&made, us, 10, true);
+
+    (void)state;
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    assert_near(compare->bands[0].change.change, 0.05, 0.002);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void a_band_is_of_the_sizes_that_all_cases_have(void **state)
+{
+    const struct case_point all[] = {{.size = 8, .time_us = 10, .busbw_gbs = 1},
+                                     {.size = 16, .time_us = 20, .busbw_gbs = 1},
+                                     {.size = 32, .time_us = 40, .busbw_gbs = 1}};
+    struct compare *compare;
+    struct made made;
+
+    (void)state;
+    made_init(&made);
+    for (int i = 0; i < 6; i++) {
+        if (i < 3)
+            made_add(&made, i, GATHER, all, 3);
+        made_add(&made, i, REDUCE, i == 4 ? all + 1 : all, i == 4 ? 2 : 3);
+    }
+    compare = compare_made(&made, 3, true);
+    assert_int_equal(compare->n_bands, 1);
+    assert_int_equal(compare->bands[0].sizes, 2);
+    assert_int_equal(compare->n_sizes, 2);
+    assert_int_equal(compare->sizes[0].size, 16);
+    assert_int_equal(compare->sizes_left_out, 1 + 3);
+    assert_near(compare->bands[0].change.base, sqrt(20.0 * 40.0), 1e-9);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void metrics_know_their_good_direction(void **state)
+{
+    struct compare *compare;
+    struct made made;
+
+    (void)state;
+    made_init(&made);
+    for (int i = 0; i < 10; i++) {
+        double by = 1 + 0.001 * quiet[i] + (i < 5 ? 0 : 0.1);
+
+        made_add(&made, i, LOSS, &(struct case_point){.size = -1, .value = by - 1}, 1);
+        made_add(&made, i, RATE, &(struct case_point){.size = -1, .value = 7 * by}, 1);
+    }
+    compare = compare_made(&made, 5, true);
+    assert_int_equal(compare->n_bands, 2);
+    assert_true(compare->bands[0].is_linear);
+    assert_int_equal(compare->bands[0].answer, VERDICT_WORSE);
+    assert_false(compare->bands[1].is_linear);
+    assert_int_equal(compare->bands[1].answer, VERDICT_BETTER);
+    assert_int_equal(compare->bands[1].band, BANDS);
+    assert_near(compare->bands[1].change.change, 0.1, 0.002);
+    assert_int_equal(compare->answer, VERDICT_WORSE);
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void nothing_in_common_is_not_enough_data(void **state)
+{
+    const struct case_point point = {.size = 8, .time_us = 10, .busbw_gbs = 1};
+    struct compare *compare;
+    struct made made;
+
+    (void)state;
+    made_init(&made);
+    for (int i = 0; i < 6; i++)
+        made_add(&made, i, i < 3 ? REDUCE : GATHER, &point, 1);
+    compare = compare_made(&made, 3, false);
+    assert_int_equal(compare->n_bands, 0);
+    assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+    require_sentence(compare,
+                     "not enough data: there is no size or metric that all cases "
+                     "of both sides have");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slower_head_is_worse_in_time_and_in_bandwidth),
+        cmocka_unit_test(faster_head_is_better),
+        cmocka_unit_test(what_lies_within_two_per_cent_is_the_same),
+        cmocka_unit_test(noise_is_not_enough_data_and_says_how_much_would_be),
+        cmocka_unit_test(two_cases_are_never_a_verdict),
+        cmocka_unit_test(states_in_both_are_not_enough_data),
+        cmocka_unit_test(states_that_pairs_share_stand_in_nobodys_way),
+        cmocka_unit_test(a_state_per_side_is_the_sides_doing),
+        cmocka_unit_test(one_case_of_ten_that_stands_out_costs_no_verdict),
+        cmocka_unit_test(a_band_is_of_the_sizes_that_all_cases_have),
+        cmocka_unit_test(metrics_know_their_good_direction),
+        cmocka_unit_test(nothing_in_common_is_not_enough_data),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

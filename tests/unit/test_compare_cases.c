@@ -1,0 +1,232 @@
+/* test_compare_cases.c - which cases are compared, which are pairs, and in what sides
+ * differ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/compare_cases.h"
+#include "server/analysis/differences.h"
+
+/* Three repeats of A and B in turn, as ABBA has them: A is 0, 3, 4. */
+static json_t *run_doc(const char *id, const char *order, const char *failed)
+{
+    static const char *const values[] = {"A", "B", "B", "A", "A", "B"};
+    json_t *cases = json_array();
+
+    for (int i = 0; i < 6; i++) {
+        bool has_failed = failed && failed[0] - '0' == i;
+
+        json_array_append_new(cases, json_pack("{s:i, s:i, s:s, s:{s:s}}", "case", i,
+                                               "repeat", i / 2, "state",
+                                               has_failed ? "failed" : "completed", "env",
+                                               "ALGO", values[i]));
+    }
+    return json_pack("{s:s, s:s, s:i, s:[{s:s}], s:{s:s, s:s, s:{s:s}, s:{s:[ss]}}, s:o}",
+                     "id", id, "backend", "host", "world_size", 4, "nodes", "name", "n1",
+                     "spec", "order", order, "timing", "throughput", "env", "DEBUG", "1",
+                     "matrix", "ALGO", "A", "B", "cases", cases);
+}
+
+struct sides {
+    json_t *docs[2];
+    struct compare_run runs[2];
+    struct compare_side base, head;
+    struct error err;
+};
+
+static void choose(struct sides *sides, struct compare_side *side, size_t run,
+                   int case_no, const char *value)
+{
+    const struct compare_ask ask = {&sides->runs[run], case_no};
+    json_t *env = value ? json_pack("{s:s}", "ALGO", value) : json_object();
+
+    side->name = side == &sides->base ? "base" : "head";
+    compare_side_choose(side, &ask, 1, env, &sides->err);
+    json_decref(env);
+}
+
+static void sides_init(struct sides *sides, const char *order, const char *failed)
+{
+    memset(sides, 0, sizeof(*sides));
+    for (size_t i = 0; i < 2; i++) {
+        sides->docs[i] = run_doc(i ? "second" : "first", order, failed);
+        sides->runs[i].doc = sides->docs[i];
+    }
+}
+
+static void sides_release(struct sides *sides)
+{
+    compare_side_release(&sides->base);
+    compare_side_release(&sides->head);
+    json_decref(sides->docs[0]);
+    json_decref(sides->docs[1]);
+}
+
+static void require_cases(const struct compare_side *side, const int *wanted, size_t n)
+{
+    assert_int_equal(side->n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(side->cases[i].case_no, wanted[i]);
+}
+
+static void combinations_of_a_run_are_paired_by_repeat(void **state)
+{
+    struct sides sides;
+
+    (void)state;
+    sides_init(&sides, "interleaved", NULL);
+    choose(&sides, &sides.base, 0, -1, "A");
+    choose(&sides, &sides.head, 0, -1, "B");
+    assert_true(compare_sides_pair(&sides.base, &sides.head));
+    require_cases(&sides.base, (const int[]){0, 3, 4}, 3);
+    require_cases(&sides.head, (const int[]){1, 2, 5}, 3);
+    sides_release(&sides);
+}
+
+static void a_case_that_failed_takes_its_partner_with_it(void **state)
+{
+    struct sides sides;
+
+    (void)state;
+    sides_init(&sides, "interleaved", "3");
+    choose(&sides, &sides.base, 0, -1, "A");
+    choose(&sides, &sides.head, 0, -1, "B");
+    assert_true(compare_sides_pair(&sides.base, &sides.head));
+    require_cases(&sides.base, (const int[]){0, 4}, 2);
+    require_cases(&sides.head, (const int[]){1, 5}, 2);
+    assert_int_equal(sides.base.unfinished, 1);
+    assert_int_equal(sides.head.unpaired, 1);
+    sides_release(&sides);
+}
+
+static void what_did_not_take_turns_is_not_paired(void **state)
+{
+    struct sides sides;
+
+    (void)state;
+    sides_init(&sides, "sequential", NULL);
+    choose(&sides, &sides.base, 0, -1, "A");
+    choose(&sides, &sides.head, 0, -1, "B");
+    assert_false(compare_sides_pair(&sides.base, &sides.head));
+    sides_release(&sides);
+    sides_init(&sides, "interleaved", NULL);
+    choose(&sides, &sides.base, 0, -1, "A");
+    choose(&sides, &sides.head, 1, -1, "B");
+    assert_false(compare_sides_pair(&sides.base, &sides.head));
+    assert_int_equal(sides.base.n, 3);
+    sides_release(&sides);
+}
+
+static void cases_one_by_one_find_their_partners_too(void **state)
+{
+    struct sides sides;
+
+    (void)state;
+    sides_init(&sides, "interleaved", NULL);
+    choose(&sides, &sides.base, 0, 4, NULL);
+    choose(&sides, &sides.base, 0, 0, NULL);
+    choose(&sides, &sides.base, 0, 0, NULL); /* said twice, counts once */
+    choose(&sides, &sides.head, 0, 1, NULL);
+    choose(&sides, &sides.head, 0, 5, NULL);
+    assert_true(compare_sides_pair(&sides.base, &sides.head));
+    require_cases(&sides.base, (const int[]){4, 0}, 2);
+    require_cases(&sides.head, (const int[]){5, 1}, 2);
+    sides_release(&sides);
+}
+
+static void refusals_say_what_there_is(void **state)
+{
+    struct sides sides;
+
+    (void)state;
+    sides_init(&sides, "interleaved", NULL);
+    choose(&sides, &sides.base, 0, 6, NULL);
+    assert_int_equal(sides.err.code, ERROR_NOT_FOUND);
+    assert_string_equal(sides.err.text, "run first has no case 6, only 0 to 5");
+    choose(&sides, &sides.head, 0, -1, "C");
+    assert_int_equal(sides.err.code, ERROR_INVALID);
+    assert_string_equal(sides.err.text,
+                        "head has no case with {\"ALGO\":\"C\"}; the matrix "
+                        "of run first is {\"ALGO\":[\"A\",\"B\"]}");
+    choose(&sides, &sides.base, 0, -1, NULL);
+    choose(&sides, &sides.head, 0, 2, NULL);
+    assert_int_equal(compare_sides_check(&sides.base, &sides.head, &sides.err), -1);
+    assert_non_null(strstr(sides.err.text, "case 2 of run first is in base and in head"));
+    sides_release(&sides);
+}
+
+static const json_t *difference(const json_t *list, const char *what)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (list, i, one)
+        if (strcmp(json_get_str(one, "what", ""), what) == 0)
+            return one;
+    return NULL;
+}
+
+static void differences_are_told_and_what_is_not_alike_is_marked(void **state)
+{
+    struct sides sides;
+    json_t *list;
+
+    (void)state;
+    sides_init(&sides, "interleaved", NULL);
+    json_object_set_new(sides.docs[1], "world_size", json_integer(8));
+    json_object_set_new(sides.docs[1], "machines",
+                        json_pack("[{s:{s:s}}]", "versions", "nccl", "2.28.9"));
+    json_object_set_new(json_object_get(sides.docs[1], "spec"), "timing",
+                        json_string("isolated"));
+    choose(&sides, &sides.base, 0, -1, "A");
+    choose(&sides, &sides.head, 1, -1, "B");
+    list = differences_json(&sides.base, &sides.head);
+    assert_int_equal(json_array_size(list), 4);
+    assert_string_equal(json_get_str(difference(list, "env.ALGO"), "head", ""), "B");
+    assert_true(json_get_bool(difference(list, "env.ALGO"), "alike", false));
+    assert_int_equal(json_get_int(difference(list, "ranks"), "base", 0), 4);
+    assert_false(json_get_bool(difference(list, "ranks"), "alike", true));
+    assert_false(json_get_bool(difference(list, "timing"), "alike", true));
+    assert_true(json_is_null(json_object_get(difference(list, "versions.nccl"), "base")));
+    assert_true(json_get_bool(difference(list, "versions.nccl"), "alike", false));
+    json_decref(list);
+    sides_release(&sides);
+}
+
+/* Both sides have A and B, in another order. */
+static void the_same_values_in_another_order_are_no_difference(void **state)
+{
+    struct sides sides;
+    json_t *list;
+
+    (void)state;
+    sides_init(&sides, "interleaved", NULL);
+    choose(&sides, &sides.base, 0, 0, NULL);
+    choose(&sides, &sides.base, 0, 1, NULL);
+    choose(&sides, &sides.head, 0, 2, NULL);
+    choose(&sides, &sides.head, 0, 3, NULL);
+    list = differences_json(&sides.base, &sides.head);
+    assert_int_equal(json_array_size(list), 0);
+    json_decref(list);
+    sides_release(&sides);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(combinations_of_a_run_are_paired_by_repeat),
+        cmocka_unit_test(a_case_that_failed_takes_its_partner_with_it),
+        cmocka_unit_test(what_did_not_take_turns_is_not_paired),
+        cmocka_unit_test(cases_one_by_one_find_their_partners_too),
+        cmocka_unit_test(refusals_say_what_there_is),
+        cmocka_unit_test(differences_are_told_and_what_is_not_alike_is_marked),
+        cmocka_unit_test(the_same_values_in_another_order_are_no_difference),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
