@@ -2,11 +2,13 @@ foreach(noun buf clean_text clock collective error headline ids json_util option
         run_spec run_spec_memory secret_file series spec_docs threshold units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
-foreach(noun collective headline units)
+foreach(noun collective headline row_fields units)
     target_compile_definitions(test_${noun} PRIVATE
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
-target_compile_definitions(test_row_fields PRIVATE GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
+foreach(noun collective row_fields)
+    target_compile_definitions(test_${noun} PRIVATE GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
+endforeach()
 target_compile_definitions(test_spec_docs PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 # Every allocation of the code under test goes through the test's own functions.
 target_link_options(test_run_spec_memory PRIVATE

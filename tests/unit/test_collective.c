@@ -7,6 +7,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "common/spec/collective_json.h"
+#include "tests/unit/golden_file.h"
 #include "tests/unit/vectors.h"
 
 static int load(void **state)
@@ -143,6 +144,40 @@ static void the_server_tells_what_the_table_says(void **state)
     json_decref(told);
 }
 
+/* docs/method.md's line of a collective: what collective_layout() and the table do. */
+static void line_of(enum collective_kind kind, char *out, size_t size)
+{
+    static const struct {
+        const char *count, *sent, *received;
+    } shapes[] = {
+        [SHAPE_FLAT] = {"count0", "count0", "count0"},
+        [SHAPE_SPREAD] = {"c", "c", "c n"},
+        [SHAPE_NARROW] = {"c", "c n", "c"},
+        [SHAPE_SQUARE] = {"c", "c n", "c n"},
+    };
+    const struct collective_facts *facts = collective_facts(kind);
+    const char *most = facts->needs_counts ? "up to " : "";
+
+    snprintf(out, size, "\n| %s | %s | %s%s | %s%s | %s |\n", facts->name,
+             shapes[facts->shape].count, most, shapes[facts->shape].sent, most,
+             shapes[facts->shape].received, facts->factor->formula);
+}
+
+static void the_docs_have_a_line_for_each(void **state)
+{
+    char *page = golden_read("method.md");
+
+    (void)state;
+    for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
+        char line[160];
+
+        line_of((enum collective_kind)kind, line, sizeof(line));
+        if (!strstr(page, line))
+            fail_msg("docs/method.md lacks the line%s", line);
+    }
+    free(page);
+}
+
 static void names_and_lookups_agree(void **state)
 {
     static const size_t sizes[DTYPE_COUNT] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
@@ -170,6 +205,7 @@ int main(void)
         cmocka_unit_test(algorithm_bandwidth_is_bytes_over_time),
         cmocka_unit_test(names_and_lookups_agree),
         cmocka_unit_test(the_server_tells_what_the_table_says),
+        cmocka_unit_test(the_docs_have_a_line_for_each),
     };
 
     return cmocka_run_group_tests(tests, load, unload);

@@ -5,6 +5,7 @@
 #include "common/base/buf.h"
 #include "common/result/row_fields.h"
 #include "tests/unit/golden_file.h"
+#include "tests/unit/vectors.h"
 
 #define BEGIN "<!-- row fields -->\n"
 #define END "<!-- end of row fields -->"
@@ -36,6 +37,24 @@ static void each_field_is_there_once_and_somebody_has_it(void **state)
             (use & (IN_FIGURE_CSV | IN_FIGURE_KEY) && !(use & FIGURE_ANY)))
             fail_msg("%s shows where nobody has it", fields[i].name);
     }
+}
+
+/* The page's lines are told apart by them, too: tests/web/unit/vectors.test.mjs. */
+static void the_vectors_have_what_sets_series_apart(void **state)
+{
+    json_t *document = vectors_load("row_keys.json"), *keys = json_array();
+    const struct row_field *fields;
+    size_t n;
+
+    (void)state;
+    fields = row_fields(&n);
+    for (size_t i = 0; i < n; i++)
+        if (fields[i].use & IN_KEY)
+            json_array_append_new(keys, json_string(fields[i].name));
+    if (!json_equal(keys, vectors_list(document, "keys")))
+        fail_msg("tests/vectors/row_keys.json should have %s", json_dumps(keys, 0));
+    json_decref(keys);
+    json_decref(document);
 }
 
 static void put_fields(struct buf *out)
@@ -75,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_field_is_there_once_and_somebody_has_it),
+        cmocka_unit_test(the_vectors_have_what_sets_series_apart),
         cmocka_unit_test(the_docs_show_each_field),
     };
 

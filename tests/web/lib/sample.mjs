@@ -1,11 +1,12 @@
 /* sample.mjs - made-up runs with their event logs, as docs/api.md has them */
 
+import {readFileSync} from 'node:fs';
 import {applyEvents, newRunState} from '../../../web/js/events.mjs';
+import {busFactor} from '../../../web/js/stats.mjs';
 
-const FACTORS = {
-  all_reduce: n => (2 * (n - 1)) / n,
-  broadcast: () => 1
-};
+const {served} =
+  JSON.parse(readFileSync(new URL('../../vectors/collectives.json', import.meta.url)));
+const factsOf = collective => served.collectives.find(({name}) => name === collective);
 
 export const iso = ms => new Date(ms).toISOString();
 
@@ -55,7 +56,7 @@ export function sampleRow(options) {
     time_min_us: times[0],
     time_max_us: times[world - 1],
     algbw_gbs: algbw,
-    busbw_gbs: algbw * FACTORS[collective](world),
+    busbw_gbs: algbw * busFactor(factsOf(collective), world),
     first_us: time * 3,
     times_us: times,
     wrong: 0,

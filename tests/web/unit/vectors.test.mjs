@@ -23,6 +23,19 @@ test('bus factors come from the facts that the server gives', () => {
   }
 });
 
+/* Of a run, or shown side by side, or all that one of the others says. */
+const tellsNoLinesApart = ['series', 'in_place', 'simulated', 'emulated', 'ranks_per_gpu'];
+
+test('what sets rows apart for the server sets lines of a plot apart', () => {
+  const row = {case: 0, attempt: 1, ...sampleRow({row: 0, series: 0, size: 8})};
+  for (const key of vectors('row_keys').keys) {
+    const other = {...row, row: 1, [key]: 'another'};
+    const keys = [...bookOf(stateWith([row, other])).lines.values()].map(line => line.lineKey);
+    const wanted = tellsNoLinesApart.includes(key) ? 1 : 2;
+    assert.equal(new Set(keys).size, wanted, key);
+  }
+});
+
 test('sizes are read and written alike', () => {
   const {read, refused, written} = vectors('sizes');
   read.forEach(([text, bytes]) => assert.equal(parseSize(text), bytes, text));
