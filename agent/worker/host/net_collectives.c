@@ -281,6 +281,13 @@ static int broadcast(struct backend_comm *comm, const struct backend_call *call,
     return run_ring(comm, call, plan_broadcast, plan, plan->pieces + 1);
 }
 
+static int reduce_scatter(struct backend_comm *comm, const struct backend_call *call,
+                          struct plan *plan)
+{
+    return run_ring(comm, call, plan_reduce_scatter, plan,
+                    plan->pieces * (size_t)(plan->n - 1));
+}
+
 static int reduce(struct backend_comm *comm, const struct backend_call *call,
                   struct plan *plan)
 {
@@ -296,7 +303,7 @@ static int reduce(struct backend_comm *comm, const struct backend_call *call,
 
 /* Everything that goes straight from its source to its target, all at once. */
 static int direct(struct backend_comm *comm, const struct backend_call *call,
-                  const struct plan *plan)
+                  struct plan *plan)
 {
     struct mesh *mesh = comm->mesh;
     int n = mesh->world_size, rank = mesh->rank, root = call->root;
@@ -329,7 +336,7 @@ static int direct(struct backend_comm *comm, const struct backend_call *call,
 }
 
 static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
-                     const struct plan *plan)
+                     struct plan *plan)
 {
     const struct traffic_plan *traffic = call->traffic;
     struct mesh *mesh = comm->mesh;
@@ -359,11 +366,13 @@ static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
 }
 
 /* Rounds of exchanges, of twice as much in each. */
-static int hypercube(struct backend_comm *comm, const struct plan *plan)
+static int hypercube(struct backend_comm *comm, const struct backend_call *call,
+                     struct plan *plan)
 {
     struct mesh *mesh = comm->mesh;
     char *own = plan->recv + (size_t)mesh->rank * plan->bytes;
 
+    (void)call;
     if (own != plan->send)
         memcpy(own, plan->send, plan->bytes);
     for (int mask = 1; mask < mesh->world_size; mask *= 2) {
@@ -379,7 +388,8 @@ static int hypercube(struct backend_comm *comm, const struct plan *plan)
     return 0;
 }
 
-static int sendrecv(struct backend_comm *comm, const struct plan *plan)
+static int sendrecv(struct backend_comm *comm, const struct backend_call *call,
+                    struct plan *plan)
 {
     struct mesh *mesh = comm->mesh;
     int n = mesh->world_size;
@@ -388,8 +398,26 @@ static int sendrecv(struct backend_comm *comm, const struct plan *plan)
     struct flow in = {&mesh->endpoints[(mesh->rank + n - 1) % n], plan->recv, plan->bytes,
                       0};
 
+    (void)call;
     return mesh_exchange(mesh, &out, 1, &in, 1);
 }
+
+typedef int net_collective(struct backend_comm *comm, const struct backend_call *call,
+                           struct plan *plan);
+
+static net_collective *const collectives[COLLECTIVE_COUNT] = {
+    [COLLECTIVE_ALL_REDUCE] = all_reduce,
+    [COLLECTIVE_ALL_GATHER] = all_gather,
+    [COLLECTIVE_REDUCE_SCATTER] = reduce_scatter,
+    [COLLECTIVE_BROADCAST] = broadcast,
+    [COLLECTIVE_REDUCE] = reduce,
+    [COLLECTIVE_ALLTOALL] = direct,
+    [COLLECTIVE_GATHER] = direct,
+    [COLLECTIVE_SCATTER] = direct,
+    [COLLECTIVE_SENDRECV] = sendrecv,
+    [COLLECTIVE_HYPERCUBE] = hypercube,
+    [COLLECTIVE_ALLTOALLV] = alltoallv,
+};
 
 int net_run(struct backend_comm *comm, const struct backend_call *call)
 {
@@ -405,25 +433,5 @@ int net_run(struct backend_comm *comm, const struct backend_call *call)
                         .n = mesh->world_size,
                         .at = mesh->ring_at};
 
-    switch (call->kind) {
-    case COLLECTIVE_ALL_REDUCE:
-        return all_reduce(comm, call, &plan);
-    case COLLECTIVE_REDUCE:
-        return reduce(comm, call, &plan);
-    case COLLECTIVE_REDUCE_SCATTER:
-        return run_ring(comm, call, plan_reduce_scatter, &plan,
-                        plan.pieces * (size_t)(plan.n - 1));
-    case COLLECTIVE_ALL_GATHER:
-        return all_gather(comm, call, &plan);
-    case COLLECTIVE_BROADCAST:
-        return broadcast(comm, call, &plan);
-    case COLLECTIVE_SENDRECV:
-        return sendrecv(comm, &plan);
-    case COLLECTIVE_HYPERCUBE:
-        return hypercube(comm, &plan);
-    case COLLECTIVE_ALLTOALLV:
-        return alltoallv(comm, call, &plan);
-    default:
-        return direct(comm, call, &plan);
-    }
+    return collectives[call->kind](comm, call, &plan);
 }

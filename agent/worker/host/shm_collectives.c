@@ -219,39 +219,21 @@ static int hypercube(const struct shm_op *op)
     return 0;
 }
 
-static void work(const struct shm_op *op)
-{
-    switch (op->call->kind) {
-    case COLLECTIVE_ALL_REDUCE:
-        all_reduce(op);
-        break;
-    case COLLECTIVE_REDUCE:
-        reduce(op);
-        break;
-    case COLLECTIVE_REDUCE_SCATTER:
-        reduce_scatter(op);
-        break;
-    case COLLECTIVE_ALL_GATHER:
-        all_gather(op);
-        break;
-    case COLLECTIVE_ALLTOALL:
-        alltoall(op);
-        break;
-    case COLLECTIVE_GATHER:
-        gather(op);
-        break;
-    case COLLECTIVE_BROADCAST:
-    case COLLECTIVE_SCATTER:
-        share_out(op);
-        break;
-    case COLLECTIVE_ALLTOALLV:
-        alltoallv(op);
-        break;
-    default:
-        sendrecv(op);
-        break;
-    }
-}
+typedef void shm_work(const struct shm_op *op);
+
+/* What each rank does between two barriers; NULL: hypercube(), which needs more. */
+static shm_work *const works[COLLECTIVE_COUNT] = {
+    [COLLECTIVE_ALL_REDUCE] = all_reduce,
+    [COLLECTIVE_ALL_GATHER] = all_gather,
+    [COLLECTIVE_REDUCE_SCATTER] = reduce_scatter,
+    [COLLECTIVE_BROADCAST] = share_out,
+    [COLLECTIVE_REDUCE] = reduce,
+    [COLLECTIVE_ALLTOALL] = alltoall,
+    [COLLECTIVE_GATHER] = gather,
+    [COLLECTIVE_SCATTER] = share_out,
+    [COLLECTIVE_SENDRECV] = sendrecv,
+    [COLLECTIVE_ALLTOALLV] = alltoallv,
+};
 
 static int run_small(struct shm_op *op, size_t send_bytes)
 {
@@ -266,7 +248,7 @@ static int run_small(struct shm_op *op, size_t send_bytes)
         comm->sources[i] = shm_group_slot(group, i);
     comm->targets[op->self] = op->call->recv;
     /* targets has the own entry only: what is the root's alone, the root does. */
-    work(op);
+    works[op->call->kind](op);
     return 0;
 }
 
@@ -298,6 +280,7 @@ static int enter(struct shm_op *op)
 int shm_run(struct backend_comm *comm, const struct backend_call *call)
 {
     struct shm_group *group = &comm->mesh->group;
+    shm_work *work = works[call->kind];
     size_t element = dtype_size(call->dtype);
     size_t send_bytes = host_send_bytes(comm, call);
     struct shm_op op = {.comm = comm,
@@ -309,17 +292,15 @@ int shm_run(struct backend_comm *comm, const struct backend_call *call)
                         .sources = comm->sources,
                         .targets = comm->targets};
 
-    if (send_bytes <= comm->small_bytes && call->kind != COLLECTIVE_HYPERCUBE)
+    if (work && send_bytes <= comm->small_bytes)
         return run_small(&op, send_bytes);
     op.is_streamed = send_bytes >= comm->stream_bytes;
     if (enter(&op))
         return -1;
-    if (call->kind == COLLECTIVE_HYPERCUBE) {
-        if (hypercube(&op))
-            return -1;
-    } else {
+    if (work)
         work(&op);
-    }
+    else if (hypercube(&op))
+        return -1;
     if (op.is_streamed)
         reduce_finish_stream();
     return shm_group_barrier(group);

@@ -193,9 +193,9 @@ static void estimate_tree(const struct sim_model *model, const struct sim_call *
 }
 
 static void estimate_pat(const struct sim_model *model, const struct sim_call *call,
-                         struct sim_estimate *out)
+                         enum sim_protocol protocol, struct sim_estimate *out)
 {
-    const struct cost cost = cost_of(model, SIM_PAT, SIM_SIMPLE);
+    const struct cost cost = cost_of(model, SIM_PAT, protocol);
     int ranks = model->topology->n_ranks;
     double latency = cost.base_us + floor_log2(ranks) * cost.net_us / PAT_STEP +
                      PAT_RANK_US * ranks * cost.net_us / NET_US;
@@ -291,38 +291,63 @@ static double alltoallv_gbs(const struct sim_model *model, const struct sim_call
     return us > 0 ? call->bytes / (1000 * us) : model->alltoall_gbs;
 }
 
-static void estimate_p2p(const struct sim_model *model, const struct sim_call *call,
-                         enum sim_protocol protocol, struct sim_estimate *out)
+/* All messages at once; a rank gets `gbs` in all. */
+static void set_p2p(const struct sim_model *model, const struct sim_call *call,
+                    enum sim_protocol protocol, double gbs, struct sim_estimate *out)
 {
     const struct cost cost = cost_of(model, SIM_P2P, protocol);
     double peers = model->topology->n_ranks - 1;
     double hop = model->topology->n_nodes > 1 ? cost.net_us : cost.intra_us;
 
-    if (call->kind == COLLECTIVE_SENDRECV) {
-        estimate_sendrecv(model, call, protocol, out);
-        return;
-    }
-    if (call->kind == COLLECTIVE_HYPERCUBE) {
-        estimate_hypercube(model, call, protocol, out);
-        return;
-    }
-    double gbs;
-    if (call->kind == COLLECTIVE_ALLTOALLV) {
-        gbs = alltoallv_gbs(model, call);
-    } else {
-        gbs = call->kind == COLLECTIVE_ALLTOALL ? model->alltoall_gbs
-                                                : rooted_gbs(model, call->root);
-    }
     set_estimate(call, cost.base_us + hop + peers * model->params->message_us,
                  gbs * cost.efficiency, out);
 }
 
-static bool is_p2p(enum collective_kind kind)
+static void estimate_alltoall(const struct sim_model *model, const struct sim_call *call,
+                              enum sim_protocol protocol, struct sim_estimate *out)
 {
-    return kind == COLLECTIVE_ALLTOALL || kind == COLLECTIVE_GATHER ||
-           kind == COLLECTIVE_SCATTER || kind == COLLECTIVE_SENDRECV ||
-           kind == COLLECTIVE_HYPERCUBE || kind == COLLECTIVE_ALLTOALLV;
+    set_p2p(model, call, protocol, model->alltoall_gbs, out);
 }
+
+static void estimate_alltoallv(const struct sim_model *model, const struct sim_call *call,
+                               enum sim_protocol protocol, struct sim_estimate *out)
+{
+    set_p2p(model, call, protocol, alltoallv_gbs(model, call), out);
+}
+
+static void estimate_rooted(const struct sim_model *model, const struct sim_call *call,
+                            enum sim_protocol protocol, struct sim_estimate *out)
+{
+    set_p2p(model, call, protocol, rooted_gbs(model, call->root), out);
+}
+
+/* ---- Collectives ---- */
+
+typedef void estimate_fn(const struct sim_model *model, const struct sim_call *call,
+                         enum sim_protocol protocol, struct sim_estimate *out);
+
+enum waiting { FOR_ALL, FOR_ROOT, AT_ROOT, FOR_NEIGHBOURS };
+
+/* How it can be done, and whose being late a rank feels. */
+static const struct {
+    estimate_fn *by[SIM_ALGORITHMS];
+    enum waiting waits;
+} kinds[COLLECTIVE_COUNT] = {
+    [COLLECTIVE_ALL_REDUCE] = {{[SIM_RING] = estimate_ring, [SIM_TREE] = estimate_tree},
+                               FOR_ALL},
+    [COLLECTIVE_ALL_GATHER] = {{[SIM_RING] = estimate_ring, [SIM_PAT] = estimate_pat},
+                               FOR_ALL},
+    [COLLECTIVE_REDUCE_SCATTER] = {{[SIM_RING] = estimate_ring, [SIM_PAT] = estimate_pat},
+                                   FOR_ALL},
+    [COLLECTIVE_BROADCAST] = {{[SIM_RING] = estimate_ring}, FOR_ROOT},
+    [COLLECTIVE_REDUCE] = {{[SIM_RING] = estimate_ring}, AT_ROOT},
+    [COLLECTIVE_ALLTOALL] = {{[SIM_P2P] = estimate_alltoall}, FOR_ALL},
+    [COLLECTIVE_GATHER] = {{[SIM_P2P] = estimate_rooted}, AT_ROOT},
+    [COLLECTIVE_SCATTER] = {{[SIM_P2P] = estimate_rooted}, FOR_ROOT},
+    [COLLECTIVE_SENDRECV] = {{[SIM_P2P] = estimate_sendrecv}, FOR_NEIGHBOURS},
+    [COLLECTIVE_HYPERCUBE] = {{[SIM_P2P] = estimate_hypercube}, FOR_ALL},
+    [COLLECTIVE_ALLTOALLV] = {{[SIM_P2P] = estimate_alltoallv}, FOR_ALL},
+};
 
 /* NCCL's rule, whatever the parameters say of protocols. */
 static enum sim_protocol p2p_protocol(const struct sim_model *model,
@@ -340,18 +365,10 @@ static bool is_available(const struct sim_model *model, const struct sim_call *c
 {
     const struct sim_topology *topology = model->topology;
 
-    switch (algorithm) {
-    case SIM_RING:
-        return !is_p2p(call->kind);
-    case SIM_TREE:
-        return call->kind == COLLECTIVE_ALL_REDUCE;
-    case SIM_PAT:
-        return (call->kind == COLLECTIVE_ALL_GATHER ||
-                call->kind == COLLECTIVE_REDUCE_SCATTER) &&
-               topology->n_nodes == topology->n_ranks && protocol == SIM_SIMPLE;
-    default:
-        return is_p2p(call->kind) && protocol == p2p_protocol(model, call);
-    }
+    return kinds[call->kind].by[algorithm] &&
+           (algorithm != SIM_P2P || protocol == p2p_protocol(model, call)) &&
+           (algorithm != SIM_PAT ||
+            (protocol == SIM_SIMPLE && topology->n_nodes == topology->n_ranks));
 }
 
 bool sim_model_estimate(const struct sim_model *model, const struct sim_call *call,
@@ -366,20 +383,7 @@ bool sim_model_estimate(const struct sim_model *model, const struct sim_call *ca
                      model->bus_gbs[SIM_RING], out);
         return true;
     }
-    switch (algorithm) {
-    case SIM_RING:
-        estimate_ring(model, call, protocol, out);
-        break;
-    case SIM_TREE:
-        estimate_tree(model, call, protocol, out);
-        break;
-    case SIM_PAT:
-        estimate_pat(model, call, out);
-        break;
-    default:
-        estimate_p2p(model, call, protocol, out);
-        break;
-    }
+    kinds[call->kind].by[algorithm](model, call, protocol, out);
     return true;
 }
 
@@ -428,17 +432,16 @@ double sim_model_rank_us(const struct sim_model *model, const struct sim_call *c
 
 bool sim_model_waits_for(const struct sim_call *call, int n_ranks, int rank, int other)
 {
-    switch (call->kind) {
-    case COLLECTIVE_BROADCAST:
-    case COLLECTIVE_SCATTER:
+    switch (kinds[call->kind].waits) {
+    case FOR_ROOT:
         return other == rank || other == call->root;
-    case COLLECTIVE_REDUCE:
-    case COLLECTIVE_GATHER:
+    case AT_ROOT:
         return other == rank || rank == call->root;
-    case COLLECTIVE_SENDRECV:
+    case FOR_NEIGHBOURS:
         return other == rank || other == (rank + 1) % n_ranks ||
                rank == (other + 1) % n_ranks;
-    default:
-        return true;
+    case FOR_ALL:
+        break;
     }
+    return true;
 }
