@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "common/base/safe_regex.h"
 #include "common/spec/program_schema.h"
@@ -254,7 +255,7 @@ static bool parse_number(const char *text, size_t len, double *value)
     memcpy(copy, text, len);
     copy[len] = '\0';
     *value = strtod(copy, &end);
-    return end != copy && *end == '\0' && isfinite(*value);
+    return end != copy && *end == '\0';
 }
 
 static void match_regex(const struct source *source, const char *line, size_t len,
@@ -298,13 +299,55 @@ static void match_json(const struct metric_set *set, enum metric_stream stream,
         if (!source->key || !(source->streams & stream))
             continue;
         value = json_object_get(object, source->key);
-        if (!json_is_number(value))
+        if (!json_is_number(value) && !json_is_null(value))
             continue;
         labels = labels_of(source, object);
-        handlers->on_figure(handlers->arg, &source->metric, json_number_value(value),
+        handlers->on_figure(handlers->arg, &source->metric,
+                            json_is_null(value) ? (double)NAN : json_number_value(value),
                             labels);
         json_decref(labels);
     }
+}
+
+/* What Python's json writes for floats that JSON has no word for. */
+static size_t foreign_word(const char *text, size_t len)
+{
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t n = strlen(words[i]);
+
+        if (n <= len && memcmp(text, words[i], n) == 0)
+            return n;
+    }
+    return 0;
+}
+
+/* A line that is JSON but for such words, with null in their place; NULL if it is none.
+ */
+static json_t *parse_foreign(const char *line, size_t len)
+{
+    bool is_text = false;
+    struct buf copy;
+    json_t *object = NULL;
+
+    buf_init(&copy, 2 * len + 1);
+    for (size_t i = 0; i < len; i++) {
+        size_t word = is_text ? 0 : foreign_word(line + i, len - i);
+
+        if (line[i] == '"')
+            is_text = !is_text;
+        if (word > 0)
+            buf_append_str(&copy, "null");
+        else
+            buf_append(&copy, line + i,
+                       is_text && line[i] == '\\' && i + 1 < len ? 2 : 1);
+        i += word > 0 ? word - 1 : is_text && line[i] == '\\' && i + 1 < len;
+    }
+    if (copy.len > 0)
+        object = json_parse(copy.data, copy.len, NULL);
+    buf_release(&copy);
+    return object;
 }
 
 static void look_for_json(const struct metric_set *set, enum metric_stream stream,
@@ -319,6 +362,8 @@ static void look_for_json(const struct metric_set *set, enum metric_stream strea
     if (blank == len || line[blank] != '{')
         return;
     object = json_parse(line, len, NULL);
+    if (!object)
+        object = parse_foreign(line, len);
     if (object)
         match_json(set, stream, object, handlers);
     json_decref(object);

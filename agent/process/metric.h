@@ -29,7 +29,8 @@ void metric_set_destroy(struct metric_set *set);
 /* A new array of {"name","unit","higher_is_better"}. */
 json_t *metric_set_json(const struct metric_set *set);
 
-/* Called per figure found; labels (borrowed) is an object of scalars, or NULL. */
+/* Called per figure found; a value that is no finite number is what the program said
+ * ("nan", in JSON also null). labels (borrowed) is an object of scalars, or NULL. */
 typedef void metric_fn(void *arg, const struct metric *metric, double value,
                        json_t *labels);
 

@@ -2,6 +2,7 @@
 #include "agent/process/program_watch.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,28 +72,54 @@ static void tell_given_up(const struct program_watch *watch)
     warn(watch, text);
 }
 
+/* value: NAN where there is a reason why there is none. */
+static void tell_figure(const struct program_watch *watch, const struct metric *metric,
+                        double value, const char *reason, json_t *labels)
+{
+    json_t *event =
+        json_pack("{s:s, s:s, s:s, s:b}", "type", "metric", "metric", metric->name,
+                  "unit", metric->unit, "higher_is_better", metric->higher_is_better);
+
+    if (reason)
+        json_object_set_new(event, "skipped", json_string(reason));
+    else
+        json_object_set_new(event, "value", json_real(value));
+    if (event && json_object_size(labels) > 0)
+        json_object_set(event, "labels", labels);
+    emit_steal(watch, event);
+}
+
+/* Who judges a metric by those that were kept has to know that there were more. */
+static void cut(struct program_watch *watch, const struct metric *metric)
+{
+    char text[120];
+
+    for (size_t i = 0; i < watch->n_cut; i++)
+        if (watch->cut[i] == metric)
+            return;
+    snprintf(text, sizeof(text),
+             "more than %d figures: the rest of this rank's are left out",
+             PROGRAM_FIGURES_MAX);
+    if (watch->n_cut == 0)
+        warn(watch, text);
+    watch->cut[watch->n_cut++] = metric;
+    tell_figure(watch, metric, (double)NAN, text, NULL);
+}
+
 static void on_figure(void *arg, const struct metric *metric, double value,
                       json_t *labels)
 {
     struct program_watch *watch = arg;
-    char text[120];
-    json_t *event;
+    char text[64];
 
-    if (++watch->figures > PROGRAM_FIGURES_MAX) {
-        if (watch->figures > PROGRAM_FIGURES_MAX + 1)
-            return;
-        snprintf(text, sizeof(text),
-                 "more than %d figures: the rest of this rank's are left out",
-                 PROGRAM_FIGURES_MAX);
-        warn(watch, text);
-        return;
-    }
-    event = json_pack("{s:s, s:s, s:f, s:s, s:b}", "type", "metric", "metric",
-                      metric->name, "value", value, "unit", metric->unit,
-                      "higher_is_better", metric->higher_is_better);
-    if (event && json_object_size(labels) > 0)
-        json_object_set(event, "labels", labels);
-    emit_steal(watch, event);
+    snprintf(text, sizeof(text), "the program said %s",
+             isnan(value)  ? "nan"
+             : value > 0.0 ? "inf"
+                           : "-inf");
+    if (++watch->figures > PROGRAM_FIGURES_MAX)
+        cut(watch, metric);
+    else
+        tell_figure(watch, metric, value, isfinite(value) ? NULL : text, labels);
 }
 
 void program_watch_line(struct program_watch *watch, enum metric_stream stream,

@@ -21,6 +21,8 @@ struct program_watch {
     int number;     /* the rank */
     uint64_t lines; /* printed so far */
     uint64_t figures;
+    const struct metric *cut[METRICS_MAX]; /* those of which figures were left out */
+    size_t n_cut;
     uint64_t given_up; /* lines and metrics */
     int64_t told_ns;   /* when its progress was told last */
     bool is_reported;  /* how it ended has been said */

@@ -52,7 +52,7 @@ static const struct row_field fields[] = {
     {"values", ROW_NUMBERS, 0, "", FIGURE_SOME | IN_FIGURE_CSV,
      "of each rank: its own median"},
     {"skipped", ROW_STRING, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV,
-     "only where it was not run: why, with the numbers; then the figures are absent"},
+     "only where it was not run, or a program said no number: why; then the figures are absent"},
     {"times_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV, "per rank, by rank (of the group)"},
     {"samples_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV,
      "`isolated`, and with `per_iter`: each iteration, maximum over ranks"},

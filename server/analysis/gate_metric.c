@@ -41,7 +41,7 @@ static void take(struct values *values, const struct threshold *threshold,
     values->cases += figure->case_no != values->last_case;
     values->last_case = figure->case_no;
     values->not_numbers += figure->skipped + !isfinite(value);
-    if (!isfinite(value))
+    if (figure->skipped > 0 || !isfinite(value))
         return;
     values->n++;
     values->beyond += !gate_is_within(threshold, value);

@@ -193,13 +193,14 @@ static int parse_result(struct action *action, const struct node *node, json_t *
 static int parse_metric(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write)
 {
-    static const char *const keys[] = {"metric", "value",  "unit", "higher_is_better",
-                                       "rank",   "labels", NULL};
+    static const char *const keys[] = {"metric", "value",   "unit",   "higher_is_better",
+                                       "rank",   "skipped", "labels", NULL};
     const char *name = json_get_str(line, "metric", NULL);
 
     (void)node;
     (void)write;
-    if (!name || !json_is_number(json_object_get(line, "value")))
+    if (!name || !(json_is_number(json_object_get(line, "value")) ||
+                   json_is_string(json_object_get(line, "skipped"))))
         return 0;
     action->kind = ACTION_RESULT;
     action->type = "result";

@@ -230,6 +230,15 @@ test('a program’s figures are judged, and what it did not say is no pass', lim
   assert.equal(good.checks.loss.sentence, 'last loss is 2 nats on rank 0, at most 2.5 nats asked');
   const high = await run({ loss: '2.75' });
   assert.deepEqual(answers(high.checks), { completed: 'pass', loss: 'fail', rate: 'pass', two: 'pass' });
+  for (const said of ['nan', 'inf']) {
+    const none = await run({ loss: said });
+    assert.deepEqual(answers(none.checks), { completed: 'pass', loss: 'not_evaluated', rate: 'pass', two: 'pass' });
+    assert.equal(none.checks.loss.sentence, '2 of the values of loss are no numbers');
+    assert.equal(none.run.state, 'completed');
+    const row = (await server.rows(none.id)).find(({ skipped }) => skipped);
+    assert.equal(row.skipped, `the program said ${said}`);
+    assert.equal(row.value, undefined);
+  }
   const silent = await run({ rates: false });
   assert.deepEqual(answers(silent.checks), { completed: 'pass', loss: 'pass', rate: 'not_evaluated', two: 'pass' });
   assert.equal(silent.verdict.answer, 'not_evaluated');

@@ -284,7 +284,7 @@ static void a_metric_holds_for_every_case_and_rank(void **state)
         {6, "\"metric\":\"lost\",\"max\":3", "not_evaluated", "has no figure lost"},
         {3, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of 2 cases have no"},
         {7, "\"metric\":\"loss\",\"max\":3", "not_evaluated", "1 of the values of loss"},
-        {7, "\"metric\":\"loss\",\"max\":1", "fail", "loss is 3 nats"},
+        {7, "\"metric\":\"loss\",\"max\":1", "fail", "loss is 2 nats"},
     };
 
     (void)state;
