@@ -9,7 +9,7 @@ const limit = { timeout: 180000 * patience };
 
 const sim = (more = {}, env = {}) => ({
   backend: 'sim', sizes: { max: '16M' }, iters: 5, warmup: 1, repeats: 5,
-  env: { SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', ...env }, ...more,
+  env: { SIM_SLEEP_FRACTION: '0', SIM_SEED: '7', SIM_CASE_NOISE: '0.002', ...env }, ...more,
 });
 
 async function finished(server, spec) {

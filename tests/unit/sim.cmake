@@ -4,7 +4,7 @@ if(NOT TARGET rb_worker_fixture)
         ${CMAKE_CURRENT_LIST_DIR}/../bench/worker_group.c)
 endif()
 
-foreach(noun params noise topology model)
+foreach(noun params noise noise_parts topology model)
     unit_test(sim_${noun} rb_worker_sim)
 endforeach()
 unit_test(sim_hub rb_worker_sim rb_worker_fixture)

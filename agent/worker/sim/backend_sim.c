@@ -7,6 +7,7 @@
 #include "agent/worker/bench/case_file.h"
 #include "agent/worker/bench/expected.h"
 #include "agent/worker/sim/noise.h"
+#include "agent/worker/sim/noise_parts.h"
 #include "agent/worker/sim/sim.h"
 #include "agent/worker/sim/sim_comm.h"
 #include "common/base/json_util.h"
@@ -39,6 +40,8 @@ static void set_up_noise(struct backend_comm *comm, const struct case_file *file
 
     if (comm->params.seed >= 0)
         seed = (uint64_t)comm->params.seed;
+    comm->case_noise =
+        noise_of_case(&comm->params, seed, file ? (uint64_t)file->number : 0);
     comm->seed = noise_split(seed, file ? (uint64_t)file->number : 0);
     if (comm->group > 0)
         comm->seed = noise_split(comm->seed, (uint64_t)comm->group);

@@ -16,8 +16,7 @@ uint64_t noise_split(uint64_t seed, uint64_t key)
     return z ^ (z >> 31);
 }
 
-/* Above 0, at most 1. */
-static double uniform(uint64_t seed, uint64_t key)
+double noise_uniform(uint64_t seed, uint64_t key)
 {
     return ((double)(noise_split(seed, key) >> 11) + 1) / 9007199254740992.0;
 }
@@ -25,5 +24,5 @@ static double uniform(uint64_t seed, uint64_t key)
 /* Box and Muller's transform. */
 double noise_normal(uint64_t seed)
 {
-    return sqrt(-2 * log(uniform(seed, 0))) * cos(TURN * uniform(seed, 1));
+    return sqrt(-2 * log(noise_uniform(seed, 0))) * cos(TURN * noise_uniform(seed, 1));
 }

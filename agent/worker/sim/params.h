@@ -21,6 +21,12 @@ struct sim_params {
     double intra_bandwidth_gbs; /* a rank to the others of its node, each way */
     double channels;            /* among which NCCL's ring divides a message */
     double noise;               /* sigma of the logarithm of a call's time */
+    double case_noise;          /* the same of a case; negative: a part of noise */
+    double outliers;            /* part of the cases that ... */
+    double outlier_factor;      /* ... take so many times as long */
+    double states;              /* part of the cases in a slow state ... */
+    double state_factor;        /* ... in which all takes so many times as long ... */
+    double state_cases;         /* ... and which is drawn anew after so many cases */
     double sleep_fraction;      /* of the modelled time that really passes */
     double memory_gib;          /* of a rank */
     double seed;                /* negative: the case's */

@@ -5,42 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/worker/sim/noise.h"
+#include "agent/worker/sim/noise_parts.h"
 
 #define DEBT_US 2000      /* sleeps are not shorter: each is late by some 50 us */
 #define SLICE_US 100000.0 /* nor longer, to heed a stop */
-
-/* Parts of the noise, relative to the parameter. */
-#define ROW_SIGMA 0.5   /* of a size in this case: what does not average out */
-#define RANK_SIGMA 0.25 /* of a rank in one call: its clock and its host */
-
-enum stream { STREAM_ROW = 1, STREAM_CALL, STREAM_RANK };
-
-static double factor(double sigma, uint64_t seed)
-{
-    return sigma > 0 ? exp(sigma * noise_normal(seed)) : 1;
-}
-
-/* The same for all calls of a collective and size in this case. */
-static double row_factor(const struct backend_comm *comm, const struct sim_call *call)
-{
-    uint64_t seed = noise_split(comm->seed, STREAM_ROW);
-
-    seed = noise_split(seed, (uint64_t)call->kind);
-    seed = noise_split(seed, (uint64_t)call->bytes);
-    seed = noise_split(seed, (uint64_t)call->root + 1);
-    return factor(ROW_SIGMA * comm->params.noise, seed);
-}
-
-static double call_factor(const struct backend_comm *comm)
-{
-    uint64_t shared = noise_split(noise_split(comm->seed, STREAM_CALL), comm->calls);
-    uint64_t own = noise_split(noise_split(comm->seed, STREAM_RANK), comm->calls);
-
-    own = noise_split(own, (uint64_t)comm->world_rank);
-    return factor(comm->params.noise, shared) *
-           factor(RANK_SIGMA * comm->params.noise, own);
-}
 
 static bool is_same(const struct sim_call *a, const struct sim_call *b)
 {
@@ -56,7 +24,7 @@ static void estimate(struct backend_comm *comm, const struct sim_call *call)
     comm->call = *call;
     comm->estimate = sim_model_choose(&comm->model, call);
     comm->own_us = sim_model_rank_us(&comm->model, call, &comm->estimate, comm->rank) *
-                   row_factor(comm, call);
+                   comm->case_noise * noise_of_row(&comm->params, comm->seed, call);
 }
 
 /* How long this rank waits in its operation for the one that is late. */
@@ -114,7 +82,9 @@ int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
     if (call->traffic)
         model_call.bytes = (double)call->traffic->most * (double)dtype_size(call->dtype);
     estimate(comm, &model_call);
-    double us = comm->own_us * call_factor(comm) + waiting_us(comm, &model_call);
+    double us = comm->own_us * noise_of_call(&comm->params, comm->seed, comm->calls,
+                                             comm->world_rank) +
+                waiting_us(comm, &model_call);
     if (!(comm->started & bit)) {
         comm->started |= bit;
         us += comm->params.first_us;

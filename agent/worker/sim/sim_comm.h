@@ -31,7 +31,8 @@ struct backend_comm {
     double late_us;
     /* Of the noise. */
     uint64_t seed, calls;
-    unsigned started; /* collectives called before, a bit mask */
+    double case_noise; /* a factor */
+    unsigned started;  /* collectives called before, a bit mask */
     bool in_batch, batch_waited;
     /* The last call's estimate, which the next one mostly needs again. */
     struct sim_call call;
