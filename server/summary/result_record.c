@@ -1,6 +1,7 @@
 /* result_record.c - a result as a record of fixed size */
 #include "server/summary/result_record.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
@@ -24,6 +25,38 @@ static json_t *common_fields(const json_t *body, enum row_use use)
     return key;
 }
 
+/* In parts of the time, at most what the field holds. */
+static uint16_t parts_of(double us, double time_us)
+{
+    double parts = round(us / time_us / RESULT_INTERVAL_PART);
+
+    return parts < 0 ? 0 : parts > UINT16_MAX ? UINT16_MAX : (uint16_t)parts;
+}
+
+static void read_interval(const json_t *body, struct result_record *record)
+{
+    double time_us = record->time_us;
+    double low = json_get_num(body, "time_low_us", -1.0);
+    double high = json_get_num(body, "time_high_us", -1.0);
+
+    if (json_get_bool(body, "noisy", false))
+        record->flags |= RESULT_NOISY;
+    if (low < 0.0 || high < low || !(time_us > 0.0))
+        return;
+    record->flags |= RESULT_INTERVAL;
+    record->below = parts_of(time_us - low, time_us);
+    record->above = parts_of(high - time_us, time_us);
+}
+
+bool result_record_interval(const struct result_record *record, double *low, double *high)
+{
+    if (!(record->flags & RESULT_INTERVAL))
+        return false;
+    *low = record->time_us * (1.0 - RESULT_INTERVAL_PART * record->below);
+    *high = record->time_us * (1.0 + RESULT_INTERVAL_PART * record->above);
+    return true;
+}
+
 static json_t *row_key(const json_t *body, struct result_record *record)
 {
     json_t *key = common_fields(body, IN_KEY);
@@ -40,6 +73,7 @@ static json_t *row_key(const json_t *body, struct result_record *record)
     record->algbw_gbs = json_get_num(body, "algbw_gbs", 0.0);
     record->busbw_gbs = json_get_num(body, "busbw_gbs", 0.0);
     record->wrong = json_get_int(body, "wrong", -1);
+    read_interval(body, record);
     return key;
 }
 

@@ -5,11 +5,14 @@
 #define RINGBENCH_SERVER_SUMMARY_RESULT_RECORD_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum result_flag {
-    RESULT_FIGURE = 1,  /* of a program or the control series: value, x and rank count */
-    RESULT_SKIPPED = 2, /* it has a reason in place of times or a value */
+    RESULT_FIGURE = 1,   /* of a program or the control series: value, x and rank count */
+    RESULT_SKIPPED = 2,  /* it has a reason in place of times or a value */
+    RESULT_NOISY = 4,    /* its time is not known as well as asked */
+    RESULT_INTERVAL = 8, /* it has the interval of its time */
 };
 
 struct result_record {
@@ -28,10 +31,18 @@ struct result_record {
     };
     int64_t wrong;  /* -1: not checked */
     uint32_t flags; /* enum result_flag */
-    uint32_t reserved;
+    /* The interval of time_us: how far it goes to either side, in this part of it.
+     * Records of before there were intervals have 0 here, and no flag. */
+    uint16_t below, above;
 };
 
+#define RESULT_INTERVAL_PART 1e-4 /* so up to 6.55 times the time */
+
 _Static_assert(sizeof(struct result_record) == 96, "as stored");
+
+/* Its interval, in us; false: it has none. */
+bool result_record_interval(const struct result_record *record, double *low,
+                            double *high);
 
 /* Fill *record, but for event and key, from the body of a `result` event (borrowed).
  * Returns the key text, JSON of what the result's series has in common (see summary.h);

@@ -36,7 +36,10 @@ struct summary_point {
     double time_us, algbw_gbs, busbw_gbs;
     struct summary_spread ranks;   /* over every rank of every row */
     struct summary_spread repeats; /* over the rows' own figures */
-    char *reason;                  /* of the first row that was skipped, or NULL */
+    uint32_t noisy;                /* rows whose time is not known as well as asked */
+    bool has_interval;
+    struct summary_spread interval; /* over the rows' intervals, of those that have one */
+    char *reason;                   /* of the first row that was skipped, or NULL */
 };
 
 struct summary_series {

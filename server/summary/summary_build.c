@@ -134,6 +134,20 @@ static int add_sample(struct lines *lines, struct line *line, double first, doub
     return 0;
 }
 
+static void take_interval(struct summary_point *point, const struct result_record *record)
+{
+    double *ends = point->interval.time_us, low, high;
+
+    point->noisy += (record->flags & RESULT_NOISY) != 0;
+    if (!result_record_interval(record, &low, &high))
+        return;
+    if (!point->has_interval || low < ends[0])
+        ends[0] = low;
+    if (!point->has_interval || high > ends[1])
+        ends[1] = high;
+    point->has_interval = true;
+}
+
 static int add_row(struct lines *lines, const struct summary_line_key *key,
                    const struct result_record *record)
 {
@@ -159,6 +173,7 @@ static int add_row(struct lines *lines, const struct summary_line_key *key,
         point->ranks.time_us[0] = record->time_min_us;
     if (record->time_max_us > point->ranks.time_us[1])
         point->ranks.time_us[1] = record->time_max_us;
+    take_interval(point, record);
     if (point->rows++ == 0) {
         line->moved = record->algbw_gbs * record->time_us;
         line->factor =
@@ -256,6 +271,17 @@ static double spread_of(double *values, size_t n, double ends[2])
     return median_of_sorted(values, n);
 }
 
+/* The bandwidths that belong to a spread of times: the slowest has the least. */
+static void fill_bandwidths(const struct line *line, struct summary_spread *spread)
+{
+    for (size_t i = 0; i < 2; i++) {
+        double us = spread->time_us[1 - i];
+
+        spread->algbw_gbs[i] = us > 0.0 ? line->moved / us : line->point.algbw_gbs;
+        spread->busbw_gbs[i] = spread->algbw_gbs[i] * line->factor;
+    }
+}
+
 static void sum_point(const struct lines *lines, struct line *line, double *scratch)
 {
     const struct sample *samples = lines->samples + line->first_sample;
@@ -271,13 +297,10 @@ static void sum_point(const struct lines *lines, struct line *line, double *scra
         scratch[i] = samples[i].second;
     point->algbw_gbs = spread_of(scratch, n, point->repeats.algbw_gbs);
     point->busbw_gbs = point->algbw_gbs * line->factor;
-    for (size_t i = 0; i < 2; i++) {
-        double us = point->ranks.time_us[1 - i]; /* the slowest has the least */
-
+    for (size_t i = 0; i < 2; i++)
         point->repeats.busbw_gbs[i] = point->repeats.algbw_gbs[i] * line->factor;
-        point->ranks.algbw_gbs[i] = us > 0.0 ? line->moved / us : point->algbw_gbs;
-        point->ranks.busbw_gbs[i] = point->ranks.algbw_gbs[i] * line->factor;
-    }
+    fill_bandwidths(line, &point->ranks);
+    fill_bandwidths(line, &point->interval);
 }
 
 /* ---- Series ---- */

@@ -73,6 +73,9 @@ static int put_point(struct buf *out, const struct summary_point *point)
         put_number(out, "busbw_gbs", point->busbw_gbs);
         put_spread(out, "rank_spread", &point->ranks);
         put_spread(out, "repeat_spread", &point->repeats);
+        buf_printf(out, ",\"noisy\":%u", point->noisy);
+        if (point->has_interval)
+            put_spread(out, "interval", &point->interval);
     }
     return buf_append_str(out, "}");
 }

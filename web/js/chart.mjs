@@ -1,7 +1,15 @@
 /* chart.mjs - one panel on uPlot: log2 sizes, shaped points, bounds as a band, a readout
  * that follows the pointer or the arrow keys */
 import uPlot from '../vendor/uPlot.esm.js';
-import {alignLines, countTicks, logTicks, sizeTicks, yScale} from './chart_model.mjs';
+import {
+  alignLines,
+  BAR_HALF,
+  barStrokes,
+  countTicks,
+  logTicks,
+  sizeTicks,
+  yScale
+} from './chart_model.mjs';
 import {h} from './dom.mjs';
 import {shapeCorners} from './palette.mjs';
 import {readout} from './readout.mjs';
@@ -108,6 +116,9 @@ export class Chart {
     const crowded = this.data[0].length * CROWDED_PX * devicePixelRatio > u.bbox.width;
     for (const line of this.panel.lines) {
       if (!line.hidden && !(crowded && line.points.length > 1)) {
+        if (this.view.band) {
+          drawBars(u, line);
+        }
         drawShapes(u, line, colours().surface);
       }
     }
@@ -212,6 +223,27 @@ function fillBand(u, line, alpha) {
   u.ctx.fillStyle = line.colour;
   trace(u.ctx, [...upper, ...lower]);
   u.ctx.fill();
+  u.ctx.restore();
+}
+
+/* How far each point may be off: a bar with ends, unlike the ranks' band. */
+function drawBars(u, line) {
+  const ratio = devicePixelRatio;
+  u.ctx.save();
+  clipToPlot(u, 6 * ratio);
+  u.ctx.setLineDash([]);
+  u.ctx.lineWidth = 1.4 * ratio;
+  u.ctx.strokeStyle = line.colour;
+  u.ctx.beginPath();
+  for (const point of line.points.filter(({bar}) => bar)) {
+    const x = u.valToPos(point.x, 'x', true);
+    const ends = point.bar.map(y => u.valToPos(Math.max(y, u.scales.y.min), 'y', true));
+    for (const [from, to] of barStrokes(x, ends, BAR_HALF * ratio)) {
+      u.ctx.moveTo(...from);
+      u.ctx.lineTo(...to);
+    }
+  }
+  u.ctx.stroke();
   u.ctx.restore();
 }
 

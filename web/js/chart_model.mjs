@@ -1,6 +1,7 @@
 /* chart_model.mjs - from a run's series to what one chart panel draws: lines with points
  * and bounds, and both axes' ranges. No DOM. */
 import {lookOf} from './palette.mjs';
+import {doubtOf} from './stats.mjs';
 import {parseSize} from './units.mjs';
 
 /* Below this a call is bound by latency, not by bandwidth. */
@@ -14,7 +15,8 @@ const AXES = {
 };
 
 /* A point's value under a metric. The band is always from the least to the greatest of any
- * rank, over all repeats: however many rows there are, and whoever added them up. */
+ * rank, over all repeats: however many rows there are, and whoever added them up. The bar
+ * is how far the figure itself may be off, or null. */
 export function pointValue(point, metric) {
   if (point.time_us === null) {
     return null;
@@ -22,7 +24,8 @@ export function pointValue(point, metric) {
   const isTime = metric === 'time' || metric === 'latency';
   const key = isTime ? 'time_us' : `${metric}_gbs`;
   const [lo, hi] = point.rank_spread[key];
-  return {y: point[key], lo, hi};
+  const doubt = doubtOf(point, key);
+  return {y: point[key], lo, hi, bar: doubt && [doubt.lo, doubt.hi]};
 }
 
 /* The sources are {name, book, spec} of one run or of several laid over one another; the
@@ -238,3 +241,10 @@ function mergedPlaces(lines) {
   }
   return [...all].sort((a, b) => a - b);
 }
+
+/* Half the width of a bar's ends, in pixels. */
+export const BAR_HALF = 3.5;
+
+/* The strokes of a bar between two heights: itself and its ends. */
+export const barStrokes = (x, [a, b],
+  half) => [[[x, a], [x, b]], ...[a, b].map(y => [[x - half, y], [x + half, y]])];

@@ -1,6 +1,13 @@
 /* chart_svg.mjs - a chart as an SVG document of its own, with title, axes and legend. The
  * text is made without a DOM; only svgToPng needs one. */
-import {countTicks, logTicks, sizeTicks, yScale} from './chart_model.mjs';
+import {
+  BAR_HALF,
+  barStrokes,
+  countTicks,
+  logTicks,
+  sizeTicks,
+  yScale
+} from './chart_model.mjs';
 import {shapeCorners} from './palette.mjs';
 import {formatSize, significant} from './units.mjs';
 
@@ -65,6 +72,7 @@ function panelSvg(panel, view, tone) {
       escapeXml(`${panel.collective}, ${panel.axis}`)),
     axes(scales, panel, view, tone),
     ...lines.map(line => (view.band ? band(line, scales) : '')),
+    ...lines.map(line => (view.band ? bars(line, scales) : '')),
     ...lines.map(line => lineSvg(line, scales, tone)),
     ...lines.map(
       (line, i) => legendLine(line, bottom + PLOT.bottom + i * LEGEND_LINE, tone))
@@ -128,6 +136,14 @@ function band(line, scales) {
   const lower = line.points.map(p => [scales.x(p.x), scales.y(p.lo)]).reverse();
   return tag('polygon',
     {points: pairs([...upper, ...lower]), fill: line.colour, 'fill-opacity': 0.14});
+}
+
+function bars(line, scales) {
+  const strokes =
+    line.points.filter(({bar}) => bar)
+      .flatMap(point => barStrokes(scales.x(point.x), point.bar.map(scales.y), BAR_HALF));
+  const path = strokes.map(([from, to]) => `M${pairs([from])}L${pairs([to])}`).join('');
+  return path && tag('path', {d: path, stroke: line.colour, 'stroke-width': 1.4});
 }
 
 function lineSvg(line, scales, tone) {

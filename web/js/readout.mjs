@@ -2,9 +2,11 @@
 import {h, svg} from './dom.mjs';
 import {head} from './parts.mjs';
 import {shapeCorners} from './palette.mjs';
+import {doubtOf} from './stats.mjs';
 import {
   formatBandwidth,
   formatMemory,
+  formatPercent,
   formatSize,
   formatTime,
   significant
@@ -49,12 +51,18 @@ function readoutRow({line, point}) {
   const p = point.point;
   return h('tr', h('th', {scope: 'row'}, glyph(line), h('span', line.label)),
     h('td', formatBandwidth(p.busbw_gbs)), h('td', formatBandwidth(p.algbw_gbs)),
-    h('td', formatTime(p.time_us)),
-    h('td', p.rank_spread.time_us.map(formatTime).join(' … ')),
+    h('td', timeInWords(p)), h('td', p.rank_spread.time_us.map(formatTime).join(' … ')),
     h('td',
-      p.repeats > 1 ? `${p.repeats}: ${p.repeat_spread.time_us.map(formatTime).join(' … ')}`
-                    : '–',
+      p.repeats > 1
+        ? `${p.repeats}: ${p.repeat_spread.time_us.map(formatTime).join(' … ')}`
+        : '–',
       p.wrong ? h('strong.bad', ` ${p.wrong} wrong`) : null));
+}
+
+function timeInWords(point) {
+  const doubt = doubtOf(point);
+  return (point.noisy > 0 ? '~' : '') + formatTime(point.time_us) +
+    (doubt ? ` ±${formatPercent(doubt.half)}` : '');
 }
 
 /* A short piece of the line with its point, for legends. */

@@ -38,7 +38,8 @@ export const placement = row => (row.in_place ? 'in place' : 'out of place');
 
 /* The repeats of one row as one figure, as the server's summary has it: medians over the
  * rows; `rank_spread`, the least and the greatest of any rank in any row; `repeat_spread`,
- * those of the rows, each a mean over its ranks. A bandwidth times its time is the same
+ * those of the rows, each a mean over its ranks; `interval`, from the lowest to the highest
+ * end of the rows' own intervals, and `noisy`, how many rows are not known as well as asked. A bandwidth times its time is the same
  * for all of them (the bytes that count), so what a rank saw follows from its time.
  * `base` are figures of rows that are not here: the medians are theirs until the server
  * says better. */
@@ -56,15 +57,18 @@ export function summarise(rows, base) {
     repeats: base.repeats + own.repeats,
     rank_spread: widest(base.rank_spread, own.rank_spread),
     repeat_spread: widest(base.repeat_spread, own.repeat_spread),
+    interval: widest(base.interval, own.interval),
+    noisy: base.noisy + own.noisy,
     wrong: base.wrong === null && own.wrong === null ? null : base.wrong + own.wrong
   };
 }
 
 const MEASURES = ['time_us', 'algbw_gbs', 'busbw_gbs'];
 const measures = of => Object.fromEntries(MEASURES.map(key => [key, of(key)]));
-const ends = values =>
-  [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
-const widest = (a, b) => measures(key => ends([...a[key], ...b[key]]));
+const ends = values => [values.reduce((a, b) => Math.min(a, b)),
+  values.reduce((a, b) => Math.max(a, b))];
+const widest = (a, b) =>
+  (a && b ? measures(key => ends([...a[key], ...b[key]])) : a ?? b);
 
 function summariseRows(rows) {
   const timed = rows.filter(row => row.skipped === undefined);
@@ -74,18 +78,40 @@ function summariseRows(rows) {
     repeats: timed.length,
     ...measures(key => median(timed.map(row => row[key]))),
     rank_spread: timed.length ? rankSpread(timed) : null,
-    repeat_spread: timed.length ? measures(key => ends(timed.map(row => row[key]))) : null,
+    repeat_spread: timed.length ? measures(key => ends(timed.map(row => row[key])))
+                                : null,
+    interval: intervalOf(timed.filter(row => row.time_low_us !== undefined)),
+    noisy: timed.filter(row => row.noisy).length,
     wrong: checked.length ? checked.reduce((sum, row) => sum + row.wrong, 0) : null,
     skipped: timed.length ? undefined : rows[0]?.skipped
   };
 }
 
-function rankSpread(timed) {
-  const times = ends(timed.flatMap(
-    row => [row.time_min_us ?? row.time_us, row.time_max_us ?? row.time_us]));
-  const [first] = timed;
-  return measures(key => (key === 'time_us' ? times
-                            : ends(times.map(time => first[key] * first.time_us / time))));
+const rankSpread = timed => spreadOfTimes(timed,
+  timed.flatMap(row => [row.time_min_us ?? row.time_us, row.time_max_us ?? row.time_us]));
+
+const intervalOf = known => (known.length === 0
+    ? null
+    : spreadOfTimes(known, known.flatMap(row => [row.time_low_us, row.time_high_us])));
+
+function spreadOfTimes([first], all) {
+  const times = ends(all);
+  return measures(key => (key === 'time_us'
+                      ? times
+                      : ends(times.map(time => first[key] * first.time_us / time))));
+}
+
+/* How far a point's figure may be off: the interval of its median and, where there are
+ * several rows, their spread. `half`: half of it, as a part of the figure. null: nobody
+ * knows. */
+export function doubtOf(point, key = 'time_us') {
+  const known = [point.interval, point.repeats > 1 ? point.repeat_spread : null];
+  const values = known.flatMap(spread => spread?.[key] ?? []);
+  if (values.length === 0 || !(point[key] > 0)) {
+    return null;
+  }
+  const [lo, hi] = ends(values);
+  return {lo, hi, half: (hi - lo) / 2 / point[key]};
 }
 
 const FIGURES = {

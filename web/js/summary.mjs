@@ -84,6 +84,8 @@ export const pointOfSummary = point => ({
   busbw_gbs: point.busbw_gbs ?? null,
   rank_spread: point.rank_spread ?? null,
   repeat_spread: point.repeat_spread ?? null,
+  interval: point.interval ?? null,
+  noisy: point.noisy ?? 0,
   wrong: point.wrong,
   skipped: point.rows > 0 ? undefined : point.reason ?? 'no reason was given'
 });

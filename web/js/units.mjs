@@ -63,6 +63,13 @@ export function formatMicros(us) {
   return us >= 100 ? us.toFixed(1) : us.toFixed(2);
 }
 
+/* A part of a figure: 0.021 is "2.1 %". */
+export function formatPercent(part) {
+  const percent = part * 100;
+  return percent >= 10 ? `${Math.round(percent)} %`
+                       : `${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %`;
+}
+
 /* Microseconds with the unit that fits. */
 export function formatTime(us) {
   if (!Number.isFinite(us)) {

@@ -345,7 +345,9 @@ function summaryPoint(point) {
     algbw_gbs: point.algbw_gbs,
     busbw_gbs: point.busbw_gbs,
     rank_spread: point.rank_spread,
-    repeat_spread: point.repeat_spread
+    repeat_spread: point.repeat_spread,
+    noisy: point.noisy,
+    ...(point.interval ? {interval: point.interval} : {})
   };
 }
 

@@ -51,7 +51,7 @@ export function sampleRow(options) {
     in_place: inPlace,
     size,
     count: size / 4,
-    iters: 20,
+    iters: 800,
     time_us: time,
     time_min_us: times[0],
     time_max_us: times[world - 1],
@@ -60,7 +60,13 @@ export function sampleRow(options) {
     first_us: time * 3,
     times_us: times,
     wrong: 0,
-    errors: []
+    errors: [],
+    blocks: 40,
+    time_low_us: time * 0.985,
+    time_high_us: time * 1.025,
+    time_p5_us: time * 0.97,
+    time_p95_us: time * 1.1,
+    ...(size < 16 ? {noisy: true} : {})
   };
 }
 
@@ -134,7 +140,9 @@ export function sampleRun(options = {}) {
     redops: ['sum'],
     root: 0,
     in_place: 'both',
-    iters: 20,
+    iters: 'auto',
+    block_ms: 2,
+    samples: {min: 8, max: 100, rel: 0.02, max_s: 0.2},
     warmup: 5,
     agg_iters: 1,
     check: 1,

@@ -43,12 +43,20 @@ test('each metric has its value and bounds', () => {
     algbw_gbs: 4,
     busbw_gbs: 6,
     rank_spread: {time_us: [8, 20], algbw_gbs: [2, 5], busbw_gbs: [3, 7.5]},
-    repeat_spread: {time_us: [10, 11], algbw_gbs: [3.6, 4], busbw_gbs: [5.5, 6]}
+    repeat_spread: {time_us: [10, 11], algbw_gbs: [3.6, 4], busbw_gbs: [5.5, 6]},
+    interval: {time_us: [9, 10.5], algbw_gbs: [3.8, 4.4], busbw_gbs: [5.7, 6.6]},
+    repeats: 2
   };
-  assert.deepEqual(model.pointValue(point, 'busbw'), {y: 6, lo: 3, hi: 7.5});
-  assert.deepEqual(model.pointValue(point, 'algbw'), {y: 4, lo: 2, hi: 5});
-  assert.deepEqual(model.pointValue(point, 'time'), {y: 10, lo: 8, hi: 20});
-  assert.deepEqual(model.pointValue(point, 'latency'), {y: 10, lo: 8, hi: 20});
+  const bounds = metric => model.pointValue(point, metric);
+  assert.deepEqual(bounds('busbw'), {y: 6, lo: 3, hi: 7.5, bar: [5.5, 6.6]});
+  assert.deepEqual(bounds('algbw'), {y: 4, lo: 2, hi: 5, bar: [3.6, 4.4]});
+  assert.deepEqual(bounds('time'), {y: 10, lo: 8, hi: 20, bar: [9, 11]});
+  assert.deepEqual(bounds('latency'), {y: 10, lo: 8, hi: 20, bar: [9, 11]});
+  // One row has its interval, one of a number of calls nothing.
+  point.repeats = 1;
+  assert.deepEqual(bounds('time').bar, [9, 10.5]);
+  point.interval = null;
+  assert.equal(bounds('time').bar, null);
   assert.equal(model.pointValue({time_us: null}, 'busbw'), null);
 });
 
@@ -138,5 +146,11 @@ test('the SVG is well-formed whatever the names hold', () => {
   assert.ok(!/NaN|Infinity|undefined/.test(text), text);
   assert.match(text, /&#60;script&#62;/);
   assert.equal((text.match(/<svg /g) ?? []).length, 1);
+  // The ranks' band, and a bar with two ends at each of two points.
+  const [, bars] = text.match(/<path d="([^"]*)"/);
+  assert.equal(bars.match(/M/g).length, 2 * 3);
+  assert.equal(text.match(/fill-opacity/g).length, 2);
+  const bare = panelsToSvg(panels, view('?band=0'), {...TONE, title: name});
+  assert.ok(!/<path|fill-opacity/.test(bare.text));
   assert.equal(escapeXml(`<&>"'`), '&#60;&#38;&#62;&#34;&#39;');
 });

@@ -67,7 +67,23 @@ function rowBlock(row, isRepeated, members) {
 
 function facts(row) {
   return [
-    ['time, mean over ranks', formatTime(row.time_us)],
+    [
+      row.blocks === undefined ? 'time, mean over ranks'
+                               : `time, median of ${row.blocks} blocks`,
+      (row.noisy ? '~' : '') + formatTime(row.time_us)
+    ],
+    [
+      '95 % interval of the median',
+      row.time_low_us === undefined
+        ? null
+        : `${formatTime(row.time_low_us)} to ${formatTime(row.time_high_us)}`
+    ],
+    [
+      '5 to 95 % of the blocks',
+      row.time_p5_us === undefined
+        ? null
+        : `${formatTime(row.time_p5_us)} to ${formatTime(row.time_p95_us)}`
+    ],
     [
       'fastest to slowest rank',
       `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`

@@ -8,6 +8,9 @@ import {switcher} from '../parts.mjs';
 import {glyph} from '../readout.mjs';
 import {onTheme, theme} from '../theme.mjs';
 
+const SPREADS =
+  'Shaded: fastest to slowest rank. Bars: how far a figure may be off, by the 95 % ' +
+  'interval of its median, and over repeats';
 const HEIGHT = 380;
 const HEIGHT_OF_SEVERAL = 280;
 
@@ -17,6 +20,7 @@ export function runCharts(change, redraw, figures = false) {
   const controls = chartControls(change, figures);
   const legend = h('ul.legend', {'aria-label': 'Series'});
   const panels = h('div.panels');
+  const spreads = h('p.muted.spreads', `${SPREADS}.`);
   const empty = h('p.chart-empty', 'Points appear here as they are measured.');
   const charts = new Map();
   let shown = {panels: [], view: null, title: 'run'};
@@ -25,7 +29,7 @@ export function runCharts(change, redraw, figures = false) {
   const build = figures ? metricPanels : buildPanels;
   const element =
     h('section.card.chart-card', {'aria-label': figures ? 'Chart of figures' : 'Chart'},
-      h('div.chart-top', controls.element, exports), panels, empty, legend);
+      h('div.chart-top', controls.element, exports), panels, empty, legend, spreads);
 
   return {
     element,
@@ -38,6 +42,7 @@ export function runCharts(change, redraw, figures = false) {
       element.dataset.unreal = unreal || '';
       controls.set(view);
       setHidden(empty, built.length > 0);
+      setHidden(spreads, figures || !view.band || built.length === 0);
       drawPanels(charts, panels, built, view);
       drawLegend(legend, built, view, change);
     },
@@ -71,7 +76,7 @@ function chartControls(change, figures) {
         {
         for: id,
         title: figures ? 'Lowest to highest, over ranks and repeats'
-                         : 'Fastest to slowest rank, over all repeats'
+                         : SPREADS
         },
         band, ' spread')),
     set(view) {

@@ -1,8 +1,14 @@
 /* run_table.mjs - the figures of a run as a table, drawn live; a row opens to per-rank
  * times, repeats and wrong elements */
 import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
-import {sortPivot} from '../stats.mjs';
-import {formatBandwidth, formatMicros, formatSize, plural} from '../units.mjs';
+import {doubtOf, sortPivot} from '../stats.mjs';
+import {
+  formatBandwidth,
+  formatMicros,
+  formatPercent,
+  formatSize,
+  plural
+} from '../units.mjs';
 import {RowDetail} from './row_detail.mjs';
 
 const ROWS_FIRST = 400;
@@ -150,10 +156,26 @@ function sideCells(side) {
     return [h('td.skipped', {colspan: '4'}, h('strong', 'skipped: '), side.skipped)];
   }
   return [
-    h('td.number', formatMicros(side.time_us)),
-    h('td.number', formatBandwidth(side.algbw_gbs)),
+    timeCell(side), h('td.number', formatBandwidth(side.algbw_gbs)),
     h('td.number.strong', formatBandwidth(side.busbw_gbs)), wrongCell(side.wrong)
   ];
+}
+
+/* The time, and how far it may be off. */
+function timeCell(side) {
+  const doubt = doubtOf(side);
+  const title =
+    [
+      doubt &&
+        `${formatMicros(doubt.lo)} to ${formatMicros(doubt.hi)} µs` +
+          (side.repeats > 1 ? `, over ${side.repeats} repeats and their 95 % intervals`
+                            : ': the 95 % interval of the median'),
+      side.noisy > 0 && 'noisy: not known as well as asked'
+    ].filter(Boolean)
+      .join('; ');
+  return h('td.number', {title: title || null},
+    side.noisy > 0 ? h('span.noisy', '~') : null, formatMicros(side.time_us),
+    doubt ? h('span.doubt', `±${formatPercent(doubt.half)}`) : null);
 }
 
 function wrongCell(wrong) {
