@@ -1,0 +1,2 @@
+add_executable(change_threshold change_threshold.c)
+target_link_libraries(change_threshold PRIVATE rb_analysis m)

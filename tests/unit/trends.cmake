@@ -1,0 +1,1 @@
+unit_test(change_points rb_analysis m)
