@@ -31,6 +31,7 @@ struct server {
     struct store *store;
     struct rendezvous *rendezvous;
     struct scheduler *scheduler;
+    struct value_keeper *keeper;
     struct secrets secrets;
     struct api api;
 };
@@ -41,6 +42,7 @@ static void close_store(void *arg)
     struct server *server = arg;
 
     server->rendezvous = NULL;
+    value_keeper_close(server->keeper);
     if (server->store)
         store_close(server->store, NULL, NULL);
     server->store = NULL;
@@ -249,7 +251,10 @@ static int start_core(struct server *server, struct error *err)
     scheduler.store = server->store;
     scheduler.rendezvous = server->rendezvous;
     server->scheduler = scheduler_create(&server->loop, &scheduler, err);
-    return server->scheduler ? scheduler_recover(server->scheduler, err) : -1;
+    if (!server->scheduler || scheduler_recover(server->scheduler, err))
+        return -1;
+    server->keeper = value_keeper_create(&server->loop, server->store);
+    return server->keeper ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
 }
 
 static int start_http(struct server *server, struct error *err)
@@ -267,6 +272,7 @@ static int start_http(struct server *server, struct error *err)
     server->api.loop = &server->loop;
     server->api.store = server->store;
     server->api.scheduler = server->scheduler;
+    server->api.keeper = server->keeper;
     server->api.rendezvous = server->rendezvous;
     server->api.allow_faults = config->allow_faults;
     server->api.is_tls = config->tls_cert != NULL;

@@ -8,6 +8,7 @@
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/api/peer_address.h"
 #include "server/nodes/node.h"
 
 #define AGENT_ID_MAX 64
@@ -15,24 +16,6 @@
 static const char *agent_key(const struct http_request *request)
 {
     return http_request_header(request, "Ringbench-Agent-Key");
-}
-
-/* The request's address as text, "" if it has none. An IPv4 address in IPv6 form is given
- * as IPv4. */
-static void peer_address(const struct http_request *request, char out[NI_MAXHOST])
-{
-    const struct sockaddr *peer = http_request_peer(request);
-    socklen_t len;
-
-    out[0] = '\0';
-    if (!peer)
-        return;
-    len = peer->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
-                                      : sizeof(struct sockaddr_in);
-    if (getnameinfo(peer, len, out, NI_MAXHOST, NULL, 0, NI_NUMERICHOST))
-        out[0] = '\0';
-    if (strncmp(out, "::ffff:", 7) == 0 && strchr(out, '.'))
-        memmove(out, out + 7, strlen(out + 7) + 1);
 }
 
 /* A conflict whose problem says how to go on: where, or when. */
@@ -80,7 +63,7 @@ void api_agent_register(struct http_request *request, void *arg)
     if (!body)
         return;
     http_request_body(request, &caller.bytes);
-    peer_address(request, peer);
+    peer_address_text(request, peer);
     problems_init(&problems);
     answer =
         scheduler_register(api->scheduler, body, &caller, &registered, &problems, &err);

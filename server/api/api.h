@@ -8,6 +8,7 @@
 #include "server/http/http.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/scheduler.h"
+#include "server/runs/value_keeper.h"
 #include "server/store/store.h"
 
 struct submission;
@@ -18,6 +19,7 @@ struct api {
     uv_loop_t *loop;
     struct store *store;
     struct scheduler *scheduler;
+    struct value_keeper *keeper;
     struct rendezvous *rendezvous;
     struct http_server *http; /* set after http_server_create */
     bool allow_faults;        /* runs may ask workers to misbehave */

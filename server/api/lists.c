@@ -59,6 +59,18 @@ static const struct column store_columns[] = {
     {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
+static const struct column baseline_columns[] = {
+    {"ID", "id", NULL, COLUMN_TEXT},
+    {"RUN", "run", NULL, COLUMN_TEXT},
+    {"NAME", "name", NULL, COLUMN_TEXT},
+    {"LIKE", "like", NULL, COLUMN_TEXT},
+    {"ACCEPTED", "accepted", NULL, COLUMN_TEXT},
+    {"BY", "by", NULL, COLUMN_TEXT},
+    {"REMOVED", "removed.time", NULL, COLUMN_TEXT},
+    {"WHY", "why", NULL, COLUMN_TEXT},
+    {NULL, NULL, NULL, COLUMN_TEXT},
+};
+
 static const struct {
     const char *key;
     const struct column *columns;
@@ -67,6 +79,7 @@ static const struct {
     [LIST_NODES] = {"nodes", node_columns},
     [LIST_PROGRAMS] = {"programs", program_columns},
     [LIST_STORES] = {"stores", store_columns},
+    [LIST_BASELINES] = {"baselines", baseline_columns},
 };
 
 bool lists_can_reply(struct http_request *request)

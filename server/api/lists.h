@@ -9,7 +9,7 @@
 
 #define LISTS_TEXT_TYPE "text/plain; charset=utf-8"
 
-enum list { LIST_RUNS, LIST_NODES, LIST_PROGRAMS, LIST_STORES };
+enum list { LIST_RUNS, LIST_NODES, LIST_PROGRAMS, LIST_STORES, LIST_BASELINES };
 
 /* Whether the request wants a form that lists have; else it is answered. */
 bool lists_can_reply(struct http_request *request);

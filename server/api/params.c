@@ -54,6 +54,22 @@ bool params_flag(struct http_request *request, const char *name, bool *value)
     return false;
 }
 
+bool params_likeness(struct http_request *request, enum store_likeness *likeness)
+{
+    const char *text = http_request_query(request, "like");
+
+    for (int i = STORE_LIKE_NODES; text && i <= STORE_LIKE_HARDWARE; i++) {
+        if (strcmp(store_likeness_name((enum store_likeness)i), text) == 0) {
+            *likeness = (enum store_likeness)i;
+            return true;
+        }
+    }
+    if (text)
+        http_reply_problem(request, 422, NULL,
+                           "the parameter like must be nodes or hardware");
+    return !text;
+}
+
 static void list_choices(const struct params_format *formats, bool as_types, char *out,
                          size_t size)
 {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "server/http/http.h"
+#include "server/store/store_trends.h"
 
 /* Parse a whole decimal number within min..max; -1 if it is none. Pure. */
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value);
@@ -16,6 +17,10 @@ int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *va
 bool params_integer(struct http_request *request, const char *name, int64_t min,
                     int64_t max, int64_t *value);
 bool params_flag(struct http_request *request, const char *name, bool *value);
+
+/* The parameter `like`, "nodes" or "hardware": what runs that are alike have in common.
+ */
+bool params_likeness(struct http_request *request, enum store_likeness *likeness);
 
 struct params_format {
     const char *name; /* as in ?format= */

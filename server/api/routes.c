@@ -5,6 +5,7 @@
 #define REGISTRATION_BODY_MAX (128 << 10) /* a node with 8 GPUs sends some 8 KiB */
 #define EVENTS_BODY_MAX (4 << 20)
 #define LEAVE_BODY_MAX 4096
+#define BASELINE_BODY_MAX 8192
 #define IGNORED_BODY_MAX 4096 /* clients that POST {} where nothing is asked for */
 
 static const struct http_route routes[] = {
@@ -21,6 +22,12 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/runs/{id}/logs", ROLE_VIEWER, 0, api_run_logs},
     {"GET", "/api/v1/runs/{id}/report.html", ROLE_VIEWER, 0, api_run_report},
     {"GET", "/api/v1/compare", ROLE_VIEWER, 0, api_compare},
+    {"GET", "/api/v1/runs/{id}/baseline", ROLE_VIEWER, 0, api_run_baseline},
+    {"POST", "/api/v1/baselines", ROLE_OPERATOR, BASELINE_BODY_MAX, api_baseline_accept},
+    {"GET", "/api/v1/baselines", ROLE_VIEWER, 0, api_baseline_list},
+    {"GET", "/api/v1/baselines/{id}", ROLE_VIEWER, 0, api_baseline_get},
+    {"DELETE", "/api/v1/baselines/{id}", ROLE_OPERATOR, IGNORED_BODY_MAX,
+     api_baseline_remove},
     {"GET", "/api/v1/nodes", ROLE_VIEWER, 0, api_node_list},
     {"GET", "/api/v1/nodes/{name}", ROLE_VIEWER, 0, api_node_get},
     {"DELETE", "/api/v1/nodes/{name}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_node_forget},

@@ -77,6 +77,21 @@ async function begin(t, nodes) {
   return new Contract(server, await server.get('/openapi.json'));
 }
 
+async function baselinesAreAsDescribed(api) {
+  const { runs } = (await api.call('GET', '/api/v1/runs?state=completed')).json;
+  const accept = (body) => api.call('POST', '/api/v1/baselines', { body: JSON.stringify(body) });
+  assert.equal((await accept({ run: runs[0].id })).status, 422);
+  assert.equal((await accept({ run: '000000000000', by: 'a', why: 'b' })).status, 404);
+  const { status, json: { id } } = await accept({ run: runs[0].id, by: 'ann', why: 'because' });
+  assert.equal(status, 201);
+  assert.equal((await api.call('DELETE', `/api/v1/runs/${runs[0].id}`)).status, 409);
+  assert.equal((await api.call('DELETE', `/api/v1/baselines/${id}`)).status, 422);
+  assert.equal((await api.call('DELETE', `/api/v1/baselines/${id}?by=ann&why=because`)).status, 204);
+  for (const target of [`/api/v1/baselines/${id}`, '/api/v1/baselines?removed=1&limit=1', '/api/v1/baselines?format=text']) {
+    assert.equal((await api.call('GET', target)).status, 200);
+  }
+}
+
 test('runs, results, events and logs are as described', limit, async (t) => {
   const api = await begin(t, 2);
   const specs = [
@@ -109,6 +124,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
       await api.call('GET', `${at}/logs${query}`);
     }
     for (const query of ['', '?wait=100', '?format=text']) await api.call('GET', `${at}/verdict${query}`);
+    for (const query of ['', '?last=3&like=hardware']) await api.call('GET', `${at}/baseline${query}`);
     for (const query of ['', '&format=csv', '&format=markdown', '&format=text']) {
       await api.call('GET', `/api/v1/compare?base=${before}&head=${id}${query}`);
     }
@@ -124,6 +140,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     await api.call('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) });
   }
   assert.equal((await api.call('GET', '/api/v1/runs?node=nobody')).json.runs.length, 0);
+  await baselinesAreAsDescribed(api);
   const page = (await api.call('GET', '/api/v1/runs?limit=2&state=completed&node=node-1')).json;
   assert.equal(page.runs.length, 2);
   await api.call('GET', `/api/v1/runs?cursor=${encodeURIComponent(page.next)}`);

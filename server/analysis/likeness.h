@@ -1,0 +1,35 @@
+/* likeness.h - when the figures of two runs may be held against each other: the one place
+ * that says so in C, as docs/baselines.md does for people */
+#ifndef RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
+#define RINGBENCH_SERVER_ANALYSIS_LIKENESS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/analysis/bands.h"
+#include "server/store/store_trends.h"
+
+#define LIKENESS_FIGURE_SIZE 100
+
+/* Under which figure values are found: "all_reduce float32 bandwidth". collective and
+ * dtype are names of ours; longer ones are cut. */
+void likeness_figure(const char *collective, const char *dtype, bool in_place,
+                     enum band band, char text[LIKENESS_FIGURE_SIZE]);
+
+/* What a value is of. */
+struct likeness {
+    const json_t *run; /* the run's document */
+    const json_t *env; /* of the cases, from the run's matrix; NULL: there is none */
+    const json_t *key; /* what the series' rows have in common, see summary.h */
+    enum band band;
+    const int64_t *sizes; /* bytes: over which the value is a mean */
+    size_t n_sizes;
+};
+
+/* All that must be the same, as the text of a JSON object; two values are alike when
+ * their texts are equal. The caller frees it; NULL when memory is out. */
+char *likeness_text(const struct likeness *of, enum store_likeness by);
+
+#endif

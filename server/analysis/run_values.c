@@ -1,0 +1,324 @@
+/* run_values.c - what a run came to */
+#include "server/analysis/run_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/base/median.h"
+#include "common/base/order_stat.h"
+#include "server/analysis/bands.h"
+#include "server/analysis/likeness.h"
+
+#define NODES_MAX ((size_t)1 << 20)
+#define LEVEL 0.95
+
+/* ---- What is said of the run as a whole ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+char *run_values_nodes(const json_t *names)
+{
+    size_t n = json_array_size(names);
+    const char **sorted = calloc(n + 1, sizeof(*sorted));
+    struct buf out;
+    char *text = NULL;
+    int result = sorted ? 0 : -1;
+
+    buf_init(&out, NODES_MAX);
+    for (size_t i = 0; !result && i < n; i++) {
+        sorted[i] = json_string_value(json_array_get(names, i));
+        result = sorted[i] ? 0 : -1;
+    }
+    if (!result)
+        qsort(sorted, n, sizeof(*sorted), compare_texts);
+    for (size_t i = 0; !result && i < n; i++)
+        result = buf_printf(&out, "%s%s", i > 0 ? "," : "", sorted[i]);
+    if (!result)
+        text = buf_detach(&out, NULL);
+    buf_release(&out);
+    free(sorted);
+    return text;
+}
+
+static json_t *node_names(const json_t *run)
+{
+    const json_t *nodes = json_object_get(run, "nodes");
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        json_array_append(names, json_object_get(json_array_get(nodes, i), "name"));
+    return names;
+}
+
+/* Add a version to those of other machines, unless it is one of them. */
+static void add_version(json_t *versions, const char *name, const char *version)
+{
+    const char *before = json_get_str(versions, name, NULL);
+
+    if (!before)
+        json_object_set_new(versions, name, json_string(version));
+    else if (!strstr(before, version))
+        json_object_set_new(versions, name, json_sprintf("%s, %s", before, version));
+}
+
+json_t *run_values_versions(const json_t *run)
+{
+    const json_t *machines = json_object_get(run, "machines");
+    json_t *versions = json_object(), *value;
+    const char *name;
+
+    for (size_t i = 0; versions && i < json_array_size(machines); i++) {
+        json_t *its = json_object_get(json_array_get(machines, i), "versions");
+
+        json_object_foreach (its, name, value)
+            if (json_is_string(value))
+                add_version(versions, name, json_string_value(value));
+    }
+    return versions;
+}
+
+/* ---- A series of the cases with the same variables ---- */
+
+/* The cases of a combination, and what is made of them. */
+struct lot {
+    const json_t *run;
+    const json_t *env;
+    const struct case_values *values;
+    const int *cases; /* those that completed */
+    size_t n_cases;
+    const struct case_series **series; /* of each of them, the same one */
+    int64_t *sizes;                    /* scratch, as many as the first has */
+    double *means;                     /* scratch, one per case */
+    json_t *out;                       /* array */
+};
+
+static const struct case_point *point_of(const struct case_series *series, int64_t size)
+{
+    size_t low = 0, high = series->n_points;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (series->points[middle].size < size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < series->n_points && series->points[low].size == size
+               ? &series->points[low]
+               : NULL;
+}
+
+static double figure_of(const struct case_point *point, enum band band)
+{
+    return band_figure(band) == BAND_TIME ? point->time_us : point->busbw_gbs;
+}
+
+static bool all_have(const struct lot *lot, int64_t size, enum band band)
+{
+    for (size_t i = 0; i < lot->n_cases; i++) {
+        const struct case_point *point = point_of(lot->series[i], size);
+
+        if (!point || !(figure_of(point, band) > 0.0))
+            return false;
+    }
+    return true;
+}
+
+/* The sizes of a band that all cases have. */
+static size_t common_sizes(struct lot *lot, enum band band)
+{
+    const struct case_series *first = lot->series[0];
+    size_t n = 0;
+
+    for (size_t i = 0; i < first->n_points; i++) {
+        int64_t size = first->points[i].size;
+
+        if (band_of(size) == band && all_have(lot, size, band))
+            lot->sizes[n++] = size;
+    }
+    return n;
+}
+
+static double geometric_mean(const struct case_series *series, const int64_t *sizes,
+                             size_t n, enum band band)
+{
+    double sum = 0.0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += log(figure_of(point_of(series, sizes[i]), band));
+    return exp(sum / (double)n);
+}
+
+/* Median and extremes of the cases, and the interval of the median if they are enough. */
+static json_t *statistics_json(double *values, size_t n)
+{
+    json_t *out;
+    double low, high;
+
+    order_stat_sort(values, n);
+    out = json_pack("{s:I, s:f, s:f, s:f, s:n, s:n}", "cases", (json_int_t)n, "value",
+                    median_of_sorted(values, n), "least", values[0], "most",
+                    values[n - 1], "low", "high");
+    if (out && order_stat_interval(values, n, LEVEL, &low, &high)) {
+        json_object_set_new(out, "low", json_real(low));
+        json_object_set_new(out, "high", json_real(high));
+    }
+    return out;
+}
+
+static int set_likeness(json_t *value, const char *name, const struct likeness *of,
+                        enum store_likeness by)
+{
+    char *text = likeness_text(of, by);
+    int result = text ? json_object_set_new(value, name, json_string(text)) : -1;
+
+    free(text);
+    return result;
+}
+
+static int add_band(struct lot *lot, enum band band)
+{
+    const json_t *key = lot->series[0]->key;
+    struct likeness of = {lot->run, lot->env, key, band, lot->sizes, 0};
+    char figure[LIKENESS_FIGURE_SIZE];
+    json_t *value;
+
+    of.n_sizes = common_sizes(lot, band);
+    if (of.n_sizes == 0)
+        return 0;
+    for (size_t i = 0; i < lot->n_cases; i++)
+        lot->means[i] = geometric_mean(lot->series[i], lot->sizes, of.n_sizes, band);
+    value = statistics_json(lot->means, lot->n_cases);
+    likeness_figure(json_get_str(key, "collective", "?"), json_get_str(key, "dtype", "?"),
+                    json_get_bool(key, "in_place", false), band, figure);
+    json_object_set_new(value, "figure", json_string(figure));
+    if (!value || set_likeness(value, "like_nodes", &of, STORE_LIKE_NODES) ||
+        set_likeness(value, "like_hardware", &of, STORE_LIKE_HARDWARE)) {
+        json_decref(value);
+        return -1;
+    }
+    return json_array_append_new(lot->out, value);
+}
+
+/* A series that not every case has says nothing of their scatter, and is left out. */
+static bool find_everywhere(struct lot *lot, const char *identity)
+{
+    for (size_t i = 0; i < lot->n_cases; i++) {
+        size_t n;
+        const struct case_series *list = case_values_of(lot->values, lot->cases[i], &n);
+
+        lot->series[i] = case_series_find(list, n, identity);
+        if (!lot->series[i])
+            return false;
+    }
+    return true;
+}
+
+static int add_series(struct lot *lot, const struct case_series *first)
+{
+    int result;
+
+    if (first->is_figure || !find_everywhere(lot, first->identity))
+        return 0;
+    lot->sizes = malloc((first->n_points + 1) * sizeof(*lot->sizes));
+    result = lot->sizes ? 0 : -1;
+    for (int band = 0; band < BANDS && !result; band++)
+        result = add_band(lot, (enum band)band);
+    free(lot->sizes);
+    return result;
+}
+
+static int add_lot(struct lot *lot)
+{
+    const struct case_series *list;
+    int result = 0;
+    size_t n;
+
+    if (lot->n_cases == 0)
+        return 0;
+    lot->series = calloc(lot->n_cases, sizeof(*lot->series));
+    lot->means = calloc(lot->n_cases, sizeof(*lot->means));
+    list = case_values_of(lot->values, lot->cases[0], &n);
+    if (!lot->series || !lot->means)
+        result = -1;
+    for (size_t i = 0; i < n && !result; i++)
+        result = add_series(lot, &list[i]);
+    free(lot->means);
+    free(lot->series);
+    return result;
+}
+
+/* ---- The run ---- */
+
+static bool has_completed(const json_t *run, size_t i)
+{
+    const json_t *c = json_array_get(json_object_get(run, "cases"), i);
+
+    return strcmp(json_get_str(c, "state", ""), "completed") == 0;
+}
+
+static int add_combination(const json_t *run, const struct case_values *values,
+                           const struct summary_case *cases, size_t n, size_t first,
+                           json_t *out)
+{
+    int *chosen = calloc(n + 1, sizeof(*chosen));
+    struct lot lot = {.run = run, .values = values, .cases = chosen, .out = out};
+    int result = -1;
+
+    for (size_t i = first; chosen && i < n; i++)
+        if (cases[i].combination == cases[first].combination && has_completed(run, i))
+            chosen[lot.n_cases++] = (int)i;
+    lot.env =
+        json_object_get(json_array_get(json_object_get(run, "cases"), first), "env");
+    if (chosen)
+        result = add_lot(&lot);
+    free(chosen);
+    return result;
+}
+
+static int add_all(const json_t *run, const struct case_values *values, json_t *out)
+{
+    size_t n = 0;
+    struct summary_case *cases = summary_cases(run, &n);
+    int next = 0, result = cases ? 0 : -1;
+
+    /* Combinations are numbered in the order of their first cases. */
+    for (size_t i = 0; i < n && !result; i++) {
+        if (cases[i].combination == next) {
+            result = add_combination(run, values, cases, n, i, out);
+            next++;
+        }
+    }
+    free(cases);
+    return result;
+}
+
+json_t *run_values_json(const json_t *run, const struct case_values *values)
+{
+    json_t *names = node_names(run), *versions = run_values_versions(run);
+    char *nodes = run_values_nodes(names), *text = versions ? json_text(versions) : NULL;
+    json_t *list = json_array(), *out = NULL;
+
+    if (nodes && text && list && !add_all(run, values, list))
+        out = json_pack("{s:I, s:b, s:s, s:s, s:I, s:s, s:O}", "created_ms",
+                        (json_int_t)clock_parse_ms(json_get_str(run, "created", NULL)),
+                        "is_whole",
+                        strcmp(json_get_str(run, "state", ""), "completed") == 0, "nodes",
+                        nodes, "backend", json_get_str(run, "backend", ""), "world_size",
+                        (json_int_t)json_get_int(run, "world_size", 0), "versions", text,
+                        "values", list);
+    json_decref(list);
+    json_decref(versions);
+    json_decref(names);
+    free(nodes);
+    free(text);
+    return out;
+}

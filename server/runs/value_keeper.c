@@ -1,0 +1,216 @@
+/* value_keeper.c - makes the values of runs that have ended */
+#include "server/runs/value_keeper.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "common/base/ids.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "server/analysis/run_values.h"
+#include "server/store/store_trends.h"
+
+struct waiter {
+    STAILQ_ENTRY(waiter) entry;
+    char run[ID_RUN_LENGTH + 1];
+    value_keeper_ready *ready;
+    void *arg;
+};
+
+struct value_keeper {
+    uv_loop_t *loop;
+    struct store *store;
+    STAILQ_HEAD(, waiter) waiters;
+    bool has_more; /* runs may be due that nobody waits for */
+    bool is_busy, is_closing;
+    /* The run that is being made. */
+    struct waiter *waiter; /* who waits for it, or NULL: nobody */
+    json_t *run;
+    struct summary *summary;
+    json_t *values; /* NULL: they could not be made */
+    uv_work_t work;
+};
+
+static void make_next(struct value_keeper *keeper);
+
+static void keeper_free(struct value_keeper *keeper)
+{
+    json_decref(keeper->run);
+    json_decref(keeper->values);
+    summary_destroy(keeper->summary);
+    free(keeper);
+}
+
+static void answer(struct waiter *waiter, const struct error *err)
+{
+    if (waiter)
+        waiter->ready(waiter->arg, err);
+    free(waiter);
+}
+
+/* The run under way is done, or failed. */
+static void finish(struct value_keeper *keeper, const struct error *err)
+{
+    struct waiter *waiter = keeper->waiter;
+
+    keeper->waiter = NULL;
+    keeper->is_busy = false;
+    json_decref(keeper->run);
+    json_decref(keeper->values);
+    keeper->run = keeper->values = NULL;
+    if (err && !keeper->is_closing)
+        log_warn("the values of a run cannot be made: %s", err->text);
+    /* What fails is tried again when the next run ends. */
+    if (err && !waiter)
+        keeper->has_more = false;
+    answer(waiter, err);
+    if (keeper->is_closing)
+        keeper_free(keeper);
+    else
+        make_next(keeper);
+}
+
+static void on_written(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    (void)events;
+    (void)n_events;
+    finish(arg, err && err->code != ERROR_NOT_FOUND ? err : NULL);
+}
+
+/* On another thread, which has the run's document and its summary for itself. */
+static void compute(uv_work_t *work)
+{
+    struct value_keeper *keeper = work->data;
+    struct case_values *values = case_values_create(keeper->summary);
+
+    keeper->values = values ? run_values_json(keeper->run, values) : NULL;
+    case_values_destroy(values);
+}
+
+static void on_computed(uv_work_t *work, int status)
+{
+    static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
+    struct value_keeper *keeper = work->data;
+    struct store_write *write;
+
+    (void)status;
+    summary_destroy(keeper->summary);
+    keeper->summary = NULL;
+    if (keeper->is_closing || !keeper->values) {
+        finish(keeper, &out_of_memory);
+        return;
+    }
+    write = store_write_create();
+    if (write)
+        store_write_values(write, json_get_str(keeper->run, "id", ""), keeper->values);
+    store_submit(keeper->store, write, false, on_written, keeper);
+}
+
+static void on_summary(void *arg, const struct error *err, struct summary *summary)
+{
+    struct value_keeper *keeper = arg;
+
+    if (err || keeper->is_closing) {
+        summary_destroy(summary);
+        finish(keeper, err);
+        return;
+    }
+    keeper->summary = summary;
+    keeper->work.data = keeper;
+    uv_queue_work(keeper->loop, &keeper->work, compute, on_computed);
+}
+
+static void on_due(void *arg, const struct error *err, json_t *run)
+{
+    struct value_keeper *keeper = arg;
+    struct summary_query query = {.up_to = INT64_MAX};
+    struct summary_case *cases;
+
+    if (err || keeper->is_closing || !json_is_object(run)) {
+        if (!keeper->waiter)
+            keeper->has_more = false;
+        json_decref(run);
+        finish(keeper, err);
+        return;
+    }
+    keeper->run = run;
+    cases = summary_cases(run, &query.n_cases);
+    query.run = json_get_str(run, "id", "");
+    query.cases = cases;
+    case_values_query(&query);
+    store_read_summary(keeper->store, &query, on_summary, keeper);
+    free(cases);
+}
+
+static void make_next(struct value_keeper *keeper)
+{
+    if (keeper->is_busy || (STAILQ_EMPTY(&keeper->waiters) && !keeper->has_more))
+        return;
+    keeper->is_busy = true;
+    keeper->waiter = STAILQ_FIRST(&keeper->waiters);
+    if (keeper->waiter)
+        STAILQ_REMOVE_HEAD(&keeper->waiters, entry);
+    store_read_due(keeper->store, keeper->waiter ? keeper->waiter->run : NULL, on_due,
+                   keeper);
+}
+
+static void on_run_ended(void *arg, const char *run)
+{
+    struct value_keeper *keeper = arg;
+
+    (void)run;
+    keeper->has_more = true;
+    make_next(keeper);
+}
+
+struct value_keeper *value_keeper_create(uv_loop_t *loop, struct store *store)
+{
+    struct value_keeper *keeper = calloc(1, sizeof(*keeper));
+
+    if (!keeper)
+        return NULL;
+    keeper->loop = loop;
+    keeper->store = store;
+    STAILQ_INIT(&keeper->waiters);
+    store_on_run_ended(store, on_run_ended, keeper);
+    keeper->has_more = true;
+    make_next(keeper);
+    return keeper;
+}
+
+void value_keeper_close(struct value_keeper *keeper)
+{
+    static const struct error stopping = {ERROR_UNAVAILABLE, "the server is stopping"};
+
+    if (!keeper)
+        return;
+    store_on_run_ended(keeper->store, NULL, NULL);
+    keeper->is_closing = true;
+    while (!STAILQ_EMPTY(&keeper->waiters)) {
+        struct waiter *waiter = STAILQ_FIRST(&keeper->waiters);
+
+        STAILQ_REMOVE_HEAD(&keeper->waiters, entry);
+        answer(waiter, &stopping);
+    }
+    if (!keeper->is_busy)
+        keeper_free(keeper);
+}
+
+void value_keeper_ensure(struct value_keeper *keeper, const char *run,
+                         value_keeper_ready *ready, void *arg)
+{
+    static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
+    struct waiter *waiter = calloc(1, sizeof(*waiter));
+
+    if (!waiter) {
+        ready(arg, &out_of_memory);
+        return;
+    }
+    strncpy(waiter->run, run, sizeof(waiter->run) - 1);
+    waiter->ready = ready;
+    waiter->arg = arg;
+    STAILQ_INSERT_TAIL(&keeper->waiters, waiter, entry);
+    make_next(keeper);
+}
