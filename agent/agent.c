@@ -51,6 +51,7 @@ struct agent {
     struct process_table *processes;
     struct probe *probe;
     struct program_list *programs;
+    struct binder *binder;
     struct supervisor *supervisor;
     json_t *inventory;
     struct link *link;
@@ -427,6 +428,19 @@ static void take_up_leftovers(struct agent *agent)
     agent->n_leftovers = 0;
 }
 
+/* What there is here to run on, but for what the workers say. */
+static int look_at_host(struct agent *agent)
+{
+    agent->binder = binder_create();
+    agent->inventory = inventory_read("");
+    if (!agent->binder || !agent->inventory ||
+        json_object_set_new(agent->inventory, "programs",
+                            program_list_json(agent->programs)))
+        return -1;
+    binder_describe(agent->binder, agent->inventory);
+    return 0;
+}
+
 static int create_parts(struct agent *agent, struct error *err)
 {
     const struct agent_config *config = agent->config;
@@ -454,6 +468,10 @@ static int create_parts(struct agent *agent, struct error *err)
     agent->programs = program_list_load(config->config_dir, err);
     if (!agent->programs)
         return -1;
+    if (look_at_host(agent))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    params.binder = agent->binder;
+    params.inventory = agent->inventory;
     params.outbox = agent->outbox;
     params.programs = agent->programs;
     params.processes = agent->processes;
@@ -463,10 +481,6 @@ static int create_parts(struct agent *agent, struct error *err)
         return -1;
     take_up_leftovers(agent);
     if (config->advertise && supervisor_set_address(agent->supervisor, config->advertise))
-        return error_set(err, ERROR_MEMORY, "out of memory");
-    agent->inventory = inventory_read("");
-    if (!agent->inventory || json_object_set_new(agent->inventory, "programs",
-                                                 program_list_json(agent->programs)))
         return error_set(err, ERROR_MEMORY, "out of memory");
     return 0;
 }
@@ -515,6 +529,7 @@ static void release(struct agent *agent)
     link_destroy(agent->link);
     probe_destroy(agent->probe);
     supervisor_destroy(agent->supervisor);
+    binder_destroy(agent->binder);
     process_table_destroy(agent->processes);
     close_handles(agent);
     uv_run(&agent->loop, UV_RUN_DEFAULT);

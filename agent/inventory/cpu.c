@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/inventory/host_file.h"
+#include "agent/machine/host_file.h"
 #include "agent/inventory/inventory.h"
 #include "common/base/clean_text.h"
 

@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "agent/inventory/host_file.h"
+#include "agent/machine/host_file.h"
 #include "common/base/clean_text.h"
 
 /* The name under which people know the system, unquoted. */

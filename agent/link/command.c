@@ -125,6 +125,7 @@ static int parse_start(const json_t *object, struct command *command, struct err
     command->backend = json_get_str(object, "backend", "");
     command->master_addr = json_get_str(object, "master_addr", "");
     command->spec = json_object_get(object, "spec");
+    command->agents_here = (int)json_get_int(object, "agents_here", 1);
     if (!is_backend(command->backend))
         return error_set(err, ERROR_INVALID, "the start command names no backend");
     if (command->master_addr[0] == '\0')

@@ -39,6 +39,7 @@ struct command {
     int master_port, world_size, group_rank, group_world_size;
     struct command_rank *ranks;
     size_t n_ranks;
+    int agents_here;    /* that may use the same CPUs as this one, itself included */
     json_t *env;        /* object of strings and nulls, or NULL */
     const json_t *spec; /* object */
     /* A start whose case is known but which can't be carried out: why, else no code. */

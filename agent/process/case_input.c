@@ -104,10 +104,12 @@ int case_input_set_library(struct env_list *list, const struct command *command,
 }
 
 int case_input_set_rank(struct env_list *list, const struct command_rank *rank,
-                        struct error *err)
+                        const char *cpus, struct error *err)
 {
+    env_list_unset(list, "RINGBENCH_CPUS");
     if (env_list_set_int(list, "RANK", rank->rank) ||
         env_list_set_int(list, "LOCAL_RANK", rank->local_rank) ||
+        (cpus && env_list_set(list, "RINGBENCH_CPUS", cpus)) ||
         (rank->device >= 0 && env_list_set_int(list, "RINGBENCH_DEVICE", rank->device)))
         return error_set(err, ERROR_MEMORY, "out of memory");
     return 0;

@@ -27,8 +27,8 @@ int case_input_set_env(struct env_list *list, const struct command *command,
 int case_input_set_library(struct env_list *list, const struct command *command,
                            const struct option_list *libraries, struct error *err);
 
-/* Add those of one rank. */
+/* Add those of one rank. cpus: those that it is bound to, or NULL. */
 int case_input_set_rank(struct env_list *list, const struct command_rank *rank,
-                        struct error *err);
+                        const char *cpus, struct error *err);
 
 #endif

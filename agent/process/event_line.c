@@ -36,7 +36,17 @@ static int check_object(const json_t *event, struct error *err)
     return check_type(json_get_str(event, "type", NULL), err);
 }
 
-int event_line_check(const char *line, size_t len, bool *is_progress, struct error *err)
+static enum event_line_kind kind_of(const json_t *event)
+{
+    const char *type = json_get_str(event, "type", "");
+
+    if (strcmp(type, "progress") == 0)
+        return EVENT_LINE_PROGRESS;
+    return strcmp(type, "done") == 0 ? EVENT_LINE_DONE : EVENT_LINE_OTHER;
+}
+
+int event_line_check(const char *line, size_t len, enum event_line_kind *kind,
+                     struct error *err)
 {
     json_t *event = json_parse(line, len, err);
     int result = -1;
@@ -44,7 +54,7 @@ int event_line_check(const char *line, size_t len, bool *is_progress, struct err
     if (!event)
         return -1;
     if (check_object(event, err) == 0) {
-        *is_progress = strcmp(json_get_str(event, "type", ""), "progress") == 0;
+        *kind = kind_of(event);
         result = 0;
     }
     json_decref(event);

@@ -2,16 +2,18 @@
 #ifndef RINGBENCH_AGENT_PROCESS_EVENT_LINE_H
 #define RINGBENCH_AGENT_PROCESS_EVENT_LINE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/base/error.h"
 
 #define EVENT_LINE_MAX (1024 * 1024)
 
+enum event_line_kind { EVENT_LINE_PROGRESS, EVENT_LINE_DONE, EVENT_LINE_OTHER };
+
 /* Whether the line is an event of docs/worker-contract.md that can be passed on as it
  * stands: one JSON object, a type that workers have, none of the keys that the agent
- * adds. Returns 0 and says whether it is a progress event, or -1 with the reason. */
-int event_line_check(const char *line, size_t len, bool *is_progress, struct error *err);
+ * adds. Returns 0 and says which kind it is, or -1 with the reason. */
+int event_line_check(const char *line, size_t len, enum event_line_kind *kind,
+                     struct error *err);
 
 #endif

@@ -126,12 +126,16 @@ size_t launch_left(const struct launch *launch)
     return launch->n_ranks - launch->n_started;
 }
 
-struct rank *launch_next(struct launch *launch, struct error *err)
+struct rank *launch_next(struct launch *launch, const struct bind_plan *plan,
+                         struct error *err)
 {
     const struct command_rank *next = &launch->ranks[launch->n_started];
+    char *cpus = bind_plan_cpus(plan, launch->n_started);
+    int status = case_input_set_rank(&launch->env, next, cpus, err);
     struct rank *rank;
 
-    if (case_input_set_rank(&launch->env, next, err))
+    free(cpus);
+    if (status)
         return NULL;
     launch->rank.number = next->rank;
     launch->rank.program.env = launch->env.items;

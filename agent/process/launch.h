@@ -5,6 +5,7 @@
 #ifndef RINGBENCH_AGENT_PROCESS_LAUNCH_H
 #define RINGBENCH_AGENT_PROCESS_LAUNCH_H
 
+#include "agent/bind/plan.h"
 #include "agent/process/case_input.h"
 #include "agent/process/rank.h"
 #include "agent/process/supervisor.h"
@@ -24,7 +25,8 @@ void launch_destroy(struct launch *launch);
 /* Ranks that have not been started yet. */
 size_t launch_left(const struct launch *launch);
 
-/* Start the next one; NULL with the reason. */
-struct rank *launch_next(struct launch *launch, struct error *err);
+/* Start the next one, on the CPUs that the plan has for it; NULL with the reason. */
+struct rank *launch_next(struct launch *launch, const struct bind_plan *plan,
+                         struct error *err);
 
 #endif

@@ -219,6 +219,11 @@ pid_t process_pid(const struct process *process)
     return process->child.pid;
 }
 
+const struct process_usage *process_usage(const struct process *process)
+{
+    return &process->child.usage;
+}
+
 void process_signal(struct process *process, int signum)
 {
     if (!process->has_ended)

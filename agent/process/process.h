@@ -40,6 +40,9 @@ struct process *process_spawn(struct process_tree *tree,
 
 pid_t process_pid(const struct process *process);
 
+/* What it used; nothing before its end. */
+const struct process_usage *process_usage(const struct process *process);
+
 /* Send a signal to the whole group; nothing once the process has ended. */
 void process_signal(struct process *process, int signum);
 

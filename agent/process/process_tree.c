@@ -110,8 +110,10 @@ static void take_reply(struct process_tree *tree, struct reaper_reply *reply)
         snprintf(tree->left, sizeof(tree->left), "%s", reply->text);
     /* One that failed to become its program is known to nobody. */
     child = reply->type == REAPER_EXIT ? find_child(tree, reply->pid) : NULL;
-    if (child)
+    if (child) {
+        child->usage = (struct process_usage){reply->cpu_us, reply->involuntary};
         end_child(tree, child, reply->is_signal, reply->number);
+    }
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)

@@ -8,10 +8,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <uv.h>
 
 #include "common/base/error.h"
+
+/* What a process used, its children that it waited for included. */
+struct process_usage {
+    int64_t cpu_us, involuntary; /* CPU time; how often it was taken off its core */
+};
 
 struct process_table; /* all trees of this agent, which it makes a subreaper */
 struct process_tree;
@@ -56,6 +62,7 @@ void process_tree_destroy(struct process_tree *tree);
 struct tree_child {
     struct tree_child *next;
     pid_t pid;
+    struct process_usage usage; /* once it has ended */
     void (*on_exit)(struct tree_child *child, bool is_signal, int number);
 };
 

@@ -168,24 +168,36 @@ static void tell_ncclog_early(struct rank *rank, const char *progress, size_t le
     json_decref(json);
 }
 
+static void tell_clocks(const struct rank *rank, const char *done, size_t len)
+{
+    json_t *json = json_parse(done, len, NULL);
+    const json_t *clocks = json_object_get(json, "clocks");
+
+    if (clocks)
+        rank->params.on_clocks(rank->params.arg, clocks);
+    json_decref(json);
+}
+
 static void on_event_line(void *arg, const char *line, size_t len, size_t dropped)
 {
     struct rank *rank = arg;
     const struct rank_params *params = &rank->params;
     struct error err;
-    bool is_progress;
+    enum event_line_kind kind;
     char why[80];
 
     if (!line) {
         snprintf(why, sizeof(why), "it has %zu bytes, the limit is %d", dropped,
                  EVENT_LINE_MAX);
         report_bad_line(rank, "", 0, why);
-    } else if (event_line_check(line, len, &is_progress, &err)) {
+    } else if (event_line_check(line, len, &kind, &err)) {
         report_bad_line(rank, line, len, err.text);
-    } else if (is_progress) {
+    } else if (kind == EVENT_LINE_PROGRESS) {
         outbox_set_progress(params->outbox, params->id, params->number, line, len);
         tell_ncclog_early(rank, line, len);
     } else {
+        if (kind == EVENT_LINE_DONE)
+            tell_clocks(rank, line, len);
         outbox_add_line(params->outbox, params->id, params->number, line, len);
     }
 }
@@ -306,6 +318,11 @@ void rank_destroy(struct rank *rank)
     for (size_t i = 0; i < TAIL_LINES; i++)
         free(rank->tail[i]);
     free(rank);
+}
+
+const struct process_usage *rank_usage(const struct rank *rank)
+{
+    return process_usage(rank->process);
 }
 
 void rank_fail(struct rank *rank, const char *code, const char *text)

@@ -22,6 +22,8 @@ struct rank_params {
     const struct metric_set *metrics;
     /* The worker has ended, and its last event is on its way. */
     void (*on_end)(void *arg, struct rank *rank);
+    /* It is done, and says so with what it knows of clocks. */
+    void (*on_clocks)(void *arg, const json_t *clocks);
     /* It has printed something: rank_flush it in a while. */
     void (*on_output)(void *arg);
     /* Asked for its stacks, it has printed them. */
@@ -34,6 +36,9 @@ struct rank *rank_start(const struct rank_params *params, struct error *err);
 
 /* Kills the worker if it still runs. NULL is fine. */
 void rank_destroy(struct rank *rank);
+
+/* What it used; nothing before its end. */
+const struct process_usage *rank_usage(const struct rank *rank);
 
 void rank_signal(struct rank *rank, int signum);
 

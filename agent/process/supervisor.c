@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/machine/conditions.h"
 #include "agent/process/launch.h"
 #include "agent/process/process.h"
 #include "agent/process/rank.h"
@@ -27,7 +28,9 @@ struct live_case {
     char path[CASE_PATH_MAX];
     struct rank **ranks;
     size_t n_ranks, n_alive;
-    struct launch *launch; /* ranks are still being started; NULL: no longer */
+    struct bind_plan plan;         /* of its workers */
+    struct conditions *conditions; /* NULL until it can start */
+    struct launch *launch;         /* ranks are still being started; NULL: no longer */
     struct process_tree *tree;
     uv_timer_t kill_timer, limit_timer, start_timer;
     int open_timers;
@@ -134,6 +137,8 @@ static void destroy_case(struct live_case *c)
     free(c->ranks);
     process_tree_destroy(c->tree);
     launch_destroy(c->launch);
+    conditions_destroy(c->conditions);
+    bind_plan_release(&c->plan);
     unlink(c->path);
     uv_close((uv_handle_t *)&c->kill_timer, on_case_closed);
     uv_close((uv_handle_t *)&c->limit_timer, on_case_closed);
@@ -185,6 +190,12 @@ static void on_rank_stacks(void *arg)
         end_asking(c);
 }
 
+static void tell_conditions(const struct live_case *c, json_t *event)
+{
+    if (event)
+        outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK, event);
+}
+
 /* Nothing of the case is left, and nothing will come. */
 static void finish_case(struct live_case *c)
 {
@@ -192,6 +203,8 @@ static void finish_case(struct live_case *c)
     struct case_id id = c->id;
 
     assert(c->n_alive == 0);
+    if (c->conditions)
+        tell_conditions(c, conditions_last_event(c->conditions));
     destroy_case(c);
     end_case(supervisor, &id, NULL);
 }
@@ -269,11 +282,19 @@ static void on_limit(uv_timer_t *timer)
 static void on_rank_end(void *arg, struct rank *rank)
 {
     struct live_case *c = arg;
+    const struct process_usage *usage = rank_usage(rank);
 
-    (void)rank;
+    conditions_add_rank(c->conditions, usage->cpu_us, usage->involuntary);
     assert(c->n_alive > 0);
     if (--c->n_alive == 0 && !c->launch)
         end_tree(c);
+}
+
+static void on_rank_clocks(void *arg, const json_t *clocks)
+{
+    const struct live_case *c = arg;
+
+    conditions_add_clocks(c->conditions, clocks);
 }
 
 static void flush_output(uv_timer_t *timer)
@@ -330,7 +351,7 @@ static int start_some(struct live_case *c, struct error *err)
     uint64_t begun = uv_hrtime();
 
     while (launch_left(c->launch) > 0 && uv_hrtime() - begun < START_NS) {
-        struct rank *rank = launch_next(c->launch, err);
+        struct rank *rank = launch_next(c->launch, &c->plan, err);
 
         if (!rank)
             return -1;
@@ -352,6 +373,25 @@ static void on_all_started(struct live_case *c)
         uv_timer_start(&c->limit_timer, on_limit, (uint64_t)c->limit_s * 1000, 0);
     if (c->n_alive == 0)
         end_tree(c);
+}
+
+/* Decide where its ranks run, and look at the machine before they do. Programs place
+ * themselves. */
+static int settle_conditions(struct live_case *c, const struct command *command,
+                             struct error *err)
+{
+    const struct supervisor_params *params = &c->supervisor->params;
+    bool is_program = json_is_object(json_object_get(command->spec, "program"));
+
+    if (!is_program && binder_plan(params->binder, command, params->inventory,
+                                   supervisor_live(c->supervisor) - 1, &c->plan, err))
+        return -1;
+    c->conditions = conditions_begin(binder_cpus(&c->plan),
+                                     is_program ? NULL : bind_plan_json(&c->plan));
+    if (!c->conditions)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    tell_conditions(c, conditions_first_event(c->conditions));
+    return 0;
 }
 
 static void on_start(uv_timer_t *timer);
@@ -400,13 +440,14 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
     struct rank_params ends = {.tree = c->tree,
                                .id = &c->id,
                                .on_end = on_rank_end,
+                               .on_clocks = on_rank_clocks,
                                .on_output = on_rank_output,
                                .on_stacks = on_rank_stacks,
                                .arg = c};
     if (c->tree)
         c->launch = launch_create(&supervisor->params, &supervisor->base, command, &ends,
                                   c->path, &c->limit_s, &err);
-    if (!c->launch) {
+    if (!c->launch || settle_conditions(c, command, &err)) {
         refuse(supervisor, id, err.text);
         finish_case(c);
         return;

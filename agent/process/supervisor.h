@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <uv.h>
 
+#include "agent/bind/binder.h"
 #include "agent/config/env_list.h"
 #include "agent/link/command.h"
 #include "agent/link/outbox.h"
@@ -26,6 +27,8 @@ struct supervisor_params {
     const struct option_list *consented; /* variables of ENV_POLICY_CONSENT */
     const struct program_list *programs; /* offered besides workers */
     const struct option_list *nccl_libs; /* that a run may name */
+    const struct binder *binder;
+    const json_t *inventory; /* has the backends' devices when cases come */
     void (*on_gone)(void *arg, const struct case_id *id,
                     uint64_t seq); /* event's number */
     void *arg;

@@ -227,6 +227,19 @@ static size_t find_leader(const struct reaper *reaper, pid_t pid)
     return i;
 }
 
+/* A child that has ended. */
+struct ended {
+    siginfo_t info; /* si_pid 0: there is none */
+    struct rusage usage;
+};
+
+/* It stays a zombie. The C library's waitid does not ask for the usage. */
+static int look_at_ended(struct ended *ended)
+{
+    return (int)syscall(SYS_waitid, P_ALL, 0, &ended->info, WEXITED | WNOHANG | WNOWAIT,
+                        &ended->usage);
+}
+
 /* -1: there is no room now. */
 static int tell(struct reaper *reaper, const struct reaper_reply *reply)
 {
@@ -242,12 +255,21 @@ static int tell(struct reaper *reaper, const struct reaper_reply *reply)
     return 0;
 }
 
-static int tell_exit(struct reaper *reaper, const siginfo_t *info)
+static int64_t as_us(const struct timeval *time)
 {
-    struct reaper_reply reply = {.type = REAPER_EXIT,
-                                 .pid = info->si_pid,
-                                 .is_signal = info->si_code != CLD_EXITED,
-                                 .number = info->si_status};
+    return (int64_t)time->tv_sec * 1000000 + time->tv_usec;
+}
+
+static int tell_exit(struct reaper *reaper, const struct ended *ended)
+{
+    struct reaper_reply reply = {
+        .type = REAPER_EXIT,
+        .pid = ended->info.si_pid,
+        .is_signal = ended->info.si_code != CLD_EXITED,
+        .number = ended->info.si_status,
+        .cpu_us = as_us(&ended->usage.ru_utime) + as_us(&ended->usage.ru_stime),
+        .involuntary = ended->usage.ru_nivcsw,
+    };
 
     return tell(reaper, &reply);
 }
@@ -255,10 +277,10 @@ static int tell_exit(struct reaper *reaper, const siginfo_t *info)
 /* A zombie's number can't be given to another group: the moment to kill what it left
  * behind in its group. It stays one until the agent can be told: nothing else has to
  * queue what the agent has not read. */
-static int end_leader(struct reaper *reaper, size_t place, const siginfo_t *info)
+static int end_leader(struct reaper *reaper, size_t place, const struct ended *ended)
 {
-    kill(-info->si_pid, SIGKILL);
-    if (tell_exit(reaper, info))
+    kill(-ended->info.si_pid, SIGKILL);
+    if (tell_exit(reaper, ended))
         return -1;
     reaper->leaders[place] = reaper->leaders[--reaper->n_leaders];
     return 0;
@@ -268,22 +290,22 @@ static int end_leader(struct reaper *reaper, size_t place, const siginfo_t *info
 static bool reap(struct reaper *reaper)
 {
     struct signalfd_siginfo ignored;
-    siginfo_t info;
+    struct ended ended;
 
     while (read(reaper->on_child, &ignored, sizeof(ignored)) > 0) {}
     reaper->is_behind = false;
     for (int i = 0; i < REAP_MAX; i++) {
         size_t place;
 
-        info.si_pid = 0;
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT))
+        ended.info.si_pid = 0;
+        if (look_at_ended(&ended))
             return errno != ECHILD;
-        if (info.si_pid == 0)
+        if (ended.info.si_pid == 0)
             return true;
-        place = find_leader(reaper, info.si_pid);
-        if (place < reaper->n_leaders && end_leader(reaper, place, &info))
+        place = find_leader(reaper, ended.info.si_pid);
+        if (place < reaper->n_leaders && end_leader(reaper, place, &ended))
             return true;
-        waitpid(info.si_pid, NULL, 0);
+        waitpid(ended.info.si_pid, NULL, 0);
     }
     reaper->is_behind = true;
     return true;

@@ -8,7 +8,7 @@
 
 /* Another one with every change to what is below: an upgrade replaces the reaper's file
  * under agents that run. */
-#define REAPER_PROTOCOL 2
+#define REAPER_PROTOCOL 3
 
 #define REAPER_SOCKET 3 /* the reaper's end */
 #define REAPER_LOCK 4   /* a locked file, to hold for life; or nothing */
@@ -46,6 +46,9 @@ enum reaper_reply_type {
 struct reaper_reply {
     int32_t type;
     int32_t pid, is_signal, number; /* of REAPER_EXIT */
+    /* Likewise: what it used of a CPU, with its children that it waited for, and how
+     * often it was taken off one. */
+    int64_t cpu_us, involuntary;
     char text[REAPER_TEXT_MAX];
 };
 

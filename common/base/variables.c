@@ -16,10 +16,10 @@ static const char *const others[] = {
 #include "option_names.h" /* those of the server and the agent, from their tables */
     "STORE_RESERVE_BYTES", "AGENT_OPTIONS",
     /* the workers' */
-    "ADDRESS", "CASE", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
+    "ADDRESS", "CASE", "CPUS", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
     "RANKS_PER_NCCL_ID",
     /* those of scripts/ and tests/ */
-    "BIN_DIR", "BUILD_DIR", "CHROMIUM", "EMULATION*", "SKIP_DEPS", "TEST_*",
+    "BIN_DIR", "BUILD_DIR", "CHROMIUM", "EMULATION*", "MACHINE", "SKIP_DEPS", "TEST_*",
     "WRITE_GOLDEN",
     /* Kubernetes', for a service of the name ringbench */
     "PORT", "PORT_*", "SERVICE_*"};

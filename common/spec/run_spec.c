@@ -17,6 +17,7 @@
 
 static const char *const backends[] = {"auto", "nccl", "host", "sim", NULL};
 static const char *const timings[] = {"throughput", "isolated", NULL};
+static const char *const binds[] = {"auto", "core", "numa", "none", NULL};
 static const char *const auto_word[] = {"auto", NULL};
 static const char *const all_word[] = {"all", NULL};
 static const char *const orders[] = {"interleaved", "sequential", NULL};
@@ -139,6 +140,7 @@ static const struct spec_field table[] = {
     {"agg_iters", "1", SHAPES, SPEC_INTEGER(agg_iters, 1, 10000)},
     {"per_iter", "false", SHAPES, SPEC_BOOLEAN(per_iter)},
     {"timing", "\"throughput\"", MEASURES, SPEC_CHOICE(timing, timings)},
+    {"bind", "\"auto\"", SHAPES, SPEC_CHOICE(bind, binds)},
     {"repeats", "1", 0, SPEC_INTEGER(repeats, 1, 1000)},
     {"nodes", "{}", 0, SPEC_MEMBERS(&spec_nodes_fields)},
     {"ranks_per_node", "\"all\"", 0,
@@ -172,6 +174,19 @@ const struct spec_fields *run_spec_fields(void)
 const char *run_backend_name(enum run_backend backend)
 {
     return backends[backend];
+}
+
+const char *run_bind_name(enum run_bind bind)
+{
+    return binds[bind];
+}
+
+enum run_bind run_bind_lookup(const char *name)
+{
+    for (int i = 0; name && binds[i]; i++)
+        if (strcmp(binds[i], name) == 0)
+            return (enum run_bind)i;
+    return BIND_AUTO;
 }
 
 /* A run measures collectives or runs a program; fields of both would be ignored in part.

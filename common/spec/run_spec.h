@@ -27,6 +27,8 @@ enum run_backend {
     RUN_BACKEND_SIM
 };
 enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
+/* What ranks are bound to. */
+enum run_bind { BIND_AUTO, BIND_CORE, BIND_NUMA, BIND_NONE };
 enum run_order { ORDER_INTERLEAVED, ORDER_SEQUENTIAL };
 
 /* How buffers are made known to NCCL; nccl-tests' -R 0, 1, 2. */
@@ -78,6 +80,7 @@ struct run_spec {
     long unalign;  /* elements that the buffers are shifted by */
     bool per_iter; /* time each iteration too, back to back */
     enum run_timing timing;
+    enum run_bind bind;
     struct {
         long count, min, max; /* 0 = unset; count unset = all idle nodes */
         json_t *names;        /* array of strings, or NULL */
@@ -119,6 +122,9 @@ struct run_spec *run_spec_read_case(json_t *file, struct error *err);
 const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node);
 
 const char *run_backend_name(enum run_backend backend);
+const char *run_bind_name(enum run_bind bind);
+/* BIND_AUTO for NULL or a name that is none. */
+enum run_bind run_bind_lookup(const char *name);
 const char *nccl_registration_name(enum nccl_registration registration);
 
 /* Its `iters`, where a number of them is needed even if none was asked for. */

@@ -11,6 +11,7 @@
 #include "common/result/headline.h"
 #include "common/spec/run_matrix.h"
 #include "common/spec/run_spec.h"
+#include "server/render/conditions_text.h"
 #include "server/render/table.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */
@@ -38,7 +39,8 @@ struct run_text {
     struct {
         double init_s;
         int64_t init_bytes, buffer_bytes, end_bytes;
-    } most;             /* of any rank of the current case; -1: none has said it */
+    } most; /* of any rank of the current case; -1: none has said it */
+    struct conditions_text conditions; /* of the current case */
     char settings[256]; /* of the timed loop, where they are not the usual ones */
     bool has_ended;
     bool is_program; /* its rows are figures, and nobody knows how many will come */
@@ -358,6 +360,7 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
         text->case_no = case_no;
         text->attempt = attempt;
         text->joined = text->joined_shown = 0;
+        conditions_text_reset(&text->conditions);
         if (text->has_joined)
             memset(text->has_joined, 0, text->world_size * sizeof(*text->has_joined));
     }
@@ -365,6 +368,10 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
         table_flush(&text->table, out);
         put_most(text, out);
     }
+    if (strcmp(state, "running") == 0)
+        conditions_text_begin(&text->conditions, out);
+    else if (is_final(state))
+        conditions_text_end(&text->conditions, out);
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases <= 1 && attempt <= 1)
         return;
@@ -479,6 +486,8 @@ static void take_event(struct run_text *text, int64_t time_ms, const char *type,
         take_result(text, event, out);
     else if (strcmp(type, "message") == 0)
         take_message(event, out);
+    else if (strcmp(type, "conditions") == 0)
+        conditions_text_take(&text->conditions, event);
 }
 
 void run_text_event(struct run_text *text, int64_t time_ms, const char *type,

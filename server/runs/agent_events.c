@@ -6,15 +6,18 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/base/utf8.h"
+#include "common/result/conditions.h"
 
 /* Of the output of a program that failed. */
 #define PROGRAM_LINES 4
 
 #define REASON_MAX 1200
 #define STACK_MAX 400 /* of it that a reason quotes, bytes */
+#define NODE_RANKS_MAX 4096
 
 typedef int line_parser(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write);
@@ -306,6 +309,55 @@ static int parse_nccl(struct action *action, const struct node *node, json_t *li
     return action->body ? 0 : -1;
 }
 
+/* The lists of CPUs that are some, as many as the node can have ranks. */
+static json_t *copy_cpus(const json_t *cpus)
+{
+    json_t *copy = json_array();
+
+    for (size_t i = 0; i < json_array_size(cpus) && i < NODE_RANKS_MAX; i++) {
+        const char *list = json_string_value(json_array_get(cpus, i));
+
+        json_array_append_new(copy,
+                              json_string(list && cpu_list_is_valid(list) ? list : "?"));
+    }
+    return copy;
+}
+
+/* What the node's ranks are bound to, {"to", "cpus"} or {"to", "reason"}; NULL: it does
+ * not say. */
+static json_t *copy_bind(const json_t *bind)
+{
+    enum run_bind to = run_bind_lookup(json_get_str(bind, "to", NULL));
+    const char *reason = json_get_str(bind, "reason", "no reason given");
+
+    if (!bind || to == BIND_AUTO)
+        return NULL;
+    if (to == BIND_NONE)
+        return json_pack("{s:s, s:o}", "to", run_bind_name(to), "reason",
+                         json_stringn(reason, (size_t)utf8_fit(reason, STACK_MAX)));
+    return json_pack("{s:s, s:o}", "to", run_bind_name(to), "cpus",
+                     copy_cpus(json_object_get(bind, "cpus")));
+}
+
+/* Under which conditions the node runs its ranks, with what is worth saying of that. */
+static int parse_conditions(struct action *action, const struct node *node, json_t *line,
+                            struct store_write *write)
+{
+    json_t *bind = copy_bind(json_object_get(line, "bind"));
+    double values[CONDITION_COUNT];
+
+    (void)write;
+    conditions_read(line, values);
+    action->kind = ACTION_MESSAGE;
+    action->type = "conditions";
+    action->body = json_pack("{s:i, s:i, s:s}", "case", action->case_no, "attempt",
+                             action->attempt, "node", node->name);
+    if (bind)
+        json_object_set_new(action->body, "bind", bind);
+    json_object_update_new(action->body, conditions_json(values));
+    return json_object_set_new(action->body, "notes", conditions_notes(values));
+}
+
 static int parse_progress(struct action *action, const struct node *node, json_t *line,
                           struct store_write *write)
 {
@@ -329,7 +381,7 @@ static const struct {
     {"output", parse_output, false},    {"log", parse_log, false},
     {"refused", parse_refused, false},  {"gone", parse_gone, false},
     {"progress", parse_progress, true}, {"nccl", parse_nccl, true},
-    {"stack", parse_stack, true},
+    {"stack", parse_stack, true},       {"conditions", parse_conditions, false},
 };
 
 /* The run that a line speaks of, if it is one that is alive here and now. */

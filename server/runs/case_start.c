@@ -8,6 +8,7 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "server/nodes/neighbours.h"
 #include "server/nodes/node_devices.h"
 #include "server/rendezvous/rendezvous_peer.h"
 #include "server/runs/state.h"
@@ -166,22 +167,53 @@ static json_t *start_command(const struct live_case *live, const struct node *no
                      spec);
 }
 
-int case_start_send(struct live_case *live, struct error *err)
+/* The run's nodes, each NULL where it is not there any more; to be freed. */
+static struct node **find_nodes(const struct live_case *live)
 {
     const struct run *run = live->active->run;
-    struct scheduler *scheduler = live->active->scheduler;
+    struct node **nodes = calloc(run->n_nodes + 1, sizeof(struct node *));
+
+    for (size_t i = 0; nodes && i < run->n_nodes; i++)
+        nodes[i] = node_find(&live->active->scheduler->nodes, run->nodes[i].name);
+    return nodes;
+}
+
+static int send_all(const struct live_case *live, struct node *const *nodes,
+                    const int *agents, struct error *err)
+{
+    const struct run *run = live->active->run;
     json_t *spec = case_file(live);
     int result = 0;
 
     for (size_t i = 0; i < run->n_nodes && !result; i++) {
-        struct node *node = node_find(&scheduler->nodes, run->nodes[i].name);
+        json_t *command;
 
-        if (!node || node->state != NODE_ALIVE)
+        if (!nodes[i] || nodes[i]->state != NODE_ALIVE) {
             result = error_set(err, ERROR_PEER, "%s went away before the case started",
                                run->nodes[i].name);
-        else
-            node_command(node, start_command(live, node, i, spec));
+            continue;
+        }
+        command = start_command(live, nodes[i], i, spec);
+        json_object_set_new(command, "agents_here", json_integer(agents[i]));
+        node_command(nodes[i], command);
     }
     json_decref(spec);
+    return result;
+}
+
+int case_start_send(struct live_case *live, struct error *err)
+{
+    size_t n = live->active->run->n_nodes;
+    struct node **nodes = find_nodes(live);
+    int *agents = calloc(n + 1, sizeof(*agents));
+    int result;
+
+    if (!nodes || !agents ||
+        neighbours_count(&live->active->scheduler->nodes, nodes, n, agents))
+        result = error_set(err, ERROR_MEMORY, "out of memory");
+    else
+        result = send_all(live, nodes, agents, err);
+    free(nodes);
+    free(agents);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 #include "server/nodes/run_groups.h"
+#include "server/runs/run_conditions.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {
     [RUN_QUEUED] = "queued",         [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",
@@ -98,6 +99,7 @@ static void release_ranks(const struct run *run, struct run_case *c)
         free(c->ranks[i].reason);
     free(c->ranks);
     c->ranks = NULL;
+    run_conditions_release(run, c);
 }
 
 static void release_nodes(struct run *run)
@@ -358,6 +360,14 @@ static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
         run_note_wrong(c, body);
 }
 
+static void apply_conditions(struct run *run, const json_t *body)
+{
+    struct run_case *c = case_of(run, body);
+
+    if (c)
+        run_conditions_apply(run, c, body);
+}
+
 void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t *body)
 {
     if (strcmp(type, "state") == 0)
@@ -368,6 +378,8 @@ void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t 
         apply_case(run, time_ms, body);
     else if (strcmp(type, "rank") == 0)
         apply_rank(run, body);
+    else if (strcmp(type, "conditions") == 0)
+        apply_conditions(run, body);
     else if (strcmp(type, "result") == 0)
         apply_result(run, time_ms, body);
 }

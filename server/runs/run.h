@@ -69,6 +69,7 @@ struct run_case {
     uint64_t wrong;               /* wrong elements over its rows */
     char *first_wrong;            /* where the first one was, or NULL */
     int first_wrong_rank;         /* -1: it does not say */
+    char **conditions;            /* by node, see run_conditions.h; or NULL */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
 };
 

@@ -3,6 +3,7 @@
 #include "common/spec/run_matrix.h"
 #include "server/analysis/gate.h"
 #include "server/runs/run.h"
+#include "server/runs/run_conditions.h"
 
 static json_t *time_json(int64_t ms)
 {
@@ -51,6 +52,8 @@ static json_t *cases_json(const struct run *run, enum run_form form)
             json_object_set_new(item, "env", env);
         if (c->blamed)
             json_object_set(item, "blamed", c->blamed);
+        if (c->conditions)
+            json_object_set_new(item, "conditions", run_conditions_json(run, c));
         json_array_append_new(cases, item);
     }
     return cases;

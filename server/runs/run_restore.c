@@ -5,6 +5,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/runs/run.h"
+#include "server/runs/run_conditions.h"
 
 static int64_t time_of(const json_t *object, const char *key)
 {
@@ -52,6 +53,7 @@ static void restore_cases(struct run *run, const json_t *cases)
         c->started_ms = time_of(item, "started");
         c->ended_ms = time_of(item, "ended");
         restore_ranks(run, c, json_object_get(item, "ranks"));
+        run_conditions_restore(run, c, json_object_get(item, "conditions"));
     }
 }
 

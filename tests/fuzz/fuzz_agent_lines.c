@@ -17,13 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void on_event(void *arg, const char *line, size_t len, size_t dropped)
 {
-    bool is_progress;
+    enum event_line_kind kind;
 
     (void)arg;
     if (!line && dropped == 0)
         abort();
     if (line)
-        event_line_check(line, len, &is_progress, NULL);
+        event_line_check(line, len, &kind, NULL);
 }
 
 /* Nothing but tabs is left that a terminal would act upon. */

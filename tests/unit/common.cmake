@@ -1,4 +1,4 @@
-foreach(noun buf clean_text clock collective error headline ids json_util options order_stat problem row_fields
+foreach(noun buf clean_text clock collective conditions cpu_list error headline ids json_util options order_stat problem row_fields
         run_spec run_spec_memory secret_file series spec_docs threshold units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
@@ -6,7 +6,7 @@ foreach(noun collective headline row_fields units)
     target_compile_definitions(test_${noun} PRIVATE
         VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
-foreach(noun collective row_fields)
+foreach(noun collective conditions row_fields)
     target_compile_definitions(test_${noun} PRIVATE GOLDEN_DIR="${CMAKE_SOURCE_DIR}/docs")
 endforeach()
 target_compile_definitions(test_spec_docs PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")

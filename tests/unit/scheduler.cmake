@@ -1,6 +1,7 @@
 unit_test(run rb_runs rb_common)
 unit_test(machine rb_nodes rb_common)
 unit_test(node rb_runs rb_common)
+unit_test(node_neighbours rb_nodes rb_common)
 unit_test(placement rb_runs rb_common)
 unit_test(scheduler rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
 unit_test(agent_events rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)

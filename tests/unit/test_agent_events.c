@@ -234,9 +234,49 @@ static void an_agent_that_sent_nothing_is_forgotten_with_its_place(void **state)
     release_agent(&spoke);
 }
 
+/* What is stored is what is known of them, not all that an agent says. */
+static void conditions_are_checked_and_worded(void **state)
+{
+    struct world *world = *state;
+    const json_t *conditions, *said;
+    struct agent a, b;
+    char run[16], *text;
+    json_t *doc;
+
+    start_two(&a, &b, world, run);
+    agent_say(&b, run, 1, "conditions",
+              ",\"bind\":{\"to\":\"core\",\"cpus\":[\"0,2-3\",\"x\",7],\"more\":1},"
+              "\"load_before\":1.5,\"steal_percent\":3,\"strange\":1,\"seconds\":\"9\","
+              "\"notes\":[\"lies\"]");
+    agent_say(&a, run, 1, "conditions", ",\"bind\":{\"to\":\"moon\"}");
+    agent_say(&a, run, 1, "conditions",
+              ",\"bind\":{\"to\":\"none\",\"reason\":\"why\"},\"load_before\":2");
+    agent_say(&b, run, 1, "exit", ",\"rank\":1,\"code\":3");
+    end_two(&a, &b, world, run, "worker exited 3");
+    doc = await_end(world, run);
+    conditions =
+        json_object_get(json_array_get(json_object_get(doc, "cases"), 0), "conditions");
+    assert_int_equal(json_array_size(conditions), 2);
+    said = json_array_get(conditions, 0);
+    text = json_dumps(said, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    assert_string_equal(text, "{\"node\":\"a\",\"bind\":{\"to\":\"none\",\"reason\":"
+                              "\"why\"},\"load_before\":2.0,\"notes\":[]}");
+    free(text);
+    text =
+        json_dumps(json_array_get(conditions, 1), JSON_COMPACT | JSON_REAL_PRECISION(6));
+    assert_string_equal(
+        text,
+        "{\"node\":\"b\",\"bind\":{\"to\":\"core\",\"cpus\":[\"0,2-3\",\"?\",\"?\"]},"
+        "\"load_before\":1.5,\"steal_percent\":3.0,\"notes\":[\"the hypervisor took "
+        "3.0 % of the CPU time\"]}");
+    free(text);
+    json_decref(doc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_WORLD(conditions_are_checked_and_worded),
         WITH_WORLD(a_long_last_line_is_cut_between_characters),
         WITH_WORLD(a_long_error_of_a_rank_fails_the_run),
         WITH_WORLD(a_long_refusal_fails_the_run),

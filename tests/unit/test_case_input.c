@@ -79,7 +79,7 @@ static void contract_wins_over_case_over_inherited(void **state)
     env_list_init(&list);
     assert_int_equal(env_list_copy(&list, inherited), 0);
     assert_int_equal(case_input_set_env(&list, &command, "/p", NULL), 0);
-    assert_int_equal(case_input_set_rank(&list, &rank, NULL), 0);
+    assert_int_equal(case_input_set_rank(&list, &rank, "0,2-3", NULL), 0);
     assert_string_equal(env_list_get(&list, "NCCL_ALGO"), "Tree");
     assert_null(env_list_get(&list, "NCCL_PROTO"));
     assert_string_equal(env_list_get(&list, "WORLD_SIZE"), "4");
@@ -87,8 +87,10 @@ static void contract_wins_over_case_over_inherited(void **state)
     assert_string_equal(env_list_get(&list, "LOCAL_RANK"), "1");
     assert_string_equal(env_list_get(&list, "LOCAL_WORLD_SIZE"), "2");
     assert_null(env_list_get(&list, "RINGBENCH_DEVICE"));
-    assert_int_equal(case_input_set_rank(&list, &on_device, NULL), 0);
+    assert_string_equal(env_list_get(&list, "RINGBENCH_CPUS"), "0,2-3");
+    assert_int_equal(case_input_set_rank(&list, &on_device, NULL, NULL), 0);
     assert_string_equal(env_list_get(&list, "RINGBENCH_DEVICE"), "5");
+    assert_null(env_list_get(&list, "RINGBENCH_CPUS"));
     assert_string_equal(env_list_get(&list, "MASTER_PORT"), "5");
     assert_string_equal(env_list_get(&list, "RINGBENCH_CASE"), "/p");
     assert_null(list.items[list.count]);

@@ -1,62 +1,10 @@
 /* test_inventory.c - hosts read from folders that stand for their / */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <arpa/inet.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "agent/inventory/inventory.h"
 #include "common/base/json_util.h"
-
-static char root[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(root, sizeof(root), "/tmp/test-inventory-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type,
-                        struct FTW *place)
-{
-    (void)st;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    return nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const char *path, const char *text)
-{
-    char full[512];
-    FILE *file;
-
-    snprintf(full, sizeof(full), "%s%s", root, path);
-    for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(full, 0700);
-        *slash = '/';
-    }
-    file = fopen(full, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
+#include "tests/unit/fake_root.h"
 
 static void put_cpu(int cpu, int package, const char *siblings)
 {

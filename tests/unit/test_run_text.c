@@ -65,6 +65,51 @@ static void says_that_figures_are_simulated(void **state)
     render("api/simulated.ndjson", "api/simulated.txt");
 }
 
+#define TIME "{\"time\":\"2026-01-31T10:00:01.000Z\",\"type\":"
+#define CONDITIONS TIME "\"conditions\",\"node\":"
+#define CASE(number, state)                                                              \
+    TIME "\"case\",\"case\":" number ",\"attempt\":1,\"state\":\"" state "\"}"
+#define CORE "\"bind\":{\"to\":\"core\",\"cpus\":[\"0\"]}"
+#define NOT "\"bind\":{\"to\":\"none\",\"reason\":\"4 ranks, but 2 cores\"}"
+
+/* What ranks are bound to when it is news; what may have changed the figures. */
+static void says_under_which_conditions_a_case_ran(void **state)
+{
+    static const char *const events[] = {
+        CASE("0", "rendezvous"),
+        CONDITIONS "\"a\"," CORE ",\"notes\":[]}",
+        CONDITIONS "\"b\"," CORE ",\"notes\":[]}",
+        CASE("0", "running"),
+        CONDITIONS "\"a\"," CORE ",\"notes\":[]}",
+        CONDITIONS "\"b\"," CORE ",\"notes\":[\"it was hot\",\"and loud\"]}",
+        CASE("0", "completed"),
+        CASE("1", "rendezvous"),
+        CONDITIONS "\"a\"," CORE ",\"notes\":[]}",
+        CASE("1", "running"),
+        CASE("1", "completed"),
+        CASE("2", "rendezvous"),
+        CONDITIONS "\"a\"," NOT ",\"notes\":[]}",
+        CONDITIONS "\"b\"," CORE ",\"notes\":[]}",
+        CASE("2", "running"),
+        CONDITIONS "\"a\"," NOT ",\"notes\":[\"x\"]}",
+        CONDITIONS "\"b\"," CORE ",\"notes\":[\"y\"]}",
+        CASE("2", "failed"),
+    };
+    struct run_text *text = create(1);
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        take(text, events[i], &out);
+    assert_string_equal(out.data, "# ranks bound to a core each\n"
+                                  "# b: it was hot; and loud\n"
+                                  "# ranks not bound: 4 ranks, but 2 cores (a)\n"
+                                  "# a: x (and 1 more node)\n");
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
 static void holds_back_joining_ranks_until_flushed(void **state)
 {
     static const char *const events[] = {
@@ -192,6 +237,7 @@ int main(void)
         cmocka_unit_test(says_that_figures_are_simulated),
         cmocka_unit_test(says_what_a_rank_took_at_most),
         cmocka_unit_test(says_how_the_loop_is_shaped),
+        cmocka_unit_test(says_under_which_conditions_a_case_ran),
         cmocka_unit_test(holds_back_joining_ranks_until_flushed),
         cmocka_unit_test(names_the_cases_of_a_run_that_has_several),
         cmocka_unit_test(tells_a_waiting_reader_what_goes_on),

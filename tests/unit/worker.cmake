@@ -6,6 +6,7 @@ endif()
 
 unit_test(numeric rb_worker)
 unit_test(pattern rb_worker_host)
+unit_test(affinity rb_worker)
 unit_test(case_file rb_worker)
 unit_test(bench_state rb_worker)
 unit_test(stopping rb_worker)

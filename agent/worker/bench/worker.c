@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/worker/base/affinity.h"
+#include "agent/worker/base/cpu_clock.h"
 #include "agent/worker/base/stacks.h"
 #include "agent/worker/bench/bench.h"
 #include "agent/worker/bench/first_failure.h"
@@ -42,7 +45,9 @@ struct worker {
     struct backend_env env;
     int *members; /* of this rank's group */
     const char *master_addr, *master_port;
-    const char *stage; /* error code of a failure here */
+    double cpu_mhz[2];      /* before the first and after the last row; NAN: unknown */
+    const char *stage;      /* error code of a failure here */
+    struct error misplaced; /* why it is not on the CPUs that it was given, or no code */
 };
 
 static void on_stop(int signal)
@@ -246,6 +251,10 @@ static json_t *success_of(const struct worker *worker)
     if (done && report)
         json_object_update(done, report);
     json_decref(report);
+    if (done && isfinite(worker->cpu_mhz[0]) && isfinite(worker->cpu_mhz[1]))
+        json_object_set_new(
+            done, "clocks",
+            json_pack("{s:[f, f]}", "cpu_mhz", worker->cpu_mhz[0], worker->cpu_mhz[1]));
     return done;
 }
 
@@ -333,14 +342,21 @@ static int measure(struct worker *worker, struct error *err)
 
     worker->stage = "internal";
     emit_phase(worker, "running", NULL);
+    worker->cpu_mhz[0] = cpu_clock_mhz("");
     if (bench_run(&bench, err))
         return -1;
+    worker->cpu_mhz[1] = cpu_clock_mhz("");
     emit_phase(worker, "finishing", NULL);
     return 0;
 }
 
 static int run(struct worker *worker, struct error *err)
 {
+    if (worker->misplaced.code != ERROR_NONE) {
+        worker->stage = "bad_case";
+        *err = worker->misplaced;
+        return -1;
+    }
     if (read_case(worker, err) ||
         progress_start(&worker->progress, &worker->events, &stop_requested, err))
         return -1;
@@ -423,6 +439,7 @@ static int work(const struct backend *backend)
     }
     fcntl(EVENTS_FD, F_SETFD, FD_CLOEXEC);
     set_up_signals();
+    affinity_apply(affinity_given(), &worker.misplaced);
     if (stacks_start(&error))
         log_warn("a stall will show no stacks: %s", error.text);
     if (events_init(&worker.events, EVENTS_FD))

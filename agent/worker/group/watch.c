@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/worker/base/affinity.h"
 #include "common/base/clock.h"
 
 #define CHECK_NS 5000000   /* between looks at the peers */
@@ -136,7 +137,8 @@ void watch_set_sharers(struct watch *watch, int processes)
 
     if (!sched_getaffinity(0, sizeof(set), &set))
         cores = CPU_COUNT(&set);
-    watch->is_crowded = processes > cores;
+    /* Of a rank that is bound it is the agent who has seen to that. */
+    watch->is_crowded = processes > cores && !affinity_is_given();
     watch->spins = watch->is_crowded ? SPINS_CROWDED : SPINS_ALONE;
 }
 

@@ -229,11 +229,12 @@ export class Server extends Program {
 
 export const startServer = (t, options) => Server.start(t, options);
 
-// An agent; ready once the server knows it as idle.
-export async function startAgent(t, server, name, { args = [], env = {}, ranks = 1, ready = true } = {}) {
+// An agent; ready once the server knows it as idle. within: a command that starts it.
+export async function startAgent(t, server, name, { args = [], env = {}, ranks = 1, ready = true, within = [] } = {}) {
   const mark = `${process.pid}-agent-${serial++}`;
-  const agent = new Program(t, path.join(binDir, 'ringbench-agent'), [
-    '--server', server.url, '--name', name, '--ranks', String(ranks),
+  const [file, ...before] = [...within, path.join(binDir, 'ringbench-agent')];
+  const agent = new Program(t, file, [
+    ...before, '--server', server.url, '--name', name, '--ranks', String(ranks),
     '--spool-dir', tempDir(t), ...args,
   ], { env: { ...process.env, TEST_MARK: mark, RINGBENCH_PASS_ENV: 'TEST_MARK', ...env } });
   agent.nodeName = name;

@@ -1,6 +1,6 @@
 /* host_file.h - small text files of /proc and /sys */
-#ifndef RINGBENCH_AGENT_INVENTORY_HOST_FILE_H
-#define RINGBENCH_AGENT_INVENTORY_HOST_FILE_H
+#ifndef RINGBENCH_AGENT_MACHINE_HOST_FILE_H
+#define RINGBENCH_AGENT_MACHINE_HOST_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

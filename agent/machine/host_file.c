@@ -1,5 +1,5 @@
 /* host_file.c - small text files of /proc and /sys */
-#include "agent/inventory/host_file.h"
+#include "agent/machine/host_file.h"
 
 #include <limits.h>
 #include <string.h>

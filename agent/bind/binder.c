@@ -1,0 +1,207 @@
+/* binder.c - what an agent knows to bind ranks by */
+#include "agent/bind/binder.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/bind/neighbours.h"
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+
+#define CPUS_MAX 8192
+#define LIST "/proc/net/unix"
+
+struct binder {
+    hwloc_topology_t topology; /* NULL: there is none */
+    char machine[NEIGHBOURS_MACHINE_MAX];
+    int presence; /* a descriptor, or -1 */
+};
+
+/* ---- start ---- */
+
+/* Plugins of hwloc would load GPU libraries, which an agent must not call; what is
+ * wanted of PCI devices the kernel says. */
+static int load(hwloc_topology_t topology)
+{
+    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
+                                               HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING) ||
+        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_PCI_DEVICE,
+                                       HWLOC_TYPE_FILTER_KEEP_IMPORTANT))
+        return -1;
+    return hwloc_topology_load(topology);
+}
+
+static void look_around(struct binder *binder)
+{
+    /* Read when the first topology is made. */
+    bool had_path = getenv("HWLOC_PLUGINS_PATH") != NULL;
+
+    if (!had_path)
+        setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
+    if (hwloc_topology_init(&binder->topology) == 0 && load(binder->topology)) {
+        hwloc_topology_destroy(binder->topology);
+        binder->topology = NULL;
+    }
+    if (!had_path)
+        unsetenv("HWLOC_PLUGINS_PATH");
+    if (!binder->topology)
+        log_warn("ranks can't be bound to cores: hwloc finds no topology here");
+}
+
+/* The CPUs that this agent was given, by whoever it was: it may change. NULL: unknown. */
+static hwloc_cpuset_t read_allowed(void)
+{
+    cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+    size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+    hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
+
+    if (!set || !cpus || sched_getaffinity(0, size, set)) {
+        hwloc_bitmap_free(cpus);
+        cpus = NULL;
+    }
+    for (unsigned cpu = 0; cpus && cpu < CPUS_MAX; cpu++)
+        if (CPU_ISSET_S(cpu, size, set))
+            hwloc_bitmap_set(cpus, cpu);
+    if (set)
+        CPU_FREE(set);
+    return cpus;
+}
+
+struct binder *binder_create(void)
+{
+    struct binder *binder = calloc(1, sizeof(*binder));
+    hwloc_cpuset_t allowed = read_allowed();
+
+    if (binder && allowed) {
+        look_around(binder);
+        neighbours_machine(binder->machine);
+        binder->presence = neighbours_announce(binder->machine, allowed);
+        hwloc_bitmap_free(allowed);
+        return binder;
+    }
+    hwloc_bitmap_free(allowed);
+    free(binder);
+    return NULL;
+}
+
+void binder_destroy(struct binder *binder)
+{
+    if (!binder)
+        return;
+    if (binder->topology)
+        hwloc_topology_destroy(binder->topology);
+    if (binder->presence >= 0)
+        close(binder->presence);
+    free(binder);
+}
+
+void binder_describe(const struct binder *binder, json_t *inventory)
+{
+    hwloc_cpuset_t allowed = read_allowed();
+    char *text = NULL;
+
+    if (allowed && hwloc_bitmap_list_asprintf(&text, allowed) < 0)
+        text = NULL;
+    json_object_set_new(inventory, "machine", json_string(binder->machine));
+    json_object_set_new(inventory, "cpus", json_string(text ? text : ""));
+    free(text);
+    hwloc_bitmap_free(allowed);
+}
+
+/* ---- a case ---- */
+
+/* Others would get the same cores: each agent counts from the first that it may use. */
+static void find_obstacle(const struct binder *binder, const struct command *command,
+                          hwloc_const_cpuset_t allowed, size_t n_live,
+                          char obstacle[BIND_REASON_MAX])
+{
+    size_t seen = neighbours_count(LIST, binder->machine, allowed);
+    size_t told = (size_t)command->agents_here;
+    size_t agents = seen > told ? seen : told;
+
+    obstacle[0] = '\0';
+    if (!binder->topology)
+        snprintf(obstacle, BIND_REASON_MAX, "hwloc finds no topology here");
+    else if (agents > 1)
+        snprintf(obstacle, BIND_REASON_MAX, "%zu agents share this machine's CPUs",
+                 agents);
+    else if (n_live > 0)
+        snprintf(obstacle, BIND_REASON_MAX, "another case runs on this node");
+}
+
+/* "": there is no such device. */
+static const char *bus_id_of(const json_t *devices, int index)
+{
+    for (size_t i = 0; i < json_array_size(devices); i++) {
+        const json_t *device = json_array_get(devices, i);
+
+        if (json_get_int(device, "index", -1) == index)
+            return json_get_str(device, "pci_bus_id", "");
+    }
+    return "";
+}
+
+/* By rank, each borrowed from the inventory; NULL: its ranks have no devices. *failed:
+ * memory is out. */
+static const char **find_devices(const struct command *command, const json_t *inventory,
+                                 bool *failed)
+{
+    const json_t *devices = json_object_get(
+        json_object_get(json_object_get(inventory, "backends"), command->backend),
+        "devices");
+    const char **ids;
+
+    if (strcmp(command->backend, "nccl") != 0)
+        return NULL;
+    ids = calloc(command->n_ranks + 1, sizeof(*ids));
+    *failed = !ids;
+    for (size_t i = 0; ids && i < command->n_ranks; i++) {
+        const struct command_rank *rank = &command->ranks[i];
+
+        ids[i] = bus_id_of(devices, rank->device >= 0 ? rank->device : rank->local_rank);
+    }
+    return ids;
+}
+
+int binder_plan(const struct binder *binder, const struct command *command,
+                const json_t *inventory, size_t n_live, struct bind_plan *plan,
+                struct error *err)
+{
+    char obstacle[BIND_REASON_MAX];
+    bool failed = false;
+    hwloc_cpuset_t allowed = read_allowed();
+    const char **devices = find_devices(command, inventory, &failed);
+    struct bind_request request = {
+        .topology = binder->topology,
+        .allowed = allowed,
+        .word = run_bind_lookup(json_get_str(command->spec, "bind", NULL)),
+        .backend = command->backend,
+        .n_ranks = command->n_ranks,
+        .devices = devices,
+        .obstacle = obstacle,
+    };
+    int status;
+
+    memset(plan, 0, sizeof(*plan));
+    if (!allowed || failed) {
+        status = error_set(err, ERROR_MEMORY, "out of memory");
+    } else {
+        find_obstacle(binder, command, allowed, n_live, obstacle);
+        status = bind_plan_make(plan, &request, err);
+    }
+    hwloc_bitmap_free(allowed);
+    free(devices);
+    return status;
+}
+
+hwloc_cpuset_t binder_cpus(const struct bind_plan *plan)
+{
+    hwloc_cpuset_t all = plan->cpus ? hwloc_bitmap_alloc() : read_allowed();
+
+    for (size_t i = 0; all && plan->cpus && i < plan->n_ranks; i++)
+        hwloc_bitmap_or(all, all, plan->cpus[i]);
+    return all;
+}

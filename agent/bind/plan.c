@@ -1,0 +1,270 @@
+/* plan.c - which CPUs each rank of a node gets, and why none if none */
+#include "agent/bind/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where ranks take their cores from. */
+struct domain {
+    hwloc_cpuset_t cpus; /* of those that are allowed */
+    hwloc_obj_t *cores;  /* borrowed from the topology, in its order */
+    size_t n_cores, n_ranks;
+};
+
+struct making {
+    const struct bind_request *request;
+    struct bind_plan *plan;
+    struct domain *domains; /* at most one by rank */
+    size_t n_domains;
+    size_t *of, *place; /* by rank: its domain, and which of its ranks it is */
+};
+
+static int set_obstacle(struct bind_plan *plan, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int set_obstacle(struct bind_plan *plan, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(plan->reason, sizeof(plan->reason), format, args);
+    va_end(args);
+    return -1;
+}
+
+/* Machines that do not tell which threads share a core count each as one. */
+static hwloc_obj_type_t core_type(hwloc_topology_t topology)
+{
+    return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
+                                                                  : HWLOC_OBJ_PU;
+}
+
+static int find_cores(struct domain *domain, hwloc_topology_t topology)
+{
+    hwloc_obj_type_t type = core_type(topology);
+    hwloc_obj_t core = NULL;
+
+    domain->cores =
+        calloc((size_t)hwloc_get_nbobjs_by_type(topology, type), sizeof(*domain->cores));
+    if (!domain->cores)
+        return -1;
+    for (core = hwloc_get_next_obj_by_type(topology, type, core); core;
+         core = hwloc_get_next_obj_by_type(topology, type, core))
+        if (hwloc_bitmap_intersects(core->cpuset, domain->cpus))
+            domain->cores[domain->n_cores++] = core;
+    return 0;
+}
+
+/* The allowed CPUs near a device. -1 with the reason in the plan. */
+static int find_near(const struct making *making, size_t rank, hwloc_cpuset_t cpus)
+{
+    const struct bind_request *request = making->request;
+    const char *id = request->devices[rank];
+    hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(request->topology, id);
+    hwloc_obj_t near =
+        device ? hwloc_get_non_io_ancestor_obj(request->topology, device) : NULL;
+
+    if (!near)
+        return set_obstacle(making->plan,
+                            "GPU %.32s is not among the PCI devices that this host "
+                            "shows",
+                            *id ? id : "(without a bus id)");
+    if (hwloc_get_nbobjs_by_type(request->topology, HWLOC_OBJ_NUMANODE) > 1 &&
+        hwloc_bitmap_isequal(near->nodeset,
+                             hwloc_topology_get_topology_nodeset(request->topology)))
+        return set_obstacle(making->plan,
+                            "this host does not tell which cores GPU %.32s is near", id);
+    hwloc_cpuset_from_nodeset(request->topology, cpus, near->nodeset);
+    hwloc_bitmap_and(cpus, cpus, request->allowed);
+    return hwloc_bitmap_iszero(cpus)
+               ? set_obstacle(making->plan,
+                              "no CPU near GPU %.32s is one that the agent may use", id)
+               : 0;
+}
+
+/* The rank's place in the domain of these CPUs (taken), which may be new. */
+static int join_domain(struct making *making, size_t rank, hwloc_cpuset_t cpus)
+{
+    size_t i = 0;
+
+    while (i < making->n_domains && !hwloc_bitmap_isequal(making->domains[i].cpus, cpus))
+        i++;
+    if (i == making->n_domains) {
+        making->domains[i].cpus = cpus;
+        making->n_domains++;
+        if (find_cores(&making->domains[i], making->request->topology))
+            return -1;
+    } else {
+        hwloc_bitmap_free(cpus);
+    }
+    making->of[rank] = i;
+    making->place[rank] = making->domains[i].n_ranks++;
+    return 0;
+}
+
+static int place_ranks(struct making *making, struct error *err)
+{
+    const struct bind_request *request = making->request;
+
+    for (size_t rank = 0; rank < request->n_ranks; rank++) {
+        hwloc_cpuset_t cpus = hwloc_bitmap_dup(request->allowed);
+
+        if (!cpus)
+            return error_set(err, ERROR_MEMORY, "out of memory");
+        if (request->devices && find_near(making, rank, cpus)) {
+            hwloc_bitmap_free(cpus);
+            return -1;
+        }
+        if (join_domain(making, rank, cpus))
+            return error_set(err, ERROR_MEMORY, "out of memory");
+    }
+    return 0;
+}
+
+static int check_room(const struct making *making)
+{
+    for (size_t i = 0; i < making->n_domains; i++) {
+        const struct domain *domain = &making->domains[i];
+
+        if (domain->n_ranks > domain->n_cores)
+            return set_obstacle(making->plan, "%zu ranks, but %zu core%s%s",
+                                domain->n_ranks, domain->n_cores,
+                                domain->n_cores == 1 ? "" : "s",
+                                making->request->devices ? " near their GPUs" : "");
+    }
+    return 0;
+}
+
+/* Ranks spread evenly over the cores in the topology's order: neighbours among them are
+ * neighbours in hardware, and each memory domain has its share. */
+static int give_cpus(struct making *making, size_t rank)
+{
+    const struct bind_request *request = making->request;
+    const struct domain *domain = &making->domains[making->of[rank]];
+    hwloc_obj_t core =
+        domain->cores[making->place[rank] * domain->n_cores / domain->n_ranks];
+    hwloc_cpuset_t cpus = hwloc_bitmap_dup(core->cpuset);
+
+    if (cpus && making->plan->to == BIND_NUMA && request->devices)
+        hwloc_bitmap_copy(cpus, domain->cpus);
+    else if (cpus && making->plan->to == BIND_NUMA)
+        hwloc_cpuset_from_nodeset(request->topology, cpus, core->nodeset);
+    if (cpus)
+        hwloc_bitmap_and(cpus, cpus, domain->cpus);
+    making->plan->cpus[rank] = cpus;
+    return cpus ? 0 : -1;
+}
+
+static enum run_bind resolve(const struct bind_request *request)
+{
+    if (request->word != BIND_AUTO)
+        return request->word;
+    if (strcmp(request->backend, "sim") == 0)
+        return BIND_NONE;
+    return request->devices ? BIND_NUMA : BIND_CORE;
+}
+
+/* -1: with the reason in the plan, or with an error. */
+static int make(struct making *making, struct error *err)
+{
+    const struct bind_request *request = making->request;
+    size_t n = request->n_ranks;
+
+    if (request->obstacle[0])
+        return set_obstacle(making->plan, "%s", request->obstacle);
+    making->domains = calloc(n + 1, sizeof(*making->domains));
+    making->of = calloc(n + 1, sizeof(*making->of));
+    making->place = calloc(n + 1, sizeof(*making->place));
+    making->plan->cpus = calloc(n + 1, sizeof(*making->plan->cpus));
+    if (!making->domains || !making->of || !making->place || !making->plan->cpus)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    if (place_ranks(making, err) || check_room(making))
+        return -1;
+    for (size_t rank = 0; rank < n; rank++)
+        if (give_cpus(making, rank))
+            return error_set(err, ERROR_MEMORY, "out of memory");
+    return 0;
+}
+
+static void release(struct making *making)
+{
+    for (size_t i = 0; i < making->n_domains; i++) {
+        hwloc_bitmap_free(making->domains[i].cpus);
+        free(making->domains[i].cores);
+    }
+    free(making->domains);
+    free(making->of);
+    free(making->place);
+}
+
+/* What was asked for can't be done: said if it was "auto", else refused. */
+static int give_up(struct bind_plan *plan, const struct bind_request *request,
+                   struct error *err)
+{
+    char reason[BIND_REASON_MAX];
+
+    if (err->code != ERROR_NONE)
+        return -1;
+    memcpy(reason, plan->reason, sizeof(reason));
+    bind_plan_release(plan);
+    memcpy(plan->reason, reason, sizeof(reason));
+    return request->word == BIND_AUTO ? 0
+                                      : error_set(err, ERROR_INVALID, "bind %s: %s",
+                                                  run_bind_name(request->word), reason);
+}
+
+int bind_plan_make(struct bind_plan *plan, const struct bind_request *request,
+                   struct error *err)
+{
+    struct making making = {.request = request, .plan = plan};
+    int status;
+
+    memset(plan, 0, sizeof(*plan));
+    err->code = ERROR_NONE;
+    plan->to = resolve(request);
+    plan->n_ranks = request->n_ranks;
+    if (plan->to == BIND_NONE) {
+        set_obstacle(plan, "%s",
+                     request->word == BIND_NONE ? "as the run asks"
+                                                : "a simulation moves no bytes");
+        return 0;
+    }
+    status = make(&making, err);
+    release(&making);
+    return status ? give_up(plan, request, err) : 0;
+}
+
+void bind_plan_release(struct bind_plan *plan)
+{
+    for (size_t i = 0; plan->cpus && i < plan->n_ranks; i++)
+        hwloc_bitmap_free(plan->cpus[i]);
+    free(plan->cpus);
+    memset(plan, 0, sizeof(*plan));
+    plan->to = BIND_NONE;
+}
+
+char *bind_plan_cpus(const struct bind_plan *plan, size_t rank)
+{
+    char *text = NULL;
+
+    if (!plan->cpus || rank >= plan->n_ranks)
+        return NULL;
+    return hwloc_bitmap_list_asprintf(&text, plan->cpus[rank]) < 0 ? NULL : text;
+}
+
+json_t *bind_plan_json(const struct bind_plan *plan)
+{
+    json_t *cpus;
+
+    if (plan->to == BIND_NONE)
+        return json_pack("{s:s, s:s}", "to", run_bind_name(BIND_NONE), "reason",
+                         plan->reason);
+    cpus = json_array();
+    for (size_t i = 0; i < plan->n_ranks; i++) {
+        char *text = bind_plan_cpus(plan, i);
+
+        json_array_append_new(cpus, json_string(text ? text : "?"));
+        free(text);
+    }
+    return json_pack("{s:s, s:o}", "to", run_bind_name(plan->to), "cpus", cpus);
+}

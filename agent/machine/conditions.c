@@ -1,0 +1,153 @@
+/* conditions.c - under which conditions this node runs its ranks of a case */
+#include "agent/machine/conditions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/machine/sample.h"
+#include "common/base/json_util.h"
+#include "common/result/conditions.h"
+
+/* The kernel counts CPU time by ticks: shorter, and one of them would make the figure. */
+#define SECONDS_LEAST 0.2
+#define TICKS_LEAST 100.0
+
+struct conditions {
+    hwloc_cpuset_t cpus;
+    json_t *bind;
+    struct machine_sample before;
+    int64_t ranks_us, involuntary_most;
+    double clocks[CONDITION_COUNT]; /* as the ranks said; NAN: they did not */
+};
+
+struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind)
+{
+    struct conditions *conditions = cpus ? calloc(1, sizeof(*conditions)) : NULL;
+
+    if (!conditions) {
+        hwloc_bitmap_free(cpus);
+        json_decref(bind);
+        return NULL;
+    }
+    conditions->cpus = cpus;
+    conditions->bind = bind;
+    for (int i = 0; i < CONDITION_COUNT; i++)
+        conditions->clocks[i] = (double)NAN;
+    machine_sample_read("", cpus, &conditions->before);
+    return conditions;
+}
+
+void conditions_destroy(struct conditions *conditions)
+{
+    if (!conditions)
+        return;
+    hwloc_bitmap_free(conditions->cpus);
+    json_decref(conditions->bind);
+    free(conditions);
+}
+
+void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
+                         int64_t involuntary)
+{
+    conditions->ranks_us += cpu_us;
+    if (involuntary > conditions->involuntary_most)
+        conditions->involuntary_most = involuntary;
+}
+
+static void keep_least(double *least, const json_t *value)
+{
+    if (json_is_number(value) && !(*least <= json_number_value(value)))
+        *least = json_number_value(value);
+}
+
+void conditions_add_clocks(struct conditions *conditions, const json_t *clocks)
+{
+    const json_t *cpu = json_object_get(clocks, "cpu_mhz");
+    const json_t *gpu = json_object_get(clocks, "gpu_mhz");
+    const json_t *slowed = json_object_get(clocks, "gpu_slowed");
+    double *out = conditions->clocks;
+
+    keep_least(&out[CONDITION_CPU_MHZ_FIRST], json_array_get(cpu, 0));
+    keep_least(&out[CONDITION_CPU_MHZ_LAST], json_array_get(cpu, 1));
+    keep_least(&out[CONDITION_GPU_MHZ_FIRST], json_array_get(gpu, 0));
+    keep_least(&out[CONDITION_GPU_MHZ_LAST], json_array_get(gpu, 1));
+    if (json_is_boolean(slowed) && isnan(out[CONDITION_GPU_SLOWED]))
+        out[CONDITION_GPU_SLOWED] = 0.0;
+    out[CONDITION_GPU_SLOWED] += json_is_true(slowed);
+}
+
+/* What was counted in between, per `whole`; NAN where it was not counted. */
+static double share(int64_t before, int64_t after, double whole)
+{
+    return before < 0 || after < before || whole <= 0.0
+               ? (double)NAN
+               : (double)(after - before) / whole;
+}
+
+static void fill(const struct conditions *conditions, const struct machine_sample *after,
+                 double out[CONDITION_COUNT])
+{
+    const struct machine_sample *before = &conditions->before;
+    double seconds = (double)(after->taken_ns - before->taken_ns) / 1e9;
+    double ranks = (double)conditions->ranks_us / 1e6 / seconds;
+    double ticks = (double)(after->all - before->all);
+    double busy = seconds < SECONDS_LEAST ? (double)NAN
+                                          : share(before->busy, after->busy,
+                                                  seconds * (double)sysconf(_SC_CLK_TCK));
+
+    out[CONDITION_SECONDS] = seconds;
+    out[CONDITION_RANKS] = ranks;
+    /* The kernel counts both in other ways: by ticks, and exactly. */
+    out[CONDITION_OTHERS] = isnan(busy) ? busy : fmax(busy - ranks, 0.0);
+    out[CONDITION_STEAL] = ticks < TICKS_LEAST
+                               ? (double)NAN
+                               : 100.0 * share(before->stolen, after->stolen, ticks);
+    out[CONDITION_INVOLUNTARY] = (double)conditions->involuntary_most / seconds;
+    out[CONDITION_CPU_PRESSURE] =
+        100.0 * share(before->cpu_pressure_us, after->cpu_pressure_us, seconds * 1e6);
+    out[CONDITION_MEMORY_PRESSURE] =
+        100.0 *
+        share(before->memory_pressure_us, after->memory_pressure_us, seconds * 1e6);
+    out[CONDITION_QUOTA] =
+        100.0 * share(before->quota_us, after->quota_us, seconds * 1e6);
+    out[CONDITION_THERMAL] = share(before->thermal, after->thermal, 1.0);
+}
+
+/* `values` as an event. */
+static json_t *event_of(const struct conditions *conditions,
+                        const double values[CONDITION_COUNT])
+{
+    json_t *event = conditions_json(values);
+
+    json_object_set_new(event, "type", json_string("conditions"));
+    if (conditions->bind)
+        json_object_set(event, "bind", conditions->bind);
+    return event;
+}
+
+static void set_first(const struct conditions *conditions, double out[CONDITION_COUNT])
+{
+    for (int i = 0; i < CONDITION_COUNT; i++)
+        out[i] = conditions->clocks[i];
+    out[CONDITION_LOAD] = conditions->before.load;
+}
+
+json_t *conditions_first_event(const struct conditions *conditions)
+{
+    double values[CONDITION_COUNT];
+
+    set_first(conditions, values);
+    return event_of(conditions, values);
+}
+
+json_t *conditions_last_event(const struct conditions *conditions)
+{
+    double values[CONDITION_COUNT];
+    struct machine_sample after;
+
+    set_first(conditions, values);
+    machine_sample_read("", conditions->cpus, &after);
+    fill(conditions, &after, values);
+    return event_of(conditions, values);
+}

@@ -1,0 +1,34 @@
+/* conditions.h - under which conditions this node runs its ranks of a case: what they are
+ * bound to, and what the machine did beside them (common/result/conditions.h)
+ *
+ * Looked at before the first rank is started and after the last has ended, never while
+ * they measure. */
+#ifndef RINGBENCH_AGENT_MACHINE_CONDITIONS_H
+#define RINGBENCH_AGENT_MACHINE_CONDITIONS_H
+
+#include <hwloc.h>
+#include <jansson.h>
+#include <stdint.h>
+
+struct conditions;
+
+/* From now on. cpus: those that the ranks may run on; bind: what they are bound to, or
+ * NULL where nothing is to be said of that. Both are taken, also on failure: NULL when
+ * memory is out. */
+struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind);
+void conditions_destroy(struct conditions *conditions);
+
+/* A rank has ended: the CPU time that it used, how often it was taken off its core. */
+void conditions_add_rank(struct conditions *conditions, int64_t cpu_us,
+                         int64_t involuntary);
+
+/* What a rank says of clocks when it is done: {"cpu_mhz": [first, last], "gpu_mhz":
+ * [first, last], "gpu_slowed": true}, as far as it knows them. */
+void conditions_add_clocks(struct conditions *conditions, const json_t *clocks);
+
+/* A new event `conditions` (docs/agent-protocol.md): as it began, or with all that came
+ * about since. NULL when memory is out. */
+json_t *conditions_first_event(const struct conditions *conditions);
+json_t *conditions_last_event(const struct conditions *conditions);
+
+#endif

@@ -1,0 +1,162 @@
+/* sample.c - what the kernel has counted on this machine since it was started */
+#include "agent/machine/sample.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/machine/host_file.h"
+#include "common/base/clock.h"
+
+#define CGROUPS "/sys/fs/cgroup"
+
+/* ---- /proc/stat ---- */
+
+enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, TIMES };
+
+/* "cpu3 ..." of a CPU that is meant. Guests' time is in USER and NICE already. */
+static void add_cpu(const char *line, hwloc_const_cpuset_t cpus,
+                    struct machine_sample *sample)
+{
+    int64_t times[TIMES] = {0};
+    char *at;
+    long cpu = strtol(line + 3, &at, 10);
+
+    if (cpu < 0 || cpu > INT_MAX || !hwloc_bitmap_isset(cpus, (unsigned)cpu))
+        return;
+    for (int i = 0; i < TIMES; i++)
+        times[i] = strtoll(at, &at, 10);
+    sample->busy +=
+        times[USER] + times[NICE] + times[SYSTEM] + times[IRQ] + times[SOFTIRQ];
+    sample->stolen += times[STEAL];
+    for (int i = 0; i < TIMES; i++)
+        sample->all += times[i];
+}
+
+static void read_cpus(const char *root, hwloc_const_cpuset_t cpus,
+                      struct machine_sample *sample)
+{
+    FILE *file = host_file_open(root, "/proc/stat");
+    char line[512];
+
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, "cpu", 3) == 0 && line[3] >= '0' && line[3] <= '9')
+            add_cpu(line, cpus, sample);
+    if (file)
+        fclose(file);
+    if (sample->all == 0)
+        sample->busy = sample->stolen = sample->all = -1;
+}
+
+/* ---- small files ---- */
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345" */
+static int64_t read_pressure(const char *root, const char *path)
+{
+    char line[256];
+    const char *total =
+        host_file_line(root, path, line, sizeof(line)) && strncmp(line, "some ", 5) == 0
+            ? strstr(line, "total=")
+            : NULL;
+
+    return total ? strtoll(total + 6, NULL, 10) : -1;
+}
+
+static double read_load(const char *root)
+{
+    char line[128];
+
+    return host_file_line(root, "/proc/loadavg", line, sizeof(line)) ? strtod(line, NULL)
+                                                                     : (double)NAN;
+}
+
+/* Only some CPUs count it. */
+static int64_t read_thermal(const char *root, hwloc_const_cpuset_t cpus)
+{
+    int64_t sum = -1;
+
+    for (int cpu = hwloc_bitmap_first(cpus); cpu >= 0;
+         cpu = hwloc_bitmap_next(cpus, cpu)) {
+        char path[128], line[64];
+
+        snprintf(path, sizeof(path),
+                 "/sys/devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count",
+                 cpu);
+        if (!host_file_line(root, path, line, sizeof(line)))
+            break;
+        sum = (sum < 0 ? 0 : sum) + strtoll(line, NULL, 10);
+    }
+    return sum;
+}
+
+/* ---- quotas ---- */
+
+/* This process's cgroup of version 2, "" for the topmost one; false: there is none. */
+static bool find_cgroup(const char *root, char *path, size_t size)
+{
+    FILE *file = host_file_open(root, "/proc/self/cgroup");
+    char line[PATH_MAX];
+    bool found = false;
+
+    while (file && !found && fgets(line, sizeof(line), file)) {
+        line[strcspn(line, "\n")] = '\0';
+        found = strncmp(line, "0::/", 4) == 0 && strlen(line + 3) < size;
+        if (found)
+            snprintf(path, size, "%s", line[4] ? line + 3 : "");
+    }
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* What a cgroup's own quota has held back, in us; -1: it counts none. */
+static int64_t read_throttled(const char *root, const char *cgroup)
+{
+    char path[PATH_MAX], line[128];
+    int64_t us = -1;
+    FILE *file;
+
+    snprintf(path, sizeof(path), CGROUPS "%s/cpu.stat", cgroup);
+    file = host_file_open(root, path);
+    while (file && us < 0 && fgets(line, sizeof(line), file))
+        if (strncmp(line, "throttled_usec ", 15) == 0)
+            us = strtoll(line + 15, NULL, 10);
+    if (file)
+        fclose(file);
+    return us;
+}
+
+/* A quota may be set at any level above; each counts what it held back itself. */
+static int64_t read_quota(const char *root)
+{
+    char cgroup[PATH_MAX / 2];
+    int64_t sum = -1;
+
+    if (!find_cgroup(root, cgroup, sizeof(cgroup)))
+        return -1;
+    for (;;) {
+        int64_t us = read_throttled(root, cgroup);
+
+        if (us >= 0)
+            sum = (sum < 0 ? 0 : sum) + us;
+        if (!cgroup[0])
+            return sum;
+        *strrchr(cgroup, '/') = '\0';
+    }
+}
+
+void machine_sample_read(const char *root, hwloc_const_cpuset_t cpus,
+                         struct machine_sample *sample)
+{
+    memset(sample, 0, sizeof(*sample));
+    sample->taken_ns = clock_monotonic_ns();
+    read_cpus(root, cpus, sample);
+    sample->load = read_load(root);
+    sample->cpu_pressure_us = read_pressure(root, "/proc/pressure/cpu");
+    sample->memory_pressure_us = read_pressure(root, "/proc/pressure/memory");
+    sample->quota_us = read_quota(root);
+    sample->thermal = read_thermal(root, cpus);
+}

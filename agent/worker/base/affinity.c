@@ -1,0 +1,59 @@
+/* affinity.c - the CPUs that the agent has given to this rank */
+#include "agent/worker/base/affinity.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "common/base/cpu_list.h"
+
+#define CPUS_MAX 8192
+
+/* -1: it is no list, or of no machine that there is. */
+static int parse(const char *text, cpu_set_t *set, size_t size)
+{
+    unsigned first, last;
+
+    if (!cpu_list_is_valid(text))
+        return -1;
+    while (cpu_list_next(&text, &first, &last)) {
+        if (last >= CPUS_MAX)
+            return -1;
+        for (unsigned cpu = first; cpu <= last; cpu++)
+            CPU_SET_S(cpu, size, set);
+    }
+    return 0;
+}
+
+int affinity_apply(const char *cpus, struct error *err)
+{
+    size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+    cpu_set_t *set;
+    int status = 0;
+
+    if (!cpus)
+        return 0;
+    set = CPU_ALLOC(CPUS_MAX);
+    if (!set)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    CPU_ZERO_S(size, set);
+    if (parse(cpus, set, size))
+        status =
+            error_set(err, ERROR_INVALID,
+                      "environment: RINGBENCH_CPUS=%.64s must be such as 0,2-3", cpus);
+    else if (sched_setaffinity(0, size, set))
+        status = error_set_errno(err, ERROR_INVALID, errno,
+                                 "environment: RINGBENCH_CPUS=%.64s", cpus);
+    CPU_FREE(set);
+    return status;
+}
+
+const char *affinity_given(void)
+{
+    return getenv("RINGBENCH_CPUS");
+}
+
+bool affinity_is_given(void)
+{
+    return affinity_given() != NULL;
+}

@@ -1,0 +1,100 @@
+/* conditions.c - under which conditions a node ran its ranks of a case */
+#include "common/result/conditions.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#define NEVER (double)INFINITY
+#define NUMBER_MAX 32
+
+/* clang-format off */
+static const struct condition_field fields[CONDITION_COUNT] = {
+    [CONDITION_SECONDS] = {"seconds", "s", NEVER, "", "",
+     "from before the first rank was started until the last had ended: what the others are of"},
+    [CONDITION_LOAD] = {"load_before", "", NEVER, "", "",
+     "the machine's load average of one minute when the case began"},
+    [CONDITION_OTHERS] = {"others_cores", "cores", 0.25, "other processes used ", " cores",
+     "CPU time that all but the ranks used on the CPUs that the ranks may run on, per second"},
+    [CONDITION_RANKS] = {"ranks_cores", "cores", NEVER, "", "",
+     "CPU time that the node's ranks used, per second"},
+    [CONDITION_STEAL] = {"steal_percent", "%", 1.0, "the hypervisor took ", " % of the CPU time",
+     "of the time of these CPUs, what the hypervisor gave to others while something wanted to run"},
+    [CONDITION_INVOLUNTARY] = {"involuntary_per_s", "1/s", NEVER, "", "",
+     "how often a rank was taken off its core per second, yielding to others included, of the rank "
+     "with most"},
+    [CONDITION_CPU_PRESSURE] = {"cpu_pressure_percent", "%", NEVER, "", "",
+     "of the time, when something on the machine waited for a CPU (PSI, `some`)"},
+    [CONDITION_MEMORY_PRESSURE] = {"memory_pressure_percent", "%", 1.0,
+     "memory was short for ", " % of the time",
+     "of the time, when something on the machine waited for memory (PSI, `some`)"},
+    [CONDITION_QUOTA] = {"quota_percent", "%", 1.0, "a CPU quota held the node back for ",
+     " % of the time",
+     "of the time, when the agent's cgroup or one above it had used up its CPU quota"},
+    [CONDITION_THERMAL] = {"thermal_throttles", "", 0.5, "cores were throttled for heat ",
+     " times", "how often the kernel saw one of these cores throttled for heat"},
+    [CONDITION_CPU_MHZ_FIRST] = {"cpu_mhz_first", "MHz", NEVER, "", "",
+     "clock of a rank's core before the first row, of the slowest rank"},
+    [CONDITION_CPU_MHZ_LAST] = {"cpu_mhz_last", "MHz", NEVER, "", "",
+     "the same after the last row"},
+    [CONDITION_GPU_MHZ_FIRST] = {"gpu_mhz_first", "MHz", NEVER, "", "",
+     "clock of a rank's GPU (SM) before the first row, of the slowest"},
+    [CONDITION_GPU_MHZ_LAST] = {"gpu_mhz_last", "MHz", NEVER, "", "",
+     "the same after the last row"},
+    [CONDITION_GPU_SLOWED] = {"gpus_slowed", "", 0.5, "", " GPUs ran slower for heat or power",
+     "GPUs whose driver says after the last row that heat or power holds their clock back"},
+};
+/* clang-format on */
+
+const struct condition_field *condition_field(enum condition condition)
+{
+    return &fields[condition];
+}
+
+json_t *conditions_json(const double values[CONDITION_COUNT])
+{
+    json_t *object = json_object();
+
+    for (int i = 0; i < CONDITION_COUNT; i++) {
+        /* Three digits behind the point: none of them means more. */
+        if (isfinite(values[i]))
+            json_object_set_new(object, fields[i].name,
+                                json_real(round(values[i] * 1000.0) / 1000.0));
+    }
+    return object;
+}
+
+void conditions_read(const json_t *object, double values[CONDITION_COUNT])
+{
+    for (int i = 0; i < CONDITION_COUNT; i++) {
+        const json_t *value = json_object_get(object, fields[i].name);
+
+        values[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    }
+}
+
+/* What has no unit is a number of times. */
+static void format_number(double value, bool is_count, char text[NUMBER_MAX])
+{
+    if (value < 1.0 && !is_count)
+        snprintf(text, NUMBER_MAX, "%.2g", value);
+    else
+        snprintf(text, NUMBER_MAX, "%.*f", value < 10.0 && !is_count, value);
+}
+
+json_t *conditions_notes(const double values[CONDITION_COUNT])
+{
+    json_t *notes = json_array();
+
+    for (int i = 0; i < CONDITION_COUNT; i++) {
+        char number[NUMBER_MAX], text[160];
+
+        /* False for what is not known. */
+        if (!(values[i] > fields[i].limit))
+            continue;
+        format_number(values[i], !*fields[i].unit, number);
+        snprintf(text, sizeof(text), "%s%s%s", fields[i].words, number, fields[i].more);
+        json_array_append_new(notes, json_string(text));
+    }
+    return notes;
+}

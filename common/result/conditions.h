@@ -1,0 +1,50 @@
+/* conditions.h - under which conditions a node ran its ranks of a case
+ *
+ * What an agent measures beside a case, as evidence for or against its figures. What each
+ * value is and from where on it is worth a sentence is an entry here: the agent writes
+ * them, the server checks and words them, docs/method.md is held against them. */
+#ifndef RINGBENCH_COMMON_CONDITIONS_H
+#define RINGBENCH_COMMON_CONDITIONS_H
+
+#include <jansson.h>
+
+enum condition {
+    CONDITION_SECONDS,
+    CONDITION_LOAD,
+    CONDITION_OTHERS,
+    CONDITION_RANKS,
+    CONDITION_STEAL,
+    CONDITION_INVOLUNTARY,
+    CONDITION_CPU_PRESSURE,
+    CONDITION_MEMORY_PRESSURE,
+    CONDITION_QUOTA,
+    CONDITION_THERMAL,
+    CONDITION_CPU_MHZ_FIRST,
+    CONDITION_CPU_MHZ_LAST,
+    CONDITION_GPU_MHZ_FIRST,
+    CONDITION_GPU_MHZ_LAST,
+    CONDITION_GPU_SLOWED,
+    CONDITION_COUNT
+};
+
+struct condition_field {
+    const char *name;
+    const char *unit;         /* or "" */
+    double limit;             /* above it there is a sentence; INFINITY: there is none */
+    const char *words, *more; /* before and after the number in that sentence */
+    const char *meaning;
+};
+
+const struct condition_field *condition_field(enum condition condition);
+
+/* A new object of those values that are known, those that are not NAN. */
+json_t *conditions_json(const double values[CONDITION_COUNT]);
+
+/* The values of such an object that has come from elsewhere; NAN where there is none. */
+void conditions_read(const json_t *object, double values[CONDITION_COUNT]);
+
+/* What is worth saying of them: a new array of sentences without a subject, mostly empty.
+ */
+json_t *conditions_notes(const double values[CONDITION_COUNT]);
+
+#endif

@@ -1,0 +1,107 @@
+/* neighbours.c - agents that share a machine */
+#include "server/nodes/neighbours.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/cpu_list.h"
+#include "common/base/json_util.h"
+
+#define COMPARED_MAX 64 /* of one machine */
+
+struct place {
+    const char *machine, *cpus; /* borrowed */
+    size_t index;
+};
+
+static const char *machine_of(const struct node *node)
+{
+    return json_get_str(node->inventory, "machine", "");
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct place *left = a, *right = b;
+
+    return strcmp(left->machine, right->machine);
+}
+
+/* The first place on the machine, or n. */
+static size_t find(const struct place *places, size_t n, const char *machine)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(places[middle].machine, machine) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Agents that do not say which CPUs they may use may use all. */
+static bool meet(const char *a, const char *b)
+{
+    return !cpu_list_is_valid(a) || !cpu_list_is_valid(b) || cpu_lists_meet(a, b);
+}
+
+/* Count a live node where it is on the machine of one of the places. */
+static void count(const struct node *node, const struct place *places, size_t n,
+                  int *counts)
+{
+    const char *machine = machine_of(node);
+    const char *cpus = json_get_str(node->inventory, "cpus", "");
+
+    if (!*machine)
+        return;
+    for (size_t i = find(places, n, machine);
+         i < n && strcmp(places[i].machine, machine) == 0; i++)
+        counts[places[i].index] += meet(cpus, places[i].cpus);
+}
+
+/* So many of a run on one machine share it without a closer look, which would take the
+ * square of their number. What is left of the places, in their order. */
+static size_t drop_crowds(struct place *places, size_t n, int *counts)
+{
+    size_t kept = 0;
+
+    for (size_t first = 0, behind; first < n; first = behind) {
+        behind = first + 1;
+        while (behind < n && strcmp(places[behind].machine, places[first].machine) == 0)
+            behind++;
+        for (size_t i = first; i < behind; i++)
+            if (behind - first > COMPARED_MAX)
+                counts[places[i].index] = (int)(behind - first);
+            else
+                places[kept++] = places[i];
+    }
+    return kept;
+}
+
+int neighbours_count(const struct node_registry *registry, struct node *const *nodes,
+                     size_t n, int *counts)
+{
+    struct place *places = calloc(n + 1, sizeof(*places));
+    size_t n_places = 0;
+
+    if (!places)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        bool is_known = nodes[i] && *machine_of(nodes[i]);
+
+        counts[i] = is_known ? 0 : 1;
+        if (is_known)
+            places[n_places++] = (struct place){
+                machine_of(nodes[i]), json_get_str(nodes[i]->inventory, "cpus", ""), i};
+    }
+    qsort(places, n_places, sizeof(*places), compare);
+    n_places = drop_crowds(places, n_places, counts);
+    for (size_t i = 0; i < registry->count; i++)
+        if (registry->nodes[i]->state == NODE_ALIVE)
+            count(registry->nodes[i], places, n_places, counts);
+    free(places);
+    return 0;
+}

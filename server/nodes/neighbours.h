@@ -1,0 +1,18 @@
+/* neighbours.h - agents that share a machine
+ *
+ * They would bind their ranks to the same cores, each counting from the first. The boot
+ * id (the inventory's `machine`) is the same in all containers of a machine, so it is
+ * seen here, where agents themselves may not see each other. */
+#ifndef RINGBENCH_SERVER_NODES_NEIGHBOURS_H
+#define RINGBENCH_SERVER_NODES_NEIGHBOURS_H
+
+#include <stddef.h>
+
+#include "server/nodes/node.h"
+
+/* Of each of the n nodes, how many live agents are on its machine and may use one of its
+ * CPUs, itself included. nodes[i] may be NULL: its count is 1. -1 when memory is out. */
+int neighbours_count(const struct node_registry *registry, struct node *const *nodes,
+                     size_t n, int *counts);
+
+#endif

@@ -1,0 +1,53 @@
+/* run_conditions.c - under which conditions each node ran a case */
+#include "server/runs/run_conditions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+
+void run_conditions_apply(const struct run *run, struct run_case *c, const json_t *body)
+{
+    const struct run_node *node = run_find_node(run, json_get_str(body, "node", ""));
+    json_t *kept = json_copy((json_t *)(uintptr_t)body);
+
+    if (!c->conditions)
+        c->conditions = calloc(run->n_nodes + 1, sizeof(*c->conditions));
+    if (node && kept && c->conditions) {
+        char **text = &c->conditions[node - run->nodes];
+
+        json_object_del(kept, "case");
+        json_object_del(kept, "attempt");
+        free(*text);
+        *text = json_text(kept);
+    }
+    json_decref(kept);
+}
+
+json_t *run_conditions_json(const struct run *run, const struct run_case *c)
+{
+    json_t *array = c->conditions ? json_array() : NULL;
+
+    for (size_t i = 0; array && i < run->n_nodes; i++) {
+        const char *text = c->conditions[i];
+
+        if (text)
+            json_array_append_new(array, json_loads(text, 0, NULL));
+    }
+    return array;
+}
+
+void run_conditions_restore(const struct run *run, struct run_case *c,
+                            const json_t *conditions)
+{
+    for (size_t i = 0; i < json_array_size(conditions); i++)
+        run_conditions_apply(run, c, json_array_get(conditions, i));
+}
+
+void run_conditions_release(const struct run *run, struct run_case *c)
+{
+    for (size_t i = 0; c->conditions && i < run->n_nodes; i++)
+        free(c->conditions[i]);
+    free(c->conditions);
+    c->conditions = NULL;
+}

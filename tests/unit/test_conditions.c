@@ -1,0 +1,114 @@
+/* test_conditions.c - the numbers beside a case: their table, their sentences, the docs.
+ * After a change of the table RINGBENCH_WRITE_GOLDEN=1 writes the docs' part anew. */
+#include <math.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/result/conditions.h"
+#include "tests/unit/golden_file.h"
+
+#define BEGIN "<!-- conditions -->\n"
+#define END "<!-- end of conditions -->"
+
+static void forget_all(double values[CONDITION_COUNT])
+{
+    for (int i = 0; i < CONDITION_COUNT; i++)
+        values[i] = (double)NAN;
+}
+
+static void what_is_not_known_is_absent(void **state)
+{
+    double values[CONDITION_COUNT], read[CONDITION_COUNT];
+    json_t *object;
+
+    (void)state;
+    forget_all(values);
+    values[CONDITION_LOAD] = 0.12345;
+    values[CONDITION_STEAL] = (double)INFINITY;
+    object = conditions_json(values);
+    assert_int_equal(json_object_size(object), 1);
+    json_object_set_new(object, "seconds", json_string("3"));
+    json_object_set_new(object, "strange", json_integer(3));
+    conditions_read(object, read);
+    assert_true(fabs(read[CONDITION_LOAD] - 0.123) < 1e-9);
+    assert_true(isnan(read[CONDITION_STEAL]) && isnan(read[CONDITION_SECONDS]));
+    json_decref(object);
+}
+
+static void only_what_matters_gets_a_sentence(void **state)
+{
+    static const struct {
+        enum condition which;
+        double value;
+        const char *note; /* or NULL */
+    } samples[] = {
+        {CONDITION_STEAL, 0.9, NULL},
+        {CONDITION_STEAL, 3.21, "the hypervisor took 3.2 % of the CPU time"},
+        {CONDITION_OTHERS, 0.2, NULL},
+        {CONDITION_OTHERS, 1.0, "other processes used 1.0 cores"},
+        {CONDITION_OTHERS, 12.6, "other processes used 13 cores"},
+        {CONDITION_THERMAL, 0.0, NULL},
+        {CONDITION_THERMAL, 2.0, "cores were throttled for heat 2 times"},
+        {CONDITION_QUOTA, 40.0, "a CPU quota held the node back for 40 % of the time"},
+        {CONDITION_LOAD, 1e6, NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        double values[CONDITION_COUNT];
+        json_t *notes;
+
+        forget_all(values);
+        values[samples[i].which] = samples[i].value;
+        notes = conditions_notes(values);
+        assert_int_equal(json_array_size(notes), samples[i].note ? 1 : 0);
+        if (samples[i].note)
+            assert_string_equal(json_string_value(json_array_get(notes, 0)),
+                                samples[i].note);
+        json_decref(notes);
+    }
+}
+
+static void put_fields(struct buf *out)
+{
+    buf_append_str(out,
+                   "| number | unit | worth a sentence | meaning |\n|---|---|---|---|\n");
+    for (int i = 0; i < CONDITION_COUNT; i++) {
+        const struct condition_field *field = condition_field((enum condition)i);
+        char limit[32] = "";
+
+        if (isfinite(field->limit))
+            snprintf(limit, sizeof(limit), "above %g", field->limit);
+        buf_printf(out, "| `%s` | %s | %s | %s |\n", field->name, field->unit, limit,
+                   field->meaning);
+    }
+}
+
+static void the_docs_show_each_number(void **state)
+{
+    char *page = golden_read("method.md");
+    char *begin = strstr(page, BEGIN), *end = strstr(page, END);
+    struct buf out;
+
+    (void)state;
+    assert_non_null(begin);
+    assert_non_null(end);
+    buf_init(&out, GOLDEN_FILE_MAX);
+    buf_append(&out, page, (size_t)(begin + strlen(BEGIN) - page));
+    put_fields(&out);
+    buf_append_str(&out, end);
+    golden_compare("method.md", out.data);
+    buf_release(&out);
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_known_is_absent),
+        cmocka_unit_test(only_what_matters_gets_a_sentence),
+        cmocka_unit_test(the_docs_show_each_number),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
