@@ -60,6 +60,8 @@ static const struct row_field fields[] = {
      "a model computed the figures: see simulation.md"},
     {"emulated", ROW_TRUE, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV | IN_KEY,
      "libraries of tests stood in for the real ones"},
+    {"imported", ROW_TRUE, 0, "", ROW_SOME | IN_CSV | IN_KEY | FROM_SERVER,
+     "read from what another benchmark printed: what that did not tell is absent"},
     {"enqueue_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV,
      "until a call had returned, mean over ranks"},
     {"cycle", ROW_INTEGER, 0, "", ROW_SOME | IN_CSV | IN_HEADING,

@@ -36,21 +36,21 @@ static const struct collective_facts kinds[COLLECTIVE_COUNT] = {
 /* clang-format on */
 
 static const struct {
-    const char *name;
+    const char *name, *nccl_tests;
     size_t size;
 } dtypes[DTYPE_COUNT] = {
-    [DTYPE_INT8] = {"int8", 1},
-    [DTYPE_UINT8] = {"uint8", 1},
-    [DTYPE_INT32] = {"int32", 4},
-    [DTYPE_UINT32] = {"uint32", 4},
-    [DTYPE_INT64] = {"int64", 8},
-    [DTYPE_UINT64] = {"uint64", 8},
-    [DTYPE_FLOAT16] = {"float16", 2},
-    [DTYPE_FLOAT32] = {"float32", 4},
-    [DTYPE_FLOAT64] = {"float64", 8},
-    [DTYPE_BFLOAT16] = {"bfloat16", 2},
-    [DTYPE_FLOAT8E4M3] = {"float8e4m3", 1},
-    [DTYPE_FLOAT8E5M2] = {"float8e5m2", 1},
+    [DTYPE_INT8] = {"int8", "int8", 1},
+    [DTYPE_UINT8] = {"uint8", "uint8", 1},
+    [DTYPE_INT32] = {"int32", "int32", 4},
+    [DTYPE_UINT32] = {"uint32", "uint32", 4},
+    [DTYPE_INT64] = {"int64", "int64", 8},
+    [DTYPE_UINT64] = {"uint64", "uint64", 8},
+    [DTYPE_FLOAT16] = {"float16", "half", 2},
+    [DTYPE_FLOAT32] = {"float32", "float", 4},
+    [DTYPE_FLOAT64] = {"float64", "double", 8},
+    [DTYPE_BFLOAT16] = {"bfloat16", "bfloat16", 2},
+    [DTYPE_FLOAT8E4M3] = {"float8e4m3", "f8e4m3", 1},
+    [DTYPE_FLOAT8E5M2] = {"float8e5m2", "f8e5m2", 1},
 };
 
 static const char *const redops[REDOP_COUNT] = {
@@ -85,6 +85,19 @@ int dtype_lookup(const char *name)
 {
     for (int i = 0; i < DTYPE_COUNT; i++)
         if (strcmp(name, dtypes[i].name) == 0)
+            return i;
+    return -1;
+}
+
+const char *dtype_name_nccl(enum dtype type)
+{
+    return dtypes[type].nccl_tests;
+}
+
+int dtype_lookup_nccl(const char *name)
+{
+    for (int i = 0; i < DTYPE_COUNT; i++)
+        if (strcmp(name, dtypes[i].nccl_tests) == 0)
             return i;
     return -1;
 }

@@ -54,6 +54,9 @@ const char *collective_name(enum collective_kind kind);
 int collective_lookup(const char *name);
 const char *dtype_name(enum dtype type);
 int dtype_lookup(const char *name);
+/* The names that nccl-tests prints. */
+const char *dtype_name_nccl(enum dtype type);
+int dtype_lookup_nccl(const char *name);
 size_t dtype_size(enum dtype type);
 const char *redop_name(enum redop op);
 int redop_lookup(const char *name);

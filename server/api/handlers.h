@@ -5,7 +5,7 @@
 #include "server/api/api.h"
 
 http_handler api_run_submit, api_run_list, api_run_get, api_run_delete, api_run_cancel;
-http_handler api_run_summary, api_run_validate, api_run_verdict, api_compare;
+http_handler api_run_summary, api_run_validate, api_run_verdict, api_compare, api_import;
 http_handler api_run_results, api_run_events, api_run_logs, api_run_report;
 http_handler api_node_list, api_node_forget, api_node_get, api_program_list;
 http_handler api_agent_register, api_agent_commands, api_agent_events, api_agent_leave,
@@ -14,5 +14,8 @@ http_handler api_baseline_accept, api_baseline_list, api_baseline_get,
     api_baseline_remove, api_run_baseline;
 http_handler api_rendezvous_describe;
 http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives;
+
+/* Whether what is posted now can be kept; false after a 503. */
+bool api_can_keep(struct api *api, struct http_request *request);
 
 #endif

@@ -2,6 +2,7 @@
 #include "server/api/handlers.h"
 
 #define RUN_BODY_MAX (1 << 20)
+#define IMPORT_BODY_MAX (2 << 20)         /* 10,000 rows and what stands between them */
 #define REGISTRATION_BODY_MAX (128 << 10) /* a node with 8 GPUs sends some 8 KiB */
 #define EVENTS_BODY_MAX (4 << 20)
 #define LEAVE_BODY_MAX 4096
@@ -11,6 +12,7 @@
 static const struct http_route routes[] = {
     {"POST", "/api/v1/runs", ROLE_OPERATOR, RUN_BODY_MAX, api_run_submit},
     {"GET", "/api/v1/runs/{id}/verdict", ROLE_VIEWER, 0, api_run_verdict},
+    {"POST", "/api/v1/import", ROLE_OPERATOR, IMPORT_BODY_MAX, api_import},
     {"GET", "/api/v1/runs/{id}/summary", ROLE_VIEWER, 0, api_run_summary},
     {"POST", "/api/v1/runs/validate", ROLE_VIEWER, RUN_BODY_MAX, api_run_validate},
     {"GET", "/api/v1/runs", ROLE_VIEWER, 0, api_run_list},

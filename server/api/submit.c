@@ -199,7 +199,7 @@ fail:
     run_spec_destroy(spec);
 }
 
-static bool can_keep_results(struct api *api, struct http_request *request)
+bool api_can_keep(struct api *api, struct http_request *request)
 {
     const char *trouble = store_trouble(api->store);
 
@@ -229,7 +229,7 @@ void api_run_submit(struct http_request *request, void *arg)
         http_reply_problem(request, 503, NULL, "out of memory");
     else if (!*key || !is_repeated(api, request, key, hash)) {
         spec = spec_request_parse(api, request, body);
-        if (spec && can_keep_results(api, request))
+        if (spec && api_can_keep(api, request))
             submit(api, request, spec, key, hash);
         else
             run_spec_destroy(spec);

@@ -7,6 +7,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/result/row_fields.h"
+#include "common/spec/collective.h"
 #include "common/spec/run_matrix.h"
 
 #define ENV_TEXT_MAX 300
@@ -19,20 +20,11 @@ static const char columns_heading[] =
     "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)      "
     "       (us)  (GB/s)  (GB/s)\n";
 
-/* nccl-tests' words for the data types whose names differ from ours. */
-static const struct {
-    const char *ours, *theirs;
-} types[] = {
-    {"float16", "half"},      {"float32", "float"},     {"float64", "double"},
-    {"float8e4m3", "f8e4m3"}, {"float8e5m2", "f8e5m2"},
-};
-
 static const char *type_name(const char *name)
 {
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-        if (strcmp(types[i].ours, name) == 0)
-            return types[i].theirs;
-    return name;
+    int type = dtype_lookup(name);
+
+    return type < 0 ? name : dtype_name_nccl((enum dtype)type);
 }
 
 void table_init(struct table *table, bool is_paired, bool names_cases)

@@ -213,6 +213,22 @@ test('lists, nodes and results are printed as the server makes them', limit, asy
   assert.deepEqual([unknown.code, unknown.err], [3, 'ringbench: there is no run 000000000000']);
 });
 
+test('files of other benchmarks are imported', limit, async (t) => {
+  const server = await startServer(t);
+  const file = new URL('tests/vectors/import/nccl-2.10-no-name.txt', root).pathname;
+  const refused = await call(t, server, ['import', file]);
+  assert.deepEqual([refused.code, refused.err.slice(0, 66)], [3, 'ringbench: the file does not say which collective this is: add ?co']);
+  for (const shell of shells) {
+    const { code, out, err } = await call(t, server, ['import', '-', '--collective', 'all_reduce', '--name', 'a & ü'],
+      { shell, input: fs.readFileSync(file) });
+    assert.deepEqual([code, err], [0, '']);
+    const [, id] = out.match(/^(\S+) {2}4 rows of all_reduce, 2 ranks: completed, imported from nccl-tests\n4 rows read, 0 lines not$/);
+    assert.equal((await server.getRun(id)).name, 'a & ü');
+  }
+  assert.match((await call(t, server, ['import'])).err, /^ringbench: which file is to be imported/);
+  assert.match((await call(t, server, ['import', file, '--speed', '1'])).err, /^ringbench: import has no option --speed$/);
+});
+
 const secret = 'run-0123456789abcdef"\\';
 
 // A server that wants tokens, a folder, and the environment of who has one.
@@ -238,7 +254,7 @@ test('the token is read from its file, and on no command line', limit, async (t)
     const { code, out, err } = await call(t, server, ['ls'], { shell, env: { ...env, PATH } });
     assert.deepEqual([code, out.split(' ')[0]], [0, 'ID'], err);
   }
-  assert.match(fs.readFileSync(path.join(dir, 'argv'), 'utf8'), /^\/?.*api\/v1\/runs$/m);
+  assert.match(fs.readFileSync(path.join(dir, 'argv'), 'utf8'), /^\/?.*api\/v1\/runs\?format=text$/m);
   for (const name of ['argv', 'environ']) assert.equal(fs.readFileSync(path.join(dir, name), 'utf8').includes('0123456789abcdef'), false);
   for (const [token, message] of [
     [undefined, /^ringbench: this needs a token: /],

@@ -24,7 +24,7 @@ test('bus factors come from the facts that the server gives', () => {
 });
 
 /* Of a run, or shown side by side, or all that one of the others says. */
-const tellsNoLinesApart = ['series', 'in_place', 'simulated', 'emulated', 'ranks_per_gpu'];
+const tellsNoLinesApart = ['series', 'in_place', 'simulated', 'emulated', 'imported', 'ranks_per_gpu'];
 
 test('what sets rows apart for the server sets lines of a plot apart', () => {
   const row = {case: 0, attempt: 1, ...sampleRow({row: 0, series: 0, size: 8})};

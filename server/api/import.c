@@ -1,0 +1,272 @@
+/* import.c - files of other benchmarks become runs */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clean_text.h"
+#include "common/base/clock.h"
+#include "common/base/json_util.h"
+#include "common/spec/collective.h"
+#include "server/api/handlers.h"
+#include "server/api/lists.h"
+#include "server/api/params.h"
+#include "server/api/parked.h"
+#include "server/import/import.h"
+#include "server/runs/imported.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+#define TEXT_LINES_MAX 100 /* runs that the text tells of */
+
+enum { FORM_JSON, FORM_TEXT };
+
+static const struct params_format formats[] = {
+    {"json", "application/json", FORM_JSON},
+    {"text", "text/plain", FORM_TEXT},
+    {NULL, NULL, 0},
+};
+
+/* An answer on its way. */
+struct import_wait {
+    struct parked *parked;
+    json_t *answer;
+};
+
+static void put_run(const json_t *run, struct buf *out)
+{
+    const json_t *summary = json_object_get(run, "summary");
+    const char *reason = json_get_str(run, "reason", "");
+
+    buf_printf(out, "%s  %" PRId64 " rows of %s, %" PRId64 " ranks",
+               json_get_str(run, "id", "?"), json_get_int(run, "rows_done", 0),
+               json_string_value(json_array_get(json_object_get(run, "collectives"), 0)),
+               json_get_int(run, "world_size", 0));
+    if (json_get_int(summary, "skipped", 0) > 0)
+        buf_printf(out, ", %" PRId64 " of them skipped",
+                   json_get_int(summary, "skipped", 0));
+    buf_printf(out, ": %s, ", json_get_str(run, "state", "?"));
+    clean_text_show(out, reason, strlen(reason));
+    buf_append_str(out, "\n");
+}
+
+static void put_unread(const json_t *answer, struct buf *out)
+{
+    const json_t *unread = json_object_get(answer, "unread"), *item;
+    int64_t total = json_get_int(answer, "unread_total", 0);
+    size_t i;
+
+    json_array_foreach (unread, i, item) {
+        const char *pointer = json_get_str(item, "pointer", NULL);
+
+        if (pointer)
+            buf_printf(out, "not read: %s: ", pointer);
+        else
+            buf_printf(out, "not read: line %" PRId64 ": ",
+                       json_get_int(item, "line", 0));
+        buf_printf(out, "%s\n", json_get_str(item, "detail", "?"));
+    }
+    buf_printf(out, "%" PRId64 " rows read, %" PRId64 " line%s not\n",
+               json_get_int(answer, "rows", 0), total, total == 1 ? "" : "s");
+}
+
+static void reply_text(struct http_request *request, const json_t *answer)
+{
+    const json_t *runs = json_object_get(answer, "runs"), *run;
+    struct buf out;
+    size_t i;
+
+    buf_init(&out, TEXT_MAX);
+    json_array_foreach (runs, i, run)
+        if (i < TEXT_LINES_MAX)
+            put_run(run, &out);
+    if (json_array_size(runs) > TEXT_LINES_MAX)
+        buf_printf(&out, "and %zu more runs\n", json_array_size(runs) - TEXT_LINES_MAX);
+    put_unread(answer, &out);
+    http_reply_text(request, 201, LISTS_TEXT_TYPE, out.data, out.len);
+    buf_release(&out);
+}
+
+static void on_stored(void *arg, const struct error *err,
+                      const struct store_event *events, size_t n_events)
+{
+    struct import_wait *wait = arg;
+    struct http_request *request = parked_take(wait->parked);
+    int form;
+
+    (void)events;
+    (void)n_events;
+    if (request && err)
+        http_reply_error(request, err);
+    else if (request && params_format(request, formats, &form) && form == FORM_TEXT)
+        reply_text(request, wait->answer);
+    else if (request)
+        http_reply_json(request, 201, json_incref(wait->answer));
+    json_decref(wait->answer);
+    free(wait);
+}
+
+/* As lists show it. */
+static void add_run(json_t *answer, json_t *doc)
+{
+    json_object_del(doc, "spec");
+    json_object_del(doc, "cases");
+    json_object_del(doc, "machines");
+    json_array_append_new(json_object_get(answer, "runs"), doc);
+}
+
+/* One run for each kind of table: those that are alike are its repeats. */
+static int write_runs(struct store_write *write, const struct import *import,
+                      struct imported *what, json_t *answer, struct error *err)
+{
+    const struct import_table **alike = calloc(import->n_tables, sizeof(*alike));
+    bool *is_done = calloc(import->n_tables, sizeof(*is_done));
+    int result = alike && is_done ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
+
+    for (size_t i = 0; i < import->n_tables && !result; i++) {
+        json_t *doc;
+
+        if (is_done[i])
+            continue;
+        what->tables = alike;
+        what->n_tables = 0;
+        for (size_t k = i; k < import->n_tables; k++) {
+            if (is_done[k] || !import_alike(&import->tables[i], &import->tables[k]))
+                continue;
+            is_done[k] = true;
+            alike[what->n_tables++] = &import->tables[k];
+        }
+        doc = imported_write(write, what, err);
+        if (doc)
+            add_run(answer, doc);
+        else
+            result = -1;
+    }
+    free(is_done);
+    free(alike);
+    return result;
+}
+
+/* ---- What the request says besides ---- */
+
+static void add_label(void *arg, const char *value)
+{
+    const char *equals = strchr(value, '=');
+    json_t **labels = arg;
+
+    if (!equals || equals == value) {
+        json_decref(*labels);
+        *labels = NULL;
+    }
+    if (*labels)
+        json_object_setn_new(*labels, value, (size_t)(equals - value),
+                             json_string(equals + 1));
+}
+
+static bool read_hints(struct http_request *request, struct import_hints *hints)
+{
+    const char *name = http_request_query(request, "collective");
+    int64_t ranks = 0;
+
+    hints->collective = name ? collective_lookup(name) : -1;
+    if (name && hints->collective < 0) {
+        http_reply_problem(request, 422, NULL,
+                           "the parameter collective must be one of those that "
+                           "/api/v1/collectives names, such as all_reduce");
+        return false;
+    }
+    if (!params_integer(request, "ranks", 1, IMPORT_RANKS_MAX, &ranks))
+        return false;
+    hints->ranks = (int)ranks;
+    return true;
+}
+
+/* False after an answer. labels: a new reference. */
+static bool read_params(struct http_request *request, struct imported *what,
+                        json_t **labels)
+{
+    const char *name = http_request_query(request, "name");
+    const char *file = http_request_query(request, "file");
+    const char *time = http_request_query(request, "time");
+
+    what->file = file ? file : "";
+    what->name = name ? name : what->file;
+    what->time_ms = time ? clock_parse_ms(time) : clock_wall_ms();
+    if (what->time_ms <= 0 || what->time_ms > clock_wall_ms() + 1000) {
+        http_reply_problem(request, 422, NULL,
+                           "the parameter time must be when it was measured, as "
+                           "2026-01-31T23:59:59.000Z");
+        return false;
+    }
+    *labels = json_object();
+    http_request_query_each(request, "label", add_label, labels);
+    if (!*labels)
+        http_reply_problem(request, 422, NULL, "the parameter label must be KEY=VALUE");
+    what->labels = *labels;
+    return *labels != NULL;
+}
+
+/* ---- The request ---- */
+
+static void store_runs(struct api *api, struct http_request *request,
+                       struct store_write *write, json_t *answer)
+{
+    struct import_wait *wait = calloc(1, sizeof(*wait));
+
+    if (!wait)
+        http_reply_problem(request, 503, NULL, "out of memory");
+    else
+        wait->parked = parked_create(api, request);
+    if (!wait || !wait->parked) {
+        store_write_destroy(write);
+        free(wait);
+        return;
+    }
+    wait->answer = json_incref(answer);
+    store_submit(api->store, write, false, on_stored, wait);
+}
+
+static void take(struct api *api, struct http_request *request, struct import *import,
+                 struct imported *what)
+{
+    struct store_write *write = store_write_create();
+    json_t *answer =
+        json_pack("{s:[], s:I, s:I, s:O}", "runs", "rows", (json_int_t)import->n_rows,
+                  "unread_total", (json_int_t)import->n_unread, "unread", import->unread);
+    struct error err;
+
+    if (write && answer && !write_runs(write, import, what, answer, &err)) {
+        store_runs(api, request, write, answer);
+    } else {
+        if (!write || !answer)
+            error_set(&err, ERROR_MEMORY, "out of memory");
+        store_write_destroy(write);
+        http_reply_error(request, &err);
+    }
+    json_decref(answer);
+}
+
+void api_import(struct http_request *request, void *arg)
+{
+    struct api *api = arg;
+    struct imported what = {.n_tables = 0};
+    struct import_hints hints;
+    struct import import;
+    json_t *labels = NULL;
+    struct error err;
+    const char *text;
+    size_t len;
+    int form;
+
+    if (!params_format(request, formats, &form) || !read_hints(request, &hints) ||
+        !read_params(request, &what, &labels) || !api_can_keep(api, request)) {
+        json_decref(labels);
+        return;
+    }
+    text = http_request_body(request, &len);
+    if (import_read(text, len, &import, &err) || import_settle(&import, &hints, &err))
+        http_reply_error(request, &err);
+    else
+        take(api, request, &import, &what);
+    import_release(&import);
+    json_decref(labels);
+}

@@ -1,0 +1,217 @@
+/* import_build.c - tables, rows and ranks as they are read */
+#include "server/import/import_build.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clean_text.h"
+#include "common/spec/collective.h"
+
+static struct import_table *last(struct import *import)
+{
+    assert(import->n_tables > 0);
+    return &import->tables[import->n_tables - 1];
+}
+
+/* An array's memory for one more item, doubled when it is full. NULL when there is none.
+ */
+static void *grown(void *items, size_t n, size_t size)
+{
+    if (n & (n - 1))
+        return items;
+    return realloc(items, (n ? 2 * n : 1) * size);
+}
+
+struct import_table *import_add_table(struct import *import, enum import_format format,
+                                      struct error *err)
+{
+    struct import_table *tables;
+
+    if (import->n_tables == IMPORT_TABLES_MAX) {
+        error_set(err, ERROR_LIMIT, "there are more than %d tables", IMPORT_TABLES_MAX);
+        return NULL;
+    }
+    tables = grown(import->tables, import->n_tables, sizeof(*tables));
+    if (!tables) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    import->tables = tables;
+    tables[import->n_tables++] = (struct import_table){
+        .format = format,
+        .collective = -1,
+        .groups = 1,
+        .iters = -1,
+        .warmup = -1,
+        .agg_iters = -1,
+        .check = -1,
+        .graph = -1,
+        .unalign = -1,
+        .out_of_bounds = -1,
+    };
+    return last(import);
+}
+
+static bool same_series(const struct import_row *a, const struct import_row *b)
+{
+    return a->dtype == b->dtype && a->redop == b->redop && a->root == b->root &&
+           a->in_place == b->in_place;
+}
+
+/* How often the table has this size of this series already: looked for from its end. */
+static int cycle_of(const struct import_table *table, const struct import_row *row)
+{
+    for (size_t i = row->size ? table->n_rows : 0; i > 0; i--) {
+        const struct import_row *other = &table->rows[i - 1];
+
+        if (other->size == row->size && same_series(other, row))
+            return other->cycle + 1;
+    }
+    return 0;
+}
+
+int import_add_row(struct import *import, const struct import_row *row, struct error *err)
+{
+    struct import_table *table = last(import);
+    struct import_row *rows;
+
+    if (import->n_rows == IMPORT_ROWS_MAX)
+        return error_set(err, ERROR_LIMIT, "there are more than %d rows",
+                         IMPORT_ROWS_MAX);
+    rows = grown(table->rows, table->n_rows, sizeof(*rows));
+    if (!rows)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    table->rows = rows;
+    rows[table->n_rows] = *row;
+    rows[table->n_rows].cycle = cycle_of(table, row);
+    table->n_rows++;
+    import->n_rows++;
+    return 0;
+}
+
+int import_add_rank(struct import *import, const char *node, int ranks, struct error *err)
+{
+    struct import_table *table = last(import);
+    char name[IMPORT_NAME_SIZE];
+    struct import_node *nodes;
+
+    if (ranks > IMPORT_RANKS_MAX - table->ranks)
+        return error_set(err, ERROR_LIMIT, "there are more than %d ranks",
+                         IMPORT_RANKS_MAX);
+    clean_text_copy(name, sizeof(name), node, strlen(node));
+    table->ranks += ranks;
+    for (size_t i = table->n_nodes; i > 0; i--) {
+        if (strcmp(table->nodes[i - 1].name, name) == 0) {
+            table->nodes[i - 1].ranks += ranks;
+            return 0;
+        }
+    }
+    if (table->n_nodes == IMPORT_NODES_MAX)
+        return error_set(err, ERROR_LIMIT, "there are more than %d nodes",
+                         IMPORT_NODES_MAX);
+    nodes = grown(table->nodes, table->n_nodes, sizeof(*nodes));
+    if (!nodes)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    table->nodes = nodes;
+    snprintf(nodes[table->n_nodes].name, IMPORT_NAME_SIZE, "%s", name);
+    nodes[table->n_nodes++].ranks = ranks;
+    return 0;
+}
+
+void import_set_device(struct import *import, const char *device)
+{
+    struct import_table *table = last(import);
+
+    if (!*table->device)
+        clean_text_copy(table->device, sizeof(table->device), device, strlen(device));
+}
+
+static void note(struct import *import, json_t *item, const char *detail)
+{
+    import->n_unread++;
+    json_object_set_new(item, "detail", json_string(detail));
+    if (json_array_size(import->unread) < IMPORT_NOTES_MAX)
+        json_array_append(import->unread, item);
+    json_decref(item);
+}
+
+void import_note_line(struct import *import, long line, const char *detail)
+{
+    note(import, json_pack("{s:I}", "line", (json_int_t)line), detail);
+}
+
+void import_note_row(struct import *import, long line, const char *detail)
+{
+    last(import)->n_unread++;
+    import_note_line(import, line, detail);
+}
+
+void import_note_pointer(struct import *import, const char *pointer, const char *detail)
+{
+    last(import)->n_unread++;
+    note(import, json_pack("{s:s}", "pointer", pointer), detail);
+}
+
+bool import_number(const char *word, double *value)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*word))
+        return false;
+    *value = strtod(word, &end);
+    return *end == '\0' && isfinite(*value);
+}
+
+bool import_count(const char *word, uint64_t *value)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*word))
+        return false;
+    errno = 0;
+    *value = strtoull(word, &end, 10);
+    return *end == '\0' && errno == 0 && *value <= INT64_MAX;
+}
+
+long import_setting(const char *text, const char *label)
+{
+    const char *at = strstr(text, label);
+    long value;
+    char *end;
+
+    if (!at)
+        return -1;
+    at += strlen(label);
+    value = strtol(at, &end, 10);
+    return end == at || value < 0 || value > 1000000000 ? -1 : value;
+}
+
+/* Since 2.9 the minor version has two digits more (nccl.h, NCCL_VERSION). */
+void import_library(long code, char out[IMPORT_VERSION_SIZE])
+{
+    out[0] = '\0';
+    if (code >= 10000)
+        snprintf(out, IMPORT_VERSION_SIZE, "%ld.%ld.%ld", code / 10000, code / 100 % 100,
+                 code % 100);
+    else if (code >= 1000)
+        snprintf(out, IMPORT_VERSION_SIZE, "%ld.%ld.%ld", code / 1000, code / 100 % 10,
+                 code % 100);
+}
+
+int import_program(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *end = strstr(name, "_perf");
+    char collective[32];
+
+    if (!end || (size_t)(end - name) >= sizeof(collective))
+        return -1;
+    snprintf(collective, sizeof(collective), "%.*s", (int)(end - name), name);
+    return collective_lookup(collective);
+}

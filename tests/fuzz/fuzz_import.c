@@ -1,0 +1,37 @@
+/* fuzz_import.c - files of other benchmarks: whatever somebody uploads */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "server/import/import.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct import_table *table)
+{
+    if (table->n_rows == 0 || table->collective < 0 || table->ranks < 1)
+        abort();
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct import_row *row = &table->rows[i];
+
+        if (row->size > INT64_MAX || !isfinite(row->time_us) || !isfinite(row->busbw_gbs))
+            abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct import_hints hints = {.collective = 0, .ranks = 4};
+    struct import import;
+    struct error err;
+
+    if (import_read((const char *)data, size, &import, &err) == 0 &&
+        import_settle(&import, &hints, &err) == 0)
+        for (size_t i = 0; i < import.n_tables; i++)
+            check(&import.tables[i]);
+    if (import.n_rows > IMPORT_ROWS_MAX ||
+        json_array_size(import.unread) > IMPORT_NOTES_MAX)
+        abort();
+    import_release(&import);
+    return 0;
+}

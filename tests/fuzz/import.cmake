@@ -1,0 +1,1 @@
+fuzz_test(import rb_import)

@@ -1,0 +1,102 @@
+// import.test.mjs - what other benchmarks printed becomes runs like any others
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { test } from 'node:test';
+
+import { assertNumbered, assertProblem, startServer } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
+import { Schemas } from './lib/schema.mjs';
+
+const limit = { timeout: 60000 * patience };
+const folder = new URL('../vectors/import/', import.meta.url);
+const fileOf = (name) => fs.readFileSync(new URL(name, folder), 'utf8');
+
+function post(server, name, query = '', headers = {}) {
+  return server.request('POST', `/api/v1/import?file=${name}${query}`, { body: fileOf(name), headers });
+}
+
+async function imported(server, name, query) {
+  const answer = await post(server, name, query);
+  assert.equal(answer.status, 201, answer.text);
+  return answer.json;
+}
+
+test('every answer is as described, and events replay', limit, async (t) => {
+  const server = await startServer(t);
+  const document = await server.get('/openapi.json');
+  const { schemas } = document.components;
+  const fits = (schema, value) => assert.deepEqual(new Schemas(document).faults(schema, value), []);
+  for (const name of fs.readdirSync(folder).filter((file) => /\.(txt|json)$/.test(file))) {
+    const answer = await imported(server, name, `${/no-name/.test(name) ? '&collective=all_reduce' : ''}${/^osu/.test(name) ? '&ranks=4' : ''}`);
+    fits(schemas.Imported, answer);
+    assert.equal(answer.rows, answer.runs.reduce((sum, run) => sum + run.rows_done, 0));
+    for (const brief of answer.runs) {
+      const run = await server.getRun(brief.id);
+      fits(schemas.Run, run);
+      assert.equal(run.imported.file, name);
+      assert.equal(run.backend, /^osu/.test(name) ? 'mpi' : 'nccl');
+      const rows = await server.rows(run.id);
+      for (const row of rows) fits(schemas.Row, row);
+      assert.equal(rows.length, run.rows_done);
+      const events = await server.events(run.id);
+      assertNumbered(events);
+      for (const event of events) fits(schemas.Event, event);
+      fits(schemas.RunSummary, await server.get(`/api/v1/runs/${run.id}/summary`));
+    }
+  }
+  const { runs } = await server.get('/api/v1/runs?node=node-b');
+  assert.ok(runs.length >= 3);
+  for (const run of runs) fits(schemas.RunBrief, run);
+});
+
+test('calls that are alike are repeats, others runs of their own', limit, async (t) => {
+  const server = await startServer(t);
+  const { runs } = await imported(server, 'nccl-2.18-three-calls.txt', '&name=three&label=site=a&time=2026-01-31T12:00:00.000Z');
+  const [first, second] = await Promise.all(runs.map(({ id }) => server.getRun(id)));
+  assert.deepEqual([first.state, first.reason, first.name, first.labels, first.created, first.cases.length, first.spec.repeats],
+    ['completed', 'imported from nccl-tests', 'three', { site: 'a' }, '2026-01-31T12:00:00.000Z', 2, 2]);
+  assert.deepEqual([second.state, second.reason, second.collectives, second.rows_done],
+    ['failed', 'imported from nccl-tests: the file breaks off after 6 rows', ['broadcast'], 6]);
+  const { series } = await server.get(`/api/v1/runs/${first.id}/summary`);
+  assert.deepEqual(series.map(({ in_place, points }) => [in_place, points.length, points[1].rows]), [[false, 2, 2], [true, 2, 2]]);
+  assert.ok(Math.abs(series[0].points[1].time_us - 50.5) < 1e-9);
+});
+
+test('a line that cannot be read is named, and the rest is taken', limit, async (t) => {
+  const server = await startServer(t);
+  const text = await post(server, 'nccl-2.19-mpirun-labels.txt', '', { Accept: 'text/plain' });
+  assert.match(text.text, new RegExp('^\\S+ {2}6 rows of all_reduce, 4 ranks: failed, imported from nccl-tests 2\\.19\\.6: 3 elements were wrong, says the file\n' +
+    'not read: line 17: .*\n6 rows read, 1 line not\n$'));
+  const { runs, unread } = await imported(server, 'nccl-2.19-per-iter.txt');
+  assert.deepEqual(unread.map(({ line }) => line), [11]);
+  const run = await server.getRun(runs[0].id);
+  assert.deepEqual([run.state, run.rows_done, run.rows_total], ['completed', 2, 3]);
+  const events = await server.events(run.id);
+  assert.ok(events.some((event) => event.type === 'message' && event.text === '1 line of the file could not be read'));
+  assert.deepEqual(run.machines, [{ hardware: '2 x NVIDIA Imaginary 1', versions: { 'nccl-tests': '2.19.6', nccl: '2.18.5' }, nodes: ['node-a'] }]);
+});
+
+test('what is no such file, or lacks what is needed, is refused and nothing is stored', limit, async (t) => {
+  const server = await startServer(t);
+  assertProblem(await post(server, 'nccl-2.10-no-name.txt'), 400, /^the file does not say which collective .*would suit all_reduce/);
+  assertProblem(await post(server, 'osu-5.9-plain.txt'), 400, /^the file does not say how many ranks .*\?ranks=/);
+  assertProblem(await post(server, 'nccl-2.10-no-name.txt', '&collective=all_reduce&ranks=x'), 400, /ranks/);
+  assertProblem(await post(server, 'nccl-2.10-no-name.txt', '&collective=allreduce'), 422, /^the parameter collective must be one of/);
+  assertProblem(await post(server, 'nccl-2.18.json', '&label=x'), 422, /^the parameter label must be KEY=VALUE$/);
+  assertProblem(await post(server, 'nccl-2.18.json', '&time=yesterday'), 422, /^the parameter time must be when/);
+  assertProblem(await post(server, 'README.md'), 400, /^there is no row of nccl-tests or of OSU's collectives in it$/);
+  assertProblem(await server.request('POST', '/api/v1/import', { body: '{"results": 7}' }), 400, /^there is no row/);
+  assertProblem(await server.request('POST', '/api/v1/import', { body: 'x'.repeat((2 << 20) + 1) }), 413);
+  assert.deepEqual((await server.get('/api/v1/runs')).runs, []);
+});
+
+test('imported runs outlive a restart, and are deleted as others are', limit, async (t) => {
+  const server = await startServer(t);
+  const { runs: [{ id }] } = await imported(server, 'nccl-2.18.json');
+  const before = await server.getRun(id);
+  server.signal('SIGTERM');
+  await server.ended();
+  const again = await server.startAgain();
+  assert.deepEqual(await again.getRun(id), before);
+  assert.equal((await again.request('DELETE', `/api/v1/runs/${id}`)).status, 204);
+});

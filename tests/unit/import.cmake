@@ -1,0 +1,3 @@
+unit_test(import rb_import)
+target_compile_definitions(test_import PRIVATE
+    FILES_DIR="${CMAKE_SOURCE_DIR}/tests/vectors/import")
