@@ -42,6 +42,7 @@ struct world {
 struct agent {
     struct world *world;
     const char *name;
+    int ranks;
     char boot_id[40];
     char id[64];
     int64_t seq, after;
@@ -203,8 +204,8 @@ static inline void agent_register(struct agent *agent, json_t *cases)
 
     problems_init(&problems);
     body = json_pack("{s:s, s:s, s:i, s:s, s:{s:o}, s:o}", "name", agent->name, "boot_id",
-                     agent->boot_id, "ranks", 1, "server_host", "127.0.0.1", "inventory",
-                     "backends", json_loads(probe, 0, NULL), "cases",
+                     agent->boot_id, "ranks", agent->ranks, "server_host", "127.0.0.1",
+                     "inventory", "backends", json_loads(probe, 0, NULL), "cases",
                      cases ? cases : json_array());
     answer = scheduler_register(agent->world->scheduler, body, &caller, &registered,
                                 &problems, &err);
@@ -219,13 +220,20 @@ static inline void agent_register(struct agent *agent, json_t *cases)
     problems_release(&problems);
 }
 
-static inline void agent_start(struct agent *agent, struct world *world, const char *name)
+static inline void agent_start_ranks(struct agent *agent, struct world *world,
+                                     const char *name, int ranks)
 {
     memset(agent, 0, sizeof(*agent));
     agent->world = world;
     agent->name = name;
+    agent->ranks = ranks;
     id_uuid(agent->boot_id);
     agent_register(agent, NULL);
+}
+
+static inline void agent_start(struct agent *agent, struct world *world, const char *name)
+{
+    agent_start_ranks(agent, world, name, 1);
 }
 
 static inline void on_commands(void *arg, json_t *commands)
