@@ -61,19 +61,13 @@ static json_t *elapsed_json(const struct active_run *active, struct clock_time n
                      (json_int_t)now.wall_ms);
 }
 
-static int fill_write(struct store_write *write, const struct active_run *active,
-                      struct clock_time now, const char *type, const json_t *body)
+static int write_run(struct store_write *write, const struct active_run *active,
+                     struct clock_time now)
 {
     const struct run *run = active->run;
-    json_t *doc = NULL;
+    json_t *doc = run_to_json(run, RUN_STORED);
     int result;
 
-    if (store_write_event(write, run->id, now.wall_ms, type, body) ||
-        disown_results(write, run, type, body))
-        return -1;
-    if (!changes_row(run, type))
-        return 0;
-    doc = run_to_json(run, RUN_STORED);
     if (active->deadline_ns && !run_has_ended(run))
         json_object_set_new(doc, "elapsed", elapsed_json(active, now));
     result =
@@ -82,6 +76,36 @@ static int fill_write(struct store_write *write, const struct active_run *active
             : -1;
     json_decref(doc);
     return result;
+}
+
+/* Those that changed since they were last written, mostly one: a run may have a thousand,
+ * with a thousand ranks each. */
+static int write_cases(struct store_write *write, struct run *run)
+{
+    size_t n = run_begun_cases(run);
+    int result = 0;
+
+    for (size_t i = 0; i < n && !result; i++) {
+        json_t *doc = run->cases[i].is_stored ? NULL : run_case_json(run, i);
+
+        if (doc)
+            result = store_write_case(write, run->id, i, doc);
+        json_decref(doc);
+    }
+    for (size_t i = 0; i < n && !result; i++)
+        run->cases[i].is_stored = true;
+    return result;
+}
+
+static int fill_write(struct store_write *write, const struct active_run *active,
+                      struct clock_time now, const char *type, const json_t *body)
+{
+    if (store_write_event(write, active->run->id, now.wall_ms, type, body) ||
+        disown_results(write, active->run, type, body))
+        return -1;
+    if (!changes_row(active->run, type))
+        return 0;
+    return write_run(write, active, now) || write_cases(write, active->run) ? -1 : 0;
 }
 
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then)

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/order_stat.h"
+#include "common/spec/run_matrix.h"
 
 #define CURVE_MAX 128
 #define RUNS_USED 3 /* the estimate is their median */
@@ -211,13 +212,13 @@ static char *program_text(const struct run_spec *spec)
 /* False when there is nothing to learn from the run. */
 static bool read_entry(const json_t *run, struct run_spec *spec, struct entry *entry)
 {
-    int n_cases = (int)json_array_size(json_object_get(run, "cases"));
+    int n_cases = (int)run_matrix_cases(spec);
     double rows = (double)json_get_int(run, "rows_done", 0);
     double seconds = elapsed_s(run), explained;
     struct series_plan plan = run_spec_plan(spec);
 
     entry->world_size = (int)json_get_int(run, "world_size", 0);
-    if (seconds <= 0.0 || n_cases == 0 || entry->world_size <= 0)
+    if (seconds <= 0.0 || entry->world_size <= 0)
         return false;
     entry->case_s = seconds / n_cases;
     if (spec->program.name) {

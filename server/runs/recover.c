@@ -58,6 +58,7 @@ static void give_up(struct scheduler *scheduler, const json_t *doc, const char *
     log_warn("%s", reason);
     json_object_update(ended, body);
     json_object_set_new(ended, "ended", json_string(clock_format_ms(now_ms, text)));
+    json_object_set_new(ended, "cases", json_array()); /* they stay as they are */
     if (write && body && ended) {
         store_write_run(write, id, state, json_get_str(doc, "name", ""),
                         clock_parse_ms(json_get_str(doc, "created", NULL)),

@@ -93,6 +93,16 @@ int run_open_cases(struct run *run)
     return run->cases ? 0 : -1;
 }
 
+size_t run_begun_cases(const struct run *run)
+{
+    size_t n = run->cases ? run->n_cases : 0;
+
+    while (n > 0 && run->cases[n - 1].state == CASE_QUEUED &&
+           run->cases[n - 1].attempt == 0)
+        n--;
+    return n;
+}
+
 static void release_ranks(const struct run *run, struct run_case *c)
 {
     for (int i = 0; c->ranks && i < run->world_size; i++)
@@ -216,8 +226,10 @@ static void apply_placed(struct run *run, const json_t *body)
 
     if (run_open_cases(run))
         return;
-    for (size_t i = 0; i < run->n_cases; i++)
+    for (size_t i = 0; i < run->n_cases; i++) {
         release_ranks(run, &run->cases[i]);
+        run->cases[i].is_stored = false;
+    }
     release_nodes(run);
     run->nodes = calloc(count ? count : 1, sizeof(*run->nodes));
     if (!run->nodes)
@@ -238,12 +250,14 @@ static void apply_placed(struct run *run, const json_t *body)
     form_groups(run);
 }
 
+/* The case that an event is about to change. */
 static struct run_case *case_of(struct run *run, const json_t *body)
 {
     int64_t index = json_get_int(body, "case", -1);
 
     if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
         return NULL;
+    run->cases[index].is_stored = false;
     return &run->cases[index];
 }
 

@@ -71,6 +71,7 @@ struct run_case {
     int first_wrong_rank;         /* -1: it does not say */
     char **conditions;            /* by node, see run_conditions.h; or NULL */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
+    bool is_stored;               /* as it is now: nothing changed it since */
 };
 
 struct run {
@@ -132,12 +133,17 @@ bool case_has_ended(const struct run_case *c);
 enum run_form {
     RUN_WHOLE, /* as docs/api.md shows it */
     RUN_BRIEF, /* without spec and cases */
-    RUN_STORED /* for the database: without the cases that have not begun, the last ones
-                */
+    RUN_STORED /* for the database: without its cases, which have rows of their own */
 };
 
 /* A new reference. */
 json_t *run_to_json(const struct run *run, enum run_form form);
+
+/* A case as it stands in the document. A new reference. */
+json_t *run_case_json(const struct run *run, size_t index);
+
+/* How many cases there is something to say of: all others come behind them. */
+size_t run_begun_cases(const struct run *run);
 
 /* NULL: it takes no part. */
 const struct run_node *run_find_node(const struct run *run, const char *name);

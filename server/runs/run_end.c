@@ -28,7 +28,7 @@ static void remember(const struct active_run *active)
     json_t *doc = NULL;
 
     if (active->run->state == RUN_COMPLETED)
-        doc = run_to_json(active->run, RUN_WHOLE);
+        doc = run_to_json(active->run, RUN_STORED);
     if (doc)
         history_add(active->scheduler->history, doc);
     json_decref(doc);

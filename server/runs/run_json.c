@@ -27,35 +27,32 @@ static json_t *ranks_json(const struct run *run, const struct run_case *c)
     return ranks;
 }
 
-static json_t *cases_json(const struct run *run, enum run_form form)
+json_t *run_case_json(const struct run *run, size_t index)
 {
     static const struct run_case waiting;
+    const struct run_case *c = run->cases ? &run->cases[index] : &waiting;
+    json_t *env = run_matrix_env(run->spec, index);
+    json_t *out = json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case",
+                            (int)index, "repeat", run_matrix_repeat(run->spec, index),
+                            "attempt", c->attempt, "state", case_state_name(c->state),
+                            "reason", c->reason, "started", time_json(c->started_ms),
+                            "ended", time_json(c->ended_ms), "ranks", ranks_json(run, c));
+
+    if (env)
+        json_object_set_new(out, "env", env);
+    if (c->blamed)
+        json_object_set(out, "blamed", c->blamed);
+    if (c->conditions)
+        json_object_set_new(out, "conditions", run_conditions_json(run, c));
+    return out;
+}
+
+static json_t *cases_json(const struct run *run)
+{
     json_t *cases = json_array();
-    size_t n = run->n_cases;
 
-    while (form == RUN_STORED && n > 0 &&
-           (!run->cases ||
-            (run->cases[n - 1].state == CASE_QUEUED && run->cases[n - 1].attempt == 0)))
-        n--;
-    for (size_t i = 0; i < n; i++) {
-        const struct run_case *c = run->cases ? &run->cases[i] : &waiting;
-        json_t *env = run_matrix_env(run->spec, i);
-
-        json_t *item =
-            json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case", (int)i,
-                      "repeat", run_matrix_repeat(run->spec, i), "attempt", c->attempt,
-                      "state", case_state_name(c->state), "reason", c->reason, "started",
-                      time_json(c->started_ms), "ended", time_json(c->ended_ms), "ranks",
-                      ranks_json(run, c));
-
-        if (env)
-            json_object_set_new(item, "env", env);
-        if (c->blamed)
-            json_object_set(item, "blamed", c->blamed);
-        if (c->conditions)
-            json_object_set_new(item, "conditions", run_conditions_json(run, c));
-        json_array_append_new(cases, item);
-    }
+    for (size_t i = 0; i < run->n_cases; i++)
+        json_array_append_new(cases, run_case_json(run, i));
     return cases;
 }
 
@@ -122,7 +119,8 @@ json_t *run_to_json(const struct run *run, enum run_form form)
         return NULL;
     if (form != RUN_BRIEF) {
         json_object_set_new(out, "spec", run_spec_to_json(run->spec));
-        json_object_set_new(out, "cases", cases_json(run, form));
+        json_object_set_new(out, "cases",
+                            form == RUN_WHOLE ? cases_json(run) : json_array());
         if (run->machines)
             json_object_set(out, "machines", run->machines);
     }

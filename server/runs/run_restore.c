@@ -54,6 +54,7 @@ static void restore_cases(struct run *run, const json_t *cases)
         c->ended_ms = time_of(item, "ended");
         restore_ranks(run, c, json_object_get(item, "ranks"));
         run_conditions_restore(run, c, json_object_get(item, "conditions"));
+        c->is_stored = true;
     }
 }
 

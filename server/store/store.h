@@ -47,10 +47,16 @@ struct store_write *store_write_create(void);
 /* Drop a write that will not be submitted. NULL is fine. */
 void store_write_destroy(struct store_write *write);
 
-/* Insert or replace a run's row. doc: the run's JSON as GET shows it (borrowed). */
+/* Insert or replace a run's row. doc: the run's JSON as GET shows it, but for its cases,
+ * where it has none (borrowed). */
 int store_write_run(struct store_write *write, const char *id, const char *state,
                     const char *name, int64_t created_ms, const json_t *labels,
                     const json_t *doc);
+
+/* Insert or replace a case of a run's document. doc: borrowed. Of a run that has no row:
+ * ERROR_NOT_FOUND. */
+int store_write_case(struct store_write *write, const char *run, size_t case_no,
+                     const json_t *doc);
 
 /* Append an event; its id is assigned at commit, counting from 1 per run. body: the
  * event's JSON without id, time and type (borrowed). An event or log line of a run that
@@ -115,7 +121,8 @@ struct store_runs_query {
     int limit;
 };
 
-/* {"runs": [docs, newest first], "next": cursor or null}; ERROR_INVALID for a bad cursor.
+/* {"runs": [docs without their cases, newest first], "next": cursor or null};
+ * ERROR_INVALID for a bad cursor.
  */
 void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg);

@@ -168,6 +168,7 @@ static int apply_op(struct store_memo *memo, const struct store_op *op)
         prune(memo, op->prune.acks_before_ms, op->prune.idempotency_before_ms);
         return 0;
     case STORE_OP_RUN:
+    case STORE_OP_CASE:
     case STORE_OP_EVENT:
     case STORE_OP_LOG:
     case STORE_OP_NODE:

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/store/event_row.h"
+#include "server/store/run_doc.h"
 #include "server/store/store_cursor.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
@@ -150,6 +151,17 @@ static void take_run_row(struct store_read *read, sqlite3_stmt *stmt)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
 }
 
+/* With all its cases. */
+static void take_run(struct store_read *read, sqlite3_stmt *stmt)
+{
+    json_t *doc = run_doc_read(stmt, 0, &read->err);
+
+    if (!doc)
+        read->is_failed = true;
+    else if (json_array_append_new(read->result, doc) < 0)
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+}
+
 static void take_event_row(struct store_read *read, sqlite3_stmt *stmt)
 {
     struct store_event event;
@@ -199,6 +211,8 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
         take_run_row(read, stmt);
         break;
     case STORE_READ_RUN:
+        take_run(read, stmt);
+        break;
     case STORE_READ_COMPLETED:
         append_doc(read, read->result, stmt, 0);
         break;

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "common/base/json_util.h"
+#include "server/store/run_doc.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
 
@@ -46,14 +47,15 @@ static int take_runs(struct store_recall *recall, store_unfinished_taker *take, 
     int rc, taken = 0;
 
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        json_t *doc = column_json(stmt, 0);
+        json_t *doc = run_doc_read(stmt, 0, err);
         struct store_unfinished run = {.doc = doc,
                                        .head = sqlite3_column_int64(stmt, 1),
                                        .head_ms = sqlite3_column_int64(stmt, 2)};
 
-        if (!doc)
-            return error_set(err, ERROR_IO,
-                             "the document of a run that has not ended is damaged");
+        if (!doc) {
+            err->code = ERROR_IO;
+            return error_prefix(err, "the document of a run that has not ended");
+        }
         taken = take(arg, recall, &run, err);
         json_decref(doc);
         if (taken)

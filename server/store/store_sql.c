@@ -131,8 +131,20 @@ static const char SQL_VERSION_3[] =
     " removed_peer TEXT);"
     "CREATE INDEX baselines_by_run ON baselines (run);";
 
+/* A case is written when it changes, and not with each change of its run. */
+static const char SQL_VERSION_4[] =
+    "CREATE TABLE run_cases ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " case_no INTEGER NOT NULL,"
+    " doc TEXT NOT NULL,"
+    " PRIMARY KEY (run, case_no));"
+    "INSERT INTO run_cases SELECT runs.id, cases.key, cases.value"
+    " FROM runs, json_each(runs.doc, '$.cases') AS cases;"
+    "UPDATE runs SET doc = json_replace(doc, '$.cases', json('[]'));";
+
 /* Step i brings schema version i to i + 1. */
-static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3};
+static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3,
+                                         SQL_VERSION_4};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)

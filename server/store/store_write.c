@@ -31,6 +31,9 @@ static void op_destroy(struct store_op *op)
         free(op->row.doc);
         free(op->row.nodes);
         break;
+    case STORE_OP_CASE:
+        free(op->run_case.doc);
+        break;
     case STORE_OP_EVENT:
         free((char *)(uintptr_t)op->event.type);
         free((char *)(uintptr_t)op->event.body);
@@ -133,6 +136,18 @@ int store_write_run(struct store_write *write, const char *id, const char *state
     return op_finish(write, op,
                      op && op->row.state && op->row.name && op->row.labels &&
                          op->row.doc && (op->row.nodes || !has_nodes));
+}
+
+int store_write_case(struct store_write *write, const char *run, size_t case_no,
+                     const json_t *doc)
+{
+    struct store_op *op = op_create(STORE_OP_CASE, run);
+
+    if (op) {
+        op->run_case.number = case_no;
+        op->run_case.doc = json_text(doc);
+    }
+    return op_finish(write, op, op && op->run_case.doc);
 }
 
 /* Put a result's record beside its text. */

@@ -9,6 +9,7 @@
 
 enum store_op_kind {
     STORE_OP_RUN,
+    STORE_OP_CASE,
     STORE_OP_EVENT,
     STORE_OP_LOG,
     STORE_OP_ACK,
@@ -35,6 +36,10 @@ struct store_op {
             char *nodes; /* the document's nodes, or NULL: it has none yet */
             int64_t created_ms;
         } row;
+        struct {
+            size_t number;
+            char *doc;
+        } run_case;
         struct {
             struct store_event event;
             char *key; /* of a result: with its record; else NULL */

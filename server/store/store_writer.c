@@ -22,6 +22,7 @@ enum {
     SQL_RELEASE,
     SQL_RUN,
     SQL_RUN_NODES,
+    SQL_CASE,
     SQL_EVENT,
     SQL_LOG,
     SQL_ACK,
@@ -51,6 +52,8 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_RUN_NODES] = "INSERT OR IGNORE INTO run_nodes (run, node)"
                       " SELECT ?1, json_extract(value, '$.name') FROM json_each(?2)"
                       " WHERE json_extract(value, '$.name') IS NOT NULL",
+    [SQL_CASE] = "INSERT INTO run_cases (run, case_no, doc) VALUES (?1, ?2, ?3)"
+                 " ON CONFLICT (run, case_no) DO UPDATE SET doc = ?3",
     [SQL_EVENT] = "INSERT INTO events (run, id, time_ms, type, body) VALUES (?1,"
                   " (SELECT coalesce(max(id), 0) + 1 FROM events WHERE run = ?1),"
                   " ?2, ?3, ?4) RETURNING id",
@@ -129,6 +132,16 @@ static int apply_run(struct store_writer *writer, struct store_op *op)
     store_sql_bind_text(writer->stmts[SQL_RUN_NODES], 1, op->run);
     store_sql_bind_text(writer->stmts[SQL_RUN_NODES], 2, op->row.nodes);
     return step(writer, SQL_RUN_NODES);
+}
+
+static int apply_case(struct store_writer *writer, struct store_op *op)
+{
+    sqlite3_stmt *stmt = writer->stmts[SQL_CASE];
+
+    store_sql_bind_text(stmt, 1, op->run);
+    sqlite3_bind_int64(stmt, 2, (sqlite3_int64)op->run_case.number);
+    store_sql_bind_text(stmt, 3, op->run_case.doc);
+    return step(writer, SQL_CASE);
 }
 
 static int apply_event(struct store_writer *writer, struct store_op *op)
@@ -255,6 +268,7 @@ static int apply_later(struct store_writer *writer, struct store_op *op)
 
 static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op *) = {
     [STORE_OP_RUN] = apply_run,
+    [STORE_OP_CASE] = apply_case,
     [STORE_OP_EVENT] = apply_event,
     [STORE_OP_LOG] = apply_log,
     [STORE_OP_ACK] = apply_ack,

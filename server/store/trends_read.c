@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "server/store/run_doc.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_trends.h"
 
@@ -168,9 +169,9 @@ static bool ends_page(struct store_read *read)
 static void take_due(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_decref(read->result);
-    read->result = column_json(stmt, 0);
+    read->result = run_doc_read(stmt, 0, &read->err);
     if (!read->result)
-        store_read_fail(read, ERROR_INTERNAL, "a stored run cannot be read");
+        read->is_failed = true;
 }
 
 static void answer_due(sqlite3 *db, struct store_read *read)

@@ -28,10 +28,12 @@ static json_t *env_of(int case_no)
     return json_pack("{s:s}", "NCCL_MIN_NCHANNELS", value);
 }
 
-static json_t *cases_json(const char *time)
+static json_t *cases_json(int64_t now)
 {
+    char time[CLOCK_TEXT_MAX];
     json_t *cases = json_array();
 
+    clock_format_ms(now, time);
     for (int i = 0; i < CASES; i++) {
         json_t *ranks = json_array();
 
@@ -49,12 +51,12 @@ static json_t *cases_json(const char *time)
 }
 
 /* As if the last case were still running. */
-static void cut_off(json_t *run)
+static void cut_off(json_t *run, json_t *cases)
 {
     json_t *spec = json_pack("{s:{s:[s,s,s,s,s]}, s:i, s:s}", "matrix",
                              "NCCL_MIN_NCHANNELS", "0", "1", "2", "3", "4", "repeats",
                              CASES / ENVIRONMENTS, "order", "sequential");
-    json_t *last = json_array_get(json_object_get(run, "cases"), CASES - 1);
+    json_t *last = json_array_get(cases, CASES - 1);
 
     json_object_set_new(run, "spec", spec);
     json_object_set_new(run, "state", json_string("running"));
@@ -72,15 +74,15 @@ static json_t *run_json(const char *id, long results, bool is_program, int64_t n
     run = json_pack(
         "{s:s, s:s, s:{}, s:s, s:n, s:s, s:s, s:s, s:s, s:i, s:[s], s:[{s:s, s:i}], "
         "s:{}, "
-        "s:o, s:I, s:I, s:{s:{s:s, s:I, s:f, s:i}, s:i, s:i, s:{s:i, s:i, s:i, s:i}, "
+        "s:[], s:I, s:I, s:{s:{s:s, s:I, s:f, s:i}, s:i, s:i, s:{s:i, s:i, s:i, s:i}, "
         "s:[]}}",
         "id", id, "name", "large", "labels", "state", "completed", "reason", "created",
         time, "started", time, "ended", time, "backend", "host", "world_size", RANKS,
         "collectives", "all_reduce", "nodes", "name", "node-1", "ranks", RANKS, "spec",
-        "cases", cases_json(time), "rows_done", (json_int_t)results, "rows_total",
-        (json_int_t)results, "summary", "headline", "collective", "all_reduce", "size",
-        (json_int_t)1 << 28, "busbw_gbs", 9.0, "rows", 1, "wrong", 0, "skipped", 0,
-        "cases", "completed", CASES, "failed", 0, "cancelled", 0, "skipped", 0, "curve");
+        "cases", "rows_done", (json_int_t)results, "rows_total", (json_int_t)results,
+        "summary", "headline", "collective", "all_reduce", "size", (json_int_t)1 << 28,
+        "busbw_gbs", 9.0, "rows", 1, "wrong", 0, "skipped", 0, "cases", "completed",
+        CASES, "failed", 0, "cancelled", 0, "skipped", 0, "curve");
     if (is_program)
         json_object_set_new(run, "program", json_string("train"));
     return run;
@@ -171,16 +173,18 @@ static void fill(struct store *store, uv_loop_t *loop, const char *id, long resu
     int64_t now = clock_wall_ms();
     long per_case = results / CASES;
     json_t *doc = run_json(id, per_case * CASES, strcmp(kind, "figures") == 0, now);
+    json_t *cases = cases_json(now);
 
     if (is_cut)
-        cut_off(doc);
-
+        cut_off(doc, cases);
     for (long i = 0; i < per_case * CASES;) {
         struct store_write *write = store_write_create();
 
         if (i == 0) {
             store_write_run(write, id, is_cut ? "running" : "completed", "large", now,
                             NULL, doc);
+            for (size_t k = 0; k < CASES; k++)
+                store_write_case(write, id, k, json_array_get(cases, k));
             add_event(write, id, now, "state",
                       json_pack("{s:s, s:n}", "state", "running", "reason"));
         }
@@ -193,6 +197,7 @@ static void fill(struct store *store, uv_loop_t *loop, const char *id, long resu
         uv_run(loop, UV_RUN_NOWAIT);
     }
     json_decref(doc);
+    json_decref(cases);
 }
 
 int main(int argc, char **argv)

@@ -32,11 +32,10 @@ static json_t *run_of(const char *id, const char *node, const char *spec, int ro
                       int seconds)
 {
     json_t *run = json_pack(
-        "{s:s, s:s, s:s, s:i, s:[{s:s, s:i}], s:[{s:i}], s:i, s:s, s:{s:[[i,f],[i,f]]}}",
-        "id", id, "state", "completed", "backend", "host", "world_size", 2, "nodes",
-        "name", node, "ranks", 2, "cases", "case", 0, "rows_done", rows, "started",
-        "2026-01-01T00:00:00.000Z", "summary", "curve", 1 << 20, 1.048576, 2 << 20,
-        1.048576);
+        "{s:s, s:s, s:s, s:i, s:[{s:s, s:i}], s:i, s:s, s:{s:[[i,f],[i,f]]}}", "id", id,
+        "state", "completed", "backend", "host", "world_size", 2, "nodes", "name", node,
+        "ranks", 2, "rows_done", rows, "started", "2026-01-01T00:00:00.000Z", "summary",
+        "curve", 1 << 20, 1.048576, 2 << 20, 1.048576);
     char ended[32];
 
     snprintf(ended, sizeof(ended), "2026-01-01T00:00:%02d.000Z", seconds);

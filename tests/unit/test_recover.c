@@ -93,6 +93,7 @@ static void put_run(struct store_write *write, const char *id, const char *state
     json_object_set_new(doc, "state", json_string(state));
     json_object_set_new(doc, "created", json_string("2023-11-14T22:13:20.000Z"));
     assert_int_equal(store_write_run(write, id, state, "", START_MS, NULL, doc), 0);
+    add_cases(write, id, doc);
     json_decref(doc);
 }
 

@@ -28,6 +28,67 @@ static void run_is_replaced_without_losing_its_events(void **state)
     json_decref(events);
 }
 
+static void put_case(struct fixture *fixture, size_t number, const char *state)
+{
+    struct store_write *write = store_write_create();
+    json_t *doc = json_pack("{s:i, s:s}", "case", (int)number, "state", state);
+
+    store_write_case(write, "run1", number, doc);
+    json_decref(doc);
+    store_it(fixture, write);
+}
+
+static void assert_run(struct fixture *fixture, const char *wanted)
+{
+    struct heard heard = {0};
+    char *text;
+
+    store_read_run(fixture->store, "run1", on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    text = json_dumps(heard.result, JSON_COMPACT);
+    assert_string_equal(text, wanted);
+    free(text);
+    json_decref(heard.result);
+}
+
+static void a_run_has_its_cases_as_they_were_last_written(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    json_t *doc = json_pack("{s:s, s:[], s:i}", "id", "run1", "cases", "rows_done", 7);
+
+    store_write_run(write, "run1", "running", "", 5, NULL, doc);
+    json_decref(doc);
+    store_it(fixture, write);
+    put_case(fixture, 10, "running");
+    put_case(fixture, 2, "running");
+    put_case(fixture, 2, "failed");
+    assert_run(fixture, "{\"id\":\"run1\",\"cases\":[{\"case\":2,\"state\":\"failed\"},"
+                        "{\"case\":10,\"state\":\"running\"}],\"rows_done\":7}");
+}
+
+static void cases_move_out_of_documents_of_earlier_servers(void **state)
+{
+    static const char undo[] =
+        "DROP TABLE run_cases; PRAGMA user_version = 3;"
+        "UPDATE runs SET doc = '{\"id\":\"run1\",\"cases\":[{\"case\":0,\"ranks\":["
+        "{\"reason\":\"\\u001b[0m \"}]},{\"case\":1}],\"rows_done\":7}'";
+    static const char wanted[] =
+        "{\"id\":\"run1\",\"cases\":[{\"case\":0,\"ranks\":[{\"reason\":\"\\u001B[0m "
+        "\"}]},{\"case\":1}],\"rows_done\":7}";
+    struct fixture *fixture = *state;
+
+    store_it(fixture, write_of_run("run1", "completed", 5));
+    fixture_close(fixture);
+    change_database(fixture, undo);
+    fixture_open(fixture);
+    assert_run(fixture, wanted);
+    put_case(fixture, 1, "failed");
+    assert_run(fixture, "{\"id\":\"run1\",\"cases\":[{\"case\":0,\"ranks\":[{\"reason\":"
+                        "\"\\u001B[0m \"}]},{\"case\":1,\"state\":\"failed\"}],"
+                        "\"rows_done\":7}");
+}
+
 static void missing_run_is_not_found(void **state)
 {
     struct fixture *fixture = *state;
@@ -599,6 +660,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(run_is_replaced_without_losing_its_events),
+        TEST(a_run_has_its_cases_as_they_were_last_written),
+        TEST(cases_move_out_of_documents_of_earlier_servers),
         TEST(missing_run_is_not_found),
         TEST(event_shows_id_time_and_type_before_its_own_keys),
         TEST(bodies_of_earlier_servers_lose_their_type),
