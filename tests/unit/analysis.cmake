@@ -3,3 +3,4 @@ foreach(noun bands case_values compare compare_cases gate states stats verdict)
     target_compile_definitions(test_${noun} PRIVATE
         SOURCE_DIR="${CMAKE_SOURCE_DIR}" VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
+unit_test(compare_level rb_analysis rb_worker_sim m)

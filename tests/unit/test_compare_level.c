@@ -1,0 +1,216 @@
+/* test_compare_level.c - how often verdicts are wrong, and how often they find what is
+ * there: comparisons of simulated cases, whose noise is known
+ *
+ * With an argument it prints the table of docs/method.md. Everything is a function of
+ * fixed seeds. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "near.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/sim/noise.h"
+#include "agent/worker/sim/noise_parts.h"
+#include "server/analysis/compare.h"
+#include "tests/unit/compare_fixture.h"
+
+#define FAMILIES 200
+#define CALLS 20
+#define SERIES "{\"collective\":\"all_reduce\",\"dtype\":\"float32\",\"redop\":\"sum\"}"
+
+/* The 95 % bound of a true 5 %: P(more than 15 of 200) is 4 %. */
+#define FALSE_ALARMS_MAX 15
+
+struct kind {
+    const char *name;
+    const char *environment[3];
+};
+
+static const struct kind kinds[] = {
+    {"1 % per case", {"SIM_NOISE=0.02", "", ""}},
+    {"and 1 case of 10 takes twice as long", {"SIM_OUTLIERS=0.1", "", ""}},
+    {"and two states 3x apart, each 3 cases long",
+     {"SIM_STATES=0.4", "SIM_STATE_CASES=3", ""}},
+    {"and two states 3x apart, drawn for each case",
+     {"SIM_STATES=0.4", "SIM_STATE_CASES=1", ""}},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static struct sim_params params_of(const struct kind *kind)
+{
+    char texts[3][64];
+    char *const environment[] = {texts[0], texts[1], texts[2], NULL};
+    struct sim_params params;
+    struct error err;
+
+    for (size_t i = 0; i < 3; i++)
+        snprintf(texts[i], sizeof(texts[i]), "%s", kind->environment[i]);
+    if (sim_params_read(environment, &params, &err))
+        fail_msg("%s", err.text);
+    return params;
+}
+
+/* A plain curve of latency and bandwidth is enough: only the noise matters. */
+static double model_us(double bytes)
+{
+    return 12 + bytes / 40e3;
+}
+
+static double row_us(const struct sim_params *params, uint64_t seed, int64_t size)
+{
+    const struct sim_call call = {.bytes = (double)size};
+    double sum = 0;
+
+    for (uint64_t i = 0; i < CALLS; i++)
+        sum += noise_of_call(params, seed, (uint64_t)size * CALLS + i, 0);
+    return model_us((double)size) * noise_of_row(params, seed, &call) * sum / CALLS;
+}
+
+/* Case `number` of the run in the order of time, as case_no of the made ones. shift: of
+ * the times from 4 MiB up. */
+static void make_case(struct made *made, const struct sim_params *params, uint64_t seed,
+                      uint64_t number, int case_no, double shift)
+{
+    uint64_t own = noise_split(seed, number);
+    double factor = noise_of_case(params, seed, number);
+    struct case_point points[24];
+    size_t n = 0;
+
+    for (int64_t size = 8; size <= 64 << 20; size *= 2) {
+        double us = factor * row_us(params, own, size);
+
+        if (band_of(size) == BAND_BANDWIDTH)
+            us *= 1 + shift;
+        points[n++] = (struct case_point){
+            .size = size, .time_us = us, .busbw_gbs = (double)size / us / 1e3};
+    }
+    made_add(made, case_no, SERIES, points, n);
+}
+
+/* Of n repeats in turn, every second one backwards; or one lot after the other. */
+static struct compare *compare_once(struct made *made, const struct sim_params *params,
+                                    uint64_t seed, size_t n, bool is_paired, double shift)
+{
+    struct compare_lot lots[CASES_MAX];
+    struct compare_sides sides = {lots, lots + n, n, n, is_paired};
+
+    made_init(made);
+    for (size_t i = 0; i < 2 * n; i++) {
+        bool is_head = i >= n;
+        size_t repeat = i % n;
+        size_t number = is_paired ? 2 * repeat + (repeat % 2 ? !is_head : is_head) : i;
+
+        make_case(made, params, seed, number, (int)i, is_head ? shift : 0);
+        lots[i] = (struct compare_lot){&made->values, (int)i};
+    }
+    return compare_create(&sides);
+}
+
+struct tally {
+    int alarms, found, states;
+};
+
+static struct tally tally_of(const struct kind *kind, size_t n, bool is_paired,
+                             double shift, uint64_t seed)
+{
+    struct sim_params params = params_of(kind);
+    struct tally tally = {0};
+
+    for (uint64_t i = 0; i < FAMILIES; i++) {
+        struct made made;
+        struct compare *compare =
+            compare_once(&made, &params, noise_split(seed, i), n, is_paired, shift);
+
+        assert_non_null(compare);
+        tally.alarms +=
+            compare->answer == VERDICT_WORSE || compare->answer == VERDICT_BETTER;
+        tally.found += compare->bands[BAND_BANDWIDTH].answer == VERDICT_WORSE;
+        tally.states += compare->bands[0].reason == COMPARE_STATES;
+        compare_destroy(compare);
+        made_release(&made);
+    }
+    return tally;
+}
+
+static void healthy_comparisons_seldom_raise_an_alarm(void **state)
+{
+    static const size_t repeats[] = {5, 10};
+
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            struct tally paired = tally_of(&kinds[i], repeats[k], true, 0, 100 + k);
+            struct tally separate = tally_of(&kinds[i], repeats[k], false, 0, 200 + k);
+
+            if (paired.alarms > FALSE_ALARMS_MAX)
+                fail_msg("%s, %zu repeats: %d", kinds[i].name, repeats[k], paired.alarms);
+            if (separate.alarms > FALSE_ALARMS_MAX)
+                fail_msg("%s, %zu cases: %d", kinds[i].name, repeats[k], separate.alarms);
+        }
+    }
+}
+
+static void three_per_cent_are_found_in_ten_repeats(void **state)
+{
+    struct tally ten = tally_of(&kinds[0], 10, true, 0.03, 300);
+    struct tally five = tally_of(&kinds[0], 5, true, 0.03, 301);
+    struct tally outliers = tally_of(&kinds[1], 10, true, 0.03, 302);
+
+    (void)state;
+    assert_in_range(ten.found, FAMILIES * 90 / 100, FAMILIES);
+    assert_in_range(five.found, FAMILIES * 40 / 100, FAMILIES);
+    assert_in_range(outliers.found, FAMILIES * 20 / 100, FAMILIES);
+}
+
+static void two_states_are_said_in_five_repeats(void **state)
+{
+    struct tally tally = tally_of(&kinds[3], 5, true, 0, 400);
+
+    (void)state;
+    assert_in_range(tally.states, FAMILIES * 80 / 100, FAMILIES);
+}
+
+static void print_table(void)
+{
+    static const size_t repeats[] = {3, 5, 8, 10, 20};
+
+    printf("| noise | repeats | alarms of %d, taking turns | one lot after the other | "
+           "3 %% found, taking turns | not enough data for states |\n"
+           "|---|---|---|---|---|---|\n",
+           FAMILIES);
+    for (size_t i = 0; i < KINDS; i++) {
+        for (size_t k = 0; k < sizeof(repeats) / sizeof(repeats[0]); k++) {
+            struct tally paired = tally_of(&kinds[i], repeats[k], true, 0, 100 + k);
+            struct tally separate = tally_of(&kinds[i], repeats[k], false, 0, 200 + k);
+            struct tally shifted = tally_of(&kinds[i], repeats[k], true, 0.03, 300 + k);
+
+            printf("| %s | %zu | %d | %d | %.0f %% | %.0f %% |\n", kinds[i].name,
+                   repeats[k], paired.alarms, separate.alarms,
+                   100.0 * shifted.found / FAMILIES, 100.0 * paired.states / FAMILIES);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(healthy_comparisons_seldom_raise_an_alarm),
+        cmocka_unit_test(three_per_cent_are_found_in_ten_repeats),
+        cmocka_unit_test(two_states_are_said_in_five_repeats),
+    };
+
+    (void)argv;
+    if (argc > 1) {
+        print_table();
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
