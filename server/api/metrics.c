@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "server/analysis/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
+#include "server/runs/last_checks.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
@@ -71,6 +73,53 @@ static void put_runs(const struct api *api, struct buf *out)
            "1 if results can be kept and read, 0 if the disk refuses or the database is "
            "damaged.",
            store_trouble(api->store) ? 0.0 : 1.0);
+}
+
+/* A label's value, with what the format escapes. */
+static void put_label(struct buf *out, const char *name, const char *value)
+{
+    buf_printf(out, "%s=\"", name);
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            buf_append_str(out, "\\");
+        buf_append(out, value, 1);
+    }
+    buf_append_str(out, "\"");
+}
+
+static void put_check_labels(struct buf *out, const char *name,
+                             const struct last_check *check)
+{
+    buf_printf(out, "%s{", name);
+    put_label(out, "run_name", check->run_name);
+    buf_append_str(out, ",");
+    put_label(out, "check", check->check);
+}
+
+/* A set of states: one of the answers of a check is 1. */
+static void put_checks(const struct api *api, struct buf *out)
+{
+    static const enum verdict_answer answers[] = {VERDICT_PASS, VERDICT_FAIL,
+                                                  VERDICT_NOT_EVALUATED};
+    const struct last_checks *checks = scheduler_checks(api->scheduler);
+
+    family(out, "ringbench_check", "gauge",
+           "1 for the last answer of a check of the runs of that name, else 0.");
+    for (size_t i = 0; i < checks->n; i++) {
+        for (size_t k = 0; k < sizeof(answers) / sizeof(answers[0]); k++) {
+            const char *answer = verdict_answer_name(answers[k]);
+
+            put_check_labels(out, "ringbench_check", &checks->items[i]);
+            buf_printf(out, ",answer=\"%s\"} %d\n", answer,
+                       strcmp(checks->items[i].answer, answer) == 0);
+        }
+    }
+    family(out, "ringbench_check_time_seconds", "gauge",
+           "When that answer was given, in seconds since 1970.");
+    for (size_t i = 0; i < checks->n; i++) {
+        put_check_labels(out, "ringbench_check_time_seconds", &checks->items[i]);
+        buf_printf(out, "} %.3f\n", (double)checks->items[i].time_ms / 1e3);
+    }
 }
 
 static void put_http(const struct api *api, struct buf *out)
@@ -217,6 +266,7 @@ void api_metrics(struct http_request *request, void *arg)
     buf_init(&out, TEXT_MAX);
     put_process(api, &out);
     put_runs(api, &out);
+    put_checks(api, &out);
     put_http(api, &out);
     put_rendezvous(api, &out);
     http_reply_text(request, 200, "text/plain; version=0.0.4; charset=utf-8",

@@ -7,6 +7,8 @@
 #include "server/runs/recall.h"
 #include "server/runs/state.h"
 
+#define VERDICTS_LOADED 1000 /* of so many of the latest runs */
+
 /* The case that was under way goes on where its workers are; one that was still gathering
  * lost its rendezvous with the server and starts again. */
 static void resume_cases(struct active_run *active)
@@ -114,9 +116,27 @@ static int load_history(struct scheduler *scheduler, struct error *err)
     return 0;
 }
 
+/* What was last answered is still so after a restart, for those who watch for it. */
+static int load_checks(struct scheduler *scheduler, struct error *err)
+{
+    json_t *runs = store_load_verdicts(scheduler->config.store, VERDICTS_LOADED, err);
+
+    if (!runs)
+        return -1;
+    for (size_t i = json_array_size(runs); i > 0; i--) {
+        const json_t *run = json_array_get(runs, i - 1);
+
+        last_checks_note(&scheduler->checks, json_get_str(run, "name", ""),
+                         clock_parse_ms(json_get_str(run, "ended", NULL)),
+                         json_object_get(run, "verdict"));
+    }
+    json_decref(runs);
+    return 0;
+}
+
 int scheduler_recover(struct scheduler *scheduler, struct error *err)
 {
-    if (load_history(scheduler, err))
+    if (load_history(scheduler, err) || load_checks(scheduler, err))
         return -1;
     /* Agents come back within their longest back-off; more than a lease is too late. */
     scheduler->recovering_until_ns =

@@ -241,6 +241,11 @@ int scheduler_forget_node(struct scheduler *scheduler, const char *name,
     return 0;
 }
 
+const struct last_checks *scheduler_checks(const struct scheduler *scheduler)
+{
+    return &scheduler->checks;
+}
+
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *out)
 {
     *out = scheduler->counters;

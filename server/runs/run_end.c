@@ -57,6 +57,8 @@ static void tell_end(struct active_run *active, enum run_state state, const char
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");
     emit(active, "state", body, NULL);
+    last_checks_note(&active->scheduler->checks, active->run->spec->name,
+                     active->run->ended_ms, active->run->verdict);
     remember(active);
     dismiss_nodes(active);
 }

@@ -18,6 +18,7 @@
 #include "server/rendezvous/rendezvous.h"
 #include "server/store/store.h"
 
+struct last_checks;
 struct scheduler;
 
 struct scheduler_config {
@@ -129,6 +130,9 @@ struct scheduler_counters {
 };
 void scheduler_counters(const struct scheduler *scheduler,
                         struct scheduler_counters *out);
+
+/* What the checks of the latest runs came to; borrowed, changes. */
+const struct last_checks *scheduler_checks(const struct scheduler *scheduler);
 
 /* ---- Agents (docs/agent-protocol.md) ---- */
 

@@ -5,6 +5,7 @@
 #include "server/nodes/node.h"
 #include "server/runs/case_control.h"
 #include "server/runs/history.h"
+#include "server/runs/last_checks.h"
 #include "server/runs/run.h"
 #include "server/runs/scheduler.h"
 
@@ -46,6 +47,7 @@ struct scheduler {
     int64_t recovering_until_ns; /* until then nodes of recovered runs may come back */
     struct scheduler_counters counters;
     struct history *history;
+    struct last_checks checks;
 };
 
 /* ---- emit.c ---- */

@@ -488,9 +488,10 @@ int store_recall_unfinished(struct store *store, store_unfinished_taker *take, v
     return store_recall_from(store->path, take, arg, err);
 }
 
-json_t *store_load_completed(struct store *store, int limit, struct error *err)
+static json_t *load(struct store *store, enum store_read_kind kind, int limit,
+                    struct error *err)
 {
-    struct store_read *read = store_read_create(STORE_READ_COMPLETED);
+    struct store_read *read = store_read_create(kind);
 
     if (!read) {
         error_set(err, ERROR_MEMORY, "out of memory");
@@ -498,6 +499,16 @@ json_t *store_load_completed(struct store *store, int limit, struct error *err)
     }
     read->limit = limit;
     return read_now(store, read, err);
+}
+
+json_t *store_load_completed(struct store *store, int limit, struct error *err)
+{
+    return load(store, STORE_READ_COMPLETED, limit, err);
+}
+
+json_t *store_load_verdicts(struct store *store, int limit, struct error *err)
+{
+    return load(store, STORE_READ_VERDICTS, limit, err);
 }
 
 int64_t store_acked(const struct store *store, const char *boot_id)

@@ -222,6 +222,10 @@ int store_recall_rows(struct store_recall *recall, const char *run, int64_t from
  * ones. A new array. */
 json_t *store_load_completed(struct store *store, int limit, struct error *err);
 
+/* Of the latest `limit` runs that ended, huge ones left out, those that have a verdict:
+ * {"name","ended","verdict"}, newest first. A new array. */
+json_t *store_load_verdicts(struct store *store, int limit, struct error *err);
+
 /* The stored sequence of an agent's boot id, 0 if unknown. Answered from memory (loaded
  * at open for boots heard of in the last 30 days, updated at each commit): does not
  * block. */

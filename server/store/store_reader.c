@@ -38,6 +38,12 @@ static const char *const statements[STORE_READ_STATEMENTS] = {
     [STORE_READ_COMPLETED] = ("SELECT doc FROM runs WHERE state = 'completed'"
                               " AND length(doc) < 262144"
                               " ORDER BY created_ms DESC, id DESC LIMIT ?1"),
+    [STORE_READ_VERDICTS] =
+        ("SELECT json_object('name', name, 'ended', json_extract(doc, '$.ended'),"
+         " 'verdict', json_extract(doc, '$.verdict')) FROM (SELECT name, doc FROM runs"
+         " WHERE state IN ('completed', 'failed', 'cancelled') AND length(doc) < 1048576"
+         " ORDER BY created_ms DESC, id DESC LIMIT ?1)"
+         " WHERE json_extract(doc, '$.verdict') IS NOT NULL"),
     [STORE_READ_NODE] = "SELECT time_ms, state, detail FROM node_events WHERE node = ?1"
                         " ORDER BY id DESC",
 };
@@ -214,6 +220,7 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
         take_run(read, stmt);
         break;
     case STORE_READ_COMPLETED:
+    case STORE_READ_VERDICTS:
         append_doc(read, read->result, stmt, 0);
         break;
     case STORE_READ_NODE:
@@ -257,6 +264,7 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         store_sql_bind_text(stmt, 1, read->run);
         break;
     case STORE_READ_COMPLETED:
+    case STORE_READ_VERDICTS:
         sqlite3_bind_int(stmt, 1, read->limit);
         break;
     case STORE_READ_EVENTS:

@@ -17,6 +17,7 @@ enum store_read_kind {
     STORE_READ_EVENTS,
     STORE_READ_LOGS,
     STORE_READ_COMPLETED,
+    STORE_READ_VERDICTS,
     STORE_READ_NODE,
     STORE_READ_STATEMENTS, /* those above are a statement each */
     STORE_READ_DUE = STORE_READ_STATEMENTS,

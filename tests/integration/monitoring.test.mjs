@@ -1,9 +1,10 @@
 // monitoring.test.mjs - the dashboard and the alerts ask only for what /metrics has
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import {
   assertProblem, quick, startAgent, startCluster, startServer,
@@ -61,7 +62,7 @@ function assertKnown(expression, { metrics, types }) {
 
 async function metricsOf(t) {
   const { server } = await startCluster(t, 1);
-  const { id } = await server.run(quick);
+  const { id } = await server.run({ ...quick, thresholds: { one: { figure: 'ranks', max: 1 } } });
   await server.runEnds(id);
   return parseMetrics(await server.get('/metrics'));
 }
@@ -101,6 +102,47 @@ test('the alerts watch what there is', limit, async (t) => {
   });
   assert.equal(expressions.length, lines.filter((line) => line.includes('- alert: ')).length);
   for (const expression of expressions) assertKnown(expression, known);
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
+test('Prometheus raises the alerts when it should', { ...limit, skip: !hasPromtool && 'promtool is missing' }, () => {
+  const file = fileURLToPath(new URL('./prometheus_rules.yml', import.meta.url));
+  const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
+  assert.equal(status, 0, stdout + stderr);
+});
+
+// {`NAME/CHECK`: its answer}
+async function checksOf(server) {
+  const text = await server.get('/metrics');
+  return Object.fromEntries([...text.matchAll(
+    /^ringbench_check\{run_name="((?:[^"\\]|\\.)*)",check="((?:[^"\\]|\\.)*)",answer="(\w+)"\} 1$/gm)]
+    .map(([, name, check, answer]) => [`${name}/${check}`, answer]));
+}
+
+test('the last answer of each check is there, after a restart too', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const ask = async (name, max, check = 'one') => {
+    const { id } = await server.run({ ...quick, name, thresholds: { [check]: { figure: 'ranks', max } } });
+    await server.runEnds(id);
+  };
+  await ask('nightly', 1);
+  await ask('a "b\\', 0, 'c "d\\');
+  await server.runEnds((await server.run({ ...quick, name: 'asks for nothing' })).id);
+  const names = { 'nightly/completed': 'pass', 'a \\"b\\\\/completed': 'pass', 'a \\"b\\\\/c \\"d\\\\': 'fail' };
+  assert.deepEqual(await checksOf(server), { ...names, 'nightly/one': 'pass' });
+  await ask('nightly', 0);
+  const latest = await checksOf(server);
+  assert.deepEqual(latest, { ...names, 'nightly/one': 'fail' });
+  const times = async () => (await server.get('/metrics')).match(/^ringbench_check_time_seconds.*$/gm).sort();
+  const before = await times();
+  assert.equal(before.length, 4);
+  assert.ok(Math.abs(Number(before[0].split(' ').at(-1)) - Date.now() / 1000) < 600, before[0]);
+  server.signal('SIGTERM');
+  await server.ended();
+  const again = await server.startAgain();
+  assert.deepEqual(await checksOf(again), latest);
+  assert.deepEqual((await again.get('/metrics')).match(/^ringbench_check_time_seconds.*$/gm).sort(), before);
 });
 
 test('nodes that went with their batch job raise no alert', limit, async (t) => {

@@ -1,0 +1,29 @@
+/* last_checks.h - what the checks of the latest runs came to, for those who watch for a
+ * failure: of each check the last answer, told apart by the name of the run */
+#ifndef RINGBENCH_SERVER_RUNS_LAST_CHECKS_H
+#define RINGBENCH_SERVER_RUNS_LAST_CHECKS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* Beyond so many the check that was answered longest ago is forgotten: names are the
+ * users' own, and who collects metrics pays for each. */
+#define LAST_CHECKS_MAX 200
+
+struct last_check {
+    char *run_name, *check, *answer;
+    int64_t time_ms; /* of the answer */
+};
+
+struct last_checks {
+    struct last_check items[LAST_CHECKS_MAX]; /* the latest first */
+    size_t n;
+};
+
+/* Take in the verdict of a run that has ended. Checks for which memory is out are left
+ * out. */
+void last_checks_note(struct last_checks *checks, const char *run_name, int64_t time_ms,
+                      const json_t *verdict);
+void last_checks_release(struct last_checks *checks);
+
+#endif
