@@ -1,6 +1,7 @@
 /* launch.c - what the ranks of a case are started with, and starting them one by one */
 #include "agent/process/launch.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,7 @@ struct rank *launch_next(struct launch *launch, const struct bind_plan *plan,
     int status = case_input_set_rank(&launch->env, next, cpus, err);
     struct rank *rank;
 
+    assert(launch_left(launch) > 0);
     free(cpus);
     if (status)
         return NULL;

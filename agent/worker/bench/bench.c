@@ -1,6 +1,7 @@
 /* bench.c - run the rows of a case over a backend and report each one */
 #include "agent/worker/bench/bench.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,8 @@ static void place(const struct bench *bench, struct bench_row *row)
         row->call.recv = row->recv_base + layout->recv_inplace_offset * element;
     }
     row->offsets = bench->buffer_bytes / layout->size_bytes;
+    /* allocate() made room for every row that is not skipped. */
+    assert(row->offsets >= 1);
 }
 
 static bool fits(const struct bench *bench, const struct bench_row *row)

@@ -1,6 +1,7 @@
 /* worker.c - what is common to all worker programs: the contract with the agent */
 #include "agent/worker/bench/worker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -425,11 +426,24 @@ static int finish(struct worker *worker, int status, const struct error *error)
     return status ? 1 : 0;
 }
 
+/* What the bench loop calls without asking. */
+static void assert_whole(const struct backend *backend)
+{
+    assert(backend->create && backend->destroy && backend->abort && backend->lost_peer);
+    assert(backend->transport && backend->memory && backend->alloc);
+    assert(backend->write && backend->read && backend->fill);
+    assert(backend->run && backend->wait && backend->timer_start && backend->timer_stop);
+    assert(backend->barrier && backend->allgather);
+    /* The host's clock says nothing of calls that have only been begun. */
+    assert(!backend->is_async || backend->laps);
+}
+
 static int work(const struct backend *backend)
 {
     struct worker worker = {.backend = backend, .started_ns = clock_monotonic_ns()};
     struct error error = {0};
 
+    assert_whole(backend);
     if (fcntl(EVENTS_FD, F_GETFD) < 0) {
         fprintf(stderr,
                 "descriptor %d is not open: this program is started by "

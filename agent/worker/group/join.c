@@ -1,6 +1,7 @@
 /* join.c - how ranks of a case find and connect to each other */
 #include "agent/worker/group/join.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -143,6 +144,7 @@ json_t *join_read(struct join *join, const char *key, int rank, struct join_plac
 
 static int adopt(struct join *join, int rank, int fd, struct error *err)
 {
+    assert(join->fds[rank] < 0 && rank != join->config->rank);
     endpoint_tune_socket(fd);
     join->fds[rank] = fd;
     return watch_add_socket(join->watch, rank, fd, err);

@@ -6,6 +6,7 @@
  * accepts (door.h). */
 #include "agent/worker/group/mesh_join.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +127,7 @@ static void order_ring(struct joining *joining)
             }
         }
     }
+    assert(n == mesh->world_size && mesh->ring[mesh->ring_at] == mesh->rank);
 }
 
 static int connect_remote(struct joining *joining, struct error *err)

@@ -1,6 +1,7 @@
 /* watch.c - waiting for peers without missing their death */
 #include "agent/worker/group/watch.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <linux/tcp.h>
@@ -52,12 +53,13 @@ int watch_init(struct watch *watch, int max_peers, const atomic_int *stop,
 {
     memset(watch, 0, sizeof(*watch));
     watch->stop = stop;
+    watch->max_peers = max_peers;
     watch->lost = -1;
     watch->spins = SPINS_ALONE;
     watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (watch->epoll_fd < 0)
         return error_set_errno(err, ERROR_IO, errno, "epoll");
-    watch->peers = calloc((size_t)max_peers + 1, sizeof(*watch->peers));
+    watch->peers = calloc((size_t)max_peers + 1, sizeof(*watch->peers)); /* never 0 */
     if (!watch->peers) {
         close(watch->epoll_fd);
         watch->epoll_fd = -1;
@@ -87,6 +89,7 @@ static int add(struct watch *watch, const struct watch_peer *peer, uint32_t even
 {
     struct epoll_event event = {.events = events, .data.u32 = (uint32_t)peer->rank};
 
+    assert(watch->n_peers < watch->max_peers);
     if (peer->fd >= 0 && epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, peer->fd, &event)) {
         return error_set_errno(err, ERROR_IO, errno, "watching rank %d",
                                watch_name(watch, peer->rank));

@@ -37,7 +37,7 @@ struct watch {
     struct error error; /* once failed; code ERROR_NONE before */
     int64_t checked_ns, probed_ns;
     struct watch_peer *peers;
-    int n_peers;
+    int n_peers, max_peers;
 };
 
 /* One wait: zero it before the loop and when something has moved. */

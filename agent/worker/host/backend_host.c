@@ -12,6 +12,8 @@
 #define SMALL_ALONE 1024
 #define SMALL_CROWDED 2048
 #define STREAM_BYTES 32768
+_Static_assert(SMALL_ALONE <= SHM_SLOT_BYTES && SMALL_CROWDED <= SHM_SLOT_BYTES,
+               "small messages go through slots");
 #define CACHE_BYTES (32u << 20) /* of all send and receive buffers of the host */
 
 static void cpu_model(char *text, size_t size)

@@ -2,10 +2,13 @@
  *
  * Each rank captures the same calls, so the graphs of all ranks match. A graph ends
  * before the communicator: NCCL waits for the graphs that hold its work. */
+#include <assert.h>
+
 #include "agent/worker/nccl/nccl_comm.h"
 
 int comm_capture_begin(struct backend_comm *comm, struct error *err)
 {
+    assert(!comm->graph.exec && !comm->graph.is_capturing);
     int code =
         comm->cuda.call.capture_begin(comm->stream, CUDA_CAPTURE_THREAD_LOCAL_MODE);
 

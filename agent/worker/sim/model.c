@@ -1,6 +1,7 @@
 /* model.c - what a collective takes: latency and bandwidth per algorithm and protocol */
 #include "agent/worker/sim/model.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "agent/worker/sim/exchange.h"
@@ -412,9 +413,10 @@ struct sim_estimate sim_model_choose(const struct sim_model *model,
     const struct sim_params *params = model->params;
     struct sim_estimate best = {0};
 
-    if (!choose(model, call, params->algorithms, params->protocols, &best) &&
-        !choose(model, call, ~0u, params->protocols, &best))
-        choose(model, call, ~0u, ~0u, &best);
+    bool has_one = choose(model, call, params->algorithms, params->protocols, &best) ||
+                   choose(model, call, ~0u, params->protocols, &best) ||
+                   choose(model, call, ~0u, ~0u, &best);
+    assert(has_one);
     return best;
 }
 
