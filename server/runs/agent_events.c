@@ -53,8 +53,6 @@ static int make_rank(struct action *action, const struct node *node,
         return -1;
     if (reason)
         json_object_set_new(action->body, "reason", json_string(action->reason));
-    if (state >= RANK_DONE && live_of(action))
-        live_case_note_reported(live_of(action), action->rank);
     return 0;
 }
 
@@ -169,8 +167,7 @@ static int parse_exit(struct action *action, const struct node *node, json_t *li
         action->kind = ACTION_EXITED_WELL;
         return 0;
     }
-    if (live_of(action) && live_case_reported(live_of(action), action->rank))
-        return 0;
+    action->is_exit = true;
     describe_exit(line, is_program(action), reason, sizeof(reason));
     return make_rank(action, node, RANK_FAILED, reason);
 }
@@ -226,8 +223,8 @@ static int parse_output(struct action *action, const struct node *node, json_t *
     const char *text = json_get_str(line, "text", "");
 
     (void)node;
-    if (is_program(action) && live_of(action))
-        live_case_result(live_of(action));
+    if (is_program(action))
+        action->kind = ACTION_OUTPUT;
     return store_write_log(
         write, action->active->run->id, json_get_int(line, "time_ms", 0), action->case_no,
         action->rank, json_get_str(line, "stream", ""), text, strlen(text));
@@ -361,12 +358,10 @@ static int parse_conditions(struct action *action, const struct node *node, json
 static int parse_progress(struct action *action, const struct node *node, json_t *line,
                           struct store_write *write)
 {
-    struct live_case *live = live_of(action);
-
     (void)node;
     (void)write;
-    if (live)
-        live_case_progress(live, action->rank, line);
+    action->kind = ACTION_PROGRESS;
+    action->body = json_incref(line);
     return 0;
 }
 
@@ -445,6 +440,30 @@ int action_parse(struct scheduler *scheduler, const struct node *node, json_t *l
     return 0;
 }
 
+/* Whether the rank has said how it ended, in a line before this one. */
+static bool is_known_end(const struct action *action)
+{
+    struct live_case *live = live_of(action);
+    bool is_end = action->kind == ACTION_RANK && action->state >= RANK_DONE && live;
+    bool is_known = is_end && action->is_exit && live_case_reported(live, action->rank);
+
+    if (is_end)
+        live_case_note_reported(live, action->rank);
+    return is_known;
+}
+
+int action_write(struct action *action, struct store_write *write)
+{
+    if (is_known_end(action)) {
+        action->kind = ACTION_NONE;
+        action->type = NULL;
+    }
+    if (!action->type)
+        return 0;
+    return store_write_event(write, action->active->run->id, action->time_ms,
+                             action->type, action->body);
+}
+
 static void perform_rank(struct action *action)
 {
     struct live_case *live = live_of(action);
@@ -479,6 +498,14 @@ void action_perform(struct action *action, const struct node *node)
         action->active->scheduler->counters.results++;
         if (live)
             live_case_result(live);
+        break;
+    case ACTION_OUTPUT:
+        if (live)
+            live_case_result(live);
+        break;
+    case ACTION_PROGRESS:
+        if (live)
+            live_case_progress(live, action->rank, action->body);
         break;
     case ACTION_REFUSED:
         if (live)

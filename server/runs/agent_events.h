@@ -9,6 +9,8 @@ enum action_kind {
     ACTION_RANK,        /* a rank's state changed */
     ACTION_EXITED_WELL, /* a worker exited 0 */
     ACTION_RESULT,
+    ACTION_OUTPUT,   /* a program printed something */
+    ACTION_PROGRESS, /* body: the line */
     ACTION_MESSAGE,
     ACTION_REFUSED,
     ACTION_STACK, /* what a rank that was asked for it is doing */
@@ -23,6 +25,7 @@ struct action {
     int case_no, attempt;
     int rank;              /* -1: none */
     enum rank_state state; /* ACTION_RANK */
+    bool is_exit;          /* ACTION_RANK failed: nobody but its process said so */
     int peer;              /* ACTION_RANK failed: the rank it blames, or -1 */
     char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL;
                               ACTION_STACK: the stack */
@@ -31,11 +34,16 @@ struct action {
     int64_t time_ms;       /* of that event */
 };
 
-/* Understand a line of `node` (borrowed). Progress lines take effect at once. Logs go
- * into the write. Release the action after use. ERROR_INVALID when the node has no say in
- * it. */
+/* Understand a line of `node` (borrowed), which changes nothing but the write, into which
+ * logs go: a line further on may have the whole batch refused. Release the action after
+ * use. ERROR_INVALID when the node has no say in it. */
 int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,
                  struct store_write *write, struct action *action, struct error *err);
+
+/* Put the event of an accepted line into the write, those of a batch in their order. What
+ * a rank said of its end counts, and that its process ended says nothing more: then there
+ * is no event. -1 when memory is out. */
+int action_write(struct action *action, struct store_write *write);
 
 /* Let the run's model take the event, when it is in the queue to the disk. */
 void action_apply(const struct action *action);

@@ -404,15 +404,10 @@ static int take_line(struct batch *batch, struct store_write *write, json_t *lin
         action_release(action);
         return -1;
     }
+    action->time_ms = time_ms;
     batch->n_actions++;
     if (seq > 0)
         batch->last_seq = seq;
-    if (!action->type)
-        return 0;
-    action->time_ms = time_ms;
-    if (store_write_event(write, action->active->run->id, time_ms, action->type,
-                          action->body))
-        return error_set(err, ERROR_MEMORY, "out of memory");
     return 0;
 }
 
@@ -442,6 +437,18 @@ static int take_lines(struct batch *batch, struct store_write *write, const char
     return 0;
 }
 
+/* All lines are accepted. */
+static int write_batch(struct batch *batch, struct store_write *write, struct error *err)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < batch->n_actions && !result; i++)
+        result = action_write(&batch->actions[i], write);
+    if (!result && batch->last_seq > batch->node->acked)
+        result = store_write_ack(write, batch->node->identity, batch->last_seq);
+    return result ? error_set(err, ERROR_MEMORY, "out of memory") : 0;
+}
+
 /* What follows from the lines may be events too, which come behind all of these: so the
  * models know all of these first. */
 static void perform_all(struct batch *batch)
@@ -455,6 +462,14 @@ static void perform_all(struct batch *batch)
         if (action->kind == ACTION_GONE)
             node_vacate(batch->node, action->run, action->case_no, action->attempt);
     }
+}
+
+/* Nothing of it is to be stored: only progress has no number. */
+static void perform_progress(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n_actions; i++)
+        if (batch->actions[i].kind == ACTION_PROGRESS)
+            action_perform(&batch->actions[i], batch->node);
 }
 
 /* One batch of a node at a time; none while those of others wait for the disk. */
@@ -497,15 +512,14 @@ void scheduler_events(struct scheduler *scheduler, const char *agent, const char
     batch->last_seq = node->acked;
     batch->done = done;
     batch->arg = arg;
-    if (take_lines(batch, write, ndjson, len, &err) ||
-        (batch->last_seq > node->acked &&
-         store_write_ack(write, node->identity, batch->last_seq))) {
+    if (take_lines(batch, write, ndjson, len, &err) || write_batch(batch, write, &err)) {
         store_write_destroy(write);
         fail_batch(batch, &err);
         return;
     }
     if (batch->last_seq == node->acked) {
         store_write_destroy(write);
+        perform_progress(batch);
         done(arg, NULL, node->acked);
         batch_free(batch);
         return;

@@ -273,6 +273,48 @@ static void conditions_are_checked_and_worded(void **state)
     json_decref(doc);
 }
 
+/* The second line is another node's to say. */
+static void a_refused_batch_leaves_no_trace(void **state)
+{
+    struct world *world = *state;
+    struct acknowledgement answer;
+    char run[16], lines[400];
+    struct agent a, b;
+
+    start_two(&a, &b, world, run);
+    snprintf(lines, sizeof(lines),
+             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"done\","
+             "\"rank\":1,\"ok\":true}\n"
+             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"done\","
+             "\"rank\":0,\"ok\":true}\n",
+             (long long)b.seq + 1, run, (long long)b.seq + 2, run);
+    answer = agent_post(&b, lines);
+    assert_int_equal(answer.code, ERROR_INVALID);
+    agent_say(&b, run, 1, "exit", ",\"rank\":1,\"code\":3");
+    end_two(&a, &b, world, run, "worker exited 3");
+}
+
+/* Though both come in one batch. */
+static void what_a_rank_said_of_its_end_counts_before_its_exit(void **state)
+{
+    struct world *world = *state;
+    struct acknowledgement answer;
+    char run[16], lines[400];
+    struct agent a, b;
+
+    start_two(&a, &b, world, run);
+    snprintf(lines, sizeof(lines),
+             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"done\","
+             "\"rank\":1,\"ok\":false,\"error\":{\"code\":\"io\",\"text\":\"no disk\"}}\n"
+             "{\"seq\":%lld,\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"exit\","
+             "\"rank\":1,\"code\":3}\n",
+             (long long)b.seq + 1, run, (long long)b.seq + 2, run);
+    answer = agent_post(&b, lines);
+    assert_int_equal(answer.code, ERROR_NONE);
+    b.seq += 2;
+    end_two(&a, &b, world, run, "rank 1 on b: io: no disk");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +322,8 @@ int main(void)
         WITH_WORLD(a_long_last_line_is_cut_between_characters),
         WITH_WORLD(a_long_error_of_a_rank_fails_the_run),
         WITH_WORLD(a_long_refusal_fails_the_run),
+        WITH_WORLD(a_refused_batch_leaves_no_trace),
+        WITH_WORLD(what_a_rank_said_of_its_end_counts_before_its_exit),
         WITH_WORLD(a_reason_is_bounded_however_it_comes),
         WITH_WORLD(a_node_ahead_of_time_does_not_time_a_run_out),
         WITH_WORLD(a_node_that_leaves_and_is_forgotten_has_left),
