@@ -151,7 +151,8 @@ static void on_done(CURL *easy, CURLcode code)
     on_reply = request->on_reply;
     arg = request->arg;
     fill_reply(request, code, &reply, text, sizeof(text));
-    request->on_reply = NULL; /* it is over: http_cancel does nothing from here on */
+    request->on_reply =
+        NULL; /* it is over: http_client_cancel does nothing from here on */
     on_reply(arg, &reply);
     json_decref(reply.body);
     free_request(request);
@@ -203,7 +204,7 @@ void http_client_destroy(struct http_client *client)
     if (!client)
         return;
     while (client->first)
-        http_cancel(client->first);
+        http_client_cancel(client->first);
     curl_loop_destroy(client->loop);
     curl_slist_free_all(client->headers[0]);
     curl_slist_free_all(client->headers[1]);
@@ -243,9 +244,10 @@ static void set_options(struct http_request *request,
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "DELETE");
 }
 
-struct http_request *http_send(struct http_client *client,
-                               const struct http_request_params *params,
-                               http_reply_fn on_reply, void *arg, struct error *err)
+struct http_request *http_client_send(struct http_client *client,
+                                      const struct http_request_params *params,
+                                      http_reply_fn on_reply, void *arg,
+                                      struct error *err)
 {
     struct http_request *request = calloc(1, sizeof(*request));
     char url[8192];
@@ -275,7 +277,7 @@ struct http_request *http_send(struct http_client *client,
     return request;
 }
 
-void http_cancel(struct http_request *request)
+void http_client_cancel(struct http_request *request)
 {
     if (!request || !request->on_reply)
         return;

@@ -48,11 +48,12 @@ struct http_client *http_client_create(const struct http_client_params *params,
 void http_client_destroy(struct http_client *client);
 
 /* Start a request; NULL with the reason when that is not possible. */
-struct http_request *http_send(struct http_client *client,
-                               const struct http_request_params *params,
-                               http_reply_fn on_reply, void *arg, struct error *err);
+struct http_request *http_client_send(struct http_client *client,
+                                      const struct http_request_params *params,
+                                      http_reply_fn on_reply, void *arg,
+                                      struct error *err);
 
 /* Forget a request: on_reply is not called. NULL is fine. */
-void http_cancel(struct http_request *request);
+void http_client_cancel(struct http_request *request);
 
 #endif

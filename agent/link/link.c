@@ -61,7 +61,7 @@ static void try_later(struct link *link)
 
 static void register_again(struct link *link)
 {
-    http_cancel(link->request);
+    http_client_cancel(link->request);
     link->request = NULL;
     link->agent[0] = '\0';
     sender_set_agent(link->sender, NULL);
@@ -179,7 +179,7 @@ static void send_poll(struct link *link)
 
     snprintf(path, sizeof(path), "/api/v1/agents/%s/commands?after=%lld", link->agent,
              (long long)link->after);
-    link->request = http_send(link->client, &params, on_poll_reply, link, &err);
+    link->request = http_client_send(link->client, &params, on_poll_reply, link, &err);
     if (link->request)
         return;
     on_failure(link, err.text);
@@ -344,7 +344,8 @@ static void send_register(struct link *link)
 
     if (text) {
         params.body_len = strlen(text);
-        link->request = http_send(link->client, &params, on_register_reply, link, &err);
+        link->request =
+            http_client_send(link->client, &params, on_register_reply, link, &err);
     }
     free(text);
     json_decref(body);
@@ -381,7 +382,7 @@ void link_stop_polling(struct link *link)
     link->is_polling_over = true;
     if (link->agent[0] == '\0')
         return; /* still registering: events may wait for that */
-    http_cancel(link->request);
+    http_client_cancel(link->request);
     link->request = NULL;
     uv_timer_stop(&link->timer);
 }
@@ -407,8 +408,9 @@ bool link_announce_leave(struct link *link, const char *reason)
     snprintf(path, sizeof(path), "/api/v1/agents/%s/leave", link->agent);
     if (text && link->agent[0] != '\0') {
         params.body_len = strlen(text);
-        http_cancel(link->request);
-        link->request = http_send(link->client, &params, on_announce_reply, link, NULL);
+        http_client_cancel(link->request);
+        link->request =
+            http_client_send(link->client, &params, on_announce_reply, link, NULL);
     }
     free(text);
     json_decref(body);
@@ -433,11 +435,12 @@ void link_deregister(struct link *link)
 
     snprintf(path, sizeof(path), "/api/v1/agents/%s", link->agent);
     sender_set_agent(link->sender, NULL);
-    http_cancel(link->request);
+    http_client_cancel(link->request);
     link->request = NULL;
     uv_timer_stop(&link->timer);
     if (link->agent[0] != '\0')
-        link->request = http_send(link->client, &params, on_leave_reply, link, NULL);
+        link->request =
+            http_client_send(link->client, &params, on_leave_reply, link, NULL);
     if (!link->request)
         link->handlers.on_left(link->handlers.arg);
 }

@@ -170,7 +170,7 @@ static int post(struct sender *sender, const struct outbox_batch *batch,
     assert(!sender->request);
     sender->lines = batch->lines;
     sender->last = batch->last;
-    sender->request = http_send(sender->client, &params, on_reply, sender, err);
+    sender->request = http_client_send(sender->client, &params, on_reply, sender, err);
     return sender->request ? 0 : -1;
 }
 
@@ -192,7 +192,7 @@ static void send_batch(struct sender *sender)
 
 void sender_set_agent(struct sender *sender, const char *agent)
 {
-    http_cancel(sender->request);
+    http_client_cancel(sender->request);
     sender->request = NULL;
     free(sender->path);
     sender->path = NULL;
@@ -231,7 +231,7 @@ void sender_destroy(struct sender *sender)
 {
     if (!sender)
         return;
-    http_cancel(sender->request);
+    http_client_cancel(sender->request);
     free(sender->path);
     uv_close((uv_handle_t *)&sender->timer, on_closed);
 }

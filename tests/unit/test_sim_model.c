@@ -12,7 +12,7 @@
 
 #include "near.h"
 
-#include "agent/worker/sim/model.h"
+#include "agent/worker/sim/sim_model.h"
 
 struct cluster {
     struct sim_params params;

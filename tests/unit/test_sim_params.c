@@ -10,7 +10,7 @@
 
 #include "near.h"
 
-#include "agent/worker/sim/params.h"
+#include "agent/worker/sim/sim_params.h"
 
 static int read_one(const char *variable, struct sim_params *params, struct error *err)
 {

@@ -10,7 +10,7 @@
 
 #include "near.h"
 
-#include "agent/worker/sim/topology.h"
+#include "agent/worker/sim/sim_topology.h"
 
 static char node_1[] = "node-1", node_2[] = "node-2", node_3[] = "node-3";
 static char *const names[] = {node_1, node_1, node_2, node_2, node_3};

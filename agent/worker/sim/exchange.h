@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "agent/worker/sim/topology.h"
+#include "agent/worker/sim/sim_topology.h"
 #include "common/spec/traffic.h"
 
 /* Microseconds for each rank to exchange `bytes` with the one whose number differs in the

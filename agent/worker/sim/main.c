@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "agent/worker/bench/worker.h"
-#include "agent/worker/sim/params.h"
+#include "agent/worker/sim/sim_params.h"
 #include "agent/worker/sim/sim.h"
 
 int main(int argc, char **argv)

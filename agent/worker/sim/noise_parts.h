@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "agent/worker/sim/model.h"
-#include "agent/worker/sim/params.h"
+#include "agent/worker/sim/sim_model.h"
+#include "agent/worker/sim/sim_params.h"
 
 /* seed: the run's; number: the case's. Two states last from one case to the next. */
 double noise_of_case(const struct sim_params *params, uint64_t seed, uint64_t number);

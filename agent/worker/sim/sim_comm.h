@@ -6,9 +6,9 @@
 
 #include "agent/worker/bench/backend.h"
 #include "agent/worker/sim/hub.h"
-#include "agent/worker/sim/model.h"
-#include "agent/worker/sim/params.h"
-#include "agent/worker/sim/topology.h"
+#include "agent/worker/sim/sim_model.h"
+#include "agent/worker/sim/sim_params.h"
+#include "agent/worker/sim/sim_topology.h"
 
 /* Simulated time of one rank. */
 struct sim_clock {

@@ -1,14 +1,14 @@
-/* model.h - what a collective takes: latency and bandwidth per algorithm and protocol
+/* sim_model.h - what a collective takes: latency and bandwidth per algorithm and protocol
  *
  * Source of formulas and constants: NCCL 2.28.9, src/graph/tuning.cc. What differs, and
  * what NCCL has no model for, is in docs/simulation.md. */
-#ifndef RINGBENCH_WORKER_SIM_MODEL_H
-#define RINGBENCH_WORKER_SIM_MODEL_H
+#ifndef RINGBENCH_WORKER_SIM_SIM_MODEL_H
+#define RINGBENCH_WORKER_SIM_SIM_MODEL_H
 
 #include <stdbool.h>
 
-#include "agent/worker/sim/params.h"
-#include "agent/worker/sim/topology.h"
+#include "agent/worker/sim/sim_params.h"
+#include "agent/worker/sim/sim_topology.h"
 #include "common/spec/collective.h"
 #include "common/spec/traffic.h"
 

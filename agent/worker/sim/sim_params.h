@@ -1,7 +1,7 @@
-/* params.h - what a simulation is told, by the environment variables SIM_* of its run
+/* sim_params.h - what a simulation is told, by the environment variables SIM_* of its run
  * (docs/simulation.md lists them) */
-#ifndef RINGBENCH_WORKER_SIM_PARAMS_H
-#define RINGBENCH_WORKER_SIM_PARAMS_H
+#ifndef RINGBENCH_WORKER_SIM_SIM_PARAMS_H
+#define RINGBENCH_WORKER_SIM_SIM_PARAMS_H
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* topology.c - the nodes of a simulated case and what their links can carry */
-#include "agent/worker/sim/topology.h"
+/* sim_topology.c - the nodes of a simulated case and what their links can carry */
+#include "agent/worker/sim/sim_topology.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

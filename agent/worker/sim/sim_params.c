@@ -1,5 +1,5 @@
-/* params.c - what a simulation is told */
-#include "agent/worker/sim/params.h"
+/* sim_params.c - what a simulation is told */
+#include "agent/worker/sim/sim_params.h"
 
 #include <stddef.h>
 #include <math.h>

@@ -1,11 +1,11 @@
-/* topology.h - the nodes of a simulated case and what their links can carry */
-#ifndef RINGBENCH_WORKER_SIM_TOPOLOGY_H
-#define RINGBENCH_WORKER_SIM_TOPOLOGY_H
+/* sim_topology.h - the nodes of a simulated case and what their links can carry */
+#ifndef RINGBENCH_WORKER_SIM_SIM_TOPOLOGY_H
+#define RINGBENCH_WORKER_SIM_SIM_TOPOLOGY_H
 
 #include <jansson.h>
 #include <stddef.h>
 
-#include "agent/worker/sim/params.h"
+#include "agent/worker/sim/sim_params.h"
 #include "common/spec/split.h"
 
 struct sim_node {

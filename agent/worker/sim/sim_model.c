@@ -1,5 +1,6 @@
-/* model.c - what a collective takes: latency and bandwidth per algorithm and protocol */
-#include "agent/worker/sim/model.h"
+/* sim_model.c - what a collective takes: latency and bandwidth per algorithm and protocol
+ */
+#include "agent/worker/sim/sim_model.h"
 
 #include <assert.h>
 #include <math.h>
