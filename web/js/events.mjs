@@ -41,6 +41,7 @@ const HANDLERS = {
   case: applyCase,
   rank: applyRank,
   nccl: applyLog,
+  conditions: applyConditions,
   result: applyResult,
   message: applyMessage
 };
@@ -104,7 +105,8 @@ function caseOf(run, event) {
       blamed: null,
       started: null,
       ended: null,
-      ranks: new Map()
+      ranks: new Map(),
+      conditions: new Map()
     };
     run.epoch += run.cases.has(event.case) ? 1 : 0;
     run.cases.set(event.case, found);
@@ -150,6 +152,11 @@ function applyRank(run, event) {
 }
 
 /* What NCCL's own log says, of the transports above all. */
+/* By node: the last one has it all. */
+function applyConditions(run, event) {
+  caseOf(run, event)?.conditions.set(event.node, event);
+}
+
 function applyLog(run, event) {
   const rank = caseOf(run, event)?.ranks.get(event.rank);
   if (rank) {
@@ -232,12 +239,45 @@ export function rankStage(rank) {
   return Math.max(-1, ...Object.keys(rank.times).map(s => RANK_STATES.indexOf(s)));
 }
 
+/* Where the ranks of a case run and what may have changed its figures: [tone, text] each,
+ * the nodes together that say the same. */
+export function conditionLines(found) {
+  const byText = new Map();
+  for (const {node, conditions} of found) {
+    const said = (conditions?.notes ?? []).map(note => ['warn', note]);
+    for (const line of [...boundLine(conditions?.bind), ...said]) {
+      const key = line.join('\n');
+      byText.set(key, {line, nodes: [...byText.get(key)?.nodes ?? [], node]});
+    }
+  }
+  return [...byText.values()].map(({line: [tone, text], nodes}) => [tone,
+    nodes.length === found.length && found.length > 1 ? text
+                                                      : `${namesOf(nodes)}: ${text}`]);
+}
+
+const BOUND = {core: 'each rank has a core of its own',
+  numa: 'each rank has the CPUs of a memory domain'};
+
+function boundLine(bind) {
+  if (!bind) {
+    return [];
+  }
+  return [['muted', BOUND[bind.to] ?? `ranks are not bound: ${bind.reason}`]];
+}
+
+const namesOf = nodes => (nodes.length > 3
+  ? `${nodes.slice(0, 3).join(', ')} and ${nodes.length - 3} more` : nodes.join(', '));
+
 /* The lanes of a case: its ranks by node, in the order of the ranks. */
 export function lanes(shownCase) {
   const byNode = new Map();
   const ranks = [...(shownCase?.ranks.values() ?? [])].sort((a, b) => a.rank - b.rank);
   for (const rank of ranks) {
-    const lane = byNode.get(rank.node) ?? {node: rank.node, ranks: []};
+    const lane = byNode.get(rank.node) ?? {
+      node: rank.node,
+      ranks: [],
+      conditions: shownCase.conditions.get(rank.node) ?? null
+    };
     lane.ranks.push(rank);
     byNode.set(rank.node, lane);
   }

@@ -71,7 +71,8 @@ function caseOf(found, env) {
     blamed: found.blamed ?? null,
     started: found.started ?? null,
     ended: found.ended ?? null,
-    ranks: new Map(ranks)
+    ranks: new Map(ranks),
+    conditions: new Map((found.conditions ?? []).map(said => [said.node, said]))
   };
 }
 

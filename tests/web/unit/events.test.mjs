@@ -6,6 +6,7 @@ import {
   applyEvent,
   applyEvents,
   caseToShow,
+  conditionLines,
   isBlamed,
   isEnded,
   isVictim,
@@ -90,6 +91,30 @@ test('lanes hold the ranks by node, in the order of the ranks', () => {
   assert.deepEqual(found.map(lane => [lane.node, lane.ranks.map(r => r.rank)]),
     [['node-1', [0, 1]], ['node-2', [2, 3]]]);
   assert.deepEqual(lanes(null), []);
+});
+
+test('conditions are those that each node said last, and those alike stand together', () => {
+  const core = {to: 'core', cpus: ['0', '2-3']};
+  const log = sampleRun({sizes: [8]});
+  const at = {case: 0, attempt: 1, notes: []};
+  const last = log.events.at(-1).id;
+  const more = [
+    {...at, node: 'node-1', bind: core},
+    {...at, node: 'node-2', bind: core},
+    {...at, node: 'node-2', bind: core, notes: ['it was hot']},
+    {...at, case: 0, attempt: 0, node: 'node-1', notes: ['of an earlier attempt']}
+  ].map((event, i) => ({...event, id: last + 1 + i, type: 'conditions'}));
+  const run = replay([...log.events, ...more]);
+  const found = lanes(caseToShow(run, 0));
+  assert.deepEqual(found[0].conditions.bind.cpus, ['0', '2-3']);
+  assert.deepEqual(conditionLines(found),
+    [['muted', 'each rank has a core of its own'], ['warn', 'node-2: it was hot']]);
+  found[0].conditions.bind = {to: 'none', reason: '4 ranks, but 2 cores'};
+  assert.deepEqual(conditionLines(found).map(([, text]) => text), [
+    'node-1: ranks are not bound: 4 ranks, but 2 cores',
+    'node-2: each rank has a core of its own', 'node-2: it was hot'
+  ]);
+  assert.deepEqual(conditionLines(lanes(null)), []);
 });
 
 test('the case to show is the asked one, else the running one, else the last that began',

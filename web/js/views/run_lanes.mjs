@@ -1,6 +1,7 @@
 /* run_lanes.mjs - how far the ranks of a case have come, a lane per node; which of them
  * failed, and what they said of NCCL */
 import {
+  conditionLines,
   isBlamed,
   isVictim,
   lanes,
@@ -33,8 +34,9 @@ export function runLanes(app) {
     h('caption.visually-hidden', 'How far the ranks of each node have come'),
     head(['Node', 'Ranks', ...STEPS]), body);
   const whys = h('ul.whys');
+  const conditions = h('ul.whys');
   const links = h('div.links');
-  const details = fold('Ranks', summary, whys, region('Ranks', 'scroll', table), links);
+  const details = fold('Ranks', summary, whys, conditions, region('Ranks', 'scroll', table), links);
   let touched = false;
   details.querySelector('summary').addEventListener('click', () => { touched = true; });
 
@@ -43,9 +45,11 @@ export function runLanes(app) {
     update(run, shownCase) {
       const all =
         lanes(shownCase).sort((a, b) => howFar(a, shownCase) - howFar(b, shownCase));
+      const lines = conditionLines(all);
+      const worth = lines.find(([tone]) => tone === 'warn');
       setText(summary,
         (run.cases.size > 1 && shownCase ? `${caseName(shownCase)}: ` : '') +
-          ranksInWords(run, shownCase));
+          ranksInWords(run, shownCase) + (worth ? ` · ${shorten(worth[1], 80)}` : ''));
       details.hidden = all.length === 0;
       if (!touched) {
         details.open = shownCase?.state !== 'completed';
@@ -58,6 +62,11 @@ export function runLanes(app) {
                       : a > b              ? 1
                                            : 0)),
         ([[tone, text], ranks]) => h('li', {class: tone}, `${namesOf(ranks)}: ${text}`));
+      syncChildren(conditions, lines, {
+        key: ([, text]) => text,
+        signature: ([tone]) => tone,
+        render: ([tone, text]) => h('li', {class: tone}, text)
+      });
       drawGroups(
         links, groupBy(ranks, linksOf).filter(([facts]) => facts.length), linkCard);
       syncChildren(body, all, {
@@ -174,14 +183,16 @@ function laneRow(lane, began, {blamed}, {isReport}) {
     h('td',
       h('div.rank-dots',
         lane.ranks.slice(0, RANKS_SHOWN)
-          .map(rank => rankDot(rank, isCulprit(rank, blamed))),
+          .map((rank, i) => rankDot(
+            rank, isCulprit(rank, blamed), lane.conditions?.bind?.cpus?.[i])),
         lane.ranks.length > RANKS_SHOWN ? ` +${lane.ranks.length - RANKS_SHOWN}` : null)),
     STEPS.map(step => stepCell(lane, step, began)));
 }
 
-function rankDot(rank, isBad) {
+function rankDot(rank, isBad, cpus) {
   const state = isBad ? 'failed' : isFailed(rank) ? 'stopped' : rank.state;
-  const text = `rank ${rank.rank}: ${state}${rank.reason ? `, ${rank.reason}` : ''}`;
+  const text = `rank ${rank.rank}: ${state}${rank.reason ? `, ${rank.reason}` : ''}${
+    cpus ? `, on CPU ${cpus}` : ''}`;
   return h('span', {class: `rank-dot ${state}`, title: text},
     h('span', {'aria-hidden': 'true'}, rank.rank), h('span.visually-hidden', text));
 }
