@@ -122,6 +122,7 @@ int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s, struct e
     struct part *all = calloc((size_t)blocks->bench->file->world_size, sizeof(*all));
     int status = all ? 0 : error_set(err, ERROR_MEMORY, "blocks: out of memory");
 
+    blocks->n_before = blocks->n;
     while (!status && blocks->n < blocks->n_own)
         status = share_part(blocks, &mine, all, err);
     free(all);
@@ -129,6 +130,22 @@ int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s, struct e
 }
 
 /* ---- What follows ---- */
+
+double blocks_latest_us(const struct blocks *blocks)
+{
+    long n = blocks->n - blocks->n_before;
+    double slowest = 0;
+
+    for (int group = 0; group < blocks->bench->file->groups.n; group++) {
+        const double *us = of_group(blocks, blocks->us, group) + blocks->n_before;
+        double mean = 0;
+
+        for (long i = 0; i < n; i++)
+            mean += us[i] / (double)n;
+        slowest = mean > slowest ? mean : slowest;
+    }
+    return slowest;
+}
 
 /* A group's values in rising order; valid until the next call. */
 static const double *sorted_of(const struct blocks *blocks, double *values, int group)

@@ -11,6 +11,7 @@
 struct blocks {
     struct bench *bench;
     long n;             /* shared so far */
+    long n_before;      /* before the latest were shared */
     double *own;        /* this rank's: time and enqueue time per call of each block */
     long n_own;         /* of them, those beyond n included */
     double *us;         /* by group, samples.max each: mean over its ranks */
@@ -30,6 +31,9 @@ void blocks_add(struct blocks *blocks, double us, double enqueue_us);
 /* Exchange what was added; elapsed_s: since the first block began. A collective call. */
 int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s,
                  struct error *err);
+
+/* Time per call of those that were shared last, on average, in the slowest group. */
+double blocks_latest_us(const struct blocks *blocks);
 
 /* How many blocks there are to be in all before the next look; n: enough, in every group.
  */

@@ -30,6 +30,8 @@ struct loop {
     long n_samples;
     int64_t *laps; /* where the backend has none; one more than iters */
     bool is_capturing, has_graph;
+    int64_t started_ns; /* the first block */
+    long timed;         /* submissions behind the figures */
 };
 
 static int64_t now_ns(const struct loop *loop)
@@ -300,6 +302,7 @@ static int time_block(struct loop *loop, struct own_figures *own, struct error *
 {
     long replays = bench_replays(loop->bench);
 
+    loop->timed += loop->iters;
     if (loop->bench->file->spec->timing == TIMING_ISOLATED)
         return time_isolated(loop, own, err);
     return replays > 0 ? time_graph(loop, replays, own, err) : time_calls(loop, own, err);
@@ -373,21 +376,42 @@ static int size_block(struct loop *loop, struct error *err)
     return 0;
 }
 
+/* A machine that has become slower or faster: or else a few blocks would take minutes. */
+static void resize_block(struct loop *loop, double call_us)
+{
+    const struct run_spec *spec = loop->bench->file->spec;
+    double us = call_us * (double)spec->agg_iters * (double)loop->iters;
+    double wanted_us = spec->block_ms * 1e3;
+
+    if (!loop->has_graph && (us < wanted_us / 2 || us > wanted_us * 2))
+        loop->iters = iters_for(loop, loop->iters, us);
+}
+
+/* n more, told to all. */
+static int add_blocks(struct loop *loop, struct blocks *blocks, long n, struct error *err)
+{
+    for (long i = 0; i < n; i++) {
+        struct own_figures own = {0};
+        if (time_block(loop, &own, err))
+            return -1;
+        blocks_add(blocks, own.mean_us, own.enqueue_us);
+    }
+    double elapsed_s = (double)(now_ns(loop) - loop->started_ns) / 1e9;
+    return blocks_share(blocks, loop->row->is_idle, elapsed_s, err);
+}
+
 static int time_blocks(struct loop *loop, struct blocks *blocks, struct error *err)
 {
-    int64_t start = now_ns(loop);
     long wanted;
 
+    loop->started_ns = now_ns(loop);
     while ((wanted = blocks_wanted(blocks)) > blocks->n) {
-        while (blocks->n_own < wanted) {
-            struct own_figures own = {0};
-            if (time_block(loop, &own, err))
+        while (blocks->n < wanted) {
+            long n = blocks->n > 0 ? blocks->n : 1, left = wanted - blocks->n;
+            if (add_blocks(loop, blocks, n < left ? n : left, err))
                 return -1;
-            blocks_add(blocks, own.mean_us, own.enqueue_us);
+            resize_block(loop, blocks_latest_us(blocks));
         }
-        if (blocks_share(blocks, loop->row->is_idle, (double)(now_ns(loop) - start) / 1e9,
-                         err))
-            return -1;
     }
     return 0;
 }
@@ -512,9 +536,8 @@ static void count_calls(const struct loop *loop, struct measurement *out)
     long replays = bench_replays(loop->bench);
 
     for (int i = 0; i < loop->bench->file->groups.n; i++)
-        out[i].iters = loop->iters * loop->bench->file->spec->agg_iters *
-                       (replays > 0 ? replays : 1) *
-                       (out[i].n_blocks > 0 ? out[i].n_blocks : 1);
+        out[i].iters = loop->timed * loop->bench->file->spec->agg_iters *
+                       (replays > 0 ? replays : 1);
 }
 
 int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
