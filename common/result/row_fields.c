@@ -54,7 +54,7 @@ static const struct row_field fields[] = {
     {"skipped", ROW_STRING, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV,
      "only where it was not run, or a program said no number: why; then the figures are absent"},
     {"times_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV, "per rank, by rank (of the group)"},
-    {"samples_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV,
+    {"samples_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV | KEPT_APART,
      "`isolated`, and with `per_iter`: each iteration, maximum over ranks"},
     {"simulated", ROW_TRUE, 0, "", ROW_SOME | FIGURE_SOME | BOTH_CSV | IN_KEY,
      "a model computed the figures: see simulation.md"},
@@ -79,6 +79,8 @@ static const struct row_field fields[] = {
     {"time_p95_us", ROW_NUMBER, 0, "us", ROW_SOME | IN_CSV, "of blocks: 95th percentile"},
     {"noisy", ROW_TRUE, 0, "", ROW_SOME | IN_CSV,
      "that interval is wider than `samples.rel` of the median, to either side, or absent"},
+    {"blocks_us", ROW_NUMBERS, 0, "us", ROW_SOME | IN_CSV | KEPT_APART,
+     "of each block, in the order of time"},
     {"errors", ROW_ERRORS, 0, "", ROW_SOME,
      "the first wrong elements: `{\"rank\",\"index\",\"expected\",\"got\"}` (values as strings)"},
 };

@@ -34,7 +34,8 @@ enum row_use {
     IN_HEADING = 128,   /* text: a row that differs in it stands under another heading */
     IN_KEY = 256,       /* the same in all rows of a series */
     IN_FIGURE_KEY = 512,
-    FROM_SERVER = 1024 /* the worker does not send it */
+    FROM_SERVER = 1024, /* the worker does not send it */
+    KEPT_APART = 2048   /* shown where samples are asked for, see event_samples.h */
 };
 
 #define ROW_ANY (ROW_EACH | ROW_TIMED | ROW_SOME)

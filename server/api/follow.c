@@ -276,6 +276,8 @@ static struct follower *follower_create(struct api *api, struct http_request *re
         free(follower);
         return NULL;
     }
+    if (options->wants_samples)
+        event_writer_want_samples(follower->writer);
     return follower;
 }
 

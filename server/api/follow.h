@@ -8,9 +8,10 @@
 
 struct follow_options {
     enum event_form form;
-    int status;      /* of the answer */
-    int64_t after;   /* the last event id that the client has */
-    bool is_endless; /* go on until the run ends; else stop at what is stored now */
+    int status;         /* of the answer */
+    int64_t after;      /* the last event id that the client has */
+    bool wants_samples; /* of rows */
+    bool is_endless;    /* go on until the run ends; else stop at what is stored now */
 };
 
 /* Answer the request with the run's events. run: its document, borrowed. */

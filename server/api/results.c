@@ -18,11 +18,12 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     struct follow_options options = {.status = 200};
     int form;
 
-    if (!params_format(request, formats, &form))
+    if (!params_format(request, formats, &form) ||
+        !params_flag(request, "samples", &options.wants_samples))
         return;
     options.form = (enum event_form)form;
     if (rows_page_is_asked(request))
-        rows_page_reply(api, request, run, options.form);
+        rows_page_reply(api, request, run, &options);
     else
         follow_start(api, request, run, &options);
 }

@@ -59,12 +59,12 @@ static void put_encoded(struct buf *out, const char *text)
 /* The same page further on, as a reference relative to this one. */
 static void link_next(struct http_request *request, int64_t next)
 {
-    static const char *const others[] = {"limit", "metric", "format"};
+    static const char *const others[] = {"limit", "metric", "format", "samples"};
     struct buf out;
 
     buf_init(&out, LINK_MAX);
     buf_printf(&out, "<?after=%" PRId64, next);
-    for (size_t i = 1; i < NUMBERS + 3; i++) {
+    for (size_t i = 1; i < NUMBERS + sizeof(others) / sizeof(others[0]); i++) {
         const char *name = i < NUMBERS ? numbers[i].name : others[i - NUMBERS];
         const char *value = http_request_query(request, name);
 
@@ -134,7 +134,7 @@ static bool read_query(struct http_request *request, struct store_rows_query *qu
 }
 
 void rows_page_reply(struct api *api, struct http_request *request, const json_t *run,
-                     enum event_form form)
+                     const struct follow_options *how)
 {
     struct store_rows_query query = {.run = json_get_str(run, "id", "")};
     struct page *page;
@@ -143,13 +143,15 @@ void rows_page_reply(struct api *api, struct http_request *request, const json_t
         return;
     page = calloc(1, sizeof(*page));
     if (page)
-        page->writer = event_writer_create(form, run, "", NULL);
+        page->writer = event_writer_create(how->form, run, "", NULL);
     if (!page || !page->writer) {
         free(page);
         http_reply_problem(request, 503, NULL, "out of memory");
         return;
     }
-    page->form = form;
+    if (how->wants_samples)
+        event_writer_want_samples(page->writer);
+    page->form = how->form;
     page->parked = parked_create(api, request);
     if (!page->parked) {
         event_writer_destroy(page->writer);

@@ -24,6 +24,8 @@ static const char *next_column(const struct csv *csv, size_t *at)
         bool is_of_rows = csv->has_rows && field->use & IN_CSV;
         bool is_of_figures = csv->has_figures && field->use & IN_FIGURE_CSV;
 
+        if (field->use & KEPT_APART && !csv->has_samples)
+            is_of_rows = false;
         if ((*at)++ < n ? is_of_rows : is_of_figures && !is_of_rows)
             return field->name;
     }
@@ -40,6 +42,7 @@ void csv_init(struct csv *csv, const json_t *run)
         !is_program && !(json_is_array(collectives) && json_array_size(collectives) == 0);
 
     csv->has_rows = has_rows;
+    csv->has_samples = false;
     csv->has_figures = is_program || has_control || !has_rows;
     csv->matrix = json_incref(json_object_get(spec, "matrix"));
     csv->cases = json_incref(json_object_get(run, "cases"));

@@ -12,8 +12,9 @@
  * and a column for each variable of the matrix. */
 struct csv {
     bool has_rows, has_figures;
-    json_t *matrix; /* object by the names of the variables, or NULL */
-    json_t *cases;  /* array of {"repeat","env"}, or NULL */
+    bool has_samples; /* with the columns that are KEPT_APART; false after csv_init */
+    json_t *matrix;   /* object by the names of the variables, or NULL */
+    json_t *cases;    /* array of {"repeat","env"}, or NULL */
 };
 
 /* For a run's document. */

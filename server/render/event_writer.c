@@ -9,6 +9,7 @@
 #include "server/render/csv.h"
 #include "server/render/run_text.h"
 #include "server/render/table.h"
+#include "server/store/event_samples.h"
 
 /* A reconnecting EventSource waits this long. */
 #define SSE_RETRY_MS 1000
@@ -21,6 +22,7 @@ struct event_writer {
     struct csv csv;
     char *cases; /* ROWS_FORM_JSON: what the rows' cases are */
     size_t rows;
+    bool wants_samples;
 };
 
 static const struct {
@@ -113,6 +115,12 @@ void event_writer_destroy(struct event_writer *writer)
     free(writer);
 }
 
+void event_writer_want_samples(struct event_writer *writer)
+{
+    writer->wants_samples = true;
+    writer->csv.has_samples = true;
+}
+
 void event_writer_begin(struct event_writer *writer, struct buf *out)
 {
     switch (writer->form) {
@@ -157,13 +165,24 @@ static int put_parsed(struct event_writer *writer, const struct store_event *eve
         run_text_event(writer->text, event->time_ms, event->type, body, out);
     else if (writer->form == ROWS_FORM_TEXT)
         table_row(&writer->table, body, out);
-    else
+    else if (!writer->wants_samples || event_samples_unpack(event, body) == 0)
         csv_row(&writer->csv, body, out);
     json_decref(body);
     return 0;
 }
 
 /* A row is what its event says. */
+static int put_row(const struct event_writer *writer, const struct store_event *event,
+                   struct buf *out)
+{
+    if (!writer->wants_samples || event->samples_len == 0)
+        return buf_append(out, event->body, event->body_len);
+    return buf_append(out, event->body, event->body_len - 1) ||
+                   event_samples_append(event, out) || buf_append_str(out, "}")
+               ? -1
+               : 0;
+}
+
 int event_writer_event(struct event_writer *writer, const struct store_event *event,
                        struct buf *out)
 {
@@ -176,11 +195,9 @@ int event_writer_event(struct event_writer *writer, const struct store_event *ev
     case ROWS_FORM_JSON:
         if (writer->rows > 1 && buf_append_str(out, ",\n"))
             return -1;
-        return buf_append(out, event->body, event->body_len);
+        return put_row(writer, event, out);
     case ROWS_FORM_NDJSON:
-        return buf_append(out, event->body, event->body_len) || buf_append_str(out, "\n")
-                   ? -1
-                   : 0;
+        return put_row(writer, event, out) || buf_append_str(out, "\n") ? -1 : 0;
     case EVENT_FORM_TEXT:
     case ROWS_FORM_CSV:
     case ROWS_FORM_TEXT:

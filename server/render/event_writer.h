@@ -29,6 +29,9 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
                                          const char *link, const char *stop);
 void event_writer_destroy(struct event_writer *writer);
 
+/* Show the samples of rows too; before event_writer_begin. */
+void event_writer_want_samples(struct event_writer *writer);
+
 const char *event_form_content_type(enum event_form form);
 
 /* Whether the form shows result rows only. */

@@ -14,7 +14,7 @@
  * body as well, as its first member; it is left out here. */
 #define EVENT_ROW                                                                        \
     "id, time_ms, " EVENT_ROW_TYPE ", iif(substr(body, 1, 9) = '{\"type\":\"', '{'"      \
-    " || ltrim(substr(body, 11 + length(" EVENT_ROW_TYPE ")), ','), body)"
+    " || ltrim(substr(body, 11 + length(" EVENT_ROW_TYPE ")), ','), body), samples"
 
 /* The event of a row of EVENT_ROW; its texts are the statement's, until that is stepped.
  * ERROR_INTERNAL when its body is none. */

@@ -29,7 +29,7 @@ void store_events_destroy(struct store_events *events)
 {
     if (!events)
         return;
-    /* A type and its body are one piece of memory. */
+    /* A type, its body and its samples are one piece of memory. */
     for (size_t i = 0; i < events->n; i++)
         free((char *)(uintptr_t)events->list[i].type);
     free(events->list);
@@ -54,7 +54,8 @@ static int make_room(struct store_events *events)
 int store_events_add(struct store_events *events, const struct store_event *event)
 {
     size_t type_size = strlen(event->type) + 1;
-    char *text = malloc(type_size + event->body_len + 1);
+    size_t size = type_size + event->body_len + 1 + event->samples_len;
+    char *text = malloc(size);
 
     if (!text || make_room(events)) {
         free(text);
@@ -63,10 +64,14 @@ int store_events_add(struct store_events *events, const struct store_event *even
     memcpy(text, event->type, type_size);
     memcpy(text + type_size, event->body, event->body_len);
     text[type_size + event->body_len] = '\0';
+    if (event->samples_len > 0)
+        memcpy(text + size - event->samples_len, event->samples, event->samples_len);
     events->list[events->n] = *event;
+    events->list[events->n].samples =
+        event->samples_len > 0 ? text + size - event->samples_len : NULL;
     events->list[events->n].type = text;
     events->list[events->n].body = text + type_size;
     events->n++;
-    events->bytes += type_size + event->body_len;
+    events->bytes += size;
     return 0;
 }

@@ -13,6 +13,8 @@ struct store_event {
     const char *type;
     const char *body; /* text of a JSON object, without id, time and type */
     size_t body_len;
+    const void *samples; /* of a result: see event_samples.h; NULL: none */
+    size_t samples_len;
 };
 
 /* Append it as clients see it: with "id", "time" and "type" before the body's own

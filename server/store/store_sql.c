@@ -142,9 +142,12 @@ static const char SQL_VERSION_4[] =
     " FROM runs, json_each(runs.doc, '$.cases') AS cases;"
     "UPDATE runs SET doc = json_replace(doc, '$.cases', json('[]'));";
 
+/* Of results, see event_samples.h. */
+static const char SQL_VERSION_5[] = "ALTER TABLE events ADD COLUMN samples BLOB;";
+
 /* Step i brings schema version i to i + 1. */
 static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3,
-                                         SQL_VERSION_4};
+                                         SQL_VERSION_4, SQL_VERSION_5};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)

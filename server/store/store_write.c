@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
+#include "server/store/event_samples.h"
 #include "server/store/store_trends.h"
 
 #define BODY_HASH_MAX 64
@@ -37,6 +38,7 @@ static void op_destroy(struct store_op *op)
     case STORE_OP_EVENT:
         free((char *)(uintptr_t)op->event.type);
         free((char *)(uintptr_t)op->event.body);
+        free((void *)(uintptr_t)op->event.samples);
         free(op->key);
         free(op->record);
         break;
@@ -159,6 +161,23 @@ static bool add_record(struct store_op *op, const json_t *body)
     return op->key != NULL;
 }
 
+static bool add_body(struct store_op *op, const json_t *body)
+{
+    op->event.body = json_text(body);
+    op->event.body_len = op->event.body ? strlen(op->event.body) : 0;
+    return op->event.body != NULL;
+}
+
+/* Its samples beside the text, and its record. */
+static bool add_result(struct store_op *op, const json_t *body)
+{
+    json_t *rest = event_samples_pack(body, &op->event);
+    bool is_whole = rest && add_body(op, rest) && add_record(op, body);
+
+    json_decref(rest);
+    return is_whole;
+}
+
 int store_write_event(struct store_write *write, const char *run, int64_t time_ms,
                       const char *type, const json_t *body)
 {
@@ -170,10 +189,9 @@ int store_write_event(struct store_write *write, const char *run, int64_t time_m
     if (op) {
         op->event.time_ms = time_ms;
         op->event.type = strdup(type);
-        op->event.body = json_text(body);
-        op->event.body_len = op->event.body ? strlen(op->event.body) : 0;
-        is_whole = op->event.type && op->event.body &&
-                   (strcmp(type, "result") != 0 || add_record(op, body));
+        is_whole =
+            (strcmp(type, "result") == 0 ? add_result(op, body) : add_body(op, body)) &&
+            op->event.type;
     }
     rc = op_finish(write, op, is_whole);
     if (rc == 0)

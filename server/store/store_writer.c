@@ -54,9 +54,9 @@ static const char *const statements[SQL_COUNT] = {
                       " WHERE json_extract(value, '$.name') IS NOT NULL",
     [SQL_CASE] = "INSERT INTO run_cases (run, case_no, doc) VALUES (?1, ?2, ?3)"
                  " ON CONFLICT (run, case_no) DO UPDATE SET doc = ?3",
-    [SQL_EVENT] = "INSERT INTO events (run, id, time_ms, type, body) VALUES (?1,"
+    [SQL_EVENT] = "INSERT INTO events (run, id, time_ms, type, body, samples) VALUES (?1,"
                   " (SELECT coalesce(max(id), 0) + 1 FROM events WHERE run = ?1),"
-                  " ?2, ?3, ?4) RETURNING id",
+                  " ?2, ?3, ?4, ?5) RETURNING id",
     [SQL_LOG] = "INSERT INTO logs (run, seq, time_ms, case_no, rank, stream, text)"
                 " VALUES (?1,"
                 " (SELECT coalesce(max(seq), 0) + 1 FROM logs WHERE run = ?1),"
@@ -153,6 +153,8 @@ static int apply_event(struct store_writer *writer, struct store_op *op)
     sqlite3_bind_int64(stmt, 2, op->event.time_ms);
     store_sql_bind_text(stmt, 3, op->event.type);
     store_sql_bind_text(stmt, 4, op->event.body);
+    sqlite3_bind_blob(stmt, 5, op->event.samples, (int)op->event.samples_len,
+                      SQLITE_STATIC);
     rc = sqlite3_step(stmt);
     if (rc == SQLITE_ROW) {
         op->event.id = sqlite3_column_int64(stmt, 0);

@@ -1,5 +1,6 @@
 unit_test(store rb_store rb_common)
 unit_test(store_faults rb_store rb_common)
+unit_test(event_samples rb_store)
 unit_test(store_cursor rb_store rb_common)
 unit_test(store_pages rb_store rb_common)
 unit_test(store_trends rb_store rb_common)

@@ -219,6 +219,8 @@ static void add_blocks(json_t *result, const struct measurement *figures)
         json_object_set_new(result, "time_low_us", json_real(figures->low_us));
         json_object_set_new(result, "time_high_us", json_real(figures->high_us));
     }
+    json_object_set_new(result, "blocks_us",
+                        number_array(figures->blocks_us, figures->n_blocks));
     if (figures->is_noisy)
         json_object_set_new(result, "noisy", json_true());
 }

@@ -183,8 +183,8 @@ export class Server extends Program {
     return answer.text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
   }
 
-  async rows(id) {
-    return (await this.get(`/api/v1/runs/${id}/results?format=json`)).rows;
+  async rows(id, query = '') {
+    return (await this.get(`/api/v1/runs/${id}/results?format=json${query}`)).rows;
   }
 
   // Wait for an event of the run; check gets each.

@@ -30,7 +30,7 @@ export class RowDetail {
     const asked = [...new Set([series.out, series.in])].filter(n => n !== undefined);
     try {
       for (const number of asked) {
-        const query = new URLSearchParams({series: number, size, limit: BLOCKS_SHOWN});
+        const query = new URLSearchParams({series: number, size, limit: BLOCKS_SHOWN, samples: 1});
         const {rows} = await this.api.rows(this.id, query);
         this.loaded.push(...rows);
       }
