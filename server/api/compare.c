@@ -65,6 +65,7 @@ struct comparison {
     size_t n_parts, at; /* the one that is read */
     struct side base, head;
     struct buf out;
+    char answer[32];
     struct error err; /* of the work */
 };
 
@@ -96,9 +97,11 @@ static void finish(struct comparison *comparison, const struct error *err)
         http_reply_problem(request, 422, NULL, "%s", err->text);
     else if (request && err)
         http_reply_error(request, err);
-    else if (request)
+    else if (request) {
+        http_reply_header(request, "Ringbench-Verdict", comparison->answer);
         http_reply_text(request, 200, form_types[comparison->form], comparison->out.data,
                         comparison->out.len);
+    }
     comparison_free(comparison);
 }
 
@@ -115,6 +118,7 @@ static int write_json(const json_t *document, struct buf *out)
 
 static int write_document(struct comparison *comparison, const json_t *document)
 {
+    const json_t *verdict = json_object_get(document, "verdict");
     static int (*const writers[])(const json_t *document, struct buf *out) = {
         [FORM_JSON] = write_json,
         [FORM_CSV] = compare_csv,
@@ -122,6 +126,8 @@ static int write_document(struct comparison *comparison, const json_t *document)
         [FORM_TEXT] = compare_text,
     };
 
+    snprintf(comparison->answer, sizeof(comparison->answer), "%s",
+             json_get_str(verdict, "answer", ""));
     if (document && writers[comparison->form](document, &comparison->out) == 0)
         return 0;
     return error_set(&comparison->err, ERROR_MEMORY, "out of memory");

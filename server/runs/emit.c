@@ -78,9 +78,7 @@ static int write_run(struct store_write *write, const struct active_run *active,
     return result;
 }
 
-/* Those that changed since they were last written, mostly one: a run may have a thousand,
- * with a thousand ranks each. */
-static int write_cases(struct store_write *write, struct run *run)
+int emit_cases(struct store_write *write, struct run *run)
 {
     size_t n = run_begun_cases(run);
     int result = 0;
@@ -105,7 +103,7 @@ static int fill_write(struct store_write *write, const struct active_run *active
         return -1;
     if (!changes_row(active->run, type))
         return 0;
-    return write_run(write, active, now) || write_cases(write, active->run) ? -1 : 0;
+    return write_run(write, active, now) || emit_cases(write, active->run) ? -1 : 0;
 }
 
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then)

@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 #include "server/runs/run.h"
+#include "server/runs/state.h"
 
 #define SERIES_MAX 4096
 #define SIZES_MAX 1024
@@ -356,9 +357,15 @@ static int put_end(struct writer *writer, size_t n_failed)
 
 static int put_events(struct writer *writer)
 {
+    char from[256];
     size_t n_failed = 0;
 
     if (put_state(writer, RUN_QUEUED, NULL) || put_placed(writer))
+        return -1;
+    snprintf(from, sizeof(from), "from the file %.200s", writer->what->file);
+    if (*writer->what->file &&
+        put(writer, "message",
+            json_pack("{s:s, s:o?}", "level", "info", "text", json_clean_string(from))))
         return -1;
     if (writer->what->tables[0]->groups > 1 &&
         put(writer, "message",
@@ -377,11 +384,9 @@ static int put_events(struct writer *writer)
 static json_t *about(const struct imported *what)
 {
     const struct import_table *first = what->tables[0];
-    json_t *json =
-        json_pack("{s:s, s:s?, s:s?, s:o?}", "from", import_source(first->format),
-                  "version", *first->version ? first->version : NULL, "nccl",
-                  *first->library ? first->library : NULL, "file",
-                  *what->file ? json_clean_string(what->file) : NULL);
+    json_t *json = json_pack("{s:s, s:s?, s:s?}", "from", import_source(first->format),
+                             "version", *first->version ? first->version : NULL, "nccl",
+                             *first->library ? first->library : NULL);
 
     return json;
 }
@@ -421,7 +426,7 @@ json_t *imported_write(struct store_write *write, const struct imported *what,
     doc = run_to_json(writer->run, RUN_STORED);
     if (doc)
         json_object_set_new(doc, "imported", about(what));
-    if (!write_row(write, writer->run, doc))
+    if (!write_row(write, writer->run, doc) && !emit_cases(write, writer->run))
         goto done;
 out:
     json_decref(doc);

@@ -61,6 +61,10 @@ struct scheduler {
  * shown or told was stored. */
 typedef void emitted(struct active_run *active);
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then);
+
+/* Write the cases that changed since they were last written, mostly one: a run may have a
+ * thousand, with a thousand ranks each. -1 when the write is spoilt. */
+int emit_cases(struct store_write *write, struct run *run);
 void emit_state(struct active_run *active, enum run_state state, const char *reason);
 void emit_case(struct active_run *active, size_t index, int attempt,
                enum case_state state, const char *reason, emitted *then);

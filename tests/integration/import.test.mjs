@@ -33,13 +33,14 @@ test('every answer is as described, and events replay', limit, async (t) => {
     for (const brief of answer.runs) {
       const run = await server.getRun(brief.id);
       fits(schemas.Run, run);
-      assert.equal(run.imported.file, name);
+      assert.equal(run.imported.from, /^osu/.test(name) ? 'osu' : 'nccl-tests');
       assert.equal(run.backend, /^osu/.test(name) ? 'mpi' : 'nccl');
       const rows = await server.rows(run.id);
       for (const row of rows) fits(schemas.Row, row);
       assert.equal(rows.length, run.rows_done);
       const events = await server.events(run.id);
       assertNumbered(events);
+      assert.ok(events.some((event) => event.text === `from the file ${name}`));
       for (const event of events) fits(schemas.Event, event);
       fits(schemas.RunSummary, await server.get(`/api/v1/runs/${run.id}/summary`));
     }
@@ -88,6 +89,26 @@ test('what is no such file, or lacks what is needed, is refused and nothing is s
   assertProblem(await server.request('POST', '/api/v1/import', { body: '{"results": 7}' }), 400, /^there is no row/);
   assertProblem(await server.request('POST', '/api/v1/import', { body: 'x'.repeat((2 << 20) + 1) }), 413);
   assert.deepEqual((await server.get('/api/v1/runs')).runs, []);
+});
+
+test('imported runs are compared as others are', limit, async (t) => {
+  const server = await startServer(t);
+  const call = (us) => ['# Collective test starting: all_gather_perf', '# Rank 0 Pid 1 on a device 0 [0] X',
+    '# Rank 1 Pid 2 on a device 1 [0] X', ...[5, 50].map((time, i) =>
+      ` ${1024 ** (i + 1)} 1 float none -1 ${(time * us).toFixed(2)} 0.00 0.00 N/A ${(time * us).toFixed(2)} 0.00 0.00 N/A`),
+    '# Avg bus bandwidth : 1'].join('\n');
+  const ids = [];
+  for (const factor of [1, 2]) {
+    const body = [1, 1.001, 0.999, 1.002].map((noise) => call(factor * noise)).join('\n');
+    const answer = await server.request('POST', `/api/v1/import?file=${factor}.txt`, { body });
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal(answer.json.runs.length, 1, answer.text);
+    ids.push(answer.json.runs[0].id);
+  }
+  const answer = await server.request('GET', `/api/v1/compare?base=${ids[0]}&head=${ids[1]}&format=text`);
+  assert.equal(answer.headers['ringbench-verdict'], 'worse', answer.text);
+  assert.doesNotMatch(answer.text, /not alike/);
+  assert.match(answer.text, /^head takes 100 % more time up to 16K .* and takes 100 % more time between 16K and 4M/m);
 });
 
 test('imported runs outlive a restart, and are deleted as others are', limit, async (t) => {

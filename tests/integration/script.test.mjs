@@ -153,6 +153,102 @@ test('a run that fails is 1, one that was cancelled elsewhere 3', limit, async (
   assert.match((await call(t, server, ['cancel', id])).err, /^ringbench: run \S+ has ended already: cancelled$/);
 });
 
+// A run of five cases that takes a moment.
+const repeated = { sizes: [8], iters: 1, warmup: 0, in_place: false, repeats: 5 };
+const check = (max) => JSON.stringify({ latency: { figure: 'time_us', max } });
+
+test("the end of a run with checks is its verdict's, for run, watch and gate alike", limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  for (const [max, code, word] of [[1e9, 0, 'pass'], [1e-6, 1, 'fail']]) {
+    const run = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1', '--thresholds', check(max)]);
+    assert.equal(run.code, code, run.out + run.err);
+    assert.match(run.out.split('\n').at(-1), new RegExp(`; verdict: ${word}: `));
+    const id = firstRun(run.out);
+    assert.equal((await call(t, server, ['watch', id])).code, code);
+    for (const shell of shells) {
+      const gate = await call(t, server, ['gate', id], { shell });
+      assert.deepEqual([gate.code, gate.out.split(':')[0]], [code, word], gate.err);
+    }
+  }
+  // Of one rank there is no bus bandwidth to be judged.
+  const alone = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1', '--nodes', '1',
+    '--thresholds', JSON.stringify({ bandwidth: { figure: 'busbw_gbs', min: 1 } })]);
+  assert.equal(alone.code, 2, alone.out + alone.err);
+  const unasked = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1']);
+  assert.equal(unasked.code, 0);
+  assert.equal((await call(t, server, ['gate', firstRun(unasked.out)])).code, 2);
+});
+
+test('gate waits for the end, and says when it has not come', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const { id } = await server.run({ ...long, thresholds: JSON.parse(check(1e9)) });
+  const early = await call(t, server, ['gate', id, '--wait', '0']);
+  assert.deepEqual([early.code, early.out.split(':')[0]], [3, 'not ended']);
+  const gate = start(t, server, ['gate', id]);
+  assert.equal((await call(t, server, ['cancel', id])).code, 0);
+  assert.equal((await gate.ended(30000)).code, 2, gate.describe());
+  assert.match(gate.lines[0], /^not_evaluated: /);
+});
+
+// A call of nccl-tests that took so long, as text.
+const calls = (us) => [1, 1.001, 0.999, 1.002].map((noise) => ['# Collective test starting: all_gather_perf',
+  '# Rank 0 Pid 1 on a device 0 [0] X', '# Rank 1 Pid 2 on a device 1 [0] X',
+  ` 1048576 1 float none -1 ${(us * noise).toFixed(2)} 0.00 0.00 N/A ${(us * noise).toFixed(2)} 0.00 0.00 N/A`,
+  '# Avg bus bandwidth : 1'].join('\n')).join('\n');
+
+test('compare ends with 0 unless the second run is worse, or too little is known', limit, async (t) => {
+  const server = await startServer(t);
+  const ids = {};
+  for (const [name, us] of [['base', 50], ['like', 50], ['slow', 80]]) {
+    const { out } = await call(t, server, ['import', '-', '--name', name], { input: calls(us) });
+    [ids[name]] = out.split(' ');
+  }
+  for (const [a, b, code, says] of [
+    [ids.base, ids.slow, 1, /^head takes 60 % more time/m],
+    [ids.slow, ids.base, 0, /^head takes 38 % less time/m],
+    [ids.base, ids.like, 0, /^no difference/m],
+    [`${ids.base}:0`, `${ids.slow}:0`, 2, /not enough data/],
+  ]) {
+    const { code: got, out, err } = await call(t, server, ['compare', a, b]);
+    assert.equal(got, code, out + err);
+    assert.match(out, says);
+  }
+  assert.deepEqual(await call(t, server, ['compare', ids.base, '000000000000']),
+    { code: 3, out: '', err: 'ringbench: there is no run 000000000000' });
+  assert.equal((await call(t, server, ['compare', ids.base])).code, 3);
+});
+
+test('the examples for a CI and for cron do what they say', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const dir = tempDir(t);
+  const example = (name, ...args) => {
+    const file = new URL(`deploy/shell/${name}`, root).pathname;
+    const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8', cwd: dir,
+      env: { ...process.env, RINGBENCH_SERVER: server.url, PATH: `${binDir}:${process.env.PATH}` } });
+    assert.equal(stderr, '');
+    return { code: status, out: stdout };
+  };
+  const write = (name, spec) => fs.writeFileSync(path.join(dir, name), JSON.stringify(spec));
+  const kept = (name) => fs.readFileSync(path.join(dir, name), 'utf8');
+  write('passes.json', { ...quick, thresholds: JSON.parse(check(1e9)) });
+  write('fails.json', { ...quick, thresholds: JSON.parse(check(1e-6)) });
+  write('nightly.json', repeated);
+  assert.equal(example('gate.sh', 'passes.json', 'good').code, 0);
+  const bad = example('gate.sh', 'fails.json', 'bad');
+  assert.equal(bad.code, 1, bad.out);
+  assert.match(kept('bad/verdict.txt'), /^fail: /);
+  assert.match(kept('bad/results.csv'), /^case,/);
+  assert.match(kept('good/report.html'), /<html/);
+  assert.deepEqual(example('nightly.sh', 'nightly.json', 'nights'), { code: 0, out: '' });
+  const base = kept('nights/base').trim();
+  assert.equal((await server.getRun(base)).state, 'completed');
+  // On a busy machine nothing can be said of 8 bytes but that it cannot; it is not silent then.
+  const second = example('nightly.sh', 'nightly.json', 'nights');
+  assert.equal(second.out === '', second.code === 0, second.out);
+  assert.equal(kept('nights/base').trim(), base);
+  assert.match(kept('nights/compare.txt'), new RegExp(`^# base: run ${base}`, 'm'));
+});
+
 test('^C cancels the run and says so, and leaves nothing behind', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   for (const shell of shells) {
@@ -270,7 +366,7 @@ test('the token is read from its file, and on no command line', limit, async (t)
 
 test('a server that is not there, and one whose certificate nobody vouches for', limit, async (t) => {
   const nobody = { url: `http://127.0.0.1:${await freePort()}` };
-  for (const command of [['ls'], ['run', 'all_reduce'], ['watch', '000000000000']]) {
+  for (const command of [['ls'], ['run', 'all_reduce'], ['watch', '000000000000'], ['gate', '000000000000'], ['compare', 'a', 'b']]) {
     const { code, err } = await call(t, nobody, command);
     assert.equal(code, 3, command.join(' '));
     assert.match(err, /^ringbench: no answer from http:\/\/127\.0\.0\.1:\d+: .*connect/);
