@@ -171,6 +171,15 @@ static void warn_of_cases(json_t *list, const struct compare_side *side)
              side->name);
 }
 
+/* Whether a side's cases differ in their variables, which then widen its scatter. */
+static bool is_mixed(const struct compare_side *side)
+{
+    for (size_t i = 1; i < side->n; i++)
+        if (!json_equal(side->cases[i].env, side->cases[0].env))
+            return true;
+    return false;
+}
+
 static bool has_sequence(const struct compare_side *side)
 {
     return side->n > 0 &&
@@ -227,6 +236,9 @@ static json_t *warnings_json(const struct compare *compare,
     warn_of_unlike(list, differences);
     if (!compare->is_paired)
         warn_of_order(list, base, head);
+    if (!compare->is_paired && (is_mixed(base) || is_mixed(head)))
+        warn(list, "cases with different variables are one lot: choose among them with "
+                   "base_env and head_env");
     warn_of_cases(list, base);
     warn_of_cases(list, head);
     if (compare->sizes_left_out > 0)

@@ -227,14 +227,38 @@ static int put_open(const struct compare *compare, const struct compare_band *ba
     return compare_why(compare, band, out) || buf_append_str(out, ")") ? -1 : 0;
 }
 
-/* Nothing is known of any band: too few cases, or no figures that both sides have. */
+static int put_seen(const struct compare *compare, const struct compare_band *band,
+                    bool *has_repeats, struct buf *out)
+{
+    (void)has_repeats;
+    return put_change(band, out) || buf_append_str(out, " ") ||
+                   compare_where(compare, band, out)
+               ? -1
+               : 0;
+}
+
+/* Too few cases for any interval: what they show is said, and that it is no verdict. */
+static int put_few(const struct compare *compare, struct buf *out)
+{
+    bool has_repeats = true;
+
+    if (buf_printf(out,
+                   "not enough data: %zu and %zu cases have completed, and at least %d "
+                   "each are needed",
+                   compare->n_base, compare->n_head, COMPARE_CASES_MIN))
+        return -1;
+    if (compare->n_bands == 0)
+        return 0;
+    return buf_append_str(out, "; in these head ") ||
+                   put_all(compare, VERDICT_NOT_ENOUGH_DATA, put_seen, &has_repeats, out)
+               ? -1
+               : 0;
+}
+
 static int put_nothing(const struct compare *compare, struct buf *out)
 {
     if (compare->n_base == 0 || compare->n_head == 0 || compare->n_bands > 0)
-        return buf_printf(out,
-                          "not enough data: %zu and %zu cases have completed, and at "
-                          "least %d each are needed",
-                          compare->n_base, compare->n_head, COMPARE_CASES_MIN);
+        return put_few(compare, out);
     return buf_append_str(out, "not enough data: there is no size or metric that all "
                                "cases of both sides have");
 }

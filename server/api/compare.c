@@ -6,6 +6,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/analysis/compare_json.h"
+#include "server/api/baseline_find.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
@@ -14,6 +15,8 @@
 
 #define ASKS_MAX 64 /* runs and cases, of both sides */
 #define COMPARISONS_MAX 4
+#define BASELINE "baseline" /* in the place of a run; no run's id is so short */
+#define LAST_MAX 32
 #define TEXT_MAX ((size_t)64 << 20)
 
 enum form { FORM_JSON, FORM_CSV, FORM_MARKDOWN, FORM_TEXT };
@@ -54,6 +57,7 @@ struct side {
     struct ask asks[ASKS_MAX];
     size_t n;
     json_t *env;
+    bool is_baseline; /* whichever the other side is like */
 };
 
 struct comparison {
@@ -64,6 +68,7 @@ struct comparison {
     struct part parts[2 * ASKS_MAX];
     size_t n_parts, at; /* the one that is read */
     struct side base, head;
+    struct store_base_query like; /* for a baseline */
     struct buf out;
     char answer[32];
     struct error err; /* of the work */
@@ -268,13 +273,7 @@ static void read_next(struct comparison *comparison)
         store_read_run(api->store, part->id, on_run, comparison);
 }
 
-/* ---- What is asked for ---- */
-
-struct reading {
-    struct comparison *comparison;
-    struct side *side;
-    struct error err;
-};
+/* ---- A baseline ---- */
 
 static size_t part_of(struct comparison *comparison, const char *id, size_t len)
 {
@@ -288,6 +287,53 @@ static size_t part_of(struct comparison *comparison, const char *id, size_t len)
     return comparison->n_parts++;
 }
 
+static void take_baseline(struct comparison *comparison, const json_t *runs)
+{
+    struct side *base = &comparison->base;
+    json_t *id;
+    size_t i;
+
+    json_array_foreach (runs, i, id) {
+        const char *text = json_string_value(id);
+
+        if (text && base->n < ASKS_MAX)
+            base->asks[base->n++] =
+                (struct ask){part_of(comparison, text, strlen(text)), -1};
+    }
+}
+
+static void on_baseline(void *arg, const struct error *err, json_t *found)
+{
+    struct comparison *comparison = arg;
+    const char *run = comparison->like.run;
+    struct error none;
+
+    if (!err)
+        take_baseline(comparison, json_object_get(found, "runs"));
+    json_decref(found);
+    if (!err && comparison->base.n == 0) {
+        error_set(&none, ERROR_NOT_FOUND,
+                  comparison->like.last
+                      ? "no completed run before run %s is like it"
+                      : "run %s is like no baseline: accept one with POST "
+                        "/api/v1/baselines, or compare with the runs before it by last=N",
+                  run);
+        err = &none;
+    }
+    if (err)
+        finish(comparison, err);
+    else
+        read_next(comparison);
+}
+
+/* ---- What is asked for ---- */
+
+struct reading {
+    struct comparison *comparison;
+    struct side *side;
+    struct error err;
+};
+
 /* RUN or RUN:CASE. */
 static void take_ask(void *arg, const char *value)
 {
@@ -298,6 +344,10 @@ static void take_ask(void *arg, const char *value)
 
     if (reading->err.code)
         return;
+    if (strcmp(value, BASELINE) == 0 && side == &reading->comparison->base) {
+        side->is_baseline = true;
+        return;
+    }
     if (len == 0 || len > ID_RUN_LENGTH ||
         (value[len] &&
          params_parse_integer(value + len + 1, 0, INT32_MAX - 1, &case_no))) {
@@ -347,6 +397,20 @@ static int read_side(struct comparison *comparison, const struct http_request *r
     return reading.err.code ? -1 : 0;
 }
 
+/* What head is like is looked for later; by default with the same variables. */
+static int read_baseline(struct comparison *comparison, struct error *err)
+{
+    struct side *base = &comparison->base, *head = &comparison->head;
+
+    if (base->n > 0 || head->n == 0)
+        return error_set(err, ERROR_INVALID,
+                         "base=baseline stands alone, and needs head: a run's id");
+    if (json_object_size(base->env) == 0)
+        json_object_update(base->env, head->env);
+    comparison->like.run = comparison->parts[head->asks[0].part].id;
+    return 0;
+}
+
 static int read_sides(struct comparison *comparison, const struct http_request *request,
                       struct error *err)
 {
@@ -359,9 +423,12 @@ static int read_sides(struct comparison *comparison, const struct http_request *
     if (read_side(comparison, request, base, err) ||
         read_side(comparison, request, head, err))
         return -1;
+    if (base->is_baseline)
+        return read_baseline(comparison, err);
     if (base->n == 0)
-        return error_set(err, ERROR_INVALID,
-                         "the parameter base is needed: a run's id, or RUN:CASE");
+        return error_set(
+            err, ERROR_INVALID,
+            "the parameter base is needed: a run's id, RUN:CASE or baseline");
     /* Two combinations of one run: it need not be said twice. */
     if (head->n == 0) {
         memcpy(head->asks, base->asks, sizeof(head->asks));
@@ -383,14 +450,27 @@ static struct comparison *comparison_create(struct api *api, int form)
     return comparison;
 }
 
+/* `last` and `like`, for a baseline. */
+static bool read_like(struct http_request *request, struct store_base_query *like)
+{
+    int64_t last = 0;
+
+    if (!params_integer(request, "last", 0, LAST_MAX, &last) ||
+        !params_likeness(request, &like->likeness))
+        return false;
+    like->last = (int)last;
+    return true;
+}
+
 void api_compare(struct http_request *request, void *arg)
 {
+    struct store_base_query like = {0};
     struct api *api = arg;
     struct comparison *comparison;
     struct error err;
     int form;
 
-    if (!params_format(request, formats, &form))
+    if (!params_format(request, formats, &form) || !read_like(request, &like))
         return;
     if (api->comparisons >= COMPARISONS_MAX) {
         http_reply_header(request, "Retry-After", "1");
@@ -404,6 +484,7 @@ void api_compare(struct http_request *request, void *arg)
         http_reply_problem(request, 503, NULL, "out of memory");
         return;
     }
+    comparison->like = like;
     if (read_sides(comparison, request, &err)) {
         http_reply_problem(request, 422, NULL, "%s", err.text);
         comparison_free(comparison);
@@ -415,5 +496,8 @@ void api_compare(struct http_request *request, void *arg)
         return;
     }
     api->comparisons++;
-    read_next(comparison);
+    if (comparison->base.is_baseline)
+        baseline_find(api, &comparison->like, on_baseline, comparison);
+    else
+        read_next(comparison);
 }

@@ -87,6 +87,28 @@ test('few cases are no verdict, and wrong questions are told what is there', lim
   assertProblem(await ask(`base=${id}&head_env==x`), 422, /NAME=VALUE/);
 });
 
+test('a run is compared with the baseline that it is like', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const spec = sim({ sizes: [8, '16M'] });
+  const first = await finished(server, spec);
+  const other = await finished(server, sim({ sizes: [8, '16M'], collectives: ['broadcast'] }));
+  const second = await finished(server, spec);
+  const ask = (query) => server.request('GET', `/api/v1/compare?base=baseline&${query}`);
+  assertProblem(await ask(`head=${second}`), 404, /is like no baseline: accept one with POST/);
+  assertProblem(await ask(`head=${other}&last=3`), 404, /no completed run before run \w+ is like it/);
+  assertProblem(await ask('head=nobody'), 404, /nobody/);
+  assertProblem(await ask(''), 422, /needs head/);
+  const last = (await ask(`head=${second}&last=3`)).json;
+  assert.deepEqual(last.base.runs.map((run) => run.id), [first]);
+  for (const run of [first, other]) {
+    const body = JSON.stringify({ run, by: 'ann', why: 'as delivered' });
+    assert.equal((await server.request('POST', '/api/v1/baselines', { body })).status, 201);
+  }
+  const { base, head, verdict } = (await ask(`head=${second}`)).json;
+  assert.deepEqual([base.runs[0].id, head.runs[0].id], [first, second]);
+  assert.equal(verdict.answer, 'same', verdict.sentence);
+});
+
 test('cases that failed are left out, and it is said', limit, async (t) => {
   const { server } = await startCluster(t, 1, faulty);
   const good = await finished(server, sim({ sizes: [8] }));

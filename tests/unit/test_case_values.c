@@ -16,9 +16,8 @@ struct given {
 
 /* Keys 0 and 1 are of rows, 2 and 3 of figures, the last over sizes. */
 static const char *const key_texts[] = {
-    "{\"series\":0,\"collective\":\"all_reduce\",\"dtype\":\"float32\"}",
-    "{\"series\":1,\"collective\":\"broadcast\",\"dtype\":\"float32\",\"simulated\":"
-    "true}",
+    "{\"series\":0,\"collective\":\"all_reduce\"}",
+    "{\"series\":1,\"collective\":\"broadcast\",\"simulated\":true}",
     "{\"metric\":\"loss\",\"x\":\"step\",\"labels\":{}}",
     "{\"metric\":\"rate\",\"x\":\"size\",\"labels\":{}}",
 };
