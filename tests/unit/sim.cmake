@@ -14,6 +14,7 @@ target_compile_definitions(test_sim_worker
     PRIVATE WORKER_SIM="$<TARGET_FILE:ringbench-worker-sim>")
 add_dependencies(test_sim_worker ringbench-worker-sim)
 unit_test(door rb_worker_sim rb_worker_fixture)
+unit_test(join rb_worker rb_worker_fixture)
 target_compile_definitions(test_door PRIVATE
     WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>" WORKER_SIM="$<TARGET_FILE:ringbench-worker-sim>")
 add_dependencies(test_door ringbench-worker-host ringbench-worker-sim)

@@ -1,0 +1,191 @@
+/* test_join.c - ranks find and connect to each other: two of them in this process */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/group/join.h"
+#include "tests/bench/store_stub.h"
+
+#define RANKS 4
+
+struct rank {
+    struct join_config config;
+    struct watch watch;
+    struct join join;
+    int fds[RANKS];
+};
+
+struct fixture {
+    struct store_stub stub;
+    struct store_client *store;
+    struct rank host, guest; /* ranks 0 and 1 */
+};
+
+static const unsigned char token[DOOR_TOKEN_BYTES] = "a token of bytes";
+
+static void begin(struct fixture *f, struct rank *rank, int number, int64_t timeout_ms)
+{
+    rank->config = (struct join_config){
+        .rank = number, .world_size = RANKS, .store = f->store, .timeout_ms = timeout_ms};
+    assert_int_equal(watch_init(&rank->watch, RANKS, NULL, NULL), 0);
+    join_begin(&rank->join, &rank->config, &rank->watch, rank->fds);
+}
+
+static void end(struct rank *rank)
+{
+    join_end(&rank->join);
+    watch_release(&rank->watch);
+    for (int i = 0; i < RANKS; i++)
+        if (rank->fds[i] >= 0)
+            close(rank->fds[i]);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    char port[16];
+
+    assert_non_null(f);
+    assert_int_equal(store_stub_start(&f->stub, NULL, 0), 0);
+    snprintf(port, sizeof(port), "%d", f->stub.port);
+    f->store = store_client_connect("127.0.0.1", port, 10000, NULL, NULL);
+    assert_non_null(f->store);
+    begin(f, &f->host, 0, 20000);
+    begin(f, &f->guest, 1, 20000);
+    assert_int_equal(join_publish(&f->host.join, "key", token, NULL, NULL), 0);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    end(&f->host);
+    end(&f->guest);
+    store_client_destroy(f->store);
+    store_stub_stop(&f->stub);
+    free(f);
+    return 0;
+}
+
+static void connect_guest(struct fixture *f)
+{
+    struct join_place place;
+    json_t *record = join_read(&f->guest.join, "key", 0, &place, NULL);
+
+    assert_non_null(record);
+    json_decref(record);
+    assert_int_equal(join_connect(&f->guest.join, 0, &place, NULL), 0);
+    assert_true(f->guest.fds[0] >= 0);
+}
+
+static void who_reads_a_record_can_connect(void **state)
+{
+    struct fixture *f = *state;
+    char byte = 'x';
+
+    connect_guest(f);
+    f->host.fds[1] = JOIN_AWAITED;
+    assert_int_equal(join_admit(&f->host.join, NULL), 0);
+    assert_true(f->host.fds[1] >= 0);
+    assert_int_equal(write(f->host.fds[1], "!", 1), 1);
+    while (read(f->guest.fds[0], &byte, 1) < 0) {}
+    assert_int_equal(byte, '!');
+}
+
+static void more_may_stand_in_a_record(void **state)
+{
+    struct fixture *f = *state;
+    struct join_place place;
+    char text[8];
+
+    assert_int_equal(join_publish(&f->guest.join, "more", token,
+                                  json_pack("{s:s}", "hostid", "h-1"), NULL),
+                     0);
+    json_t *record = join_read(&f->host.join, "more", 1, &place, NULL);
+    assert_non_null(record);
+    assert_memory_equal(place.token, token, sizeof(token));
+    assert_int_equal(join_copy_text(record, "hostid", text, sizeof(text)), 0);
+    assert_string_equal(text, "h-1");
+    assert_int_equal(join_copy_text(record, "hostid", text, 3), -1);
+    assert_int_equal(join_copy_text(record, "absent", text, sizeof(text)), -1);
+    json_decref(record);
+}
+
+static void a_record_that_makes_no_sense_names_its_rank(void **state)
+{
+    static const char *const records[] = {
+        "{}",
+        "{\"address\":\"\",\"port\":\"1\",\"token\":"
+        "\"00112233445566778899aabbccddeeff\"}",
+        "{\"address\":\"a\",\"port\":\"123456789\",\"token\":"
+        "\"00112233445566778899aabbccddeeff\"}",
+        "{\"address\":\"a\",\"port\":\"1\",\"token\":\"0011\"}",
+    };
+    static const int names[RANKS] = {4, 5, 6, 7};
+    struct fixture *f = *state;
+    struct join_place place;
+    struct error err;
+
+    f->host.watch.names = names;
+    for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+        assert_int_equal(
+            store_client_set(f->store, "bad", records[i], strlen(records[i]), NULL), 0);
+        assert_null(join_read(&f->host.join, "bad", 2, &place, &err));
+        assert_int_equal(err.code, ERROR_PEER);
+        assert_string_equal(err.text, "rank 6: its record in the store is malformed");
+    }
+}
+
+static void who_is_missing_in_the_end_is_named(void **state)
+{
+    struct fixture *f = *state;
+    struct error err;
+
+    f->host.fds[2] = f->host.fds[3] = JOIN_AWAITED;
+    f->host.join.deadline_ns = 0;
+    assert_int_equal(join_admit(&f->host.join, &err), -1);
+    assert_int_equal(err.code, ERROR_TIMEOUT);
+    assert_string_equal(err.text,
+                        "0 of 2 ranks have connected in time; missing rank 2 and 1 more");
+}
+
+static void the_loss_of_a_rank_ends_the_wait_for_others(void **state)
+{
+    struct fixture *f = *state;
+    struct error err;
+
+    connect_guest(f);
+    f->host.fds[1] = JOIN_AWAITED;
+    assert_int_equal(join_admit(&f->host.join, NULL), 0);
+    end(&f->guest);
+    begin(f, &f->guest, 1, 20000);
+    f->host.fds[2] = JOIN_AWAITED;
+    assert_int_equal(join_admit(&f->host.join, &err), -1);
+    assert_int_equal(err.code, ERROR_PEER);
+    assert_string_equal(err.text, "lost rank 1: connection closed");
+    assert_int_equal(f->host.watch.lost, 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(who_reads_a_record_can_connect),
+        T(more_may_stand_in_a_record),
+        T(a_record_that_makes_no_sense_names_its_rank),
+        T(who_is_missing_in_the_end_is_named),
+        T(the_loss_of_a_rank_ends_the_wait_for_others),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
