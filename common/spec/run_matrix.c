@@ -103,6 +103,10 @@ void run_matrix_check_spec(const struct run_spec *spec, struct problems *problem
         if (json_object_get(spec->env, name))
             problems_add(problems, at, "is in env too");
     }
+    if (spec->baseline.given && json_object_size(spec->matrix) > 0)
+        problems_add(problems, "/baseline",
+                     "does not go with a matrix, whose combinations are held against "
+                     "each other");
     if (run_matrix_cases(spec) > RUN_CASES_MAX)
         problems_add(problems, "/matrix",
                      "makes more than %d cases: combinations times repeats",

@@ -157,6 +157,7 @@ static const struct spec_field table[] = {
     {"nccl", "{}", SHAPES, SPEC_OWN(spec_nccl), .members = &spec_nccl_fields},
     {"share", "false", 0, SPEC_BOOLEAN(share)},
     {"fault", NULL, SPEC_CASE | SPEC_HIDDEN, SPEC_JSON(fault, spec_check_object)},
+    {"baseline", NULL, SPEC_MEASUREMENT, SPEC_OWN(spec_baseline), .members = &spec_baseline_fields},
     {"thresholds", "{}", 0, SPEC_JSON(thresholds, threshold_check)},
     {"timeout_s", "600", 0, SPEC_INTEGER(timeout_s, 1, 30 * 86400)},
     {"stall_s", "30", SPEC_CASE, SPEC_INTEGER(stall_s, 3, 86400)},

@@ -56,6 +56,8 @@ struct run_samples {
     double max_s; /* no more than `min` blocks beyond it */
 };
 
+#define RUN_SPEC_LAST_MAX 32
+
 struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
@@ -104,6 +106,11 @@ struct run_spec {
     struct nccl_options nccl;
     bool share;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
+    struct {
+        json_t *given; /* object, or NULL: it is held against nothing */
+        long last;     /* so many runs like it; 0: the accepted baseline */
+        int like;      /* enum store_likeness */
+    } baseline;
     json_t *thresholds; /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
 };

@@ -12,9 +12,9 @@
 
 /* What is compared only where both sides have it, or changes no figure, or is told by the
  * run's document. */
-static const char *const passed_over[] = {"collectives", "sizes",    "dtypes",  "redops",
-                                          "root",        "in_place", "backend", "check",
-                                          "stall_s",     "timeout_s"};
+static const char *const passed_over[] = {"collectives", "sizes",     "dtypes",  "redops",
+                                          "root",        "in_place",  "backend", "check",
+                                          "stall_s",     "timeout_s", "baseline"};
 
 /* What people compare on purpose: that sides differ in it makes them no less alike. */
 static const char *const purposes[] = {"env.", "nccl_lib", "versions."};

@@ -220,6 +220,16 @@ static void add_thresholds(struct tally *tally, const struct gate_run *run)
     }
 }
 
+static void add_baseline(struct tally *tally, const struct gate_run *run)
+{
+    struct gate_check check = {.answer = VERDICT_PASS};
+
+    if (!json_object_get(json_object_get(run->doc, "spec"), "baseline"))
+        return;
+    gate_check_baseline(run, &check);
+    add(tally, "baseline", &check);
+}
+
 static const char *unreal(const json_t *doc)
 {
     if (strcmp(json_get_str(doc, "backend", ""), "sim") == 0)
@@ -261,7 +271,8 @@ static json_t *conclude(const struct tally *tally, const struct gate_run *run)
 
 bool gate_is_asked(const json_t *spec)
 {
-    return json_object_size(json_object_get(spec, "thresholds")) > 0;
+    return json_object_size(json_object_get(spec, "thresholds")) > 0 ||
+           json_object_get(spec, "baseline");
 }
 
 bool gate_needs_results(const json_t *spec, const char *state)
@@ -278,6 +289,7 @@ json_t *gate_judge(const struct gate_run *run)
     check_completed(run, &completed);
     add(&tally, "completed", &completed);
     add_thresholds(&tally, run);
+    add_baseline(&tally, run);
     verdict = conclude(&tally, run);
     json_decref(tally.checks);
     return verdict;

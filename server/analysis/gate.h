@@ -15,6 +15,11 @@ struct gate_run {
     const char *state;             /* of its end */
     const char *reason;            /* or NULL */
     const struct summary *summary; /* by combination, not thinned; NULL: was not read */
+    /* Held against its baseline: as /compare answers it, and the ids of the runs; or
+     * NULL, and why not. */
+    const json_t *compared;
+    json_t *against;
+    const char *not_compared;
 };
 
 /* Whether a spec (effective, JSON) asks for checks, so that the run's end is judged. */

@@ -26,6 +26,9 @@ void gate_check_rows(const struct gate_run *run, const struct threshold *thresho
 void gate_check_metric(const struct gate_run *run, const struct threshold *threshold,
                        struct gate_check *check);
 
+/* How the run does against its baseline. */
+void gate_check_baseline(const struct gate_run *run, struct gate_check *check);
+
 /* Whether the value keeps the bounds; how far it is within them as a share of the nearer
  * bound, below 0 outside. A value that is no number is outside. */
 bool gate_is_within(const struct threshold *threshold, double value);

@@ -7,6 +7,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/analysis/gate.h"
+#include "server/runs/base_check.h"
 
 /* Agents that came for one run leave after it. */
 static void dismiss_nodes(struct active_run *active)
@@ -71,49 +72,73 @@ struct ending {
     enum run_state state;
     char *reason;
     json_t *doc;
-    struct summary_case *cases;
+    struct summary *summary; /* once read, or NULL */
 };
 
 static void ending_free(struct ending *ending)
 {
     json_decref(ending->doc);
-    free(ending->cases);
+    summary_destroy(ending->summary);
     free(ending->reason);
     free(ending);
 }
 
-static json_t *judge(const struct ending *ending, const struct summary *summary)
+/* base: what came of holding it against its baseline; NULL: that was not tried. */
+static json_t *judge(const struct ending *ending, const struct base_answer *base)
 {
     struct gate_run run = {.doc = ending->doc,
                            .state = run_state_name(ending->state),
                            .reason = ending->reason,
-                           .summary = summary};
+                           .summary = ending->summary,
+                           .compared = base ? base->document : NULL,
+                           .against = base ? base->against : NULL,
+                           .not_compared = base ? base->why : NULL};
 
     return gate_judge(&run);
 }
 
-static void finish(struct ending *ending, const struct summary *summary)
+static void finish(void *arg, const struct base_answer *base)
 {
+    struct ending *ending = arg;
     struct active_run *active = ending->active;
     struct scheduler *scheduler = active->scheduler;
 
     /* A server that stops leaves the run as it is: the next one judges it. */
     if (!scheduler->is_closing)
-        tell_end(active, ending->state, ending->reason, judge(ending, summary));
+        tell_end(active, ending->state, ending->reason, judge(ending, base));
     ending_free(ending);
     active_run_unref(active);
     scheduler_release(scheduler);
 }
 
+static void hold_against_base(struct ending *ending)
+{
+    struct scheduler *scheduler = ending->active->scheduler;
+    const struct run_spec *spec = ending->active->run->spec;
+    struct store_base_query query = {.last = (int)spec->baseline.last,
+                                     .likeness =
+                                         (enum store_likeness)spec->baseline.like};
+    /* Shared with no other thread. */
+    json_t *doc = json_deep_copy(ending->doc);
+
+    json_object_set_new(doc, "state", json_string(run_state_name(ending->state)));
+    base_check_start(scheduler->loop, scheduler->config.store, doc, &query, finish,
+                     ending);
+}
+
 static void on_summary(void *arg, const struct error *err, struct summary *summary)
 {
     struct ending *ending = arg;
+    const struct active_run *active = ending->active;
 
     if (err)
-        log_warn("run %s: can't read its results to judge them: %s",
-                 ending->active->run->id, err->text);
-    finish(ending, summary);
-    summary_destroy(summary);
+        log_warn("run %s: can't read its results to judge them: %s", active->run->id,
+                 err->text);
+    ending->summary = summary;
+    if (active->run->spec->baseline.given && !active->scheduler->is_closing)
+        hold_against_base(ending);
+    else
+        finish(ending, NULL);
 }
 
 static void on_durable(void *arg, const struct error *err,
@@ -125,15 +150,17 @@ static void on_durable(void *arg, const struct error *err,
                                   .up_to = INT64_MAX,
                                   .points = SIZE_MAX,
                                   .by = SUMMARY_BY_COMBINATION};
+    struct summary_case *cases = NULL;
 
     (void)events, (void)n_events;
     if (!err && !scheduler->is_closing)
-        ending->cases = summary_cases(ending->doc, &query.n_cases);
-    query.cases = ending->cases;
-    if (ending->cases)
+        cases = summary_cases(ending->doc, &query.n_cases);
+    query.cases = cases;
+    if (cases)
         store_read_summary(scheduler->config.store, &query, on_summary, ending);
     else
         finish(ending, NULL);
+    free(cases);
 }
 
 /* All results are on disk when a write of nothing that is queued behind them is. */

@@ -244,6 +244,47 @@ test('a program’s figures are judged, and what it did not say is no pass', lim
   assert.equal(silent.verdict.answer, 'not_evaluated');
 });
 
+test('a run is held against its baseline, and passes only where that can be told', limit, async (t) => {
+  const { server } = await startCluster(t, 2, { ...faulty, agent: { ...faulty.agent, ranks: 1 } });
+  const spec = { ...sim({ SIM_NOISE: '0.005' }), repeats: 5, baseline: {} };
+  const first = await judged(server, spec);
+  assert.deepEqual(answers(first.checks), { completed: 'pass', baseline: 'not_evaluated' });
+  assert.equal(first.checks.baseline.sentence, 'there is no baseline that it is like');
+  const accepted = await server.request('POST', '/api/v1/baselines',
+    { body: JSON.stringify({ run: first.id, by: 'test', why: 'the first' }) });
+  assert.equal(accepted.status, 201, accepted.text);
+
+  const same = await judged(server, spec);
+  assert.equal(same.verdict.answer, 'pass', same.verdict.sentence);
+  assert.deepEqual(same.checks.baseline.against, [first.id]);
+  assert.equal(same.checks.baseline.comparison.answer, 'same');
+  assert.ok(same.checks.baseline.sentence.startsWith(`against ${first.id}: no difference of 2 %`), same.checks.baseline.sentence);
+
+  const slow = { ...spec, timing: 'isolated' };
+  const isolated = await judged(server, { ...slow, baseline: { last: 3 } });
+  assert.match(isolated.checks.baseline.sentence, /^there is no completed run like it$/);
+  const worse = await judged(server, { ...slow, baseline: { last: 3 }, fault: { kind: 'slow', rank: 1, us: 20000 } });
+  assert.equal(worse.verdict.answer, 'fail', worse.verdict.sentence);
+  assert.deepEqual(worse.checks.baseline.against, [isolated.id]);
+  assert.match(worse.checks.baseline.sentence, /slower/);
+
+  const few = await judged(server, { ...spec, repeats: 2 });
+  assert.equal(few.verdict.answer, 'not_evaluated', few.verdict.sentence);
+  assert.equal(few.checks.baseline.comparison.answer, 'not_enough_data');
+  const died = await judged(server, { ...spec, fault: { kind: 'die', rank: 1, row: 2 } });
+  assert.deepEqual(answers(died.checks), { completed: 'fail', baseline: 'not_evaluated' });
+  assert.match(await server.get('/metrics'), /^ringbench_check\{run_name="",check="baseline",answer="not_evaluated"\} 1$/m);
+
+  for (const [pointer, wrong] of [
+    ['/baseline/last', { baseline: { last: 0 } }], ['/baseline/like', { baseline: { like: 'names' } }],
+    ['/baseline', { baseline: true }], ['/baseline/run', { baseline: { run: first.id } }],
+    ['/baseline', { baseline: {}, matrix: { SIM_ALGO: ['ring', 'tree'] } }],
+  ]) {
+    const refused = assertProblem(await server.post({ ...spec, ...wrong }), 422);
+    assert.deepEqual(refused.errors.map((error) => error.pointer), [pointer], JSON.stringify(wrong));
+  }
+});
+
 test('a server that was killed judges what it had not', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   const { id } = await server.run({

@@ -360,6 +360,58 @@ static void a_run_that_asks_for_nothing_does_not_pass(void **state)
     json_decref(doc);
 }
 
+/* Of each band an answer. */
+static void a_baseline_passes_where_no_band_is_worse_or_unknown(void **state)
+{
+    static const struct {
+        const char *document, *answer, *words;
+    } cases[] = {
+        {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[{\"answer\":\"same\"}"
+         ","
+         "{\"answer\":\"better\"}]}}}",
+         "pass", "against a, b: s"},
+        {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[{\"answer\":"
+         "\"better\"},"
+         "{\"answer\":\"not_enough_data\"}]}}}",
+         "not_evaluated", "s"},
+        {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[{\"answer\":"
+         "\"worse\"},"
+         "{\"answer\":\"not_enough_data\"}]}}}",
+         "fail", "s"},
+        {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[]}}}",
+         "not_evaluated", "s"},
+        {"{\"verdict\":{\"sentence\":\"s\",\"evidence\":{\"bands\":[{\"answer\":\"same\"}"
+         "]}},"
+         "\"sizes_left_out\":3}",
+         "not_evaluated", "3 sizes"},
+        {"null", "not_evaluated", "no such"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *doc = json_loads(plain, 0, NULL), *verdict;
+        json_t *document = json_loads(cases[i].document, JSON_DECODE_ANY, NULL);
+        json_t *against = json_pack("[s, s]", "a", "b");
+        struct gate_run run = {.doc = doc,
+                               .state = "completed",
+                               .compared = json_is_null(document) ? NULL : document,
+                               .against = against,
+                               .not_compared = "no such baseline"};
+
+        json_object_set_new(json_object_get(doc, "spec"), "baseline", json_object());
+        verdict = gate_judge(&run);
+        assert_says(check_of(verdict, 1), cases[i].answer, cases[i].words);
+        json_decref(verdict);
+        run.state = "failed";
+        verdict = gate_judge(&run);
+        assert_says(check_of(verdict, 1), "not_evaluated", "the run failed");
+        json_decref(verdict);
+        json_decref(against);
+        json_decref(document);
+        json_decref(doc);
+    }
+}
+
 static void the_sentence_counts_and_names_the_first(void **state)
 {
     json_t *doc = json_loads(plain, 0, NULL), *verdict;
@@ -392,6 +444,7 @@ int main(void)
         cmocka_unit_test(only_a_completed_run_passes),
         cmocka_unit_test(a_run_that_is_not_whole_does_not_pass),
         cmocka_unit_test(a_run_that_asks_for_nothing_does_not_pass),
+        cmocka_unit_test(a_baseline_passes_where_no_band_is_worse_or_unknown),
         cmocka_unit_test(the_sentence_counts_and_names_the_first),
     };
 

@@ -1,0 +1,41 @@
+/* run_spec_baseline.c - what a run is to be held against */
+#include "common/spec/run_spec_parts.h"
+
+static const char *const likenesses[] = {"nodes", "hardware", NULL};
+
+static const struct spec_field table[] = {
+    {"last", NULL, 0, SPEC_INTEGER(baseline.last, 1, RUN_SPEC_LAST_MAX)},
+    {"like", "\"nodes\"", 0, SPEC_CHOICE(baseline.like, likenesses)},
+};
+
+const struct spec_fields spec_baseline_fields = {table, sizeof(table) / sizeof(table[0]),
+                                                 "an object"};
+
+static void parse_baseline(const struct spec_field *field, json_t *value,
+                           struct run_spec *spec, const char *pointer,
+                           struct problems *problems)
+{
+    spec_members.parse(field, value, spec, pointer, problems);
+    spec->baseline.given = json_incref(value);
+}
+
+static json_t *show_baseline(const struct spec_field *field, const struct run_spec *spec)
+{
+    (void)field;
+    return json_incref(spec->baseline.given);
+}
+
+static bool baseline_is_said(const struct spec_field *field, const struct run_spec *spec)
+{
+    (void)field;
+    return spec->baseline.given != NULL;
+}
+
+static void release_baseline(const struct spec_field *field, struct run_spec *spec)
+{
+    (void)field;
+    json_decref(spec->baseline.given);
+}
+
+const struct spec_kind spec_baseline = {parse_baseline, show_baseline, baseline_is_said,
+                                        release_baseline};

@@ -1,0 +1,226 @@
+/* base_check.c - a run that is over, held against its baseline or the last runs like it.
+ *
+ * The base is found by the run's values (store_trends.h), which are made here already,
+ * since its end, which waits for this, would have them made. */
+#include "server/runs/base_check.h"
+
+#include <stdlib.h>
+
+#include "common/base/json_util.h"
+#include "common/spec/run_spec.h"
+#include "server/analysis/compare_json.h"
+#include "server/analysis/run_values.h"
+
+struct part {
+    json_t *doc;
+    struct case_values *values;
+    struct compare_run run; /* of these two */
+};
+
+struct base_check {
+    uv_loop_t *loop;
+    struct store *store;
+    struct store_base_query query;
+    base_checked *done;
+    void *arg;
+    uv_work_t work;
+    struct part parts[1 + RUN_SPEC_LAST_MAX]; /* the first is the run itself */
+    size_t n, at;
+    struct summary *summary; /* of part `at`, until its values are made */
+    json_t *values;          /* of the run, for the store */
+    json_t *against;         /* ids */
+    json_t *document;
+    struct error err;
+};
+
+static void read_part(struct base_check *check);
+
+static void check_free(struct base_check *check)
+{
+    for (size_t i = 0; i < check->n; i++) {
+        json_decref(check->parts[i].doc);
+        case_values_destroy(check->parts[i].values);
+    }
+    summary_destroy(check->summary);
+    json_decref(check->values);
+    json_decref(check->against);
+    json_decref(check->document);
+    free(check);
+}
+
+static void finish(struct base_check *check, const char *why)
+{
+    const struct base_answer answer = {check->document, check->against, why};
+
+    check->done(check->arg, &answer);
+    check_free(check);
+}
+
+/* ---- The comparison ---- */
+
+static void do_compare(uv_work_t *work)
+{
+    struct base_check *check = work->data;
+    struct compare_side base = {.name = "base"}, head = {.name = "head"};
+    struct compare_ask asks[1 + RUN_SPEC_LAST_MAX];
+
+    for (size_t i = 0; i < check->n; i++)
+        asks[i] = (struct compare_ask){&check->parts[i].run, -1};
+    if (compare_side_choose(&base, asks + 1, check->n - 1, NULL, &check->err) == 0 &&
+        compare_side_choose(&head, asks, 1, NULL, &check->err) == 0) {
+        check->document = compare_json(&base, &head);
+        if (!check->document)
+            error_set(&check->err, ERROR_MEMORY, "out of memory");
+    }
+    compare_side_release(&base);
+    compare_side_release(&head);
+}
+
+static void on_compared(uv_work_t *work, int status)
+{
+    struct base_check *check = work->data;
+
+    finish(check, status < 0 ? "the server stops" : check->err.text);
+}
+
+/* ---- What the run is like ---- */
+
+static void on_run(void *arg, const struct error *err, json_t *doc)
+{
+    struct base_check *check = arg;
+
+    if (err) {
+        finish(check, err->text);
+        return;
+    }
+    check->parts[check->at].doc = doc;
+    check->n = check->at + 1;
+    read_part(check);
+}
+
+static void read_next(struct base_check *check)
+{
+    const json_t *id = json_array_get(check->against, check->at);
+
+    check->at++;
+    if (id && check->at <= RUN_SPEC_LAST_MAX)
+        store_read_run(check->store, json_string_value(id), on_run, check);
+    else
+        uv_queue_work(check->loop, &check->work, do_compare, on_compared);
+}
+
+static void on_base(void *arg, const struct error *err, json_t *base)
+{
+    struct base_check *check = arg;
+
+    if (!err)
+        check->against = json_incref(json_object_get(base, "runs"));
+    json_decref(base);
+    if (err)
+        finish(check, err->text);
+    else if (json_array_size(check->against) > 0)
+        read_next(check);
+    else
+        finish(check, check->query.last ? "there is no completed run like it"
+                                        : "there is no baseline that it is like");
+}
+
+static void on_written(void *arg, const struct error *err,
+                       const struct store_event *events, size_t n_events)
+{
+    struct base_check *check = arg;
+
+    (void)events, (void)n_events;
+    if (err)
+        finish(check, err->text);
+    else
+        store_read_base(check->store, &check->query, on_base, check);
+}
+
+static void write_values(struct base_check *check)
+{
+    struct store_write *write = store_write_create();
+
+    if (write)
+        store_write_values(write, check->query.run, check->values);
+    store_submit(check->store, write, false, on_written, check);
+}
+
+/* ---- The values of a part ---- */
+
+static void make_values(uv_work_t *work)
+{
+    struct base_check *check = work->data;
+    struct part *part = &check->parts[check->at];
+
+    part->values = case_values_create(check->summary);
+    if (part->values && check->at == 0)
+        check->values = run_values_json(part->doc, part->values);
+    if (!part->values || !check->values)
+        error_set(&check->err, ERROR_MEMORY, "out of memory");
+    part->run = (struct compare_run){part->doc, part->values};
+}
+
+static void on_values(uv_work_t *work, int status)
+{
+    struct base_check *check = work->data;
+
+    summary_destroy(check->summary);
+    check->summary = NULL;
+    if (status < 0 || check->err.code)
+        finish(check, status < 0 ? "the server stops" : check->err.text);
+    else if (check->at == 0)
+        write_values(check);
+    else
+        read_next(check);
+}
+
+static void on_summary(void *arg, const struct error *err, struct summary *summary)
+{
+    struct base_check *check = arg;
+
+    if (err) {
+        finish(check, err->text);
+        return;
+    }
+    check->summary = summary;
+    uv_queue_work(check->loop, &check->work, make_values, on_values);
+}
+
+static void read_part(struct base_check *check)
+{
+    const json_t *doc = check->parts[check->at].doc;
+    struct summary_query query = {.run = json_get_str(doc, "id", ""), .up_to = INT64_MAX};
+    struct summary_case *cases = summary_cases(doc, &query.n_cases);
+
+    query.cases = cases;
+    case_values_query(&query);
+    if (cases)
+        store_read_summary(check->store, &query, on_summary, check);
+    else
+        finish(check, "out of memory");
+    free(cases);
+}
+
+void base_check_start(uv_loop_t *loop, struct store *store, json_t *doc,
+                      const struct store_base_query *query, base_checked *done, void *arg)
+{
+    static const struct base_answer out_of_memory = {.why = "out of memory"};
+    struct base_check *check = calloc(1, sizeof(*check));
+
+    if (!check) {
+        json_decref(doc);
+        done(arg, &out_of_memory);
+        return;
+    }
+    check->loop = loop;
+    check->store = store;
+    check->query = *query;
+    check->query.run = json_get_str(doc, "id", "");
+    check->done = done;
+    check->arg = arg;
+    check->work.data = check;
+    check->parts[0].doc = doc;
+    check->n = 1;
+    read_part(check);
+}
