@@ -184,15 +184,3 @@ int http_auth_check(const struct http_auth *auth, const char *authorization,
 {
     return http_auth_check_token(auth, bearer_token(authorization), role);
 }
-
-enum http_role http_auth_role(const struct http_auth *auth, const char *authorization)
-{
-    const char *token = bearer_token(authorization);
-    unsigned roles = token ? token_roles(auth, token) : 0;
-
-    if (roles & BIT(ROLE_OPERATOR))
-        return ROLE_OPERATOR;
-    if (roles & BIT(ROLE_AGENT))
-        return ROLE_AGENT;
-    return roles & BIT(ROLE_VIEWER) ? ROLE_VIEWER : ROLE_NONE;
-}

@@ -27,8 +27,4 @@ int http_auth_check(const struct http_auth *auth, const char *authorization,
 int http_auth_check_token(const struct http_auth *auth, const char *token,
                           enum http_role role);
 
-/* The strongest role of an Authorization header: ROLE_OPERATOR before ROLE_AGENT before
- * ROLE_VIEWER; ROLE_NONE for no or a bad token. */
-enum http_role http_auth_role(const struct http_auth *auth, const char *authorization);
-
 #endif

@@ -212,13 +212,10 @@ static void check_role(struct http_request *request)
     if (!auth || role == ROLE_NONE)
         return;
     token = target_query(&request->target, "access_token");
-    if (!authorization && token && role == ROLE_VIEWER &&
-        is_safe_method(request->method)) {
-        request->by_query_token = true;
+    if (!authorization && token && role == ROLE_VIEWER && is_safe_method(request->method))
         status = http_auth_check_token(auth, token, role);
-    } else {
+    else
         status = http_auth_check(auth, authorization, role);
-    }
     if (status == 401) {
         http_reply_header(request, "WWW-Authenticate", "Bearer realm=\"ringbench\"");
         reply_refuse(

@@ -85,8 +85,6 @@ void http_server_close(struct http_server *server, void (*closed)(void *arg), vo
 
 /* The request. Strings are borrowed and live until the answer is given; headers are NULL
  * once the server closed. Paths, parameters and query values are decoded, valid UTF-8. */
-const char *http_request_method(const struct http_request *request);
-const char *http_request_path(const struct http_request *request);
 const char *http_request_param(const struct http_request *request, const char *name);
 const char *http_request_query(const struct http_request *request, const char *name);
 /* Call `each` for every value of a repeatable query parameter. */
@@ -94,9 +92,6 @@ void http_request_query_each(const struct http_request *request, const char *nam
                              void (*each)(void *arg, const char *value), void *arg);
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
-/* The strongest role of the caller's token (operator before agent before viewer); without
- * tokens ROLE_OPERATOR. */
-enum http_role http_request_role(const struct http_request *request);
 const struct sockaddr *http_request_peer(const struct http_request *request);
 /* Which of `types` (NULL-terminated, "application/json") the Accept header likes best by
  * its q values; the first when there is no header; -1 when none is acceptable. */

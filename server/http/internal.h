@@ -84,8 +84,7 @@ struct http_request {
     bool is_resuming;  /* stands in server->resumes */
     bool is_lost;      /* the client left before the answer */
     bool is_abandoned; /* the server answered for its handler, which will still answer */
-    bool by_query_token;
-    bool is_last; /* the connection closes after the answer */
+    bool is_last;      /* the connection closes after the answer */
     TAILQ_ENTRY(http_request) all, resumes, turns, large;
 };
 

@@ -46,16 +46,6 @@ void request_answered_late(struct http_request *request)
         request_free(request);
 }
 
-const char *http_request_method(const struct http_request *request)
-{
-    return request->method;
-}
-
-const char *http_request_path(const struct http_request *request)
-{
-    return request->target.path;
-}
-
 const char *http_request_param(const struct http_request *request, const char *name)
 {
     return router_param(&request->match, name);
@@ -85,18 +75,6 @@ const char *http_request_body(const struct http_request *request, size_t *len)
 {
     *len = request->body.len;
     return request->body.len ? request->body.data : "";
-}
-
-enum http_role http_request_role(const struct http_request *request)
-{
-    if (!request->server)
-        return ROLE_NONE;
-    if (!request->server->auth)
-        return ROLE_OPERATOR;
-    if (request->by_query_token)
-        return ROLE_VIEWER;
-    return http_auth_role(request->server->auth,
-                          http_request_header(request, "Authorization"));
 }
 
 const struct sockaddr *http_request_peer(const struct http_request *request)

@@ -34,13 +34,10 @@ static void on_inspect(struct http_request *request, void *arg)
 
     (void)arg;
     http_reply_json(request, 200,
-                    json_pack("{s:s, s:s?, s:s?, s:s, s:i, s:i, s:s?}", "method",
-                              http_request_method(request), "id",
+                    json_pack("{s:s?, s:s?, s:i, s:s?}", "id",
                               http_request_param(request, "id"), "q",
-                              http_request_query(request, "q"), "path",
-                              http_request_path(request), "accepts",
-                              http_request_accepts(request, types), "role",
-                              (int)http_request_role(request), "x",
+                              http_request_query(request, "q"), "accepts",
+                              http_request_accepts(request, types), "x",
                               http_request_header(request, "X-Test")));
 }
 

@@ -49,20 +49,19 @@ static void allows_by_role(void **state)
     static const struct {
         const char *header;
         int status[4];
-        enum http_role role;
     } cases[] = {
-        {NULL, {0, 401, 401, 401}, ROLE_NONE},
-        {"", {0, 401, 401, 401}, ROLE_NONE},
-        {"Bearer", {0, 401, 401, 401}, ROLE_NONE},
-        {"Bearer ", {0, 401, 401, 401}, ROLE_NONE},
-        {"Basic " VIEWER, {0, 401, 401, 401}, ROLE_NONE},
-        {"Bearer viewer-token-012345678", {0, 401, 401, 401}, ROLE_NONE},
-        {"Bearer " VIEWER "0", {0, 401, 401, 401}, ROLE_NONE},
-        {"Bearer " VIEWER, {0, 0, 403, 403}, ROLE_VIEWER},
-        {"bearer   " VIEWER, {0, 0, 403, 403}, ROLE_VIEWER},
-        {"Bearer " OPERATOR, {0, 0, 0, 403}, ROLE_OPERATOR},
-        {"Bearer " AGENT, {0, 0, 403, 0}, ROLE_AGENT},
-        {"Bearer " ANY, {0, 0, 0, 0}, ROLE_OPERATOR},
+        {NULL, {0, 401, 401, 401}},
+        {"", {0, 401, 401, 401}},
+        {"Bearer", {0, 401, 401, 401}},
+        {"Bearer ", {0, 401, 401, 401}},
+        {"Basic " VIEWER, {0, 401, 401, 401}},
+        {"Bearer viewer-token-012345678", {0, 401, 401, 401}},
+        {"Bearer " VIEWER "0", {0, 401, 401, 401}},
+        {"Bearer " VIEWER, {0, 0, 403, 403}},
+        {"bearer   " VIEWER, {0, 0, 403, 403}},
+        {"Bearer " OPERATOR, {0, 0, 0, 403}},
+        {"Bearer " AGENT, {0, 0, 403, 0}},
+        {"Bearer " ANY, {0, 0, 0, 0}},
     };
     struct error err = {ERROR_NONE, ""};
     struct http_auth *auth = load("# tokens\n\nviewer " VIEWER "\noperator\t" OPERATOR
@@ -75,7 +74,6 @@ static void allows_by_role(void **state)
         for (int role = ROLE_NONE; role <= ROLE_AGENT; role++)
             assert_int_equal(http_auth_check(auth, cases[i].header, (enum http_role)role),
                              cases[i].status[role]);
-        assert_int_equal(http_auth_role(auth, cases[i].header), cases[i].role);
     }
     assert_int_equal(http_auth_check_token(auth, VIEWER, ROLE_VIEWER), 0);
     assert_int_equal(http_auth_check_token(auth, NULL, ROLE_VIEWER), 401);
