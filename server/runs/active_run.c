@@ -1,10 +1,13 @@
 /* active_run.c - the runs that have not ended: their list, their watchers, and what keeps
  * them and the scheduler alive */
+#include "server/runs/active_run.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/runs/live_case.h"
-#include "server/runs/state.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
 
 struct scheduler_watch {
     struct active_run *active; /* NULL once the run has gone */
@@ -45,7 +48,7 @@ static void tell_watches(struct active_run *active, const struct store_event *ev
     sweep_watches(active);
 }
 
-void publish(struct active_run *active, const struct store_event *event)
+void active_run_publish(struct active_run *active, const struct store_event *event)
 {
     active->head = event->id;
     active->scheduler->counters.events++;
@@ -171,40 +174,4 @@ struct scheduler_watch *scheduler_watch_run(struct scheduler *scheduler, const c
     watch->next = active->watches;
     active->watches = watch;
     return watch;
-}
-
-/* ---- The scheduler's own life ---- */
-
-static void scheduler_free(struct scheduler *scheduler)
-{
-    while (scheduler->n_runs > 0)
-        active_run_free(scheduler->runs[0]);
-    free(scheduler->runs);
-    node_registry_release(&scheduler->nodes);
-    history_destroy(scheduler->history);
-    last_checks_release(&scheduler->checks);
-    free(scheduler->advertise);
-    free(scheduler);
-}
-
-void scheduler_hold(struct scheduler *scheduler)
-{
-    scheduler->pending++;
-}
-
-void scheduler_release(struct scheduler *scheduler)
-{
-    if (--scheduler->pending == 0)
-        scheduler_free(scheduler);
-}
-
-struct clock_time scheduler_now(const struct scheduler *scheduler)
-{
-    return clock_read(scheduler->config.clock);
-}
-
-void scheduler_wake(struct scheduler *scheduler)
-{
-    if (!scheduler->is_closing)
-        uv_idle_start(&scheduler->soon, scheduler->on_soon);
 }

@@ -11,6 +11,12 @@
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "common/result/conditions.h"
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
+#include "server/runs/case_control.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
 
 /* Of the output of a program that failed. */
 #define PROGRAM_LINES 4

@@ -2,7 +2,17 @@
 #ifndef RINGBENCH_SERVER_RUNS_AGENT_EVENTS_H
 #define RINGBENCH_SERVER_RUNS_AGENT_EVENTS_H
 
-#include "server/runs/state.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "server/runs/run.h"
+
+struct active_run;
+struct node;
+struct scheduler;
+struct store_write;
 
 enum action_kind {
     ACTION_NONE,        /* stored as seen, nothing follows (logs, strangers) */

@@ -7,10 +7,15 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/spec_value.h"
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
 #include "server/runs/agent_events.h"
+#include "server/runs/case_control.h"
 #include "server/runs/node_claim.h"
 #include "server/runs/node_log.h"
-#include "server/runs/state.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
 
 /* A batch of event lines on its way to the disk. */
 struct batch {
@@ -352,7 +357,7 @@ static void on_batch_written(void *arg, const struct error *err,
         node->acked = batch->last_seq;
     for (size_t i = 0; i < batch->n_actions; i++)
         if (batch->actions[i].type && next < n_events)
-            publish(batch->actions[i].active, &events[next++]);
+            active_run_publish(batch->actions[i].active, &events[next++]);
     batch->done(batch->arg, NULL, batch->last_seq);
     batch_free(batch);
     scheduler_release(scheduler);

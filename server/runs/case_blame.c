@@ -7,8 +7,10 @@
 
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
 #include "server/runs/blame.h"
-#include "server/runs/state.h"
+#include "server/runs/run.h"
 
 static bool is_failed(const struct run_case *model, int rank)
 {

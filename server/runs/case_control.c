@@ -6,11 +6,15 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/case_blame.h"
 #include "server/runs/case_start.h"
+#include "server/runs/emit.h"
 #include "server/runs/live_case.h"
-#include "server/runs/state.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
 
 /* After the first failure others may report what happened to them; the first to be heard
  * is not always the one to blame. */

@@ -9,9 +9,13 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 #include "server/nodes/neighbours.h"
+#include "server/nodes/node.h"
 #include "server/nodes/node_devices.h"
+#include "server/rendezvous/rendezvous.h"
 #include "server/rendezvous/rendezvous_peer.h"
-#include "server/runs/state.h"
+#include "server/runs/active_run.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
 
 /* Every address a node is known under: NAT or several interfaces make one not enough.
  * Each has loopback ones, which mean this host only if the node is on it. */

@@ -1,4 +1,6 @@
 /* emit.c - the scheduler's own events: applied, written, then shown */
+#include "server/runs/emit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +9,11 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/run_matrix.h"
+#include "server/runs/active_run.h"
 #include "server/runs/blame.h"
-#include "server/runs/state.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
 
 struct emission {
     struct active_run *active;
@@ -25,7 +30,7 @@ static void on_written(void *arg, const struct error *err,
     if (err)
         log_error("run %s: can't store an event: %s", active->run->id, err->text);
     for (size_t i = 0; !err && i < n_events; i++)
-        publish(active, &events[i]);
+        active_run_publish(active, &events[i]);
     if (!err && emission->then && !scheduler->is_closing)
         emission->then(active);
     free(emission);

@@ -8,8 +8,9 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "server/runs/emit.h"
 #include "server/runs/run.h"
-#include "server/runs/state.h"
+#include "server/store/store.h"
 
 #define SERIES_MAX 4096
 #define SIZES_MAX 1024

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
-#include "server/runs/state.h"
+#include "server/rendezvous/rendezvous.h"
+#include "server/runs/active_run.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
 
 struct live_case *live_case_create(struct active_run *active, size_t index)
 {

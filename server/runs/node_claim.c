@@ -4,7 +4,11 @@
 #include <stdio.h>
 
 #include "common/base/log.h"
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
 
 #define VALUE_BYTES ((size_t)64)
 #define COST_MAX ((size_t)256 << 20) /* of all registrations in memory */

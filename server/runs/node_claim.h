@@ -3,7 +3,14 @@
 #ifndef RINGBENCH_SERVER_RUNS_NODE_CLAIM_H
 #define RINGBENCH_SERVER_RUNS_NODE_CLAIM_H
 
-#include "server/runs/state.h"
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "server/nodes/node.h"
+
+struct scheduler;
 
 #define NODE_KEY_MIN 32
 #define NODE_KEY_MAX 128

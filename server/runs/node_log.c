@@ -3,6 +3,10 @@
 
 #include <stdio.h>
 
+#include "server/nodes/node.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
+
 void node_log(struct scheduler *scheduler, const struct node *node, const char *state,
               const char *detail)
 {

@@ -2,7 +2,11 @@
 #ifndef RINGBENCH_SERVER_RUNS_NODE_LOG_H
 #define RINGBENCH_SERVER_RUNS_NODE_LOG_H
 
-#include "server/runs/state.h"
+#include <stdbool.h>
+
+#include "server/nodes/node.h"
+
+struct scheduler;
 
 /* The node's state changed: a word of docs/api.md. detail: why, or NULL. */
 void node_log(struct scheduler *scheduler, const struct node *node, const char *state,

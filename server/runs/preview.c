@@ -6,9 +6,11 @@
 #include "common/spec/run_matrix.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
+#include "server/runs/active_run.h"
 #include "server/runs/history.h"
 #include "server/runs/reserve.h"
-#include "server/runs/state.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
 
 static const char *const outcomes[] = {
     [PLACEMENT_READY] = "ready",

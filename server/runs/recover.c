@@ -4,8 +4,14 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "server/runs/active_run.h"
+#include "server/runs/case_control.h"
+#include "server/runs/emit.h"
+#include "server/runs/history.h"
 #include "server/runs/recall.h"
-#include "server/runs/state.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
 
 #define VERDICTS_LOADED 1000 /* of so many of the latest runs */
 

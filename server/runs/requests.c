@@ -3,10 +3,15 @@
 #include <string.h>
 
 #include "common/base/log.h"
+#include "server/nodes/node.h"
 #include "server/nodes/programs.h"
+#include "server/runs/active_run.h"
+#include "server/runs/case_control.h"
 #include "server/runs/node_claim.h"
+#include "server/runs/run.h"
 #include "server/runs/run_eta.h"
-#include "server/runs/state.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
 
 /* Of a node without its inventory, in memory: as of one with it, what takes time. */
 #define NODE_BRIEF_BYTES 1024
@@ -40,7 +45,7 @@ static void on_submitted(void *arg, const struct error *err,
         return;
     }
     for (size_t i = 0; i < n_events; i++)
-        publish(active, &events[i]);
+        active_run_publish(active, &events[i]);
     submission->done(submission->arg, NULL, active->run->id);
     scheduler_wake(submission->scheduler);
     scheduler_release(submission->scheduler);

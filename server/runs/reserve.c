@@ -1,6 +1,12 @@
 /* reserve.c - nodes that are kept for a run */
 #include "server/runs/reserve.h"
 
+#include "server/nodes/node.h"
+#include "server/nodes/placement.h"
+#include "server/runs/active_run.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
+
 void reserve_chosen(const struct scheduler *scheduler, const struct placement *placement,
                     bool *reserved)
 {

@@ -3,8 +3,12 @@
 #ifndef RINGBENCH_SERVER_RUNS_RESERVE_H
 #define RINGBENCH_SERVER_RUNS_RESERVE_H
 
+#include <stdbool.h>
+
 #include "server/nodes/placement.h"
-#include "server/runs/state.h"
+
+struct active_run;
+struct scheduler;
 
 /* Those that were chosen for a run, or that it waits for. */
 void reserve_chosen(const struct scheduler *scheduler, const struct placement *placement,

@@ -7,7 +7,14 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/analysis/gate.h"
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
 #include "server/runs/base_check.h"
+#include "server/runs/emit.h"
+#include "server/runs/history.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
+#include "server/store/store.h"
 
 /* Agents that came for one run leave after it. */
 static void dismiss_nodes(struct active_run *active)

@@ -2,7 +2,9 @@
 #ifndef RINGBENCH_SERVER_RUNS_RUN_END_H
 #define RINGBENCH_SERVER_RUNS_RUN_END_H
 
-#include "server/runs/state.h"
+#include "server/runs/run.h"
+
+struct active_run;
 
 /* No case of the run is under way and none will be: end it as `state` (a final one), for
  * the reason (may be NULL). Where its spec asks for checks that need its results, its end

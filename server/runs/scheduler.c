@@ -9,13 +9,20 @@
 #include "common/base/log.h"
 #include "common/spec/batch_group.h"
 #include "server/nodes/machine.h"
+#include "server/nodes/node.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
+#include "server/rendezvous/rendezvous.h"
+#include "server/runs/active_run.h"
+#include "server/runs/case_control.h"
+#include "server/runs/emit.h"
+#include "server/runs/history.h"
 #include "server/runs/live_case.h"
 #include "server/runs/node_log.h"
 #include "server/runs/reserve.h"
+#include "server/runs/run.h"
 #include "server/runs/run_end.h"
-#include "server/runs/state.h"
+#include "server/runs/scheduler_state.h"
 
 #define SECOND_NS INT64_C(1000000000)
 

@@ -18,7 +18,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "server/runs/state.h"
+#include "server/runs/scheduler_state.h"
 #include "tests/unit/event_fixture.h"
 
 /* Of what does not wait for time to pass, which only a fault does not come to. */

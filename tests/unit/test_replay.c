@@ -1,5 +1,6 @@
 /* test_replay.c - whatever agents, people and the clock do in whichever order: a run's
  * document is what its log adds up to, to the byte */
+#include "server/runs/run.h"
 #include "tests/unit/scheduler_fixture.h"
 
 #define AGENTS 3

@@ -1,0 +1,47 @@
+/* active_run.h - the runs that have not ended: their list and their watchers */
+#ifndef RINGBENCH_SERVER_RUNS_ACTIVE_RUN_H
+#define RINGBENCH_SERVER_RUNS_ACTIVE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "server/runs/run.h"
+#include "server/store/store_event.h"
+
+struct live_case;
+struct scheduler;
+struct scheduler_watch;
+
+/* A run that has not ended, or whose last events are still on their way to the disk. */
+struct active_run {
+    struct scheduler *scheduler;
+    struct run *run;
+    struct live_case *live; /* the case under way, or NULL */
+    struct scheduler_watch *watches;
+    int64_t head;       /* id of the latest published event */
+    size_t pending;     /* writes and batches that still refer to this struct */
+    int64_t waiting_ns; /* waited for nodes so far, and since when (0: not now) */
+    int64_t waiting_since_ns;
+    int64_t deadline_ns;    /* of the whole run, once started */
+    int64_t nodes_until_ns; /* how long the next case waits for the run's own nodes */
+    bool is_cancelling;
+    bool is_judged; /* its cases have ended; what its checks say is being found out */
+    char *cancel_reason;
+};
+
+/* Takes the run; NULL when memory is out, and then does not. */
+struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
+struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
+void active_run_free(struct active_run *active);
+
+/* Nothing more will happen in it, though its end may not have been told yet. */
+bool active_run_is_over(const struct active_run *active);
+
+/* Drop a reference that `pending` counted. */
+void active_run_unref(struct active_run *active);
+
+/* Show a durable event to the run's watchers. */
+void active_run_publish(struct active_run *active, const struct store_event *event);
+
+#endif
