@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/scheduler_state.h"
 

@@ -13,7 +13,7 @@
 #include "common/result/conditions.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
-#include "server/runs/case_control.h"
+#include "server/runs/live_case.h"
 #include "server/runs/run.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"

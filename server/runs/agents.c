@@ -10,7 +10,7 @@
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/agent_events.h"
-#include "server/runs/case_control.h"
+#include "server/runs/live_case.h"
 #include "server/runs/node_claim.h"
 #include "server/runs/node_log.h"
 #include "server/runs/run.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
 
 /* All give a new reference, or NULL when memory is out. */
 

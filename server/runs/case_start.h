@@ -4,7 +4,7 @@
 #define RINGBENCH_SERVER_RUNS_CASE_START_H
 
 #include "common/base/error.h"
-#include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
 
 /* Open the store of attempt number `attempt`, which lets in only the case's nodes. */
 struct rendezvous_store *case_start_open_store(const struct live_case *live, int attempt,

@@ -1,47 +1,586 @@
-/* live_case.c - the memory of a case under way */
+/* live_case.c - one case under way, from its rendezvous to its end */
 #include "server/runs/live_case.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "server/rendezvous/rendezvous.h"
+#include "common/base/json_util.h"
+#include "server/nodes/node.h"
 #include "server/runs/active_run.h"
+#include "server/runs/blame.h"
+#include "server/runs/case_blame.h"
+#include "server/runs/case_start.h"
+#include "server/runs/emit.h"
+#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/scheduler_state.h"
 
-struct live_case *live_case_create(struct active_run *active, size_t index)
+/* After the first failure others may report what happened to them; the first to be heard
+ * is not always the one to blame. */
+#define GRACE_NS INT64_C(1000000000)
+
+/* A second more to join for so many ranks. */
+#define JOIN_RANKS_PER_S 20
+
+/* The agent kills 5 s after SIGTERM; then the news has to come back. */
+#define STOP_NS INT64_C(12000000000)
+
+/* An agent that is alive takes its stop at once and asks for more. One that has no
+ * request here and has been silent for so long is not, whatever its lease says yet. */
+#define SILENT_NS INT64_C(5000000000)
+
+static int64_t time_ns(const struct live_case *live)
+{
+    return scheduler_now(live->active->scheduler).monotonic_ns;
+}
+
+static struct run_case *model_of(const struct live_case *live)
+{
+    return &live->active->run->cases[live->index];
+}
+
+static int attempt_of(const struct live_case *live)
+{
+    return model_of(live)->attempt;
+}
+
+bool live_case_is(const struct live_case *live, int case_no, int attempt)
+{
+    return (size_t)case_no == live->index && attempt == attempt_of(live);
+}
+
+/* Once registered a node stays where it is. */
+static struct node *node_at(const struct live_case *live, size_t i)
+{
+    struct live_node *at = &live->nodes[i];
+
+    if (!at->node)
+        at->node =
+            node_find(&live->active->scheduler->nodes, live->active->run->nodes[i].name);
+    return at->node;
+}
+
+/* Nodes and the rendezvous are given back; what remains is the model's. */
+static void finish(struct live_case *live, enum case_state state, const char *reason)
+{
+    struct active_run *active = live->active;
+    size_t index = live->index;
+
+    active->live = NULL;
+    if (live->blamed)
+        emit_case_blamed(active, index, attempt_of(live), live->blamed);
+    else
+        emit_case(active, index, attempt_of(live), state, reason, NULL);
+    live_case_free(live);
+    scheduler_wake(active->scheduler);
+}
+
+static void finish_well(struct live_case *live)
+{
+    const struct run_case *model = model_of(live);
+
+    if (model->wrong > 0)
+        live->blamed = case_blame_wrong(live, model);
+    finish(live, model->wrong > 0 ? CASE_FAILED : CASE_COMPLETED,
+           model->wrong > 0 ? "wrong data" : NULL);
+}
+
+/* Many processes take longer to start, and their library to connect them. */
+static long join_s(const struct active_run *active)
+{
+    return active->scheduler->config.join_s + active->run->world_size / JOIN_RANKS_PER_S;
+}
+
+static void on_start_stored(struct active_run *active)
+{
+    struct live_case *live = active->live;
+    struct error err;
+
+    if (!live || live->stage != STAGE_STARTING || active->scheduler->is_closing)
+        return;
+    live->stage = STAGE_JOINING;
+    live->join_until_ns = time_ns(live) + join_s(active) * INT64_C(1000000000);
+    if (case_start_send(live, &err))
+        live_case_stop(live, CASE_FAILED, err.text);
+}
+
+void live_case_start(struct active_run *active, size_t index)
+{
+    struct scheduler *scheduler = active->scheduler;
+    struct run *run = active->run;
+    int attempt = run->cases[index].attempt + 1;
+    struct live_case *live = live_case_create(active, index);
+    struct error err = {.text = "out of memory"};
+
+    if (live)
+        live->store = case_start_open_store(live, attempt, &err);
+    if (!live || !live->store) {
+        live_case_free(live);
+        emit_case(active, index, attempt, CASE_FAILED, err.text, NULL);
+        scheduler_wake(scheduler);
+        return;
+    }
+    for (size_t i = 0; i < run->n_nodes; i++)
+        node_occupy(node_at(live, i), run->id, (int)index, attempt, run->spec->share);
+    active->live = live;
+    scheduler->counters.cases_started++;
+    if (run->state != RUN_RUNNING)
+        emit_state(active, RUN_RENDEZVOUS, NULL);
+    emit_case(active, index, attempt, CASE_RENDEZVOUS, NULL, on_start_stored);
+}
+
+struct live_case *live_case_resume(struct active_run *active, size_t index)
 {
     const struct run *run = active->run;
-    struct live_case *live = calloc(1, sizeof(*live));
+    const struct run_case *model = &run->cases[index];
+    struct live_case *live = live_case_create(active, index);
 
     if (!live)
         return NULL;
-    live->active = active;
-    live->index = index;
-    live->ranks = calloc((size_t)run->world_size, sizeof(*live->ranks));
-    live->nodes = calloc(run->n_nodes, sizeof(*live->nodes));
-    if (!live->ranks || !live->nodes) {
-        live_case_free(live);
-        return NULL;
+    live->stage = STAGE_RUNNING;
+    /* Progress can be heard of again once the agents are back. */
+    live->changed_ns = active->scheduler->recovering_until_ns;
+    active->live = live;
+    for (int i = 0; i < run->world_size && model->ranks; i++) {
+        if (model->ranks[i].state == RANK_FAILED)
+            live->failed_first = live->failed_first < 0 ? i : live->failed_first;
+        live->ranks[i].is_reported = model->ranks[i].state >= RANK_DONE;
+        live->ranks[i].peer = -1;
+        if (model->ranks[i].reason)
+            live->ranks[i].reason = strdup(model->ranks[i].reason);
     }
-    live->failed_first = -1;
-    live->changed_ns = scheduler_now(active->scheduler).monotonic_ns;
+    if (live->failed_first >= 0)
+        live->grace_until_ns = time_ns(live) + GRACE_NS;
     return live;
 }
 
-void live_case_free(struct live_case *live)
+static bool all_gone(const struct live_case *live)
 {
-    if (!live)
-        return;
-    if (live->store)
-        rendezvous_store_close(live->store);
-    for (int i = 0; live->ranks && i < live->active->run->world_size; i++) {
-        free(live->ranks[i].reason);
-        free(live->ranks[i].stack);
+    for (size_t i = 0; i < live->active->run->n_nodes; i++)
+        if (!live->nodes[i].is_gone)
+            return false;
+    return true;
+}
+
+static bool all_in_state(const struct live_case *live, enum rank_state least)
+{
+    const struct run_case *model = model_of(live);
+
+    for (int i = 0; model->ranks && i < live->active->run->world_size; i++)
+        if (model->ranks[i].state < least)
+            return false;
+    return true;
+}
+
+static bool any_failed(const struct live_case *live)
+{
+    return live->failed_first >= 0 || live->lost;
+}
+
+/* Ask every node that still has workers to stop them. */
+static void send_stops(struct live_case *live)
+{
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        struct node *node = node_at(live, i);
+
+        if (live->nodes[i].is_gone || !node || node->state != NODE_ALIVE)
+            continue;
+        node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:o, s:b}", "type", "stop",
+                                     "run", live->active->run->id, "case",
+                                     (int)live->index, "attempt", attempt_of(live),
+                                     "reason", json_clean_string(live->end_reason),
+                                     "stacks", live->wants_stacks));
     }
-    free(live->ranks);
-    free(live->nodes);
-    free(live->end_reason);
-    json_decref(live->lost);
-    json_decref(live->blamed);
-    free(live);
+}
+
+void live_case_stop(struct live_case *live, enum case_state state, const char *reason)
+{
+    enum live_stage before = live->stage;
+
+    if (before == STAGE_ENDING)
+        return;
+    live->stage = STAGE_ENDING;
+    live->end_state = state;
+    live->end_reason = strdup(reason);
+    live->end_until_ns = time_ns(live) + STOP_NS;
+    if (before == STAGE_STARTING) {
+        /* Nothing was sent, so nothing will be heard. */
+        for (size_t i = 0; i < live->active->run->n_nodes; i++)
+            live_case_gone(live, live->active->run->nodes[i].name, NULL);
+        return;
+    }
+    emit_message(live->active, state == CASE_CANCELLED ? "info" : "error",
+                 "stopping case %zu: %s", live->index, reason);
+    send_stops(live);
+    scheduler_wake(live->active->scheduler);
+}
+
+/* Stop it for what somebody (stolen) is to blame for. */
+static void stop_blaming(struct live_case *live, json_t *blame)
+{
+    char reason[BLAME_SENTENCE_SIZE];
+
+    blame_sentence(blame, reason, sizeof(reason));
+    if (live->stage == STAGE_ENDING)
+        json_decref(blame);
+    else
+        live->blamed = blame;
+    live_case_stop(live, CASE_FAILED, reason);
+}
+
+static void note_failure(struct live_case *live)
+{
+    if (live->stage == STAGE_ENDING || live->grace_until_ns)
+        return;
+    live->grace_until_ns = time_ns(live) + GRACE_NS;
+    scheduler_wake(live->active->scheduler);
+}
+
+static void enter_running(struct live_case *live)
+{
+    live->stage = STAGE_RUNNING;
+    live->changed_ns = time_ns(live);
+    emit_case(live->active, live->index, attempt_of(live), CASE_RUNNING, NULL, NULL);
+    if (live->active->run->state != RUN_RUNNING)
+        emit_state(live->active, RUN_RUNNING, NULL);
+}
+
+void live_case_rank(struct live_case *live, const struct rank_report *report)
+{
+    struct live_rank *rank = &live->ranks[report->rank];
+
+    live->changed_ns = time_ns(live);
+    if (report->state == RANK_FAILED) {
+        if (live->failed_first < 0)
+            live->failed_first = report->rank;
+        rank->peer = report->peer;
+        free(rank->reason);
+        rank->reason = report->reason ? strdup(report->reason) : NULL;
+        note_failure(live);
+    } else if (live->stage == STAGE_JOINING && all_in_state(live, RANK_CONNECTED)) {
+        enter_running(live);
+    }
+    scheduler_wake(live->active->scheduler);
+}
+
+/* The server's own word on a rank whose worker said nothing. */
+static void fail_rank(struct live_case *live, int rank, const char *reason)
+{
+    struct rank_report report = {
+        .rank = rank, .state = RANK_FAILED, .reason = reason, .peer = -1};
+    const struct run_case *model = model_of(live);
+
+    if (model->ranks && model->ranks[rank].state >= RANK_DONE)
+        return;
+    emit(live->active, "rank",
+         json_pack("{s:i, s:i, s:i, s:s, s:s, s:o}", "case", (int)live->index, "attempt",
+                   attempt_of(live), "rank", rank, "node",
+                   run_rank_node(live->active->run, rank)->name, "state", "failed",
+                   "reason", json_clean_string(reason)),
+         NULL);
+    live_case_rank(live, &report);
+}
+
+void live_case_exited_well(struct live_case *live, int rank)
+{
+    fail_rank(live, rank, "worker exited 0 without finishing");
+}
+
+/* The ranks of a node that ended without a word. */
+static void fail_silent_ranks(struct live_case *live, const struct run_node *node,
+                              const char *why)
+{
+    for (int i = node->first_rank; i < node->first_rank + node->ranks; i++)
+        if (live->stage != STAGE_ENDING)
+            fail_rank(live, i, why ? why : "its worker ended without a word");
+}
+
+void live_case_gone(struct live_case *live, const char *name, const char *why)
+{
+    const struct run *run = live->active->run;
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        struct node *node;
+
+        if (strcmp(run->nodes[i].name, name) != 0 || live->nodes[i].is_gone)
+            continue;
+        live->nodes[i].is_gone = true;
+        node = node_at(live, i);
+        if (node)
+            node_vacate(node, run->id, (int)live->index, attempt_of(live));
+        if (!live->nodes[i].is_lost)
+            fail_silent_ranks(live, &run->nodes[i], why);
+    }
+    scheduler_wake(live->active->scheduler);
+}
+
+void live_case_refused(struct live_case *live, const char *node, const char *reason)
+{
+    json_t *blame = blame_create(BLAME_NODE_REFUSED);
+
+    blame_add(blame, -1, node, reason);
+    stop_blaming(live, blame);
+}
+
+void live_case_stack(struct live_case *live, int rank, const char *stack)
+{
+    free(live->ranks[rank].stack);
+    live->ranks[rank].stack = strdup(stack);
+}
+
+void live_case_result(struct live_case *live)
+{
+    live->changed_ns = time_ns(live);
+}
+
+void live_case_progress(struct live_case *live, int rank, const json_t *event)
+{
+    struct live_rank *r;
+    int64_t op = json_get_int(event, "op", 0), done = json_get_int(event, "done", 0);
+
+    if (rank < 0 || rank >= live->active->run->world_size)
+        return;
+    r = &live->ranks[rank];
+    if (op != r->op || done != r->done)
+        live->changed_ns = time_ns(live);
+    r->op = op;
+    r->done = done;
+    r->size = json_get_int(event, "size", 0);
+    snprintf(r->phase, sizeof(r->phase), "%s", json_get_str(event, "phase", ""));
+}
+
+bool live_case_reported(const struct live_case *live, int rank)
+{
+    return rank >= 0 && rank < live->active->run->world_size &&
+           live->ranks[rank].is_reported;
+}
+
+void live_case_note_reported(struct live_case *live, int rank)
+{
+    if (rank >= 0 && rank < live->active->run->world_size)
+        live->ranks[rank].is_reported = true;
+}
+
+void live_case_reconcile(struct live_case *live, struct node *node, bool still_there,
+                         bool is_new)
+{
+    const struct run *run = live->active->run;
+
+    for (size_t i = 0; i < run->n_nodes; i++) {
+        if (strcmp(run->nodes[i].name, node->name) != 0)
+            continue;
+        live->nodes[i].is_back = true;
+        if (still_there)
+            node_occupy(node, run->id, (int)live->index, attempt_of(live),
+                        run->spec->share);
+    }
+    if (!still_there)
+        live_case_gone(live, node->name, is_new ? "its agent was started anew" : NULL);
+    else if (live->stage == STAGE_ENDING)
+        send_stops(live);
+}
+
+/* The node's ranks went with its agent. What their peers saw was the consequence. */
+static void note_lost(struct live_case *live, size_t i, const char *how)
+{
+    const struct run_node *node = &live->active->run->nodes[i];
+
+    live->is_blamed_lost = live->is_blamed_lost || case_blame_is_explained(live, i);
+    live->nodes[i].is_lost = true;
+    if (!live->lost)
+        live->lost = blame_create(BLAME_NODE_LOST);
+    blame_add(live->lost, -1, node->name, how);
+    for (int k = node->first_rank; k < node->first_rank + node->ranks; k++)
+        fail_rank(live, k, how);
+    if (live->stage == STAGE_ENDING && live->end_state == CASE_FAILED &&
+        live->is_blamed_lost) {
+        json_decref(live->blamed);
+        live->blamed = json_deep_copy(live->lost);
+    }
+}
+
+static void lose_node(struct live_case *live, size_t i, const char *how)
+{
+    if (live->nodes[i].is_gone)
+        return;
+    note_lost(live, i, how);
+    live_case_gone(live, live->active->run->nodes[i].name, NULL);
+    note_failure(live);
+}
+
+/* How the node went, or is going. */
+static void describe_absence(const struct node *node, int64_t now_ns, char *how,
+                             size_t size)
+{
+    if (node->leaving)
+        snprintf(how, size, "agent left: %s", node->leaving);
+    else if (node->state == NODE_LEFT)
+        snprintf(how, size, "agent left");
+    else
+        snprintf(how, size, "agent lost (silent for %.0f s)",
+                 (double)(now_ns - node->last_seen_ns) / 1e9);
+}
+
+void live_case_leaving(struct live_case *live, const struct node *node)
+{
+    const struct run_node *place = run_find_node(live->active->run, node->name);
+    const struct run_case *model = model_of(live);
+    bool is_done = model->ranks != NULL;
+    char how[NODE_LEAVING_MAX + 64];
+    json_t *blame;
+
+    for (int i = 0; place && is_done && i < place->ranks; i++)
+        is_done = model->ranks[place->first_rank + i].state == RANK_DONE;
+    if (!place || is_done)
+        return;
+    describe_absence(node, 0, how, sizeof(how));
+    blame = blame_create(BLAME_NODE_LEAVING);
+    blame_add(blame, -1, node->name, how);
+    stop_blaming(live, blame);
+}
+
+/* It is gone from here on: how, can still be said. */
+void live_case_forget(struct live_case *live, const struct node *node)
+{
+    char how[NODE_LEAVING_MAX + 64];
+
+    describe_absence(node, time_ns(live), how, sizeof(how));
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        if (node_at(live, i) != node)
+            continue;
+        lose_node(live, i, how);
+        live->nodes[i].node = NULL;
+    }
+}
+
+static void check_nodes(struct live_case *live, int64_t now_ns)
+{
+    struct scheduler *scheduler = live->active->scheduler;
+    char how[NODE_LEAVING_MAX + 64];
+
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        const struct node *node = node_at(live, i);
+
+        if (live->nodes[i].is_gone)
+            continue;
+        if (!node && now_ns > scheduler->recovering_until_ns) {
+            lose_node(live, i, "agent did not come back after the server's restart");
+        } else if (node && node->state != NODE_ALIVE) {
+            describe_absence(node, now_ns, how, sizeof(how));
+            lose_node(live, i, how);
+        }
+    }
+}
+
+static bool is_silent(const struct live_case *live, size_t i, int64_t now_ns)
+{
+    const struct node *node = node_at(live, i);
+
+    return !live->nodes[i].is_gone && node && !node->poll_done &&
+           now_ns - node->last_seen_ns >= SILENT_NS;
+}
+
+static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
+{
+    for (size_t i = 0; i < live->active->run->n_nodes; i++)
+        if (!live->nodes[i].is_gone && !is_silent(live, i, now_ns))
+            return false;
+    return true;
+}
+
+/* What is not gone now is not waited for. It stays occupied until its agent says that it
+ * is clear, or has lost its lease. */
+static void give_up_waiting(struct live_case *live, int64_t now_ns)
+{
+    bool any_alive = false;
+    char how[NODE_LEAVING_MAX + 64];
+
+    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+        any_alive = any_alive || (!live->nodes[i].is_gone && !is_silent(live, i, now_ns));
+        if (!is_silent(live, i, now_ns) || live->nodes[i].is_lost)
+            continue;
+        describe_absence(node_at(live, i), now_ns, how, sizeof(how));
+        note_lost(live, i, how);
+    }
+    if (any_alive)
+        emit_message(live->active, "warn",
+                     "some nodes have not said that their workers ended; they stay "
+                     "occupied until they do");
+}
+
+static void tick_ending(struct live_case *live, int64_t now_ns)
+{
+    char *reason;
+    enum case_state state;
+
+    if (!all_gone(live)) {
+        if (now_ns < live->end_until_ns && !all_gone_or_silent(live, now_ns))
+            return;
+        give_up_waiting(live, now_ns);
+    }
+    if (live->wants_stacks && live->blamed)
+        case_blame_quote(live, live->blamed);
+    reason = live->end_reason;
+    state = live->end_state;
+    live->end_reason = NULL;
+    finish(live, state, reason);
+    free(reason);
+}
+
+static void tick_joining(struct live_case *live, int64_t now_ns)
+{
+    if (now_ns < live->join_until_ns)
+        return;
+    live->wants_stacks = true;
+    stop_blaming(live, case_blame_missing(live, model_of(live), join_s(live->active)));
+}
+
+static void tick_running(struct live_case *live, int64_t now_ns)
+{
+    long stall_s = live->active->run->spec->stall_s;
+
+    if (all_in_state(live, RANK_DONE) && !any_failed(live)) {
+        if (all_gone(live))
+            finish_well(live);
+        else if (now_ns - live->changed_ns > STOP_NS)
+            stop_blaming(live, case_blame_lingering(live));
+        return;
+    }
+    if (now_ns - live->changed_ns < stall_s * INT64_C(1000000000))
+        return;
+    live->wants_stacks = true;
+    stop_blaming(live, case_blame_stall(live, stall_s));
+}
+
+void live_case_excuse(struct live_case *live, int64_t ns)
+{
+    int64_t *deadlines[] = {&live->join_until_ns, &live->grace_until_ns,
+                            &live->end_until_ns, &live->changed_ns};
+
+    for (size_t i = 0; i < sizeof(deadlines) / sizeof(deadlines[0]); i++)
+        if (*deadlines[i])
+            *deadlines[i] += ns;
+}
+
+void live_case_tick(struct live_case *live, int64_t now_ns)
+{
+    check_nodes(live, now_ns);
+    /* A failed case ends once everyone has had the chance to say what happened. */
+    if (live->stage != STAGE_ENDING && any_failed(live) &&
+        (now_ns >= live->grace_until_ns || case_blame_is_clear(live, model_of(live))))
+        stop_blaming(live, case_blame(live, model_of(live)));
+    switch (live->stage) {
+    case STAGE_STARTING:
+        break;
+    case STAGE_JOINING:
+        tick_joining(live, now_ns);
+        break;
+    case STAGE_RUNNING:
+        tick_running(live, now_ns);
+        break;
+    case STAGE_ENDING:
+        tick_ending(live, now_ns);
+        break;
+    }
 }

@@ -1,56 +1,73 @@
-/* live_case.h - the struct behind case_control.h, for the files that make it up */
+/* live_case.h - one case under way: who has joined, who is behind, whom to blame, when
+ * to stop */
 #ifndef RINGBENCH_SERVER_RUNS_LIVE_CASE_H
 #define RINGBENCH_SERVER_RUNS_LIVE_CASE_H
 
-#include "server/rendezvous/rendezvous.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "server/runs/run.h"
 
-enum live_stage {
-    STAGE_STARTING, /* its start is being stored; nothing was sent yet */
-    STAGE_JOINING,
-    STAGE_RUNNING,
-    STAGE_ENDING /* stops were sent; waiting for the nodes to be clear */
+struct active_run;
+struct live_case;
+struct node;
+
+/* Begin case `index` of a placed run on its nodes, which are all alive and free. */
+void live_case_start(struct active_run *active, size_t index);
+
+/* Take up a running case after a restart of the server. */
+struct live_case *live_case_resume(struct active_run *active, size_t index);
+
+/* Its deadlines come so much later. */
+void live_case_excuse(struct live_case *live, int64_t ns);
+
+/* Once a tick: deadlines, stalls, lost nodes, the end of a stop. */
+void live_case_tick(struct live_case *live, int64_t now_ns);
+
+/* Stop it; its end will be `state` with `reason`. */
+void live_case_stop(struct live_case *live, enum case_state state, const char *reason);
+
+/* What agents report, after it is durable and the model knows it. */
+struct rank_report {
+    int rank;
+    enum rank_state state;
+    const char *reason; /* of a failure */
+    int peer;           /* the rank that a failed rank blames, or -1 */
 };
+void live_case_rank(struct live_case *live, const struct rank_report *report);
 
-struct live_rank {
-    int64_t op, done; /* operations begun and finished */
-    int64_t size;     /* of the operation, bytes */
-    char phase[16];
-    bool is_reported; /* its final state is known or on its way to the disk */
-    char *reason;     /* of its failure */
-    int peer;         /* whom it blames, or -1 */
-    char *stack;      /* where it was when its case was stopped, if it was asked */
-};
+/* No worker is left on the node. why: for ranks that ended without a word, or NULL. */
+void live_case_gone(struct live_case *live, const char *node, const char *why);
+void live_case_refused(struct live_case *live, const char *node, const char *reason);
+void live_case_exited_well(struct live_case *live, int rank);
 
-struct live_node {
-    struct node *node; /* NULL: not registered when it was last looked for */
-    bool is_gone;      /* no worker of the case is left there */
-    bool is_lost;
-    bool is_back; /* registered again since a restart of the server */
-};
+/* What a rank was doing when its agent asked. */
+void live_case_stack(struct live_case *live, int rank, const char *stack);
 
-struct live_case {
-    struct active_run *active;
-    size_t index;
-    enum live_stage stage;
-    struct rendezvous_store *store;
-    struct live_rank *ranks;
-    struct live_node *nodes;
-    int64_t join_until_ns, grace_until_ns, end_until_ns;
-    int64_t changed_ns;  /* when any rank last got on */
-    int failed_first;    /* the rank that failed first, or -1 */
-    json_t *lost;        /* the nodes that were lost, as a blame; or NULL */
-    bool is_blamed_lost; /* a lost node explains what the ranks say */
-    bool wants_stacks;
-    enum case_state end_state;
-    char *end_reason; /* or what says `blamed` */
-    json_t *blamed;   /* whom its end names, or NULL */
-};
+/* A result row is in. */
+void live_case_result(struct live_case *live);
 
-/* NULL when memory is out. */
-struct live_case *live_case_create(struct active_run *active, size_t index);
+/* The node's agent is about to leave, workers and all. */
+void live_case_leaving(struct live_case *live, const struct node *node);
 
-/* Closes its store. NULL is fine. */
-void live_case_free(struct live_case *live);
+/* The node is about to be removed. */
+void live_case_forget(struct live_case *live, const struct node *node);
+
+/* A progress line (not stored). */
+void live_case_progress(struct live_case *live, int rank, const json_t *event);
+
+/* A registration that says which cases the agent has: one that is missing is gone.
+ * is_new: of another agent than before. */
+void live_case_reconcile(struct live_case *live, struct node *node, bool still_there,
+                         bool is_new);
+
+bool live_case_is(const struct live_case *live, int case_no, int attempt);
+
+/* Whether a final state of the rank was reported already, and note that one is now: a
+ * worker that said why it failed need not be explained again when it exits. */
+bool live_case_reported(const struct live_case *live, int rank);
+void live_case_note_reported(struct live_case *live, int rank);
 
 #endif

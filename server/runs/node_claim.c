@@ -6,7 +6,7 @@
 #include "common/base/log.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
-#include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 

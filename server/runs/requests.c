@@ -6,7 +6,7 @@
 #include "server/nodes/node.h"
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
-#include "server/runs/case_control.h"
+#include "server/runs/live_case.h"
 #include "server/runs/node_claim.h"
 #include "server/runs/run.h"
 #include "server/runs/run_eta.h"

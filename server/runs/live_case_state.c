@@ -1,0 +1,47 @@
+/* live_case_state.c - the memory of a case under way */
+#include "server/runs/live_case_state.h"
+
+#include <stdlib.h>
+
+#include "server/rendezvous/rendezvous.h"
+#include "server/runs/active_run.h"
+#include "server/runs/run.h"
+#include "server/runs/scheduler_state.h"
+
+struct live_case *live_case_create(struct active_run *active, size_t index)
+{
+    const struct run *run = active->run;
+    struct live_case *live = calloc(1, sizeof(*live));
+
+    if (!live)
+        return NULL;
+    live->active = active;
+    live->index = index;
+    live->ranks = calloc((size_t)run->world_size, sizeof(*live->ranks));
+    live->nodes = calloc(run->n_nodes, sizeof(*live->nodes));
+    if (!live->ranks || !live->nodes) {
+        live_case_free(live);
+        return NULL;
+    }
+    live->failed_first = -1;
+    live->changed_ns = scheduler_now(active->scheduler).monotonic_ns;
+    return live;
+}
+
+void live_case_free(struct live_case *live)
+{
+    if (!live)
+        return;
+    if (live->store)
+        rendezvous_store_close(live->store);
+    for (int i = 0; live->ranks && i < live->active->run->world_size; i++) {
+        free(live->ranks[i].reason);
+        free(live->ranks[i].stack);
+    }
+    free(live->ranks);
+    free(live->nodes);
+    free(live->end_reason);
+    json_decref(live->lost);
+    json_decref(live->blamed);
+    free(live);
+}

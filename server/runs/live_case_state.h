@@ -1,0 +1,56 @@
+/* live_case_state.h - the struct behind live_case.h, for the files that make it up */
+#ifndef RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
+#define RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
+
+#include "server/rendezvous/rendezvous.h"
+#include "server/runs/run.h"
+
+enum live_stage {
+    STAGE_STARTING, /* its start is being stored; nothing was sent yet */
+    STAGE_JOINING,
+    STAGE_RUNNING,
+    STAGE_ENDING /* stops were sent; waiting for the nodes to be clear */
+};
+
+struct live_rank {
+    int64_t op, done; /* operations begun and finished */
+    int64_t size;     /* of the operation, bytes */
+    char phase[16];
+    bool is_reported; /* its final state is known or on its way to the disk */
+    char *reason;     /* of its failure */
+    int peer;         /* whom it blames, or -1 */
+    char *stack;      /* where it was when its case was stopped, if it was asked */
+};
+
+struct live_node {
+    struct node *node; /* NULL: not registered when it was last looked for */
+    bool is_gone;      /* no worker of the case is left there */
+    bool is_lost;
+    bool is_back; /* registered again since a restart of the server */
+};
+
+struct live_case {
+    struct active_run *active;
+    size_t index;
+    enum live_stage stage;
+    struct rendezvous_store *store;
+    struct live_rank *ranks;
+    struct live_node *nodes;
+    int64_t join_until_ns, grace_until_ns, end_until_ns;
+    int64_t changed_ns;  /* when any rank last got on */
+    int failed_first;    /* the rank that failed first, or -1 */
+    json_t *lost;        /* the nodes that were lost, as a blame; or NULL */
+    bool is_blamed_lost; /* a lost node explains what the ranks say */
+    bool wants_stacks;
+    enum case_state end_state;
+    char *end_reason; /* or what says `blamed` */
+    json_t *blamed;   /* whom its end names, or NULL */
+};
+
+/* NULL when memory is out. */
+struct live_case *live_case_create(struct active_run *active, size_t index);
+
+/* Closes its store. NULL is fine. */
+void live_case_free(struct live_case *live);
+
+#endif
