@@ -11,16 +11,10 @@
 #include "server/analysis/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
+#include "server/rendezvous/tcpstore_wire.h"
 #include "server/runs/last_checks.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
-
-static const char *const query_names[19] = {
-    "validate",  "set",       "compare_set", "get",        "add",
-    "check",     "wait",      "getnumkeys",  "delete_key", "append",
-    "multi_get", "multi_set", "cancel_wait", "ping",       "queue_push",
-    "queue_pop", "queue_len", "list_keys",   "barrier",
-};
 
 static void family(struct buf *out, const char *name, const char *type, const char *help)
 {
@@ -189,9 +183,9 @@ static void put_rendezvous(const struct api *api, struct buf *out)
            (double)c.expired_keys);
     family(out, "ringbench_rendezvous_queries_total", "counter",
            "Queries to rendezvous stores, by kind.");
-    for (size_t i = 0; i < sizeof(query_names) / sizeof(query_names[0]); i++)
-        sample(out, "ringbench_rendezvous_queries_total", "query", query_names[i],
-               (double)c.queries[i]);
+    for (int i = 0; i < TCPSTORE_QUERIES; i++)
+        sample(out, "ringbench_rendezvous_queries_total", "query",
+               tcpstore_query_name((enum tcpstore_query)i), (double)c.queries[i]);
     single(out, "ringbench_rendezvous_refused_connections_total", "counter",
            "Connections refused: of an address that may not, or too many.",
            (double)c.refused_connections);

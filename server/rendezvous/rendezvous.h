@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "common/base/error.h"
+#include "server/rendezvous/tcpstore_wire.h"
 
 struct rendezvous;       /* the port range and every open store */
 struct rendezvous_store; /* one TCPStore */
@@ -65,7 +66,7 @@ struct rendezvous_counters {
     struct rendezvous_usage cases, standing; /* now */
     size_t standing_addresses;               /* with connections or keys there */
     uint64_t expired_keys;
-    uint64_t queries[19]; /* by v2 query type, since the start */
+    uint64_t queries[TCPSTORE_QUERIES]; /* since the start */
     uint64_t refused_connections, protocol_errors;
 };
 void rendezvous_counters(const struct rendezvous *rendezvous,

@@ -22,10 +22,38 @@ static const char *const fields_of[TCPSTORE_QUERY_COUNT] = {
     [TCPSTORE_WATCH_KEY] = "k",
 };
 
+static const char *const query_names[TCPSTORE_QUERY_COUNT] = {
+    [TCPSTORE_VALIDATE] = "validate",
+    [TCPSTORE_SET] = "set",
+    [TCPSTORE_COMPARE_SET] = "compare_set",
+    [TCPSTORE_GET] = "get",
+    [TCPSTORE_ADD] = "add",
+    [TCPSTORE_CHECK] = "check",
+    [TCPSTORE_WAIT] = "wait",
+    [TCPSTORE_GETNUMKEYS] = "getnumkeys",
+    [TCPSTORE_DELETE_KEY] = "delete_key",
+    [TCPSTORE_APPEND] = "append",
+    [TCPSTORE_MULTI_GET] = "multi_get",
+    [TCPSTORE_MULTI_SET] = "multi_set",
+    [TCPSTORE_CANCEL_WAIT] = "cancel_wait",
+    [TCPSTORE_PING] = "ping",
+    [TCPSTORE_QUEUE_PUSH] = "queue_push",
+    [TCPSTORE_QUEUE_POP] = "queue_pop",
+    [TCPSTORE_QUEUE_LEN] = "queue_len",
+    [TCPSTORE_LIST_KEYS] = "list_keys",
+    [TCPSTORE_BARRIER] = "barrier",
+    [TCPSTORE_WATCH_KEY] = "watch_key",
+};
+
 static const enum tcpstore_query v1_queries[] = {
     TCPSTORE_SET,        TCPSTORE_COMPARE_SET, TCPSTORE_GET,
     TCPSTORE_ADD,        TCPSTORE_CHECK,       TCPSTORE_WAIT,
     TCPSTORE_GETNUMKEYS, TCPSTORE_WATCH_KEY,   TCPSTORE_DELETE_KEY};
+
+const char *tcpstore_query_name(enum tcpstore_query query)
+{
+    return query_names[query];
+}
 
 static uint32_t read_u32(const unsigned char *data)
 {

@@ -41,6 +41,9 @@ enum tcpstore_query {
     TCPSTORE_QUERY_COUNT
 };
 
+/* "compare_set". Static. */
+const char *tcpstore_query_name(enum tcpstore_query query);
+
 struct tcpstore_slice {
     const unsigned char *data;
     size_t len;
