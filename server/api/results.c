@@ -4,12 +4,16 @@
 #include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/rows_page.h"
+#include "server/api/tuner.h"
+
+#define TUNER_FORM (-1)
 
 static const struct params_format formats[] = {
     {"json", "application/json", ROWS_FORM_JSON},
     {"ndjson", "application/x-ndjson", ROWS_FORM_NDJSON},
     {"csv", "text/csv", ROWS_FORM_CSV},
     {"text", "text/plain", ROWS_FORM_TEXT},
+    {"tuner", TUNER_TYPE, TUNER_FORM},
     {NULL, NULL, 0},
 };
 
@@ -21,6 +25,10 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     if (!params_format(request, formats, &form) ||
         !params_flag(request, "samples", &options.wants_samples))
         return;
+    if (form == TUNER_FORM) {
+        tuner_reply(api, request, run);
+        return;
+    }
     options.form = (enum event_form)form;
     if (rows_page_is_asked(request))
         rows_page_reply(api, request, run, &options);

@@ -1,0 +1,323 @@
+/* tuner_csv.c - which algorithm and protocol of NCCL was fastest, for NCCL's tuner */
+#include "server/render/tuner_csv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/base/json_util.h"
+#include "common/base/units.h"
+
+/* The plugin reads 255 bytes of a line, and what is beyond as another one. */
+#define NAME_MAX 80
+#define COMBINATIONS_MAX 256
+/* From so many cases on the slowest one has to beat the default's fastest. */
+#define CASES_TO_TELL 3
+
+struct name {
+    const char *here, *there;
+};
+
+static const struct name collectives[] = {
+    {"all_reduce", "allreduce"},
+    {"all_gather", "allgather"},
+    {"reduce_scatter", "reducescatter"},
+    {"broadcast", "broadcast"},
+    {"reduce", "reduce"},
+    {NULL, NULL},
+};
+
+static const struct name algorithms[] = {
+    {"Tree", "tree"},
+    {"Ring", "ring"},
+    {"CollnetDirect", "collnet_direct"},
+    {"CollnetChain", "collnet_chain"},
+    {"NVLS", "nvls"},
+    {"NVLSTree", "nvls_tree"},
+    {"PAT", "pat"},
+    {NULL, NULL},
+};
+
+static const struct name protocols[] = {
+    {"LL", "ll"},
+    {"LL128", "ll128"},
+    {"Simple", "simple"},
+    {NULL, NULL},
+};
+
+static const char *there(const struct name *names, const char *here)
+{
+    for (; here && names->here; names++)
+        if (strcasecmp(names->here, here) == 0)
+            return names->there;
+    return NULL;
+}
+
+/* A combination: NULL of both is NCCL's own choice; of one, nothing that a line can say.
+ */
+struct choice {
+    const char *algorithm, *protocol;
+    bool is_default;
+};
+
+struct tuner {
+    const json_t *run;
+    const struct summary *summary;
+    struct choice choices[COMBINATIONS_MAX];
+    int n_choices, standard; /* the combination of NCCL's own choice */
+    long channels;
+    struct buf *out;
+};
+
+static int lack_matrix(struct error *err)
+{
+    return error_set(
+        err, ERROR_INVALID,
+        "this needs a run whose matrix is of NCCL_ALGO and NCCL_PROTO alone, with null, "
+        "NCCL's own choice, in both: {\"NCCL_ALGO\": [\"Ring\", \"Tree\", null], "
+        "\"NCCL_PROTO\": [\"LL\", \"LL128\", \"Simple\", null]}");
+}
+
+static int read_choice(struct tuner *tuner, int number, json_t *env, struct error *err)
+{
+    const json_t *algorithm = json_object_get(env, "NCCL_ALGO");
+    const json_t *protocol = json_object_get(env, "NCCL_PROTO");
+    struct choice *choice = &tuner->choices[number];
+
+    if (!algorithm || !protocol || json_object_size(env) != 2)
+        return lack_matrix(err);
+    choice->is_default = json_is_null(algorithm) && json_is_null(protocol);
+    choice->algorithm = there(algorithms, json_string_value(algorithm));
+    choice->protocol = there(protocols, json_string_value(protocol));
+    if (choice->is_default)
+        tuner->standard = number;
+    if (number >= tuner->n_choices)
+        tuner->n_choices = number + 1;
+    return 0;
+}
+
+static int read_choices(struct tuner *tuner, const struct summary_case *cases,
+                        struct error *err)
+{
+    const json_t *described = json_object_get(tuner->run, "cases"), *item;
+    size_t i;
+
+    tuner->standard = -1;
+    json_array_foreach (described, i, item) {
+        if (cases[i].combination >= COMBINATIONS_MAX)
+            return error_set(err, ERROR_LIMIT, "there are more than %d combinations",
+                             COMBINATIONS_MAX);
+        if (read_choice(tuner, cases[i].combination, json_object_get(item, "env"), err))
+            return -1;
+    }
+    return tuner->standard < 0 ? lack_matrix(err) : 0;
+}
+
+/* ---- Which one wins ---- */
+
+static const struct summary_series *series_of(const struct tuner *tuner, int combination,
+                                              int64_t series)
+{
+    for (size_t i = 0; i < tuner->summary->n_series; i++) {
+        const struct summary_series *one = &tuner->summary->series[i];
+
+        if (one->combination == combination &&
+            json_get_int(one->key, "series", -1) == series)
+            return one;
+    }
+    return NULL;
+}
+
+static const struct summary_point *point_of(const struct summary_series *series,
+                                            int64_t size)
+{
+    for (size_t i = 0; series && i < series->n_points; i++)
+        if (series->points[i].size == size && series->points[i].rows > 0 &&
+            series->points[i].wrong <= 0)
+            return &series->points[i];
+    return NULL;
+}
+
+static bool is_faster(const struct summary_point *point,
+                      const struct summary_point *standard)
+{
+    if (point->time_us <= 0.0 || standard->time_us / point->time_us < TUNER_GAIN_MIN)
+        return false;
+    return point->rows < CASES_TO_TELL || standard->rows < CASES_TO_TELL ||
+           point->repeats.time_us[1] < standard->repeats.time_us[0];
+}
+
+/* The combination that is fastest at a size, the default where none is faster. */
+static int winner(const struct tuner *tuner, int64_t series,
+                  const struct summary_point *standard,
+                  const struct summary_point **point)
+{
+    int best = tuner->standard;
+
+    *point = standard;
+    for (int i = 0; i < tuner->n_choices; i++) {
+        const struct choice *choice = &tuner->choices[i];
+        const struct summary_point *other;
+
+        if (!choice->algorithm || !choice->protocol)
+            continue;
+        other = point_of(series_of(tuner, i, series), standard->size);
+        if (other && is_faster(other, standard) && other->time_us < (*point)->time_us) {
+            best = i;
+            *point = other;
+        }
+    }
+    return best;
+}
+
+/* ---- The lines ---- */
+
+/* Between two sizes that were measured, in the middle as they stand on an axis. */
+static int64_t border(int64_t a, int64_t b)
+{
+    return (int64_t)sqrt((double)a * (double)b);
+}
+
+static void put_gain(struct tuner *tuner, const char *collective,
+                     const struct summary_point *standard,
+                     const struct summary_point *point)
+{
+    char size[UNITS_TEXT_MAX];
+
+    buf_printf(tuner->out,
+               "# %s %s: %.4g us, %.2f times as fast as the default's %.4g us\n",
+               collective, units_format_size((uint64_t)standard->size, size),
+               point->time_us, standard->time_us / point->time_us, standard->time_us);
+}
+
+static void put_line(struct tuner *tuner, const char *collective, int combination,
+                     int64_t from, int64_t to)
+{
+    const struct choice *choice = &tuner->choices[combination];
+
+    buf_printf(tuner->out, "%s,%lld,%lld,%s,%s,%ld,%zu,%lld\n", collective,
+               (long long)from, (long long)to, choice->algorithm, choice->protocol,
+               tuner->channels, json_array_size(json_object_get(tuner->run, "nodes")),
+               (long long)json_get_int(tuner->run, "world_size", 0));
+}
+
+/* Sizes that follow each other and have the same winner are a line. */
+static void put_series(struct tuner *tuner, const char *collective,
+                       const struct summary_series *series)
+{
+    int64_t from = 0, number = json_get_int(series->key, "series", -1);
+    int before = tuner->standard;
+
+    for (size_t i = 0; i < series->n_points; i++) {
+        const struct summary_point *standard = &series->points[i], *point = standard;
+        int64_t edge = i ? border(series->points[i - 1].size, standard->size) : 0;
+        int best = standard->rows > 0 ? winner(tuner, number, standard, &point)
+                                      : tuner->standard;
+
+        if (best != before) {
+            if (before != tuner->standard)
+                put_line(tuner, collective, before, from, edge);
+            from = i ? edge + 1 : standard->size;
+        }
+        if (best != tuner->standard)
+            put_gain(tuner, collective, standard, point);
+        before = best;
+    }
+    if (before != tuner->standard)
+        put_line(tuner, collective, before, from,
+                 series->points[series->n_points - 1].size);
+}
+
+static void put_head(struct tuner *tuner, const struct summary_series *series)
+{
+    const char *called = json_get_str(tuner->run, "name", "");
+    char name[NAME_MAX];
+    size_t n = 0;
+
+    for (; *called && n + 1 < sizeof(name); called++)
+        if ((unsigned char)*called >= ' ')
+            name[n++] = *called;
+    name[n] = '\0';
+    buf_printf(tuner->out, "# for NCCL's example tuner plugin (NCCL_TUNER_CONFIG_FILE): "
+                           "collective,min_bytes,max_bytes,algorithm,protocol,channels,"
+                           "nNodes,nRanks\n");
+    buf_printf(tuner->out, "# run %s %s: medians of %s, %s, over its cases\n",
+               json_get_str(tuner->run, "id", "?"), name,
+               json_get_str(series->key, "dtype", "?"),
+               json_get_bool(series->key, "in_place", false) ? "in place"
+                                                             : "out of place");
+    buf_append_str(tuner->out,
+                   "# sizes that no line has are left to NCCL: nothing was "
+                   "faster there by 2 % or more, or they were not measured\n");
+    if (tuner->channels < 0)
+        buf_append_str(
+            tuner->out,
+            "# channels -1: up to 2.30.7 the plugin then gives NCCL one channel, "
+            "and where no line fits; let plugin.c begin with *nChannels = 0, "
+            "or ask for ?channels=N\n");
+}
+
+/* The first series of the default that is of a collective: types, reductions and places
+ * besides are nothing that the tuner knows. */
+static const struct summary_series *first_series(const struct tuner *tuner,
+                                                 const char *collective)
+{
+    for (size_t i = 0; i < tuner->summary->n_series; i++) {
+        const struct summary_series *one = &tuner->summary->series[i];
+
+        if (one->combination == tuner->standard && one->n_points > 0 &&
+            strcmp(json_get_str(one->key, "collective", ""), collective) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+static int put_all(struct tuner *tuner, struct error *err)
+{
+    bool has_head = false;
+
+    for (const struct name *name = collectives; name->here; name++) {
+        const struct summary_series *series = first_series(tuner, name->here);
+
+        if (!series)
+            continue;
+        if (!has_head)
+            put_head(tuner, series);
+        has_head = true;
+        put_series(tuner, name->there, series);
+    }
+    return has_head
+               ? 0
+               : error_set(err, ERROR_INVALID,
+                           "the run has measured none of the tuner's collectives with "
+                           "NCCL's own choice");
+}
+
+int tuner_csv(const json_t *run, const struct summary_case *cases,
+              const struct summary *summary, long channels, struct buf *out,
+              struct error *err)
+{
+    const char *backend = json_get_str(run, "backend", "");
+    struct tuner *tuner = calloc(1, sizeof(*tuner));
+    int result = -1;
+
+    if (!tuner)
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    *tuner =
+        (struct tuner){.run = run, .summary = summary, .channels = channels, .out = out};
+    if (strcmp(backend, "nccl") != 0 && strcmp(backend, "sim") != 0)
+        error_set(err, ERROR_INVALID,
+                  "NCCL_ALGO says something to NCCL only, and the "
+                  "run's backend is %.20s",
+                  *backend ? backend : "not known yet");
+    else if (json_array_size(json_object_get(run, "groups")) > 1)
+        error_set(err, ERROR_INVALID,
+                  "several communicators were measured at the same "
+                  "time: the tuner knows one");
+    else if (read_choices(tuner, cases, err) == 0)
+        result = put_all(tuner, err);
+    free(tuner);
+    return result;
+}

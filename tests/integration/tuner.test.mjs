@@ -1,0 +1,36 @@
+// tuner.test.mjs - what a matrix over NCCL's algorithms says, as NCCL's tuner reads it
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { assertProblem, quick, startCluster } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
+
+const limit = { timeout: 60000 * patience };
+const matrix = { NCCL_ALGO: ['Ring', null], NCCL_PROTO: ['LL', null] };
+
+test('winners come as lines that the plugin reads', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const { id } = await server.run({ ...quick, backend: 'sim', collectives: ['all_gather', 'alltoall'], matrix, repeats: 3 });
+  assert.equal((await server.runEnds(id)).state, 'completed');
+  const answer = await server.request('GET', `/api/v1/runs/${id}/results?format=tuner&channels=4`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.match(answer.type, /^text\/x-nccl-tuner;/);
+  const lines = answer.text.trimEnd().split('\n');
+  assert.match(lines[1], new RegExp(`^# run ${id} : medians of float32, out of place`));
+  // Which one wins is chance here, if any does.
+  for (const line of lines) assert.match(line, /^#|^allgather,\d+,\d+,ring,ll,4,2,2$/);
+  for (const line of lines) assert.ok(line.length < 255);
+});
+
+test('runs that say nothing of it are refused', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const ask = async (spec, query = '') => {
+    const { id } = await server.run({ ...quick, ...spec });
+    await server.runEnds(id);
+    return server.request('GET', `/api/v1/runs/${id}/results?format=tuner${query}`);
+  };
+  assertProblem(await ask({ matrix }), 422, /^NCCL_ALGO says something to NCCL only, and the run's backend is host$/);
+  assertProblem(await ask({ backend: 'sim' }), 422, /^this needs a run whose matrix is of NCCL_ALGO and NCCL_PROTO alone/);
+  assertProblem(await ask({ backend: 'sim', matrix, collectives: ['alltoall'] }), 422, /none of the tuner's collectives/);
+  assertProblem(await ask({ backend: 'sim', matrix }, '&channels=65'), 400, /channels/);
+});
