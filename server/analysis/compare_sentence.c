@@ -99,14 +99,25 @@ static int put_states_cure(const struct compare *compare, struct buf *out)
                       compare->n_base);
 }
 
+/* Of an interval that goes beyond the double per cents say little. */
+static int put_width(const struct compare_band *band, double half, struct buf *out)
+{
+    if (band->change.high > 1 && !band->is_linear)
+        return buf_printf(out, "anything from %.2gx to %.2gx", 1 + band->change.low,
+                          1 + band->change.high);
+    return buf_append_str(out, "\xC2\xB1") || put_percent(out, half) ||
+                   buf_append_str(out, " %")
+               ? -1
+               : 0;
+}
+
 static int put_noise(const struct compare_band *band, struct buf *out)
 {
     double half = (band->change.high - band->change.low) / 2;
 
     if (!isfinite(half))
         return buf_append_str(out, "its mean is 0");
-    if (buf_append_str(out, "\xC2\xB1") || put_percent(out, half) ||
-        buf_append_str(out, " %"))
+    if (put_width(band, half, out))
         return -1;
     if (band->repeats_needed >= STATS_REPEATS_MAX)
         return buf_printf(out, ", %d repeats would not resolve %g %%", STATS_REPEATS_MAX,

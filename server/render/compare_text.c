@@ -132,7 +132,7 @@ static int put_side(const json_t *document, const char *name, const char *before
 {
     const json_t *side = json_object_get(document, name);
     json_t *run;
-    size_t i;
+    size_t i, n;
 
     if (buf_printf(out, "%s%s: ", before, name))
         return -1;
@@ -143,8 +143,8 @@ static int put_side(const json_t *document, const char *name, const char *before
             (*called && (buf_append_str(out, " ") || put_clean(called, out))))
             return -1;
     }
-    return buf_printf(out, "%s%zu cases\n", i ? ", " : "",
-                      json_array_size(json_object_get(side, "cases")));
+    n = json_array_size(json_object_get(side, "cases"));
+    return buf_printf(out, "%s%zu case%s\n", i ? ", " : "", n, n == 1 ? "" : "s");
 }
 
 static int put_value(const json_t *value, struct buf *out)

@@ -70,6 +70,16 @@ test('runs that are not alike are compared with a warning in front', limit, asyn
   assert.match(text, /^# warning: not alike in ranks/);
 });
 
+test('a machine with two states is no setting that differs', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const id = await finished(server, sim({ sizes: [8], matrix: { HOST_SIDE: ['a', 'b'] } },
+    { SIM_STATES: '0.5', SIM_STATE_CASES: '1', SIM_SEED: '3' }));
+  const { verdict } = await compare(server, `base=${id}&base_env=HOST_SIDE=a&head_env=HOST_SIDE=b`);
+  assert.equal(verdict.answer, 'not_enough_data', verdict.sentence);
+  assert.equal(verdict.evidence.bands[0].reason, 'two_states');
+  assert.match(verdict.sentence, /two states 3\.0x apart in \w+, which 5 repeats can't tell from settings and 8 might/);
+});
+
 test('few cases are no verdict, and wrong questions are told what is there', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   const id = await finished(server, sim({ sizes: [8], repeats: 4 }));
