@@ -9,7 +9,7 @@ static const struct spec_field table[] = {
     {"min", "8", 0, SPEC_INTEGER(samples.min, 1, BLOCKS_MAX)},
     {"max", "100", 0, SPEC_INTEGER(samples.max, 1, BLOCKS_MAX)},
     {"rel", "0.02", 0, SPEC_REAL(samples.rel, 0.0001, 1)},
-    {"max_s", "0.2", 0, SPEC_REAL(samples.max_s, 0.001, 3600)},
+    {"max_s", "0.1", 0, SPEC_REAL(samples.max_s, 0.001, 3600)},
 };
 
 const struct spec_fields spec_samples_fields = {table, sizeof(table) / sizeof(table[0]),

@@ -60,7 +60,7 @@ static void an_empty_object_asks_for_the_defaults(void **state)
     assert_true(spec->in_place && spec->out_of_place);
     assert_int_equal(spec->iters, 0); /* auto */
     assert_true(spec->block_ms == 2 && spec->samples.rel == 0.02);
-    assert_true(spec->samples.max_s == 0.2);
+    assert_true(spec->samples.max_s == 0.1);
     assert_int_equal(spec->samples.min, 8);
     assert_int_equal(spec->samples.max, 100);
     assert_int_equal(spec->warmup, 5);

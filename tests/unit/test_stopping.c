@@ -46,6 +46,15 @@ static void there_are_few_looks(void **state)
                          table[i].next);
 }
 
+static void time_ends_a_row_between_looks(void **state)
+{
+    (void)state;
+    assert_false(stopping_is_late(&usual, 7, 1));
+    assert_false(stopping_is_late(&usual, 8, 0.19));
+    assert_true(stopping_is_late(&usual, 8, 0.2));
+    assert_true(stopping_is_late(&usual, 33, 0.3));
+}
+
 static void each_look_has_its_share_of_the_error(void **state)
 {
     static const struct run_samples once = {.min = 20, .max = 20, .rel = 0.02};
@@ -136,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_are_few_looks),
+        cmocka_unit_test(time_ends_a_row_between_looks),
         cmocka_unit_test(each_look_has_its_share_of_the_error),
         cmocka_unit_test(too_few_blocks_are_never_enough),
         cmocka_unit_test(narrow_is_half_the_width_over_the_median),

@@ -172,6 +172,11 @@ long blocks_wanted(const struct blocks *blocks)
     return stopping_next(rule, is_narrow, blocks->n, blocks->elapsed_s);
 }
 
+bool blocks_are_late(const struct blocks *blocks)
+{
+    return stopping_is_late(rule_of(blocks), blocks->n, blocks->elapsed_s);
+}
+
 static void fill_quantiles(const struct blocks *blocks, const double *sorted,
                            struct measurement *out)
 {

@@ -35,6 +35,9 @@ int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s,
 /* Time per call of those that were shared last, on average, in the slowest group. */
 double blocks_latest_us(const struct blocks *blocks);
 
+/* No more are to be begun, though there are fewer than wanted. */
+bool blocks_are_late(const struct blocks *blocks);
+
 /* How many blocks there are to be in all before the next look; n: enough, in every group.
  */
 long blocks_wanted(const struct blocks *blocks);

@@ -12,6 +12,8 @@
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
 #define TRIALS_MAX 5
+#define GROWTH_MAX 8     /* of a block at once: it may not stay as fast */
+#define BLOCKS_AT_ONCE 8 /* before ranks tell each other */
 
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
@@ -383,6 +385,8 @@ static void resize_block(struct loop *loop, double call_us)
     double us = call_us * (double)spec->agg_iters * (double)loop->iters;
     double wanted_us = spec->block_ms * 1e3;
 
+    if (us < wanted_us / GROWTH_MAX)
+        us = wanted_us / GROWTH_MAX;
     if (!loop->has_graph && (us < wanted_us / 2 || us > wanted_us * 2))
         loop->iters = iters_for(loop, loop->iters, us);
 }
@@ -406,8 +410,9 @@ static int time_blocks(struct loop *loop, struct blocks *blocks, struct error *e
 
     loop->started_ns = now_ns(loop);
     while ((wanted = blocks_wanted(blocks)) > blocks->n) {
-        while (blocks->n < wanted) {
+        while (blocks->n < wanted && !blocks_are_late(blocks)) {
             long n = blocks->n > 0 ? blocks->n : 1, left = wanted - blocks->n;
+            n = n < BLOCKS_AT_ONCE ? n : BLOCKS_AT_ONCE;
             if (add_blocks(loop, blocks, n < left ? n : left, err))
                 return -1;
             resize_block(loop, blocks_latest_us(blocks));

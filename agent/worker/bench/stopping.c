@@ -51,3 +51,8 @@ long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
            : left < (double)n ? least(n + (long)left, rule->max)
                               : least(2 * n, rule->max);
 }
+
+bool stopping_is_late(const struct run_samples *rule, long n, double elapsed_s)
+{
+    return n >= first_look(rule) && elapsed_s >= rule->max_s;
+}

@@ -37,4 +37,8 @@ struct stopping_look stopping_look(const struct run_samples *rule, const double 
 long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
                    double elapsed_s);
 
+/* Whether time is up after n blocks, before the look that was planned: it is then at
+ * once, and the last. */
+bool stopping_is_late(const struct run_samples *rule, long n, double elapsed_s);
+
 #endif

@@ -142,7 +142,7 @@ export function sampleRun(options = {}) {
     in_place: 'both',
     iters: 'auto',
     block_ms: 2,
-    samples: {min: 8, max: 100, rel: 0.02, max_s: 0.2},
+    samples: {min: 8, max: 100, rel: 0.02, max_s: 0.1},
     warmup: 5,
     agg_iters: 1,
     check: 1,
