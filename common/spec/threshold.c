@@ -16,6 +16,9 @@ static const char *const figures[] = {"time_us", "algbw_gbs", "busbw_gbs", "dip_
                                       "ranks",   "wrong",     "metric",    NULL};
 static const char *const uses[] = {"median", "mean", "min", "max", "last", NULL};
 
+/* As server/analysis/bands.h calls them, which is held against this by its test. */
+static const char *const bands[] = {"latency", "middle", "bandwidth", NULL};
+
 /* Beyond the bits of enum spec_use: of which figures a member can be said. */
 #define OF(figure) (256u << (figure))
 #define OF_ROWS                                                                          \
@@ -33,6 +36,11 @@ const char *threshold_figure_name(enum threshold_figure figure)
 const char *threshold_use_name(enum threshold_use use)
 {
     return uses[use];
+}
+
+const char *const *threshold_bands(void)
+{
+    return bands;
 }
 
 bool threshold_is_of_rows(enum threshold_figure figure)
@@ -130,6 +138,7 @@ static const struct spec_field table[] = {
     {"in_place", NULL, OF_ROWS, .kind = &in_place, AT(in_place)},
     {"size", NULL, OF_ROWS, .kind = &size, AT(size_range)},
     {"sizes", NULL, OF_ROWS, .kind = &spec_members, .members = &range_fields},
+    {"band", NULL, OF_ROWS, .kind = &spec_choice, AT(band), .choices = bands},
     {"metric", NULL, OF(THRESHOLD_METRIC), .kind = &borrowed, AT(metric)},
     {"use", "\"median\"", OF(THRESHOLD_METRIC), .kind = &spec_choice, AT(use), .choices = uses},
 };
@@ -179,8 +188,13 @@ static void check_bounds(const struct threshold *threshold, const char *pointer,
 static void check_sizes(const struct threshold *threshold, const json_t *value,
                         const char *pointer, struct problems *problems)
 {
-    if (json_object_get(value, "size") && json_object_get(value, "sizes"))
-        problems_add(problems, pointer, "has size and sizes: one of them says which");
+    int ways = (json_object_get(value, "size") != NULL) +
+               (json_object_get(value, "sizes") != NULL) +
+               (json_object_get(value, "band") != NULL);
+
+    if (ways > 1)
+        problems_add(problems, pointer,
+                     "has more than one of size, sizes and band: one of them says which");
     else if (threshold->size_range[0] > threshold->size_range[1])
         problems_add(problems, pointer, "sizes: min must not be above max");
 }
@@ -214,6 +228,7 @@ bool threshold_read(const char *name, json_t *value, struct threshold *out,
                               .dtype = -1,
                               .redop = -1,
                               .in_place = -1,
+                              .band = -1,
                               .size_range = {0, UINT64_MAX}};
     check_name(name, pointer, problems);
     if (!json_is_object(value)) {

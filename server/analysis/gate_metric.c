@@ -1,4 +1,5 @@
 /* gate_metric.c - a threshold on what a program or a control series says of itself */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static double value_of(const struct summary_figure *figure, enum threshold_use u
     case THRESHOLD_USE_LAST:
         return figure->last;
     }
-    return NAN;
+    return (double)NAN;
 }
 
 /* The values of a metric: one of each rank and case, and of each set of labels. */
@@ -89,6 +90,7 @@ static void say(const struct values *values, const struct threshold *threshold,
     const struct summary_figure *worst = values->worst;
     char number[32], bounds[GATE_TEXT_MAX], unit[64], where[64] = "", more[64] = "";
 
+    assert(worst);
     snprintf(unit, sizeof(unit), "%s%.40s",
              json_get_str(worst->key, "unit", "")[0] ? " " : "",
              json_get_str(worst->key, "unit", ""));

@@ -9,6 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/spec/run_matrix.h"
+#include "server/analysis/bands.h"
 #include "server/analysis/gate_check.h"
 
 /* The point that is furthest beyond the bounds, or nearest to them. */
@@ -47,6 +48,13 @@ static const char *const names[] = {
 
 /* ---- Which rows ---- */
 
+/* Of what was asked for. */
+static bool is_asked(const struct threshold *threshold, int64_t size)
+{
+    return threshold_has_size(threshold, (uint64_t)size) &&
+           (threshold->band < 0 || band_of(size) == (enum band)threshold->band);
+}
+
 /* A row of an asked size is at most that large, and larger than the next smaller one. */
 static void find_sizes(struct rows *rows)
 {
@@ -54,15 +62,19 @@ static void find_sizes(struct rows *rows)
         json_object_get(json_object_get(rows->run->doc, "spec"), "sizes");
     const struct threshold *threshold = rows->threshold;
 
-    rows->size_max = threshold->size_range[1] > INT64_MAX
-                         ? INT64_MAX
-                         : (int64_t)threshold->size_range[1];
+    rows->size_max = -1;
     for (size_t i = 0; i < json_array_size(sizes); i++) {
         int64_t asked = json_integer_value(json_array_get(sizes, i));
 
-        if (threshold_has_size(threshold, (uint64_t)asked))
-            rows->n_sizes++;
-        else if (asked <= rows->size_max && asked >= rows->size_min)
+        rows->n_sizes += is_asked(threshold, asked);
+        if (is_asked(threshold, asked) && asked > rows->size_max)
+            rows->size_max = asked;
+    }
+    for (size_t i = 0; i < json_array_size(sizes); i++) {
+        int64_t asked = json_integer_value(json_array_get(sizes, i));
+
+        if (!is_asked(threshold, asked) && asked <= rows->size_max &&
+            asked >= rows->size_min)
             rows->size_min = asked + 1;
     }
 }
@@ -158,7 +170,8 @@ static void take_series(struct rows *rows, const struct summary_series *series)
 {
     const struct threshold *threshold = rows->threshold;
     const struct summary_point *best = NULL;
-    int64_t expected = cases_of(rows, series->combination) * rows->cycles;
+    int64_t expected =
+        cases_of(rows, series->combination) * rows->cycles * (int64_t)rows->n_sizes;
     int64_t there = 0;
 
     for (size_t i = 0; i < series->n_points; i++) {
@@ -182,9 +195,9 @@ static void take_series(struct rows *rows, const struct summary_series *series)
         found.room = gate_room(threshold, found.value);
         take_value(rows, &found);
     }
-    if (there != expected * (int64_t)rows->n_sizes)
+    if (there != expected)
         note_gap(rows, "%lld of %lld rows are there", (long long)there,
-                 (long long)(expected * (int64_t)rows->n_sizes));
+                 (long long)expected);
 }
 
 /* Every combination of the matrix is judged, and each has its series. */

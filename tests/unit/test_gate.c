@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
+#include "common/spec/threshold.h"
+#include "server/analysis/bands.h"
 #include "server/analysis/gate.h"
 #include "server/summary/summary_build.h"
 
@@ -161,6 +163,13 @@ static void a_bound_holds_for_every_point(void **state)
         {"{\"figure\":\"algbw_gbs\",\"min\":80,\"max\":499}", "fail",
          "algbw is 500 GB/s at 64K (all_reduce float32 sum, out of place), from 80 to "
          "499 GB/s"},
+        {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"middle\"}", "pass",
+         "2.5 us at 64K"},
+        {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"latency\"}", "fail",
+         "time is 11.5 us at 8 (all_reduce float32 sum, in place), at most 6 us asked; "
+         "beyond at 2 of 4 points"},
+        {"{\"figure\":\"time_us\",\"max\":6,\"band\":\"bandwidth\"}", "not_evaluated",
+         "no such row"},
         {"{\"figure\":\"dip_percent\",\"max\":0}", "pass", "falls nowhere"},
         {"{\"figure\":\"ranks\",\"min\":4,\"max\":4}", "pass", "4 ranks, exactly 4"},
         {"{\"figure\":\"ranks\",\"min\":5}", "fail", "4 ranks, at least 5"},
@@ -170,6 +179,16 @@ static void a_bound_holds_for_every_point(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         says(plain, good, N_GOOD, cases[i].threshold, cases[i].answer, cases[i].words);
+}
+
+static void bands_are_called_as_those_of_comparisons(void **state)
+{
+    const char *const *names = threshold_bands();
+
+    (void)state;
+    for (int i = 0; i < BANDS; i++)
+        assert_string_equal(names[i], band_name((enum band)i));
+    assert_null(names[BANDS]);
 }
 
 static void a_dip_is_seen_against_the_best_before(void **state)
@@ -435,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_holds_for_every_point),
+        cmocka_unit_test(bands_are_called_as_those_of_comparisons),
         cmocka_unit_test(a_dip_is_seen_against_the_best_before),
         cmocka_unit_test(a_size_that_was_rounded_is_the_one_that_was_asked),
         cmocka_unit_test(what_is_missing_is_no_pass),
