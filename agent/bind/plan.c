@@ -1,6 +1,7 @@
 /* plan.c - which CPUs each rank of a node gets, and why none if none */
 #include "agent/bind/plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,8 +144,10 @@ static int give_cpus(struct making *making, size_t rank)
     const struct domain *domain = &making->domains[making->of[rank]];
     hwloc_obj_t core =
         domain->cores[making->place[rank] * domain->n_cores / domain->n_ranks];
-    hwloc_cpuset_t cpus = hwloc_bitmap_dup(core->cpuset);
+    hwloc_cpuset_t cpus;
 
+    assert(core);
+    cpus = hwloc_bitmap_dup(core->cpuset);
     if (cpus && making->plan->to == BIND_NUMA && request->devices)
         hwloc_bitmap_copy(cpus, domain->cpus);
     else if (cpus && making->plan->to == BIND_NUMA)
