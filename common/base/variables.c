@@ -17,7 +17,7 @@ static const char *const others[] = {
     "STORE_RESERVE_BYTES", "AGENT_OPTIONS",
     /* the workers' */
     "ADDRESS", "CASE", "CPUS", "CUDART_LIB", "DEVICE", "HOSTID", "NCCL_LIB", "NODE",
-    "RANKS_PER_NCCL_ID",
+    "NVML_LIB", "RANKS_PER_NCCL_ID",
     /* those of scripts/ and tests/ */
     "BIN_DIR", "BUILD_DIR", "CHROMIUM", "EMULATION*", "MACHINE", "SKIP_DEPS", "TEST_*",
     "WRITE_GOLDEN",

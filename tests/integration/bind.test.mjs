@@ -115,6 +115,7 @@ const emulated = {
   RINGBENCH_EMULATION: 'devices=2',
   RINGBENCH_CUDART_LIB: path.join(emulation, 'libcudart.so.13'),
   RINGBENCH_NCCL_LIB: path.join(emulation, 'libnccl.so.2'),
+  RINGBENCH_NVML_LIB: path.join(emulation, 'libnvidia-ml.so.1'),
 };
 
 test('a rank of NCCL keeps to the memory domain of its GPU', {
@@ -127,7 +128,12 @@ test('a rank of NCCL keeps to the memory domain of its GPU', {
   const { id } = await server.run({ ...quick, backend: 'nccl' });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
-  assert.deepEqual(conditionsOf(run)[0].bind, { to: 'numa', cpus: ['1', '0'] });
+  const [conditions] = conditionsOf(run);
+  assert.deepEqual(conditions.bind, { to: 'numa', cpus: ['1', '0'] });
+  // What the emulated driver says of the slower one's clock, and that it is hot.
+  const { gpu_mhz_first, gpu_mhz_last, gpus_slowed } = conditions;
+  assert.deepEqual({ gpu_mhz_first, gpu_mhz_last, gpus_slowed }, { gpu_mhz_first: 1500, gpu_mhz_last: 1470, gpus_slowed: 1 });
+  assert.ok(conditions.notes.includes('GPUs slowed down by heat or power: 1'), conditions.notes.join());
   // A host that does not show its GPUs says nothing of where they are.
   const blind = await startAgent(t, server, 'm', { env: { ...machine(), ...emulated, HWLOC_SYNTHETIC: 'core:2 pu:1' } });
   const other = await server.run({ ...quick, backend: 'nccl', nodes: { names: ['m'] } });

@@ -242,6 +242,19 @@ static void emit_failure(struct worker *worker, const char *code, const char *te
                      json_pack("{s:b, s:o}", "ok", 0, "error", error));
 }
 
+/* Beside what the backend says of clocks. */
+static void add_cpu_clock(const struct worker *worker, json_t *done)
+{
+    json_t *clocks = json_object_get(done, "clocks");
+
+    if (!clocks) {
+        clocks = json_object();
+        json_object_set_new(done, "clocks", clocks);
+    }
+    json_object_set_new(clocks, "cpu_mhz",
+                        json_pack("[f, f]", worker->cpu_mhz[0], worker->cpu_mhz[1]));
+}
+
 /* What went well, with what the backend has to say of it in the end. */
 static json_t *success_of(const struct worker *worker)
 {
@@ -253,9 +266,7 @@ static json_t *success_of(const struct worker *worker)
         json_object_update(done, report);
     json_decref(report);
     if (done && isfinite(worker->cpu_mhz[0]) && isfinite(worker->cpu_mhz[1]))
-        json_object_set_new(
-            done, "clocks",
-            json_pack("{s:[f, f]}", "cpu_mhz", worker->cpu_mhz[0], worker->cpu_mhz[1]));
+        add_cpu_clock(worker, done);
     return done;
 }
 

@@ -221,6 +221,9 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
     if (form(comm, env, err))
         return -1;
     comm->memory.after_init = comm_free_bytes(comm);
+    nccl_guard_enter(&comm->guard, "NVML");
+    gpu_clock_open(&comm->clock, comm->identity.bus_id);
+    nccl_guard_leave(&comm->guard);
     return 0;
 }
 
@@ -267,7 +270,13 @@ static json_t *nccl_details(struct backend_comm *comm)
 
 static json_t *nccl_report(struct backend_comm *comm)
 {
-    return json_pack("{s:o}", "gpu_memory", comm_describe_memory(comm, true));
+    json_t *clocks;
+
+    nccl_guard_enter(&comm->guard, "NVML");
+    clocks = gpu_clock_json(&comm->clock);
+    nccl_guard_leave(&comm->guard);
+    return json_pack("{s:o, s:o*}", "gpu_memory", comm_describe_memory(comm, true),
+                     "clocks", clocks);
 }
 
 static void nccl_mark(const struct backend_comm *comm, json_t *row)

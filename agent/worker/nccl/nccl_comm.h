@@ -9,6 +9,7 @@
 #include "agent/worker/bench/backend.h"
 #include "agent/worker/group/mesh.h"
 #include "agent/worker/nccl/cuda_lib.h"
+#include "agent/worker/nccl/gpu_clock.h"
 #include "agent/worker/nccl/nccl_identity.h"
 #include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
@@ -79,6 +80,7 @@ struct backend_comm {
     struct nccl_laps laps;
     struct nccl_guard guard;
     struct nccl_memory memory;
+    struct gpu_clock clock;
     struct nccl_kernels kernels;
     nccl_comm comm;
     struct nccl_init *init; /* under way, and perhaps stuck; NULL: not */

@@ -1,0 +1,79 @@
+/* gpu_clock.c - how fast the rank's GPU runs, and whether heat or power holds it back */
+#include "agent/worker/nccl/gpu_clock.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/worker/nccl/shared_object.h"
+
+/* The numbers of nvml.h, "Clocks Event Reasons" and nvmlClockType_t. */
+#define CLOCK_SM 1
+#define SLOW_POWER_CAP 0x04ULL
+#define SLOW_HARDWARE 0x08ULL
+#define SLOW_HEAT 0x20ULL
+#define SLOW_HARDWARE_HEAT 0x40ULL
+#define SLOW_POWER_BRAKE 0x80ULL
+#define SLOW                                                                             \
+    (SLOW_POWER_CAP | SLOW_HARDWARE | SLOW_HEAT | SLOW_HARDWARE_HEAT | SLOW_POWER_BRAKE)
+
+#define FUNCTION(member, symbol)                                                         \
+    {                                                                                    \
+        .name = (symbol), .offset = offsetof(struct gpu_clock_functions, member)         \
+    }
+
+static const char *const names[] = {"libnvidia-ml.so.1", NULL};
+
+static const struct shared_symbol symbols[] = {
+    FUNCTION(init, "nvmlInit_v2"),
+    FUNCTION(device_by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2"),
+    FUNCTION(clock_info, "nvmlDeviceGetClockInfo"),
+    {.name = "nvmlDeviceGetCurrentClocksEventReasons",
+     .offset = offsetof(struct gpu_clock_functions, slow_reasons),
+     .is_optional = true,
+     .instead = "nvmlDeviceGetCurrentClocksThrottleReasons"},
+};
+
+/* 0: it does not say. */
+static unsigned read_mhz(const struct gpu_clock *clock)
+{
+    unsigned mhz = 0;
+
+    return clock->call.clock_info(clock->device, CLOCK_SM, &mhz) ? 0 : mhz;
+}
+
+void gpu_clock_open(struct gpu_clock *clock, const char *bus_id)
+{
+    struct error ignored;
+    void *library = shared_object_open(getenv("RINGBENCH_NVML_LIB"), names, &ignored);
+
+    memset(clock, 0, sizeof(*clock));
+    if (!library ||
+        shared_object_bind(library, symbols, sizeof(symbols) / sizeof(symbols[0]),
+                           &clock->call, &ignored) ||
+        clock->call.init())
+        return;
+    if (clock->call.device_by_bus_id(bus_id, &clock->device))
+        clock->device = NULL;
+    if (clock->device)
+        clock->first_mhz = read_mhz(clock);
+}
+
+json_t *gpu_clock_json(const struct gpu_clock *clock)
+{
+    unsigned long long reasons = 0;
+    json_t *json;
+    unsigned mhz;
+
+    if (!clock->device)
+        return NULL;
+    json = json_object();
+    mhz = read_mhz(clock);
+    if (mhz && clock->first_mhz)
+        json_object_set_new(json, "gpu_mhz",
+                            json_pack("[i, i]", (int)clock->first_mhz, (int)mhz));
+    if (clock->call.slow_reasons &&
+        clock->call.slow_reasons(clock->device, &reasons) == 0)
+        json_object_set_new(json, "gpu_slowed", json_boolean((reasons & SLOW) != 0));
+    return json;
+}
