@@ -21,6 +21,13 @@
 
 /* ---- templates ---- */
 
+static int append(struct buf *out, const char *text, size_t len, struct error *err)
+{
+    if (!buf_append(out, text, len))
+        return 0;
+    return error_set(err, ERROR_LIMIT, "becomes longer than %zu bytes", ARGUMENT_MAX);
+}
+
 static int append_value(struct buf *out, const char *name, json_t *values,
                         const char *config_dir, struct error *err)
 {
@@ -29,11 +36,12 @@ static int append_value(struct buf *out, const char *name, json_t *values,
     int result;
 
     if (!value && strcmp(name, "config_dir") == 0)
-        return buf_append_str(out, config_dir);
+        return append(out, config_dir, strlen(config_dir), err);
     if (!value)
         return error_set(err, ERROR_INVALID, "{%s} is no parameter", name);
     text = program_value_text(value);
-    result = text ? buf_append_str(out, text) : -1;
+    result = text ? append(out, text, strlen(text), err)
+                  : error_set(err, ERROR_MEMORY, "out of memory");
     free(text);
     return result;
 }
@@ -49,7 +57,7 @@ static int append_piece(struct buf *out, const char **at, json_t *values,
 
     if ((text[0] == '{' || text[0] == '}') && text[1] == text[0]) {
         *at += 2;
-        return buf_append(out, text, 1);
+        return append(out, text, 1, err);
     }
     if (text[0] == '}' || (text[0] == '{' && !close))
         return error_set(err, ERROR_INVALID,
@@ -57,7 +65,7 @@ static int append_piece(struct buf *out, const char **at, json_t *values,
     if (text[0] != '{') {
         len = strcspn(text, "{}");
         *at += len;
-        return buf_append(out, text, len);
+        return append(out, text, len, err);
     }
     len = (size_t)(close - text) - 1;
     if (len > PROGRAM_NAME_MAX)
@@ -75,7 +83,6 @@ char *program_substitute(const char *template, json_t *values, const char *confi
     struct buf out;
 
     buf_init(&out, ARGUMENT_MAX);
-    error_set(err, ERROR_LIMIT, "becomes longer than %zu bytes", ARGUMENT_MAX);
     while (*template) {
         if (append_piece(&out, &template, values, config_dir, err)) {
             buf_release(&out);
