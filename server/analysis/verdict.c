@@ -14,6 +14,9 @@ static const struct {
                              HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_GATE] = {"gate", "whether a run passes the checks that its spec names",
                       HAS(VERDICT_PASS) | HAS(VERDICT_FAIL) | HAS(VERDICT_NOT_EVALUATED)},
+    [VERDICT_CHANGE] = {"change", "whether a figure's level changed over runs",
+                        HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_SAME) |
+                            HAS(VERDICT_NOT_ENOUGH_DATA)},
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {

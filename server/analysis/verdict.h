@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum verdict_kind { VERDICT_COMPARE, VERDICT_GATE, VERDICT_KINDS };
+enum verdict_kind { VERDICT_COMPARE, VERDICT_GATE, VERDICT_CHANGE, VERDICT_KINDS };
 
 enum verdict_answer {
     VERDICT_BETTER,

@@ -11,7 +11,7 @@ http_handler api_node_list, api_node_forget, api_node_get, api_program_list;
 http_handler api_agent_register, api_agent_commands, api_agent_events, api_agent_leave,
     api_agent_announce_leave;
 http_handler api_baseline_accept, api_baseline_list, api_baseline_get,
-    api_baseline_remove, api_run_baseline;
+    api_baseline_remove, api_run_baseline, api_trends;
 http_handler api_rendezvous_describe;
 http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives;
 

@@ -25,6 +25,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/runs/{id}/report.html", ROLE_VIEWER, 0, api_run_report},
     {"GET", "/api/v1/compare", ROLE_VIEWER, 0, api_compare},
     {"GET", "/api/v1/runs/{id}/baseline", ROLE_VIEWER, 0, api_run_baseline},
+    {"GET", "/api/v1/trends", ROLE_VIEWER, 0, api_trends},
     {"POST", "/api/v1/baselines", ROLE_OPERATOR, BASELINE_BODY_MAX, api_baseline_accept},
     {"GET", "/api/v1/baselines", ROLE_VIEWER, 0, api_baseline_list},
     {"GET", "/api/v1/baselines/{id}", ROLE_VIEWER, 0, api_baseline_get},

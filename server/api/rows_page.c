@@ -2,18 +2,19 @@
 #include "server/api/rows_page.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "server/api/page_link.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
 
 #define LIMIT_DEFAULT 500
 #define LIMIT_MAX 2000
 #define TEXT_MAX ((size_t)256 << 20)
-#define LINK_MAX ((size_t)65536) /* any query, even with each byte as %XX */
 
 /* The parameters that are numbers, and where they go. */
 static const struct {
@@ -46,36 +47,16 @@ bool rows_page_is_asked(const struct http_request *request)
     return http_request_query(request, "limit") || http_request_query(request, "metric");
 }
 
-static void put_encoded(struct buf *out, const char *text)
-{
-    for (; *text; text++)
-        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~",
-                   *text))
-            buf_append(out, text, 1);
-        else
-            buf_printf(out, "%%%02X", (unsigned char)*text);
-}
-
-/* The same page further on, as a reference relative to this one. */
+/* The same page further on. */
 static void link_next(struct http_request *request, int64_t next)
 {
-    static const char *const others[] = {"limit", "metric", "format", "samples"};
-    struct buf out;
+    static const char *const kept[] = {"case",   "series",  "group", "size",
+                                       "row",    "rank",    "limit", "metric",
+                                       "format", "samples", NULL};
+    char text[24];
 
-    buf_init(&out, LINK_MAX);
-    buf_printf(&out, "<?after=%" PRId64, next);
-    for (size_t i = 1; i < NUMBERS + sizeof(others) / sizeof(others[0]); i++) {
-        const char *name = i < NUMBERS ? numbers[i].name : others[i - NUMBERS];
-        const char *value = http_request_query(request, name);
-
-        if (value) {
-            buf_printf(&out, "&%s=", name);
-            put_encoded(&out, value);
-        }
-    }
-    if (buf_append_str(&out, ">; rel=\"next\"") == 0)
-        http_reply_header(request, "Link", out.data);
-    buf_release(&out);
+    snprintf(text, sizeof(text), "%" PRId64, next);
+    page_link_next(request, "after", text, kept);
 }
 
 static int write_rows(struct page *page, const struct store_events *rows, struct buf *out)

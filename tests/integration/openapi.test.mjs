@@ -55,7 +55,8 @@ class Contract {
   }
 
   checkLines(type, path, text, what) {
-    const schema = this.document.components.schemas[path.endsWith('results') ? 'Row' : 'Event'];
+    const name = { results: 'Row', trends: 'TrendPoint' }[path.split('/').at(-1)] ?? 'Event';
+    const schema = this.document.components.schemas[name];
     if (type === 'application/x-ndjson') {
       for (const line of text.split('\n').filter(Boolean)) {
         this.assertFits(schema, JSON.parse(line), what);
@@ -79,6 +80,12 @@ async function begin(t, nodes) {
 
 async function baselinesAreAsDescribed(api) {
   const { runs } = (await api.call('GET', '/api/v1/runs?state=completed')).json;
+  for (const query of ['', '&limit=1', '&in_place=1&collective=all_gather', '&nodes=node-1,node-2&ranks=2&backend=host', '&format=ndjson',
+    '&format=csv', '&format=text']) {
+    assert.equal((await api.call('GET', `/api/v1/trends?band=latency&run=${runs.at(-1).id}&like=hardware${query}`)).status, 200);
+  }
+  assert.equal((await api.call('GET', '/api/v1/trends?run=nobody')).status, 404);
+  assert.equal((await api.call('GET', '/api/v1/trends?dtype=x')).status, 422);
   const accept = (body) => api.call('POST', '/api/v1/baselines', { body: JSON.stringify(body) });
   assert.equal((await accept({ run: runs[0].id })).status, 422);
   assert.equal((await accept({ run: '000000000000', by: 'a', why: 'b' })).status, 404);

@@ -1,0 +1,27 @@
+/* trend.h - what a figure did over time: verdicts of the kind `change` */
+#ifndef RINGBENCH_SERVER_ANALYSIS_TREND_H
+#define RINGBENCH_SERVER_ANALYSIS_TREND_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "server/analysis/bands.h"
+
+struct trend_figure {
+    const char *collective, *dtype; /* names of ours */
+    bool in_place;
+    enum band band;
+};
+
+/* {"collective","dtype","in_place","band","name","unit","higher_is_better"}; a new
+ * reference. */
+json_t *trend_figure_json(const struct trend_figure *figure);
+
+/* What each series that a page shows did, from an answer of store_read_trends (points,
+ * window, texts; borrowed): [{"series","run","created","change","verdict"}], newest
+ * first; run, created and change are null where nothing changed. The points of `answer`
+ * get `change`: by which part the level changed with them, or null. A new array; NULL
+ * when memory is out. */
+json_t *trend_verdicts(json_t *answer, const struct trend_figure *figure);
+
+#endif

@@ -1,0 +1,12 @@
+/* page_link.h - where the next page of an answer is, as a header */
+#ifndef RINGBENCH_SERVER_API_PAGE_LINK_H
+#define RINGBENCH_SERVER_API_PAGE_LINK_H
+
+#include "server/http/http.h"
+
+/* Add a Link header with rel="next": this resource with parameter `name` set to `value`,
+ * and those of `kept` (NULL-terminated) that the request has, as they are. */
+void page_link_next(struct http_request *request, const char *name, const char *value,
+                    const char *const *kept);
+
+#endif
