@@ -1,0 +1,141 @@
+/* test_value_keeper.c - runs that ended get their values, also those of an older server
+ */
+#include "tests/unit/store_fixture.h"
+
+#include "common/base/json_util.h"
+#include "server/runs/value_keeper.h"
+#include "server/store/store_trends.h"
+
+/* A run of three cases on node a, of which the last failed. */
+static json_t *doc_of(const char *id, const char *state)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:[{s:s, s:i}], s:{s:s},"
+                     " s:[{s:i, s:i, s:s}, {s:i, s:i, s:s}, {s:i, s:i, s:s}],"
+                     " s:[{s:s, s:{s:s}, s:[s]}]}",
+                     "id", id, "state", state, "created", "2026-01-02T03:04:05.000Z",
+                     "backend", "host", "world_size", 2, "nodes", "name", "a", "ranks", 2,
+                     "spec", "timing", "throughput", "cases", "case", 0, "attempt", 1,
+                     "state", "completed", "case", 1, "attempt", 1, "state", "completed",
+                     "case", 2, "attempt", 1, "state", "failed", "machines", "hardware",
+                     "EPYC", "versions", "nccl", "2.27.3", "nodes", "a");
+}
+
+/* Times of case c at sizes 8 and 32 are 4 (c + 1) and 9 (c + 1): their geometric mean is
+ * 6 (c + 1). */
+static void add_run(struct fixture *fixture, const char *id, const char *state)
+{
+    struct store_write *write = store_write_create();
+    json_t *doc = doc_of(id, state);
+    json_t *cases = json_object_get(doc, "cases");
+
+    store_write_run(write, id, state, "", 5, NULL, doc);
+    for (size_t i = 0; i < json_array_size(cases); i++)
+        store_write_case(write, id, i, json_array_get(cases, i));
+    for (int i = 0; i < 6; i++) {
+        json_t *row = json_pack(
+            "{s:i, s:i, s:i, s:i, s:s, s:s, s:s, s:i, s:b, s:i, s:f, s:f, s:f}", "case",
+            i / 2, "attempt", 1, "row", i % 2, "series", 0, "collective", "all_reduce",
+            "dtype", "float32", "redop", "sum", "root", -1, "in_place", 0, "size",
+            i % 2 ? 32 : 8, "time_us", (i % 2 ? 9.0 : 4.0) * (i / 2 + 1), "algbw_gbs",
+            1.0, "busbw_gbs", 1.0);
+
+        store_write_event(write, id, 5, "result", row);
+        json_decref(row);
+    }
+    json_decref(doc);
+    store_it(fixture, write);
+}
+
+static void on_ready(void *arg, const struct error *err)
+{
+    on_written(arg, err, NULL, 0);
+}
+
+/* The points of the latency band, once the run has its values. */
+static json_t *points_after(struct fixture *fixture, struct value_keeper *keeper,
+                            const char *run)
+{
+    const struct store_trends_query query = {.figure = "all_reduce float32 latency",
+                                             .limit = 10};
+    struct heard ready = {0}, heard = {0};
+    json_t *points;
+
+    value_keeper_ensure(keeper, run, on_ready, &ready);
+    wait_for(fixture, &ready, 1);
+    assert_int_equal(ready.err.code, ERROR_NONE);
+    store_read_trends(fixture->store, &query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    points = json_incref(json_object_get(heard.result, "points"));
+    json_decref(heard.result);
+    return points;
+}
+
+static void assert_value(const json_t *points, size_t i, const char *run)
+{
+    const json_t *point = json_array_get(points, i);
+    const json_t *like = json_object_get(point, "like");
+
+    assert_string_equal(json_get_str(point, "run", ""), run);
+    assert_int_equal(json_get_int(point, "cases", 0), 2);
+    assert_float_equal((float)json_get_num(point, "value", 0), 9.0, 1e-5);
+    assert_float_equal((float)json_get_num(point, "least", 0), 6.0, 1e-5);
+    assert_float_equal((float)json_get_num(point, "most", 0), 12.0, 1e-5);
+    assert_true(json_is_null(json_object_get(point, "low")));
+    assert_int_equal(json_get_int(json_object_get(like, "nodes"), "a", 0), 2);
+    assert_string_equal(json_get_str(json_object_get(point, "versions"), "nccl", ""),
+                        "2.27.3");
+}
+
+static void older_runs_and_those_that_end_get_values(void **state)
+{
+    struct fixture *fixture = *state;
+    struct value_keeper *keeper;
+    json_t *points;
+
+    add_run(fixture, "run1", "failed");
+    keeper = value_keeper_create(&fixture->loop, fixture->store);
+    points = points_after(fixture, keeper, "run1");
+    assert_int_equal(json_array_size(points), 1);
+    assert_value(points, 0, "run1");
+    json_decref(points);
+    add_run(fixture, "run2", "completed");
+    add_run(fixture, "run3", "running");
+    points = points_after(fixture, keeper, "run2");
+    assert_int_equal(json_array_size(points), 2);
+    assert_value(points, 0, "run2");
+    assert_value(points, 1, "run1");
+    json_decref(points);
+    value_keeper_close(keeper);
+}
+
+/* Whatever it is at: nothing is left behind, and who waits is told. */
+static void keeper_can_be_closed_at_any_time(void **state)
+{
+    struct fixture *fixture = *state;
+
+    add_run(fixture, "run1", "completed");
+    for (int turns = 0; turns < 6; turns++) {
+        struct value_keeper *keeper = value_keeper_create(&fixture->loop, fixture->store);
+        struct heard ready = {0}, second = {0};
+
+        value_keeper_ensure(keeper, "run1", on_ready, &ready);
+        value_keeper_ensure(keeper, "none", on_ready, &second);
+        for (int i = 0; i < turns; i++)
+            uv_run(&fixture->loop, UV_RUN_ONCE);
+        value_keeper_close(keeper);
+        wait_for(fixture, &ready, 1);
+        wait_for(fixture, &second, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(older_runs_and_those_that_end_get_values,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(keeper_can_be_closed_at_any_time, fixture_setup,
+                                        fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
