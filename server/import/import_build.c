@@ -63,14 +63,22 @@ static bool same_series(const struct import_row *a, const struct import_row *b)
            a->in_place == b->in_place;
 }
 
-/* How often the table has this size of this series already: looked for from its end. */
+/* How often the table has this size of this series already. Sizes rise within a sweep, so
+ * the series' last row mostly says it. */
 static int cycle_of(const struct import_table *table, const struct import_row *row)
 {
+    bool is_last = true;
+
     for (size_t i = row->size ? table->n_rows : 0; i > 0; i--) {
         const struct import_row *other = &table->rows[i - 1];
 
-        if (other->size == row->size && same_series(other, row))
+        if (!same_series(other, row))
+            continue;
+        if (is_last && other->size < row->size)
+            return other->cycle;
+        if (other->size == row->size)
             return other->cycle + 1;
+        is_last = false;
     }
     return 0;
 }

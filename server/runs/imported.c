@@ -13,7 +13,6 @@
 #include "server/store/store.h"
 
 #define SERIES_MAX 4096
-#define SIZES_MAX 1024
 
 /* The series of a run, in the order in which they are met: that of common/spec/series.h,
  * since others go through types, reductions and roots in the same way. */
@@ -69,8 +68,25 @@ static void add_lists(json_t *spec, const struct import_row *row)
     if (row->redop >= 0)
         add_once(json_object_get(spec, "redops"),
                  json_string(redop_name((enum redop)row->redop)));
-    if (row->size > 0 && json_array_size(json_object_get(spec, "sizes")) < SIZES_MAX)
-        add_once(json_object_get(spec, "sizes"), json_integer((json_int_t)row->size));
+}
+
+/* Those of its first series' first sweep, each of which is there once. */
+static void add_sizes(json_t *spec, const struct import_table *table)
+{
+    json_t *sizes = json_array();
+
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct import_row *row = &table->rows[i], *first = &table->rows[0];
+
+        if (row->size > 0 && row->cycle == 0 && row->dtype == first->dtype &&
+            row->redop == first->redop && row->root == first->root &&
+            row->in_place == first->in_place &&
+            json_array_size(sizes) < RUN_SPEC_SIZES_MAX)
+            json_array_append_new(sizes, json_integer((json_int_t)row->size));
+    }
+    if (json_array_size(sizes) > 0)
+        json_object_set(spec, "sizes", sizes);
+    json_decref(sizes);
 }
 
 static void add_placement(json_t *spec, const struct import_table *table)
@@ -120,12 +136,11 @@ static json_t *spec_json(struct writer *writer)
 {
     const struct imported *what = writer->what;
     const struct import_table *first = what->tables[0];
-    json_t *spec =
-        json_pack("{s:o?, s:o, s:[s], s:[], s:[], s:[], s:i}", "name",
-                  json_clean_string(what->name), "labels",
-                  what->labels ? json_deep_copy(what->labels) : json_object(),
-                  "collectives", collective_name((enum collective_kind)first->collective),
-                  "dtypes", "redops", "sizes", "repeats", (int)what->n_tables);
+    json_t *spec = json_pack(
+        "{s:o?, s:o, s:[s], s:[], s:[], s:i}", "name", json_clean_string(what->name),
+        "labels", what->labels ? json_deep_copy(what->labels) : json_object(),
+        "collectives", collective_name((enum collective_kind)first->collective), "dtypes",
+        "redops", "repeats", (int)what->n_tables);
 
     if (!spec)
         return NULL;
@@ -140,6 +155,7 @@ static json_t *spec_json(struct writer *writer)
     }
     if (json_array_size(json_object_get(spec, "redops")) == 0)
         json_object_del(spec, "redops");
+    add_sizes(spec, first);
     add_placement(spec, first);
     add_settings(spec, first);
     add_root(spec, writer);
