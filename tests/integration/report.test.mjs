@@ -125,18 +125,6 @@ test('a run of very many rows is reported by its summary', limit, async (t) => {
   assert.ok(text.length < 500000, `${text.length} characters`);
 });
 
-test('a run of few rows and very many bytes is reported by its summary too', limit, async (t) => {
-  const { server } = await startCluster(t, 1);
-  const run = await ended(server, {
-    backend: 'sim', sizes: { min: 1, max: 600, step: 1 }, dtypes: ['int8'], iters: 4000, warmup: 1,
-    timing: 'isolated', check: 0, in_place: false, env: { SIM_SLEEP_FRACTION: '0' },
-  });
-  assert.equal(run.state, 'completed');
-  const data = dataOf(await page(server, run.id));
-  assert.equal(data.events, undefined);
-  assert.deepEqual(data.summary, await server.get(`/api/v1/runs/${run.id}/summary`));
-});
-
 test('many readers at once get their reports or are told to come again', limit, async (t) => {
   const { server } = await startCluster(t, 1);
   const { id } = await ended(server, quick);

@@ -1,6 +1,7 @@
 /* measure.c - the timed part of a row */
 #include "agent/worker/bench/measure.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,7 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
     double total = 0;
     int64_t enqueue = 0;
 
+    assert(loop->samples);
     for (long i = 0; i < loop->iters; i++) {
         double us;
         if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err) ||
