@@ -26,8 +26,9 @@ double exchange_round_us(const struct sim_topology *topology, int mask, double b
         }
         /* Those of its node that leave too share the way out. */
         for (int i = 0; i < topology->n_ranks; i++) {
-            leaving +=
-                topology->node_of[i] == node && topology->node_of[i ^ mask] != node;
+            int with = i ^ mask;
+            leaving += topology->node_of[i] == node && with < topology->n_ranks &&
+                       topology->node_of[with] != node;
         }
         *crosses = true;
         us = greater(us, leaving * bytes /
