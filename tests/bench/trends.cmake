@@ -1,2 +1,4 @@
 add_executable(change_threshold change_threshold.c)
 target_link_libraries(change_threshold PRIVATE rb_analysis m)
+add_executable(make_trends make_trends.c)
+target_link_libraries(make_trends PRIVATE rb_analysis rb_store rb_common)
