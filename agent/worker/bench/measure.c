@@ -12,7 +12,7 @@
 
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
-#define TRIALS_MAX 5
+#define TRIALS_MAX 6
 #define GROWTH_MAX 8     /* of a block at once: it may not stay as fast */
 #define BLOCKS_AT_ONCE 8 /* before ranks tell each other */
 
@@ -351,6 +351,15 @@ static long iters_for(const struct loop *loop, long now, double us)
     return n < 1 ? 1 : n > (double)most ? most : (long)n;
 }
 
+/* The same, but no more than GROWTH_MAX times as many as now: what was fast in one call
+ * may not stay so. */
+static long grown(const struct loop *loop, long now, double us)
+{
+    long wanted = iters_for(loop, now, us);
+
+    return wanted < now * GROWTH_MAX ? wanted : now * GROWTH_MAX;
+}
+
 /* How many submissions make a block: from the warm-up, then from blocks on trial, since
  * calls that follow each other, or were new to a warm-up of one, take another time. */
 static int size_block(struct loop *loop, struct error *err)
@@ -359,7 +368,7 @@ static int size_block(struct loop *loop, struct error *err)
 
     if (agree_on(loop, loop->submit_us, &us, err))
         return -1;
-    loop->iters = iters_for(loop, 1, us);
+    loop->iters = grown(loop, 1, us);
     for (int trial = 0; trial < TRIALS_MAX && most_iters(loop->bench) > 1; trial++) {
         struct own_figures own;
         long before = loop->iters;
@@ -373,7 +382,7 @@ static int size_block(struct loop *loop, struct error *err)
             own.mean_us * (double)loop->bench->file->spec->agg_iters * (double)before;
         if (agree_on(loop, own_us, &us, err))
             return -1;
-        loop->iters = iters_for(loop, before, us);
+        loop->iters = grown(loop, before, us);
         if (loop->iters < 2 * before)
             break;
     }
@@ -387,10 +396,8 @@ static void resize_block(struct loop *loop, double call_us)
     double us = call_us * (double)spec->agg_iters * (double)loop->iters;
     double wanted_us = spec->block_ms * 1e3;
 
-    if (us < wanted_us / GROWTH_MAX)
-        us = wanted_us / GROWTH_MAX;
     if (!loop->has_graph && (us < wanted_us / 2 || us > wanted_us * 2))
-        loop->iters = iters_for(loop, loop->iters, us);
+        loop->iters = grown(loop, loop->iters, us);
 }
 
 /* n more, told to all. */
