@@ -38,8 +38,8 @@ static void add_run(struct fixture *fixture, const char *id, const char *state)
             "{s:i, s:i, s:i, s:i, s:s, s:s, s:s, s:i, s:b, s:i, s:f, s:f, s:f}", "case",
             case_no, "attempt", 1, "row", i % 2, "series", 0, "collective", "all_reduce",
             "dtype", "float32", "redop", "sum", "root", -1, "in_place", 0, "size",
-            i % 2 ? 32 : 8, "time_us", (i % 2 ? 9.0 : 4.0) * slower[case_no],
-            "algbw_gbs", 1.0, "busbw_gbs", 1.0);
+            i % 2 ? 32 : 8, "time_us", (i % 2 ? 9.0 : 4.0) * slower[case_no], "algbw_gbs",
+            1.0, "busbw_gbs", 1.0);
 
         store_write_event(write, id, 5, "result", row);
         json_decref(row);
