@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
 
-import { quick, startCluster } from './lib/cluster.mjs';
+import { quick, startCluster, startServer } from './lib/cluster.mjs';
+import { FakeAgent } from './lib/fake_agent.mjs';
 import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -123,6 +124,31 @@ test('a run of very many rows is reported by its summary', limit, async (t) => {
   const text = textOf(html);
   assert.ok(text.includes('# The rest is left out here: the run has 12000 rows and is completed.\n'), text.slice(-300));
   assert.ok(text.length < 500000, `${text.length} characters`);
+});
+
+// Rows of as many ranks as no machine of a test has, from an agent that only says so.
+test('a run of few rows and very many bytes is reported by its summary too', limit, async (t) => {
+  const server = await startServer(t);
+  const agent = new FakeAgent(server, 'wide');
+  assert.equal((await agent.register()).status, 201);
+  const rows = 300;
+  const { id } = await server.run({
+    backend: 'host', sizes: { min: 4, max: 4 * rows, step: 4 }, iters: 1, check: 0, in_place: false,
+  });
+  const command = await agent.command('start');
+  const times_us = Array.from({ length: 10000 }, (_, i) => i + 0.25);
+  for (let i = 0; i < rows; i += 10) {
+    const lines = Array.from({ length: 10 }, (_, k) => ({
+      type: 'result', rank: 0, row: i + k, series: 0, collective: 'all_reduce', dtype: 'float32', redop: 'sum',
+      root: -1, in_place: false, size: 4 * (i + k + 1), count: i + k + 1, time_us: 1, time_min_us: 1,
+      time_max_us: 1, algbw_gbs: 1, busbw_gbs: 1, times_us,
+    }));
+    assert.equal((await agent.say(command, ...lines)).status, 200);
+  }
+  assert.equal((await server.get(`/api/v1/runs/${id}`)).rows_done, rows);
+  const data = dataOf(await page(server, id));
+  assert.equal(data.events, undefined);
+  assert.equal(data.summary.series[0].points.length, rows);
 });
 
 test('many readers at once get their reports or are told to come again', limit, async (t) => {
