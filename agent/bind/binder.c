@@ -114,6 +114,14 @@ void binder_describe(const struct binder *binder, json_t *inventory)
 /* ---- a case ---- */
 
 /* Others would get the same cores: each agent counts from the first that it may use. */
+/* The inventory has GPUs by the numbers that they have without these. */
+static bool numbers_gpus(const struct command *command)
+{
+    return strcmp(command->backend, "nccl") == 0 &&
+           (json_object_get(command->env, "CUDA_VISIBLE_DEVICES") ||
+            json_object_get(command->env, "CUDA_DEVICE_ORDER"));
+}
+
 static void find_obstacle(const struct binder *binder, const struct command *command,
                           hwloc_const_cpuset_t allowed, size_t n_live,
                           char obstacle[BIND_REASON_MAX])
@@ -130,6 +138,8 @@ static void find_obstacle(const struct binder *binder, const struct command *com
                  agents);
     else if (n_live > 0)
         snprintf(obstacle, BIND_REASON_MAX, "another case runs on this node");
+    else if (numbers_gpus(command))
+        snprintf(obstacle, BIND_REASON_MAX, "the run's variables number its GPUs anew");
 }
 
 /* "": there is no such device. */

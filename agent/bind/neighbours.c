@@ -10,8 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The name: PREFIX, machine (a hash), "/", CPUs as a list, "/", what tells agents apart.
- */
+/* The name: PREFIX, machine (a hash), "/", CPUs, "/", what tells agents apart. CPUs are a
+ * list, or a mask where that is shorter: on machines that number sockets by turns, every
+ * second CPU makes a long list. */
 #define PREFIX "ringbench-agent/"
 #define HASH_TEXT_MAX 17
 #define LIST_MAX 64
@@ -44,11 +45,18 @@ static void hash_text(const char *from, char text[HASH_TEXT_MAX])
     snprintf(text, HASH_TEXT_MAX, "%016" PRIx64, hash);
 }
 
-/* A list that is too long is left out: such an agent may use any. */
+/* What is too long either way is left out: such an agent may use any. */
 static void list_cpus(hwloc_const_cpuset_t cpus, char text[LIST_MAX])
 {
-    if (hwloc_bitmap_list_snprintf(text, LIST_MAX, cpus) >= LIST_MAX)
+    if (hwloc_bitmap_list_snprintf(text, LIST_MAX, cpus) >= LIST_MAX &&
+        hwloc_bitmap_snprintf(text, LIST_MAX, cpus) >= LIST_MAX)
         text[0] = '\0';
+}
+
+static int read_cpus(hwloc_bitmap_t cpus, const char *text)
+{
+    return strncmp(text, "0x", 2) == 0 ? hwloc_bitmap_sscanf(cpus, text)
+                                       : hwloc_bitmap_list_sscanf(cpus, text);
 }
 
 int neighbours_announce(const char *machine, hwloc_const_cpuset_t cpus)
@@ -92,8 +100,7 @@ static int is_neighbour(const char *name, const char *hash, hwloc_const_cpuset_t
     memcpy(list, name, len);
     list[len] = '\0';
     its = hwloc_bitmap_alloc();
-    result =
-        !its || hwloc_bitmap_list_sscanf(its, list) || hwloc_bitmap_intersects(its, cpus);
+    result = !its || read_cpus(its, list) || hwloc_bitmap_intersects(its, cpus);
     hwloc_bitmap_free(its);
     return result;
 }

@@ -41,8 +41,8 @@ static const struct condition_field fields[CONDITION_COUNT] = {
      "clock of a rank's GPU (SM) before the first row, of the slowest"},
     [CONDITION_GPU_MHZ_LAST] = {"gpu_mhz_last", "MHz", NEVER, "", "",
      "the same after the last row"},
-    [CONDITION_GPU_SLOWED] = {"gpus_slowed", "", 0.5, "GPUs slowed down by heat or power: ", "",
-     "GPUs whose driver says after the last row that heat or power holds their clock back"},
+    [CONDITION_GPU_SLOWED] = {"ranks_gpu_slowed", "", 0.5, "ranks whose GPU was slowed down by heat or power: ", "",
+     "ranks whose GPU's driver says after the last row that heat or power holds their clock back"},
 };
 /* clang-format on */
 

@@ -6,7 +6,7 @@
 #include "common/spec/run_spec_parts.h"
 
 #define GRAPH_MAX 1000000
-#define PER_ITER_MAX 100000 /* events of a row */
+#define PER_ITER_MAX 50000 /* events of a row, whose line has them all */
 
 static const char *const registrations[] = {"none", "local", "symmetric", NULL};
 static const char *const policies[] = {"default", "efficiency", "zero", NULL};
@@ -58,6 +58,8 @@ const struct spec_kind spec_nccl = {parse_nccl, show_nccl, nccl_is_said, release
 
 static void check_per_iter(const struct run_spec *spec, struct problems *problems)
 {
+    long most = spec->iters > 0 ? spec->iters : RUN_SPEC_ITERS_USUAL * spec->samples.max;
+
     if (spec->timing == TIMING_ISOLATED)
         problems_add(problems, "/per_iter",
                      "belongs to timing throughput: isolated times each iteration "
@@ -65,9 +67,11 @@ static void check_per_iter(const struct run_spec *spec, struct problems *problem
     if (spec->nccl.graph > 0)
         problems_add(problems, "/per_iter",
                      "does not go with nccl.graph, whose calls are not timed one by one");
-    if (spec->iters > PER_ITER_MAX)
-        problems_add(problems, "/per_iter", "is for at most %d iters, not %ld",
-                     PER_ITER_MAX, spec->iters);
+    if (most > PER_ITER_MAX)
+        problems_add(problems, "/per_iter",
+                     "is for at most %d iterations of a row, not %ld (iters, or %d times "
+                     "samples.max)",
+                     PER_ITER_MAX, most, RUN_SPEC_ITERS_USUAL);
 }
 
 void run_spec_check_nccl(const struct run_spec *spec, struct problems *problems)

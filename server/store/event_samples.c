@@ -2,6 +2,8 @@
 #include "server/store/event_samples.h"
 
 #include <assert.h>
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +41,8 @@ static char *pack_field(const json_t *array, size_t field, char *at)
     memcpy(at, &head, sizeof(head));
     at += sizeof(head);
     for (size_t i = 0; i < head.n; i++, at += sizeof(float)) {
-        float value = (float)json_number_value(json_array_get(array, i));
+        double number = json_number_value(json_array_get(array, i));
+        float value = (float)fmax(-FLT_MAX, fmin(number, FLT_MAX));
 
         memcpy(at, &value, sizeof(value));
     }

@@ -131,9 +131,13 @@ test('a rank of NCCL keeps to the memory domain of its GPU', {
   const [conditions] = conditionsOf(run);
   assert.deepEqual(conditions.bind, { to: 'numa', cpus: ['1', '0'] });
   // What the emulated driver says of the slower one's clock, and that it is hot.
-  const { gpu_mhz_first, gpu_mhz_last, gpus_slowed } = conditions;
-  assert.deepEqual({ gpu_mhz_first, gpu_mhz_last, gpus_slowed }, { gpu_mhz_first: 1500, gpu_mhz_last: 1470, gpus_slowed: 1 });
-  assert.ok(conditions.notes.includes('GPUs slowed down by heat or power: 1'), conditions.notes.join());
+  const { gpu_mhz_first, gpu_mhz_last, ranks_gpu_slowed } = conditions;
+  assert.deepEqual({ gpu_mhz_first, gpu_mhz_last, ranks_gpu_slowed }, { gpu_mhz_first: 1500, gpu_mhz_last: 1470, ranks_gpu_slowed: 1 });
+  assert.ok(conditions.notes.includes('ranks whose GPU was slowed down by heat or power: 1'), conditions.notes.join());
+  // Numbers of GPUs that are not those of the inventory say nothing of places.
+  const renumbered = await server.run({ ...quick, backend: 'nccl', env: { CUDA_VISIBLE_DEVICES: '1' }, ranks_per_node: 1 });
+  assert.deepEqual(conditionsOf(await server.runEnds(renumbered.id))[0].bind,
+    { to: 'none', reason: "the run's variables number its GPUs anew" });
   // A host that does not show its GPUs says nothing of where they are.
   const blind = await startAgent(t, server, 'm', { env: { ...machine(), ...emulated, HWLOC_SYNTHETIC: 'core:2 pu:1' } });
   const other = await server.run({ ...quick, backend: 'nccl', nodes: { names: ['m'] } });

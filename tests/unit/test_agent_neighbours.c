@@ -70,9 +70,27 @@ static void a_long_list_means_all(void **state)
     (void)state;
     snprintf(machine, sizeof(machine), "test-%d", (int)getpid());
     for (int i = 1; i < 30; i++)
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), ",%d", 2 * i);
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), ",%d", 10 * i);
     fd = announce(machine, list);
     assert_int_equal(count(machine, "1001"), 1);
+    close(fd);
+}
+
+/* Machines that number their sockets by turns. */
+static void every_second_cpu_is_no_long_list(void **state)
+{
+    char machine[64], even[512] = "0", odd[512] = "1";
+    int fd;
+
+    (void)state;
+    snprintf(machine, sizeof(machine), "test-%d", (int)getpid());
+    for (int i = 1; i < 64; i++) {
+        snprintf(even + strlen(even), sizeof(even) - strlen(even), ",%d", 2 * i);
+        snprintf(odd + strlen(odd), sizeof(odd) - strlen(odd), ",%d", 2 * i + 1);
+    }
+    fd = announce(machine, even);
+    assert_int_equal(count(machine, odd), 0);
+    assert_int_equal(count(machine, even), 1);
     close(fd);
 }
 
@@ -91,6 +109,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_who_may_use_the_same_cpus),
+        cmocka_unit_test(every_second_cpu_is_no_long_list),
         cmocka_unit_test(a_long_list_means_all),
         cmocka_unit_test(a_name_for_the_machine_can_be_given),
     };

@@ -52,6 +52,17 @@ static void samples_leave_the_text_and_come_back(void **state)
     free((void *)(uintptr_t)event.samples);
 }
 
+static void what_no_float_holds_is_as_near_as_one_comes(void **state)
+{
+    json_t *rest;
+    struct store_event event = pack("{\"blocks_us\":[1e300,-1e300]}", &rest);
+
+    (void)state;
+    assert_appends(&event, ",\"blocks_us\":[3.402823e+38,-3.402823e+38]");
+    json_decref(rest);
+    free((void *)(uintptr_t)event.samples);
+}
+
 static void a_row_without_is_as_it_was(void **state)
 {
     json_t *rest;
@@ -100,6 +111,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_leave_the_text_and_come_back),
+        cmocka_unit_test(what_no_float_holds_is_as_near_as_one_comes),
         cmocka_unit_test(a_row_without_is_as_it_was),
         cmocka_unit_test(what_is_cut_short_is_left_out),
         cmocka_unit_test(all_fields_that_are_kept_apart_are),

@@ -99,8 +99,12 @@ static void wrong_options_are_named(void **state)
          "belongs to timing throughput: isolated times each iteration anyway"},
         {"{\"per_iter\":true,\"nccl\":{\"graph\":1}}", "/per_iter",
          "does not go with nccl.graph, whose calls are not timed one by one"},
-        {"{\"per_iter\":true,\"iters\":100001}", "/per_iter",
-         "is for at most 100000 iters, not 100001"},
+        {"{\"per_iter\":true,\"iters\":50001}", "/per_iter",
+         "is for at most 50000 iterations of a row, not 50001 (iters, or 20 times "
+         "samples.max)"},
+        {"{\"per_iter\":true,\"samples\":{\"max\":10000}}", "/per_iter",
+         "is for at most 50000 iterations of a row, not 200000 (iters, or 20 times "
+         "samples.max)"},
         {"{\"blocking\":4}", "/blocking", "must be from 0 to 3, not 4"},
         {"{\"cycles\":0}", "/cycles", "must be from 1 to 10000, not 0"},
         {"{\"unalign\":-1}", "/unalign", "must be from 0 to 4096, not -1"},

@@ -55,6 +55,32 @@ static void time_ends_a_row_between_looks(void **state)
     assert_true(stopping_is_late(&usual, 33, 0.3));
 }
 
+/* Of rows that never become narrow, with blocks that take half a millisecond more or
+ * less. */
+static void time_adds_no_look(void **state)
+{
+    struct noise noise = {.shape = NOISE_LOG_NORMAL, .seed = 5};
+    int most = 0;
+
+    (void)state;
+    for (int row = 0; row < ROWS; row++) {
+        double elapsed_s = 0;
+        long n = 0, wanted = stopping_next(&usual, false, 0, 0);
+        bool is_last = false;
+        int looks = 0;
+
+        while (wanted > n) {
+            for (; n < wanted; n++)
+                elapsed_s += noise_next(&noise) * 0.0021;
+            looks++;
+            wanted = is_last ? n : stopping_next(&usual, false, n, elapsed_s);
+            is_last = stopping_is_last(&usual, n, wanted);
+        }
+        most = looks > most ? looks : most;
+    }
+    assert_int_equal(most, 5); /* 8, 16, 32, 64, and where time ends */
+}
+
 static void each_look_has_its_share_of_the_error(void **state)
 {
     static const struct run_samples once = {.min = 20, .max = 20, .rel = 0.02};
@@ -146,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_are_few_looks),
         cmocka_unit_test(time_ends_a_row_between_looks),
+        cmocka_unit_test(time_adds_no_look),
         cmocka_unit_test(each_look_has_its_share_of_the_error),
         cmocka_unit_test(too_few_blocks_are_never_enough),
         cmocka_unit_test(narrow_is_half_the_width_over_the_median),

@@ -9,13 +9,12 @@
 #include "common/base/median.h"
 #include "common/base/order_stat.h"
 
-#define AT_ONCE 32 /* blocks of all ranks in one exchange */
+#define AT_ONCE 8 /* blocks of all ranks in one exchange */
 
-/* What a rank tells the others. */
-struct part {
-    double elapsed_s, is_idle;
-    double us[AT_ONCE], enqueue_us[AT_ONCE];
-};
+/* What a rank tells the others: so many numbers, n of the third and of the fourth kind.
+ */
+enum part { ELAPSED_S, IS_IDLE, TIMES };
+#define PART(n) (TIMES + 2 * (size_t)(n))
 
 static const struct run_samples *rule_of(const struct blocks *blocks)
 {
@@ -33,10 +32,12 @@ int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err)
     blocks->us = calloc(groups * most, sizeof(*blocks->us));
     blocks->enqueue_us = calloc(groups * most, sizeof(*blocks->enqueue_us));
     blocks->shares = calloc((size_t)bench->file->world_size, sizeof(*blocks->shares));
+    blocks->parts =
+        calloc((size_t)bench->file->world_size * PART(AT_ONCE), sizeof(*blocks->parts));
     blocks->is_idle = calloc(groups, sizeof(*blocks->is_idle));
     blocks->scratch = calloc(most, sizeof(*blocks->scratch));
     return blocks->own && blocks->us && blocks->enqueue_us && blocks->shares &&
-                   blocks->is_idle && blocks->scratch
+                   blocks->parts && blocks->is_idle && blocks->scratch
                ? 0
                : error_set(err, ERROR_MEMORY, "blocks: out of memory");
 }
@@ -47,6 +48,7 @@ void blocks_release(struct blocks *blocks)
     free(blocks->us);
     free(blocks->enqueue_us);
     free(blocks->shares);
+    free(blocks->parts);
     free(blocks->is_idle);
     free(blocks->scratch);
     memset(blocks, 0, sizeof(*blocks));
@@ -67,66 +69,72 @@ static double *of_group(const struct blocks *blocks, double *values, int group)
     return values + (size_t)group * (size_t)rule_of(blocks)->max;
 }
 
-static void take_means(struct blocks *blocks, const struct part *all, long n)
+/* Of what all ranks told: the numbers of one. */
+static const double *part_of(const struct blocks *blocks, int rank, long n)
+{
+    return blocks->parts + (size_t)rank * PART(n);
+}
+
+static void take_means(struct blocks *blocks, long n)
 {
     const struct split_groups *groups = &blocks->bench->file->groups;
 
     for (int rank = 0; rank < blocks->bench->file->world_size; rank++) {
         int group = groups->of[rank];
+        const double *theirs = part_of(blocks, rank, n) + TIMES;
         double *us = of_group(blocks, blocks->us, group) + blocks->n;
         double *enqueue_us = of_group(blocks, blocks->enqueue_us, group) + blocks->n;
 
         for (long i = 0; i < n; i++) {
-            us[i] += all[rank].us[i] / groups->sizes[group];
-            enqueue_us[i] += all[rank].enqueue_us[i] / groups->sizes[group];
+            us[i] += theirs[i] / groups->sizes[group];
+            enqueue_us[i] += theirs[n + i] / groups->sizes[group];
         }
     }
 }
 
 /* A block that took long counts no more than another. */
-static void take_shares(struct blocks *blocks, const struct part *all, long n)
+static void take_shares(struct blocks *blocks, long n)
 {
     const struct split_groups *groups = &blocks->bench->file->groups;
 
     for (int rank = 0; rank < blocks->bench->file->world_size; rank++) {
         const double *us = of_group(blocks, blocks->us, groups->of[rank]) + blocks->n;
+        const double *theirs = part_of(blocks, rank, n);
 
-        blocks->is_idle[groups->of[rank]] = all[rank].is_idle > 0;
+        blocks->is_idle[groups->of[rank]] = theirs[IS_IDLE] > 0;
         for (long i = 0; i < n; i++)
-            blocks->shares[rank] += us[i] > 0 ? all[rank].us[i] / us[i] : 1;
-        if (all[rank].elapsed_s > blocks->elapsed_s)
-            blocks->elapsed_s = all[rank].elapsed_s;
+            blocks->shares[rank] += us[i] > 0 ? theirs[TIMES + i] / us[i] : 1;
+        if (theirs[ELAPSED_S] > blocks->elapsed_s)
+            blocks->elapsed_s = theirs[ELAPSED_S];
     }
 }
 
-static int share_part(struct blocks *blocks, struct part *mine, struct part *all,
+/* The ranks have added the same number of blocks, so their parts are of one length. */
+static int share_part(struct blocks *blocks, bool is_idle, double elapsed_s,
                       struct error *err)
 {
     long left = blocks->n_own - blocks->n, n = left < AT_ONCE ? left : AT_ONCE;
+    double mine[PART(AT_ONCE)] = {[ELAPSED_S] = elapsed_s, [IS_IDLE] = is_idle ? 1 : 0};
 
     for (long i = 0; i < n; i++) {
-        mine->us[i] = blocks->own[2 * (blocks->n + i)];
-        mine->enqueue_us[i] = blocks->own[2 * (blocks->n + i) + 1];
+        mine[TIMES + i] = blocks->own[2 * (blocks->n + i)];
+        mine[TIMES + n + i] = blocks->own[2 * (blocks->n + i) + 1];
     }
-    if (bench_allgather(blocks->bench, mine, sizeof(*mine), all, err))
+    if (bench_allgather(blocks->bench, mine, PART(n) * sizeof(*mine), blocks->parts, err))
         return -1;
-    take_means(blocks, all, n);
-    take_shares(blocks, all, n);
+    take_means(blocks, n);
+    take_shares(blocks, n);
     blocks->n += n;
     return 0;
 }
 
 int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s, struct error *err)
 {
-    struct part mine = {.elapsed_s = elapsed_s, .is_idle = is_idle ? 1 : 0};
-    struct part *all = calloc((size_t)blocks->bench->file->world_size, sizeof(*all));
-    int status = all ? 0 : error_set(err, ERROR_MEMORY, "blocks: out of memory");
-
     blocks->n_before = blocks->n;
-    while (!status && blocks->n < blocks->n_own)
-        status = share_part(blocks, &mine, all, err);
-    free(all);
-    return status;
+    while (blocks->n < blocks->n_own)
+        if (share_part(blocks, is_idle, elapsed_s, err))
+            return -1;
+    return 0;
 }
 
 /* ---- What follows ---- */
@@ -157,19 +165,24 @@ static const double *sorted_of(const struct blocks *blocks, double *values, int 
     return blocks->scratch;
 }
 
-long blocks_wanted(const struct blocks *blocks)
+long blocks_wanted(struct blocks *blocks)
 {
     const struct run_samples *rule = rule_of(blocks);
     int n_groups = blocks->n > 0 ? blocks->bench->file->groups.n : 0;
     bool is_narrow = true;
+    long wanted;
 
+    if (blocks->is_last)
+        return blocks->n;
     for (int i = 0; is_narrow && i < n_groups; i++) {
         const double *sorted = sorted_of(blocks, blocks->us, i);
 
         is_narrow = blocks->is_idle[i] ||
                     stopping_look(rule, sorted, (size_t)blocks->n).is_narrow;
     }
-    return stopping_next(rule, is_narrow, blocks->n, blocks->elapsed_s);
+    wanted = stopping_next(rule, is_narrow, blocks->n, blocks->elapsed_s);
+    blocks->is_last = stopping_is_last(rule, blocks->n, wanted);
+    return wanted;
 }
 
 bool blocks_are_late(const struct blocks *blocks)

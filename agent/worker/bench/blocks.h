@@ -17,9 +17,11 @@ struct blocks {
     double *us;         /* by group, samples.max each: mean over its ranks */
     double *enqueue_us; /* likewise */
     double *shares;     /* by rank: sum over blocks of its time over its group's mean */
+    double *parts;      /* what the ranks tell each other */
     bool *is_idle;      /* by group: its row can't be run */
     double *scratch;    /* samples.max of them */
     double elapsed_s;   /* of the slowest rank */
+    bool is_last;       /* no look follows the next */
 };
 
 int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err);
@@ -40,7 +42,7 @@ bool blocks_are_late(const struct blocks *blocks);
 
 /* How many blocks there are to be in all before the next look; n: enough, in every group.
  */
-long blocks_wanted(const struct blocks *blocks);
+long blocks_wanted(struct blocks *blocks);
 
 /* The figures of each group: out[group], whose arrays are there; first_us is left. */
 int blocks_figures(const struct blocks *blocks, struct measurement *out,

@@ -52,6 +52,11 @@ long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
                               : least(2 * n, rule->max);
 }
 
+bool stopping_is_last(const struct run_samples *rule, long n, long next)
+{
+    return n > 0 && next < least(2 * n, rule->max);
+}
+
 bool stopping_is_late(const struct run_samples *rule, long n, double elapsed_s)
 {
     return n >= first_look(rule) && elapsed_s >= rule->max_s;

@@ -37,6 +37,10 @@ struct stopping_look stopping_look(const struct run_samples *rule, const double 
 long stopping_next(const struct run_samples *rule, bool is_narrow, long n,
                    double elapsed_s);
 
+/* Whether the look at `next`, as stopping_next said after n, is the last: time had cut
+ * the way to it short, and one more was not reckoned with in stopping_level. */
+bool stopping_is_last(const struct run_samples *rule, long n, long next);
+
 /* Whether time is up after n blocks, before the look that was planned: it is then at
  * once, and the last. */
 bool stopping_is_late(const struct run_samples *rule, long n, double elapsed_s);

@@ -14,9 +14,14 @@ export class RowDetail {
     this.loaded = [];
     this.element = h('div.row-detail');
     this.entry = entry;
-    if (entry.base.out || entry.base.in) {
+    if (entry.base.out || entry.base.in || this.own().length > 0) {
       this.load();
     }
+  }
+
+  /* The rows that came as events, which are without their samples. */
+  own() {
+    return [...(this.entry.out?.rows ?? []), ...(this.entry.in?.rows ?? [])];
   }
 
   update(entry) {
@@ -24,10 +29,11 @@ export class RowDetail {
     this.draw();
   }
 
-  /* The rows behind a summary are asked for when somebody looks. */
+  /* The rows behind a summary, and all rows' samples, are asked for when somebody looks. */
   async load() {
     const {series, size} = this.entry;
-    const asked = [...new Set([series.out, series.in])].filter(n => n !== undefined);
+    const all = [series.out, series.in, ...this.own().map(row => row.series)];
+    const asked = [...new Set(all)].filter(n => n !== undefined);
     try {
       for (const number of asked) {
         const query = new URLSearchParams({series: number, size, limit: BLOCKS_SHOWN, samples: 1});
@@ -41,7 +47,8 @@ export class RowDetail {
   }
 
   draw() {
-    const own = [...(this.entry.out?.rows ?? []), ...(this.entry.in?.rows ?? [])];
+    const own =
+      this.own().filter(row => !this.loaded.some(known => isSame(known, row)));
     const rows = [...this.loaded, ...own];
     const isRepeated = rows.some(row => row.case > 0);
     const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
@@ -52,6 +59,9 @@ export class RowDetail {
       left > 0 ? h('p.muted', `and ${left} more: the run’s CSV has all`) : '');
   }
 }
+
+const isSame = (one, other) => one.row === other.row && one.case === other.case &&
+  one.attempt === other.attempt && one.group === other.group;
 
 function rowBlock(row, isRepeated, members) {
   const cycle =
@@ -86,16 +96,18 @@ function facts(row) {
     ],
     [
       'fastest to slowest rank',
-      `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`
+      row.time_min_us === undefined
+        ? null
+        : `${formatTime(row.time_min_us)} to ${formatTime(row.time_max_us)}`
     ],
-    ['first call', formatTime(row.first_us)],
+    ['first call', row.first_us === undefined ? null : formatTime(row.first_us)],
     ['busbw', `${formatBandwidth(row.busbw_gbs)} GB/s`],
     ['algbw', `${formatBandwidth(row.algbw_gbs)} GB/s`],
     [
       'enqueueing a call',
       row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)
     ],
-    ['timed calls', String(row.iters)],
+    ['timed calls', row.iters === undefined ? null : String(row.iters)],
     ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)]
   ].filter(([, value]) => value !== null);
 }
