@@ -121,6 +121,26 @@ int compare_side_choose(struct compare_side *side, const struct compare_ask *ask
     return side->n + side->unfinished > 0 ? 0 : no_case(side, &asks[0], env, err);
 }
 
+static bool is_any_alike(const struct compare_side *side, const json_t *env)
+{
+    for (size_t i = 0; i < side->n; i++)
+        if (has_env(env, side->cases[i].env) && has_env(side->cases[i].env, env))
+            return true;
+    return false;
+}
+
+void compare_side_keep_alike(struct compare_side *base, const struct compare_side *head)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < base->n; i++)
+        if (is_any_alike(head, base->cases[i].env))
+            base->cases[n++] = base->cases[i];
+        else
+            json_decref(base->cases[i].env);
+    base->n = n;
+}
+
 int compare_sides_check(const struct compare_side *base, const struct compare_side *head,
                         struct error *err)
 {

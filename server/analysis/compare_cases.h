@@ -38,6 +38,10 @@ struct compare_side {
  * has these variables. */
 int compare_side_choose(struct compare_side *side, const struct compare_ask *asks,
                         size_t n, const json_t *env, struct error *err);
+
+/* Keep those cases of base that have the variables of some case of head: a run of several
+ * combinations may be a baseline for the sake of one of them. */
+void compare_side_keep_alike(struct compare_side *base, const struct compare_side *head);
 void compare_side_release(struct compare_side *side);
 
 /* -1 with err when a case is on both sides. */

@@ -58,6 +58,7 @@ struct side {
     size_t n;
     json_t *env;
     bool is_baseline; /* whichever the other side is like */
+    bool is_alike;    /* and of it the cases with the other side's variables */
 };
 
 struct comparison {
@@ -159,6 +160,8 @@ static void do_compare(uv_work_t *work)
     if (choose(comparison, &comparison->base, &base) == 0 &&
         choose(comparison, &comparison->head, &head) == 0 &&
         compare_sides_check(&base, &head, &comparison->err) == 0) {
+        if (comparison->base.is_alike)
+            compare_side_keep_alike(&base, &head);
         document = compare_json(&base, &head);
         write_document(comparison, document);
         json_decref(document);
@@ -405,8 +408,7 @@ static int read_baseline(struct comparison *comparison, struct error *err)
     if (base->n > 0 || head->n == 0)
         return error_set(err, ERROR_INVALID,
                          "base=baseline stands alone, and needs head: a run's id");
-    if (json_object_size(base->env) == 0)
-        json_object_update(base->env, head->env);
+    base->is_alike = json_object_size(base->env) == 0;
     comparison->like.run = comparison->parts[head->asks[0].part].id;
     return 0;
 }

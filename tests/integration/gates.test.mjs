@@ -268,6 +268,14 @@ test('a run is held against its baseline, and passes only where that can be told
   assert.deepEqual(worse.checks.baseline.against, [isolated.id]);
   assert.match(worse.checks.baseline.sentence, /slower/);
 
+  // A run of several combinations is alike for the sake of one of them: the others count for nothing.
+  const { baseline: _, ...plain } = spec;
+  const several = await judged(server, { ...plain, thresholds: { here: { figure: 'ranks', min: 1 } },
+    env: { ...spec.env, SIM_CHANNELS: '8' }, matrix: { SIM_BANDWIDTH_GBS: ['60', '50'] } });
+  const one = await judged(server, { ...spec, baseline: { last: 1 }, env: { ...spec.env, SIM_CHANNELS: '8', SIM_BANDWIDTH_GBS: '50' } });
+  assert.deepEqual(one.checks.baseline.against, [several.id]);
+  assert.equal(one.verdict.answer, 'pass', one.verdict.sentence);
+
   const few = await judged(server, { ...spec, repeats: 2 });
   assert.equal(few.verdict.answer, 'not_evaluated', few.verdict.sentence);
   assert.equal(few.checks.baseline.comparison.answer, 'not_enough_data');
