@@ -11,6 +11,8 @@
 #include "server/analysis/run_values.h"
 #include "server/store/store_trends.h"
 
+#define SKIP_MAX 16 /* runs that fail one after the other: then it is not these runs */
+
 struct waiter {
     STAILQ_ENTRY(waiter) entry;
     char run[ID_RUN_LENGTH + 1];
@@ -23,6 +25,8 @@ struct value_keeper {
     struct store *store;
     STAILQ_HEAD(, waiter) waiters;
     bool has_more; /* runs may be due that nobody waits for */
+    bool has_new;  /* since the run under way was begun one has ended */
+    size_t skip;   /* so many of the newest of them failed since a run ended last */
     bool is_busy, is_closing;
     /* The run that is being made. */
     struct waiter *waiter; /* who waits for it, or NULL: nobody */
@@ -61,9 +65,12 @@ static void finish(struct value_keeper *keeper, const struct error *err)
     keeper->run = keeper->values = NULL;
     if (err && !keeper->is_closing)
         log_warn("the values of a run cannot be made: %s", err->text);
-    /* What fails is tried again when the next run ends. */
-    if (err && !waiter)
+    /* What fails is tried again when the next run ends; older ones do not wait for it. */
+    if (keeper->has_new)
+        keeper->skip = 0;
+    else if (err && !waiter && ++keeper->skip > SKIP_MAX)
         keeper->has_more = false;
+    keeper->has_new = false;
     answer(waiter, err);
     if (keeper->is_closing)
         keeper_free(keeper);
@@ -129,7 +136,7 @@ static void on_due(void *arg, const struct error *err, json_t *run)
     struct summary_case *cases;
 
     if (err || keeper->is_closing || !json_is_object(run)) {
-        if (!keeper->waiter)
+        if (!keeper->waiter && !err)
             keeper->has_more = false;
         json_decref(run);
         finish(keeper, err);
@@ -149,11 +156,12 @@ static void make_next(struct value_keeper *keeper)
     if (keeper->is_busy || (STAILQ_EMPTY(&keeper->waiters) && !keeper->has_more))
         return;
     keeper->is_busy = true;
+    keeper->has_new = false;
     keeper->waiter = STAILQ_FIRST(&keeper->waiters);
     if (keeper->waiter)
         STAILQ_REMOVE_HEAD(&keeper->waiters, entry);
-    store_read_due(keeper->store, keeper->waiter ? keeper->waiter->run : NULL, on_due,
-                   keeper);
+    store_read_due(keeper->store, keeper->waiter ? keeper->waiter->run : NULL,
+                   keeper->skip, on_due, keeper);
 }
 
 static void on_run_ended(void *arg, const char *run)
@@ -161,7 +169,9 @@ static void on_run_ended(void *arg, const char *run)
     struct value_keeper *keeper = arg;
 
     (void)run;
-    keeper->has_more = true;
+    keeper->has_more = keeper->has_new = true;
+    if (!keeper->is_busy)
+        keeper->skip = 0;
     make_next(keeper);
 }
 

@@ -28,9 +28,10 @@ const char *store_likeness_name(enum store_likeness likeness); /* "nodes" */
  * is_whole says whether the run completed. */
 int store_write_values(struct store_write *write, const char *run, const json_t *values);
 
-/* A run whose values are due, the newest if `run` is NULL: its document, or null. */
-void store_read_due(struct store *store, const char *run, store_read_done *done,
-                    void *arg);
+/* A run whose values are due, if `run` is NULL the newest but for `skip` of them: its
+ * document, or null. */
+void store_read_due(struct store *store, const char *run, size_t skip,
+                    store_read_done *done, void *arg);
 
 /* Have the values of all runs made anew; store_open does so when values were made in
  * another way (STORE_VALUES_VERSION). */

@@ -40,10 +40,11 @@ static void set_cursor(json_t *params, const char *cursor)
     json_object_set_new(params, "before_id", json_string(id));
 }
 
-void store_read_due(struct store *store, const char *run, store_read_done *done,
-                    void *arg)
+void store_read_due(struct store *store, const char *run, size_t skip,
+                    store_read_done *done, void *arg)
 {
-    ask(store, STORE_READ_DUE, json_pack("{s:s?}", "run", run), done, arg);
+    ask(store, STORE_READ_DUE,
+        json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip), done, arg);
 }
 
 /* The id of a value in a cursor is its run and the number of its likeness. */

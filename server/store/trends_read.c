@@ -13,8 +13,9 @@
 
 static const char SQL_DUE_RUN[] =
     "SELECT doc FROM values_due JOIN runs ON id = run WHERE run = :run";
-static const char SQL_DUE_ANY[] = "SELECT doc FROM values_due CROSS JOIN runs"
-                                  " WHERE id = run ORDER BY run DESC LIMIT 1";
+static const char SQL_DUE_ANY[] =
+    "SELECT doc FROM values_due CROSS JOIN runs"
+    " WHERE id = run ORDER BY run DESC LIMIT 1 OFFSET :skip";
 static const char SQL_HAS_VALUES[] = "SELECT 1 FROM run_values WHERE run = :run LIMIT 1";
 static const char SQL_TEXT[] = "SELECT text FROM texts WHERE id = :id";
 

@@ -50,7 +50,7 @@ static json_t *due(struct fixture *fixture, const char *run)
 {
     struct heard heard = {0};
 
-    store_read_due(fixture->store, run, on_read, &heard);
+    store_read_due(fixture->store, run, 0, on_read, &heard);
     wait_for(fixture, &heard, 1);
     assert_int_equal(heard.err.code, ERROR_NONE);
     return heard.result;

@@ -110,6 +110,38 @@ static void older_runs_and_those_that_end_get_values(void **state)
     value_keeper_close(keeper);
 }
 
+static size_t count_points(struct fixture *fixture)
+{
+    const struct store_trends_query query = {.figure = "all_reduce float32 latency",
+                                             .limit = 10};
+    struct heard heard = {0};
+    size_t n;
+
+    store_read_trends(fixture->store, &query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    n = json_array_size(json_object_get(heard.result, "points"));
+    json_decref(heard.result);
+    return n;
+}
+
+static void a_run_that_cannot_be_read_holds_up_no_older_one(void **state)
+{
+    struct fixture *fixture = *state;
+    struct value_keeper *keeper;
+
+    add_run(fixture, "run1", "completed");
+    add_run(fixture, "run2", "completed");
+    add_run(fixture, "run3", "completed");
+    change_database(fixture, "UPDATE runs SET doc = '{' WHERE id = 'run3'");
+    keeper = value_keeper_create(&fixture->loop, fixture->store);
+    while (count_points(fixture) < 2) /* or the test's limit */
+        ;
+    add_run(fixture, "run4", "completed");
+    while (count_points(fixture) < 3)
+        ;
+    value_keeper_close(keeper);
+}
+
 /* Whatever it is at: nothing is left behind, and who waits is told. */
 static void keeper_can_be_closed_at_any_time(void **state)
 {
@@ -134,6 +166,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(older_runs_and_those_that_end_get_values,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_run_that_cannot_be_read_holds_up_no_older_one,
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(keeper_can_be_closed_at_any_time, fixture_setup,
                                         fixture_teardown),
