@@ -34,12 +34,19 @@ static const char *const form_types[] = {
     [FORM_TEXT] = "text/plain; charset=utf-8",
 };
 
-/* A request that waits for the store. */
+/* A request that waits for the store, and then for the answer to be made: on another
+ * thread, which has what the store gave for itself. A long page takes a tenth of a
+ * second. */
 struct asking {
+    uv_work_t work;
     struct parked *parked;
     struct trend_figure figure; /* its names are static */
     struct store_trends_query query;
     int form;
+    json_t *answer; /* the store's */
+    struct buf out;
+    char *next; /* cursor of the next page, or NULL */
+    bool is_failed;
 };
 
 /* ---- The question ---- */
@@ -150,38 +157,65 @@ static int finish_answer(json_t *answer, const struct trend_figure *figure)
     return 0;
 }
 
-static void reply(struct http_request *request, const struct asking *asking,
-                  json_t *answer)
+static void asking_free(struct asking *asking)
+{
+    json_decref(asking->answer);
+    buf_release(&asking->out);
+    free(asking->next);
+    free(asking);
+}
+
+static void make_answer(uv_work_t *work)
+{
+    struct asking *asking = work->data;
+    const char *next = json_get_str(asking->answer, "next", NULL);
+
+    asking->next = next ? strdup(next) : NULL;
+    asking->is_failed = (next && !asking->next) ||
+                        finish_answer(asking->answer, &asking->figure) ||
+                        writers[asking->form](asking->answer, &asking->out);
+    json_decref(asking->answer);
+    asking->answer = NULL;
+}
+
+static void reply(struct http_request *request, const struct asking *asking)
 {
     static const char *const kept[] = {"collective", "dtype", "band",   "in_place",
                                        "nodes",      "run",   "like",   "backend",
                                        "ranks",      "limit", "format", NULL};
-    const char *next = json_get_str(answer, "next", NULL);
-    struct buf out;
 
-    buf_init(&out, TEXT_MAX);
-    if (finish_answer(answer, &asking->figure) || writers[asking->form](answer, &out)) {
-        http_reply_problem(request, 503, NULL, "out of memory");
-    } else {
-        if (next)
-            page_link_next(request, "cursor", next, kept);
-        http_reply_text(request, 200, form_types[asking->form], out.len ? out.data : "",
-                        out.len);
-    }
-    buf_release(&out);
+    if (asking->next)
+        page_link_next(request, "cursor", asking->next, kept);
+    http_reply_text(request, 200, form_types[asking->form],
+                    asking->out.len ? asking->out.data : "", asking->out.len);
+}
+
+static void on_answer(uv_work_t *work, int status)
+{
+    struct asking *asking = work->data;
+    struct http_request *request = parked_take(asking->parked);
+
+    if (request && (status || asking->is_failed))
+        http_reply_problem(request, 503, NULL,
+                           status ? "the server stops" : "out of memory");
+    else if (request)
+        reply(request, asking);
+    asking_free(asking);
 }
 
 static void on_trends(void *arg, const struct error *err, json_t *answer)
 {
+    static const struct error gone = {ERROR_UNAVAILABLE, "the client is gone"};
     struct asking *asking = arg;
-    struct http_request *request = parked_take(asking->parked);
 
-    if (request && err)
-        http_reply_error(request, err);
-    else if (request)
-        reply(request, asking, answer);
-    json_decref(answer);
-    free(asking);
+    asking->answer = answer;
+    if (err || !asking->parked->request) {
+        parked_fail(asking->parked, err ? err : &gone);
+        asking_free(asking);
+        return;
+    }
+    asking->work.data = asking;
+    uv_queue_work(asking->parked->api->loop, &asking->work, make_answer, on_answer);
 }
 
 /* What the request asks for goes to the store, once the run that others are to be like
@@ -237,6 +271,7 @@ void api_trends(struct http_request *request, void *arg)
         return;
     }
     *asking = question;
+    buf_init(&asking->out, TEXT_MAX);
     asking->parked = parked_create(api, request);
     if (!asking->parked)
         free(asking);
