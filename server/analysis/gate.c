@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/units.h"
 #include "server/analysis/gate_check.h"
 
 /* ---- What checks share ---- */
@@ -125,10 +126,52 @@ static void check_ranks(const struct gate_run *run, const struct threshold *thre
 /* Of rows that were checked at all. */
 static bool any_checked(const struct summary *summary)
 {
-    for (size_t i = 0; summary && i < summary->n_series; i++)
+    for (size_t i = 0; i < summary->n_series; i++)
         if (summary->series[i].wrong >= 0)
             return true;
     return false;
+}
+
+/* What keeps the run's results from being all there; NULL: nothing. */
+static const char *results_gap(const struct gate_run *run)
+{
+    if (!run->summary)
+        return "the run's results can't be read";
+    if (run->summary->results < (uint64_t)json_get_int(run->doc, "rows_done", 0))
+        return "some of the run's results can't be read";
+    return NULL;
+}
+
+static bool has_wrong_gap(const struct summary_point *point, char out[GATE_TEXT_MAX])
+{
+    char size[UNITS_TEXT_MAX];
+
+    if (point->skipped > 0)
+        snprintf(out, GATE_TEXT_MAX, "%s was skipped: %.120s",
+                 units_format_size((uint64_t)point->size, size),
+                 point->reason ? point->reason : "no reason given");
+    else if (point->rows > 0 && point->wrong < 0)
+        snprintf(out, GATE_TEXT_MAX, "some rows were not checked");
+    else
+        return false;
+    return true;
+}
+
+/* Why it can't be said that no row is wrong; NULL if it can. */
+static const char *wrong_gap(const struct gate_run *run, char out[GATE_TEXT_MAX])
+{
+    const struct summary *summary = run->summary;
+    const char *gap = results_gap(run);
+
+    if (gap)
+        return gap;
+    if (!any_checked(summary))
+        return "no row was checked";
+    for (size_t i = 0; i < summary->n_series; i++)
+        for (size_t k = 0; k < summary->series[i].n_points; k++)
+            if (has_wrong_gap(&summary->series[i].points[k], out))
+                return out;
+    return summary->points < summary->points_total ? "the run has too many rows" : NULL;
 }
 
 static void check_wrong(const struct gate_run *run, const struct threshold *threshold,
@@ -136,15 +179,18 @@ static void check_wrong(const struct gate_run *run, const struct threshold *thre
 {
     int64_t wrong = json_get_int(json_object_get(run->doc, "summary"), "wrong", 0);
     bool is_within = gate_is_within(threshold, (double)wrong);
-    char bounds[GATE_TEXT_MAX];
+    char bounds[GATE_TEXT_MAX], text[GATE_TEXT_MAX];
+    const char *gap = NULL;
 
     /* What was seen stands, whatever became of the run. */
     if (is_within && strcmp(run->state, "completed") != 0) {
         gate_not_evaluated(check, "the run %s", run->state);
         return;
     }
-    if (is_within && !any_checked(run->summary)) {
-        gate_not_evaluated(check, "no row was checked");
+    if (is_within)
+        gap = wrong_gap(run, text);
+    if (gap) {
+        gate_not_evaluated(check, "%s", gap);
         return;
     }
     check->answer = is_within ? VERDICT_PASS : VERDICT_FAIL;
@@ -163,10 +209,8 @@ static void check_threshold(const struct gate_run *run, const struct threshold *
         check_wrong(run, threshold, check);
     else if (strcmp(run->state, "completed") != 0)
         gate_not_evaluated(check, "the run %s", run->state);
-    else if (!run->summary)
-        gate_not_evaluated(check, "the run's results can't be read");
-    else if (run->summary->results < (uint64_t)json_get_int(run->doc, "rows_done", 0))
-        gate_not_evaluated(check, "some of the run's results can't be read");
+    else if (results_gap(run))
+        gate_not_evaluated(check, "%s", results_gap(run));
     else if (threshold->figure == THRESHOLD_METRIC)
         gate_check_metric(run, threshold, check);
     else

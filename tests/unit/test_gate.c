@@ -17,6 +17,7 @@
 
 #define K 1024
 #define SKIPPED (-1.0)
+#define UNCHECKED 7.25 /* us of a row whose result was not looked at */
 
 struct given {
     int case_no, key;
@@ -66,7 +67,7 @@ static struct result_record record_of(const struct given *given, int64_t event)
     } else if (given->value == SKIPPED) {
         record.flags = RESULT_SKIPPED;
     } else {
-        record.wrong = 0;
+        record.wrong = given->value < UNCHECKED || given->value > UNCHECKED ? 0 : -1;
         record.time_us = given->value;
         record.algbw_gbs = record.busbw_gbs = given->value > 0 ? 1000 / given->value : 0;
     }
@@ -248,6 +249,30 @@ static void what_is_missing_is_no_pass(void **state)
          "not_evaluated", "no number above 0");
     says(plain, good, 0, "{\"figure\":\"wrong\"}", "not_evaluated", "no row was checked");
     says(plain, NULL, 0, fast, "not_evaluated", "can't be read");
+}
+
+static void wrong_elements_are_none_only_if_all_rows_were_looked_at(void **state)
+{
+    static const struct given skipped[] = {{0, 0, 8, 10}, {0, 0, K, SKIPPED}};
+    static const struct given unchecked[] = {{0, 0, 8, 10}, {0, 0, K, UNCHECKED}};
+    static const char wrong[] = "{\"figure\":\"wrong\"}";
+    json_t *doc = json_loads(plain, 0, NULL), *verdict;
+
+    (void)state;
+    says(plain, skipped, 1, wrong, "pass", "0 wrong elements");
+    says(plain, skipped, 2, wrong, "not_evaluated", "1K was skipped: no reason given");
+    says(plain, unchecked, 2, wrong, "not_evaluated", "some rows were not checked");
+    says(plain, NULL, 0, wrong, "not_evaluated", "can't be read");
+    json_object_set_new(doc, "rows_done", json_integer(2));
+    json_object_set_new(doc, "rows_total", json_integer(2));
+    verdict = judge(doc, "completed", wrong, skipped, 1);
+    assert_says(check_of(verdict, 1), "not_evaluated", "some of the run's results");
+    json_decref(verdict);
+    json_object_set_new(json_object_get(doc, "summary"), "wrong", json_integer(1));
+    verdict = judge(doc, "completed", wrong, skipped, 2);
+    assert_says(check_of(verdict, 1), "fail", "1 wrong element, at most 0 asked");
+    json_decref(verdict);
+    json_decref(doc);
 }
 
 /* What was measured and is beyond the bounds fails, whatever else is missing. */
@@ -458,6 +483,7 @@ int main(void)
         cmocka_unit_test(a_dip_is_seen_against_the_best_before),
         cmocka_unit_test(a_size_that_was_rounded_is_the_one_that_was_asked),
         cmocka_unit_test(what_is_missing_is_no_pass),
+        cmocka_unit_test(wrong_elements_are_none_only_if_all_rows_were_looked_at),
         cmocka_unit_test(what_was_seen_stands),
         cmocka_unit_test(every_combination_is_judged),
         cmocka_unit_test(a_metric_holds_for_every_case_and_rank),
