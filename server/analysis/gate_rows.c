@@ -24,6 +24,8 @@ struct rows {
     const struct threshold *threshold;
     struct summary_case *cases;
     size_t n_cases;
+    int64_t *counts; /* by combination: how many cases */
+    int combinations;
     int64_t cycles;
     int64_t size_min, size_max; /* of rows, which are rounded down from what was asked */
     size_t n_sizes;             /* asked for in that range */
@@ -102,13 +104,30 @@ static bool suits(const struct threshold *threshold, const json_t *key)
             json_get_bool(key, "in_place", false) == (threshold->in_place == 1));
 }
 
+/* Combinations are numbered from 0 in the order of their first cases. */
+static int count_cases(struct rows *rows)
+{
+    rows->cases = summary_cases(rows->run->doc, &rows->n_cases);
+    rows->counts = calloc(rows->n_cases + 1, sizeof(*rows->counts));
+    if (!rows->cases || !rows->counts)
+        return -1;
+    for (size_t i = 0; i < rows->n_cases; i++) {
+        int combination = rows->cases[i].combination;
+
+        if (combination < 0)
+            return -1;
+        rows->counts[combination]++;
+        if (combination >= rows->combinations)
+            rows->combinations = combination + 1;
+    }
+    return 0;
+}
+
 static int64_t cases_of(const struct rows *rows, int combination)
 {
-    int64_t n = 0;
+    bool is_there = combination >= 0 && combination < rows->combinations;
 
-    for (size_t i = 0; i < rows->n_cases; i++)
-        n += rows->cases[i].combination == combination;
-    return n;
+    return is_there ? rows->counts[combination] : 0;
 }
 
 /* ---- What they say ---- */
@@ -156,6 +175,8 @@ static bool has_figure(struct rows *rows, const struct summary_point *point)
     double value = figure_of(rows->threshold, point);
     char size[UNITS_TEXT_MAX];
 
+    if (point->skipped == 0 && point->rows > 0 && isfinite(value) && value > 0.0)
+        return true;
     units_format_size((uint64_t)point->size, size);
     if (point->skipped > 0)
         note_gap(rows, "%s was skipped: %.120s", size,
@@ -204,12 +225,8 @@ static void take_series(struct rows *rows, const struct summary_series *series)
 static void take_all(struct rows *rows)
 {
     const struct summary *summary = rows->run->summary;
-    int combinations = 0, seen = -1, found = 0;
+    int seen = -1, found = 0;
 
-    for (size_t i = 0; i < rows->n_cases; i++)
-        combinations = rows->cases[i].combination >= combinations
-                           ? rows->cases[i].combination + 1
-                           : combinations;
     for (size_t i = 0; i < summary->n_series; i++) {
         const struct summary_series *series = &summary->series[i];
 
@@ -219,7 +236,7 @@ static void take_all(struct rows *rows)
         seen = series->combination;
         take_series(rows, series);
     }
-    if (found < combinations)
+    if (found < rows->combinations)
         note_gap(rows, found ? "some of the run's combinations have no such row"
                              : "no row is of that kind");
     if (summary->points < summary->points_total)
@@ -325,13 +342,13 @@ void gate_check_rows(const struct gate_run *run, const struct threshold *thresho
     struct rows rows = {
         .run = run, .threshold = threshold, .cycles = json_get_int(spec, "cycles", 1)};
 
-    rows.cases = summary_cases(run->doc, &rows.n_cases);
-    if (!rows.cases) {
+    if (count_cases(&rows)) {
         gate_not_evaluated(check, "out of memory");
-        return;
+    } else {
+        find_sizes(&rows);
+        take_all(&rows);
+        judge(&rows, check);
     }
-    find_sizes(&rows);
-    take_all(&rows);
-    judge(&rows, check);
+    free(rows.counts);
     free(rows.cases);
 }
