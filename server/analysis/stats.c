@@ -169,12 +169,19 @@ static struct trimmed trimmed_mean(double *values, size_t n, size_t trim)
     return out;
 }
 
+/* Of an effect that a double can't hold nothing is said, so that its error tells. */
 static void conclude(struct stats_effect *effect)
 {
-    double half = stats_t_quantile(0.5 + CONFIDENCE / 2, effect->df) * effect->error;
+    double half = (double)NAN;
 
+    if (isfinite(effect->estimate) && isfinite(effect->error))
+        half = stats_t_quantile(0.5 + CONFIDENCE / 2, effect->df) * effect->error;
     effect->low = effect->estimate - half;
     effect->high = effect->estimate + half;
+    if (!isfinite(effect->low) || !isfinite(effect->high)) {
+        effect->low = effect->high = effect->p = effect->error = (double)NAN;
+        return;
+    }
     if (effect->error > 0)
         effect->p = t_two_sided(effect->estimate / effect->error, effect->df);
     else
@@ -201,14 +208,13 @@ void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
     struct trimmed a = trimmed_mean(base, n_base, is_trimmed ? trim_of(n_base) : 0);
     struct trimmed b = trimmed_mean(head, n_head, is_trimmed ? trim_of(n_head) : 0);
     double sum = a.variance + b.variance;
+    double part = sum > 0 ? a.variance / sum : 0; /* squares of parts do not overflow */
 
     *effect = (struct stats_effect){.trimmed = is_trimmed ? trim_of(least) : 0};
     effect->estimate = b.mean - a.mean;
     effect->error = sqrt(sum);
     effect->df =
-        sum > 0 ? sum * sum /
-                      (a.variance * a.variance / a.df + b.variance * b.variance / b.df)
-                : a.df + b.df;
+        sum > 0 ? 1 / (part * part / a.df + (1 - part) * (1 - part) / b.df) : a.df + b.df;
     conclude(effect);
 }
 
@@ -242,18 +248,27 @@ int stats_holm(const double *p, size_t n, double *adjusted)
     return 0;
 }
 
+/* Of the interval of an effect of n, if it were of `wanted`: the more, the less. */
+static double half_width(const struct stats_effect *effect, size_t n, size_t wanted)
+{
+    double more = (double)wanted / (double)n, df = effect->df * more;
+
+    return stats_t_quantile(0.5 + CONFIDENCE / 2, df > 1 ? df : 1) * effect->error /
+           sqrt(more);
+}
+
 size_t stats_repeats(const struct stats_effect *effect, size_t n, double half)
 {
-    double scatter = effect->error * sqrt((double)n);
-    size_t wanted = 3;
+    size_t low = 3, high = STATS_REPEATS_MAX;
 
     assert(half > 0);
-    for (; wanted < STATS_REPEATS_MAX; wanted++) {
-        double df = effect->df * (double)wanted / (double)n;
-        double error = scatter / sqrt((double)wanted);
+    while (low < high) {
+        size_t at = low + (high - low) / 2;
 
-        if (stats_t_quantile(0.5 + CONFIDENCE / 2, df > 1 ? df : 1) * error <= half)
-            break;
+        if (half_width(effect, n, at) <= half)
+            high = at;
+        else
+            low = at + 1;
     }
-    return wanted;
+    return low;
 }

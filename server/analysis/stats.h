@@ -20,7 +20,8 @@ double stats_t_quantile(double p, double df);
 double stats_mean(const double *values, size_t n);
 double stats_deviation(const double *values, size_t n);
 
-/* How far the middle of values is from 0, or that of head's from base's. */
+/* How far the middle of values is from 0, or that of head's from base's. Where these
+ * are more than a double can hold, error, low, high and p are NaN. */
 struct stats_effect {
     double estimate;
     double error,
@@ -39,13 +40,13 @@ void stats_paired(double *differences, size_t n, struct stats_effect *effect);
 void stats_separate(double *base, size_t n_base, double *head, size_t n_head,
                     struct stats_effect *effect);
 
-/* Holm's step-down correction of n p values: adjusted[i] below a level says what p[i]
- * below it would say if it were the only one. -1 when memory is out. */
+/* Holm's step-down correction of n p values, none of them NaN: adjusted[i] below a level
+ * says what p[i] below it would say if it were the only one. -1 when memory is out. */
 int stats_holm(const double *p, size_t n, double *adjusted);
 
 /* With how many pairs, or cases a side, the half width of the 95 % interval would come
- * down to `half`, if the scatter stays what it is. n: as many as the effect is of.
- * Returns STATS_REPEATS_MAX where that or more would be needed. */
+ * down to `half`, above 0, if the scatter stays what it is. n: as many as the effect is
+ * of. Returns STATS_REPEATS_MAX where that or more would be needed. */
 #define STATS_REPEATS_MAX 1000
 size_t stats_repeats(const struct stats_effect *effect, size_t n, double half);
 

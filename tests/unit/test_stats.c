@@ -149,6 +149,33 @@ static void values_that_are_all_alike_leave_no_doubt(void **state)
     assert_near(effect.low, 0.5, 0);
 }
 
+static void assert_nothing_said(const struct stats_effect *effect)
+{
+    assert_true(isnan(effect->error) && isnan(effect->p));
+    assert_true(isnan(effect->low) && isnan(effect->high));
+}
+
+static void squares_too_great_or_too_small_for_a_double_stop_nothing(void **state)
+{
+    double none[] = {0, 0, 0}, great[] = {0, 1e160, 1e160}, small[] = {0, 1e-100, 0};
+    double ends[] = {1e308, -1e308, 1e308}, near_it[] = {1.5e308, 1.6e308, 1.7e308};
+    struct stats_effect effect;
+
+    (void)state;
+    stats_separate(none, 3, great, 3, &effect);
+    assert_nothing_said(&effect);
+    stats_separate(great, 3, ends, 3, &effect);
+    assert_nothing_said(&effect);
+    stats_paired(ends, 3, &effect);
+    assert_nothing_said(&effect);
+    stats_paired(near_it, 3, &effect);
+    assert_nothing_said(&effect);
+    stats_separate(none, 3, small, 3, &effect);
+    assert_near(effect.df, 2, 1e-12);
+    assert_near(effect.estimate / effect.error, 1, 1e-12);
+    assert_near(effect.p, 0.42264973, 1e-8);
+}
+
 static void holm_multiplies_step_by_step(void **state)
 {
     const double p[] = {0.01, 0.04, 0.03, 0.005}, wanted[] = {0.03, 0.06, 0.06, 0.02};
@@ -178,6 +205,13 @@ static void repeats_are_as_many_as_bring_the_interval_down(void **state)
     assert_in_range(n, 15, 21);
     assert_int_equal(stats_repeats(&effect, 3, 1), 3);
     assert_int_equal(stats_repeats(&effect, 3, 1e-6), STATS_REPEATS_MAX);
+    for (n = 4; n < STATS_REPEATS_MAX; n = n * 3 / 2) {
+        double half = stats_t_quantile(0.975, 2.0 * (double)n / 3) * effect.error *
+                      sqrt(3.0 / (double)n);
+
+        assert_int_equal(stats_repeats(&effect, 3, half * (1 + 1e-9)), n);
+        assert_int_equal(stats_repeats(&effect, 3, half * (1 - 1e-9)), n + 1);
+    }
 }
 
 int main(void)
@@ -189,6 +223,7 @@ int main(void)
         cmocka_unit_test(separate_sides_are_tested_as_scipy_does),
         cmocka_unit_test(one_value_far_off_hides_no_shift_of_ten),
         cmocka_unit_test(values_that_are_all_alike_leave_no_doubt),
+        cmocka_unit_test(squares_too_great_or_too_small_for_a_double_stop_nothing),
         cmocka_unit_test(holm_multiplies_step_by_step),
         cmocka_unit_test(repeats_are_as_many_as_bring_the_interval_down),
     };
