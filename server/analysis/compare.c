@@ -21,6 +21,7 @@ struct walk {
     struct compare *out;
     struct sums *sums; /* by band */
     size_t n_cases;
+    bool has_more_bands;               /* than may be */
     const struct case_series **series; /* by case, the same one */
     size_t *at;                        /* by case: index of the point */
     double *values;                    /* by case, of one size */
@@ -104,7 +105,8 @@ static int grow_bands(struct walk *walk)
     return 0;
 }
 
-/* The band of one size of a series (about), made if it is new; SIZE_MAX: no memory. */
+/* The band of one size of a series (about), made if it is new; SIZE_MAX: no memory, or
+ * there may be no more. */
 static size_t band_at(struct walk *walk, const struct case_series *series, json_t *about,
                       int64_t size)
 {
@@ -115,7 +117,8 @@ static size_t band_at(struct walk *walk, const struct case_series *series, json_
     for (size_t i = out->n_bands; i-- > 0;)
         if (out->bands[i].band == band && json_equal(out->bands[i].about, about))
             return i;
-    if (grow_bands(walk) || add_sums(walk))
+    walk->has_more_bands = out->n_bands == COMPARE_BANDS_MAX;
+    if (walk->has_more_bands || grow_bands(walk) || add_sums(walk))
         return SIZE_MAX;
     made = &out->bands[out->n_bands];
     *made = (struct compare_band){.about = json_incref(about), .band = band};
@@ -280,27 +283,47 @@ static void walk_release(struct walk *walk)
     free(walk->values);
 }
 
-struct compare *compare_create(const struct compare_sides *sides)
+/* A label with a value of its own in each line would be a band in each, and none of them
+ * could say anything. */
+static void tell(const struct walk *walk, struct error *err)
+{
+    if (walk->has_more_bands)
+        error_set(err, ERROR_INVALID,
+                  "there are more than %d bands to compare, and each set of labels of a "
+                  "metric is one: a label should have few values, or be a number",
+                  COMPARE_BANDS_MAX);
+    else
+        error_set(err, ERROR_MEMORY, "out of memory");
+}
+
+static struct compare *result_create(const struct compare_sides *sides)
 {
     struct compare *out = calloc(1, sizeof(*out));
-    struct walk walk = {
-        .sides = sides, .out = out, .n_cases = sides->n_base + sides->n_head};
-    int result;
 
-    assert(!sides->is_paired || sides->n_base == sides->n_head);
     if (!out)
         return NULL;
     out->n_base = sides->n_base;
     out->n_head = sides->n_head;
     out->is_paired = sides->is_paired;
     out->answer = VERDICT_NOT_ENOUGH_DATA;
-    result = walk_init(&walk);
+    return out;
+}
+
+struct compare *compare_create(const struct compare_sides *sides, struct error *err)
+{
+    struct compare *out = result_create(sides);
+    struct walk walk = {
+        .sides = sides, .out = out, .n_cases = sides->n_base + sides->n_head};
+    int result = out ? walk_init(&walk) : -1;
+
+    assert(!sides->is_paired || sides->n_base == sides->n_head);
     if (!result && sides->n_base > 0 && sides->n_head > 0)
         result = take_all(&walk);
     if (!result)
         result = judge_all(&walk);
     walk_release(&walk);
     if (result) {
+        tell(&walk, err);
         compare_destroy(out);
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/error.h"
 #include "server/analysis/bands.h"
 #include "server/analysis/case_values.h"
 #include "server/analysis/states.h"
@@ -16,6 +17,7 @@
 #define COMPARE_LEVEL 0.05     /* of all bands together */
 #define COMPARE_CASES_MIN 3    /* a side; with fewer there is no verdict */
 #define COMPARE_SIZES_MAX 5000 /* told as detail */
+#define COMPARE_BANDS_MAX 2000 /* more than all there are of collectives */
 
 struct compare_lot {
     const struct case_values *values; /* of the case's run; borrowed */
@@ -84,8 +86,9 @@ struct compare {
     enum verdict_answer answer; /* of all bands: worse if one is, else better if one is */
 };
 
-/* NULL when memory is out. The sides' values must stay as long as the result. */
-struct compare *compare_create(const struct compare_sides *sides);
+/* NULL with err when there would be more than COMPARE_BANDS_MAX bands (ERROR_INVALID), or
+ * memory is out. The sides' values must stay as long as the result. */
+struct compare *compare_create(const struct compare_sides *sides, struct error *err);
 void compare_destroy(struct compare *compare);
 
 #endif

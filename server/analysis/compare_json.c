@@ -24,7 +24,7 @@ static void put_change(json_t *out, const struct compare_change *change)
     json_object_set_new(out, "head", number(change->head));
     json_object_set_new(out, "change", number(change->change));
     json_object_set_new(out, "interval",
-                        isfinite(change->low)
+                        isfinite(change->low) && isfinite(change->high)
                             ? json_pack("[f, f]", change->low, change->high)
                             : json_null());
     json_object_set_new(out, "p", number(change->p));
@@ -298,21 +298,27 @@ static json_t *evidence_of(const struct compare *compare, const struct compare_s
 }
 
 static struct compare *compare_of(const struct compare_side *base,
-                                  const struct compare_side *head, bool is_paired)
+                                  const struct compare_side *head, bool is_paired,
+                                  struct error *err)
 {
     struct compare_lot *left = compare_side_lots(base), *right = compare_side_lots(head);
     struct compare_sides sides = {left, right, base->n, head->n, is_paired};
-    struct compare *compare = left && right ? compare_create(&sides) : NULL;
+    struct compare *compare = NULL;
 
+    if (left && right)
+        compare = compare_create(&sides, err);
+    else
+        error_set(err, ERROR_MEMORY, "out of memory");
     free(left);
     free(right);
     return compare;
 }
 
-json_t *compare_json(struct compare_side *base, struct compare_side *head)
+json_t *compare_json(struct compare_side *base, struct compare_side *head,
+                     struct error *err)
 {
     bool is_paired = compare_sides_pair(base, head);
-    struct compare *compare = compare_of(base, head, is_paired);
+    struct compare *compare = compare_of(base, head, is_paired, err);
     json_t *out;
 
     if (!compare)
@@ -323,5 +329,7 @@ json_t *compare_json(struct compare_side *base, struct compare_side *head)
                     sizes_json(compare), "sizes_total", (json_int_t)compare->sizes_total,
                     "sizes_left_out", (json_int_t)compare->sizes_left_out);
     compare_destroy(compare);
+    if (!out)
+        error_set(err, ERROR_MEMORY, "out of memory");
     return out;
 }

@@ -5,7 +5,8 @@
 #include "server/analysis/compare_cases.h"
 
 /* Pair what can be paired, compare, and say it: the document of docs/api.md, "Compare", a
- * new object. The sides get arranged. NULL when memory is out. */
-json_t *compare_json(struct compare_side *base, struct compare_side *head);
+ * new object. The sides get arranged. NULL with err as of compare_create. */
+json_t *compare_json(struct compare_side *base, struct compare_side *head,
+                     struct error *err);
 
 #endif

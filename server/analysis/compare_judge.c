@@ -144,11 +144,20 @@ int compare_judge_band(const struct compare_sides *sides, const double *values,
     return 0;
 }
 
+/* Of a mean of 0 nothing is a part, and nothing that a double can't hold is one. */
+static bool can_judge(const struct compare_band *band)
+{
+    const struct compare_change *change = &band->change;
+
+    return band->reason == COMPARE_NOISE && isfinite(change->change) &&
+           isfinite(change->low) && isfinite(change->high) && isfinite(change->p);
+}
+
 static void answer_band(struct compare_band *band)
 {
     const struct compare_change *change = &band->change;
 
-    if (band->reason != COMPARE_NOISE)
+    if (!can_judge(band))
         return;
     if (change->low > -COMPARE_SAME && change->high < COMPARE_SAME)
         band->answer = VERDICT_SAME;
@@ -189,7 +198,7 @@ int compare_judge_all(struct compare *compare)
         return -1;
     /* A band that can't be judged is in the family all the same. */
     for (size_t i = 0; i < n; i++)
-        p[i] = compare->bands[i].reason == COMPARE_NOISE ? compare->bands[i].change.p : 1;
+        p[i] = can_judge(&compare->bands[i]) ? compare->bands[i].change.p : 1;
     if (stats_holm(p, n, p + n)) {
         free(p);
         return -1;

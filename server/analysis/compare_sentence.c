@@ -116,7 +116,9 @@ static int put_noise(const struct compare_band *band, struct buf *out)
     double half = (band->change.high - band->change.low) / 2;
 
     if (!isfinite(half))
-        return buf_append_str(out, "its mean is 0");
+        return buf_append_str(out, fabs(band->change.base) > 0
+                                       ? "its values are too far apart to reckon with"
+                                       : "its mean is 0");
     if (put_width(band, half, out))
         return -1;
     if (band->repeats_needed >= STATS_REPEATS_MAX)

@@ -134,7 +134,7 @@ static int write_document(struct comparison *comparison, const json_t *document)
 
     snprintf(comparison->answer, sizeof(comparison->answer), "%s",
              json_get_str(verdict, "answer", ""));
-    if (document && writers[comparison->form](document, &comparison->out) == 0)
+    if (writers[comparison->form](document, &comparison->out) == 0)
         return 0;
     return error_set(&comparison->err, ERROR_MEMORY, "out of memory");
 }
@@ -162,8 +162,9 @@ static void do_compare(uv_work_t *work)
         compare_sides_check(&base, &head, &comparison->err) == 0) {
         if (comparison->base.is_alike)
             compare_side_keep_alike(&base, &head);
-        document = compare_json(&base, &head);
-        write_document(comparison, document);
+        document = compare_json(&base, &head, &comparison->err);
+        if (document)
+            write_document(comparison, document);
         json_decref(document);
     }
     compare_side_release(&base);

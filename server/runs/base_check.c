@@ -69,9 +69,7 @@ static void do_compare(uv_work_t *work)
     if (compare_side_choose(&base, asks + 1, check->n - 1, NULL, &check->err) == 0 &&
         compare_side_choose(&head, asks, 1, NULL, &check->err) == 0) {
         compare_side_keep_alike(&base, &head);
-        check->document = compare_json(&base, &head);
-        if (!check->document)
-            error_set(&check->err, ERROR_MEMORY, "out of memory");
+        check->document = compare_json(&base, &head, &check->err);
     }
     compare_side_release(&base);
     compare_side_release(&head);

@@ -29,7 +29,7 @@ static struct compare *compare_made(struct made *made, size_t n, bool is_paired)
 
     for (size_t i = 0; i < 2 * n; i++)
         lots[i] = (struct compare_lot){&made->values, (int)i};
-    compare = compare_create(&sides);
+    compare = compare_create(&sides, NULL);
     assert_non_null(compare);
     return compare;
 }
@@ -287,6 +287,108 @@ static void metrics_know_their_good_direction(void **state)
     made_release(&made);
 }
 
+/* A metric's value for each case, base's first. */
+static struct compare *compare_values(struct made *made, const char *key,
+                                      const double *values, size_t n, bool is_paired)
+{
+    made_init(made);
+    for (size_t i = 0; i < 2 * n; i++)
+        made_add(made, (int)i, key, &(struct case_point){.size = -1, .value = values[i]},
+                 1);
+    return compare_made(made, n, is_paired);
+}
+
+static void of_a_mean_of_0_there_is_no_part(void **state)
+{
+    const double values[] = {0, 0, 0, 0, 0, 5, 6, 5, 5, 6};
+    struct made made;
+    struct compare *compare = compare_values(&made, LOSS, values, 5, true);
+    const struct compare_band *band = &compare->bands[0];
+
+    (void)state;
+    assert_true(band->change.p < 0.001);
+    assert_int_equal(band->answer, VERDICT_NOT_ENOUGH_DATA);
+    assert_int_equal(band->reason, COMPARE_NOISE);
+    assert_near(band->p_holm, 1, 0);
+    require_sentence(compare, "not enough data in loss (its mean is 0)");
+    compare_destroy(compare);
+    made_release(&made);
+}
+
+static void what_a_double_cant_hold_is_no_verdict(void **state)
+{
+    static const struct {
+        double values[6];
+        const char *why;
+    } cases[] = {
+        {{0, 0, 0, 0, 1e160, 1e160}, "its mean is 0"},
+        {{0, 0, 0, 1e-100, 0, 1e-100}, "its mean is 0"},
+        {{1, -2, 3, 0, 1e160, 1e160}, "its values are too far apart to reckon with"},
+        {{1e308, 1e308, 1e308, -1e308, -1e308, 1},
+         "its values are too far apart to reckon with"},
+        {{1e-300, 1e300, 1, 1e300, 1e300, 1e-300},
+         "its values are too far apart to reckon with"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        struct made made;
+        struct compare *compare =
+            compare_values(&made, LOSS, cases[i / 2].values, 3, i % 2 == 0);
+        char wanted[200];
+
+        snprintf(wanted, sizeof(wanted), "not enough data in loss (%s)",
+                 cases[i / 2].why);
+        assert_int_equal(compare->answer, VERDICT_NOT_ENOUGH_DATA);
+        require_sentence(compare, wanted);
+        compare_destroy(compare);
+        made_release(&made);
+    }
+}
+
+/* Cases 0 and 1 with n series of a value each, in the order of their identities. */
+static struct case_values many_series(size_t n)
+{
+    struct case_values values = {calloc(2 * n, sizeof(struct case_series)), 2 * n};
+
+    assert_non_null(values.series);
+    for (size_t i = 0; i < 2 * n; i++) {
+        struct case_series *series = &values.series[i];
+
+        *series = (struct case_series){
+            .case_no = i >= n, .is_figure = true, .n_points = 1, .identity = malloc(16)};
+        snprintf(series->identity, 16, "%08zu", i % n);
+        series->key = json_pack("{s:s, s:{s:s}}", "metric", "loss", "labels", "step",
+                                series->identity);
+        series->points = malloc(sizeof(*series->points));
+        *series->points = (struct case_point){.size = -1, .value = 1};
+    }
+    return values;
+}
+
+static void there_are_not_more_bands_than_can_be_compared(void **state)
+{
+    (void)state;
+    for (size_t n = COMPARE_BANDS_MAX; n <= COMPARE_BANDS_MAX + 1; n++) {
+        struct case_values values = many_series(n);
+        struct compare_lot lots[] = {{&values, 0}, {&values, 1}};
+        struct compare_sides sides = {lots, lots + 1, 1, 1, false};
+        struct error err = {0};
+        struct compare *compare = compare_create(&sides, &err);
+
+        assert_int_equal(compare != NULL, n == COMPARE_BANDS_MAX);
+        assert_int_equal(err.code, compare ? ERROR_NONE : ERROR_INVALID);
+        assert_true(compare || strstr(err.text, "more than 2000 bands"));
+        compare_destroy(compare);
+        for (size_t i = 0; i < values.n; i++) {
+            json_decref(values.series[i].key);
+            free(values.series[i].identity);
+            free(values.series[i].points);
+        }
+        free(values.series);
+    }
+}
+
 static void nothing_in_common_is_not_enough_data(void **state)
 {
     const struct case_point point = {.size = 8, .time_us = 10, .busbw_gbs = 1};
@@ -321,6 +423,9 @@ int main(void)
         cmocka_unit_test(one_case_of_ten_that_stands_out_costs_no_verdict),
         cmocka_unit_test(a_band_is_of_the_sizes_that_all_cases_have),
         cmocka_unit_test(metrics_know_their_good_direction),
+        cmocka_unit_test(of_a_mean_of_0_there_is_no_part),
+        cmocka_unit_test(what_a_double_cant_hold_is_no_verdict),
+        cmocka_unit_test(there_are_not_more_bands_than_can_be_compared),
         cmocka_unit_test(nothing_in_common_is_not_enough_data),
     };
 

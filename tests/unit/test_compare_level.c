@@ -111,7 +111,7 @@ static struct compare *compare_once(struct made *made, const struct sim_params *
         make_case(made, params, seed, number, (int)i, is_head ? shift : 0);
         lots[i] = (struct compare_lot){&made->values, (int)i};
     }
-    return compare_create(&sides);
+    return compare_create(&sides, NULL);
 }
 
 struct tally {
