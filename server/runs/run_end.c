@@ -7,6 +7,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/analysis/gate.h"
+#include "server/analysis/verdict.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/base_check.h"
@@ -90,6 +91,20 @@ static void ending_free(struct ending *ending)
     free(ending);
 }
 
+static bool asks_checks(const struct run_spec *spec)
+{
+    return spec->baseline.given || json_object_size(spec->thresholds) > 0;
+}
+
+/* Of a run that asked for checks something is said always: none would look like a pass.
+ */
+static json_t *unjudged(void)
+{
+    return verdict_json(VERDICT_GATE, VERDICT_NOT_EVALUATED,
+                        "the checks were not judged: the server's memory was out",
+                        json_pack("{s:[]}", "checks"));
+}
+
 /* base: what came of holding it against its baseline; NULL: that was not tried. */
 static json_t *judge(const struct ending *ending, const struct base_answer *base)
 {
@@ -100,8 +115,10 @@ static json_t *judge(const struct ending *ending, const struct base_answer *base
                            .compared = base ? base->document : NULL,
                            .against = base ? base->against : NULL,
                            .not_compared = base ? base->why : NULL};
+    json_t *verdict;
 
-    return gate_judge(&run);
+    verdict = gate_judge(&run);
+    return verdict ? verdict : unjudged();
 }
 
 static void finish(void *arg, const struct base_answer *base)
@@ -184,14 +201,17 @@ static void await_results(struct ending *ending)
 
 void run_end(struct active_run *active, enum run_state state, const char *reason)
 {
-    struct ending *ending = NULL;
-    json_t *doc = run_to_json(active->run, RUN_WHOLE);
-    const json_t *spec = json_object_get(doc, "spec");
+    struct ending *ending;
+    json_t *doc;
 
-    if (gate_is_asked(spec))
-        ending = calloc(1, sizeof(*ending));
-    if (!ending) {
+    if (!asks_checks(active->run->spec)) {
         tell_end(active, state, reason, NULL);
+        return;
+    }
+    doc = run_to_json(active->run, RUN_WHOLE);
+    ending = doc ? calloc(1, sizeof(*ending)) : NULL;
+    if (!ending) {
+        tell_end(active, state, reason, unjudged());
         json_decref(doc);
         return;
     }
@@ -199,7 +219,7 @@ void run_end(struct active_run *active, enum run_state state, const char *reason
     ending->state = state;
     ending->reason = reason ? strdup(reason) : NULL;
     ending->doc = doc;
-    if (gate_needs_results(spec, run_state_name(state))) {
+    if (gate_needs_results(json_object_get(doc, "spec"), run_state_name(state))) {
         await_results(ending);
         return;
     }
