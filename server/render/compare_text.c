@@ -116,79 +116,119 @@ static const json_t *evidence_of(const json_t *document)
     return json_object_get(json_object_get(document, "verdict"), "evidence");
 }
 
-/* ---- Text ---- */
+/* ---- What people wrote, and measured programs ---- */
 
-/* Names come from people. */
-static int put_clean(const char *text, struct buf *out)
+/* How a line of notes begins, and how a clean text is put so that it stays one. */
+struct form {
+    const char *before;
+    int (*put)(struct buf *out, const char *text);
+};
+
+static int put_escaped(struct buf *out, const char *text)
+{
+    static const char marks[] = "\\`*_~|<>[]@&";
+
+    while (*text) {
+        size_t n = strcspn(text, marks);
+
+        if (buf_append(out, text, n))
+            return -1;
+        text += n;
+        if (*text && buf_printf(out, "\\%c", *text++))
+            return -1;
+    }
+    return 0;
+}
+
+static const struct form terminal = {"# ", buf_append_str};
+static const struct form markdown = {"- ", put_escaped};
+
+/* Cut. */
+static int put_text(const struct form *form, const char *text, struct buf *out)
 {
     char clean[VALUE_MAX];
 
     clean_text_copy(clean, sizeof(clean), text, strlen(text));
-    return buf_append_str(out, clean);
+    return form->put(out, clean);
 }
 
-static int put_side(const json_t *document, const char *name, const char *before,
-                    struct buf *out)
-{
-    const json_t *side = json_object_get(document, name);
-    json_t *run;
-    size_t i, n;
-
-    if (buf_printf(out, "%s%s: ", before, name))
-        return -1;
-    json_array_foreach (json_object_get(side, "runs"), i, run) {
-        const char *called = json_get_str(run, "name", "");
-
-        if (buf_printf(out, "%srun %s", i ? ", " : "", json_get_str(run, "id", "?")) ||
-            (*called && (buf_append_str(out, " ") || put_clean(called, out))))
-            return -1;
-    }
-    n = json_array_size(json_object_get(side, "cases"));
-    return buf_printf(out, "%s%zu case%s\n", i ? ", " : "", n, n == 1 ? "" : "s");
-}
-
-static int put_value(const json_t *value, struct buf *out)
+static int put_value(const struct form *form, const json_t *value, struct buf *out)
 {
     const char *text = json_string_value(value);
     char *whole;
     int result;
 
     if (text)
-        return put_clean(text, out);
+        return put_text(form, text, out);
     if (!value || json_is_null(value))
         return buf_append_str(out, "-");
     whole = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    result = whole ? put_clean(whole, out) : -1;
+    result = whole ? put_text(form, whole, out) : -1;
     free(whole);
     return result;
 }
 
-static int put_warnings(const json_t *document, const char *before, struct buf *out)
+/* As a whole; labels and names are in it. */
+static int put_sentence(const struct form *form, const json_t *document, struct buf *out)
+{
+    json_t *shown = clean_text_shown(json_object_get(document, "verdict"), false);
+    int result = shown ? form->put(out, json_get_str(shown, "sentence", "")) : -1;
+
+    json_decref(shown);
+    return result;
+}
+
+static int put_side(const struct form *form, const json_t *document, const char *name,
+                    struct buf *out)
+{
+    const json_t *side = json_object_get(document, name);
+    json_t *run;
+    size_t i, n;
+
+    if (buf_printf(out, "%s%s: ", form->before, name))
+        return -1;
+    json_array_foreach (json_object_get(side, "runs"), i, run) {
+        const char *called = json_get_str(run, "name", "");
+
+        if (buf_printf(out, "%srun %s", i ? ", " : "", json_get_str(run, "id", "?")) ||
+            (*called && (buf_append_str(out, " ") || put_text(form, called, out))))
+            return -1;
+    }
+    n = json_array_size(json_object_get(side, "cases"));
+    return buf_printf(out, "%s%zu case%s\n", i ? ", " : "", n, n == 1 ? "" : "s");
+}
+
+static int put_warnings(const struct form *form, const json_t *document, struct buf *out)
 {
     json_t *item;
     size_t i;
 
     json_array_foreach (json_object_get(evidence_of(document), "warnings"), i, item)
-        if (buf_printf(out, "%swarning: ", before) ||
-            put_clean(json_string_value(item), out) || buf_append_str(out, "\n"))
+        if (buf_printf(out, "%swarning: ", form->before) || put_value(form, item, out) ||
+            buf_append_str(out, "\n"))
             return -1;
     return 0;
 }
 
-static int put_differences(const json_t *document, const char *before, struct buf *out)
+static int put_differences(const struct form *form, const json_t *document,
+                           struct buf *out)
 {
     json_t *item;
     size_t i;
 
     json_array_foreach (json_object_get(evidence_of(document), "differences"), i, item)
-        if (buf_printf(out, "%sdiffers: %s, base ", before,
-                       json_get_str(item, "what", "?")) ||
-            put_value(json_object_get(item, "base"), out) ||
+        if (buf_printf(out, "%sdiffers: ", form->before) ||
+            put_value(form, json_object_get(item, "what"), out) ||
+            buf_append_str(out, ", base ") ||
+            put_value(form, json_object_get(item, "base"), out) ||
             buf_append_str(out, ", head ") ||
-            put_value(json_object_get(item, "head"), out) || buf_append_str(out, "\n"))
+            put_value(form, json_object_get(item, "head"), out) ||
+            buf_append_str(out, "\n"))
             return -1;
     return 0;
 }
+
+/* ---- Text ---- */
 
 static int put_table(const struct column *columns, const json_t *items, struct buf *out)
 {
@@ -200,20 +240,16 @@ static int put_table(const struct column *columns, const json_t *items, struct b
     return result;
 }
 
-static const char *sentence_of(const json_t *document)
-{
-    return json_get_str(json_object_get(document, "verdict"), "sentence", "");
-}
-
 int compare_text(const json_t *document, struct buf *out)
 {
     const json_t *sizes = json_object_get(document, "sizes");
 
-    if (put_warnings(document, "# ", out) ||
-        buf_printf(out, "%s\n\n", sentence_of(document)))
+    if (put_warnings(&terminal, document, out) ||
+        put_sentence(&terminal, document, out) || buf_append_str(out, "\n\n"))
         return -1;
-    if (put_side(document, "base", "# ", out) || put_side(document, "head", "# ", out) ||
-        put_differences(document, "# ", out) ||
+    if (put_side(&terminal, document, "base", out) ||
+        put_side(&terminal, document, "head", out) ||
+        put_differences(&terminal, document, out) ||
         put_table(band_columns, json_object_get(evidence_of(document), "bands"), out))
         return -1;
     if (json_array_size(sizes) == 0)
@@ -234,7 +270,8 @@ static int put_cell(const json_t *row, const struct column *column, struct buf *
     if (column->form == COLUMN_SIZE && json_is_integer(value))
         return buf_printf(out, " %s |",
                           units_format_size((uint64_t)json_integer_value(value), size));
-    return buf_append_str(out, " ") || put_value(value, out) || buf_append_str(out, " |");
+    return buf_append_str(out, " ") || put_value(&markdown, value, out) ||
+           buf_append_str(out, " |");
 }
 
 static int put_markdown_table(const struct column *columns, const json_t *items,
@@ -265,10 +302,14 @@ int compare_markdown(const json_t *document, struct buf *out)
     const json_t *bands = json_object_get(evidence_of(document), "bands");
     const json_t *sizes = json_object_get(document, "sizes");
 
-    if (buf_printf(out, "**%s**\n\n", sentence_of(document)) ||
-        put_side(document, "base", "- ", out) || put_side(document, "head", "- ", out) ||
-        put_warnings(document, "- ", out) || put_differences(document, "- ", out) ||
-        buf_append_str(out, "\n") || put_markdown_table(band_columns, bands, out))
+    if (buf_append_str(out, "**") || put_sentence(&markdown, document, out) ||
+        buf_append_str(out, "**\n\n"))
+        return -1;
+    if (put_side(&markdown, document, "base", out) ||
+        put_side(&markdown, document, "head", out) ||
+        put_warnings(&markdown, document, out) ||
+        put_differences(&markdown, document, out) || buf_append_str(out, "\n") ||
+        put_markdown_table(band_columns, bands, out))
         return -1;
     if (json_array_size(sizes) == 0)
         return 0;

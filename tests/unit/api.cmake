@@ -1,5 +1,6 @@
 unit_test(catchup rb_api)
 unit_test(columns rb_api)
+unit_test(compare_text rb_render)
 unit_test(csv rb_api)
 unit_test(event_writer rb_api)
 unit_test(run_text rb_api)

@@ -1,0 +1,94 @@
+/* test_compare_text.c - comparisons whose names and labels are meant to do harm */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "server/render/compare_text.h"
+
+/* ' for ". */
+static const char hostile[] =
+    "{'verdict': {'sentence': 'head is slower at \\u001b[2J|x|', 'evidence': {"
+    "  'warnings': ['see [this](x) \\u009b1m'],"
+    "  'differences': [{'what': 'env.A_B', 'base': '<b>\\u001b', 'head': null}],"
+    "  'bands': [{'series': 'a|b `c` @d\\u001b', 'figure': 'x_y'}]}},"
+    " 'base': {'runs': [{'id': 'r1', 'name': '*n*\\\\\\u202e'}], 'cases': [1]},"
+    " 'head': {'runs': [{'id': 'r2', 'name': ''}], 'cases': []},"
+    " 'sizes': []}";
+
+typedef int write_fn(const json_t *document, struct buf *out);
+
+static void becomes(write_fn *write, const char *want)
+{
+    char text[sizeof(hostile)];
+    json_t *document;
+    struct buf out;
+
+    memcpy(text, hostile, sizeof(text));
+    for (char *p = text; *p; p++)
+        *p = *p == '\'' ? '"' : *p;
+    document = json_loads(text, 0, NULL);
+    assert_non_null(document);
+    buf_init(&out, 10000);
+    assert_int_equal(write(document, &out), 0);
+    assert_string_equal(out.data, want);
+    buf_release(&out);
+    json_decref(document);
+}
+
+static void text_has_nothing_that_a_terminal_acts_upon(void **state)
+{
+    (void)state;
+    becomes(compare_text,
+            "# warning: see [this](x) \\u009b1m\n"
+            "head is slower at \\u001b[2J|x|\n\n"
+            "# base: run r1 *n*\\\\u202e, 1 case\n"
+            "# head: run r2, 0 cases\n"
+            "# differs: env.A_B, base <b>\\u001b, head -\n"
+            "SERIES            BAND  FIGURE  BASE  HEAD  CHANGE  95 %  P  ANSWER  WHY\n"
+            "a|b `c` @d\\u001b  -     x_y        -     -       -     -  1  -       -\n");
+}
+
+static void markdown_has_no_marks_but_its_own(void **state)
+{
+    (void)state;
+    becomes(
+        compare_markdown,
+        "**head is slower at \\\\u001b\\[2J\\|x\\|**\n\n"
+        "- base: run r1 \\*n\\*\\\\\\\\u202e, 1 case\n"
+        "- head: run r2, 0 cases\n"
+        "- warning: see \\[this\\](x) \\\\u009b1m\n"
+        "- differs: env.A\\_B, base \\<b\\>\\\\u001b, head -\n\n"
+        "| SERIES | BAND | FIGURE | BASE | HEAD | CHANGE | 95 % | P | ANSWER | WHY |\n"
+        "|---|---|---|---:|---:|---:|---:|---:|---|---|\n"
+        "| a\\|b \\`c\\` \\@d\\\\u001b | - | x\\_y | - | - | - | - | 1 | - | - |\n");
+}
+
+static void a_full_buffer_is_said(void **state)
+{
+    struct buf out;
+    json_t *document =
+        json_pack("{s:{s:s}}", "verdict", "sentence", "some_thing that is long enough");
+
+    (void)state;
+    buf_init(&out, 16);
+    assert_int_equal(compare_text(document, &out), -1);
+    buf_clear(&out);
+    assert_int_equal(compare_markdown(document, &out), -1);
+    buf_release(&out);
+    json_decref(document);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_has_nothing_that_a_terminal_acts_upon),
+        cmocka_unit_test(markdown_has_no_marks_but_its_own),
+        cmocka_unit_test(a_full_buffer_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
