@@ -67,16 +67,21 @@ static void answer(struct api *api, struct http_request *request, json_t *run)
     (void)api;
     if (!params_format(request, formats, &form))
         goto out;
+    if (has_ended(run) && !verdict) {
+        http_reply_problem(request, 503, NULL, "out of memory");
+        goto out;
+    }
     if (verdict)
         http_reply_header(request, "Ringbench-Verdict",
                           json_get_str(verdict, "answer", ""));
     if (form == FORM_TEXT)
         reply_text(request, status, run, verdict);
     else
-        http_reply_json(request, status,
-                        json_pack("{s:O, s:O, s:O?}", "run", json_object_get(run, "id"),
-                                  "state", json_object_get(run, "state"), "verdict",
-                                  verdict));
+        http_reply_json(
+            request, status,
+            json_pack("{s:O, s:O, s:b, s:O?}", "run", json_object_get(run, "id"), "state",
+                      json_object_get(run, "state"), "asked",
+                      gate_is_asked(json_object_get(run, "spec")), "verdict", verdict));
 out:
     json_decref(verdict);
 }

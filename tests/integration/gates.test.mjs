@@ -56,7 +56,7 @@ test('a run that keeps its bounds passes, and says so everywhere', limit, async 
   assert.equal(verdict.evidence.checks[1].size, 64 << 20);
   assert.equal(verdict.evidence.checks[1].points, 2);
   assert.deepEqual((await server.get('/api/v1/runs')).runs[0].verdict, { kind: 'gate', answer: 'pass', sentence });
-  assert.deepEqual((await server.get(at(id))), { run: id, state: 'completed', verdict });
+  assert.deepEqual((await server.get(at(id))), { run: id, state: 'completed', asked: true, verdict });
   assert.deepEqual((await server.events(id)).at(-1).verdict, verdict);
   const shown = await server.request('GET', at(id), { headers: { Accept: 'text/plain' } });
   assert.equal(shown.text.split('\n')[0], `pass: ${sentence}`);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 
@@ -177,6 +178,62 @@ test("the end of a run with checks is its verdict's, for run, watch and gate ali
   const unasked = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1']);
   assert.equal(unasked.code, 0);
   assert.equal((await call(t, server, ['gate', firstRun(unasked.out)])).code, 2);
+});
+
+test("the end is that run's, whatever others are called", limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const run = await call(t, server, ['run', 'all_reduce', '-b', '8', '-e', '8', '-n', '1', '--thresholds', check(1e-6)]);
+  const id = firstRun(run.out);
+  // More than a page of a list has.
+  for (let i = 0; i < 55; i++) {
+    const { status } = await server.request('POST', `/api/v1/import?name=${id}`, { body: calls(50), headers: { 'Content-Type': 'text/plain' } });
+    assert.equal(status, 201);
+  }
+  assert.equal((await call(t, server, ['watch', id])).code, 1);
+});
+
+// A server that has one run, and says this of its end.
+async function sayingOfItsEnd(t, body) {
+  const server = http.createServer((request, response) => {
+    if (request.url.includes('/events')) response.end('completed: 1 row in 1 s\n');
+    else response.end(request.url.endsWith('/verdict') ? body : '{}');
+  });
+  t.after(() => server.close());
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  return { url: `http://127.0.0.1:${server.address().port}` };
+}
+
+test('an end of which the server says nothing is no pass', limit, async (t) => {
+  const end = { run: 'x1', state: 'completed', asked: false, verdict: { answer: 'not_evaluated' } };
+  for (const [body, code] of [
+    [end, 0], [{ ...end, state: 'failed' }, 1], [{ ...end, state: 'running', verdict: null }, 3], [{ ...end, run: 'x2' }, 3], ['', 3], [{}, 3],
+    [{ ...end, asked: true }, 2], [{ ...end, asked: true, verdict: null }, 3], [{ ...end, asked: true, verdict: { answer: 'pass' } }, 0],
+  ]) {
+    const text = body && JSON.stringify(body);
+    const { code: got, err } = await call(t, await sayingOfItsEnd(t, text), ['watch', 'x1']);
+    assert.equal(got, code, `${text}: ${err}`);
+    assert.equal(err !== '', code === 3, err);
+  }
+});
+
+// Call it with an output that nobody reads.
+const unread = 'mkfifo "$1/pipe"; exec 3<>"$1/pipe"; exec 4>"$1/pipe"; exec 3<&-; shift; exec "$@" >&4 4>&-';
+
+test('it ends when nobody reads what it says, and the run goes on', limit, async (t) => {
+  const { server } = await startCluster(t, 1);
+  const { id: ended } = await server.run(quick);
+  await server.runEnds(ended);
+  const { id } = await server.run(long);
+  for (const shell of shells) {
+    for (const run of [ended, id]) {
+      const program = new Program(t, 'sh', ['-c', unread, 'sh', tempDir(t), ...shell, script, 'watch', run],
+        { env: { ...process.env, RINGBENCH_SERVER: server.url } });
+      assert.equal((await program.ended(30000)).code, 3, program.describe());
+      assert.deepEqual(program.errors,
+        [`ringbench: the output can't be written any more; run ${run} may go on: ringbench watch ${run}`]);
+    }
+  }
+  assert.equal((await server.getRun(id)).ended, null);
 });
 
 test('gate waits for the end, and says when it has not come', limit, async (t) => {
