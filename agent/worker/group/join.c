@@ -38,7 +38,6 @@ void join_begin(struct join *join, const struct join_config *config, struct watc
     join->deadline_ns = clock_monotonic_ns() + config->timeout_ms * 1000000;
     for (int rank = 0; rank < config->world_size; rank++)
         fds[rank] = JOIN_NOBODY;
-    raise_descriptor_limit();
 }
 
 void join_end(struct join *join)
@@ -72,6 +71,7 @@ int join_publish(struct join *join, const char *key,
     int number;
 
     host = host && host[0] ? host : "127.0.0.1";
+    raise_descriptor_limit(); /* who lets others in may hold all of them */
     if (door_open(&join->door, host, token, &number, err)) {
         json_decref(more);
         return -1;

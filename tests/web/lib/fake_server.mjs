@@ -323,8 +323,9 @@ function headlineOf(state) {
 const currentRows = state => state.rowList.filter(
   row => (row.attempt ?? 1) === (state.cases.get(row.case)?.attempt ?? 1));
 
-const casesOf = state => [...state.cases.values()].map(({ranks, env, ...found}) => ({
+const casesOf = state => [...state.cases.values()].map(({ranks, env, conditions, ...found}) => ({
   ...found,
+  conditions: [...conditions.values()],
   ranks: [...ranks.values()].map(({rank, node, state: now}) => ({rank, node, state: now}))
 }));
 
