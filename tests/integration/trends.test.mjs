@@ -84,7 +84,7 @@ test('a change that nobody asked for is found where it is', limit, async (t) => 
   const server = await startServer(t);
   const spec = {
     backend: 'sim', sizes: ['8M', '16M'], iters: 2, warmup: 1, in_place: false, nodes: { count: 2 },
-    env: { SIM_SLEEP_FRACTION: '0', SIM_CASE_NOISE: '0.002' },
+    env: { SIM_SLEEP_FRACTION: '0', SIM_NOISE: '0.002' },
   };
   const runs = [];
   for (const [rate, n] of [['50', 8], ['45', 7]]) {
