@@ -13,7 +13,7 @@
 
 #include "agent/worker/host/host_comm.h"
 #include "tests/bench/loop.h"
-#include "tests/bench/store_stub.h"
+#include "tests/bench/rendezvous_stub.h"
 
 #define TRIAD_ELEMENTS (8u << 20)
 #define TRIAD_REPEATS 5
@@ -152,8 +152,8 @@ static int run_rank(struct rank *self, const char *port)
 {
     const char *per_host = getenv("BENCH_PER_HOST");
     char hostid[32];
-    struct store_client *store =
-        store_client_connect("127.0.0.1", port, 10000, NULL, &self->error);
+    struct rendezvous_client *store =
+        rendezvous_client_connect("127.0.0.1", port, 10000, NULL, &self->error);
     struct backend_env env = {.rank = self->rank,
                               .world_size = self->ranks,
                               .store = store,
@@ -170,7 +170,7 @@ static int run_rank(struct rank *self, const char *port)
     }
     triad(self);
     backend_host.destroy(self->comm);
-    store_client_destroy(store);
+    rendezvous_client_destroy(store);
     return 0;
 }
 
@@ -178,13 +178,13 @@ int main(int argc, char **argv)
 {
     struct rank self = {.ranks = argc > 1 ? atoi(argv[1]) : 0,
                         .options = loop_options_read()};
-    struct store_stub stub;
+    struct rendezvous_stub stub;
     char port[16];
     int status, worst = 0;
 
     int kind = collective_lookup(argc > 2 ? argv[2] : "all_reduce");
     if (self.ranks < 1 || self.ranks > 256 || kind < 0 ||
-        store_stub_start(&stub, NULL, 0)) {
+        rendezvous_stub_start(&stub, NULL, 0)) {
         fprintf(stderr, "usage: bench_host RANKS [COLLECTIVE]\n");
         return 2;
     }
@@ -201,6 +201,6 @@ int main(int argc, char **argv)
         wait(&status);
         worst |= status != 0;
     }
-    store_stub_stop(&stub);
+    rendezvous_stub_stop(&stub);
     return worst;
 }

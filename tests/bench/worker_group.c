@@ -48,7 +48,7 @@ static void become_worker(const struct worker_group *group, const char *program,
 int worker_group_open(struct worker_group *group, int n)
 {
     memset(group, 0, sizeof(*group));
-    if (n < 1 || n > WORKER_GROUP_MAX || store_stub_start(&group->store, NULL, 0))
+    if (n < 1 || n > WORKER_GROUP_MAX || rendezvous_stub_start(&group->store, NULL, 0))
         return -1;
     group->n = n;
     return 0;
@@ -142,5 +142,5 @@ void worker_group_end(struct worker_group *group)
         }
         free(worker->line);
     }
-    store_stub_stop(&group->store);
+    rendezvous_stub_stop(&group->store);
 }

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "tests/bench/store_stub.h"
+#include "tests/bench/rendezvous_stub.h"
 
 #define WORKER_GROUP_MAX 256
 
@@ -20,7 +20,7 @@ struct worker_source {
 };
 
 struct worker_group {
-    struct store_stub store;
+    struct rendezvous_stub store;
     int n;
     struct worker_source workers[WORKER_GROUP_MAX];
 };

@@ -1,6 +1,6 @@
 if(NOT TARGET rb_worker_fixture)
     add_library(rb_worker_fixture STATIC
-        ${CMAKE_CURRENT_LIST_DIR}/../bench/store_stub.c
+        ${CMAKE_CURRENT_LIST_DIR}/../bench/rendezvous_stub.c
         ${CMAKE_CURRENT_LIST_DIR}/../bench/worker_group.c)
 endif()
 

@@ -3,7 +3,7 @@ unit_test(traffic rb_common)
 unit_test(ncclog rb_agent)
 if(NOT TARGET rb_worker_fixture)
     add_library(rb_worker_fixture STATIC
-        ${CMAKE_CURRENT_LIST_DIR}/../bench/store_stub.c
+        ${CMAKE_CURRENT_LIST_DIR}/../bench/rendezvous_stub.c
         ${CMAKE_CURRENT_LIST_DIR}/../bench/worker_group.c)
 endif()
 unit_test(build_id rb_worker rb_worker_fixture)

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/group/door.h"
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "tests/bench/worker_group.h"
@@ -224,13 +224,13 @@ static void write_case(const char *backend)
 }
 
 /* The port that a rank has published under this key. */
-static int port_of(struct store_client *store, const char *key)
+static int port_of(struct rendezvous_client *store, const char *key)
 {
     struct buf text;
 
     buf_init(&text, 4096);
-    assert_int_equal(store_client_wait(store, &key, 1, WAIT_MS, NULL), 0);
-    assert_int_equal(store_client_get(store, key, &text, NULL), 0);
+    assert_int_equal(rendezvous_client_wait(store, &key, 1, WAIT_MS, NULL), 0);
+    assert_int_equal(rendezvous_client_get(store, key, &text, NULL), 0);
     json_t *record = json_parse(text.data, text.len, NULL);
     const json_t *port = json_object_get(record, "port");
     int number = json_is_string(port) ? atoi(json_string_value(port))
@@ -272,8 +272,8 @@ static void check_workers(const char *backend, const char *program, const char *
     for (int rank = 0; rank < RANKS - 1; rank++)
         assert_int_equal(worker_group_add(&group, program, case_path, rank, 1), 0);
     snprintf(port, sizeof(port), "%d", group.store.port);
-    struct store_client *store =
-        store_client_connect("127.0.0.1", port, WAIT_MS, NULL, NULL);
+    struct rendezvous_client *store =
+        rendezvous_client_connect("127.0.0.1", port, WAIT_MS, NULL, NULL);
     assert_non_null(store);
     for (int i = 0, at = port_of(store, key); i < STRANGERS; i++)
         strangers[i] = connect_to(at);
@@ -283,7 +283,7 @@ static void check_workers(const char *backend, const char *program, const char *
     assert_int_equal(seen.ok, (1u << RANKS) - 1);
     for (int i = 0; i < STRANGERS; i++)
         close(strangers[i]);
-    store_client_destroy(store);
+    rendezvous_client_destroy(store);
     worker_group_end(&group);
 }
 

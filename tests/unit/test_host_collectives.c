@@ -17,7 +17,7 @@
 #include "agent/worker/bench/group.h"
 #include "agent/worker/host/host_comm.h"
 #include "common/base/json_util.h"
-#include "tests/bench/store_stub.h"
+#include "tests/bench/rendezvous_stub.h"
 
 static const char case_format[] =
     "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"
@@ -75,8 +75,8 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     snprintf(text, sizeof(text), "%d", port);
     if (setup->per_host)
         snprintf(hostid, sizeof(hostid), "host-%d", rank / setup->per_host);
-    struct store_client *store =
-        store_client_connect("127.0.0.1", text, 10000, NULL, &err);
+    struct rendezvous_client *store =
+        rendezvous_client_connect("127.0.0.1", text, 10000, NULL, &err);
     struct backend_env env = {.rank = rank,
                               .world_size = setup->n,
                               .store = store,
@@ -101,7 +101,7 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     } else {
         backend_host.destroy(comm);
     }
-    store_client_destroy(store);
+    rendezvous_client_destroy(store);
     case_file_destroy(file);
     free(members);
     events_release(&events);
@@ -155,12 +155,12 @@ static void count_results(int fd, struct tally *tally)
 
 static struct tally run_setup(const struct setup *setup)
 {
-    struct store_stub stub;
+    struct rendezvous_stub stub;
     struct tally tally = {0};
     pid_t children[16];
     int ends[2], status;
 
-    assert_int_equal(store_stub_start(&stub, NULL, 0), 0);
+    assert_int_equal(rendezvous_stub_start(&stub, NULL, 0), 0);
     assert_int_equal(pipe(ends), 0);
     for (int rank = 0; rank < setup->n; rank++) {
         children[rank] = fork();
@@ -176,7 +176,7 @@ static struct tally run_setup(const struct setup *setup)
         waitpid(children[rank], &status, 0);
         assert_int_equal(status, 0);
     }
-    store_stub_stop(&stub);
+    rendezvous_stub_stop(&stub);
     struct case_file *file = make_case(setup);
     assert_int_equal(tally.rows, series_rows(&file->plan));
     case_file_destroy(file);

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/group/join.h"
-#include "tests/bench/store_stub.h"
+#include "tests/bench/rendezvous_stub.h"
 
 #define RANKS 4
 
@@ -23,8 +23,8 @@ struct rank {
 };
 
 struct fixture {
-    struct store_stub stub;
-    struct store_client *store;
+    struct rendezvous_stub stub;
+    struct rendezvous_client *store;
     struct rank host, guest; /* ranks 0 and 1 */
 };
 
@@ -53,9 +53,9 @@ static int set_up(void **state)
     char port[16];
 
     assert_non_null(f);
-    assert_int_equal(store_stub_start(&f->stub, NULL, 0), 0);
+    assert_int_equal(rendezvous_stub_start(&f->stub, NULL, 0), 0);
     snprintf(port, sizeof(port), "%d", f->stub.port);
-    f->store = store_client_connect("127.0.0.1", port, 10000, NULL, NULL);
+    f->store = rendezvous_client_connect("127.0.0.1", port, 10000, NULL, NULL);
     assert_non_null(f->store);
     begin(f, &f->host, 0, 20000);
     begin(f, &f->guest, 1, 20000);
@@ -70,8 +70,8 @@ static int tear_down(void **state)
 
     end(&f->host);
     end(&f->guest);
-    store_client_destroy(f->store);
-    store_stub_stop(&f->stub);
+    rendezvous_client_destroy(f->store);
+    rendezvous_stub_stop(&f->stub);
     free(f);
     return 0;
 }
@@ -138,7 +138,8 @@ static void a_record_that_makes_no_sense_names_its_rank(void **state)
     f->host.watch.names = names;
     for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
         assert_int_equal(
-            store_client_set(f->store, "bad", records[i], strlen(records[i]), NULL), 0);
+            rendezvous_client_set(f->store, "bad", records[i], strlen(records[i]), NULL),
+            0);
         assert_null(join_read(&f->host.join, "bad", 2, &place, &err));
         assert_int_equal(err.code, ERROR_PEER);
         assert_string_equal(err.text, "rank 6: its record in the store is malformed");

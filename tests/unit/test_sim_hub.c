@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/sim/hub.h"
-#include "tests/bench/store_stub.h"
+#include "tests/bench/rendezvous_stub.h"
 
 #define RANKS 24
 #define BIG 200000 /* more than a socket takes at once, times the ranks */
@@ -29,8 +29,8 @@ static int as_rank(rank_fn *fn, int rank, int n, int port)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     snprintf(text, sizeof(text), "%d", port);
-    struct store_client *store =
-        store_client_connect("127.0.0.1", text, 10000, NULL, &err);
+    struct rendezvous_client *store =
+        rendezvous_client_connect("127.0.0.1", text, 10000, NULL, &err);
     struct join_config config = {
         .rank = rank, .world_size = n, .store = store, .timeout_ms = 20000};
     struct hub *hub = store ? hub_create(&config, &err) : NULL;
@@ -38,17 +38,17 @@ static int as_rank(rank_fn *fn, int rank, int n, int port)
         fprintf(stderr, "rank %d: %s\n", rank, err.text);
         return 99;
     }
-    store_client_destroy(store);
+    rendezvous_client_destroy(store);
     return fn(hub, rank);
 }
 
 /* Run n ranks; statuses as of waitpid. */
 static void run_ranks(rank_fn *fn, int n, int *statuses)
 {
-    struct store_stub stub;
+    struct rendezvous_stub stub;
     pid_t pids[RANKS];
 
-    assert_int_equal(store_stub_start(&stub, NULL, 0), 0);
+    assert_int_equal(rendezvous_stub_start(&stub, NULL, 0), 0);
     for (int rank = 0; rank < n; rank++) {
         pids[rank] = fork();
         if (pids[rank] == 0)
@@ -56,7 +56,7 @@ static void run_ranks(rank_fn *fn, int n, int *statuses)
     }
     for (int rank = 0; rank < n; rank++)
         assert_int_equal(waitpid(pids[rank], &statuses[rank], 0), pids[rank]);
-    store_stub_stop(&stub);
+    rendezvous_stub_stop(&stub);
 }
 
 static int gather_all_sizes(struct hub *hub, int rank)
@@ -161,16 +161,16 @@ static void so_is_that_of_rank_0(void **state)
 
 static void a_stop_ends_the_wait_for_the_others(void **state)
 {
-    struct store_stub stub;
+    struct rendezvous_stub stub;
     struct error err = {0};
     atomic_int stop = 1;
     char port[16];
 
     (void)state;
-    assert_int_equal(store_stub_start(&stub, NULL, 0), 0);
+    assert_int_equal(rendezvous_stub_start(&stub, NULL, 0), 0);
     snprintf(port, sizeof(port), "%d", stub.port);
-    struct store_client *store =
-        store_client_connect("127.0.0.1", port, 10000, NULL, &err);
+    struct rendezvous_client *store =
+        rendezvous_client_connect("127.0.0.1", port, 10000, NULL, &err);
     assert_non_null(store);
     struct join_config config = {
         .rank = 0, .world_size = 2, .store = store, .stop = &stop, .timeout_ms = 60000};
@@ -181,8 +181,8 @@ static void a_stop_ends_the_wait_for_the_others(void **state)
     assert_null(hub_create(&config, &err));
     assert_int_equal(err.code, ERROR_TIMEOUT);
     assert_string_equal(err.text, "0 of 1 ranks have connected in time; missing rank 1");
-    store_client_destroy(store);
-    store_stub_stop(&stub);
+    rendezvous_client_destroy(store);
+    rendezvous_stub_stop(&stub);
 }
 
 int main(void)

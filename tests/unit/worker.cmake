@@ -1,6 +1,6 @@
 if(NOT TARGET rb_worker_fixture)
     add_library(rb_worker_fixture STATIC
-        ${CMAKE_CURRENT_LIST_DIR}/../bench/store_stub.c
+        ${CMAKE_CURRENT_LIST_DIR}/../bench/rendezvous_stub.c
         ${CMAKE_CURRENT_LIST_DIR}/../bench/worker_group.c)
 endif()
 
@@ -11,7 +11,7 @@ unit_test(case_file rb_worker)
 unit_test(bench_state rb_worker)
 unit_test(stopping rb_worker)
 unit_test(stacks rb_worker)
-unit_test(store_client rb_worker rb_worker_fixture)
+unit_test(rendezvous_client rb_worker rb_worker_fixture)
 unit_test(reduce rb_worker_host)
 unit_test(host_memory rb_worker_host)
 # Real processes, more of them than there are cores.

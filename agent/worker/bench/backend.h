@@ -26,7 +26,7 @@ struct case_file;
 struct backend_env {
     int rank, world_size;
     int local_rank, local_world_size; /* among this agent's ranks */
-    struct store_client *store;
+    struct rendezvous_client *store;
     const char *node;       /* the node's name */
     const char *address;    /* where other nodes reach this one; NULL: loopback */
     const char *hostid;     /* replaces the host identity; NULL: none */

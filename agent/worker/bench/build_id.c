@@ -29,7 +29,7 @@ static int compare(const struct buf *stands, const char *node, struct error *err
     return status;
 }
 
-int build_id_agree(struct store_client *store, int rank, const char *node,
+int build_id_agree(struct rendezvous_client *store, int rank, const char *node,
                    struct error *err)
 {
     struct buf stands;
@@ -44,7 +44,7 @@ int build_id_agree(struct store_client *store, int rank, const char *node,
     if (!text)
         return error_set(err, ERROR_MEMORY, "out of memory");
     buf_init(&stands, RECORD_MAX);
-    int status = store_client_compare_set(store, KEY, "", text, &stands, err);
+    int status = rendezvous_client_compare_set(store, KEY, "", text, &stands, err);
     if (!status && stands.len > 0)
         status = compare(&stands, node, err);
     buf_release(&stands);

@@ -2,12 +2,12 @@
 #ifndef RINGBENCH_WORKER_BENCH_BUILD_ID_H
 #define RINGBENCH_WORKER_BENCH_BUILD_ID_H
 
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/rendezvous_client.h"
 #include "common/base/error.h"
 
 /* The first rank of the case leaves its build in the store, under ringbench/build; -1
  * with both when this one is of another. */
-int build_id_agree(struct store_client *store, int rank, const char *node,
+int build_id_agree(struct rendezvous_client *store, int rank, const char *node,
                    struct error *err);
 
 #endif

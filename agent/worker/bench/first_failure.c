@@ -25,7 +25,7 @@ static void adopt(const char *text, size_t len, struct first_failure *failure)
     json_decref(record);
 }
 
-void first_failure_settle(struct store_client *store, struct first_failure *failure)
+void first_failure_settle(struct rendezvous_client *store, struct first_failure *failure)
 {
     struct buf stands;
     json_t *record = json_pack("{s:i, s:b, s:s}", "rank", failure->rank, "cancelled",
@@ -38,9 +38,10 @@ void first_failure_settle(struct store_client *store, struct first_failure *fail
         return;
     }
     buf_init(&stands, RECORD_MAX);
-    store_client_ignore_stop(store);
-    store_client_set_timeout(store, TIMEOUT_MS);
-    if (!store_client_compare_set(store, KEY, "", text, &stands, NULL) && stands.len > 0)
+    rendezvous_client_ignore_stop(store);
+    rendezvous_client_set_timeout(store, TIMEOUT_MS);
+    if (!rendezvous_client_compare_set(store, KEY, "", text, &stands, NULL) &&
+        stands.len > 0)
         adopt(stands.data, stands.len, failure);
     buf_release(&stands);
     free(text);

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdatomic.h>
 
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/rendezvous_client.h"
 #include "common/base/error.h"
 
 struct first_failure {
@@ -22,6 +22,6 @@ struct first_failure {
 
 /* Tell the store of *failure unless another rank was first; then *failure becomes the
  * other's. Takes half a second at most; without a store *failure stands. */
-void first_failure_settle(struct store_client *store, struct first_failure *failure);
+void first_failure_settle(struct rendezvous_client *store, struct first_failure *failure);
 
 #endif

@@ -16,14 +16,14 @@
 #include "agent/worker/base/cpu_clock.h"
 #include "agent/worker/base/stacks.h"
 #include "agent/worker/bench/bench.h"
-#include "agent/worker/bench/first_failure.h"
 #include "agent/worker/bench/build_id.h"
 #include "agent/worker/bench/case_file.h"
 #include "agent/worker/bench/events.h"
+#include "agent/worker/bench/first_failure.h"
 #include "agent/worker/bench/group.h"
 #include "agent/worker/bench/progress.h"
 #include "agent/worker/group/hostid.h"
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
@@ -41,7 +41,7 @@ struct worker {
     struct events events;
     struct progress progress;
     struct case_file *file;
-    struct store_client *store;
+    struct rendezvous_client *store;
     struct backend_comm *comm;
     struct backend_env env;
     int *members; /* of this rank's group */
@@ -293,13 +293,13 @@ static int join(struct worker *worker, struct error *err)
             return error_set(err, ERROR_UNAVAILABLE, "told to stop");
         sleep_ms(10);
     }
-    worker->store = store_client_connect(worker->master_addr, worker->master_port,
-                                         JOIN_TIMEOUT_MS, &stop_requested, err);
+    worker->store = rendezvous_client_connect(worker->master_addr, worker->master_port,
+                                              JOIN_TIMEOUT_MS, &stop_requested, err);
     if (!worker->store)
         return -1;
-    store_client_set_secret(worker->store, worker->file->store_secret);
+    rendezvous_client_set_secret(worker->store, worker->file->store_secret);
     if (build_id_agree(worker->store, worker->env.rank, worker->env.node, err) ||
-        store_client_add(worker->store, "ringbench/joined", 1, &joined, err))
+        rendezvous_client_add(worker->store, "ringbench/joined", 1, &joined, err))
         return -1;
     emit_phase(worker, "joined", NULL);
     return 0;
@@ -430,7 +430,7 @@ static int finish(struct worker *worker, int status, const struct error *error)
         events_emit_last(&worker->events, "done", done);
     }
     progress_stop(&worker->progress);
-    store_client_destroy(worker->store);
+    rendezvous_client_destroy(worker->store);
     case_file_destroy(worker->file);
     free(worker->members);
     events_release(&worker->events);

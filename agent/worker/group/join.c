@@ -86,7 +86,7 @@ int join_publish(struct join *join, const char *key,
     json_decref(more);
     if (!text)
         return error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
-    int status = store_client_set(join->config->store, key, text, strlen(text), err);
+    int status = rendezvous_client_set(join->config->store, key, text, strlen(text), err);
     free(text);
     return status;
 }
@@ -121,12 +121,12 @@ json_t *join_read(struct join *join, const char *key, int rank, struct join_plac
     json_t *record = NULL;
     struct buf text;
 
-    if (store_client_wait(join->config->store, keys, 1, left_ms(join), err)) {
+    if (rendezvous_client_wait(join->config->store, keys, 1, left_ms(join), err)) {
         error_prefix(err, "waiting for rank %d", watch_name(join->watch, rank));
         return NULL;
     }
     buf_init(&text, RECORD_MAX);
-    int status = store_client_get(join->config->store, key, &text, err);
+    int status = rendezvous_client_get(join->config->store, key, &text, err);
     if (!status)
         record = json_parse(text.data ? text.data : "", text.len, err);
     buf_release(&text);

@@ -13,16 +13,16 @@
 #include <stdint.h>
 
 #include "agent/worker/group/door.h"
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/rendezvous_client.h"
 #include "agent/worker/group/watch.h"
 #include "common/base/error.h"
 
 struct join_config {
     int rank, world_size;
-    struct store_client *store; /* borrowed until all have joined */
-    const char *address;        /* own, as others reach it; NULL: loopback */
-    const atomic_int *stop;     /* may be NULL */
-    int64_t timeout_ms;         /* for all of it */
+    struct rendezvous_client *store; /* borrowed until all have joined */
+    const char *address;             /* own, as others reach it; NULL: loopback */
+    const atomic_int *stop;          /* may be NULL */
+    int64_t timeout_ms;              /* for all of it */
 };
 
 enum { JOIN_NOBODY = -1, JOIN_AWAITED = -2 };

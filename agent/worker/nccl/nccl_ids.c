@@ -34,7 +34,7 @@ static int maker_of(int number, int world_size, int n_ids)
     return (int)((long)number * world_size / n_ids);
 }
 
-static int publish(const struct nccl_lib *nccl, struct store_client *store,
+static int publish(const struct nccl_lib *nccl, struct rendezvous_client *store,
                    const char *scope, int number, struct error *err)
 {
     struct nccl_id id;
@@ -43,11 +43,11 @@ static int publish(const struct nccl_lib *nccl, struct store_client *store,
     int result = nccl->call.get_unique_id(&id);
     if (result)
         return nccl_failed(nccl, NULL, result, "ncclGetUniqueId", err);
-    return store_client_set(store, key_of(scope, number, key), id.bytes, sizeof(id.bytes),
-                            err);
+    return rendezvous_client_set(store, key_of(scope, number, key), id.bytes,
+                                 sizeof(id.bytes), err);
 }
 
-static int fetch(struct store_client *store, const char *scope, int number,
+static int fetch(struct rendezvous_client *store, const char *scope, int number,
                  int64_t timeout_ms, struct nccl_id *id, struct error *err)
 {
     char key[KEY_MAX];
@@ -56,8 +56,8 @@ static int fetch(struct store_client *store, const char *scope, int number,
     int status;
 
     buf_init(&value, 4096);
-    status = store_client_wait(store, keys, 1, timeout_ms, err) ||
-             store_client_get(store, key, &value, err);
+    status = rendezvous_client_wait(store, keys, 1, timeout_ms, err) ||
+             rendezvous_client_get(store, key, &value, err);
     if (!status && value.len != sizeof(id->bytes)) {
         status = error_set(err, ERROR_PEER, "%s has %zu bytes, not %zu", key, value.len,
                            sizeof(id->bytes));
@@ -68,7 +68,7 @@ static int fetch(struct store_client *store, const char *scope, int number,
     return status ? -1 : 0;
 }
 
-int nccl_ids_exchange(const struct nccl_lib *nccl, struct store_client *store,
+int nccl_ids_exchange(const struct nccl_lib *nccl, struct rendezvous_client *store,
                       const struct nccl_ids_ranks *ranks, int64_t timeout_ms,
                       struct nccl_id *ids, struct error *err)
 {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/rendezvous_client.h"
 #include "agent/worker/nccl/nccl_lib.h"
 #include "common/base/error.h"
 
@@ -25,7 +25,7 @@ struct nccl_ids_ranks {
 };
 
 /* Make what this rank has to make, wait for the others'. */
-int nccl_ids_exchange(const struct nccl_lib *nccl, struct store_client *store,
+int nccl_ids_exchange(const struct nccl_lib *nccl, struct rendezvous_client *store,
                       const struct nccl_ids_ranks *ranks, int64_t timeout_ms,
                       struct nccl_id *ids, struct error *err);
 

@@ -1,5 +1,5 @@
-/* store_stub.c - a TCPStore for tests and benchmarks that run without the server */
-#include "tests/bench/store_stub.h"
+/* rendezvous_stub.c - a TCPStore for tests and benchmarks that run without the server */
+#include "tests/bench/rendezvous_stub.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -294,7 +294,7 @@ static void admit(struct stub *stub, int listener)
     stub->clients[stub->n_clients++] = client;
 }
 
-void store_stub_serve(int listener)
+void rendezvous_stub_serve(int listener)
 {
     static struct stub stub;
 
@@ -313,7 +313,7 @@ void store_stub_serve(int listener)
     }
 }
 
-int store_stub_start(struct store_stub *stub, const char *address, int port)
+int rendezvous_stub_start(struct rendezvous_stub *stub, const char *address, int port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     socklen_t len = sizeof(at);
@@ -328,13 +328,13 @@ int store_stub_start(struct store_stub *stub, const char *address, int port)
     stub->pid = fork();
     if (stub->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        store_stub_serve(listener);
+        rendezvous_stub_serve(listener);
     }
     close(listener);
     return stub->pid < 0 ? -1 : 0;
 }
 
-void store_stub_stop(struct store_stub *stub)
+void rendezvous_stub_stop(struct rendezvous_stub *stub)
 {
     if (stub->pid > 0) {
         kill(stub->pid, SIGKILL);

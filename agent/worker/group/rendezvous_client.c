@@ -1,5 +1,5 @@
-/* store_client.c - a blocking TCPStore client */
-#include "agent/worker/group/store_client.h"
+/* rendezvous_client.c - a blocking TCPStore client */
+#include "agent/worker/group/rendezvous_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ enum query {
 
 enum { REPLY_STOP_WAITING = 0, REPLY_WAIT_CANCELED = 1 };
 
-struct store_client {
+struct rendezvous_client {
     int fd; /* -1: dead */
     const atomic_int *stop;
     int64_t timeout_ms;
@@ -45,14 +45,14 @@ static int64_t now_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-static bool is_stopped(const struct store_client *client)
+static bool is_stopped(const struct rendezvous_client *client)
 {
     return client->stop && atomic_load_explicit(client->stop, memory_order_relaxed);
 }
 
 /* Wait for `events` on fd. 0: ready; -1 with a reason. */
-static int await_fd(struct store_client *client, int fd, short events, int64_t deadline,
-                    struct error *err)
+static int await_fd(struct rendezvous_client *client, int fd, short events,
+                    int64_t deadline, struct error *err)
 {
     for (;;) {
         if (is_stopped(client))
@@ -70,7 +70,7 @@ static int await_fd(struct store_client *client, int fd, short events, int64_t d
 }
 
 /* The stream is in an unknown state: nothing may follow. */
-static int die(struct store_client *client)
+static int die(struct rendezvous_client *client)
 {
     if (client->fd >= 0) {
         close(client->fd);
@@ -79,7 +79,8 @@ static int die(struct store_client *client)
     return -1;
 }
 
-static int send_request(struct store_client *client, int64_t deadline, struct error *err)
+static int send_request(struct rendezvous_client *client, int64_t deadline,
+                        struct error *err)
 {
     const char *data = client->request.data;
     size_t left = client->request.len;
@@ -105,7 +106,7 @@ static int send_request(struct store_client *client, int64_t deadline, struct er
 }
 
 /* Does not give the connection up: a WAIT may time out and be cancelled. */
-static int receive_soft(struct store_client *client, void *out, size_t len,
+static int receive_soft(struct rendezvous_client *client, void *out, size_t len,
                         int64_t deadline, struct error *err)
 {
     char *to = out;
@@ -129,21 +130,21 @@ static int receive_soft(struct store_client *client, void *out, size_t len,
     return 0;
 }
 
-static int receive(struct store_client *client, void *out, size_t len, int64_t deadline,
-                   struct error *err)
+static int receive(struct rendezvous_client *client, void *out, size_t len,
+                   int64_t deadline, struct error *err)
 {
     if (receive_soft(client, out, len, deadline, err))
         return die(client);
     return 0;
 }
 
-static void put_byte(struct store_client *client, enum query query)
+static void put_byte(struct rendezvous_client *client, enum query query)
 {
     unsigned char byte = (unsigned char)query;
     buf_append(&client->request, &byte, 1);
 }
 
-static void put_int(struct store_client *client, uint64_t value, size_t bytes)
+static void put_int(struct rendezvous_client *client, uint64_t value, size_t bytes)
 {
     unsigned char raw[8];
     for (size_t i = 0; i < bytes; i++)
@@ -159,13 +160,13 @@ static uint64_t get_int(const unsigned char *raw, size_t bytes)
     return value;
 }
 
-static int put_blob(struct store_client *client, const void *data, size_t len)
+static int put_blob(struct rendezvous_client *client, const void *data, size_t len)
 {
     put_int(client, len, 8);
     return len ? buf_append(&client->request, data, len) : 0;
 }
 
-static int put_key(struct store_client *client, const char *key)
+static int put_key(struct rendezvous_client *client, const char *key)
 {
     const char *secret = client->secret;
 
@@ -176,7 +177,7 @@ static int put_key(struct store_client *client, const char *key)
            buf_append_str(&client->request, "/") || buf_append_str(&client->request, key);
 }
 
-static int begin(struct store_client *client, enum query query, const char *key,
+static int begin(struct rendezvous_client *client, enum query query, const char *key,
                  struct error *err)
 {
     size_t len = key ? strlen(key) : 0;
@@ -193,8 +194,8 @@ static int begin(struct store_client *client, enum query query, const char *key,
 }
 
 /* Append a length-prefixed value to *out. */
-static int receive_blob(struct store_client *client, struct buf *out, int64_t deadline,
-                        struct error *err)
+static int receive_blob(struct rendezvous_client *client, struct buf *out,
+                        int64_t deadline, struct error *err)
 {
     unsigned char raw[8];
     char block[4096];
@@ -220,7 +221,7 @@ static int receive_blob(struct store_client *client, struct buf *out, int64_t de
     return 0;
 }
 
-static int open_socket(struct store_client *client, const struct addrinfo *address,
+static int open_socket(struct rendezvous_client *client, const struct addrinfo *address,
                        int64_t deadline, struct error *err)
 {
     int one = 1, failure = 0;
@@ -246,7 +247,8 @@ static int open_socket(struct store_client *client, const struct addrinfo *addre
     return 0;
 }
 
-static int shake_hands(struct store_client *client, int64_t deadline, struct error *err)
+static int shake_hands(struct rendezvous_client *client, int64_t deadline,
+                       struct error *err)
 {
     uint32_t nonce = (uint32_t)getpid();
     unsigned char raw[4];
@@ -266,7 +268,7 @@ static int shake_hands(struct store_client *client, int64_t deadline, struct err
     return 0;
 }
 
-static int try_addresses(struct store_client *client, const struct addrinfo *list,
+static int try_addresses(struct rendezvous_client *client, const struct addrinfo *list,
                          int64_t deadline, struct error *err)
 {
     for (const struct addrinfo *at = list; at; at = at->ai_next)
@@ -277,7 +279,7 @@ static int try_addresses(struct store_client *client, const struct addrinfo *lis
 }
 
 /* A server that is not up yet refuses: try again until the deadline. */
-static int connect_until(struct store_client *client, const struct addrinfo *list,
+static int connect_until(struct rendezvous_client *client, const struct addrinfo *list,
                          int64_t deadline, struct error *err)
 {
     int pause_ms = 20;
@@ -291,12 +293,13 @@ static int connect_until(struct store_client *client, const struct addrinfo *lis
     return 0;
 }
 
-struct store_client *store_client_connect(const char *host, const char *port,
-                                          int64_t timeout_ms, const atomic_int *stop,
-                                          struct error *err)
+struct rendezvous_client *rendezvous_client_connect(const char *host, const char *port,
+                                                    int64_t timeout_ms,
+                                                    const atomic_int *stop,
+                                                    struct error *err)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    struct store_client *client = calloc(1, sizeof(*client));
+    struct rendezvous_client *client = calloc(1, sizeof(*client));
 
     if (!client) {
         error_set(err, ERROR_MEMORY, "store: out of memory");
@@ -321,11 +324,11 @@ struct store_client *store_client_connect(const char *host, const char *port,
 fail:
     if (list)
         freeaddrinfo(list);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
     return NULL;
 }
 
-void store_client_destroy(struct store_client *client)
+void rendezvous_client_destroy(struct rendezvous_client *client)
 {
     if (!client)
         return;
@@ -334,23 +337,23 @@ void store_client_destroy(struct store_client *client)
     free(client);
 }
 
-void store_client_set_secret(struct store_client *client, const char *secret)
+void rendezvous_client_set_secret(struct rendezvous_client *client, const char *secret)
 {
     client->secret = secret;
 }
 
-void store_client_set_timeout(struct store_client *client, int64_t timeout_ms)
+void rendezvous_client_set_timeout(struct rendezvous_client *client, int64_t timeout_ms)
 {
     client->timeout_ms = timeout_ms;
 }
 
-void store_client_ignore_stop(struct store_client *client)
+void rendezvous_client_ignore_stop(struct rendezvous_client *client)
 {
     client->stop = NULL;
 }
 
-int store_client_set(struct store_client *client, const char *key, const void *value,
-                     size_t len, struct error *err)
+int rendezvous_client_set(struct rendezvous_client *client, const char *key,
+                          const void *value, size_t len, struct error *err)
 {
     if (len > STORE_VALUE_MAX) {
         return error_set(err, ERROR_LIMIT, "store: a value of %zu bytes, at most %d", len,
@@ -363,8 +366,8 @@ int store_client_set(struct store_client *client, const char *key, const void *v
     return send_request(client, now_ms() + client->timeout_ms, err);
 }
 
-int store_client_get(struct store_client *client, const char *key, struct buf *out,
-                     struct error *err)
+int rendezvous_client_get(struct rendezvous_client *client, const char *key,
+                          struct buf *out, struct error *err)
 {
     int64_t deadline = now_ms() + client->timeout_ms;
 
@@ -373,8 +376,8 @@ int store_client_get(struct store_client *client, const char *key, struct buf *o
     return receive_blob(client, out, deadline, err);
 }
 
-int store_client_add(struct store_client *client, const char *key, int64_t delta,
-                     int64_t *value, struct error *err)
+int rendezvous_client_add(struct rendezvous_client *client, const char *key,
+                          int64_t delta, int64_t *value, struct error *err)
 {
     int64_t deadline = now_ms() + client->timeout_ms;
     unsigned char raw[8];
@@ -389,9 +392,9 @@ int store_client_add(struct store_client *client, const char *key, int64_t delta
     return 0;
 }
 
-int store_client_compare_set(struct store_client *client, const char *key,
-                             const char *expected, const char *desired, struct buf *out,
-                             struct error *err)
+int rendezvous_client_compare_set(struct rendezvous_client *client, const char *key,
+                                  const char *expected, const char *desired,
+                                  struct buf *out, struct error *err)
 {
     int64_t deadline = now_ms() + client->timeout_ms;
 
@@ -405,7 +408,7 @@ int store_client_compare_set(struct store_client *client, const char *key,
     return receive_blob(client, out, deadline, err);
 }
 
-static int begin_wait(struct store_client *client, const char *const *keys, size_t n,
+static int begin_wait(struct rendezvous_client *client, const char *const *keys, size_t n,
                       struct error *err)
 {
     begin(client, QUERY_WAIT, NULL, NULL);
@@ -417,7 +420,7 @@ static int begin_wait(struct store_client *client, const char *const *keys, size
 }
 
 /* The answer is one "cancelled", or "stop waiting" first if that was under way. */
-static int cancel_wait(struct store_client *client, struct error *err)
+static int cancel_wait(struct rendezvous_client *client, struct error *err)
 {
     int64_t deadline = now_ms() + client->timeout_ms;
     unsigned char reply;
@@ -432,8 +435,8 @@ static int cancel_wait(struct store_client *client, struct error *err)
     return 0;
 }
 
-int store_client_wait(struct store_client *client, const char *const *keys, size_t n,
-                      int64_t timeout_ms, struct error *err)
+int rendezvous_client_wait(struct rendezvous_client *client, const char *const *keys,
+                           size_t n, int64_t timeout_ms, struct error *err)
 {
     int64_t deadline = now_ms() + timeout_ms;
     struct error why = {0};

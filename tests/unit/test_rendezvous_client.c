@@ -1,5 +1,5 @@
-/* test_store_client.c - the TCPStore client against a small store, and against a peer
- * that misbehaves */
+/* test_rendezvous_client.c - the TCPStore client against a small store, and against a
+ * peer that misbehaves */
 #include <arpa/inet.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,18 +14,18 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "agent/worker/group/store_client.h"
+#include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
-#include "tests/bench/store_stub.h"
+#include "tests/bench/rendezvous_stub.h"
 
 struct fixture {
-    struct store_stub stub;
+    struct rendezvous_stub stub;
     char port[16];
 };
 
 static void start_store(struct fixture *fixture)
 {
-    assert_int_equal(store_stub_start(&fixture->stub, NULL, 0), 0);
+    assert_int_equal(rendezvous_stub_start(&fixture->stub, NULL, 0), 0);
     snprintf(fixture->port, sizeof(fixture->port), "%d", fixture->stub.port);
 }
 
@@ -43,16 +43,16 @@ static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
 
-    store_stub_stop(&fixture->stub);
+    rendezvous_stub_stop(&fixture->stub);
     free(fixture);
     return 0;
 }
 
-static struct store_client *connect_to(const struct fixture *fixture)
+static struct rendezvous_client *connect_to(const struct fixture *fixture)
 {
     struct error err = {0};
-    struct store_client *client =
-        store_client_connect("127.0.0.1", fixture->port, 5000, NULL, &err);
+    struct rendezvous_client *client =
+        rendezvous_client_connect("127.0.0.1", fixture->port, 5000, NULL, &err);
 
     if (!client)
         fail_msg("%s", err.text);
@@ -61,85 +61,88 @@ static struct store_client *connect_to(const struct fixture *fixture)
 
 static void values_come_back_as_they_were_set(void **state)
 {
-    struct store_client *client = connect_to(*state);
+    struct rendezvous_client *client = connect_to(*state);
     static char large[50000];
     struct buf out;
 
     buf_init(&out, sizeof(large) + 1);
     memset(large, 'x', sizeof(large));
-    assert_int_equal(store_client_set(client, "k", "a\0b", 3, NULL), 0);
-    assert_int_equal(store_client_get(client, "k", &out, NULL), 0);
+    assert_int_equal(rendezvous_client_set(client, "k", "a\0b", 3, NULL), 0);
+    assert_int_equal(rendezvous_client_get(client, "k", &out, NULL), 0);
     assert_int_equal(out.len, 3);
     assert_memory_equal(out.data, "a\0b", 3);
     buf_clear(&out);
-    assert_int_equal(store_client_set(client, "large", large, sizeof(large), NULL), 0);
-    assert_int_equal(store_client_get(client, "large", &out, NULL), 0);
+    assert_int_equal(rendezvous_client_set(client, "large", large, sizeof(large), NULL),
+                     0);
+    assert_int_equal(rendezvous_client_get(client, "large", &out, NULL), 0);
     assert_int_equal(out.len, sizeof(large));
     buf_clear(&out);
-    assert_int_equal(store_client_get(client, "none", &out, NULL), 0);
+    assert_int_equal(rendezvous_client_get(client, "none", &out, NULL), 0);
     assert_int_equal(out.len, 0);
     buf_release(&out);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
 }
 
 static void add_counts_up_and_down(void **state)
 {
-    struct store_client *client = connect_to(*state);
+    struct rendezvous_client *client = connect_to(*state);
     int64_t value = 0;
 
-    assert_int_equal(store_client_add(client, "n", 5, &value, NULL), 0);
+    assert_int_equal(rendezvous_client_add(client, "n", 5, &value, NULL), 0);
     assert_int_equal(value, 5);
-    assert_int_equal(store_client_add(client, "n", -7, &value, NULL), 0);
+    assert_int_equal(rendezvous_client_add(client, "n", -7, &value, NULL), 0);
     assert_int_equal(value, -2);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
 }
 
 static void the_first_compare_set_wins(void **state)
 {
-    struct store_client *client = connect_to(*state);
+    struct rendezvous_client *client = connect_to(*state);
     struct buf out;
 
     buf_init(&out, 100);
-    assert_int_equal(store_client_compare_set(client, "w", "", "one", &out, NULL), 0);
+    assert_int_equal(rendezvous_client_compare_set(client, "w", "", "one", &out, NULL),
+                     0);
     assert_string_equal(out.data, "one");
     buf_clear(&out);
-    assert_int_equal(store_client_compare_set(client, "w", "", "two", &out, NULL), 0);
+    assert_int_equal(rendezvous_client_compare_set(client, "w", "", "two", &out, NULL),
+                     0);
     assert_string_equal(out.data, "one");
     buf_release(&out);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
 }
 
 static void wait_ends_when_another_client_sets_the_key(void **state)
 {
     struct fixture *fixture = *state;
-    struct store_client *client = connect_to(fixture);
+    struct rendezvous_client *client = connect_to(fixture);
     const char *keys[] = {"later"};
 
     pid_t child = fork();
     if (child == 0) {
-        struct store_client *other = connect_to(fixture);
-        store_client_set(other, "later", "1", 1, NULL);
-        store_client_destroy(other);
+        struct rendezvous_client *other = connect_to(fixture);
+        rendezvous_client_set(other, "later", "1", 1, NULL);
+        rendezvous_client_destroy(other);
         _exit(0);
     }
-    assert_int_equal(store_client_wait(client, keys, 1, 10000, NULL), 0);
+    assert_int_equal(rendezvous_client_wait(client, keys, 1, 10000, NULL), 0);
     waitpid(child, NULL, 0);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
 }
 
 static void a_wait_that_timed_out_leaves_the_connection_usable(void **state)
 {
-    struct store_client *client = connect_to(*state);
+    struct rendezvous_client *client = connect_to(*state);
     const char *keys[] = {"never"};
     struct error err = {0};
     int64_t value;
 
-    assert_int_equal(store_client_wait(client, keys, 1, 50, &err), -1);
+    assert_int_equal(rendezvous_client_wait(client, keys, 1, 50, &err), -1);
     assert_int_equal(err.code, ERROR_TIMEOUT);
-    assert_int_equal(store_client_set(client, "never", "x", 1, NULL), 0);
-    assert_int_equal(store_client_add(client, "after", 1, &value, NULL), 0);
+    assert_int_equal(rendezvous_client_set(client, "never", "x", 1, NULL), 0);
+    assert_int_equal(rendezvous_client_add(client, "after", 1, &value, NULL), 0);
     assert_int_equal(value, 1);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
 }
 
 static void a_stop_ends_a_wait_at_once(void **state)
@@ -148,29 +151,29 @@ static void a_stop_ends_a_wait_at_once(void **state)
     atomic_int stop = 0;
     const char *keys[] = {"nothing"};
     struct error err = {0};
-    struct store_client *client =
-        store_client_connect("127.0.0.1", fixture->port, 5000, &stop, NULL);
+    struct rendezvous_client *client =
+        rendezvous_client_connect("127.0.0.1", fixture->port, 5000, &stop, NULL);
 
     atomic_store(&stop, 1);
     int64_t start = clock_monotonic_ns();
-    assert_int_equal(store_client_wait(client, keys, 1, 60000, &err), -1);
+    assert_int_equal(rendezvous_client_wait(client, keys, 1, 60000, &err), -1);
     assert_int_equal(err.code, ERROR_UNAVAILABLE);
     assert_true(clock_monotonic_ns() - start < 30000000000);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
 }
 
 static void an_over_long_key_is_refused_before_it_is_sent(void **state)
 {
-    struct store_client *client = connect_to(*state);
+    struct rendezvous_client *client = connect_to(*state);
     static char key[STORE_KEY_MAX + 2];
     struct error err = {0};
     int64_t value;
 
     memset(key, 'k', STORE_KEY_MAX + 1);
-    assert_int_equal(store_client_set(client, key, "", 0, &err), -1);
+    assert_int_equal(rendezvous_client_set(client, key, "", 0, &err), -1);
     assert_int_equal(err.code, ERROR_LIMIT);
-    assert_int_equal(store_client_add(client, "after", 1, &value, NULL), 0);
-    store_client_destroy(client);
+    assert_int_equal(rendezvous_client_add(client, "after", 1, &value, NULL), 0);
+    rendezvous_client_destroy(client);
 }
 
 static void a_refused_connection_is_given_up_at_the_deadline(void **state)
@@ -178,13 +181,13 @@ static void a_refused_connection_is_given_up_at_the_deadline(void **state)
     struct error err = {0};
 
     (void)state;
-    assert_null(store_client_connect("127.0.0.1", "1", 100, NULL, &err));
+    assert_null(rendezvous_client_connect("127.0.0.1", "1", 100, NULL, &err));
     assert_non_null(strstr(err.text, "127.0.0.1 port 1"));
 }
 
 /* A peer that plays back `bytes` to the handshake. */
-static struct store_client *connect_to_liar(const char *bytes, size_t len,
-                                            struct error *err)
+static struct rendezvous_client *connect_to_liar(const char *bytes, size_t len,
+                                                 struct error *err)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -206,8 +209,8 @@ static struct store_client *connect_to_liar(const char *bytes, size_t len,
         }
     }
     close(listener);
-    struct store_client *client =
-        store_client_connect("127.0.0.1", port, 3000, NULL, err);
+    struct rendezvous_client *client =
+        rendezvous_client_connect("127.0.0.1", port, 3000, NULL, err);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     return client;
@@ -234,18 +237,18 @@ static void a_store_that_closes_is_noticed(void **state)
 static void a_dead_store_fails_every_later_call(void **state)
 {
     struct fixture own = {0};
-    struct store_client *client;
+    struct rendezvous_client *client;
     struct error err = {0};
     int64_t value;
 
     (void)state;
     start_store(&own);
     client = connect_to(&own);
-    store_stub_stop(&own.stub);
-    assert_int_equal(store_client_add(client, "n", 1, &value, &err), -1);
-    assert_int_equal(store_client_add(client, "n", 1, &value, &err), -1);
+    rendezvous_stub_stop(&own.stub);
+    assert_int_equal(rendezvous_client_add(client, "n", 1, &value, &err), -1);
+    assert_int_equal(rendezvous_client_add(client, "n", 1, &value, &err), -1);
     assert_int_equal(err.code, ERROR_PEER);
-    store_client_destroy(client);
+    rendezvous_client_destroy(client);
 }
 
 int main(void)
