@@ -84,6 +84,12 @@ static double middle(const struct summary_value *values, size_t n)
 }
 
 /* A point for each size, or one for all values where `x` is no size. */
+/* What a program calls a size may be any number. */
+static int64_t size_of(double x)
+{
+    return x >= (double)INT64_MAX ? INT64_MAX : x > -1 ? (int64_t)x : -1;
+}
+
 static void take_values(struct summary_value *values, size_t n, bool has_sizes,
                         struct case_series *to)
 {
@@ -96,7 +102,7 @@ static void take_values(struct summary_value *values, size_t n, bool has_sizes,
         for (end = i + 1; end < n && !(values[end].x > values[i].x);)
             end++;
         to->points[to->n_points++] = (struct case_point){
-            .size = (int64_t)values[i].x, .value = middle(values + i, end - i)};
+            .size = size_of(values[i].x), .value = middle(values + i, end - i)};
     }
 }
 

@@ -244,6 +244,11 @@ static int put_seen(const struct compare *compare, const struct compare_band *ba
                     bool *has_repeats, struct buf *out)
 {
     (void)has_repeats;
+    if (isnan(band->change.change)) /* of nothing there is no part */
+        return buf_append_str(out, "can't be told in parts of base ") ||
+                       compare_where(compare, band, out)
+                   ? -1
+                   : 0;
     return put_change(band, out) || buf_append_str(out, " ") ||
                    compare_where(compare, band, out)
                ? -1

@@ -313,6 +313,12 @@ static void of_a_mean_of_0_there_is_no_part(void **state)
     require_sentence(compare, "not enough data in loss (its mean is 0)");
     compare_destroy(compare);
     made_release(&made);
+    compare = compare_values(&made, LOSS, values + 3, 2, true);
+    require_sentence(compare,
+                     "not enough data: 2 and 2 cases have completed, and at least 3 each "
+                     "are needed; in these head can't be told in parts of base in loss");
+    compare_destroy(compare);
+    made_release(&made);
 }
 
 static void what_a_double_cant_hold_is_no_verdict(void **state)
