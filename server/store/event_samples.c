@@ -42,7 +42,7 @@ static char *pack_field(const json_t *array, size_t field, char *at)
     at += sizeof(head);
     for (size_t i = 0; i < head.n; i++, at += sizeof(float)) {
         double number = json_number_value(json_array_get(array, i));
-        float value = (float)fmax(-FLT_MAX, fmin(number, FLT_MAX));
+        float value = (float)fmax(-(double)FLT_MAX, fmin(number, (double)FLT_MAX));
 
         memcpy(at, &value, sizeof(value));
     }
