@@ -48,6 +48,7 @@ struct item {
 struct split {
     size_t at; /* 0: there is none */
     double score;
+    double step; /* between the values on either side */
 };
 
 struct search {
@@ -92,23 +93,34 @@ static double rank_values(struct search *search, size_t begin, size_t n)
     return ties;
 }
 
+/* Ranks alone can't place a change between two values of which either may be the first
+ * that differs: splits that leave 7 and 8 values apart from each other score alike. */
+static bool is_better(const struct split *split, const struct split *best)
+{
+    double more = split->score - best->score;
+
+    return fabs(more) > 1e-9 ? more > 0 : split->step > best->step;
+}
+
 static struct split best_split(struct search *search, size_t begin, size_t n)
 {
     double total = (double)n, sum = 0.0;
     double ties = rank_values(search, begin, n);
     double spread = (total + 1.0 - ties / (total * (total - 1.0))) / 12.0;
-    struct split best = {0, 0.0};
+    struct split best = {0, 0.0, 0.0};
 
     if (spread <= 0.0)
         return best; /* all are equal */
     for (size_t at = 1; at + CHANGE_POINTS_SIDE_MIN <= n; at++) {
-        double left = (double)at, score;
+        const double *value = &search->values[begin + at];
+        struct split split = {.at = begin + at, .step = fabs(value[0] - value[-1])};
+        double left = (double)at;
 
         sum += search->ranks[at - 1];
-        score =
+        split.score =
             fabs(sum - left * (total + 1.0) / 2.0) / sqrt(left * (total - left) * spread);
-        if (at >= CHANGE_POINTS_SIDE_MIN && score > best.score)
-            best = (struct split){begin + at, score};
+        if (at >= CHANGE_POINTS_SIDE_MIN && is_better(&split, &best))
+            best = split;
     }
     return best;
 }
@@ -140,7 +152,7 @@ static size_t interval_begin(const struct search *search, size_t length, size_t 
 /* The best split of all intervals of a length that hold no change yet. */
 static struct split best_unexplained(const struct search *search, size_t length)
 {
-    struct split best = {0, 0.0};
+    struct split best = {0, 0.0, 0.0};
 
     for (size_t i = 0; i < intervals(search, length); i++) {
         size_t begin = interval_begin(search, length, i);

@@ -140,6 +140,19 @@ static void equal_values_are_no_change_and_a_step_is_one(void **state)
     assert_int_equal(change_points_find(values, 0, found), 0);
 }
 
+/* The last before the change is the lowest of them: ranks alone could as well begin
+ * there. */
+static void lowest_before_a_change_is_still_before_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 15; i++)
+        values[i] = i < 7   ? 100.0 + 0.01 * (double)(i % 3)
+                    : i < 8 ? 99.9
+                            : 90.0 + 0.01 * (double)(i % 4);
+    assert_int_equal(change_points_find(values, 15, found), 1);
+    assert_int_equal(found[0].at, 8);
+}
+
 static void many_changes_are_found_in_order(void **state)
 {
     uint64_t seed = 3;
@@ -165,6 +178,7 @@ int main(void)
         cmocka_unit_test(known_changes_are_found_where_they_are),
         cmocka_unit_test(change_says_what_was_before_and_after),
         cmocka_unit_test(equal_values_are_no_change_and_a_step_is_one),
+        cmocka_unit_test(lowest_before_a_change_is_still_before_it),
         cmocka_unit_test(many_changes_are_found_in_order),
     };
 

@@ -309,6 +309,7 @@ test('what happened is told in order', LIMIT, async t => {
   server.add(sampleRun({sizes: [8], state: 'failed', reason: 'a rank was killed'}));
   await open(path);
   await page.getByText('What happened').click();
+  await page.locator('.timeline li').nth(2).waitFor();
   const lines = await page.locator('.timeline li').allInnerTexts();
   assert.match(lines[0], /^\+0 ms\s+queued/);
   assert.match(lines.at(-1), /failed: a rank was killed$/);
