@@ -116,19 +116,21 @@ static const struct case_point *point_of(const struct case_series *series, int64
                : NULL;
 }
 
-static double figure_of(const struct case_point *point, enum band band)
+/* 0: there is none. */
+static double figure_at(const struct case_series *series, int64_t size, enum band band)
 {
+    const struct case_point *point = point_of(series, size);
+
+    if (!point)
+        return 0.0;
     return band_figure(band) == BAND_TIME ? point->time_us : point->busbw_gbs;
 }
 
 static bool all_have(const struct lot *lot, int64_t size, enum band band)
 {
-    for (size_t i = 0; i < lot->n_cases; i++) {
-        const struct case_point *point = point_of(lot->series[i], size);
-
-        if (!point || !(figure_of(point, band) > 0.0))
+    for (size_t i = 0; i < lot->n_cases; i++)
+        if (!(figure_at(lot->series[i], size, band) > 0.0))
             return false;
-    }
     return true;
 }
 
@@ -153,7 +155,7 @@ static double geometric_mean(const struct case_series *series, const int64_t *si
     double sum = 0.0;
 
     for (size_t i = 0; i < n; i++)
-        sum += log(figure_of(point_of(series, sizes[i]), band));
+        sum += log(figure_at(series, sizes[i], band));
     return exp(sum / (double)n);
 }
 
