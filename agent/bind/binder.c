@@ -122,13 +122,20 @@ static bool numbers_gpus(const struct command *command)
             json_object_get(command->env, "CUDA_DEVICE_ORDER"));
 }
 
-static void find_obstacle(const struct binder *binder, const struct command *command,
-                          hwloc_const_cpuset_t allowed, size_t n_live,
-                          char obstacle[BIND_REASON_MAX])
+size_t binder_agents(const struct binder *binder, const struct command *command)
 {
-    size_t seen = neighbours_count(LIST, binder->machine, allowed);
+    hwloc_cpuset_t allowed = read_allowed();
+    size_t seen = allowed ? neighbours_count(LIST, binder->machine, allowed) : 0;
     size_t told = (size_t)command->agents_here;
-    size_t agents = seen > told ? seen : told;
+
+    hwloc_bitmap_free(allowed);
+    return seen > told ? seen : told;
+}
+
+static void find_obstacle(const struct binder *binder, const struct command *command,
+                          size_t n_live, char obstacle[BIND_REASON_MAX])
+{
+    size_t agents = binder_agents(binder, command);
 
     obstacle[0] = '\0';
     if (!binder->topology)
@@ -199,7 +206,7 @@ int binder_plan(const struct binder *binder, const struct command *command,
     if (!allowed || failed) {
         status = error_set(err, ERROR_MEMORY, "out of memory");
     } else {
-        find_obstacle(binder, command, allowed, n_live, obstacle);
+        find_obstacle(binder, command, n_live, obstacle);
         status = bind_plan_make(plan, &request, err);
     }
     hwloc_bitmap_free(allowed);

@@ -19,6 +19,9 @@ void binder_destroy(struct binder *binder);
 /* Add `machine` and `cpus` (those that this agent may use, as "0-3") to an inventory. */
 void binder_describe(const struct binder *binder, json_t *inventory);
 
+/* Agents of this machine that may use the same CPUs, this one included. */
+size_t binder_agents(const struct binder *binder, const struct command *command);
+
 /* Plan for the ranks of a start command. inventory: where the backends' devices are;
  * n_live: the other cases that run here. As bind_plan_make. */
 int binder_plan(const struct binder *binder, const struct command *command,

@@ -16,12 +16,13 @@
 struct conditions {
     hwloc_cpuset_t cpus;
     json_t *bind;
+    bool is_alone;
     struct machine_sample before;
     int64_t ranks_us, involuntary_most;
     double clocks[CONDITION_COUNT]; /* as the ranks said; NAN: they did not */
 };
 
-struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind)
+struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind, bool is_alone)
 {
     struct conditions *conditions = cpus ? calloc(1, sizeof(*conditions)) : NULL;
 
@@ -32,6 +33,7 @@ struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind)
     }
     conditions->cpus = cpus;
     conditions->bind = bind;
+    conditions->is_alone = is_alone;
     for (int i = 0; i < CONDITION_COUNT; i++)
         conditions->clocks[i] = (double)NAN;
     machine_sample_read("", cpus, &conditions->before);
@@ -99,7 +101,8 @@ static void fill(const struct conditions *conditions, const struct machine_sampl
     out[CONDITION_SECONDS] = seconds;
     out[CONDITION_RANKS] = ranks;
     /* The kernel counts both in other ways: by ticks, and exactly. */
-    out[CONDITION_OTHERS] = isnan(busy) ? busy : fmax(busy - ranks, 0.0);
+    out[CONDITION_OTHERS] =
+        conditions->is_alone && !isnan(busy) ? fmax(busy - ranks, 0.0) : (double)NAN;
     out[CONDITION_STEAL] = ticks < TICKS_LEAST
                                ? (double)NAN
                                : 100.0 * share(before->stolen, after->stolen, ticks);

@@ -8,14 +8,16 @@
 
 #include <hwloc.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct conditions;
 
 /* From now on. cpus: those that the ranks may run on; bind: what they are bound to, or
  * NULL where nothing is to be said of that. Both are taken, also on failure: NULL when
- * memory is out. */
-struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind);
+ * memory is out. is_alone: no ranks but these are to be expected on them; else nobody can
+ * tell what others use. */
+struct conditions *conditions_begin(hwloc_cpuset_t cpus, json_t *bind, bool is_alone);
 void conditions_destroy(struct conditions *conditions);
 
 /* A rank has ended: the CPU time that it used, how often it was taken off its core. */

@@ -382,12 +382,14 @@ static int settle_conditions(struct live_case *c, const struct command *command,
 {
     const struct supervisor_params *params = &c->supervisor->params;
     bool is_program = json_is_object(json_object_get(command->spec, "program"));
+    size_t n_live = supervisor_live(c->supervisor) - 1;
+    bool is_alone = n_live == 0 && binder_agents(params->binder, command) <= 1;
 
-    if (!is_program && binder_plan(params->binder, command, params->inventory,
-                                   supervisor_live(c->supervisor) - 1, &c->plan, err))
+    if (!is_program &&
+        binder_plan(params->binder, command, params->inventory, n_live, &c->plan, err))
         return -1;
-    c->conditions = conditions_begin(binder_cpus(&c->plan),
-                                     is_program ? NULL : bind_plan_json(&c->plan));
+    c->conditions = conditions_begin(
+        binder_cpus(&c->plan), is_program ? NULL : bind_plan_json(&c->plan), is_alone);
     if (!c->conditions)
         return error_set(err, ERROR_MEMORY, "out of memory");
     tell_conditions(c, conditions_first_event(c->conditions));

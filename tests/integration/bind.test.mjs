@@ -82,16 +82,21 @@ test('not where agents share a machine, or ranks exceed cores', limit, async (t)
   const shared = machine();
   const agents = [await startAgent(t, server, 'a', { env: shared }), await startAgent(t, server, 'b', { env: shared })];
   // One run on one of them: the other may get another run at any time.
-  const one = await server.run({ ...quick, nodes: { names: ['a'] }, backend: 'host' });
-  assert.deepEqual(conditionsOf(await server.runEnds(one.id))[0].bind,
-    { to: 'none', reason: "2 agents share this machine's CPUs" });
+  // Longer than a second, from which on the kernel's ticks say something.
+  const lasting = { ...quick, sizes: [8], iters: 'auto', block_ms: 20, samples: { min: 60, max: 60, max_s: 5 }, nodes: { names: ['a'] }, backend: 'host' };
+  const one = await server.run(lasting);
+  const [together] = conditionsOf(await server.runEnds(one.id));
+  assert.deepEqual(together.bind, { to: 'none', reason: "2 agents share this machine's CPUs" });
+  assert.equal(together.others_cores, undefined, 'strangers are not told from the ranks of the other agent');
   const must = await server.run({ ...quick, nodes: { names: ['a'] }, bind: 'core', backend: 'host' });
   assert.match((await server.runEnds(must.id)).reason, /a: bind core: 2 agents share this machine's CPUs/);
   agents[1].signal('SIGTERM');
   await server.nodeIs('b', 'left');
   await agents[1].ended();
-  const alone = await server.run({ ...quick, nodes: { names: ['a'] }, backend: 'host' });
-  assert.equal(conditionsOf(await server.runEnds(alone.id))[0].bind.to, 'core');
+  const { id } = await server.run(lasting);
+  const [alone] = conditionsOf(await server.runEnds(id));
+  assert.equal(alone.bind.to, 'core');
+  assert.ok(alone.others_cores >= 0, JSON.stringify(alone));
   await startAgent(t, server, 'c', { ranks: 300, env: machine() });
   const text = await server.followText({ ...quick, nodes: { names: ['c'] }, ranks_per_node: os.cpus().length + 1, backend: 'host' });
   await text.line(/^# ranks not bound: \d+ ranks, but \d+ cores? \(c\)$/);
