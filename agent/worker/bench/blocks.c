@@ -9,8 +9,6 @@
 #include "common/base/median.h"
 #include "common/base/order_stat.h"
 
-#define AT_ONCE 8 /* blocks of all ranks in one exchange */
-
 /* What a rank tells the others: so many numbers, n of the third and of the fourth kind.
  */
 enum part { ELAPSED_S, IS_IDLE, TIMES };
@@ -28,23 +26,21 @@ int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err)
 
     memset(blocks, 0, sizeof(*blocks));
     blocks->bench = bench;
-    blocks->own = calloc(2 * most, sizeof(*blocks->own));
     blocks->us = calloc(groups * most, sizeof(*blocks->us));
     blocks->enqueue_us = calloc(groups * most, sizeof(*blocks->enqueue_us));
     blocks->shares = calloc((size_t)bench->file->world_size, sizeof(*blocks->shares));
-    blocks->parts =
-        calloc((size_t)bench->file->world_size * PART(AT_ONCE), sizeof(*blocks->parts));
+    blocks->parts = calloc((size_t)bench->file->world_size * PART(BLOCKS_AT_ONCE),
+                           sizeof(*blocks->parts));
     blocks->is_idle = calloc(groups, sizeof(*blocks->is_idle));
     blocks->scratch = calloc(most, sizeof(*blocks->scratch));
-    return blocks->own && blocks->us && blocks->enqueue_us && blocks->shares &&
-                   blocks->parts && blocks->is_idle && blocks->scratch
+    return blocks->us && blocks->enqueue_us && blocks->shares && blocks->parts &&
+                   blocks->is_idle && blocks->scratch
                ? 0
                : error_set(err, ERROR_MEMORY, "blocks: out of memory");
 }
 
 void blocks_release(struct blocks *blocks)
 {
-    free(blocks->own);
     free(blocks->us);
     free(blocks->enqueue_us);
     free(blocks->shares);
@@ -56,9 +52,10 @@ void blocks_release(struct blocks *blocks)
 
 void blocks_add(struct blocks *blocks, double us, double enqueue_us)
 {
-    assert(blocks->n_own < rule_of(blocks)->max);
-    blocks->own[2 * blocks->n_own] = us;
-    blocks->own[2 * blocks->n_own + 1] = enqueue_us;
+    assert(blocks->n_own < BLOCKS_AT_ONCE);
+    assert(blocks->n + blocks->n_own < rule_of(blocks)->max);
+    blocks->own[blocks->n_own].us = us;
+    blocks->own[blocks->n_own].enqueue_us = enqueue_us;
     blocks->n_own++;
 }
 
@@ -110,30 +107,23 @@ static void take_shares(struct blocks *blocks, long n)
 }
 
 /* The ranks have added the same number of blocks, so their parts are of one length. */
-static int share_part(struct blocks *blocks, bool is_idle, double elapsed_s,
-                      struct error *err)
+int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s, struct error *err)
 {
-    long left = blocks->n_own - blocks->n, n = left < AT_ONCE ? left : AT_ONCE;
-    double mine[PART(AT_ONCE)] = {[ELAPSED_S] = elapsed_s, [IS_IDLE] = is_idle ? 1 : 0};
+    double mine[PART(BLOCKS_AT_ONCE)] = {
+        [ELAPSED_S] = elapsed_s, [IS_IDLE] = is_idle ? 1 : 0};
+    long n = blocks->n_own;
 
     for (long i = 0; i < n; i++) {
-        mine[TIMES + i] = blocks->own[2 * (blocks->n + i)];
-        mine[TIMES + n + i] = blocks->own[2 * (blocks->n + i) + 1];
+        mine[TIMES + i] = blocks->own[i].us;
+        mine[TIMES + n + i] = blocks->own[i].enqueue_us;
     }
     if (bench_allgather(blocks->bench, mine, PART(n) * sizeof(*mine), blocks->parts, err))
         return -1;
     take_means(blocks, n);
     take_shares(blocks, n);
-    blocks->n += n;
-    return 0;
-}
-
-int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s, struct error *err)
-{
     blocks->n_before = blocks->n;
-    while (blocks->n < blocks->n_own)
-        if (share_part(blocks, is_idle, elapsed_s, err))
-            return -1;
+    blocks->n += n;
+    blocks->n_own = 0;
     return 0;
 }
 

@@ -8,12 +8,17 @@
 #include "agent/worker/bench/bench_state.h"
 #include "agent/worker/bench/measure.h"
 
+#define BLOCKS_AT_ONCE 8 /* at most, before ranks tell each other */
+
 struct blocks {
     struct bench *bench;
-    long n;             /* shared so far */
-    long n_before;      /* before the latest were shared */
-    double *own;        /* this rank's: time and enqueue time per call of each block */
-    long n_own;         /* of them, those beyond n included */
+    long n;        /* shared so far */
+    long n_before; /* before the latest were shared */
+    /* This rank's that are not shared yet, per call. */
+    struct {
+        double us, enqueue_us;
+    } own[BLOCKS_AT_ONCE];
+    long n_own;
     double *us;         /* by group, samples.max each: mean over its ranks */
     double *enqueue_us; /* likewise */
     double *shares;     /* by rank: sum over blocks of its time over its group's mean */
@@ -27,7 +32,7 @@ struct blocks {
 int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err);
 void blocks_release(struct blocks *blocks);
 
-/* One more block of this rank, per call. */
+/* One more block of this rank, per call; BLOCKS_AT_ONCE at most are not shared. */
 void blocks_add(struct blocks *blocks, double us, double enqueue_us);
 
 /* Exchange what was added; elapsed_s: since the first block began. A collective call. */

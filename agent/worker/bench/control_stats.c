@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/median.h"
 #include "common/base/order_stat.h"
 
 #define AT_ONCE 256 /* repetitions of all ranks in one exchange */
@@ -34,7 +35,7 @@ static int gather_medians(struct bench *bench, double *own_us, size_t iters,
     double median;
 
     order_stat_sort(own_us, iters);
-    median = order_stat_quantile(own_us, iters, 0.5);
+    median = median_of_sorted(own_us, iters);
     if (bench_allgather(bench, &median, sizeof(median), out->medians_us, err))
         return -1;
     out->min_us = out->max_us = out->medians_us[0];
@@ -60,7 +61,7 @@ int control_stats_combine(struct bench *bench, double *own_us, long iters,
                      : error_set(err, ERROR_MEMORY, "control: out of memory");
     if (!status) {
         order_stat_sort(slowest, n);
-        out->median_us = order_stat_quantile(slowest, n, 0.5);
+        out->median_us = median_of_sorted(slowest, n);
         out->p99_us = order_stat_quantile(slowest, n, 0.99);
         status = gather_medians(bench, own_us, n, out, err);
     }

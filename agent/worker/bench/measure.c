@@ -13,8 +13,7 @@
 #define SAMPLES_AT_ONCE 1024
 #define BLOCK_ITERS_MAX 1000000
 #define TRIALS_MAX 6
-#define GROWTH_MAX 8     /* of a block at once: it may not stay as fast */
-#define BLOCKS_AT_ONCE 8 /* before ranks tell each other */
+#define GROWTH_MAX 8 /* of a block at once: it may not stay as fast */
 
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
