@@ -14,7 +14,23 @@
 #define ROWS 4000
 #define BLOCKS_MAX 100
 
-static const struct run_samples usual = {.min = 8, .max = 100, .rel = 0.02, .max_s = 0.2};
+static const struct run_samples usual = {.min = 8, .max = 100, .rel = 0.02, .max_s = 0.1};
+
+static void what_is_tried_here_is_what_runs_get(void **state)
+{
+    struct problems problems;
+    json_t *body = json_object();
+    struct run_spec *spec;
+
+    (void)state;
+    problems_init(&problems);
+    spec = run_spec_parse(body, &problems);
+    assert_non_null(spec);
+    assert_memory_equal(&spec->samples, &usual, sizeof(usual));
+    run_spec_destroy(spec);
+    json_decref(body);
+    problems_release(&problems);
+}
 
 static void there_are_few_looks(void **state)
 {
@@ -50,8 +66,8 @@ static void time_ends_a_row_between_looks(void **state)
 {
     (void)state;
     assert_false(stopping_is_late(&usual, 7, 1));
-    assert_false(stopping_is_late(&usual, 8, 0.19));
-    assert_true(stopping_is_late(&usual, 8, 0.2));
+    assert_false(stopping_is_late(&usual, 8, 0.09));
+    assert_true(stopping_is_late(&usual, 8, 0.1));
     assert_true(stopping_is_late(&usual, 33, 0.3));
 }
 
@@ -71,7 +87,7 @@ static void time_adds_no_look(void **state)
 
         while (wanted > n) {
             for (; n < wanted; n++)
-                elapsed_s += noise_next(&noise) * 0.0021;
+                elapsed_s += noise_next(&noise) * 0.00105;
             looks++;
             wanted = is_last ? n : stopping_next(&usual, false, n, elapsed_s);
             is_last = stopping_is_last(&usual, n, wanted);
@@ -157,7 +173,7 @@ static void intervals_cover_after_an_early_end(void **state)
 {
     (void)state;
     for (int shape = 0; shape < NOISE_COUNT; shape++)
-        assert_in_range(rows_covered(shape, false), ROWS * 0.95, ROWS);
+        assert_in_range(rows_covered(shape, false), ROWS * 0.98, ROWS);
 }
 
 /* That there is something to avoid. */
@@ -170,6 +186,7 @@ static void who_looks_always_stops_where_it_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_tried_here_is_what_runs_get),
         cmocka_unit_test(there_are_few_looks),
         cmocka_unit_test(time_ends_a_row_between_looks),
         cmocka_unit_test(time_adds_no_look),
