@@ -18,6 +18,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/secret_file.h"
+#include "common/base/variables.h"
 #include "common/spec/spec_value.h"
 
 #define TOKEN_MAX 4096

@@ -178,13 +178,6 @@ static int apply_file(struct context *context, const char *path, struct error *e
     return result;
 }
 
-void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX])
-{
-    snprintf(out, OPTION_VARIABLE_MAX, "RINGBENCH_%s", option->name);
-    for (char *p = out; *p; p++)
-        *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
-}
-
 static int apply_environment(struct context *context, struct error *err)
 {
     char name[OPTION_VARIABLE_MAX];

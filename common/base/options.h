@@ -42,9 +42,6 @@ struct option {
 int options_parse(const char *program, const char *summary, const struct option *table,
                   void *config, int argc, char **argv, struct error *err);
 
-/* The variable that stands for an option: RINGBENCH_DATA_DIR. */
-void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX]);
-
 /* Free what options_parse allocated. */
 void options_release(const struct option *table, void *config);
 

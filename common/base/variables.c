@@ -1,6 +1,7 @@
 /* variables.c - variables of the environment that look like ours and mean nothing */
 #include "common/base/variables.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,13 @@ static const char *const others[] = {
     "WRITE_GOLDEN",
     /* Kubernetes', for a service of the name ringbench */
     "PORT", "PORT_*", "SERVICE_*"};
+
+void option_variable(const struct option *option, char out[OPTION_VARIABLE_MAX])
+{
+    snprintf(out, OPTION_VARIABLE_MAX, PREFIX "%s", option->name);
+    for (char *p = out; *p; p++)
+        *p = *p == '-' ? '_' : (char)toupper((unsigned char)*p);
+}
 
 static bool is_of_others(const char *name)
 {

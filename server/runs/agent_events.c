@@ -15,6 +15,7 @@
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
 #include "server/runs/run.h"
+#include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 

@@ -11,6 +11,7 @@
 #include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
+#include "server/runs/run_nodes.h"
 
 static bool is_failed(const struct run_case *model, int rank)
 {

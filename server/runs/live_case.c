@@ -14,6 +14,7 @@
 #include "server/runs/emit.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
+#include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
 
 /* After the first failure others may report what happened to them; the first to be heard
@@ -110,7 +111,8 @@ void live_case_start(struct active_run *active, size_t index)
     struct scheduler *scheduler = active->scheduler;
     struct run *run = active->run;
     int attempt = run->cases[index].attempt + 1;
-    struct live_case *live = live_case_create(active, index);
+    struct live_case *live =
+        live_case_create(active, index, scheduler_now(active->scheduler).monotonic_ns);
     struct error err = {.text = "out of memory"};
 
     if (live)
@@ -134,7 +136,8 @@ struct live_case *live_case_resume(struct active_run *active, size_t index)
 {
     const struct run *run = active->run;
     const struct run_case *model = &run->cases[index];
-    struct live_case *live = live_case_create(active, index);
+    struct live_case *live =
+        live_case_create(active, index, scheduler_now(active->scheduler).monotonic_ns);
 
     if (!live)
         return NULL;

@@ -6,9 +6,9 @@
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
 #include "server/runs/run.h"
-#include "server/runs/scheduler_state.h"
 
-struct live_case *live_case_create(struct active_run *active, size_t index)
+struct live_case *live_case_create(struct active_run *active, size_t index,
+                                   int64_t now_ns)
 {
     const struct run *run = active->run;
     struct live_case *live = calloc(1, sizeof(*live));
@@ -24,7 +24,7 @@ struct live_case *live_case_create(struct active_run *active, size_t index)
         return NULL;
     }
     live->failed_first = -1;
-    live->changed_ns = scheduler_now(active->scheduler).monotonic_ns;
+    live->changed_ns = now_ns;
     return live;
 }
 

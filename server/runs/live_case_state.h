@@ -48,7 +48,8 @@ struct live_case {
 };
 
 /* NULL when memory is out. */
-struct live_case *live_case_create(struct active_run *active, size_t index);
+struct live_case *live_case_create(struct active_run *active, size_t index,
+                                   int64_t now_ns);
 
 /* Closes its store. NULL is fine. */
 void live_case_free(struct live_case *live);

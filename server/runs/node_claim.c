@@ -6,7 +6,9 @@
 #include "common/base/log.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
+#include "server/runs/live_case.h"
 #include "server/runs/live_case_state.h"
+#include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
@@ -95,6 +97,41 @@ int node_claim_check(const struct scheduler *scheduler,
                      registration->name, *retry_after_s);
 }
 
+void node_claim_drop(struct scheduler *scheduler, const struct node *node)
+{
+    struct store_write *write = store_write_create();
+
+    if (write)
+        store_write_unack(write, node->identity);
+    store_submit(scheduler->config.store, write, false, NULL, NULL);
+}
+
+/* ---- Room for more ---- */
+
+int scheduler_forget_node(struct scheduler *scheduler, const char *name,
+                          struct error *err)
+{
+    struct node *node = node_find(&scheduler->nodes, name);
+
+    if (!node)
+        return error_set(err, ERROR_NOT_FOUND, "there is no node %s", name);
+    if (node->state == NODE_ALIVE)
+        return error_set(err, ERROR_CONFLICT,
+                         "node %s is alive: only one that is lost or has left can be "
+                         "forgotten; stop its agent first",
+                         name);
+    if (node->n_batches > 0)
+        return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
+                         name);
+    for (size_t i = 0; i < scheduler->n_runs; i++)
+        if (scheduler->runs[i]->live)
+            live_case_forget(scheduler->runs[i]->live, node);
+    log_info("node %s is forgotten", name);
+    node_claim_drop(scheduler, node);
+    node_remove(&scheduler->nodes, node);
+    return 0;
+}
+
 /* A parsed value takes some 64 bytes beside its text. */
 static size_t cost_of(const json_t *value)
 {
@@ -179,13 +216,4 @@ int node_claim_check_key(const struct node *node, const char *key, struct error 
                      "the header Ringbench-Agent-Key has not the key with which %s "
                      "registered",
                      node->name);
-}
-
-void node_claim_drop(struct scheduler *scheduler, const struct node *node)
-{
-    struct store_write *write = store_write_create();
-
-    if (write)
-        store_write_unack(write, node->identity);
-    store_submit(scheduler->config.store, write, false, NULL, NULL);
 }

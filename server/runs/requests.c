@@ -7,7 +7,6 @@
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
-#include "server/runs/node_claim.h"
 #include "server/runs/run.h"
 #include "server/runs/run_eta.h"
 #include "server/runs/scheduler_state.h"
@@ -220,30 +219,6 @@ json_t *scheduler_node_json(const struct scheduler *scheduler, const char *name)
     const struct node *node = node_find(&scheduler->nodes, name);
 
     return node ? node_to_json(node) : NULL;
-}
-
-int scheduler_forget_node(struct scheduler *scheduler, const char *name,
-                          struct error *err)
-{
-    struct node *node = node_find(&scheduler->nodes, name);
-
-    if (!node)
-        return error_set(err, ERROR_NOT_FOUND, "there is no node %s", name);
-    if (node->state == NODE_ALIVE)
-        return error_set(err, ERROR_CONFLICT,
-                         "node %s is alive: only one that is lost or has left can be "
-                         "forgotten; stop its agent first",
-                         name);
-    if (node->n_batches > 0)
-        return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
-                         name);
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (scheduler->runs[i]->live)
-            live_case_forget(scheduler->runs[i]->live, node);
-    log_info("node %s is forgotten", name);
-    node_claim_drop(scheduler, node);
-    node_remove(&scheduler->nodes, node);
-    return 0;
 }
 
 const struct last_checks *scheduler_checks(const struct scheduler *scheduler)

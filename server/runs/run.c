@@ -164,29 +164,6 @@ static void replace_text(char **field, const char *text)
     *field = copy;
 }
 
-const struct run_node *run_find_node(const struct run *run, const char *name)
-{
-    for (size_t i = 0; i < run->n_nodes; i++)
-        if (strcmp(run->nodes[i].name, name) == 0)
-            return &run->nodes[i];
-    return NULL;
-}
-
-const struct run_node *run_rank_node(const struct run *run, int rank)
-{
-    size_t low = 0, high = run->n_nodes;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (rank < run->nodes[middle].first_rank + run->nodes[middle].ranks)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low < run->n_nodes ? &run->nodes[low] : NULL;
-}
-
 static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
 {
     int state = lookup(run_states, RUN_STATE_COUNT, json_get_str(body, "state", NULL));

@@ -145,12 +145,6 @@ json_t *run_case_json(const struct run *run, size_t index);
 /* How many cases there is something to say of: all others come behind them. */
 size_t run_begun_cases(const struct run *run);
 
-/* NULL: it takes no part. */
-const struct run_node *run_find_node(const struct run *run, const char *name);
-
-/* The node that a rank lives on; NULL: there is no such rank. */
-const struct run_node *run_rank_node(const struct run *run, int rank);
-
 const char *run_state_name(enum run_state state);
 const char *case_state_name(enum case_state state);
 const char *rank_state_name(enum rank_state state);

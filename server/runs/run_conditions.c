@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/runs/run_nodes.h"
 
 void run_conditions_apply(const struct run *run, struct run_case *c, const json_t *body)
 {

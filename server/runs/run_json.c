@@ -4,6 +4,7 @@
 #include "server/analysis/gate.h"
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
+#include "server/runs/run_nodes.h"
 
 static json_t *time_json(int64_t ms)
 {

@@ -10,6 +10,7 @@
 
 #include "common/base/json_util.h"
 #include "server/runs/run.h"
+#include "server/runs/run_nodes.h"
 
 static struct run *make_run(const char *spec_text)
 {
