@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
 #include "server/nodes/node_devices.h"
@@ -17,8 +18,9 @@
 struct candidate {
     struct node *node;
     bool is_free;
-    long ranks;  /* that the run would get there */
-    size_t wish; /* position in nodes.names */
+    const struct reservation *kept; /* what alone is in the way, or NULL */
+    long ranks;                     /* that the run would get there */
+    size_t wish;                    /* position in nodes.names */
 };
 
 static bool has_labels(const struct node *node, json_t *wanted)
@@ -93,11 +95,21 @@ static long ranks_on(const struct run_spec *spec, const struct node *node,
     return spec->ranks_per_node ? spec->ranks_per_node : ranks;
 }
 
+static void set_free(struct candidate *candidate, const struct run_spec *spec,
+                     const struct reservation *reservation)
+{
+    bool is_unused = !reservation || node_is_free(candidate->node, spec->share);
+
+    candidate->is_free = is_unused && (!reservation || !reservation->is_kept);
+    candidate->kept =
+        is_unused && !candidate->is_free && reservation->run ? reservation : NULL;
+}
+
 /* Live nodes that the selector picks and that offer enough ranks on the backend. *refused
  * says why a selected node does not count. */
 static size_t collect(const struct run_spec *spec, const struct node_registry *registry,
-                      const bool *reserved, const char *backend, struct candidate *out,
-                      struct buf *refused)
+                      const struct reservation *reserved, const char *backend,
+                      struct candidate *out, struct buf *refused)
 {
     size_t n = 0;
 
@@ -112,9 +124,8 @@ static size_t collect(const struct run_spec *spec, const struct node_registry *r
         if (ranks > 0) {
             out[n].node = node;
             out[n].ranks = ranks;
-            out[n].is_free =
-                !reserved || (!reserved[i] && node_is_free(node, spec->share));
-            out[n++].wish = wish;
+            out[n].wish = wish;
+            set_free(&out[n++], spec, reserved ? &reserved[i] : NULL);
         }
     }
     qsort(out, n, sizeof(*out), compare_candidates);
@@ -246,6 +257,30 @@ static bool fits_groups(const struct run_spec *spec, struct placement *placement
     return false;
 }
 
+/* Whom it waits for: what others use, or the run that idle nodes are kept for. */
+static void explain_busy(const struct candidate *candidates, size_t n, size_t free_nodes,
+                         struct placement *placement)
+{
+    const struct reservation *first = NULL;
+    char why[200] = "others are in use", time[CLOCK_TEXT_MAX];
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        first = first ? first : candidates[i].kept;
+        kept += candidates[i].kept ? 1 : 0;
+    }
+    if (first)
+        snprintf(why, sizeof(why),
+                 "%zu idle %s kept for run %s, which is served first and waits for %zu "
+                 "nodes%s%.19s%s",
+                 kept, kept == 1 ? "one is" : "ones are", first->run, first->least,
+                 first->until_ms ? ", until " : "",
+                 first->until_ms ? clock_format_ms(first->until_ms, time) : "",
+                 first->until_ms ? "Z" : "");
+    snprintf(placement->reason, sizeof(placement->reason),
+             "%zu of %zu nodes are free; %s", free_nodes, placement->least, why);
+}
+
 /* Take free candidates for the run, or, when there are too few, note all it could use. */
 static void take(const struct run_spec *spec, const char *backend,
                  const struct candidate *candidates, size_t n,
@@ -260,9 +295,7 @@ static void take(const struct run_spec *spec, const char *backend,
         for (size_t i = 0; i < n; i++)
             placement->nodes[placement->n_nodes++] = candidates[i].node;
         placement->outcome = PLACEMENT_BUSY;
-        snprintf(placement->reason, sizeof(placement->reason),
-                 "%zu of %zu nodes are free; others are in use", free_nodes,
-                 least_nodes(spec));
+        explain_busy(candidates, n, free_nodes, placement);
         return;
     }
     for (size_t i = 0; i < n && placement->n_nodes < most; i++) {
@@ -283,8 +316,8 @@ static void take(const struct run_spec *spec, const char *backend,
 /* GPUs are what "auto" means, where all the nodes that the run may get have them. */
 static const char *choose_backend(const struct run_spec *spec,
                                   const struct node_registry *registry,
-                                  const bool *reserved, struct candidate *scratch,
-                                  struct buf *refused)
+                                  const struct reservation *reserved,
+                                  struct candidate *scratch, struct buf *refused)
 {
     size_t with_gpu, all;
 
@@ -305,7 +338,7 @@ static const char *choose_backend(const struct run_spec *spec,
 }
 
 int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
-                     const bool *reserved, struct placement *placement)
+                     const struct reservation *reserved, struct placement *placement)
 {
     struct candidate *candidates = calloc(registry->count + 1, sizeof(*candidates));
     struct buf refused;
@@ -320,6 +353,7 @@ int placement_choose(const struct run_spec *spec, const struct node_registry *re
         placement_release(placement);
         return -1;
     }
+    placement->least = least_nodes(spec);
     buf_init(&refused, sizeof(placement->reason));
     backend = choose_backend(spec, registry, reserved, candidates, &refused);
     n = collect(spec, registry, reserved, backend, candidates, &refused);

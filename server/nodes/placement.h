@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/spec/run_spec.h"
 #include "server/nodes/node.h"
@@ -21,14 +22,23 @@ struct placement {
     struct node **nodes; /* READY: the chosen, in rank order; else: all it could use */
     long *ranks;         /* READY: ranks per node */
     size_t n_nodes;
+    size_t least;     /* nodes that will do */
     char reason[512]; /* when not READY */
 };
 
-/* Choose for `spec`. reserved[i] tells whether registry->nodes[i] is kept for an older
- * run; NULL: as if nobody used or kept any node. Fills *placement; release it after use.
- * -1 when memory is out. */
+/* A node that is kept for a run which is served first. */
+struct reservation {
+    bool is_kept;
+    const char
+        *run;     /* one that waits for more nodes; NULL: one that has all (borrowed) */
+    size_t least; /* nodes that it waits for */
+    int64_t until_ms; /* when it gives up, by the wall clock; 0: it does not */
+};
+
+/* Choose for `spec`. reserved[i] is of registry->nodes[i]; NULL: as if nobody used or
+ * kept any node. Fills *placement; release it after use. -1 when memory is out. */
 int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
-                     const bool *reserved, struct placement *placement);
+                     const struct reservation *reserved, struct placement *placement);
 
 void placement_release(struct placement *placement);
 

@@ -23,6 +23,7 @@ struct active_run {
     size_t pending;     /* writes and batches that still refer to this struct */
     int64_t waiting_ns; /* waited for nodes so far, and since when (0: not now) */
     int64_t waiting_since_ns;
+    int64_t waits_until_ms; /* for missing nodes, by the wall clock; 0: not now */
     int64_t deadline_ns;    /* of the whole run, once started */
     int64_t nodes_until_ns; /* how long the next case waits for the run's own nodes */
     bool is_cancelling;

@@ -23,23 +23,24 @@ static const char *const outcomes[] = {
 static int choose(const struct scheduler *scheduler, const struct run_spec *spec,
                   struct placement *placement)
 {
-    bool *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
+    struct reservation *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
     int result = -1;
 
     if (!reserved)
         return -1;
     for (size_t i = 0; i < scheduler->n_runs; i++)
         if (!active_run_is_over(scheduler->runs[i]))
-            reserve_placed(scheduler, scheduler->runs[i], reserved);
+            reserve_placed(scheduler->runs[i], reserved);
     for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct run *run = scheduler->runs[i]->run;
+        const struct active_run *active = scheduler->runs[i];
+        const struct run *run = active->run;
         struct placement earlier;
 
         if (run_has_ended(run) || run->n_nodes > 0 ||
             run->spec->priority < spec->priority ||
             placement_choose(run->spec, &scheduler->nodes, reserved, &earlier))
             continue;
-        reserve_chosen(scheduler, &earlier, reserved);
+        reserve_chosen(active, &earlier, reserved);
         placement_release(&earlier);
     }
     result = placement_choose(spec, &scheduler->nodes, reserved, placement);

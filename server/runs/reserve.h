@@ -3,19 +3,16 @@
 #ifndef RINGBENCH_SERVER_RUNS_RESERVE_H
 #define RINGBENCH_SERVER_RUNS_RESERVE_H
 
-#include <stdbool.h>
-
 #include "server/nodes/placement.h"
 
 struct active_run;
-struct scheduler;
 
-/* Those that were chosen for a run, or that it waits for. */
-void reserve_chosen(const struct scheduler *scheduler, const struct placement *placement,
-                    bool *reserved);
+/* Those that were chosen for a run, or that it waits for, unless they are kept already.
+ */
+void reserve_chosen(const struct active_run *active, const struct placement *placement,
+                    struct reservation *reserved);
 
 /* Those of a placed run that no case occupies right now are its own all the same. */
-void reserve_placed(const struct scheduler *scheduler, const struct active_run *active,
-                    bool *reserved);
+void reserve_placed(const struct active_run *active, struct reservation *reserved);
 
 #endif

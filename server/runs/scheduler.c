@@ -218,11 +218,17 @@ static void explain_wait(struct active_run *active, enum run_state state,
  */
 static bool has_waited_enough(struct active_run *active, bool is_missing, int64_t now_ns)
 {
+    int64_t limit_ns = active->run->spec->nodes.wait_s * SECOND_NS;
+
     if (active->waiting_since_ns)
         active->waiting_ns += now_ns - active->waiting_since_ns;
+    else if (is_missing)
+        active->waits_until_ms = scheduler_now(active->scheduler).wall_ms +
+                                 (limit_ns - active->waiting_ns) / 1000000;
+    if (!is_missing)
+        active->waits_until_ms = 0;
     active->waiting_since_ns = is_missing ? now_ns : 0;
-    return is_missing &&
-           active->waiting_ns >= active->run->spec->nodes.wait_s * SECOND_NS;
+    return is_missing && active->waiting_ns >= limit_ns;
 }
 
 static void fail_waiting(struct active_run *active, const char *reason)
@@ -244,7 +250,8 @@ static void wait_for_nodes(struct active_run *active, const struct placement *pl
     fail_waiting(active, text);
 }
 
-static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_ns)
+static void tick_waiting(struct active_run *active, struct reservation *reserved,
+                         int64_t now_ns)
 {
     struct scheduler *scheduler = active->scheduler;
     struct placement placement;
@@ -256,7 +263,6 @@ static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_
     }
     if (placement_choose(active->run->spec, &scheduler->nodes, reserved, &placement))
         return;
-    reserve_chosen(scheduler, &placement, reserved);
     switch (placement.outcome) {
     case PLACEMENT_READY:
         place(active, &placement);
@@ -273,6 +279,7 @@ static void tick_waiting(struct active_run *active, bool *reserved, int64_t now_
         fail_waiting(active, placement.reason);
         break;
     }
+    reserve_chosen(active, &placement, reserved);
     placement_release(&placement);
 }
 
@@ -327,7 +334,7 @@ static bool any_waits(const struct scheduler *scheduler)
 static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
 {
     /* The last is for nodes that are not registered (yet). */
-    bool *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
+    struct reservation *reserved = calloc(scheduler->nodes.count + 1, sizeof(*reserved));
     bool has_live = false, has_waiting = any_waits(scheduler);
 
     if (!reserved)
@@ -339,7 +346,7 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
             continue;
         tick_placed(active, now_ns);
         if (has_waiting && !active_run_is_over(active))
-            reserve_placed(scheduler, active, reserved);
+            reserve_placed(active, reserved);
     }
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];

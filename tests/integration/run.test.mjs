@@ -392,6 +392,25 @@ test('the oldest waiting run keeps its nodes, a younger one passes on others onl
   assert.ok(order[0] <= order[1], `${order}`);
 });
 
+test('a run behind idle nodes says for whom they are kept, and until when', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const waits = async (id) => (await waitFor(async () => {
+    const run = await server.getRun(id);
+    return run.reason && run;
+  }, 'no reason')).reason;
+  const wide = await server.run({ ...quick, nodes: { count: 3, wait_s: 600 } });
+  assert.match(await waits(wide.id), /^2 of 3 nodes are there/);
+  const narrow = await server.run({ ...quick, nodes: { count: 1 } });
+  const [, until] = (await waits(narrow.id)).match(new RegExp('^0 of 1 nodes are free; 2 idle ones are kept for run ' +
+    `${wide.id}, which is served first and waits for 3 nodes, until (\\d{4}-.*Z)$`));
+  const left = (Date.parse(until) - Date.parse(wide.created)) / 1000;
+  assert.ok(left >= 599 && left < 601 * patience, `until ${until}`);
+  const { placement } = (await server.request('POST', '/api/v1/runs/validate', { body: '{"nodes":{"count":2}}' })).json;
+  assert.match(placement.reason, new RegExp(`kept for run ${wide.id}, .*until ${until}`));
+  await server.request('POST', `/api/v1/runs/${wide.id}/cancel`);
+  assert.equal((await server.runEnds(narrow.id)).state, 'completed');
+});
+
 test('groups and labels choose nodes', limit, async (t) => {
   const server = await startServer(t);
   await startAgent(t, server, 'a', { args: ['--group', 'one', '--label', 'rack=1'] });

@@ -137,7 +137,7 @@ static struct run_spec *parse(const char *text)
 
 static void check(const struct expectation *e, const struct node_registry *registry)
 {
-    bool reserved[8] = {false};
+    struct reservation reserved[8] = {{.is_kept = false}};
     struct run_spec *spec = parse(e->spec);
     struct placement placement;
     char chosen[256] = "";
@@ -240,7 +240,8 @@ static void a_reason_is_cut_between_characters(void **state)
 static void reserved_nodes_are_not_taken(void **state)
 {
     /* g1, g2, gone, n1, n2, n10 */
-    bool reserved[8] = {true, false, false, true, false, true};
+    struct reservation reserved[8] = {
+        [0] = {.is_kept = true}, [3] = {.is_kept = true}, [5] = {.is_kept = true}};
     struct run_spec *spec = parse("{}");
     struct node_registry registry = {0};
     struct placement placement;

@@ -112,7 +112,7 @@ static void places_programs_where_they_are_offered(void **state)
          "\"nodes\":{\"names\":[\"a\"]}}",
          "", "a offers 2 ranks, 9 asked"},
     };
-    bool reserved[16] = {false};
+    struct reservation reserved[16] = {{.is_kept = false}};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct run_spec *spec = spec_of(cases[i].spec);
