@@ -114,8 +114,6 @@ static int count_cases(struct rows *rows)
     for (size_t i = 0; i < rows->n_cases; i++) {
         int combination = rows->cases[i].combination;
 
-        if (combination < 0)
-            return -1;
         rows->counts[combination]++;
         if (combination >= rows->combinations)
             rows->combinations = combination + 1;

@@ -39,9 +39,7 @@ static const char *const form_types[] = {
 /* A run that takes part, once however often it is named. */
 struct part {
     char id[ID_RUN_LENGTH + 1];
-    json_t *doc; /* shared with nobody */
-    struct summary_case *cases;
-    size_t n_cases;
+    json_t *doc;             /* shared with nobody */
     struct summary *summary; /* until the values are made of it */
     struct case_values *values;
     struct compare_run run; /* of these two */
@@ -83,7 +81,6 @@ static void comparison_free(struct comparison *comparison)
         struct part *part = &comparison->parts[i];
 
         json_decref(part->doc);
-        free(part->cases);
         summary_destroy(part->summary);
         case_values_destroy(part->values);
     }
@@ -227,17 +224,14 @@ static void on_settled(void *arg, const struct error *err)
 {
     struct comparison *comparison = arg;
     struct part *part = &comparison->parts[comparison->at];
-    struct summary_query query = {.run = part->id, .up_to = INT64_MAX};
+    struct summary_query query = {.up_to = INT64_MAX};
 
     if (err) {
         finish(comparison, err);
         return;
     }
-    part->cases = summary_cases(part->doc, &part->n_cases);
-    query.cases = part->cases;
-    query.n_cases = part->n_cases;
     case_values_query(&query);
-    store_read_summary(comparison->api->store, &query, on_summary, comparison);
+    store_read_summary(comparison->api->store, part->doc, &query, on_summary, comparison);
 }
 
 static void on_run(void *arg, const struct error *err, json_t *doc)

@@ -38,8 +38,6 @@ struct report_job {
     struct store_events *page;
     struct buf data, text, report;
     size_t data_head; /* length of `data` before the events */
-    struct summary_case *cases;
-    size_t n_cases;
     enum summary_by by;
     bool is_whole, has_event, is_failed;
 };
@@ -77,7 +75,6 @@ static void job_free(struct report_job *job)
     buf_release(&job->data);
     buf_release(&job->text);
     buf_release(&job->report);
-    free(job->cases);
     free(job);
 }
 
@@ -152,8 +149,7 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
     int result = -1;
 
     buf_init(&answer, REPORT_BYTES_MAX);
-    if (summary &&
-        summary_answer_write(job->run, job->cases, job->n_cases, summary, &answer) == 0 &&
+    if (summary && summary_answer_write(job->run, summary, &answer) == 0 &&
         buf_printf(&job->data, ",\"%s\":", names[job->by]) == 0)
         result = report_page_put_json(&job->data, answer.data, answer.len);
     buf_release(&answer);
@@ -170,23 +166,14 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
 
 static void read_summary(struct report_job *job)
 {
-    struct summary_query query = {.run = json_get_str(job->run, "id", ""),
-                                  .up_to = INT64_MAX,
-                                  .cases = job->cases,
-                                  .n_cases = job->n_cases,
-                                  .points = SUMMARY_POINTS_DEFAULT,
-                                  .by = job->by};
+    const struct summary_query query = {
+        .up_to = INT64_MAX, .points = SUMMARY_POINTS_DEFAULT, .by = job->by};
 
-    store_read_summary(job->parked->api->store, &query, on_summary, job);
+    store_read_summary(job->parked->api->store, job->run, &query, on_summary, job);
 }
 
 static void start_summary(struct report_job *job)
 {
-    job->cases = summary_cases(job->run, &job->n_cases);
-    if (!job->cases) {
-        finish(job, &too_large);
-        return;
-    }
     end_shortened_text(job);
     job->by = SUMMARY_BY_COMBINATION;
     read_summary(job);

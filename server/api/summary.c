@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/json_util.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
 #include "server/api/params.h"
@@ -15,25 +16,24 @@
 struct wait {
     struct api *api;
     struct parked *parked;
-    struct summary_query query; /* its run is that of `run`, its cases are these */
+    struct summary_query query;
     json_t *run;
-    struct summary_case *cases;
-    size_t n_cases;
 };
 
 static void wait_free(struct wait *wait)
 {
     json_decref(wait->run);
-    free(wait->cases);
     free(wait);
 }
 
-/* The environments that tell the cases apart, by the number of the combination. */
-static json_t *combinations_json(const json_t *run, const struct summary_case *cases,
-                                 size_t n_cases)
+/* The environments that tell the cases apart, by the number of the combination. NULL when
+ * memory is out. */
+static json_t *combinations_json(const json_t *run)
 {
     const json_t *described = json_object_get(run, "cases");
-    json_t *list = json_array();
+    size_t n_cases;
+    struct summary_case *cases = summary_cases(run, &n_cases);
+    json_t *list = cases ? json_array() : NULL;
 
     for (size_t i = 0; i < n_cases; i++) {
         size_t number = (size_t)cases[i].combination;
@@ -45,6 +45,7 @@ static json_t *combinations_json(const json_t *run, const struct summary_case *c
         json_array_append_new(json_object_get(json_array_get(list, number), "cases"),
                               json_integer((json_int_t)i));
     }
+    free(cases);
     return list;
 }
 
@@ -59,10 +60,10 @@ static int put_member(struct buf *out, const char *name, const json_t *value)
     return result;
 }
 
-int summary_answer_write(const json_t *run, const struct summary_case *cases,
-                         size_t n_cases, const struct summary *summary, struct buf *out)
+int summary_answer_write(const json_t *run, const struct summary *summary,
+                         struct buf *out)
 {
-    json_t *combinations = combinations_json(run, cases, n_cases);
+    json_t *combinations = combinations_json(run);
     int result = -1;
 
     if (buf_append_str(out, "{") == 0 && put_member(out, "run", run) == 0 &&
@@ -82,8 +83,7 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
     buf_init(&out, TEXT_MAX);
     if (request && err)
         http_reply_error(request, err);
-    else if (request &&
-             summary_answer_write(wait->run, wait->cases, wait->n_cases, summary, &out))
+    else if (request && summary_answer_write(wait->run, summary, &out))
         http_reply_problem(request, 503, NULL, "out of memory");
     else if (request)
         http_reply_text(request, 200, "application/json", out.data, out.len);
@@ -120,10 +120,7 @@ static struct wait *wait_create(struct api *api, struct http_request *request,
 {
     struct wait *wait = calloc(1, sizeof(*wait));
 
-    if (wait)
-        wait->cases = summary_cases(run, &wait->n_cases);
-    if (!wait || !wait->cases) {
-        free(wait);
+    if (!wait) {
         http_reply_problem(request, 503, NULL, "out of memory");
         return NULL;
     }
@@ -146,18 +143,18 @@ static void on_settled(void *arg, const struct error *err)
         wait_free(wait);
         return;
     }
-    wait->query.up_to = scheduler_head(wait->api->scheduler, wait->query.run);
+    wait->query.up_to =
+        scheduler_head(wait->api->scheduler, json_get_str(wait->run, "id", ""));
     if (wait->query.up_to == 0)
         wait->query.up_to = INT64_MAX;
-    store_read_summary(wait->api->store, &wait->query, on_summary, wait);
+    store_read_summary(wait->api->store, wait->run, &wait->query, on_summary, wait);
 }
 
 /* The document of a run under way shows events that are still to be published: the
  * summary ends with these. */
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
-    const char *id = json_string_value(json_object_get(run, "id"));
-    struct summary_query query = {.run = id ? id : ""};
+    struct summary_query query = {0};
     int64_t points = SUMMARY_POINTS_DEFAULT;
     struct wait *wait;
 
@@ -169,10 +166,8 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     if (!wait)
         return;
     query.points = (size_t)points;
-    query.cases = wait->cases;
-    query.n_cases = wait->n_cases;
     wait->query = query;
-    scheduler_settle(api->scheduler, query.run, on_settled, wait);
+    scheduler_settle(api->scheduler, json_get_str(run, "id", ""), on_settled, wait);
 }
 
 void api_run_summary(struct http_request *request, void *arg)

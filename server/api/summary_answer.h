@@ -8,9 +8,9 @@
 #include "server/summary/summary.h"
 
 /* Append {"run": ..., "combinations": ..., ...} as docs/api.md has it: run is the
- * document of which `cases` were made. Any thread. -1 when `out` is full or memory is
- * out. */
-int summary_answer_write(const json_t *run, const struct summary_case *cases,
-                         size_t n_cases, const struct summary *summary, struct buf *out);
+ * document that the summary was asked for with. Any thread. -1 when `out` is full or
+ * memory is out. */
+int summary_answer_write(const json_t *run, const struct summary *summary,
+                         struct buf *out);
 
 #endif

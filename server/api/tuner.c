@@ -14,14 +14,12 @@
 struct tuner_wait {
     struct parked *parked;
     json_t *run;
-    struct summary_case *cases;
     int64_t channels;
 };
 
 static void wait_free(struct tuner_wait *wait)
 {
     json_decref(wait->run);
-    free(wait->cases);
     free(wait);
 }
 
@@ -35,8 +33,7 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
     buf_init(&out, FILE_MAX);
     if (request && err)
         http_reply_error(request, err);
-    else if (request && tuner_csv(wait->run, wait->cases, summary, (long)wait->channels,
-                                  &out, &fault))
+    else if (request && tuner_csv(wait->run, summary, (long)wait->channels, &out, &fault))
         http_reply_problem(request, fault.code == ERROR_INVALID ? 422 : 503, NULL, "%s",
                            fault.text);
     else if (request)
@@ -48,20 +45,15 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
 
 void tuner_reply(struct api *api, struct http_request *request, json_t *run)
 {
-    struct summary_query query = {.run = json_get_str(run, "id", ""),
-                                  .up_to = INT64_MAX,
-                                  .points = SUMMARY_POINTS_MAX,
-                                  .is_bare = true};
+    static const struct summary_query query = {
+        .up_to = INT64_MAX, .points = SUMMARY_POINTS_MAX, .is_bare = true};
     struct tuner_wait *wait;
     int64_t channels = -1;
 
     if (!params_integer(request, "channels", -1, CHANNELS_MAX, &channels))
         return;
     wait = calloc(1, sizeof(*wait));
-    if (wait)
-        wait->cases = summary_cases(run, &query.n_cases);
-    if (!wait || !wait->cases) {
-        free(wait);
+    if (!wait) {
         http_reply_problem(request, 503, NULL, "out of memory");
         return;
     }
@@ -72,6 +64,5 @@ void tuner_reply(struct api *api, struct http_request *request, json_t *run)
         wait_free(wait);
         return;
     }
-    query.cases = wait->cases;
-    store_read_summary(api->store, &query, on_summary, wait);
+    store_read_summary(api->store, run, &query, on_summary, wait);
 }

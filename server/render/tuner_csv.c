@@ -295,16 +295,19 @@ static int put_all(struct tuner *tuner, struct error *err)
                            "NCCL's own choice");
 }
 
-int tuner_csv(const json_t *run, const struct summary_case *cases,
-              const struct summary *summary, long channels, struct buf *out,
-              struct error *err)
+int tuner_csv(const json_t *run, const struct summary *summary, long channels,
+              struct buf *out, struct error *err)
 {
     const char *backend = json_get_str(run, "backend", "");
     struct tuner *tuner = calloc(1, sizeof(*tuner));
+    size_t n_cases;
+    struct summary_case *cases = summary_cases(run, &n_cases);
     int result = -1;
 
-    if (!tuner)
-        return error_set(err, ERROR_MEMORY, "out of memory");
+    if (!tuner || !cases) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        goto out;
+    }
     *tuner =
         (struct tuner){.run = run, .summary = summary, .channels = channels, .out = out};
     if (strcmp(backend, "nccl") != 0 && strcmp(backend, "sim") != 0)
@@ -318,6 +321,8 @@ int tuner_csv(const json_t *run, const struct summary_case *cases,
                   "time: the tuner knows one");
     else if (read_choices(tuner, cases, err) == 0)
         result = put_all(tuner, err);
+out:
     free(tuner);
+    free(cases);
     return result;
 }

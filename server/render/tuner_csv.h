@@ -13,11 +13,9 @@
 #define TUNER_GAIN_MIN 1.02
 
 /* Append the file of a run whose matrix is of NCCL_ALGO and NCCL_PROTO. run: its
- * document; cases: as summary_cases numbers them, in the order of the document; summary:
- * by combination. channels: of each line; -1 keeps NCCL's. -1 with *err when the run has
- * nothing to tell (ERROR_INVALID) or memory is out. */
-int tuner_csv(const json_t *run, const struct summary_case *cases,
-              const struct summary *summary, long channels, struct buf *out,
-              struct error *err);
+ * document; summary: by combination. channels: of each line; -1 keeps NCCL's. -1 with
+ * *err when the run has nothing to tell (ERROR_INVALID) or memory is out. */
+int tuner_csv(const json_t *run, const struct summary *summary, long channels,
+              struct buf *out, struct error *err);
 
 #endif

@@ -189,16 +189,10 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
 static void read_part(struct base_check *check)
 {
     const json_t *doc = check->parts[check->at].doc;
-    struct summary_query query = {.run = json_get_str(doc, "id", ""), .up_to = INT64_MAX};
-    struct summary_case *cases = summary_cases(doc, &query.n_cases);
+    struct summary_query query = {.up_to = INT64_MAX};
 
-    query.cases = cases;
     case_values_query(&query);
-    if (cases)
-        store_read_summary(check->store, &query, on_summary, check);
-    else
-        finish(check, "out of memory");
-    free(cases);
+    store_read_summary(check->store, doc, &query, on_summary, check);
 }
 
 void base_check_start(uv_loop_t *loop, struct store *store, json_t *doc,

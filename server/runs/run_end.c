@@ -170,21 +170,15 @@ static void on_durable(void *arg, const struct error *err,
 {
     struct ending *ending = arg;
     struct scheduler *scheduler = ending->active->scheduler;
-    struct summary_query query = {.run = ending->active->run->id,
-                                  .up_to = INT64_MAX,
-                                  .points = SIZE_MAX,
-                                  .by = SUMMARY_BY_COMBINATION};
-    struct summary_case *cases = NULL;
+    static const struct summary_query query = {
+        .up_to = INT64_MAX, .points = SIZE_MAX, .by = SUMMARY_BY_COMBINATION};
 
     (void)events, (void)n_events;
-    if (!err && !scheduler->is_closing)
-        cases = summary_cases(ending->doc, &query.n_cases);
-    query.cases = cases;
-    if (cases)
-        store_read_summary(scheduler->config.store, &query, on_summary, ending);
-    else
+    if (err || scheduler->is_closing)
         finish(ending, NULL);
-    free(cases);
+    else
+        store_read_summary(scheduler->config.store, ending->doc, &query, on_summary,
+                           ending);
 }
 
 /* All results are on disk when a write of nothing that is queued behind them is. */

@@ -133,7 +133,6 @@ static void on_due(void *arg, const struct error *err, json_t *run)
 {
     struct value_keeper *keeper = arg;
     struct summary_query query = {.up_to = INT64_MAX};
-    struct summary_case *cases;
 
     if (err || keeper->is_closing || !json_is_object(run)) {
         if (!keeper->waiter && !err)
@@ -143,12 +142,8 @@ static void on_due(void *arg, const struct error *err, json_t *run)
         return;
     }
     keeper->run = run;
-    cases = summary_cases(run, &query.n_cases);
-    query.run = json_get_str(run, "id", "");
-    query.cases = cases;
     case_values_query(&query);
-    store_read_summary(keeper->store, &query, on_summary, keeper);
-    free(cases);
+    store_read_summary(keeper->store, run, &query, on_summary, keeper);
 }
 
 static void make_next(struct value_keeper *keeper)

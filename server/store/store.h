@@ -239,10 +239,11 @@ bool store_knows_boot(const struct store *store, const char *boot_id);
 bool store_idempotency(const struct store *store, const char *key, char *run,
                        char *body_hash);
 
-/* Asynchronous, on a thread of its own: a long one holds up no other read. The query is
- * copied. summary: given away (summary_destroy), NULL with err on failure. */
+/* Asynchronous, on a thread of its own: a long one holds up no other read. run: its
+ * document, which says what the query's run and cases are; it and the query are only read
+ * now. summary: given away (summary_destroy), NULL with err on failure. */
 typedef void summary_done(void *arg, const struct error *err, struct summary *summary);
-void store_read_summary(struct store *store, const struct summary_query *query,
-                        summary_done *done, void *arg);
+void store_read_summary(struct store *store, const json_t *run,
+                        const struct summary_query *query, summary_done *done, void *arg);
 
 #endif

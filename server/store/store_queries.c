@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/json_util.h"
 #include "server/store/store_reader.h"
 
 /* A question with its callback; NULL after the callback heard that memory is out. */
@@ -186,8 +187,8 @@ void store_read_rows(struct store *store, const struct store_rows_query *query,
     store_submit_read(store, read);
 }
 
-void store_read_summary(struct store *store, const struct summary_query *query,
-                        summary_done *done, void *arg)
+void store_read_summary(struct store *store, const json_t *run,
+                        const struct summary_query *query, summary_done *done, void *arg)
 {
     struct store_read *read = store_read_create(STORE_READ_SUMMARY);
     struct error err;
@@ -199,13 +200,11 @@ void store_read_summary(struct store *store, const struct summary_query *query,
     }
     read->summary_done = done;
     read->arg = arg;
-    read->run = store_read_copy(read, query->run);
-    read->cases = malloc((query->n_cases + 1) * sizeof(*read->cases));
+    read->run = store_read_copy(read, json_get_str(run, "id", ""));
+    read->summary_query = *query;
+    read->cases = summary_cases(run, &read->summary_query.n_cases);
     if (!read->cases)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
-    else if (query->n_cases > 0)
-        memcpy(read->cases, query->cases, query->n_cases * sizeof(*read->cases));
-    read->summary_query = *query;
     read->summary_query.run = read->run;
     read->summary_query.cases = read->cases;
     store_submit_read(store, read);

@@ -58,6 +58,10 @@ struct summary_case *summary_cases(const json_t *run, size_t *n)
 
         cases[i].combination = combination_of(known, json_object_get(item, "env"));
         cases[i].attempt = (int)json_get_int(item, "attempt", 0);
+        if (cases[i].combination < 0) {
+            free(cases);
+            cases = NULL;
+        }
     }
     json_decref(known);
     *n = cases ? count : 0;

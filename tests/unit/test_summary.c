@@ -69,16 +69,29 @@ static void on_summary(void *arg, const struct error *err, struct summary *summa
     summed->summary = summary;
 }
 
+/* Of a run with the query's cases. */
+static json_t *doc_of(const struct summary_query *query)
+{
+    json_t *cases = json_array();
+
+    for (size_t i = 0; i < query->n_cases; i++)
+        json_array_append_new(cases, json_pack("{s:{s:i}, s:i}", "env", "A",
+                                               query->cases[i].combination, "attempt",
+                                               query->cases[i].attempt));
+    return json_pack("{s:s, s:o}", "id", "run1", "cases", cases);
+}
+
 static struct summary *summary_of(struct fixture *fixture, struct summary_query query)
 {
     struct summed summed = {0};
+    json_t *doc = doc_of(&query);
 
-    query.run = "run1";
     if (query.points == 0)
         query.points = SUMMARY_POINTS_DEFAULT;
     if (query.up_to == 0)
         query.up_to = INT64_MAX;
-    store_read_summary(fixture->store, &query, on_summary, &summed);
+    store_read_summary(fixture->store, doc, &query, on_summary, &summed);
+    json_decref(doc);
     while (summed.calls == 0)
         uv_run(&fixture->loop, UV_RUN_ONCE);
     if (summed.err.code)

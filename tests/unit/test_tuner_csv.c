@@ -31,7 +31,6 @@ static const double times_us[CHOICES][SIZES] = {
 
 struct fixture {
     json_t *run, *key;
-    struct summary_case cases[CHOICES];
     struct summary_point points[CHOICES][SIZES];
     struct summary_series series[CHOICES];
     struct summary summary;
@@ -47,7 +46,6 @@ static int setup(void **state)
     f->key = json_pack("{s:i, s:s, s:s, s:b}", "series", 0, "collective", "all_reduce",
                        "dtype", "float32", "in_place", 0);
     for (int i = 0; i < CHOICES; i++) {
-        f->cases[i].combination = i;
         for (int k = 0; k < SIZES; k++) {
             struct summary_point *point = &f->points[i][k];
 
@@ -83,7 +81,7 @@ static char *lines_of(struct fixture *f, long channels)
 
     buf_init(&out, 1 << 20);
     buf_init(&kept, 1 << 20);
-    if (tuner_csv(f->run, f->cases, &f->summary, channels, &out, &err))
+    if (tuner_csv(f->run, &f->summary, channels, &out, &err))
         fail_msg("%s", err.text);
     text = buf_detach(&out, NULL);
     for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -143,7 +141,7 @@ static void the_gain_stands_above_its_line(void **state)
     struct buf out;
 
     buf_init(&out, 1 << 20);
-    assert_int_equal(tuner_csv(f->run, f->cases, &f->summary, -1, &out, &err), 0);
+    assert_int_equal(tuner_csv(f->run, &f->summary, -1, &out, &err), 0);
     assert_non_null(strstr(out.data, "# allreduce 64K: 25 us, 1.60 times as fast as the "
                                      "default's 40 us\n"
                                      "allreduce,8193,262144,"));
@@ -156,7 +154,7 @@ static void refuse(struct fixture *f, const char *says)
     struct buf out;
 
     buf_init(&out, 1 << 20);
-    assert_int_equal(tuner_csv(f->run, f->cases, &f->summary, -1, &out, &err), -1);
+    assert_int_equal(tuner_csv(f->run, &f->summary, -1, &out, &err), -1);
     assert_int_equal(err.code, ERROR_INVALID);
     if (!strstr(err.text, says))
         fail_msg("%s", err.text);

@@ -6,6 +6,20 @@
 #include "server/runs/value_keeper.h"
 #include "server/store/store_trends.h"
 
+static size_t failures_left; /* of memory for the cases of a run */
+
+struct summary_case *__wrap_summary_cases(const json_t *run, size_t *n);
+struct summary_case *__real_summary_cases(const json_t *run, size_t *n);
+
+struct summary_case *__wrap_summary_cases(const json_t *run, size_t *n)
+{
+    if (failures_left == 0)
+        return __real_summary_cases(run, n);
+    failures_left--;
+    *n = 0;
+    return NULL;
+}
+
 /* A run of three cases on node a, of which the last failed. */
 static json_t *doc_of(const char *id, const char *state)
 {
@@ -20,6 +34,20 @@ static json_t *doc_of(const char *id, const char *state)
                      "EPYC", "versions", "nccl", "2.27.3", "nodes", "a");
 }
 
+static void add_row(struct store_write *write, const char *id, int case_no, int attempt,
+                    bool is_large, double time_us)
+{
+    json_t *row =
+        json_pack("{s:i, s:i, s:i, s:i, s:s, s:s, s:s, s:i, s:b, s:i, s:f, s:f, s:f}",
+                  "case", case_no, "attempt", attempt, "row", is_large, "series", 0,
+                  "collective", "all_reduce", "dtype", "float32", "redop", "sum", "root",
+                  -1, "in_place", 0, "size", is_large ? 32 : 8, "time_us", time_us,
+                  "algbw_gbs", 1.0, "busbw_gbs", 1.0);
+
+    store_write_event(write, id, 5, "result", row);
+    json_decref(row);
+}
+
 /* Times of case c at sizes 8 and 32 are 4 (c + 1) and 9 (c + 1): their geometric mean is
  * 6 (c + 1). */
 static void add_run(struct fixture *fixture, const char *id, const char *state)
@@ -31,18 +59,9 @@ static void add_run(struct fixture *fixture, const char *id, const char *state)
     store_write_run(write, id, state, "", 5, NULL, doc);
     for (size_t i = 0; i < json_array_size(cases); i++)
         store_write_case(write, id, i, json_array_get(cases, i));
-    for (int i = 0; i < 6; i++) {
-        static const double slower[] = {1, 2, 3};
-        int case_no = i / 2;
-        json_t *row = json_pack(
-            "{s:i, s:i, s:i, s:i, s:s, s:s, s:s, s:i, s:b, s:i, s:f, s:f, s:f}", "case",
-            case_no, "attempt", 1, "row", i % 2, "series", 0, "collective", "all_reduce",
-            "dtype", "float32", "redop", "sum", "root", -1, "in_place", 0, "size",
-            i % 2 ? 32 : 8, "time_us", (i % 2 ? 9.0 : 4.0) * slower[case_no], "algbw_gbs",
-            1.0, "busbw_gbs", 1.0);
-
-        store_write_event(write, id, 5, "result", row);
-        json_decref(row);
+    for (int case_no = 0; case_no < 3; case_no++) {
+        add_row(write, id, case_no, 1, false, 4.0 * (case_no + 1));
+        add_row(write, id, case_no, 1, true, 9.0 * (case_no + 1));
     }
     json_decref(doc);
     store_it(fixture, write);
@@ -142,6 +161,26 @@ static void a_run_that_cannot_be_read_holds_up_no_older_one(void **state)
     value_keeper_close(keeper);
 }
 
+/* The first to try is the one that nobody waits for. */
+static void values_are_not_made_without_the_cases(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct value_keeper *keeper;
+    json_t *points;
+
+    add_run(fixture, "run1", "completed");
+    add_row(write, "run1", 0, 2, false, 400.0); /* of an attempt that does not count */
+    store_it(fixture, write);
+    failures_left = 1;
+    keeper = value_keeper_create(&fixture->loop, fixture->store);
+    points = points_after(fixture, keeper, "run1");
+    assert_int_equal(failures_left, 0);
+    assert_value(points, 0, "run1");
+    json_decref(points);
+    value_keeper_close(keeper);
+}
+
 /* Whatever it is at: nothing is left behind, and who waits is told. */
 static void keeper_can_be_closed_at_any_time(void **state)
 {
@@ -168,6 +207,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(older_runs_and_those_that_end_get_values,
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_run_that_cannot_be_read_holds_up_no_older_one,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(values_are_not_made_without_the_cases,
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(keeper_can_be_closed_at_any_time, fixture_setup,
                                         fixture_teardown),
