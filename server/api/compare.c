@@ -11,7 +11,7 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/render/compare_text.h"
-#include "server/summary/summary.h"
+#include "server/runs/case_values_read.h"
 
 #define ASKS_MAX 64         /* runs and cases, of both sides */
 #define COMPARISONS_MAX 2   /* one of a million results takes 650 MB for a moment */
@@ -39,8 +39,7 @@ static const char *const form_types[] = {
 /* A run that takes part, once however often it is named. */
 struct part {
     char id[ID_RUN_LENGTH + 1];
-    json_t *doc;             /* shared with nobody */
-    struct summary *summary; /* until the values are made of it */
+    json_t *doc; /* shared with nobody */
     struct case_values *values;
     struct compare_run run; /* of these two */
 };
@@ -81,7 +80,6 @@ static void comparison_free(struct comparison *comparison)
         struct part *part = &comparison->parts[i];
 
         json_decref(part->doc);
-        summary_destroy(part->summary);
         case_values_destroy(part->values);
     }
     json_decref(comparison->base.env);
@@ -179,59 +177,34 @@ static void on_compared(uv_work_t *work, int status)
 
 /* ---- Reading what it needs, one run after the other ---- */
 
-static void do_values(uv_work_t *work)
-{
-    struct comparison *comparison = work->data;
-    struct part *part = &comparison->parts[comparison->at];
-
-    part->values = case_values_create(part->summary);
-    summary_destroy(part->summary);
-    part->summary = NULL;
-    if (!part->values)
-        error_set(&comparison->err, ERROR_MEMORY, "out of memory");
-}
-
-static void on_values(uv_work_t *work, int status)
-{
-    struct comparison *comparison = work->data;
-    struct part *part = &comparison->parts[comparison->at];
-
-    if (status < 0)
-        error_set(&comparison->err, ERROR_UNAVAILABLE, "the server stops");
-    if (comparison->err.code) {
-        finish(comparison, &comparison->err);
-        return;
-    }
-    part->run = (struct compare_run){part->doc, part->values};
-    comparison->at++;
-    read_next(comparison);
-}
-
-static void on_summary(void *arg, const struct error *err, struct summary *summary)
+static void on_values(void *arg, const struct error *err, struct case_values *values,
+                      json_t *of_run)
 {
     struct comparison *comparison = arg;
+    struct part *part = &comparison->parts[comparison->at];
 
+    (void)of_run;
     if (err) {
         finish(comparison, err);
         return;
     }
-    comparison->parts[comparison->at].summary = summary;
-    uv_queue_work(comparison->api->loop, &comparison->work, do_values, on_values);
+    part->values = values;
+    part->run = (struct compare_run){part->doc, part->values};
+    comparison->at++;
+    read_next(comparison);
 }
 
 /* All that its document counts is in the store now. */
 static void on_settled(void *arg, const struct error *err)
 {
     struct comparison *comparison = arg;
-    struct part *part = &comparison->parts[comparison->at];
-    struct summary_query query = {.up_to = INT64_MAX};
+    const struct api *api = comparison->api;
 
-    if (err) {
+    if (err)
         finish(comparison, err);
-        return;
-    }
-    case_values_query(&query);
-    store_read_summary(comparison->api->store, part->doc, &query, on_summary, comparison);
+    else
+        case_values_read(api->loop, api->store, comparison->parts[comparison->at].doc,
+                         false, on_values, comparison);
 }
 
 static void on_run(void *arg, const struct error *err, json_t *doc)

@@ -9,7 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
 #include "server/analysis/compare_json.h"
-#include "server/analysis/run_values.h"
+#include "server/runs/case_values_read.h"
 
 struct part {
     json_t *doc;
@@ -26,9 +26,7 @@ struct base_check {
     uv_work_t work;
     struct part parts[1 + RUN_SPEC_LAST_MAX]; /* the first is the run itself */
     size_t n, at;
-    struct summary *summary; /* of part `at`, until its values are made */
-    json_t *values;          /* of the run, for the store */
-    json_t *against;         /* ids */
+    json_t *against; /* ids */
     json_t *document;
     struct error err;
 };
@@ -41,8 +39,6 @@ static void check_free(struct base_check *check)
         json_decref(check->parts[i].doc);
         case_values_destroy(check->parts[i].values);
     }
-    summary_destroy(check->summary);
-    json_decref(check->values);
     json_decref(check->against);
     json_decref(check->document);
     free(check);
@@ -136,63 +132,39 @@ static void on_written(void *arg, const struct error *err,
         store_read_base(check->store, &check->query, on_base, check);
 }
 
-static void write_values(struct base_check *check)
+/* values: stolen. */
+static void write_values(struct base_check *check, json_t *values)
 {
     struct store_write *write = store_write_create();
 
     if (write)
-        store_write_values(write, check->query.run, check->values);
+        store_write_values(write, check->query.run, values);
+    json_decref(values); /* now another thread gets it */
     store_submit(check->store, write, false, on_written, check);
 }
 
 /* ---- The values of a part ---- */
 
-static void make_values(uv_work_t *work)
+static void on_values(void *arg, const struct error *err, struct case_values *values,
+                      json_t *of_run)
 {
-    struct base_check *check = work->data;
+    struct base_check *check = arg;
     struct part *part = &check->parts[check->at];
 
-    part->values = case_values_create(check->summary);
-    if (part->values && check->at == 0)
-        check->values = run_values_json(part->doc, part->values);
-    if (!part->values || !check->values)
-        error_set(&check->err, ERROR_MEMORY, "out of memory");
+    part->values = values;
     part->run = (struct compare_run){part->doc, part->values};
-}
-
-static void on_values(uv_work_t *work, int status)
-{
-    struct base_check *check = work->data;
-
-    summary_destroy(check->summary);
-    check->summary = NULL;
-    if (status < 0 || check->err.code)
-        finish(check, status < 0 ? "the server stops" : check->err.text);
+    if (err)
+        finish(check, err->text);
     else if (check->at == 0)
-        write_values(check);
+        write_values(check, of_run);
     else
         read_next(check);
 }
 
-static void on_summary(void *arg, const struct error *err, struct summary *summary)
-{
-    struct base_check *check = arg;
-
-    if (err) {
-        finish(check, err->text);
-        return;
-    }
-    check->summary = summary;
-    uv_queue_work(check->loop, &check->work, make_values, on_values);
-}
-
 static void read_part(struct base_check *check)
 {
-    const json_t *doc = check->parts[check->at].doc;
-    struct summary_query query = {.up_to = INT64_MAX};
-
-    case_values_query(&query);
-    store_read_summary(check->store, doc, &query, on_summary, check);
+    case_values_read(check->loop, check->store, check->parts[check->at].doc,
+                     check->at == 0, on_values, check);
 }
 
 void base_check_start(uv_loop_t *loop, struct store *store, json_t *doc,

@@ -8,7 +8,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "server/analysis/run_values.h"
+#include "server/runs/case_values_read.h"
 #include "server/store/store_trends.h"
 
 #define SKIP_MAX 16 /* runs that fail one after the other: then it is not these runs */
@@ -31,18 +31,15 @@ struct value_keeper {
     /* The run that is being made. */
     struct waiter *waiter; /* who waits for it, or NULL: nobody */
     json_t *run;
-    struct summary *summary;
-    json_t *values; /* NULL: they could not be made */
-    uv_work_t work;
 };
+
+static const struct error stopping = {ERROR_UNAVAILABLE, "the server is stopping"};
 
 static void make_next(struct value_keeper *keeper);
 
 static void keeper_free(struct value_keeper *keeper)
 {
     json_decref(keeper->run);
-    json_decref(keeper->values);
-    summary_destroy(keeper->summary);
     free(keeper);
 }
 
@@ -61,8 +58,7 @@ static void finish(struct value_keeper *keeper, const struct error *err)
     keeper->waiter = NULL;
     keeper->is_busy = false;
     json_decref(keeper->run);
-    json_decref(keeper->values);
-    keeper->run = keeper->values = NULL;
+    keeper->run = NULL;
     if (err && !keeper->is_closing)
         log_warn("the values of a run cannot be made: %s", err->text);
     /* What fails is tried again when the next run ends; older ones do not wait for it. */
@@ -86,64 +82,38 @@ static void on_written(void *arg, const struct error *err,
     finish(arg, err && err->code != ERROR_NOT_FOUND ? err : NULL);
 }
 
-/* On another thread, which has the run's document and its summary for itself. */
-static void compute(uv_work_t *work)
+static void on_values(void *arg, const struct error *err, struct case_values *values,
+                      json_t *of_run)
 {
-    struct value_keeper *keeper = work->data;
-    struct case_values *values = case_values_create(keeper->summary);
-
-    keeper->values = values ? run_values_json(keeper->run, values) : NULL;
-    case_values_destroy(values);
-}
-
-static void on_computed(uv_work_t *work, int status)
-{
-    static const struct error out_of_memory = {ERROR_MEMORY, "out of memory"};
-    struct value_keeper *keeper = work->data;
+    struct value_keeper *keeper = arg;
     struct store_write *write;
 
-    (void)status;
-    summary_destroy(keeper->summary);
-    keeper->summary = NULL;
-    if (keeper->is_closing || !keeper->values) {
-        finish(keeper, &out_of_memory);
+    case_values_destroy(values);
+    if (err || keeper->is_closing) {
+        json_decref(of_run);
+        finish(keeper, err ? err : &stopping);
         return;
     }
     write = store_write_create();
     if (write)
-        store_write_values(write, json_get_str(keeper->run, "id", ""), keeper->values);
+        store_write_values(write, json_get_str(keeper->run, "id", ""), of_run);
+    json_decref(of_run); /* now another thread gets it */
     store_submit(keeper->store, write, false, on_written, keeper);
-}
-
-static void on_summary(void *arg, const struct error *err, struct summary *summary)
-{
-    struct value_keeper *keeper = arg;
-
-    if (err || keeper->is_closing) {
-        summary_destroy(summary);
-        finish(keeper, err);
-        return;
-    }
-    keeper->summary = summary;
-    keeper->work.data = keeper;
-    uv_queue_work(keeper->loop, &keeper->work, compute, on_computed);
 }
 
 static void on_due(void *arg, const struct error *err, json_t *run)
 {
     struct value_keeper *keeper = arg;
-    struct summary_query query = {.up_to = INT64_MAX};
 
     if (err || keeper->is_closing || !json_is_object(run)) {
         if (!keeper->waiter && !err)
             keeper->has_more = false;
         json_decref(run);
-        finish(keeper, err);
+        finish(keeper, !err && keeper->is_closing ? &stopping : err);
         return;
     }
     keeper->run = run;
-    case_values_query(&query);
-    store_read_summary(keeper->store, run, &query, on_summary, keeper);
+    case_values_read(keeper->loop, keeper->store, run, true, on_values, keeper);
 }
 
 static void make_next(struct value_keeper *keeper)
@@ -187,8 +157,6 @@ struct value_keeper *value_keeper_create(uv_loop_t *loop, struct store *store)
 
 void value_keeper_close(struct value_keeper *keeper)
 {
-    static const struct error stopping = {ERROR_UNAVAILABLE, "the server is stopping"};
-
     if (!keeper)
         return;
     store_on_run_ended(keeper->store, NULL, NULL);
