@@ -4,13 +4,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/json_util.h"
 #include "server/api/parked.h"
 
 struct lookup {
     struct parked *parked;
     lookup_found *found;
+    json_t *run; /* until the store has what it shows */
     char id[64];
 };
+
+/* NULL after a 503 was answered. */
+static struct lookup *lookup_create(struct api *api, struct http_request *request,
+                                    const char *id, lookup_found *found)
+{
+    struct lookup *lookup = calloc(1, sizeof(*lookup));
+
+    if (!lookup) {
+        http_reply_problem(request, 503, NULL, "out of memory");
+        return NULL;
+    }
+    snprintf(lookup->id, sizeof(lookup->id), "%s", id);
+    lookup->found = found;
+    lookup->parked = parked_create(api, request);
+    if (lookup->parked)
+        return lookup;
+    free(lookup);
+    return NULL;
+}
 
 static void on_read(void *arg, const struct error *err, json_t *run)
 {
@@ -39,17 +60,26 @@ void lookup_run(struct api *api, struct http_request *request, const char *id,
         json_decref(run);
         return;
     }
-    lookup = calloc(1, sizeof(*lookup));
-    if (!lookup) {
-        http_reply_problem(request, 503, NULL, "out of memory");
+    lookup = lookup_create(api, request, id, found);
+    if (lookup)
+        store_read_run(api->store, lookup->id, on_read, lookup);
+}
+
+static void on_settled(void *arg, const struct error *err)
+{
+    struct lookup *lookup = arg;
+
+    on_read(lookup, err, lookup->run);
+}
+
+void lookup_settle(struct api *api, struct http_request *request, json_t *run,
+                   lookup_found *found)
+{
+    const char *id = json_get_str(run, "id", "");
+    struct lookup *lookup = lookup_create(api, request, id, found);
+
+    if (!lookup)
         return;
-    }
-    snprintf(lookup->id, sizeof(lookup->id), "%s", id);
-    lookup->found = found;
-    lookup->parked = parked_create(api, request);
-    if (!lookup->parked) {
-        free(lookup);
-        return;
-    }
-    store_read_run(api->store, lookup->id, on_read, lookup);
+    lookup->run = json_incref(run);
+    scheduler_settle(api->scheduler, lookup->id, on_settled, lookup);
 }

@@ -26,7 +26,7 @@ static void found(struct api *api, struct http_request *request, json_t *run)
         !params_flag(request, "samples", &options.wants_samples))
         return;
     if (form == TUNER_FORM) {
-        tuner_reply(api, request, run);
+        lookup_settle(api, request, run, tuner_reply);
         return;
     }
     options.form = (enum event_form)form;

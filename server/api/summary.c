@@ -14,9 +14,7 @@
 
 /* A request that waits for the store. */
 struct wait {
-    struct api *api;
     struct parked *parked;
-    struct summary_query query;
     json_t *run;
 };
 
@@ -124,7 +122,6 @@ static struct wait *wait_create(struct api *api, struct http_request *request,
         http_reply_problem(request, 503, NULL, "out of memory");
         return NULL;
     }
-    wait->api = api;
     wait->run = json_incref(run);
     wait->parked = parked_create(api, request);
     if (!wait->parked) {
@@ -134,25 +131,9 @@ static struct wait *wait_create(struct api *api, struct http_request *request,
     return wait;
 }
 
-static void on_settled(void *arg, const struct error *err)
-{
-    struct wait *wait = arg;
-
-    if (err) {
-        parked_fail(wait->parked, err);
-        wait_free(wait);
-        return;
-    }
-    wait->query.up_to =
-        scheduler_head(wait->api->scheduler, json_get_str(wait->run, "id", ""));
-    if (wait->query.up_to == 0)
-        wait->query.up_to = INT64_MAX;
-    store_read_summary(wait->api->store, wait->run, &wait->query, on_summary, wait);
-}
-
 /* The document of a run under way shows events that are still to be published: the
  * summary ends with these. */
-static void found(struct api *api, struct http_request *request, json_t *run)
+static void settled(struct api *api, struct http_request *request, json_t *run)
 {
     struct summary_query query = {0};
     int64_t points = SUMMARY_POINTS_DEFAULT;
@@ -166,8 +147,15 @@ static void found(struct api *api, struct http_request *request, json_t *run)
     if (!wait)
         return;
     query.points = (size_t)points;
-    wait->query = query;
-    scheduler_settle(api->scheduler, json_get_str(run, "id", ""), on_settled, wait);
+    query.up_to = scheduler_head(api->scheduler, json_get_str(run, "id", ""));
+    if (query.up_to == 0)
+        query.up_to = INT64_MAX;
+    store_read_summary(api->store, run, &query, on_summary, wait);
+}
+
+static void found(struct api *api, struct http_request *request, json_t *run)
+{
+    lookup_settle(api, request, run, settled);
 }
 
 void api_run_summary(struct http_request *request, void *arg)
