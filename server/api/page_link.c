@@ -17,29 +17,32 @@ static void put_encoded(struct buf *out, const char *text)
             buf_printf(out, "%%%02X", (unsigned char)*text);
 }
 
-static void put_parameter(struct buf *out, const char *name, const char *value)
+struct link {
+    struct buf out;
+    const char *name; /* of the parameter that is put next */
+};
+
+static void put_parameter(void *arg, const char *value)
 {
-    buf_printf(out, "%s=", name);
-    put_encoded(out, value);
+    struct link *link = arg;
+
+    buf_printf(&link->out, "%c%s=", link->out.len > 1 ? '&' : '?', link->name);
+    put_encoded(&link->out, value);
 }
 
 void page_link_next(struct http_request *request, const char *name, const char *value,
                     const char *const *kept)
 {
-    struct buf out;
+    struct link link = {.name = name};
 
-    buf_init(&out, LINK_MAX);
-    buf_append_str(&out, "<?");
-    put_parameter(&out, name, value);
+    buf_init(&link.out, LINK_MAX);
+    buf_append_str(&link.out, "<");
+    put_parameter(&link, value);
     for (; *kept; kept++) {
-        const char *other = http_request_query(request, *kept);
-
-        if (other) {
-            buf_append_str(&out, "&");
-            put_parameter(&out, *kept, other);
-        }
+        link.name = *kept;
+        http_request_query_each(request, *kept, put_parameter, &link);
     }
-    if (buf_append_str(&out, ">; rel=\"next\"") == 0)
-        http_reply_header(request, "Link", out.data);
-    buf_release(&out);
+    if (buf_append_str(&link.out, ">; rel=\"next\"") == 0)
+        http_reply_header(request, "Link", link.out.data);
+    buf_release(&link.out);
 }

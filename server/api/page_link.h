@@ -5,7 +5,8 @@
 #include "server/http/http.h"
 
 /* Add a Link header with rel="next": this resource with parameter `name` set to `value`,
- * and those of `kept` (NULL-terminated) that the request has, as they are. */
+ * and those of `kept` (NULL-terminated) that the request has, as they are and as often.
+ */
 void page_link_next(struct http_request *request, const char *name, const char *value,
                     const char *const *kept);
 

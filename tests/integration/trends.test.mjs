@@ -39,6 +39,18 @@ function assertPoint(point, wanted) {
   assert.equal(point.cases, wanted.cases);
 }
 
+// Every page, each but the first from the link of the one before.
+async function followed(server, query) {
+  const pages = [];
+  for (let next = query; next;) {
+    const { status, text, headers, json } = await server.request('GET', `/api/v1/trends${next}`);
+    assert.equal(status, 200, text);
+    [, next] = headers.link?.match(/^<(\?.*)>; rel="next"$/) ?? [];
+    pages.push({ text, json, next });
+  }
+  return pages;
+}
+
 test('a trend has what the rows of each run come to', limit, async (t) => {
   const { server } = await startCluster(t, 2);
   const spec = { sizes: [8, 64, '64K', '8M'], iters: 3, warmup: 1, collectives: ['all_reduce', 'broadcast'] };
@@ -66,6 +78,8 @@ test('a trend has what the rows of each run come to', limit, async (t) => {
     ['backend=nccl', 0], ['ranks=4', 0], ['dtype=int32', 0]]) {
     assert.equal((await server.get(`/api/v1/trends?${query}`)).points.length, n, query);
   }
+  const pages = await followed(server, '?nodes=node-1&nodes=node-2&limit=1');
+  assert.deepEqual(pages.map(({ json }) => json.points[0]?.run), runs.map(({ id }) => id).reverse());
 });
 
 test('a failed case is no value, and who measured nothing is not there', limit, async (t) => {
@@ -115,13 +129,9 @@ test('every form has every run, by pages', limit, async (t) => {
   for (let i = 0; i < 5; i++) runs.unshift((await runToEnd(server, { ...quick, name: `number, ${i}` })).id);
   for (const format of ['json', 'ndjson', 'csv', 'text']) {
     const seen = [];
-    let query = `?band=latency&limit=2&format=${format}`;
-    while (query) {
-      const { status, text, headers, json } = await server.request('GET', `/api/v1/trends${query}`);
-      assert.equal(status, 200, text);
+    for (const { text, json, next } of await followed(server, `?band=latency&limit=2&format=${format}`)) {
       seen.push(...runs.filter((id) => text.replace(/^#.*\n/gm, '').includes(id) || json?.points.some(({ run }) => run === id)));
-      [, query] = headers.link?.match(/^<(\?.*)>; rel="next"$/) ?? [];
-      if (format === 'json') assert.equal(Boolean(query), json.next !== null);
+      if (format === 'json') assert.equal(Boolean(next), json.next !== null);
     }
     assert.deepEqual(seen, runs, format);
   }
