@@ -20,7 +20,6 @@
 #define LIST_LIMIT_MAX 500
 #define BY_MAX 200
 #define WHY_MAX 1000
-#define LAST_MAX 100
 
 /* ---- An act: a baseline that is to be accepted or removed ---- */
 
@@ -421,14 +420,9 @@ static void on_base(void *arg, const struct error *err, json_t *base)
 static void base_found(struct api *api, struct http_request *request, json_t *run)
 {
     struct store_base_query query = {.run = json_get_str(run, "id", "")};
-    int64_t last = 0;
-    struct parked *parked;
+    struct parked *parked =
+        params_base(request, &query) ? parked_create(api, request) : NULL;
 
-    if (!params_integer(request, "last", 0, LAST_MAX, &last) ||
-        !params_likeness(request, &query.likeness))
-        return;
-    query.last = (int)last;
-    parked = parked_create(api, request);
     if (parked)
         baseline_find(api, &query, on_base, parked);
 }

@@ -16,7 +16,6 @@
 #define ASKS_MAX 64         /* runs and cases, of both sides */
 #define COMPARISONS_MAX 2   /* one of a million results takes 650 MB for a moment */
 #define BASELINE "baseline" /* in the place of a run; no run's id is so short */
-#define LAST_MAX 32
 #define TEXT_MAX ((size_t)64 << 20)
 
 enum form { FORM_JSON, FORM_CSV, FORM_MARKDOWN, FORM_TEXT };
@@ -420,18 +419,6 @@ static struct comparison *comparison_create(struct api *api, int form)
     return comparison;
 }
 
-/* `last` and `like`, for a baseline. */
-static bool read_like(struct http_request *request, struct store_base_query *like)
-{
-    int64_t last = 0;
-
-    if (!params_integer(request, "last", 0, LAST_MAX, &last) ||
-        !params_likeness(request, &like->likeness))
-        return false;
-    like->last = (int)last;
-    return true;
-}
-
 void api_compare(struct http_request *request, void *arg)
 {
     struct store_base_query like = {0};
@@ -440,7 +427,7 @@ void api_compare(struct http_request *request, void *arg)
     struct error err;
     int form;
 
-    if (!params_format(request, formats, &form) || !read_like(request, &like))
+    if (!params_format(request, formats, &form) || !params_base(request, &like))
         return;
     if (api->comparisons >= COMPARISONS_MAX) {
         http_reply_header(request, "Retry-After", "1");

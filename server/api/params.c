@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/spec/run_spec.h"
+
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
 {
     long long number;
@@ -68,6 +70,17 @@ bool params_likeness(struct http_request *request, enum store_likeness *likeness
         http_reply_problem(request, 422, NULL,
                            "the parameter like must be nodes or hardware");
     return !text;
+}
+
+bool params_base(struct http_request *request, struct store_base_query *base)
+{
+    int64_t last = 0;
+
+    if (!params_integer(request, "last", 0, RUN_SPEC_LAST_MAX, &last) ||
+        !params_likeness(request, &base->likeness))
+        return false;
+    base->last = (int)last;
+    return true;
 }
 
 static void list_choices(const struct params_format *formats, bool as_types, char *out,

@@ -21,6 +21,8 @@ bool params_flag(struct http_request *request, const char *name, bool *value);
 /* The parameter `like`, "nodes" or "hardware": what runs that are alike have in common.
  */
 bool params_likeness(struct http_request *request, enum store_likeness *likeness);
+/* That and `last`: what to hold a run against, without the run. */
+bool params_base(struct http_request *request, struct store_base_query *base);
 
 struct params_format {
     const char *name; /* as in ?format= */

@@ -82,6 +82,9 @@ test('a baseline that makes no sense is refused with what would', limit, async (
   assert.equal((await server.request('POST', '/api/v1/baselines', { body: '[]' })).status, 422);
   assertProblem(await server.request('GET', '/api/v1/baselines/nothing'), 404, /no baseline nothing/);
   assertProblem(await server.request('GET', `/api/v1/runs/${id}/baseline?like=rack`), 422, /nodes or hardware/);
+  for (const path of [`runs/${id}/baseline?`, `compare?base=baseline&head=${id}&`]) {
+    assertProblem(await server.request('GET', `/api/v1/${path}last=33`), 400, /last must be a whole number from 0 to 32/);
+  }
   await accept(server, whole);
   const text = execFileSync('curl', ['-sSf', '-H', 'Accept: text/plain', `${server.url}/api/v1/baselines`], { encoding: 'utf8' });
   assert.match(text, /^ID +RUN +NAME +LIKE +ACCEPTED +BY +REMOVED +WHY\n\S+ +\S+ +- +nodes +\S+Z +ann +- +because\n$/);
