@@ -58,6 +58,11 @@ struct run_samples {
 
 #define RUN_SPEC_LAST_MAX 32
 
+/* What runs that are alike have in common besides the rest: the nodes, or what these are.
+ */
+enum run_likeness { LIKE_NODES, LIKE_HARDWARE };
+extern const char *const run_likeness_names[]; /* ends with NULL */
+
 struct run_spec {
     char *name;
     json_t *labels; /* object of strings */
@@ -109,7 +114,7 @@ struct run_spec {
     struct {
         json_t *given; /* object, or NULL: it is held against nothing */
         long last;     /* so many runs like it; 0: the accepted baseline */
-        int like;      /* enum store_likeness */
+        enum run_likeness like;
     } baseline;
     json_t *thresholds; /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;

@@ -1,11 +1,12 @@
 /* run_spec_baseline.c - what a run is to be held against */
 #include "common/spec/run_spec_parts.h"
 
-static const char *const likenesses[] = {"nodes", "hardware", NULL};
+const char *const run_likeness_names[] = {
+    [LIKE_NODES] = "nodes", [LIKE_HARDWARE] = "hardware", NULL};
 
 static const struct spec_field table[] = {
     {"last", NULL, 0, SPEC_INTEGER(baseline.last, 1, RUN_SPEC_LAST_MAX)},
-    {"like", "\"nodes\"", 0, SPEC_CHOICE(baseline.like, likenesses)},
+    {"like", "\"nodes\"", 0, SPEC_CHOICE(baseline.like, run_likeness_names)},
 };
 
 const struct spec_fields spec_baseline_fields = {table, sizeof(table) / sizeof(table[0]),

@@ -78,7 +78,7 @@ static const char *hardware_of(const json_t *run, const char *node)
 
 /* {name: ranks}, or {hardware: {ranks: how many such nodes}}; keys are sorted when it is
  * written. */
-static json_t *nodes_json(const json_t *run, enum store_likeness by)
+static json_t *nodes_json(const json_t *run, enum run_likeness by)
 {
     const json_t *nodes = json_object_get(run, "nodes");
     json_t *all = json_object();
@@ -90,7 +90,7 @@ static json_t *nodes_json(const json_t *run, enum store_likeness by)
         const char *hardware;
         char text[24];
 
-        if (by == STORE_LIKE_NODES) {
+        if (by == LIKE_NODES) {
             json_object_set_new(all, name, json_integer(ranks));
             continue;
         }
@@ -114,16 +114,16 @@ static json_t *series_json(const json_t *key)
     return series;
 }
 
-char *likeness_text(const struct likeness *of, enum store_likeness by)
+char *likeness_text(const struct likeness *of, enum run_likeness by)
 {
     const json_t *spec = json_object_get(of->run, "spec");
-    json_t *all = json_pack(
-        "{s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:o}", "backend",
-        json_get_str(of->run, "backend", ""), "world_size",
-        (json_int_t)json_get_int(of->run, "world_size", 0),
-        by == STORE_LIKE_NODES ? "nodes" : "hardware", nodes_json(of->run, by),
-        "settings", settings_json(spec), "env", env_json(spec, of->env), "series",
-        series_json(of->key), "band", band_name(of->band), "sizes", sizes_json(of));
+    json_t *all = json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:s, s:o}", "backend",
+                            json_get_str(of->run, "backend", ""), "world_size",
+                            (json_int_t)json_get_int(of->run, "world_size", 0),
+                            run_likeness_names[by], nodes_json(of->run, by), "settings",
+                            settings_json(spec), "env", env_json(spec, of->env), "series",
+                            series_json(of->key), "band", band_name(of->band), "sizes",
+                            sizes_json(of));
     char *text = all ? json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 
     json_decref(all);

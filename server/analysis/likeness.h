@@ -30,6 +30,6 @@ struct likeness {
 
 /* All that must be the same, as the text of a JSON object; two values are alike when
  * their texts are equal. The caller frees it; NULL when memory is out. */
-char *likeness_text(const struct likeness *of, enum store_likeness by);
+char *likeness_text(const struct likeness *of, enum run_likeness by);
 
 #endif

@@ -177,7 +177,7 @@ static json_t *statistics_json(double *values, size_t n)
 }
 
 static int set_likeness(json_t *value, const char *name, const struct likeness *of,
-                        enum store_likeness by)
+                        enum run_likeness by)
 {
     char *text = likeness_text(of, by);
     int result = text ? json_object_set_new(value, name, json_string(text)) : -1;
@@ -202,8 +202,8 @@ static int add_band(struct lot *lot, enum band band)
     likeness_figure(json_get_str(key, "collective", "?"), json_get_str(key, "dtype", "?"),
                     json_get_bool(key, "in_place", false), band, figure);
     json_object_set_new(value, "figure", json_string(figure));
-    if (!value || set_likeness(value, "like_nodes", &of, STORE_LIKE_NODES) ||
-        set_likeness(value, "like_hardware", &of, STORE_LIKE_HARDWARE)) {
+    if (!value || set_likeness(value, "like_nodes", &of, LIKE_NODES) ||
+        set_likeness(value, "like_hardware", &of, LIKE_HARDWARE)) {
         json_decref(value);
         return -1;
     }

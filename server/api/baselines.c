@@ -30,7 +30,7 @@ struct act {
     char run[ID_RUN_LENGTH + 1];
     char by[BY_MAX + 1], why[WHY_MAX + 1];
     char peer[NI_MAXHOST];
-    enum store_likeness likeness;
+    enum run_likeness likeness;
     bool is_end;
 };
 
@@ -145,15 +145,15 @@ static void read_text(const json_t *body, const char *name, size_t max, char *ou
                  "must be a text of 1 to %zu bytes without line breaks", max);
 }
 
-static void read_likeness(const json_t *body, enum store_likeness *likeness,
+static void read_likeness(const json_t *body, enum run_likeness *likeness,
                           struct problems *problems)
 {
     const json_t *given = json_object_get(body, "like");
     const char *text = json_get_str(body, "like", given ? "" : "nodes");
 
-    if (strcmp(text, store_likeness_name(STORE_LIKE_HARDWARE)) == 0)
-        *likeness = STORE_LIKE_HARDWARE;
-    else if (strcmp(text, store_likeness_name(STORE_LIKE_NODES)) != 0)
+    if (strcmp(text, run_likeness_names[LIKE_HARDWARE]) == 0)
+        *likeness = LIKE_HARDWARE;
+    else if (strcmp(text, run_likeness_names[LIKE_NODES]) != 0)
         problems_add(problems, "/like", "must be \"nodes\" or \"hardware\"");
 }
 

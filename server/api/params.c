@@ -56,13 +56,13 @@ bool params_flag(struct http_request *request, const char *name, bool *value)
     return false;
 }
 
-bool params_likeness(struct http_request *request, enum store_likeness *likeness)
+bool params_likeness(struct http_request *request, enum run_likeness *likeness)
 {
     const char *text = http_request_query(request, "like");
 
-    for (int i = STORE_LIKE_NODES; text && i <= STORE_LIKE_HARDWARE; i++) {
-        if (strcmp(store_likeness_name((enum store_likeness)i), text) == 0) {
-            *likeness = (enum store_likeness)i;
+    for (int i = 0; text && run_likeness_names[i]; i++) {
+        if (strcmp(run_likeness_names[i], text) == 0) {
+            *likeness = (enum run_likeness)i;
             return true;
         }
     }

@@ -20,7 +20,7 @@ bool params_flag(struct http_request *request, const char *name, bool *value);
 
 /* The parameter `like`, "nodes" or "hardware": what runs that are alike have in common.
  */
-bool params_likeness(struct http_request *request, enum store_likeness *likeness);
+bool params_likeness(struct http_request *request, enum run_likeness *likeness);
 /* That and `last`: what to hold a run against, without the run. */
 bool params_base(struct http_request *request, struct store_base_query *base);
 

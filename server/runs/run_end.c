@@ -140,8 +140,7 @@ static void hold_against_base(struct ending *ending)
     struct scheduler *scheduler = ending->active->scheduler;
     const struct run_spec *spec = ending->active->run->spec;
     struct store_base_query query = {.last = (int)spec->baseline.last,
-                                     .likeness =
-                                         (enum store_likeness)spec->baseline.like};
+                                     .likeness = spec->baseline.like};
     /* Shared with no other thread. */
     json_t *doc = json_deep_copy(ending->doc);
 

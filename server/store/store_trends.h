@@ -11,13 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/spec/run_spec.h"
 #include "server/store/store.h"
-
-/* What runs that are alike have in common besides the rest: the nodes, or what these are.
- */
-enum store_likeness { STORE_LIKE_NODES, STORE_LIKE_HARDWARE };
-
-const char *store_likeness_name(enum store_likeness likeness); /* "nodes" */
 
 /* ---- Values ---- */
 
@@ -47,11 +42,11 @@ void store_on_run_ended(struct store *store, store_run_ended *ended, void *arg);
 
 struct store_trends_query {
     const char *figure;
-    const char *nodes;            /* names as in the values; NULL: any */
-    const char *backend;          /* or NULL */
-    const char *like;             /* a run: only those that are like it; NULL: any */
-    enum store_likeness likeness; /* by which they are like it */
-    int world_size;               /* 0: any */
+    const char *nodes;          /* names as in the values; NULL: any */
+    const char *backend;        /* or NULL */
+    const char *like;           /* a run: only those that are like it; NULL: any */
+    enum run_likeness likeness; /* by which they are like it */
+    int world_size;             /* 0: any */
     const char *cursor;
     int limit;
 };
@@ -71,7 +66,7 @@ struct store_baseline {
     const char *id, *run;
     const char *by, *why; /* who, and why; peer: from which address */
     const char *peer;
-    enum store_likeness likeness;
+    enum run_likeness likeness;
     int64_t time_ms;
 };
 
@@ -105,7 +100,7 @@ void store_read_baselines(struct store *store, const struct store_baselines_quer
 struct store_base_query {
     const char *run;
     int last;
-    enum store_likeness likeness; /* of the last runs; a baseline has its own */
+    enum run_likeness likeness; /* of the last runs; a baseline has its own */
 };
 void store_read_base(struct store *store, const struct store_base_query *query,
                      store_read_done *done, void *arg);

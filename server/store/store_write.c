@@ -320,7 +320,7 @@ static json_t *baseline_params(const struct store_baseline *baseline)
 {
     return json_pack("{s:s, s:s?, s:s, s:s, s:s, s:s, s:I}", "id", baseline->id, "run",
                      baseline->run, "by", baseline->by, "why", baseline->why, "peer",
-                     baseline->peer, "likeness", store_likeness_name(baseline->likeness),
+                     baseline->peer, "likeness", run_likeness_names[baseline->likeness],
                      "time_ms", (json_int_t)baseline->time_ms);
 }
 
@@ -334,9 +334,4 @@ int store_write_baseline_end(struct store_write *write,
 {
     return add_params(write, STORE_OP_BASELINE_END, baseline->id,
                       baseline_params(baseline));
-}
-
-const char *store_likeness_name(enum store_likeness likeness)
-{
-    return likeness == STORE_LIKE_NODES ? "nodes" : "hardware";
 }

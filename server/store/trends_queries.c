@@ -65,7 +65,7 @@ void store_read_trends(struct store *store, const struct store_trends_query *que
     json_t *params =
         json_pack("{s:s, s:s?, s:s?, s:s?, s:s, s:i, s:i, s:i}", "figure", query->figure,
                   "nodes", query->nodes, "backend", query->backend, "like", query->like,
-                  "likeness", store_likeness_name(query->likeness), "world_size",
+                  "likeness", run_likeness_names[query->likeness], "world_size",
                   query->world_size, "limit", query->limit, "before_like", 0);
 
     set_cursor(params, query->cursor);
@@ -89,6 +89,6 @@ void store_read_base(struct store *store, const struct store_base_query *query,
 {
     ask(store, STORE_READ_BASE,
         json_pack("{s:s, s:i, s:s}", "run", query->run, "last", query->last, "likeness",
-                  store_likeness_name(query->likeness)),
+                  run_likeness_names[query->likeness]),
         done, arg);
 }

@@ -75,8 +75,8 @@ static json_t *value_json(const json_t *run, bool in_place, enum band band, doub
         json_pack("{s:s, s:s, s:s, s:i, s:b}", "collective", "all_reduce", "dtype",
                   "float32", "redop", "sum", "root", -1, "in_place", (int)in_place);
     const struct likeness of = {run, NULL, key, band, &sizes[band], 1};
-    char *nodes = likeness_text(&of, STORE_LIKE_NODES);
-    char *hardware = likeness_text(&of, STORE_LIKE_HARDWARE);
+    char *nodes = likeness_text(&of, LIKE_NODES);
+    char *hardware = likeness_text(&of, LIKE_HARDWARE);
     char figure[LIKENESS_FIGURE_SIZE];
     json_t *out;
 

@@ -191,7 +191,7 @@ static void filters_and_likeness_choose_among_values(void **state)
     assert_int_equal(count(fixture, &query), 1);
     query.like = "r001";
     assert_int_equal(count(fixture, &query), 5);
-    query.likeness = STORE_LIKE_HARDWARE;
+    query.likeness = LIKE_HARDWARE;
     assert_int_equal(count(fixture, &query), 6);
     query.like = NULL;
     query.nodes = "a,c";
@@ -332,16 +332,16 @@ static void run_is_held_against_what_it_is_like(void **state)
                 "r004 r003 ");
     assert_base(fixture, (struct store_base_query){.run = "r001", .last = 5}, "r000 ");
     assert_base(fixture, (struct store_base_query){.run = "s001", .last = 5}, "");
-    assert_base(fixture,
-                (struct store_base_query){
-                    .run = "s001", .last = 2, .likeness = STORE_LIKE_HARDWARE},
-                "r005 r004 ");
+    assert_base(
+        fixture,
+        (struct store_base_query){.run = "s001", .last = 2, .likeness = LIKE_HARDWARE},
+        "r005 r004 ");
     assert_base(fixture, (struct store_base_query){.run = "r005"}, "");
     change(fixture, accept_of("b1", "r001"), false);
     assert_base(fixture, (struct store_base_query){.run = "r005"}, "r001 ");
     assert_base(fixture, (struct store_base_query){.run = "r001"}, "");
     assert_base(fixture, (struct store_base_query){.run = "s001"}, "");
-    hardware.likeness = STORE_LIKE_HARDWARE;
+    hardware.likeness = LIKE_HARDWARE;
     hardware.time_ms = 6000;
     change(fixture, hardware, false);
     assert_base(fixture, (struct store_base_query){.run = "r005"}, "s001 ");
