@@ -271,13 +271,7 @@ static void parse_members(const struct spec_field *field, json_t *value,
                           struct run_spec *spec, const char *pointer,
                           struct problems *problems)
 {
-    if (!json_is_object(value)) {
-        problems_add(problems, pointer, "must be %s, not %s", field->members->what,
-                     spec_type_name(value));
-        return;
-    }
-    spec_fields_read(field->members, 0, value, spec, pointer, problems);
-    spec_fields_refuse_others(field->members, value, pointer, problems);
+    spec_fields_read_into(field->members, value, spec, pointer, problems);
 }
 
 static json_t *show_members(const struct spec_field *field, const struct run_spec *spec)
@@ -341,10 +335,16 @@ void spec_fields_read(const struct spec_fields *fields, unsigned uses,
 }
 
 /* Kinds of fields know the struct by its members' offsets alone. */
-void spec_fields_read_into(const struct spec_fields *fields, const json_t *object,
-                           void *into, const char *pointer, struct problems *problems)
+void spec_fields_read_into(const struct spec_fields *fields, json_t *object, void *into,
+                           const char *pointer, struct problems *problems)
 {
+    if (!json_is_object(object)) {
+        problems_add(problems, pointer, "must be %s, not %s", fields->what,
+                     spec_type_name(object));
+        return;
+    }
     spec_fields_read(fields, 0, object, into, pointer, problems);
+    spec_fields_refuse_others(fields, object, pointer, problems);
 }
 
 static bool is_known(const struct spec_fields *fields, const char *name)

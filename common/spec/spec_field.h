@@ -97,9 +97,10 @@ extern const struct spec_kind spec_members; /* an object's members, each by itse
 void spec_fields_read(const struct spec_fields *fields, unsigned uses,
                       const json_t *object, struct run_spec *spec, const char *pointer,
                       struct problems *problems);
-/* The same into another struct, which the fields' offsets are of; all of them. */
-void spec_fields_read_into(const struct spec_fields *fields, const json_t *object,
-                           void *into, const char *pointer, struct problems *problems);
+/* The same into another struct, which the fields' offsets are of; all of them. Also add a
+ * problem for each other member, or for what is no object. */
+void spec_fields_read_into(const struct spec_fields *fields, json_t *object, void *into,
+                           const char *pointer, struct problems *problems);
 /* Add a problem for each member that is no field. */
 void spec_fields_refuse_others(const struct spec_fields *fields, json_t *object,
                                const char *pointer, struct problems *problems);

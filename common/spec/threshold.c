@@ -231,13 +231,7 @@ bool threshold_read(const char *name, json_t *value, struct threshold *out,
                               .band = -1,
                               .size_range = {0, UINT64_MAX}};
     check_name(name, pointer, problems);
-    if (!json_is_object(value)) {
-        problems_add(problems, pointer, "must be %s, not %s", fields.what,
-                     spec_type_name(value));
-        return false;
-    }
     spec_fields_read_into(&fields, value, out, pointer, problems);
-    spec_fields_refuse_others(&fields, value, pointer, problems);
     if (problems->count > before)
         return false;
     if (out->figure == THRESHOLD_WRONG && isinf(out->max))

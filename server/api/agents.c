@@ -35,18 +35,6 @@ static void reply_conflict(struct http_request *request, const struct error *err
     free(text);
 }
 
-static json_t *parse_body(struct http_request *request)
-{
-    struct error err;
-    size_t len;
-    const char *text = http_request_body(request, &len);
-    json_t *body = json_parse(text, len, &err);
-
-    if (!body)
-        http_reply_problem(request, 400, NULL, "%s", err.text);
-    return body;
-}
-
 void api_agent_register(struct http_request *request, void *arg)
 {
     struct api *api = arg;
@@ -59,7 +47,7 @@ void api_agent_register(struct http_request *request, void *arg)
 
     if (!params_type(request, "application/json"))
         return;
-    body = parse_body(request);
+    body = params_body(request);
     if (!body)
         return;
     http_request_body(request, &caller.bytes);
@@ -169,7 +157,7 @@ void api_agent_announce_leave(struct http_request *request, void *arg)
 {
     struct api *api = arg;
     struct error err = {.code = ERROR_NONE};
-    json_t *body = parse_body(request);
+    json_t *body = params_body(request);
     const char *reason = json_get_str(body, "reason", "");
 
     if (!body)

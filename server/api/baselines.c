@@ -7,7 +7,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
-#include "common/base/utf8.h"
+#include "common/spec/spec_field.h"
 #include "server/api/baseline_find.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
@@ -130,96 +130,62 @@ static bool is_line(const char *text, size_t max)
     return len >= 1 && len <= max;
 }
 
-static void read_text(const json_t *body, const char *name, size_t max, char *out,
+static void parse_line(const struct spec_field *field, json_t *value,
+                       struct run_spec *spec, const char *pointer,
+                       struct problems *problems)
+{
+    const char *text = json_string_value(value);
+    size_t max = (size_t)field->max;
+
+    if (is_line(text, max))
+        snprintf(spec_field_at(field, spec), max + 1, "%s", text);
+    else
+        problems_add(problems, pointer,
+                     "must be a text of 1 to %zu bytes without line breaks", max);
+}
+
+static void parse_run(const struct spec_field *field, json_t *value,
+                      struct run_spec *spec, const char *pointer,
                       struct problems *problems)
 {
-    const char *text = json_get_str(body, name, NULL);
-    char pointer[16];
+    const char *text = json_string_value(value);
 
-    if (is_line(text, max)) {
-        snprintf(out, max + 1, "%s", text);
-        return;
-    }
-    snprintf(pointer, sizeof(pointer), "/%s", name);
-    problems_add(problems, pointer,
-                 "must be a text of 1 to %zu bytes without line breaks", max);
-}
-
-static void read_likeness(const json_t *body, enum run_likeness *likeness,
-                          struct problems *problems)
-{
-    const json_t *given = json_object_get(body, "like");
-    const char *text = json_get_str(body, "like", given ? "" : "nodes");
-
-    if (strcmp(text, run_likeness_names[LIKE_HARDWARE]) == 0)
-        *likeness = LIKE_HARDWARE;
-    else if (strcmp(text, run_likeness_names[LIKE_NODES]) != 0)
-        problems_add(problems, "/like", "must be \"nodes\" or \"hardware\"");
-}
-
-static void refuse_others(json_t *body, struct problems *problems)
-{
-    static const char *const known[] = {"run", "by", "why", "like"};
-    const char *name;
-    json_t *value;
-
-    json_object_foreach (body, name, value) {
-        bool is_known = false;
-        char pointer[100];
-
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-            is_known = is_known || strcmp(name, known[i]) == 0;
-        snprintf(pointer, sizeof(pointer), "/%.*s", utf8_fit(name, 90), name);
-        if (!is_known)
-            problems_add(problems, pointer,
-                         "is no field of a baseline: these are run, "
-                         "by, why and like");
-    }
-}
-
-static int read_act(json_t *body, struct act *act, struct problems *problems)
-{
-    const char *run = json_get_str(body, "run", "");
-
-    if (!json_is_object(body)) {
-        problems_add(problems, "", "must be an object with run, by and why");
-        return -1;
-    }
-    if (strlen(run) != ID_RUN_LENGTH)
-        problems_add(problems, "/run", "must be the id of a run");
+    if (text && strlen(text) == ID_RUN_LENGTH)
+        snprintf(spec_field_at(field, spec), ID_RUN_LENGTH + 1, "%s", text);
     else
-        snprintf(act->run, sizeof(act->run), "%s", run);
-    read_text(body, "by", BY_MAX, act->by, problems);
-    read_text(body, "why", WHY_MAX, act->why, problems);
-    read_likeness(body, &act->likeness, problems);
-    refuse_others(body, problems);
-    return problems->count > 0 ? -1 : 0;
+        problems_add(problems, pointer, "must be the id of a run");
 }
 
-static json_t *parse_body(struct http_request *request)
-{
-    struct error err;
-    size_t len;
-    const char *text = http_request_body(request, &len);
-    json_t *body =
-        json_check_extent(text, len, &err) ? NULL : json_parse(text, len, &err);
+static const struct spec_kind line = {.parse = parse_line};
+static const struct spec_kind run_id = {.parse = parse_run};
 
-    if (!body)
-        http_reply_problem(request, 400, NULL, "%s", err.text);
-    return body;
-}
+#define AT(member) .offset = offsetof(struct act, member)
+
+/* clang-format off */
+static const struct spec_field table[] = {
+    {"run", NULL, SPEC_REQUIRED, .kind = &run_id, AT(run)},
+    {"by", NULL, SPEC_REQUIRED, .kind = &line, AT(by), .max = BY_MAX},
+    {"why", NULL, SPEC_REQUIRED, .kind = &line, AT(why), .max = WHY_MAX},
+    {"like", "\"nodes\"", 0, .kind = &spec_choice, AT(likeness), .choices = run_likeness_names},
+};
+/* clang-format on */
+
+static const struct spec_fields fields = {table, sizeof(table) / sizeof(table[0]),
+                                          "an object with run, by and why"};
 
 /* A new act, from the body; NULL after an answer. */
 static struct act *act_from_body(struct http_request *request)
 {
-    json_t *body = parse_body(request);
+    json_t *body = params_body(request);
     struct act *act = body ? calloc(1, sizeof(*act)) : NULL;
     struct problems problems;
 
     problems_init(&problems);
-    if (body && !act) {
+    if (act)
+        spec_fields_read_into(&fields, body, act, "", &problems);
+    else if (body)
         http_reply_problem(request, 503, NULL, "out of memory");
-    } else if (body && read_act(body, act, &problems)) {
+    if (problems.count > 0) {
         http_reply_problem(request, 422, &problems, "the baseline can't be accepted");
         free(act);
         act = NULL;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
 
 int params_parse_integer(const char *text, int64_t min, int64_t max, int64_t *value)
@@ -81,6 +82,18 @@ bool params_base(struct http_request *request, struct store_base_query *base)
         return false;
     base->last = (int)last;
     return true;
+}
+
+json_t *params_body(struct http_request *request)
+{
+    struct error err;
+    size_t len;
+    const char *text = http_request_body(request, &len);
+    json_t *body = json_parse(text, len, &err);
+
+    if (!body)
+        http_reply_problem(request, 400, NULL, "%s", err.text);
+    return body;
 }
 
 static void list_choices(const struct params_format *formats, bool as_types, char *out,

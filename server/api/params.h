@@ -1,5 +1,5 @@
-/* params.h - query parameters and the choice of a format. Each call returns false after
- * it has answered the request with a problem document. */
+/* params.h - query parameters, the body and the choice of a format. Each call returns
+ * false after it has answered the request with a problem document. */
 #ifndef RINGBENCH_SERVER_API_PARAMS_H
 #define RINGBENCH_SERVER_API_PARAMS_H
 
@@ -23,6 +23,9 @@ bool params_flag(struct http_request *request, const char *name, bool *value);
 bool params_likeness(struct http_request *request, enum run_likeness *likeness);
 /* That and `last`: what to hold a run against, without the run. */
 bool params_base(struct http_request *request, struct store_base_query *base);
+
+/* The body as JSON; a new reference. NULL after a 400. */
+json_t *params_body(struct http_request *request);
 
 struct params_format {
     const char *name; /* as in ?format= */

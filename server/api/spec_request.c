@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/api/params.h"
 
 json_t *spec_request_body(struct http_request *request)
 {
     struct error err;
-    json_t *body;
     size_t len;
     const char *text = http_request_body(request, &len);
 
@@ -21,10 +21,7 @@ json_t *spec_request_body(struct http_request *request)
         http_reply_problem(request, 413, NULL, "%s", err.text);
         return NULL;
     }
-    body = json_parse(text, len, &err);
-    if (!body)
-        http_reply_problem(request, 400, NULL, "%s", err.text);
-    return body;
+    return params_body(request);
 }
 
 /* When something else is wrong already, its program is checked by itself: whoever mends

@@ -79,7 +79,11 @@ test('a baseline that makes no sense is refused with what would', limit, async (
     assert.deepEqual(json.errors.map((error) => error.pointer), [pointer], JSON.stringify(json));
   }
   assert.equal((await server.request('POST', '/api/v1/baselines', { body: '{' })).status, 400);
-  assert.equal((await server.request('POST', '/api/v1/baselines', { body: '[]' })).status, 422);
+  for (const [body, words] of [[[], [' must be an object with run, by and why, not an array']],
+    [{}, ['/run is required', '/by is required', '/why is required']]]) {
+    const { errors } = assertProblem(await accept(server, body), 422, /the baseline can't be accepted/);
+    assert.deepEqual(errors.map(({ pointer, detail }) => `${pointer} ${detail}`), words);
+  }
   assertProblem(await server.request('GET', '/api/v1/baselines/nothing'), 404, /no baseline nothing/);
   assertProblem(await server.request('GET', `/api/v1/runs/${id}/baseline?like=rack`), 422, /nodes or hardware/);
   for (const path of [`runs/${id}/baseline?`, `compare?base=baseline&head=${id}&`]) {
