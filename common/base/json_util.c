@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/buf.h"
 #include "common/base/utf8.h"
 
 const char *json_get_str(const json_t *object, const char *key, const char *fallback)
@@ -95,6 +94,15 @@ int json_check_extent(const char *text, size_t len, struct error *err)
 char *json_text(const json_t *value)
 {
     return json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+}
+
+int json_line_append(const json_t *value, struct buf *out)
+{
+    char *text = json_text(value);
+    int result = text && !buf_append_str(out, text) ? buf_append_str(out, "\n") : -1;
+
+    free(text);
+    return result;
 }
 
 static int write_all(int fd, const char *data, size_t len)

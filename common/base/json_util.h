@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/base/buf.h"
 #include "common/base/error.h"
 
 /* A member's value, or `fallback` when it is absent or of another type. Strings are
@@ -38,6 +39,8 @@ int json_check_extent(const char *text, size_t len, struct error *err);
 /* Compact text of a value, numbers with fractions to 10 digits: more than any of our
  * measurements have. The caller frees it. NULL when memory is out. */
 char *json_text(const json_t *value);
+/* The same with a newline behind it, onto `out`; -1 when memory is out or it is full. */
+int json_line_append(const json_t *value, struct buf *out);
 
 /* Write value to path so that a reader sees the old or the new file, never half of it. */
 int json_write_file(const json_t *value, const char *path, struct error *err);

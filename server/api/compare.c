@@ -21,18 +21,11 @@
 enum form { FORM_JSON, FORM_CSV, FORM_MARKDOWN, FORM_TEXT };
 
 static const struct params_format formats[] = {
-    {"json", "application/json", FORM_JSON},
-    {"csv", "text/csv", FORM_CSV},
-    {"markdown", "text/markdown", FORM_MARKDOWN},
-    {"text", "text/plain", FORM_TEXT},
+    [FORM_JSON] = {"json", "application/json", FORM_JSON},
+    [FORM_CSV] = {"csv", "text/csv", FORM_CSV},
+    [FORM_MARKDOWN] = {"markdown", "text/markdown", FORM_MARKDOWN},
+    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
     {NULL, NULL, 0},
-};
-
-static const char *const form_types[] = {
-    [FORM_JSON] = "application/json",
-    [FORM_CSV] = "text/csv; charset=utf-8",
-    [FORM_MARKDOWN] = "text/markdown; charset=utf-8",
-    [FORM_TEXT] = "text/plain; charset=utf-8",
 };
 
 /* A run that takes part, once however often it is named. */
@@ -99,28 +92,18 @@ static void finish(struct comparison *comparison, const struct error *err)
         http_reply_error(request, err);
     else if (request) {
         http_reply_header(request, "Ringbench-Verdict", comparison->answer);
-        http_reply_text(request, 200, form_types[comparison->form], comparison->out.data,
-                        comparison->out.len);
+        params_reply(request, 200, &formats[comparison->form], &comparison->out);
     }
     comparison_free(comparison);
 }
 
 /* ---- The comparison itself, on the work queue ---- */
 
-static int write_json(const json_t *document, struct buf *out)
-{
-    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(10));
-    int result = text && buf_append_str(out, text) == 0 ? buf_append_str(out, "\n") : -1;
-
-    free(text);
-    return result;
-}
-
 static int write_document(struct comparison *comparison, const json_t *document)
 {
     const json_t *verdict = json_object_get(document, "verdict");
     static int (*const writers[])(const json_t *document, struct buf *out) = {
-        [FORM_JSON] = write_json,
+        [FORM_JSON] = json_line_append,
         [FORM_CSV] = compare_csv,
         [FORM_MARKDOWN] = compare_markdown,
         [FORM_TEXT] = compare_text,

@@ -9,7 +9,6 @@
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
 #include "server/api/handlers.h"
-#include "server/api/lists.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/import/import.h"
@@ -21,8 +20,8 @@
 enum { FORM_JSON, FORM_TEXT };
 
 static const struct params_format formats[] = {
-    {"json", "application/json", FORM_JSON},
-    {"text", "text/plain", FORM_TEXT},
+    [FORM_JSON] = {"json", "application/json", FORM_JSON},
+    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
     {NULL, NULL, 0},
 };
 
@@ -82,7 +81,7 @@ static void reply_text(struct http_request *request, const json_t *answer)
     if (json_array_size(runs) > TEXT_LINES_MAX)
         buf_printf(&out, "and %zu more runs\n", json_array_size(runs) - TEXT_LINES_MAX);
     put_unread(answer, &out);
-    http_reply_text(request, 201, LISTS_TEXT_TYPE, out.data, out.len);
+    params_reply(request, 201, &formats[FORM_TEXT], &out);
     buf_release(&out);
 }
 

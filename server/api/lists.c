@@ -9,8 +9,8 @@
 enum form { FORM_JSON, FORM_TEXT };
 
 static const struct params_format formats[] = {
-    {"json", "application/json", FORM_JSON},
-    {"text", "text/plain", FORM_TEXT},
+    [FORM_JSON] = {"json", "application/json", FORM_JSON},
+    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
     {NULL, NULL, 0},
 };
 
@@ -124,7 +124,7 @@ void lists_reply(struct http_request *request, enum list list, json_t *document)
     else {
         if (next)
             buf_printf(&out, "# there is more: cursor=%s\n", next);
-        http_reply_text(request, 200, LISTS_TEXT_TYPE, out.data, out.len);
+        params_reply(request, 200, &formats[FORM_TEXT], &out);
     }
     buf_release(&out);
     json_decref(document);

@@ -7,8 +7,6 @@
 #include "server/http/http.h"
 #include "server/render/columns.h"
 
-#define LISTS_TEXT_TYPE "text/plain; charset=utf-8"
-
 enum list { LIST_RUNS, LIST_NODES, LIST_PROGRAMS, LIST_STORES, LIST_BASELINES };
 
 /* Whether the request wants a form that lists have; else it is answered. */

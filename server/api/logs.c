@@ -18,8 +18,8 @@
 enum logs_form { LOGS_JSON, LOGS_TEXT };
 
 static const struct params_format formats[] = {
-    {"json", "application/json", LOGS_JSON},
-    {"text", "text/plain", LOGS_TEXT},
+    [LOGS_JSON] = {"json", "application/json", LOGS_JSON},
+    [LOGS_TEXT] = {"text", "text/plain", LOGS_TEXT},
     {NULL, NULL, 0},
 };
 
@@ -118,7 +118,6 @@ static store_log_put *put_of(const struct logs_query *query)
 static void reply_page(struct http_request *request, enum logs_form form,
                        const char *text, size_t len, int64_t next)
 {
-    static const char *const types[] = {"application/json", "text/plain; charset=utf-8"};
     struct buf out;
 
     buf_init(&out, TEXT_BYTES_MAX);
@@ -130,7 +129,7 @@ static void reply_page(struct http_request *request, enum logs_form form,
         buf_append_str(&out, "],\"next\":null}\n");
     else if (next > 0)
         buf_printf(&out, "# there is more: after=%lld\n", (long long)next);
-    http_reply_text(request, 200, types[form], out.len ? out.data : "", out.len);
+    params_reply(request, 200, &formats[form], &out);
     buf_release(&out);
 }
 

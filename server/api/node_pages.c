@@ -104,8 +104,8 @@ static void stream_pages(struct http_request *request, const struct node_pages *
     }
     *pages = *form;
     pages->stream = http_stream_begin(
-        request, 200, form->is_text ? LISTS_TEXT_TYPE : "application/json", on_gone,
-        pages);
+        request, 200, form->is_text ? "text/plain; charset=utf-8" : "application/json",
+        on_gone, pages);
     if (!pages->stream) {
         free(pages);
     } else {

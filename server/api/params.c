@@ -156,3 +156,13 @@ bool params_format(struct http_request *request, const struct params_format *for
     http_reply_problem(request, 406, NULL, "this resource comes as %s", choices);
     return false;
 }
+
+void params_reply(struct http_request *request, int status,
+                  const struct params_format *format, const struct buf *out)
+{
+    bool is_text = strncmp(format->type, "text/", 5) == 0;
+    char type[64];
+
+    snprintf(type, sizeof(type), "%s%s", format->type, is_text ? "; charset=utf-8" : "");
+    http_reply_text(request, status, type, out->len ? out->data : "", out->len);
+}

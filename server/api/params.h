@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/buf.h"
 #include "server/http/http.h"
 #include "server/store/store_trends.h"
 
@@ -39,6 +40,10 @@ struct params_format {
  * ends with a NULL name. */
 bool params_format(struct http_request *request, const struct params_format *formats,
                    int *value);
+
+/* Answer with what was written in a format of the table; text is UTF-8. */
+void params_reply(struct http_request *request, int status,
+                  const struct params_format *format, const struct buf *out);
 
 /* Of a resource that comes in one form only: a 406 if Accept excludes it. */
 bool params_type(struct http_request *request, const char *type);

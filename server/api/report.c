@@ -95,8 +95,7 @@ static void finish(struct report_job *job, const struct error *err)
 /* "name": value as it may stand in a script element. */
 static int put_member(struct buf *out, const char *name, const json_t *value)
 {
-    char *text =
-        json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+    char *text = json_text(value);
     int result = -1;
 
     if (text && buf_printf(out, "\"%s\":", name) == 0)

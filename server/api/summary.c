@@ -49,7 +49,7 @@ static json_t *combinations_json(const json_t *run)
 
 static int put_member(struct buf *out, const char *name, const json_t *value)
 {
-    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    char *text = json_text(value);
     int result = -1;
 
     if (text && buf_printf(out, "\"%s\":", name) == 0 && buf_append_str(out, text) == 0)

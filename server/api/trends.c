@@ -20,18 +20,11 @@
 enum form { FORM_JSON, FORM_NDJSON, FORM_CSV, FORM_TEXT };
 
 static const struct params_format formats[] = {
-    {"json", "application/json", FORM_JSON},
-    {"ndjson", "application/x-ndjson", FORM_NDJSON},
-    {"csv", "text/csv", FORM_CSV},
-    {"text", "text/plain", FORM_TEXT},
+    [FORM_JSON] = {"json", "application/json", FORM_JSON},
+    [FORM_NDJSON] = {"ndjson", "application/x-ndjson", FORM_NDJSON},
+    [FORM_CSV] = {"csv", "text/csv", FORM_CSV},
+    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
     {NULL, NULL, 0},
-};
-
-static const char *const form_types[] = {
-    [FORM_JSON] = "application/json",
-    [FORM_NDJSON] = "application/x-ndjson",
-    [FORM_CSV] = "text/csv; charset=utf-8",
-    [FORM_TEXT] = "text/plain; charset=utf-8",
 };
 
 /* A request that waits for the store, and then for the answer to be made: on another
@@ -116,26 +109,13 @@ static int put_lines(const json_t *answer, struct buf *out)
     const json_t *points = json_object_get(answer, "points");
     int result = 0;
 
-    for (size_t i = 0; i < json_array_size(points) && !result; i++) {
-        char *text = json_text(json_array_get(points, i));
-
-        result = text ? buf_printf(out, "%s\n", text) : -1;
-        free(text);
-    }
-    return result;
-}
-
-static int put_json(const json_t *answer, struct buf *out)
-{
-    char *text = json_text(answer);
-    int result = text ? buf_printf(out, "%s\n", text) : -1;
-
-    free(text);
+    for (size_t i = 0; i < json_array_size(points) && !result; i++)
+        result = json_line_append(json_array_get(points, i), out);
     return result;
 }
 
 static int (*const writers[])(const json_t *answer, struct buf *out) = {
-    [FORM_JSON] = put_json,
+    [FORM_JSON] = json_line_append,
     [FORM_NDJSON] = put_lines,
     [FORM_CSV] = trend_csv_write,
     [FORM_TEXT] = trend_text_write,
@@ -186,8 +166,7 @@ static void reply(struct http_request *request, const struct asking *asking)
 
     if (asking->next)
         page_link_next(request, "cursor", asking->next, kept);
-    http_reply_text(request, 200, form_types[asking->form],
-                    asking->out.len ? asking->out.data : "", asking->out.len);
+    params_reply(request, 200, &formats[asking->form], &asking->out);
 }
 
 static void on_answer(uv_work_t *work, int status)

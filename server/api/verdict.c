@@ -16,8 +16,8 @@
 enum form { FORM_JSON, FORM_TEXT };
 
 static const struct params_format formats[] = {
-    {"json", "application/json", FORM_JSON},
-    {"text", "text/plain", FORM_TEXT},
+    [FORM_JSON] = {"json", "application/json", FORM_JSON},
+    [FORM_TEXT] = {"text", "text/plain", FORM_TEXT},
     {NULL, NULL, 0},
 };
 
@@ -53,8 +53,7 @@ static void reply_text(struct http_request *request, int status, const json_t *r
     if (verdict && verdict_text_append(verdict, &out))
         http_reply_problem(request, 503, NULL, "out of memory");
     else
-        http_reply_text(request, status, "text/plain; charset=utf-8",
-                        out.data ? out.data : "", out.len);
+        params_reply(request, status, &formats[FORM_TEXT], &out);
     buf_release(&out);
 }
 
