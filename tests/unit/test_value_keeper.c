@@ -207,6 +207,21 @@ static void keeper_can_be_closed_at_any_time(void **state)
     assert_int_equal(count_points(fixture), 1);
 }
 
+static void who_waits_for_the_run_under_way_hears_of_a_close(void **state)
+{
+    struct fixture *fixture = *state;
+    struct value_keeper *keeper = value_keeper_create(&fixture->loop, fixture->store);
+    struct heard first = {0}, second = {0};
+
+    value_keeper_ensure(keeper, "none", on_ready, &first);
+    wait_for(fixture, &first, 1);
+    assert_int_equal(first.err.code, ERROR_NONE);
+    value_keeper_ensure(keeper, "none", on_ready, &second);
+    value_keeper_close(keeper);
+    wait_for(fixture, &second, 1);
+    assert_int_equal(second.err.code, ERROR_UNAVAILABLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +233,8 @@ int main(void)
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(keeper_can_be_closed_at_any_time, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(who_waits_for_the_run_under_way_hears_of_a_close,
+                                        fixture_setup, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
