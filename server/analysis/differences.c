@@ -7,30 +7,20 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
 #include "common/spec/spec_field.h"
+#include "server/analysis/likeness.h"
 
 #define NAME_MAX_BYTES 300
 
-/* What is compared only where both sides have it, or changes no figure, or is told by the
- * run's document. */
-static const char *const passed_over[] = {"collectives", "sizes",     "dtypes",  "redops",
-                                          "root",        "in_place",  "backend", "check",
-                                          "stall_s",     "timeout_s", "baseline"};
-
-/* What people compare on purpose: that sides differ in it makes them no less alike. */
-static const char *const purposes[] = {"env.", "nccl_lib", "versions."};
-
-static bool is_listed(const char *const *list, size_t n, const char *name)
+/* What is compared only where both sides have it, or says nothing of figures, or is told
+ * by the run's document. */
+static bool is_passed_over(const char *name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(list[i], name) == 0)
-            return true;
-    return false;
-}
+    static const char *const names[] = {"collectives", "sizes",    "dtypes",  "redops",
+                                        "root",        "in_place", "backend", "check",
+                                        "stall_s",     "baseline"};
 
-static bool is_purpose(const char *name)
-{
-    for (size_t i = 0; i < sizeof(purposes) / sizeof(purposes[0]); i++)
-        if (strncmp(name, purposes[i], strlen(purposes[i])) == 0)
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], name) == 0)
             return true;
     return false;
 }
@@ -97,8 +87,7 @@ static void note_spec(json_t *facts, const json_t *spec)
         json_t *value = json_object_get(spec, field->name);
 
         if (!(field->uses & (SPEC_MEASUREMENT | SPEC_CASE)) ||
-            is_listed(passed_over, sizeof(passed_over) / sizeof(passed_over[0]),
-                      field->name))
+            is_passed_over(field->name))
             continue;
         if (json_is_object(value))
             note_members(facts, field->name, value);
@@ -161,6 +150,14 @@ static bool are_alike(const json_t *left, const json_t *right)
     return n == json_array_size(right);
 }
 
+/* Control series are compared where both sides have them. */
+static bool is_unlike(const char *name, const json_t *left, const json_t *right)
+{
+    bool is_control = strncmp(name, "control.", 8) == 0;
+
+    return likeness_has(name) && !(is_control && (is_nothing(left) || is_nothing(right)));
+}
+
 static void add_if_different(json_t *list, const char *name, const json_t *base,
                              const json_t *head)
 {
@@ -170,7 +167,7 @@ static void add_if_different(json_t *list, const char *name, const json_t *base,
     if (!are_alike(left, right) && !(is_nothing(left) && is_nothing(right)))
         json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:b}", "what", name,
                                               "base", told(left), "head", told(right),
-                                              "alike", is_purpose(name)));
+                                              "alike", !is_unlike(name, left, right)));
 }
 
 json_t *differences_json(const struct compare_side *base, const struct compare_side *head)

@@ -6,9 +6,8 @@
 
 /* [{"what","base","head","alike"}], new: of variables, versions, nodes and the spec's
  * fields that shape figures, all in which the sides differ. The value is null where there
- * is none, an array where a side has several. alike: false where figures that differ in
- * it are hardly comparable: other nodes, ranks, or another way of measuring. NULL when
- * memory is out. */
+ * is none, an array where a side has several. alike: false where likeness.h says that
+ * figures which differ in it are hardly comparable. NULL when memory is out. */
 json_t *differences_json(const struct compare_side *base,
                          const struct compare_side *head);
 

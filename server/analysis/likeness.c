@@ -13,6 +13,29 @@ static const char *const fields[] = {"timing",  "iters",   "blocking", "agg_iter
                                      "unalign", "nccl",    "per_iter", "split",
                                      "traffic", "devices", "bind"};
 
+/* What the text of a value says in another way, and what figures depend on that have no
+ * such values: an import's, a program's, those of control series. */
+static const char *const others[] = {
+    "backend",  "ranks",   "nodes",         "hardware",       "emulated",
+    "imported", "program", "control.bytes", "control.pieces", "control.object_bytes"};
+
+static bool has(const char *const *names, size_t n, const char *what)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(names[i]);
+
+        if (strncmp(what, names[i], length) == 0 && strchr(".", what[length]))
+            return true;
+    }
+    return false;
+}
+
+bool likeness_has(const char *what)
+{
+    return has(fields, sizeof(fields) / sizeof(fields[0]), what) ||
+           has(others, sizeof(others) / sizeof(others[0]), what);
+}
+
 void likeness_figure(const char *collective, const char *dtype, bool in_place,
                      enum band band, char text[LIKENESS_FIGURE_SIZE])
 {

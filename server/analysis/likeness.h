@@ -18,6 +18,10 @@
 void likeness_figure(const char *collective, const char *dtype, bool in_place,
                      enum band band, char text[LIKENESS_FIGURE_SIZE]);
 
+/* Whether figures that differ in it are hardly comparable. what: as differences.h names
+ * it, "timing", "nccl.graph". Variables are none: people compare them on purpose. */
+bool likeness_has(const char *what);
+
 /* What a value is of. */
 struct likeness {
     const json_t *run; /* the run's document */

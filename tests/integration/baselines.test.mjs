@@ -63,6 +63,13 @@ test('what shapes a figure tells runs apart, what does not leaves them alike', l
     assert.equal(await last(other), false, JSON.stringify(other));
   }
   assert.equal(await last({ nodes: { names: ['node-2'] } }, '&like=hardware'), true);
+  // What is found as alike is not compared as if it were not.
+  await accept(server, { run: first, by: 'ann', why: 'new switch' });
+  const head = await runToEnd(server, { ...spec, cycles: 2, warmup: 7, block_ms: 3, samples: { max: 50 }, control: ['barrier'] });
+  const { verdict } = await server.get(`/api/v1/compare?base=baseline&head=${head}`);
+  assert.match(verdict.sentence, /^not enough data: /);
+  assert.deepEqual(verdict.evidence.differences.filter(({ alike }) => !alike), []);
+  assert.ok(verdict.evidence.differences.some(({ what }) => what === 'cycles'), JSON.stringify(verdict));
 });
 
 test('a baseline that makes no sense is refused with what would', limit, async (t) => {

@@ -198,6 +198,68 @@ static void differences_are_told_and_what_is_not_alike_is_marked(void **state)
     sides_release(&sides);
 }
 
+static bool is_alike(const json_t *list, const char *what)
+{
+    const json_t *one = difference(list, what);
+
+    assert_non_null(one);
+    return json_get_bool(one, "alike", false);
+}
+
+/* base is the first run with what its spec has besides, head the second with its own. */
+static json_t *differences_of(struct sides *sides, json_t *base, json_t *head)
+{
+    sides_init(sides, "interleaved", NULL);
+    json_object_update_new(json_object_get(sides->docs[0], "spec"), base);
+    json_object_update_new(json_object_get(sides->docs[1], "spec"), head);
+    choose(sides, &sides->base, 0, -1, "A");
+    choose(sides, &sides->head, 1, -1, "A");
+    return differences_json(&sides->base, &sides->head);
+}
+
+static void what_baselines_may_differ_in_is_alike(void **state)
+{
+    static const char *const names[] = {"cycles", "warmup", "block_ms", "samples.max"};
+    struct sides sides;
+    json_t *list;
+
+    (void)state;
+    list = differences_of(
+        &sides,
+        json_pack("{s:i, s:i, s:f, s:{s:i}, s:{s:i}}", "cycles", 1, "warmup", 5,
+                  "block_ms", 2.0, "samples", "max", 100, "nccl", "graph", 0),
+        json_pack("{s:i, s:i, s:f, s:{s:i}, s:{s:i}}", "cycles", 3, "warmup", 9,
+                  "block_ms", 5.0, "samples", "max", 50, "nccl", "graph", 4));
+    assert_int_equal(json_array_size(list), 5);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(is_alike(list, names[i]));
+    assert_false(is_alike(list, "nccl.graph"));
+    json_decref(list);
+    sides_release(&sides);
+}
+
+static void control_series_count_where_both_sides_have_them(void **state)
+{
+    struct sides sides;
+    json_t *list;
+
+    (void)state;
+    list = differences_of(
+        &sides, json_pack("{s:{s:i, s:i}}", "control", "bytes", 64, "iters", 200),
+        json_pack("{s:{s:i, s:i}}", "control", "bytes", 32, "iters", 20));
+    assert_int_equal(json_array_size(list), 2);
+    assert_false(is_alike(list, "control.bytes"));
+    assert_true(is_alike(list, "control.iters"));
+    json_decref(list);
+    sides_release(&sides);
+    list = differences_of(&sides, json_pack("{s:{s:i}}", "control", "bytes", 64),
+                          json_pack("{s:b}", "control", 0));
+    assert_true(is_alike(list, "control"));
+    assert_true(is_alike(list, "control.bytes"));
+    json_decref(list);
+    sides_release(&sides);
+}
+
 /* Both sides have A and B, in another order. */
 static void the_same_values_in_another_order_are_no_difference(void **state)
 {
@@ -225,6 +287,8 @@ int main(void)
         cmocka_unit_test(cases_one_by_one_find_their_partners_too),
         cmocka_unit_test(refusals_say_what_there_is),
         cmocka_unit_test(differences_are_told_and_what_is_not_alike_is_marked),
+        cmocka_unit_test(what_baselines_may_differ_in_is_alike),
+        cmocka_unit_test(control_series_count_where_both_sides_have_them),
         cmocka_unit_test(the_same_values_in_another_order_are_no_difference),
     };
 
