@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/spec/bands.h"
 #include "common/spec/run_spec_parts.h"
 
 #define POINTER_MAX 256
@@ -15,9 +16,6 @@ static const char *const reserved[] = {"completed", "baseline", NULL};
 static const char *const figures[] = {"time_us", "algbw_gbs", "busbw_gbs", "dip_percent",
                                       "ranks",   "wrong",     "metric",    NULL};
 static const char *const uses[] = {"median", "mean", "min", "max", "last", NULL};
-
-/* As server/analysis/bands.h calls them, which is held against this by its test. */
-static const char *const bands[] = {"latency", "middle", "bandwidth", NULL};
 
 /* Beyond the bits of enum spec_use: of which figures a member can be said. */
 #define OF(figure) (256u << (figure))
@@ -36,11 +34,6 @@ const char *threshold_figure_name(enum threshold_figure figure)
 const char *threshold_use_name(enum threshold_use use)
 {
     return uses[use];
-}
-
-const char *const *threshold_bands(void)
-{
-    return bands;
 }
 
 bool threshold_is_of_rows(enum threshold_figure figure)
@@ -138,7 +131,7 @@ static const struct spec_field table[] = {
     {"in_place", NULL, OF_ROWS, .kind = &in_place, AT(in_place)},
     {"size", NULL, OF_ROWS, .kind = &size, AT(size_range)},
     {"sizes", NULL, OF_ROWS, .kind = &spec_members, .members = &range_fields},
-    {"band", NULL, OF_ROWS, .kind = &spec_choice, AT(band), .choices = bands},
+    {"band", NULL, OF_ROWS, .kind = &spec_choice, AT(band), .choices = band_names},
     {"metric", NULL, OF(THRESHOLD_METRIC), .kind = &borrowed, AT(metric)},
     {"use", "\"median\"", OF(THRESHOLD_METRIC), .kind = &spec_choice, AT(use), .choices = uses},
 };

@@ -38,7 +38,7 @@ struct threshold {
     /* Which rows it is about; -1: any. */
     int collective, dtype, redop, in_place;
     uint64_t size_range[2]; /* bytes as asked for; both ends count */
-    int band;               /* enum band of server/analysis/bands.h, or -1: any */
+    int band;               /* enum band of bands.h, or -1: any */
     const char *metric;
     enum threshold_use use;
 };
@@ -55,7 +55,6 @@ void threshold_check_spec(const struct run_spec *spec, struct problems *problems
 
 const char *threshold_figure_name(enum threshold_figure figure);
 const char *threshold_use_name(enum threshold_use use);
-const char *const *threshold_bands(void); /* their names; ends with NULL */
 
 /* Whether it is about rows of collectives, and about those of a size as asked for. */
 bool threshold_is_of_rows(enum threshold_figure figure);

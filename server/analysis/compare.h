@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "common/base/error.h"
-#include "server/analysis/bands.h"
+#include "common/spec/bands.h"
 #include "server/analysis/case_values.h"
 #include "server/analysis/states.h"
 #include "server/analysis/stats.h"

@@ -66,7 +66,7 @@ static json_t *band_json(const struct compare *compare, const struct compare_ban
 {
     json_t *out = json_pack("{s:o, s:O, s:s?, s:s, s:b, s:I}", "series",
                             words(put_series, compare, band), "about", band->about,
-                            "band", band->band == BANDS ? NULL : band_name(band->band),
+                            "band", band->band == BANDS ? NULL : band_names[band->band],
                             "figure", band->figure, "higher_is_better",
                             band->higher_is_better, "sizes", (json_int_t)band->sizes);
 

@@ -9,7 +9,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "common/spec/run_matrix.h"
-#include "server/analysis/bands.h"
+#include "common/spec/bands.h"
 #include "server/analysis/gate_check.h"
 
 /* The point that is furthest beyond the bounds, or nearest to them. */

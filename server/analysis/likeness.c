@@ -39,8 +39,8 @@ bool likeness_has(const char *what)
 void likeness_figure(const char *collective, const char *dtype, bool in_place,
                      enum band band, char text[LIKENESS_FIGURE_SIZE])
 {
-    snprintf(text, LIKENESS_FIGURE_SIZE, "%s %s %s%s", collective, dtype, band_name(band),
-             in_place ? " in place" : "");
+    snprintf(text, LIKENESS_FIGURE_SIZE, "%s %s %s%s", collective, dtype,
+             band_names[band], in_place ? " in place" : "");
 }
 
 static json_t *settings_json(const json_t *spec)
@@ -145,7 +145,7 @@ char *likeness_text(const struct likeness *of, enum run_likeness by)
                             (json_int_t)json_get_int(of->run, "world_size", 0),
                             run_likeness_names[by], nodes_json(of->run, by), "settings",
                             settings_json(spec), "env", env_json(spec, of->env), "series",
-                            series_json(of->key), "band", band_name(of->band), "sizes",
+                            series_json(of->key), "band", band_names[of->band], "sizes",
                             sizes_json(of));
     char *text = all ? json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "server/analysis/bands.h"
+#include "common/spec/bands.h"
 #include "server/store/store_trends.h"
 
 #define LIKENESS_FIGURE_SIZE 100

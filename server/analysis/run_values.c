@@ -10,7 +10,7 @@
 #include "common/base/json_util.h"
 #include "common/base/median.h"
 #include "common/base/order_stat.h"
-#include "server/analysis/bands.h"
+#include "common/spec/bands.h"
 #include "server/analysis/likeness.h"
 
 #define NODES_MAX ((size_t)1 << 20)

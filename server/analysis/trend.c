@@ -43,11 +43,12 @@ static const char *unit_of(enum band band)
 
 json_t *trend_figure_json(const struct trend_figure *figure)
 {
-    return json_pack(
-        "{s:s, s:s, s:b, s:s, s:s, s:s, s:b}", "collective", figure->collective, "dtype",
-        figure->dtype, "in_place", (int)figure->in_place, "band", band_name(figure->band),
-        "name", band_figure_name(band_figure(figure->band)), "unit",
-        unit_of(figure->band), "higher_is_better", (int)is_higher_better(figure->band));
+    return json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:b}", "collective",
+                     figure->collective, "dtype", figure->dtype, "in_place",
+                     (int)figure->in_place, "band", band_names[figure->band], "name",
+                     band_figure_name(band_figure(figure->band)), "unit",
+                     unit_of(figure->band), "higher_is_better",
+                     (int)is_higher_better(figure->band));
 }
 
 static json_t *cell(const json_t *row, size_t at)

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "server/analysis/bands.h"
+#include "common/spec/bands.h"
 
 struct trend_figure {
     const char *collective, *dtype; /* names of ours */

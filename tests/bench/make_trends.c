@@ -9,7 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
-#include "server/analysis/bands.h"
+#include "common/spec/bands.h"
 #include "server/analysis/likeness.h"
 #include "server/store/store_trends.h"
 

@@ -10,8 +10,6 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
-#include "common/spec/threshold.h"
-#include "server/analysis/bands.h"
 #include "server/analysis/gate.h"
 #include "server/summary/summary_build.h"
 
@@ -180,16 +178,6 @@ static void a_bound_holds_for_every_point(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         says(plain, good, N_GOOD, cases[i].threshold, cases[i].answer, cases[i].words);
-}
-
-static void bands_are_called_as_those_of_comparisons(void **state)
-{
-    const char *const *names = threshold_bands();
-
-    (void)state;
-    for (int i = 0; i < BANDS; i++)
-        assert_string_equal(names[i], band_name((enum band)i));
-    assert_null(names[BANDS]);
 }
 
 static void a_dip_is_seen_against_the_best_before(void **state)
@@ -479,7 +467,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bound_holds_for_every_point),
-        cmocka_unit_test(bands_are_called_as_those_of_comparisons),
         cmocka_unit_test(a_dip_is_seen_against_the_best_before),
         cmocka_unit_test(a_size_that_was_rounded_is_the_one_that_was_asked),
         cmocka_unit_test(what_is_missing_is_no_pass),

@@ -1,8 +1,8 @@
 /* bands.h - the bands of sizes in which figures are judged. They were fixed before anyone
  * looked at figures, so that nobody picks the size that says what is wished for; and a
  * mean over a band's sizes shows a change that no single size could. */
-#ifndef RINGBENCH_SERVER_ANALYSIS_BANDS_H
-#define RINGBENCH_SERVER_ANALYSIS_BANDS_H
+#ifndef RINGBENCH_COMMON_SPEC_BANDS_H
+#define RINGBENCH_COMMON_SPEC_BANDS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +13,9 @@ enum band_figure { BAND_TIME, BAND_BUSBW };
 
 enum band band_of(int64_t size); /* bytes, as a row says it */
 
-const char *band_name(enum band band);  /* "latency" */
-int band_lookup(const char *name);      /* -1 for a name that is none */
-const char *band_where(enum band band); /* "up to 16K", within a sentence */
+extern const char *const band_names[BANDS + 1]; /* "latency"; ends with NULL */
+int band_lookup(const char *name);              /* -1 for a name that is none */
+const char *band_where(enum band band);         /* "up to 16K", within a sentence */
 
 /* By what it is judged. */
 enum band_figure band_figure(enum band band);

@@ -1,5 +1,5 @@
 /* bands.c - the bands of sizes in which figures are judged */
-#include "server/analysis/bands.h"
+#include "common/spec/bands.h"
 
 #include <string.h>
 
@@ -9,15 +9,16 @@
  * 4 MiB on three ranks 4,194,288. */
 #define ROUNDING 128
 
+const char *const band_names[BANDS + 1] = {"latency", "middle", "bandwidth", NULL};
+
 static const struct {
-    const char *name, *where;
+    const char *where;
     int64_t from; /* bytes */
     enum band_figure figure;
 } bands[BANDS] = {
-    [BAND_LATENCY] = {"latency", "up to 16K", 0, BAND_TIME},
-    [BAND_MIDDLE] = {"middle", "between 16K and 4M", 16 * KIB + 1, BAND_TIME},
-    [BAND_BANDWIDTH] = {"bandwidth", "from 4M up", 4 * MIB - 4 * MIB / ROUNDING,
-                        BAND_BUSBW},
+    [BAND_LATENCY] = {"up to 16K", 0, BAND_TIME},
+    [BAND_MIDDLE] = {"between 16K and 4M", 16 * KIB + 1, BAND_TIME},
+    [BAND_BANDWIDTH] = {"from 4M up", 4 * MIB - 4 * MIB / ROUNDING, BAND_BUSBW},
 };
 
 static const char *const figures[] = {
@@ -32,15 +33,10 @@ enum band band_of(int64_t size)
     return band;
 }
 
-const char *band_name(enum band band)
-{
-    return bands[band].name;
-}
-
 int band_lookup(const char *name)
 {
     for (int i = 0; i < BANDS; i++)
-        if (strcmp(bands[i].name, name) == 0)
+        if (strcmp(band_names[i], name) == 0)
             return i;
     return -1;
 }
