@@ -51,6 +51,11 @@ enum band_figure band_figure(enum band band)
     return bands[band].figure;
 }
 
+bool band_higher_is_better(enum band band)
+{
+    return band_figure(band) == BAND_BUSBW;
+}
+
 const char *band_figure_name(enum band_figure figure)
 {
     return figures[figure];

@@ -4,6 +4,7 @@
 #ifndef RINGBENCH_COMMON_SPEC_BANDS_H
 #define RINGBENCH_COMMON_SPEC_BANDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ const char *band_where(enum band band);         /* "up to 16K", within a sentenc
 
 /* By what it is judged. */
 enum band_figure band_figure(enum band band);
+bool band_higher_is_better(enum band band);
 const char *band_figure_name(enum band_figure figure); /* as a row has it: "time_us" */
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/spec/bands.h"
 
 #define POINTS_MAX ((size_t)32 << 20) /* more than a summary can have */
 
@@ -202,4 +203,33 @@ const struct case_series *case_series_find(const struct case_series *series, siz
             low = at + 1;
     }
     return NULL;
+}
+
+bool case_series_meet(const struct case_series *const *series, size_t *at, size_t n,
+                      int64_t *size)
+{
+    size_t alike = 0;
+
+    *size = -1;
+    for (size_t i = 0; alike < n; i = (i + 1) % n) {
+        const struct case_point *points = series[i]->points;
+
+        while (at[i] < series[i]->n_points && points[at[i]].size < *size)
+            at[i]++;
+        if (at[i] == series[i]->n_points)
+            return false;
+        alike = points[at[i]].size == *size ? alike + 1 : 1;
+        *size = points[at[i]].size;
+    }
+    return true;
+}
+
+double case_series_figure(const struct case_series *series, size_t at)
+{
+    const struct case_point *point = &series->points[at];
+
+    if (series->is_figure)
+        return point->value;
+    return band_figure(band_of(point->size)) == BAND_BUSBW ? point->busbw_gbs
+                                                           : point->time_us;
 }

@@ -52,4 +52,12 @@ const struct case_series *case_values_of(const struct case_values *values, int c
 const struct case_series *case_series_find(const struct case_series *series, size_t n,
                                            const char *identity);
 
+/* Take at[], an index of a point in each of n series, on to the next size that all have;
+ * false: there is none. Whoever has dealt with one goes on from at[0] + 1. */
+bool case_series_meet(const struct case_series *const *series, size_t *at, size_t n,
+                      int64_t *size);
+
+/* By what that point is judged: in the band of its size, or its only value. */
+double case_series_figure(const struct case_series *series, size_t at);
+
 #endif

@@ -127,20 +127,12 @@ static size_t band_at(struct walk *walk, const struct case_series *series, json_
         made->higher_is_better = json_get_bool(series->key, "higher_is_better", true);
     } else {
         made->figure = band_figure_name(band_figure(band));
-        made->higher_is_better = band_figure(band) == BAND_BUSBW;
+        made->higher_is_better = band_higher_is_better(band);
     }
     return out->n_bands++;
 }
 
 /* ---- Sizes ---- */
-
-static double value_of(const struct case_series *series, const struct case_point *point)
-{
-    if (series->is_figure)
-        return point->value;
-    return band_figure(band_of(point->size)) == BAND_BUSBW ? point->busbw_gbs
-                                                           : point->time_us;
-}
 
 static int take_size(struct walk *walk, json_t *about, int64_t size)
 {
@@ -154,7 +146,7 @@ static int take_size(struct walk *walk, json_t *about, int64_t size)
         return -1;
     sums = &walk->sums[number];
     for (size_t i = 0; i < walk->n_cases; i++) {
-        double value = value_of(walk->series[i], &walk->series[i]->points[walk->at[i]]);
+        double value = case_series_figure(walk->series[i], walk->at[i]);
 
         walk->values[i] = value;
         is_linear = is_linear || !(value > 0);
@@ -175,26 +167,6 @@ static int take_size(struct walk *walk, json_t *about, int64_t size)
                                 NULL);
 }
 
-/* Bring every case to the next size that all have; false: there is none. */
-static bool next_size(struct walk *walk, int64_t *size)
-{
-    size_t alike = 0;
-
-    *size = -1;
-    for (size_t i = 0; alike < walk->n_cases; i = (i + 1) % walk->n_cases) {
-        const struct case_series *series = walk->series[i];
-        size_t *at = &walk->at[i];
-
-        while (*at < series->n_points && series->points[*at].size < *size)
-            (*at)++;
-        if (*at == series->n_points)
-            return false;
-        alike = series->points[*at].size == *size ? alike + 1 : 1;
-        *size = series->points[*at].size;
-    }
-    return true;
-}
-
 static int take_series(struct walk *walk, const struct case_series *first)
 {
     size_t before = walk->out->sizes_total;
@@ -213,7 +185,8 @@ static int take_series(struct walk *walk, const struct case_series *first)
             break;
         if (i + 1 < walk->n_cases)
             continue;
-        while (!result && next_size(walk, &size)) {
+        while (!result &&
+               case_series_meet(walk->series, walk->at, walk->n_cases, &size)) {
             result = take_size(walk, about, size);
             walk->at[0]++;
         }

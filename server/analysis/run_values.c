@@ -94,69 +94,41 @@ struct lot {
     const int *cases; /* those that completed */
     size_t n_cases;
     const struct case_series **series; /* of each of them, the same one */
+    size_t *at;                        /* scratch, a point of each */
     int64_t *sizes;                    /* scratch, as many as the first has */
     double *means;                     /* scratch, one per case */
     json_t *out;                       /* array */
 };
 
-static const struct case_point *point_of(const struct case_series *series, int64_t size)
-{
-    size_t low = 0, high = series->n_points;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (series->points[middle].size < size)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < series->n_points && series->points[low].size == size
-               ? &series->points[low]
-               : NULL;
-}
-
-/* 0: there is none. */
-static double figure_at(const struct case_series *series, int64_t size, enum band band)
-{
-    const struct case_point *point = point_of(series, size);
-
-    if (!point)
-        return 0.0;
-    return band_figure(band) == BAND_TIME ? point->time_us : point->busbw_gbs;
-}
-
-static bool all_have(const struct lot *lot, int64_t size, enum band band)
+static bool all_above_0(const struct lot *lot)
 {
     for (size_t i = 0; i < lot->n_cases; i++)
-        if (!(figure_at(lot->series[i], size, band) > 0.0))
+        if (!(case_series_figure(lot->series[i], lot->at[i]) > 0.0))
             return false;
     return true;
 }
 
-/* The sizes of a band that all cases have. */
-static size_t common_sizes(struct lot *lot, enum band band)
+/* The sizes of a band that all cases have, and of each case the geometric mean over them;
+ * returns how many there are. */
+static size_t take_band(struct lot *lot, enum band band)
 {
-    const struct case_series *first = lot->series[0];
     size_t n = 0;
+    int64_t size;
 
-    for (size_t i = 0; i < first->n_points; i++) {
-        int64_t size = first->points[i].size;
-
-        if (band_of(size) == band && all_have(lot, size, band))
-            lot->sizes[n++] = size;
+    for (size_t i = 0; i < lot->n_cases; i++) {
+        lot->at[i] = 0;
+        lot->means[i] = 0.0;
     }
+    for (; case_series_meet(lot->series, lot->at, lot->n_cases, &size); lot->at[0]++) {
+        if (band_of(size) != band || !all_above_0(lot))
+            continue;
+        for (size_t i = 0; i < lot->n_cases; i++)
+            lot->means[i] += log(case_series_figure(lot->series[i], lot->at[i]));
+        lot->sizes[n++] = size;
+    }
+    for (size_t i = 0; i < lot->n_cases; i++)
+        lot->means[i] = exp(lot->means[i] / (double)n);
     return n;
-}
-
-static double geometric_mean(const struct case_series *series, const int64_t *sizes,
-                             size_t n, enum band band)
-{
-    double sum = 0.0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += log(figure_at(series, sizes[i], band));
-    return exp(sum / (double)n);
 }
 
 /* Median and extremes of the cases, and the interval of the median if they are enough. */
@@ -193,11 +165,9 @@ static int add_band(struct lot *lot, enum band band)
     char figure[LIKENESS_FIGURE_SIZE];
     json_t *value;
 
-    of.n_sizes = common_sizes(lot, band);
+    of.n_sizes = take_band(lot, band);
     if (of.n_sizes == 0)
         return 0;
-    for (size_t i = 0; i < lot->n_cases; i++)
-        lot->means[i] = geometric_mean(lot->series[i], lot->sizes, of.n_sizes, band);
     value = statistics_json(lot->means, lot->n_cases);
     likeness_figure(json_get_str(key, "collective", "?"), json_get_str(key, "dtype", "?"),
                     json_get_bool(key, "in_place", false), band, figure);
@@ -247,13 +217,15 @@ static int add_lot(struct lot *lot)
     if (lot->n_cases == 0)
         return 0;
     lot->series = calloc(lot->n_cases, sizeof(*lot->series));
+    lot->at = calloc(lot->n_cases, sizeof(*lot->at));
     lot->means = calloc(lot->n_cases, sizeof(*lot->means));
     list = case_values_of(lot->values, lot->cases[0], &n);
-    if (!lot->series || !lot->means)
+    if (!lot->series || !lot->at || !lot->means)
         result = -1;
     for (size_t i = 0; i < n && !result; i++)
         result = add_series(lot, &list[i]);
     free(lot->means);
+    free(lot->at);
     free(lot->series);
     return result;
 }

@@ -31,14 +31,9 @@ struct history {
     json_t *out;
 };
 
-static bool is_higher_better(enum band band)
-{
-    return band_figure(band) == BAND_BUSBW;
-}
-
 static const char *unit_of(enum band band)
 {
-    return is_higher_better(band) ? "GB/s" : "us";
+    return band_higher_is_better(band) ? "GB/s" : "us";
 }
 
 json_t *trend_figure_json(const struct trend_figure *figure)
@@ -48,7 +43,7 @@ json_t *trend_figure_json(const struct trend_figure *figure)
                      (int)figure->in_place, "band", band_names[figure->band], "name",
                      band_figure_name(band_figure(figure->band)), "unit",
                      unit_of(figure->band), "higher_is_better",
-                     (int)is_higher_better(figure->band));
+                     (int)band_higher_is_better(figure->band));
 }
 
 static json_t *cell(const json_t *row, size_t at)
@@ -151,8 +146,8 @@ static enum verdict_answer answer_of(const struct history *history, double chang
 
     if (fabs(change) <= COMPARE_SAME)
         return VERDICT_SAME;
-    return is_up == is_higher_better(history->figure->band) ? VERDICT_BETTER
-                                                            : VERDICT_WORSE;
+    return is_up == band_higher_is_better(history->figure->band) ? VERDICT_BETTER
+                                                                 : VERDICT_WORSE;
 }
 
 static json_t *evidence_json(const struct history *history,
@@ -174,7 +169,7 @@ static int add_change(const struct history *history, const struct change_point *
     const struct trend_figure *figure = history->figure;
     const json_t *row = history->rows[point->at];
     double change = point->after / point->before - 1.0;
-    bool is_faster = (change > 0) == is_higher_better(figure->band);
+    bool is_faster = (change > 0) == band_higher_is_better(figure->band);
     json_t *versions = differing_versions(history, point->at);
     char sentence[SENTENCE_MAX], with[400];
     int result;

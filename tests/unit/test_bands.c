@@ -40,6 +40,8 @@ static void small_sizes_are_judged_by_time_and_large_ones_by_bandwidth(void **st
     assert_int_equal(band_figure(BAND_LATENCY), BAND_TIME);
     assert_int_equal(band_figure(BAND_MIDDLE), BAND_TIME);
     assert_int_equal(band_figure(BAND_BANDWIDTH), BAND_BUSBW);
+    assert_false(band_higher_is_better(BAND_MIDDLE));
+    assert_true(band_higher_is_better(BAND_BANDWIDTH));
     assert_string_equal(band_figure_name(BAND_TIME), "time_us");
     assert_string_equal(band_figure_name(BAND_BUSBW), "busbw_gbs");
     for (int band = 0; band < BANDS; band++) {

@@ -144,12 +144,41 @@ static void figures_have_a_value_for_each_size_or_one(void **state)
     case_values_destroy(values);
 }
 
+static void cases_meet_at_the_sizes_that_all_have(void **state)
+{
+    static const int64_t big = 8 << 20;
+    const struct given given[] = {
+        {0, 0, 0, -1, 8, 10},  {0, 0, 0, -1, 64, 30},  {0, 0, 0, -1, big, 150},
+        {1, 0, 0, -1, 16, 20}, {1, 0, 0, -1, 64, 40},  {1, 0, 0, -1, big, 75},
+        {2, 0, 0, -1, 64, 50}, {2, 0, 0, -1, big, 50},
+    };
+    struct case_values *values = values_of(given, 8);
+    const struct case_series *series[3];
+    size_t at[3] = {0}, n;
+    int64_t size;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        series[i] = case_values_of(values, i, &n);
+    assert_true(case_series_meet(series, at, 3, &size));
+    assert_int_equal(size, 64);
+    assert_near(case_series_figure(series[1], at[1]), 40, 0); /* a small size: us */
+    at[0]++;
+    assert_true(case_series_meet(series, at, 3, &size));
+    assert_int_equal(size, big);
+    assert_near(case_series_figure(series[1], at[1]), 2, 0); /* a large one: GB/s */
+    at[0]++;
+    assert_false(case_series_meet(series, at, 3, &size));
+    case_values_destroy(values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_case_has_the_median_of_its_cycles_at_each_size),
         cmocka_unit_test(a_series_is_found_by_what_it_is_of),
         cmocka_unit_test(figures_have_a_value_for_each_size_or_one),
+        cmocka_unit_test(cases_meet_at_the_sizes_that_all_have),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
