@@ -5,18 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/order_stat.h"
 #include "server/analysis/stats.h"
 
 #define LEAST_GAP 1.1 /* as a ratio */
 #define LEAST_DEVIATIONS 4.0
 #define LEAST_VALUES 6
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
 
 /* Squares within the groups of the first k values and the others. */
 static double within(const double *sorted, size_t n, size_t k)
@@ -54,7 +48,7 @@ int states_find(const double *values, size_t n, struct states *out)
     if (!sorted)
         return -1;
     memcpy(sorted, values, n * sizeof(*sorted));
-    qsort(sorted, n, sizeof(*sorted), compare_doubles);
+    order_stat_sort(sorted, n);
     k = best_split(sorted, n, &squares);
     gap = sorted[k] - sorted[k - 1];
     if (gap >= log(LEAST_GAP) &&

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/base/order_stat.h"
+
 #define FRACTION_STEPS 10000
 #define QUANTILE_STEPS 200
 #define TRIM_PART 6
@@ -134,13 +136,6 @@ double stats_deviation(const double *values, size_t n)
     return n > 1 ? sqrt(squares(values, n) / (double)(n - 1)) : 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
 static size_t trim_of(size_t n)
 {
     return n >= STATS_TRIM_FROM ? n / TRIM_PART : 0;
@@ -158,7 +153,7 @@ static struct trimmed trimmed_mean(double *values, size_t n, size_t trim)
     struct trimmed out = {.df = (double)kept - 1};
 
     assert(n >= 2 && kept >= 2);
-    qsort(values, n, sizeof(*values), compare_doubles);
+    order_stat_sort(values, n);
     out.mean = stats_mean(values + trim, kept);
     /* What is left out counts as the last value that is not. */
     for (size_t i = 0; i < trim; i++) {
