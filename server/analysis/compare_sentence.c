@@ -54,8 +54,10 @@ int compare_series_name(const struct compare_band *band, struct buf *out)
                       strcmp(redop, "none") == 0 ? "" : redop);
 }
 
-int compare_where(const struct compare *compare, const struct compare_band *band,
-                  struct buf *out)
+/* Where a band is: "from 4M up", "of all_gather float32 from 4M up" where there are
+ * several series, "tokens_per_s" of a metric. */
+static int put_where(const struct compare *compare, const struct compare_band *band,
+                     struct buf *out)
 {
     bool is_metric = json_object_get(band->about, "metric") != NULL;
 
@@ -183,7 +185,7 @@ static int put_found(const struct compare *compare, const struct compare_band *b
     bool is_falling = ends[0] > ends[1];
 
     if (put_change(band, out) || buf_append_str(out, " ") ||
-        compare_where(compare, band, out) || buf_append_str(out, " (") ||
+        put_where(compare, band, out) || buf_append_str(out, " (") ||
         put_percent(out, ends[is_falling]) || buf_append_str(out, " to ") ||
         put_percent(out, ends[!is_falling]))
         return -1;
@@ -228,14 +230,14 @@ static int put_same(const struct compare *compare, const struct compare_band *ba
                     bool *has_repeats, struct buf *out)
 {
     (void)has_repeats;
-    return compare_where(compare, band, out);
+    return put_where(compare, band, out);
 }
 
 static int put_open(const struct compare *compare, const struct compare_band *band,
                     bool *has_repeats, struct buf *out)
 {
     (void)has_repeats;
-    if (compare_where(compare, band, out) || buf_append_str(out, " ("))
+    if (put_where(compare, band, out) || buf_append_str(out, " ("))
         return -1;
     return compare_why(compare, band, out) || buf_append_str(out, ")") ? -1 : 0;
 }
@@ -246,11 +248,11 @@ static int put_seen(const struct compare *compare, const struct compare_band *ba
     (void)has_repeats;
     if (isnan(band->change.change)) /* of nothing there is no part */
         return buf_append_str(out, "can't be told in parts of base ") ||
-                       compare_where(compare, band, out)
+                       put_where(compare, band, out)
                    ? -1
                    : 0;
     return put_change(band, out) || buf_append_str(out, " ") ||
-                   compare_where(compare, band, out)
+                   put_where(compare, band, out)
                ? -1
                : 0;
 }

@@ -9,11 +9,6 @@
  * 16K". -1 when `out` is full. */
 int compare_sentence(const struct compare *compare, struct buf *out);
 
-/* Where a band is: "from 4M up", "of all_gather float32 from 4M up" where there are
- * several series, "tokens_per_s" of a metric. */
-int compare_where(const struct compare *compare, const struct compare_band *band,
-                  struct buf *out);
-
 /* What the band is of: "all_reduce float32 sum", or a metric and its labels. */
 int compare_series_name(const struct compare_band *band, struct buf *out);
 

@@ -68,7 +68,9 @@ static void add_version(json_t *versions, const char *name, const char *version)
         json_object_set_new(versions, name, json_sprintf("%s, %s", before, version));
 }
 
-json_t *run_values_versions(const json_t *run)
+/* What ran there: {"ringbench": "1.0", "nccl": "2.27.3"}; where the machines differ,
+ * "2.27.3, 2.26.2". A new object; NULL when memory is out. */
+static json_t *versions_json(const json_t *run)
 {
     const json_t *machines = json_object_get(run, "machines");
     json_t *versions = json_object(), *value;
@@ -277,7 +279,7 @@ static int add_all(const json_t *run, const struct case_values *values, json_t *
 
 json_t *run_values_json(const json_t *run, const struct case_values *values)
 {
-    json_t *names = node_names(run), *versions = run_values_versions(run);
+    json_t *names = node_names(run), *versions = versions_json(run);
     char *nodes = run_values_nodes(names), *text = versions ? json_text(versions) : NULL;
     json_t *list = json_array(), *out = NULL;
 

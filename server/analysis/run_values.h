@@ -17,8 +17,4 @@ json_t *run_values_json(const json_t *run, const struct case_values *values);
  * strings. The caller frees it; NULL when memory is out. */
 char *run_values_nodes(const json_t *names);
 
-/* What ran there: {"ringbench": "1.0", "nccl": "2.27.3"}; where the machines differ,
- * "2.27.3, 2.26.2". A new object; NULL when memory is out. */
-json_t *run_values_versions(const json_t *run);
-
 #endif
