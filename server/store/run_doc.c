@@ -7,17 +7,6 @@
 static const char SQL_CASES[] =
     "SELECT doc FROM run_cases WHERE run = ?1 ORDER BY case_no";
 
-static json_t *column_json(sqlite3_stmt *stmt, int column, struct error *err)
-{
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-    json_t *value =
-        json_parse(text ? text : "", (size_t)sqlite3_column_bytes(stmt, column), err);
-
-    if (!value)
-        err->code = ERROR_INTERNAL;
-    return value;
-}
-
 static json_t *read_cases(sqlite3 *db, const char *run, struct error *err)
 {
     const char *const sql = SQL_CASES;
@@ -31,7 +20,7 @@ static json_t *read_cases(sqlite3 *db, const char *run, struct error *err)
     }
     store_sql_bind_text(stmt, 1, run);
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW && item; rc = sqlite3_step(stmt)) {
-        item = column_json(stmt, 0, err);
+        item = store_sql_json(stmt, 0, err);
         json_array_append_new(cases, item);
     }
     if (item && rc != SQLITE_DONE)
@@ -46,7 +35,7 @@ static json_t *read_cases(sqlite3 *db, const char *run, struct error *err)
 json_t *run_doc_read(sqlite3_stmt *stmt, int column, struct error *err)
 {
     sqlite3 *db = sqlite3_db_handle(stmt);
-    json_t *doc = column_json(stmt, column, err);
+    json_t *doc = store_sql_json(stmt, column, err);
     json_t *cases = doc ? read_cases(db, json_get_str(doc, "id", ""), err) : NULL;
 
     if (!cases) {

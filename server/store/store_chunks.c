@@ -11,7 +11,6 @@
 #define uthash_nonfatal_oom(element) ((element)->is_lost = true)
 #include <uthash.h>
 
-#include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "server/store/store_sql.h"
 
@@ -398,8 +397,7 @@ static int convert_all(struct store_chunks *chunks, sqlite3_stmt *stmt)
     int rc = sqlite3_step(stmt);
 
     for (size_t n = 1; rc == SQLITE_ROW; n++) {
-        json_t *body = json_parse((const char *)sqlite3_column_text(stmt, 2),
-                                  (size_t)sqlite3_column_bytes(stmt, 2), NULL);
+        json_t *body = store_sql_json(stmt, 2, NULL);
         struct result_record record;
         char *key = body ? result_record_read(body, &record) : NULL;
 

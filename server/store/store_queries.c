@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
-#include "server/store/store_reader.h"
+#include "server/store/store_read.h"
 
 /* A question with its callback; NULL after the callback heard that memory is out. */
 static struct store_read *read_create(enum store_read_kind kind, store_read_done *done,
@@ -83,15 +83,11 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg)
 {
     struct store_read *read = read_create(STORE_READ_RUNS, done, arg);
-    char id[STORE_CURSOR_ID_MAX + 1] = "";
 
     if (!read)
         return;
     read->limit = query->limit;
-    read->before_ms = INT64_MAX;
-    if (query->cursor && store_cursor_parse(query->cursor, &read->before_ms, id) < 0)
-        store_read_fail(read, ERROR_INVALID, "the cursor is not one of this server");
-    read->before_id = store_read_copy(read, id);
+    store_read_begin(read, query->cursor);
     if (query->n_states)
         read->states = take_json(read, states_json(query));
     if (query->n_labels)

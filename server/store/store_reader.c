@@ -6,16 +6,13 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/base/json_util.h"
 #include "server/store/event_row.h"
 #include "server/store/run_doc.h"
-#include "server/store/store_cursor.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
 #include "server/store/trends_read.h"
 
 #define TEXT_SOFT_MAX ((size_t)1 << 20)
-#define TEXT_MAX ((size_t)1 << 30) /* SQLite's own limit of a value */
 
 static const char *const statements[STORE_READ_STATEMENTS] = {
     [STORE_READ_RUNS] =
@@ -63,98 +60,25 @@ struct store_reader {
 
 /* ---- One question ---- */
 
-struct store_read *store_read_create(enum store_read_kind kind)
-{
-    struct store_read *read = calloc(1, sizeof(*read));
-
-    if (read) {
-        read->kind = kind;
-        buf_init(&read->text, TEXT_MAX);
-    }
-    return read;
-}
-
-void store_read_destroy(struct store_read *read)
-{
-    if (!read)
-        return;
-    free(read->run);
-    free(read->type);
-    free(read->states);
-    free(read->labels);
-    free(read->pattern);
-    free(read->before_id);
-    free(read->node);
-    free(read->metric);
-    free(read->cases);
-    summary_destroy(read->summary);
-    json_decref(read->result);
-    store_events_destroy(read->events);
-    json_decref(read->params);
-    buf_release(&read->text);
-    free(read);
-}
-
-void store_read_fail(struct store_read *read, enum error_code code, const char *text)
-{
-    if (read->is_failed)
-        return;
-    read->is_failed = true;
-    error_set(&read->err, code, "%s", text);
-}
-
-size_t store_read_bytes(const struct store_read *read)
-{
-    return read->text.len + (read->events ? read->events->bytes : 0);
-}
-
-char *store_read_copy(struct store_read *read, const char *text)
-{
-    char *copy = text ? strdup(text) : NULL;
-
-    if (text && !copy)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-    return copy;
-}
-
-static const char *column_text(sqlite3_stmt *stmt, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-
-    return text ? text : "";
-}
-
 /* Append a stored document to an array. */
 static void append_doc(struct store_read *read, json_t *array, sqlite3_stmt *stmt,
                        int column)
 {
-    const char *text = column_text(stmt, column);
-    json_t *doc =
-        json_parse(text, (size_t)sqlite3_column_bytes(stmt, column), &read->err);
+    json_t *doc = store_sql_json(stmt, column, &read->err);
 
-    if (!doc) {
+    if (!doc)
         read->is_failed = true;
-        read->err.code = ERROR_INTERNAL;
-    } else if (json_array_append_new(array, doc) < 0) {
+    else if (json_array_append_new(array, doc) < 0)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
-    }
 }
 
 static void take_run_row(struct store_read *read, sqlite3_stmt *stmt)
 {
-    char cursor[STORE_CURSOR_TEXT_MAX];
-
-    read->count++;
-    if (read->limit < 0 || read->count <= (size_t)read->limit) {
-        append_doc(read, json_object_get(read->result, "runs"), stmt, 2);
-        read->page_ms = sqlite3_column_int64(stmt, 0);
-        strncpy(read->page_id, column_text(stmt, 1), STORE_CURSOR_ID_MAX);
+    if (store_read_ends_page(read))
         return;
-    }
-    /* One row more than was asked for: there is a next page. */
-    if (store_cursor_format(read->page_ms, read->page_id, cursor) < 0 ||
-        json_object_set_new(read->result, "next", json_string(cursor)) < 0)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
+    append_doc(read, json_object_get(read->result, "runs"), stmt, 2);
+    read->page_ms = sqlite3_column_int64(stmt, 0);
+    strncpy(read->page_id, store_sql_text(stmt, 1), STORE_CURSOR_ID_MAX);
 }
 
 /* With all its cases. */
@@ -186,8 +110,8 @@ static void take_log_row(struct store_read *read, sqlite3_stmt *stmt)
         .time_ms = sqlite3_column_int64(stmt, 1),
         .case_no = sqlite3_column_int(stmt, 2),
         .rank = sqlite3_column_int(stmt, 3),
-        .stream = column_text(stmt, 4),
-        .text = column_text(stmt, 5),
+        .stream = store_sql_text(stmt, 4),
+        .text = store_sql_text(stmt, 5),
         .len = (size_t)sqlite3_column_bytes(stmt, 5),
     };
 
@@ -203,7 +127,7 @@ static void take_node_row(struct store_read *read, sqlite3_stmt *stmt)
     char time[CLOCK_TEXT_MAX];
     json_t *change = json_pack("{s:s, s:s, s:s?}", "time",
                                clock_format_ms(sqlite3_column_int64(stmt, 0), time),
-                               "state", column_text(stmt, 1), "detail",
+                               "state", store_sql_text(stmt, 1), "detail",
                                (const char *)sqlite3_column_text(stmt, 2));
 
     if (!change || json_array_append_new(read->result, change) < 0)

@@ -3,7 +3,6 @@
 
 #include <sqlite3.h>
 
-#include "common/base/json_util.h"
 #include "server/store/run_doc.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
@@ -31,14 +30,6 @@ struct store_recall {
     sqlite3 *db;
     sqlite3_stmt *stmts[SQL_COUNT];
 };
-
-static json_t *column_json(sqlite3_stmt *stmt, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-
-    return text ? json_parse(text, (size_t)sqlite3_column_bytes(stmt, column), NULL)
-                : NULL;
-}
 
 static int take_runs(struct store_recall *recall, store_unfinished_taker *take, void *arg,
                      struct error *err)
@@ -71,7 +62,7 @@ static int take_events(struct store_recall *recall, int which, store_event_taker
     int rc;
 
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        json_t *body = column_json(stmt, 1);
+        json_t *body = store_sql_json(stmt, 1, NULL);
 
         if (body)
             take(arg, sqlite3_column_int64(stmt, 0), body);

@@ -92,7 +92,6 @@ static int read_keys(struct reading *reading)
 
     store_sql_bind_text(stmt, 1, reading->run);
     for (rc = sqlite3_step(stmt); rc == SQLITE_ROW; rc = sqlite3_step(stmt)) {
-        const char *text = (const char *)sqlite3_column_text(stmt, 1);
         json_t *key;
 
         if (reading->n_keys == capacity) {
@@ -104,7 +103,7 @@ static int read_keys(struct reading *reading)
                 return fail_memory(reading);
             reading->keys = more;
         }
-        key = text ? json_parse(text, (size_t)sqlite3_column_bytes(stmt, 1), NULL) : NULL;
+        key = store_sql_json(stmt, 1, NULL);
         if (!key || sqlite3_column_int(stmt, 0) != (int)reading->n_keys) {
             json_decref(key);
             return error_set(reading->err, ERROR_IO, "the records of run %s are damaged",

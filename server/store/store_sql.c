@@ -246,6 +246,23 @@ int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params)
     return rc;
 }
 
+const char *store_sql_text(sqlite3_stmt *stmt, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(stmt, column);
+
+    return text ? text : "";
+}
+
+json_t *store_sql_json(sqlite3_stmt *stmt, int column, struct error *err)
+{
+    const char *text = store_sql_text(stmt, column);
+    json_t *value = json_parse(text, (size_t)sqlite3_column_bytes(stmt, column), err);
+
+    if (!value && err)
+        err->code = ERROR_INTERNAL;
+    return value;
+}
+
 /* The single value of a PRAGMA that yields one integer. */
 static int query_int(sqlite3 *db, const char *sql, int *value)
 {

@@ -34,6 +34,13 @@ int store_sql_bind_text(sqlite3_stmt *stmt, int index, const char *text);
  * Texts are not copied. Returns SQLite's result code. */
 int store_sql_bind_json(sqlite3_stmt *stmt, const json_t *params);
 
+/* The text of a column, "" for NULL; until the statement goes on. */
+const char *store_sql_text(sqlite3_stmt *stmt, int column);
+
+/* The JSON of a column: a new reference; NULL with *err, which may be NULL, when it is
+ * none. */
+json_t *store_sql_json(sqlite3_stmt *stmt, int column, struct error *err);
+
 /* Whether a failure comes from the disk, memory or another process, so that the same
  * statement may succeed later, rather than from the statement itself. */
 bool store_sql_is_environment(int rc);

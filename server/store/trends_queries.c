@@ -2,12 +2,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/store/store_reader.h"
+#include "common/base/json_util.h"
+#include "server/store/store_read.h"
 #include "server/store/store_trends.h"
+
+/* Behind which row a page begins: its time and its id, which comes last in time. That of
+ * a value is its run and the number of its likeness. */
+static void begin_page(struct store_read *read, const char *cursor)
+{
+    char *dot;
+
+    read->limit = (int)json_get_int(read->params, "limit", -1);
+    store_read_begin(read, cursor);
+    dot = read->before_id ? strchr(read->before_id, '.') : NULL;
+    if (dot) {
+        json_object_set_new(read->params, "before_like", json_integer(atoll(dot + 1)));
+        *dot = '\0';
+    }
+    json_object_set_new(read->params, "before_ms", json_integer(read->before_ms));
+    json_object_set_new(read->params, "before_id", json_string(read->before_id));
+}
 
 /* params: taken. */
 static void ask(struct store *store, enum store_read_kind kind, json_t *params,
-                store_read_done *done, void *arg)
+                const char *cursor, store_read_done *done, void *arg)
 {
     struct store_read *read = store_read_create(kind);
     struct error err;
@@ -22,41 +40,15 @@ static void ask(struct store *store, enum store_read_kind kind, json_t *params,
     read->params = params;
     read->done = done;
     read->arg = arg;
-    if (json_is_false(json_object_get(params, "cursor")))
-        store_read_fail(read, ERROR_INVALID, "the cursor is not one of this server");
+    begin_page(read, cursor);
     store_submit_read(store, read);
-}
-
-/* Behind which row a page begins: its time and its id, which comes last in time. A cursor
- * that is none leaves a mark. */
-static void set_cursor(json_t *params, const char *cursor)
-{
-    char id[STORE_CURSOR_ID_MAX + 1] = "";
-    int64_t before_ms = INT64_MAX;
-
-    if (cursor && store_cursor_parse(cursor, &before_ms, id) < 0)
-        json_object_set_new(params, "cursor", json_false());
-    json_object_set_new(params, "before_ms", json_integer(before_ms));
-    json_object_set_new(params, "before_id", json_string(id));
 }
 
 void store_read_due(struct store *store, const char *run, size_t skip,
                     store_read_done *done, void *arg)
 {
     ask(store, STORE_READ_DUE,
-        json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip), done, arg);
-}
-
-/* The id of a value in a cursor is its run and the number of its likeness. */
-static void split_value_id(json_t *params)
-{
-    const char *id = json_string_value(json_object_get(params, "before_id"));
-    const char *dot = id ? strchr(id, '.') : NULL;
-
-    if (!dot)
-        return;
-    json_object_set_new(params, "before_like", json_integer(atoll(dot + 1)));
-    json_object_set_new(params, "before_id", json_stringn(id, (size_t)(dot - id)));
+        json_pack("{s:s?, s:I}", "run", run, "skip", (json_int_t)skip), NULL, done, arg);
 }
 
 void store_read_trends(struct store *store, const struct store_trends_query *query,
@@ -68,9 +60,7 @@ void store_read_trends(struct store *store, const struct store_trends_query *que
                   "likeness", run_likeness_names[query->likeness], "world_size",
                   query->world_size, "limit", query->limit, "before_like", 0);
 
-    set_cursor(params, query->cursor);
-    split_value_id(params);
-    ask(store, STORE_READ_TRENDS, params, done, arg);
+    ask(store, STORE_READ_TRENDS, params, query->cursor, done, arg);
 }
 
 void store_read_baselines(struct store *store, const struct store_baselines_query *query,
@@ -80,8 +70,7 @@ void store_read_baselines(struct store *store, const struct store_baselines_quer
         json_pack("{s:s?, s:s?, s:b, s:i}", "id", query->id, "run", query->run,
                   "has_removed", (int)query->has_removed, "limit", query->limit);
 
-    set_cursor(params, query->cursor);
-    ask(store, STORE_READ_BASELINES, params, done, arg);
+    ask(store, STORE_READ_BASELINES, params, query->cursor, done, arg);
 }
 
 void store_read_base(struct store *store, const struct store_base_query *query,
@@ -90,5 +79,5 @@ void store_read_base(struct store *store, const struct store_base_query *query,
     ask(store, STORE_READ_BASE,
         json_pack("{s:s, s:i, s:s}", "run", query->run, "last", query->last, "likeness",
                   run_likeness_names[query->likeness]),
-        done, arg);
+        NULL, done, arg);
 }

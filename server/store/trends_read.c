@@ -118,19 +118,6 @@ static void each_row(sqlite3 *db, struct store_read *read, const char *sql,
     sqlite3_finalize(stmt);
 }
 
-static const char *column_text(sqlite3_stmt *stmt, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(stmt, column);
-
-    return text ? text : "";
-}
-
-static json_t *column_json(sqlite3_stmt *stmt, int column)
-{
-    return json_parse(column_text(stmt, column),
-                      (size_t)sqlite3_column_bytes(stmt, column), NULL);
-}
-
 static json_t *column_number(sqlite3_stmt *stmt, int column)
 {
     return sqlite3_column_type(stmt, column) == SQLITE_NULL
@@ -149,20 +136,6 @@ static void append(struct store_read *read, const char *list, json_t *item)
 {
     if (json_array_append_new(json_object_get(read->result, list), item) < 0)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
-}
-
-/* Whether the page is full: then the row is of the next one, and the last of this one
- * says where that begins. */
-static bool ends_page(struct store_read *read)
-{
-    char cursor[STORE_CURSOR_TEXT_MAX];
-
-    if (++read->count <= (size_t)json_get_int(read->params, "limit", 0))
-        return false;
-    if (store_cursor_format(read->page_ms, read->page_id, cursor) < 0 ||
-        json_object_set_new(read->result, "next", json_string(cursor)) < 0)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-    return true;
 }
 
 /* ---- Due ---- */
@@ -187,19 +160,20 @@ static void answer_due(sqlite3 *db, struct store_read *read)
 
 static void take_point(struct store_read *read, sqlite3_stmt *stmt)
 {
-    if (ends_page(read))
+    if (store_read_ends_page(read))
         return;
     append(read, "points",
            json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:o, s:o}",
-                     "run", column_text(stmt, 0), "name", column_text(stmt, 1), "state",
-                     column_text(stmt, 2), "created", column_time(stmt, 3), "value",
-                     column_number(stmt, 4), "low", column_number(stmt, 5), "high",
-                     column_number(stmt, 6), "least", column_number(stmt, 7), "most",
-                     column_number(stmt, 8), "cases", sqlite3_column_int(stmt, 9),
+                     "run", store_sql_text(stmt, 0), "name", store_sql_text(stmt, 1),
+                     "state", store_sql_text(stmt, 2), "created", column_time(stmt, 3),
+                     "value", column_number(stmt, 4), "low", column_number(stmt, 5),
+                     "high", column_number(stmt, 6), "least", column_number(stmt, 7),
+                     "most", column_number(stmt, 8), "cases", sqlite3_column_int(stmt, 9),
                      "series", (json_int_t)sqlite3_column_int64(stmt, 10), "like",
-                     column_json(stmt, 11), "versions", column_json(stmt, 12)));
+                     store_sql_json(stmt, 11, NULL), "versions",
+                     store_sql_json(stmt, 12, NULL)));
     read->page_ms = sqlite3_column_int64(stmt, 3);
-    snprintf(read->page_id, sizeof(read->page_id), "%s.%" PRId64, column_text(stmt, 0),
+    snprintf(read->page_id, sizeof(read->page_id), "%s.%" PRId64, store_sql_text(stmt, 0),
              (int64_t)sqlite3_column_int64(stmt, 13));
 }
 
@@ -207,14 +181,14 @@ static void take_window(struct store_read *read, sqlite3_stmt *stmt)
 {
     append(read, "window",
            json_pack("[I, f, s, I, I]", (json_int_t)sqlite3_column_int64(stmt, 0),
-                     sqlite3_column_double(stmt, 1), column_text(stmt, 2),
+                     sqlite3_column_double(stmt, 1), store_sql_text(stmt, 2),
                      (json_int_t)sqlite3_column_int64(stmt, 3),
                      (json_int_t)sqlite3_column_int64(stmt, 4)));
 }
 
 static void take_text(struct store_read *read, sqlite3_stmt *stmt)
 {
-    json_object_set_new(read->result, "text", json_string(column_text(stmt, 0)));
+    json_object_set_new(read->result, "text", json_string(store_sql_text(stmt, 0)));
 }
 
 /* The texts that the window has numbers of. */
@@ -284,23 +258,23 @@ static json_t *baseline_json(sqlite3_stmt *stmt)
 
     if (sqlite3_column_type(stmt, 8) != SQLITE_NULL)
         removed = json_pack("{s:o, s:s, s:s, s:s}", "time", column_time(stmt, 8), "by",
-                            column_text(stmt, 9), "why", column_text(stmt, 10), "from",
-                            column_text(stmt, 11));
+                            store_sql_text(stmt, 9), "why", store_sql_text(stmt, 10),
+                            "from", store_sql_text(stmt, 11));
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:o}", "id",
-                     column_text(stmt, 0), "run", column_text(stmt, 1), "name",
-                     column_text(stmt, 2), "like", column_text(stmt, 3), "accepted",
-                     column_time(stmt, 4), "by", column_text(stmt, 5), "why",
-                     column_text(stmt, 6), "from", column_text(stmt, 7), "removed",
+                     store_sql_text(stmt, 0), "run", store_sql_text(stmt, 1), "name",
+                     store_sql_text(stmt, 2), "like", store_sql_text(stmt, 3), "accepted",
+                     column_time(stmt, 4), "by", store_sql_text(stmt, 5), "why",
+                     store_sql_text(stmt, 6), "from", store_sql_text(stmt, 7), "removed",
                      removed);
 }
 
 static void take_baseline(struct store_read *read, sqlite3_stmt *stmt)
 {
-    if (ends_page(read))
+    if (store_read_ends_page(read))
         return;
     append(read, "baselines", baseline_json(stmt));
     read->page_ms = sqlite3_column_int64(stmt, 4);
-    snprintf(read->page_id, sizeof(read->page_id), "%s", column_text(stmt, 0));
+    snprintf(read->page_id, sizeof(read->page_id), "%s", store_sql_text(stmt, 0));
 }
 
 static void answer_baselines(sqlite3 *db, struct store_read *read)
@@ -315,12 +289,12 @@ static void answer_baselines(sqlite3 *db, struct store_read *read)
 static void take_accepted(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_object_set_new(read->result, "baseline", baseline_json(stmt));
-    append(read, "runs", json_string(column_text(stmt, 1)));
+    append(read, "runs", json_string(store_sql_text(stmt, 1)));
 }
 
 static void take_last(struct store_read *read, sqlite3_stmt *stmt)
 {
-    append(read, "runs", json_string(column_text(stmt, 1)));
+    append(read, "runs", json_string(store_sql_text(stmt, 1)));
 }
 
 static void answer_base(sqlite3 *db, struct store_read *read)

@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-#include "server/store/store_reader.h"
+#include "server/store/store_read.h"
 
 /* Answer a question of store_trends.h, by read->params. */
 void trends_answer(sqlite3 *db, struct store_read *read);
