@@ -1,7 +1,6 @@
 /* binder.c - what an agent knows to bind ranks by */
 #include "agent/bind/binder.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +9,8 @@
 #include "agent/bind/neighbours.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/this_machine.h"
 
-#define CPUS_MAX 8192
 #define LIST "/proc/net/unix"
 
 struct binder {
@@ -54,19 +53,13 @@ static void look_around(struct binder *binder)
 /* The CPUs that this agent was given, by whoever it was: it may change. NULL: unknown. */
 static hwloc_cpuset_t read_allowed(void)
 {
-    cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
-    size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-    hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
+    cpu_set_t *set = this_machine_cpus();
+    hwloc_cpuset_t cpus = set ? hwloc_bitmap_alloc() : NULL;
 
-    if (!set || !cpus || sched_getaffinity(0, size, set)) {
-        hwloc_bitmap_free(cpus);
-        cpus = NULL;
-    }
-    for (unsigned cpu = 0; cpus && cpu < CPUS_MAX; cpu++)
-        if (CPU_ISSET_S(cpu, size, set))
+    for (unsigned cpu = 0; cpus && cpu < THIS_MACHINE_CPUS_MAX; cpu++)
+        if (CPU_ISSET_S(cpu, THIS_MACHINE_CPUS_SIZE, set))
             hwloc_bitmap_set(cpus, cpu);
-    if (set)
-        CPU_FREE(set);
+    CPU_FREE(set);
     return cpus;
 }
 
@@ -113,7 +106,6 @@ void binder_describe(const struct binder *binder, json_t *inventory)
 
 /* ---- a case ---- */
 
-/* Others would get the same cores: each agent counts from the first that it may use. */
 /* The inventory has GPUs by the numbers that they have without these. */
 static bool numbers_gpus(const struct command *command)
 {
@@ -132,6 +124,7 @@ size_t binder_agents(const struct binder *binder, const struct command *command)
     return seen > told ? seen : told;
 }
 
+/* Other agents would give the same cores: each counts from the first that it may use. */
 static void find_obstacle(const struct binder *binder, const struct command *command,
                           size_t n_live, char obstacle[BIND_REASON_MAX])
 {

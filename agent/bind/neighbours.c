@@ -10,6 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/base/fnv.h"
+#include "common/base/this_machine.h"
+
 /* The name: PREFIX, machine (a hash), "/", CPUs, "/", what tells agents apart. CPUs are a
  * list, or a mask where that is shorter: on machines that number sockets by turns, every
  * second CPU makes a long list. */
@@ -20,29 +23,17 @@
 const char *neighbours_machine(char text[NEIGHBOURS_MACHINE_MAX])
 {
     const char *override = getenv("RINGBENCH_MACHINE");
-    FILE *file;
 
-    text[0] = '\0';
     if (override && override[0]) {
         snprintf(text, NEIGHBOURS_MACHINE_MAX, "%s", override);
         return text;
     }
-    file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (file && fgets(text, NEIGHBOURS_MACHINE_MAX, file))
-        text[strcspn(text, "\n")] = '\0';
-    if (file)
-        fclose(file);
-    return text;
+    return this_machine_boot_id(text, NEIGHBOURS_MACHINE_MAX);
 }
 
-/* FNV-1a, 64 bits. */
 static void hash_text(const char *from, char text[HASH_TEXT_MAX])
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *from; from++)
-        hash = (hash ^ (unsigned char)*from) * UINT64_C(0x100000001b3);
-    snprintf(text, HASH_TEXT_MAX, "%016" PRIx64, hash);
+    snprintf(text, HASH_TEXT_MAX, "%016" PRIx64, fnv1a(FNV1A_BEGIN, from, strlen(from)));
 }
 
 /* What is too long either way is left out: such an agent may use any. */

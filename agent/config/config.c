@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "common/base/secret_file.h"
+#include "common/base/this_machine.h"
 #include "common/base/variables.h"
 #include "common/spec/spec_value.h"
 
@@ -275,13 +275,9 @@ static int load_labels(struct agent_config *config, struct error *err)
 
 static void load_ranks(struct agent_config *config)
 {
-    cpu_set_t set;
-
-    if (config->ranks > 0)
-        return;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        config->ranks = CPU_COUNT(&set);
-    else
+    if (config->ranks == 0)
+        config->ranks = this_machine_cpus_count();
+    if (config->ranks == 0)
         config->ranks = sysconf(_SC_NPROCESSORS_ONLN);
 }
 

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/fnv.h"
+
 #define TOTAL_MAX ((size_t)32 << 20)
 #define FILES_MAX 2000
 #define DEPTH_MAX 8
@@ -63,14 +65,10 @@ static const char *content_type_of(const char *path)
     return NULL;
 }
 
-/* FNV-1a, 64 bits: a changed file gets another tag; no one gains by forging one. */
+/* A changed file gets another tag; no one gains by forging one. */
 static void make_etag(const char *data, size_t len, const char *suffix, char etag[24])
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)data[i]) * UINT64_C(0x100000001b3);
-    snprintf(etag, 24, "\"%016" PRIx64 "%s\"", hash, suffix);
+    snprintf(etag, 24, "\"%016" PRIx64 "%s\"", fnv1a(FNV1A_BEGIN, data, len), suffix);
 }
 
 static char *read_all(int fd, size_t len, struct error *err)

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "common/base/cpu_list.h"
-
-#define CPUS_MAX 8192
+#include "common/base/this_machine.h"
 
 /* -1: it is no list, or of no machine that there is. */
 static int parse(const char *text, cpu_set_t *set, size_t size)
@@ -17,7 +16,7 @@ static int parse(const char *text, cpu_set_t *set, size_t size)
     if (!cpu_list_is_valid(text))
         return -1;
     while (cpu_list_next(&text, &first, &last)) {
-        if (last >= CPUS_MAX)
+        if (last >= THIS_MACHINE_CPUS_MAX)
             return -1;
         for (unsigned cpu = first; cpu <= last; cpu++)
             CPU_SET_S(cpu, size, set);
@@ -27,13 +26,13 @@ static int parse(const char *text, cpu_set_t *set, size_t size)
 
 int affinity_apply(const char *cpus, struct error *err)
 {
-    size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+    size_t size = THIS_MACHINE_CPUS_SIZE;
     cpu_set_t *set;
     int status = 0;
 
     if (!cpus)
         return 0;
-    set = CPU_ALLOC(CPUS_MAX);
+    set = CPU_ALLOC(THIS_MACHINE_CPUS_MAX);
     if (!set)
         return error_set(err, ERROR_MEMORY, "out of memory");
     CPU_ZERO_S(size, set);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <linux/tcp.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 
 #include "agent/worker/base/affinity.h"
 #include "common/base/clock.h"
+#include "common/base/this_machine.h"
 
 #define CHECK_NS 5000000   /* between looks at the peers */
 #define PROBE_NS 500000000 /* between questions that cost more */
@@ -135,13 +135,10 @@ int watch_follow(struct watch *watch, const struct watch *from, struct error *er
 
 void watch_set_sharers(struct watch *watch, int processes)
 {
-    cpu_set_t set;
-    int cores = 1;
+    int cores = this_machine_cpus_count();
 
-    if (!sched_getaffinity(0, sizeof(set), &set))
-        cores = CPU_COUNT(&set);
     /* Of a rank that is bound it is the agent who has seen to that. */
-    watch->is_crowded = processes > cores && !affinity_is_given();
+    watch->is_crowded = processes > (cores ? cores : 1) && !affinity_is_given();
     watch->spins = watch->is_crowded ? SPINS_CROWDED : SPINS_ALONE;
 }
 

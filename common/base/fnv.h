@@ -1,0 +1,21 @@
+/* fnv.h - FNV-1a of 64 bits: to tell things apart that nobody makes look alike
+ * (draft-eastlake-fnv) */
+#ifndef RINGBENCH_COMMON_FNV_H
+#define RINGBENCH_COMMON_FNV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FNV1A_BEGIN UINT64_C(0xcbf29ce484222325)
+
+/* The hash of what `hash` is of, and of these bytes behind it. */
+static inline uint64_t fnv1a(uint64_t hash, const void *data, size_t len)
+{
+    const unsigned char *bytes = data;
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#endif
