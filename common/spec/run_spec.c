@@ -22,26 +22,6 @@ static const char *const auto_word[] = {"auto", NULL};
 static const char *const all_word[] = {"all", NULL};
 static const char *const orders[] = {"interleaved", "sequential", NULL};
 
-static const char *collective_name_at(int i)
-{
-    return collective_name((enum collective_kind)i);
-}
-
-static const char *dtype_name_at(int i)
-{
-    return dtype_name((enum dtype)i);
-}
-
-static const char *redop_name_at(int i)
-{
-    return redop_name((enum redop)i);
-}
-
-const struct spec_names spec_collective_names = {collective_lookup, collective_name_at,
-                                                 COLLECTIVE_COUNT};
-const struct spec_names spec_dtype_names = {dtype_lookup, dtype_name_at, DTYPE_COUNT};
-const struct spec_names spec_redop_names = {redop_lookup, redop_name_at, REDOP_COUNT};
-
 static void parse_in_place(const struct spec_field *field, json_t *value,
                            struct run_spec *spec, const char *pointer,
                            struct problems *problems)
