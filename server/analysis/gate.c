@@ -76,7 +76,7 @@ static bool has_wrong_gap(const struct summary_point *point, char out[GATE_TEXT_
         snprintf(out, GATE_TEXT_MAX, "%s was skipped: %.120s",
                  units_format_size((uint64_t)point->size, size),
                  point->reason ? point->reason : "no reason given");
-    else if (point->rows > 0 && point->wrong < 0)
+    else if (point->checked < point->rows)
         snprintf(out, GATE_TEXT_MAX, "some rows were not checked");
     else
         return false;

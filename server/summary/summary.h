@@ -29,7 +29,7 @@ struct summary_point {
     int64_t row;   /* index of the first of the rows in its case */
     int64_t event; /* id of that row's event */
     uint32_t rows; /* that were measured */
-    uint32_t skipped;
+    uint32_t checked, skipped;
     int64_t skipped_event; /* id of the first that was skipped, or 0 */
     int64_t wrong;         /* elements, over the rows; -1: none of them was checked */
     /* 0 where rows is 0. A row's own figures are means over its ranks. */

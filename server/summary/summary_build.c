@@ -168,7 +168,7 @@ static int add_row(struct lines *lines, const struct summary_line_key *key,
         return 0;
     }
     if (record->wrong >= 0)
-        point->wrong = (point->wrong < 0 ? 0 : point->wrong) + record->wrong;
+        point->wrong = (point->checked++ ? point->wrong : 0) + record->wrong;
     if (point->rows == 0 || record->time_min_us < point->ranks.time_us[0])
         point->ranks.time_us[0] = record->time_min_us;
     if (record->time_max_us > point->ranks.time_us[1])

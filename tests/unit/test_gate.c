@@ -243,6 +243,7 @@ static void wrong_elements_are_none_only_if_all_rows_were_looked_at(void **state
 {
     static const struct given skipped[] = {{0, 0, 8, 10}, {0, 0, K, SKIPPED}};
     static const struct given unchecked[] = {{0, 0, 8, 10}, {0, 0, K, UNCHECKED}};
+    static const struct given half[] = {{0, 0, 8, 10}, {1, 0, 8, UNCHECKED}};
     static const char wrong[] = "{\"figure\":\"wrong\"}";
     json_t *doc = json_loads(plain, 0, NULL), *verdict;
 
@@ -250,6 +251,7 @@ static void wrong_elements_are_none_only_if_all_rows_were_looked_at(void **state
     says(plain, skipped, 1, wrong, "pass", "0 wrong elements");
     says(plain, skipped, 2, wrong, "not_evaluated", "1K was skipped: no reason given");
     says(plain, unchecked, 2, wrong, "not_evaluated", "some rows were not checked");
+    says(plain, half, 2, wrong, "not_evaluated", "some rows were not checked");
     says(plain, NULL, 0, wrong, "not_evaluated", "can't be read");
     json_object_set_new(doc, "rows_done", json_integer(2));
     json_object_set_new(doc, "rows_total", json_integer(2));
