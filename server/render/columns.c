@@ -10,13 +10,13 @@
 #define CELL_MAX 256
 #define GAP 2
 
-static json_t *value_at(const json_t *item, const char *path)
+json_t *columns_value(const json_t *item, const char *path)
 {
     const char *dot = strchr(path, '.');
 
     if (!dot)
         return json_object_get(item, path);
-    return value_at(json_object_getn(item, path, (size_t)(dot - path)), dot + 1);
+    return columns_value(json_object_getn(item, path, (size_t)(dot - path)), dot + 1);
 }
 
 static bool is_nothing(const json_t *value)
@@ -62,13 +62,13 @@ static void put_members(json_t *value, struct buf *out)
 static size_t cell_text(const struct column *column, const json_t *item,
                         char cell[CELL_MAX])
 {
-    json_t *value = value_at(item, column->path);
+    json_t *value = columns_value(item, column->path);
     char size_text[UNITS_TEXT_MAX];
     struct buf text;
     size_t len;
 
     if (is_nothing(value) && column->otherwise)
-        value = value_at(item, column->otherwise);
+        value = columns_value(item, column->otherwise);
     if (json_is_string(value) && !is_nothing(value))
         return clean_text_copy(cell, CELL_MAX, json_string_value(value),
                                json_string_length(value));

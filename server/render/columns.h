@@ -23,6 +23,9 @@ struct column {
     enum column_form form;
 };
 
+/* What is at such a path, borrowed; or NULL. */
+json_t *columns_value(const json_t *item, const char *path);
+
 #define COLUMNS_MAX 16
 
 /* How wide the columns of a table are: zero it before the first items. */

@@ -336,7 +336,7 @@ static int put_csv_value(const json_t *value, struct buf *out)
     if (json_is_string(value))
         csv_field(json_string_value(value), out);
     else if (value && !json_is_null(value))
-        text = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(10));
+        text = json_text(value);
     if (text)
         result = buf_append_str(out, text);
     free(text);

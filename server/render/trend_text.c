@@ -1,6 +1,7 @@
 /* trend_text.c - a page of a trend for a terminal and for a spreadsheet */
 #include "server/render/trend_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,11 +76,12 @@ static json_t *shown_points(const json_t *answer)
     for (size_t i = 0; i < json_array_size(points); i++) {
         json_t *point = json_copy(json_array_get(points, i));
         json_t *change = json_object_get(point, "change");
+        double percent = 100.0 * json_number_value(change);
 
+        if (fabs(percent) < 0.05)
+            percent = 0.0; /* no "-0.0" */
         if (json_is_number(change))
-            json_object_set_new(
-                point, "shown_change",
-                json_sprintf("%+.1f %%", 100.0 * json_number_value(change)));
+            json_object_set_new(point, "shown_change", json_sprintf("%+.1f %%", percent));
         json_array_append_new(out, point);
     }
     return out;
@@ -129,15 +131,6 @@ int trend_text_write(const json_t *answer, struct buf *out)
 
 /* ---- CSV ---- */
 
-static json_t *value_at(const json_t *item, const char *path)
-{
-    const char *dot = strchr(path, '.');
-
-    if (!dot)
-        return json_object_get(item, path);
-    return value_at(json_object_getn(item, path, (size_t)(dot - path)), dot + 1);
-}
-
 /* Of an object the names. */
 static void put_value(json_t *value, struct buf *cell)
 {
@@ -164,7 +157,8 @@ static int put_line(const json_t *figure, const json_t *point, struct buf *out)
     buf_init(&cell, CELL_MAX);
     for (size_t i = 0; i < FIELDS && !result; i++) {
         buf_clear(&cell);
-        put_value(value_at(fields[i].is_figures ? figure : point, fields[i].path), &cell);
+        put_value(columns_value(fields[i].is_figures ? figure : point, fields[i].path),
+                  &cell);
         result = i > 0 ? buf_append_str(out, ",") : 0;
         csv_field(cell.len ? cell.data : "", out);
     }

@@ -5,6 +5,7 @@ unit_test(csv rb_api)
 unit_test(event_writer rb_api)
 unit_test(run_text rb_api)
 unit_test(table rb_api)
+unit_test(trend_text rb_render)
 unit_test(tuner_csv rb_render)
 foreach(noun run_text table)
     target_compile_definitions(test_${noun} PRIVATE
