@@ -1,17 +1,41 @@
-/* chart_model.mjs - from a run's series to what one chart panel draws: lines with points
- * and bounds, and both axes' ranges. No DOM. */
+/* chart_model.mjs - from a run's series to what charts draw, on the screen and in a file. No
+ * DOM. A panel is one chart:
+ *
+ *   key, title      its name among its like, and the one that people see
+ *   axis            the name of the value axis; `good`, a sentence on what it is good for
+ *   metric          which of METRICS is drawn; of figures there is none, but `unit`
+ *   isSize, place   whether places are bytes, by powers of 2; else what they are ("step")
+ *   isLog, x, y     whether values go by powers of 10, and both ranges, [low, high]
+ *   lines           {key, label, colour, shape, dash, hollow, hidden, offered, points}, points
+ *                   {x, y, lo, hi, bar, point}: lo to hi is shaded, `bar` [low, high] is how
+ *                   far y may be off, or null
+ *   references      {key, label, tone, colour, points}: what lines are held against, as a line
+ *                   through y and as a band from lo to hi, as far as points have them */
 import {lookOf} from './palette.mjs';
 import {doubtOf} from './stats.mjs';
-import {parseSize} from './units.mjs';
+import {formatSize, parseSize, shorten, significant} from './units.mjs';
 
-/* Below this a call is bound by latency, not by bandwidth. */
-export const LATENCY_MAX_BYTES = 65536;
-
-const AXES = {
-  busbw: 'busbw, GB/s',
-  algbw: 'algbw, GB/s',
-  time: 'time per call, µs',
-  latency: 'time per call, µs (up to 64 KiB)'
+/* What rows are drawn by. */
+export const METRICS = {
+  busbw: {
+    figure: 'busbw_gbs',
+    axis: 'busbw, GB/s',
+    good: 'To hold against a link’s rate, and to compare collectives and numbers of ' +
+      'ranks: algbw times a factor of both. It is no measurement of wires, and stands ' +
+      'above them where the network reduces or ranks share memory.'
+  },
+  algbw: {
+    figure: 'algbw_gbs',
+    axis: 'algbw, GB/s',
+    good: 'How fast a program sees its data go: size over time. It falls as ranks are ' +
+      'added, so compare it at the same number of them.'
+  },
+  time: {
+    figure: 'time_us',
+    axis: 'time per call, µs',
+    good: 'Latency: what a call takes however little it carries, where the line is ' +
+      'flat; from where it rises, the bandwidth decides.'
+  }
 };
 
 /* A point's value under a metric. The band is always from the least to the greatest of any
@@ -21,36 +45,51 @@ export function pointValue(point, metric) {
   if (point.time_us === null) {
     return null;
   }
-  const isTime = metric === 'time' || metric === 'latency';
-  const key = isTime ? 'time_us' : `${metric}_gbs`;
+  const key = METRICS[metric].figure;
   const [lo, hi] = point.rank_spread[key];
   const doubt = doubtOf(point, key);
   return {y: point[key], lo, hi, bar: doubt && [doubt.lo, doubt.hi]};
 }
 
-/* The sources are {name, book, spec} of one run or of several laid over one another; the
- * view is the run page's address state. One panel per collective, on shared scales. */
-export function buildPanels(sources, view, theme) {
-  const all = [];
+/* The runs are {id, name, mark, book, spec} (shown.mjs), one or several laid over one another; the view is the run
+ * page's address state. Two panels for each collective, bandwidth and time, on scales that
+ * the collectives share. */
+export function buildPanels(runs, view, theme) {
+  const [bandwidth, time] =
+    [view.metric, 'time'].map(metric => panelsOf(runs, view, theme, metric));
+  return bandwidth.flatMap((panel, i) => [panel, time[i]]);
+}
+
+function panelsOf(runs, view, theme, metric) {
   const looks = new Map();
-  sources.forEach((source, index) => {
-    for (const series of source.book.lines.values()) {
-      all.push(lineOf(series, source, index, view, looks, theme));
-    }
-  });
-  const panels = new Map();
-  for (const line of all) {
-    const panel = panels.get(line.collective) ?? {collective: line.collective, lines: []};
-    panel.lines.push(line);
-    panels.set(line.collective, panel);
-  }
-  const visible = all.filter(line => !line.hidden);
-  const x = sizeRange(sources.map(source => source.spec), all, view);
-  const y = valueRange(visible, yScale(view));
-  const common = shortenLabels(all);
-  return [...panels.values()].map(
-    panel =>
-      ({...panel, x, y, axis: [AXES[view.metric], ...common].join(' · '), isSize: true}));
+  const names = lineNames(runs);
+  const all = runs.flatMap((run, index) => [...run.book.lines.values()].map(
+    series => lineOf(series, {index, name: names[index]}, view, metric, looks, theme)));
+  const isLog = metric === 'time' || view.y === 'log';
+  const shared = {
+    isSize: true,
+    isLog,
+    x: sizeRange(runs.map(run => run.spec), all, view.zoom),
+    y: valueRange(all.filter(line => !line.hidden), isLog),
+    axis: [METRICS[metric].axis, ...shortenLabels(all)].join(' · '),
+    metric,
+    references: []
+  };
+  return [...new Set(all.map(line => line.collective))].map((collective, i) => ({
+    ...shared,
+    key: `${collective} ${metric}`,
+    title: collective,
+    good: i === 0 ? METRICS[metric].good : '',
+    lines: all.filter(line => line.collective === collective)
+  }));
+}
+
+/* What stands before the lines of each run: of one alone nothing, of several the name, with
+ * the id where another has the same, and whether it is no measurement. */
+export function lineNames(runs) {
+  const isTwice = name => runs.filter(run => run.name === name).length > 1;
+  return runs.map(({id, name, mark}) => (runs.length < 2 ? '' :
+    shorten(name, 30) + (isTwice(name) ? ` ${id}` : '') + (mark ? ` (${mark})` : '')));
 }
 
 /* What all lines have in common is said once, beside the axis' name; returns it. A lone
@@ -71,18 +110,7 @@ function shortenLabels(lines) {
   return common.filter(part => !collectives.has(part));
 }
 
-/* Times over all sizes span decades: their axis is logarithmic unless asked otherwise. */
-export function yScale(view, panel = {}) {
-  if (panel.kind === 'figure') {
-    return view.y === 'log' && panel.y[0] > 0 ? 'log' : 'linear';
-  }
-  if (view.y === 'auto') {
-    return view.metric === 'time' ? 'log' : 'linear';
-  }
-  return view.y;
-}
-
-function lineOf(series, source, index, view, looks, theme) {
+function lineOf(series, {index, name}, view, metric, looks, theme) {
   const key = index === 0 ? series.key : `${index}:${series.key}`;
   const family = `${index}:${series.lineKey}`;
   if (!looks.has(family)) {
@@ -91,54 +119,54 @@ function lineOf(series, source, index, view, looks, theme) {
   const wanted = view.place === 'both' || (view.place === 'in') === series.inPlace;
   return {
     key,
+    run: index,
+    series,
     collective: series.collective,
     family,
-    name: source.name,
+    name,
     words: series.label.split(' · '),
-    label: [source.name, series.label].filter(Boolean).join(': ') +
+    label: [name, series.label].filter(Boolean).join(': ') +
       (series.inPlace ? ', in place' : ''),
     inPlace: series.inPlace,
     hidden: !wanted || view.hide.includes(key),
     offered: wanted,
-    points: pointsOf(series, view.metric),
+    points: within(pointsOf(series, metric), view.zoom),
     ...lookOf(looks.get(family), series.inPlace, theme)
   };
 }
 
+const within = (points, zoom) =>
+  (zoom ? points.filter(({x}) => x >= zoom[0] && x <= zoom[1]) : points);
+
 /* What is drawn of a series; made anew only when a row was added to it. */
 function pointsOf(series, metric) {
-  const kept = series.drawn;
-  if (kept?.metric === metric && kept.revision === series.revision) {
+  series.drawn ??= {};
+  const kept = series.drawn[metric];
+  if (kept?.revision === series.revision) {
     return kept.points;
   }
   const points = [];
   for (const point of series.points) {
     const value = pointValue(point, metric);
-    const inView = metric !== 'latency' || point.size <= LATENCY_MAX_BYTES;
-    if (value && inView && point.size > 0) {
+    if (value && point.size > 0) {
       points.push({x: point.size, ...value, point});
     }
   }
-  series.drawn = {metric, revision: series.revision, points};
+  series.drawn[metric] = {revision: series.revision, points};
   return points;
 }
 
 /* The sizes that will come are known from the start: the axis does not move as points
  * arrive. */
-function sizeRange(specs, lines, view) {
-  const sizes = specs.flatMap(planSizes);
-  for (const line of lines) {
-    for (const point of line.points) {
-      sizes.push(point.x);
-    }
-  }
-  const cap = view.metric === 'latency' ? LATENCY_MAX_BYTES : Infinity;
-  const usable = sizes.filter(size => size > 0 && size <= cap);
-  if (usable.length === 0) {
+function sizeRange(specs, lines, zoom) {
+  const sizes = zoom ?? [
+    ...specs.flatMap(planSizes), ...lines.flatMap(line => line.points.map(point => point.x))
+  ].filter(size => size > 0);
+  if (sizes.length === 0) {
     return [8, 1024];
   }
-  const low = usable.reduce((a, b) => Math.min(a, b));
-  const high = usable.reduce((a, b) => Math.max(a, b));
+  const low = sizes.reduce((a, b) => Math.min(a, b));
+  const high = sizes.reduce((a, b) => Math.max(a, b));
   return [low / Math.SQRT2, high * Math.SQRT2];
 }
 
@@ -150,7 +178,7 @@ export function planSizes(spec) {
     .filter(size => size !== null);
 }
 
-function valueRange(lines, scale) {
+function valueRange(lines, isLog) {
   let low = Infinity;
   let high = 0;
   for (const line of lines) {
@@ -160,19 +188,56 @@ function valueRange(lines, scale) {
     }
   }
   if (!(high > 0)) {
-    return scale === 'log' ? [0.1, 10] : [0, 1];
+    return isLog ? [0.1, 10] : [0, 1];
   }
-  if (scale === 'log') {
-    return [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high * 1.05))];
-  }
-  return [0, niceCeil(high * 1.04)];
+  return [isLog ? niceFloor(low * 0.98) : 0, niceCeil(high * 1.04)];
 }
+
+const NICE = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
 /* The next of 1, 1.2, 1.5, 2, 2.5 … times a power of ten: the axis grows in few steps. */
 export function niceCeil(value) {
   const power = 10 ** Math.floor(Math.log10(value));
-  const steps = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
-  return steps.find(step => step * power >= value * (1 - 1e-9)) * power;
+  return NICE.find(step => step * power >= value * (1 - 1e-9)) * power;
+}
+
+export function niceFloor(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return NICE.findLast(step => step * power <= value * (1 + 1e-9)) * power;
+}
+
+/* ---- Ticks, and what stands at them ---- */
+
+const TICK_PX = 44;
+
+/* Where the axis of places has ticks, `width` pixels long. */
+export function placeTicks({isSize, x}, width) {
+  const ticks = isSize ? sizeTicks(x, width, TICK_PX) : [];
+  return ticks.length > 1 ? ticks : countTicks(x, width, TICK_PX);
+}
+
+export const placeLabel = (panel, at) => (panel.isSize ? formatSize(at) : String(at));
+
+export const valueTicks = panel => (panel.isLog ? logTicks : evenTicks)(panel.y);
+
+export const valueLabel = value => {
+  const text = value === 0 ? '0' : significant(value);
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+};
+
+/* Four to seven round values. */
+function evenTicks([low, high]) {
+  const stride = niceStride((high - low) / 6);
+  const ticks = [];
+  for (let i = Math.ceil(low / stride - 1e-9); i * stride <= high * (1 + 1e-9); i += 1) {
+    ticks.push(Number((i * stride).toPrecision(12)));
+  }
+  return ticks;
+}
+
+function niceStride(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 2.5, 5, 10].find(step => step * power >= least * (1 - 1e-9)) * power;
 }
 
 /* Powers of two between, not closer than `room` pixels apart. */
@@ -200,10 +265,10 @@ export function countTicks([low, high], width, room) {
   return ticks;
 }
 
-/* 1, 2, 5 or only whole powers of ten, as there is room. */
+/* Many within a decade, 1, 2, 5 or only whole powers of ten, as there is room. */
 export function logTicks([low, high]) {
   const decades = Math.log10(high / low);
-  const factors = decades <= 2 ? [1, 2, 5] : [1];
+  const factors = decades < 1 ? NICE.slice(0, -1) : decades <= 2 ? [1, 2, 5] : [1];
   const stride = Math.max(1, Math.ceil(decades / 8));
   const ticks = [];
   for (let p = Math.floor(Math.log10(low)); p <= Math.log10(high) + 1e-9; p += stride) {
@@ -248,3 +313,23 @@ export const BAR_HALF = 3.5;
 /* The strokes of a bar between two heights: itself and its ends. */
 export const barStrokes = (x, [a, b],
   half) => [[[x, a], [x, b]], ...[a, b].map(y => [[x - half, y], [x + half, y]])];
+
+/* How far a tooltip keeps from the line that it speaks of: more than a point is wide. */
+const TIP_GAP = 14;
+
+/* How wide a tooltip beside `x` may be in a box of this width: as the wider side has room. */
+export const tipRoom = (x, width) => Math.max(x, width - x) - TIP_GAP;
+
+/* Where a tooltip stands: beside `x`, never on it, at the side and height where it hides the
+ * fewest of the points, [[x, y], …], that are drawn. */
+export function placeTip({width, height}, x, points, box) {
+  const lefts = [x + TIP_GAP, x - TIP_GAP - width].filter(
+    left => left >= -1 && left + width <= box.width + 1);
+  const wider = box.width - x >= x ? x + TIP_GAP : x - TIP_GAP - width;
+  const places = (lefts.length > 0 ? lefts : [wider])
+    .flatMap(left => [box.top, Math.max(box.top, box.bottom - height)]
+      .map(top => ({left, top})));
+  const hides = ({left, top}) => points.filter(([px, py]) =>
+    px >= left && px <= left + width && py >= top && py <= top + height).length;
+  return places.reduce((best, place) => (hides(place) < hides(best) ? place : best));
+}

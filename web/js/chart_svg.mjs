@@ -1,25 +1,29 @@
-/* chart_svg.mjs - a chart as an SVG document of its own, with title, axes and legend. The
- * text is made without a DOM; only svgToPng needs one. */
+/* chart_svg.mjs - charts as an SVG document of its own, with what they are of, axes and
+ * legend. The text is made without a DOM; only svgToPng needs one. */
 import {
   BAR_HALF,
   barStrokes,
-  countTicks,
-  logTicks,
-  sizeTicks,
-  yScale
+  placeLabel,
+  placeTicks,
+  valueLabel,
+  valueTicks
 } from './chart_model.mjs';
 import {shapeCorners} from './palette.mjs';
-import {formatSize, significant} from './units.mjs';
+import {markOf, runInWords, titleOf, unlikeInWords} from './shown.mjs';
+import {shorten} from './units.mjs';
 
-const WIDTH = 960;
+const WIDTH = 1280;
+const WIDTH_OF_ONE = 960;
 const PLOT = {
-  left: 70,
-  right: 24,
-  top: 44,
-  height: 340,
-  bottom: 46
+  left: 66,
+  right: 20,
+  top: 40,
+  height: 320,
+  bottom: 40
 };
-const LEGEND_LINE = 20;
+const LINE = 20;
+/* How wide a character is at most, of the usual size. */
+const CHARACTER = 7;
 
 /* Characters that no XML document may hold are left out. */
 export const escapeXml = text => String(
@@ -34,109 +38,137 @@ function tag(name, attributes, content = '') {
   return `<${name}${list}>${content}</${name}>`;
 }
 
-/* {text, width, height} of all panels, one below the other. `tone` has title, text, grid,
- * surface and theme. */
-export function panelsToSvg(panels, view, tone) {
-  let y = 34;
-  const parts =
-    [tag('text', {x: 20, y: 24, 'font-size': 16, 'font-weight': 600, fill: tone.text},
-      escapeXml(tone.title.slice(0, 110)))];
-  for (const panel of panels) {
-    const drawn = panelSvg(panel, view, tone);
-    parts.push(tag('g', {transform: `translate(0 ${y})`}, drawn.text));
-    y += drawn.height;
-  }
-  const height = Math.max(80, y);
+const r = value => Math.round(value * 100) / 100;
+const pairs = list => list.map(([x, y]) => `${r(x)},${r(y)}`).join(' ');
+const move = (x, y, content) => tag('g', {transform: `translate(${r(x)} ${r(y)})`}, content);
+
+/* {text, width, height} of what is shown: runs and panels, two beside one another, and
+ * whether with the `spread`. `tone` has text, grid and surface. */
+export function panelsToSvg({runs, panels, spread, tone}) {
+  const width = panels.length > 1 ? WIDTH : WIDTH_OF_ONE;
+  const across = panels.length > 1 ? width / 2 : width;
+  const top = header(runs, width, tone);
+  const rowHeight = PLOT.top + PLOT.height + PLOT.bottom;
+  const charts = panels.map((panel, i) => move((i % 2) * across,
+    top.height + Math.floor(i / 2) * rowHeight, panelSvg(panel, spread, across, tone)));
+  const bottom = top.height + Math.ceil(panels.length / 2) * rowHeight;
+  const legend = legendSvg(panels, width, tone);
+  const height = bottom + legend.height + 14;
   const text = tag('svg', {
     xmlns: 'http://www.w3.org/2000/svg',
-    viewBox: `0 0 ${WIDTH} ${height}`,
-    width: WIDTH,
+    viewBox: `0 0 ${width} ${height}`,
+    width,
     height,
     'font-family': 'system-ui, sans-serif',
     'font-size': 12
   },
-    tag('rect', {width: WIDTH, height, fill: tone.surface}) + parts.join(''));
+    tag('rect', {width, height, fill: tone.surface}) + top.text + charts.join('') +
+      move(0, bottom, legend.text) + acrossSvg(markOf(runs), width, height, tone));
   return {
     text: `<?xml version="1.0" encoding="UTF-8"?>\n${text}\n`,
-    width: WIDTH,
+    width,
     height
   };
 }
 
-function panelSvg(panel, view, tone) {
-  const scales = makeScales(panel, view);
-  const lines = panel.lines.filter(line => !line.hidden);
-  const bottom = PLOT.top + PLOT.height;
-  const content = [
-    tag('text', {x: PLOT.left, y: 24, 'font-weight': 600, fill: tone.text},
-      escapeXml(`${panel.collective}, ${panel.axis}`)),
-    axes(scales, panel, view, tone),
-    ...lines.map(line => (view.band ? band(line, scales) : '')),
-    ...lines.map(line => (view.band ? bars(line, scales) : '')),
-    ...lines.map(line => lineSvg(line, scales, tone)),
-    ...lines.map(
-      (line, i) => legendLine(line, bottom + PLOT.bottom + i * LEGEND_LINE, tone))
+/* Title, in what the runs are not alike, and a line for each. */
+function header(runs, width, tone) {
+  const unlike = unlikeInWords(runs);
+  const lines = [
+    [titleOf(runs), {'font-size': 17, 'font-weight': 600}],
+    ...(unlike ? [[`Not alike. ${unlike}`, {'font-weight': 600}]] : []),
+    ...runs.map(run => [(runs.length > 1 ? `${run.name}: ` : '') + runInWords(run), {}])
   ];
-  return {
-    text: content.join(''),
-    height: bottom + PLOT.bottom + lines.length * LEGEND_LINE + 8
-  };
+  const text = lines.map(([words, look], i) => tag('text',
+    {x: 20, y: 28 + i * LINE, fill: tone.text, ...look},
+    escapeXml(shorten(words, Math.floor((width - 40) / (i === 0 ? 10 : CHARACTER))))));
+  return {text: text.join(''), height: 28 + lines.length * LINE - 8};
 }
 
-function makeScales(panel, view) {
-  const width = WIDTH - PLOT.left - PLOT.right;
+/* What is no measurement says so across its charts. */
+const acrossSvg = (mark, width, height, tone) => mark && tag('text', {
+  x: width / 2,
+  y: height / 2,
+  'text-anchor': 'middle',
+  'font-size': Math.min(110, (width * 1.4) / mark.length),
+  'font-weight': 700,
+  fill: tone.text,
+  'fill-opacity': 0.13
+},
+  escapeXml(mark));
+
+function panelSvg(panel, spread, across, tone) {
+  const scales = makeScales(panel, across);
+  const lines = panel.lines.filter(line => !line.hidden);
+  const axis = shorten(panel.axis, Math.floor((across - 90) / CHARACTER) -
+    panel.title.length);
+  return [
+    tag('text', {x: PLOT.left, y: 24, 'font-weight': 600, fill: tone.text},
+      escapeXml(`${panel.title}, ${axis}`)),
+    axes(scales, panel, tone),
+    ...panel.references.map(reference => referenceSvg(reference, scales)),
+    ...lines.map(line => (spread ? band(line, scales, 0.14) + bars(line, scales) : '')),
+    ...lines.map(line => lineSvg(line, scales, tone))
+  ].join('');
+}
+
+function makeScales(panel, across) {
+  const width = across - PLOT.left - PLOT.right;
   const along = ([low, high], value) => Math.log(value / low) / Math.log(high / low);
   const evenly = ([low, high], value) => (value - low) / (high - low);
-  const log = yScale(view, panel) === 'log';
-  const [low, high] = panel.y;
   const share = value => {
-    const at = log ? along(panel.y, Math.max(value, low)) : evenly(panel.y, value);
+    const at = panel.isLog ? along(panel.y, Math.max(value, panel.y[0]))
+                           : evenly(panel.y, value);
     return Math.min(1, Math.max(0, at));
   };
   return {
     width,
     x: at => PLOT.left + width * (panel.isSize ? along : evenly)(panel.x, at),
-    y: value => PLOT.top + PLOT.height * (1 - share(value)),
-    yTicks: log ? logTicks(panel.y)
-                : [0, 0.2, 0.4, 0.6, 0.8, 1].map(s => low + s * (high - low))
+    y: value => PLOT.top + PLOT.height * (1 - share(value))
   };
 }
 
-function axes(scales, panel, view, tone) {
+function axes(scales, panel, tone) {
   const bottom = PLOT.top + PLOT.height;
-  const right = WIDTH - PLOT.right;
+  const right = PLOT.left + scales.width;
   const line = (x1, y1, x2, y2) => tag('line', {x1, y1, x2, y2, stroke: tone.grid});
-  const rows = scales.yTicks.map(
-    value => line(PLOT.left, r(scales.y(value)), right, r(scales.y(value))) +
-      tag('text', {
-        x: PLOT.left - 8,
-        y: r(scales.y(value) + 4),
-        'text-anchor': 'end',
-        fill: tone.text
-      },
-        significant(value)));
-  const columns =
-    (panel.isSize ? sizeTicks : countTicks)(panel.x, scales.width, 44)
-      .map(size => line(r(scales.x(size)), PLOT.top, r(scales.x(size)), bottom) +
-          tag('text', {
-            x: r(scales.x(size)),
-            y: bottom + 18,
-            'text-anchor': 'middle',
-            fill: tone.text
-          },
-            panel.isSize ? formatSize(size) : String(size)));
+  const label = (x, y, anchor, text) =>
+    tag('text', {x, y, 'text-anchor': anchor, fill: tone.text}, escapeXml(text));
+  const rows = valueTicks(panel).map(value => {
+    const y = r(scales.y(value));
+    return line(PLOT.left, y, right, y) + label(PLOT.left - 8, y + 4, 'end', valueLabel(value));
+  });
+  const columns = placeTicks(panel, scales.width).map(at => {
+    const x = r(scales.x(at));
+    return line(x, PLOT.top, x, bottom) +
+      label(x, bottom + 18, 'middle', placeLabel(panel, at));
+  });
   return [...rows, ...columns].join('');
 }
 
-const r = value => Math.round(value * 100) / 100;
-const pairs = list => list.map(([x, y]) => `${r(x)},${r(y)}`).join(' ');
-
-function band(line, scales) {
-  const upper = line.points.map(p => [scales.x(p.x), scales.y(p.hi)]);
-  const lower = line.points.map(p => [scales.x(p.x), scales.y(p.lo)]).reverse();
+function band({points, colour}, scales, opacity) {
+  const upper = points.map(p => [scales.x(p.x), scales.y(p.hi)]);
+  const lower = points.map(p => [scales.x(p.x), scales.y(p.lo)]).reverse();
   return tag('polygon',
-    {points: pairs([...upper, ...lower]), fill: line.colour, 'fill-opacity': 0.14});
+    {points: pairs([...upper, ...lower]), fill: colour, 'fill-opacity': opacity});
 }
+
+/* What lines are held against. */
+function referenceSvg({points, colour}, scales) {
+  const shaded = points.filter(({lo}) => lo !== undefined);
+  const through = points.filter(({y}) => y !== undefined);
+  return (shaded.length > 1 ? band({points: shaded, colour}, scales, 0.2) : '') +
+    (through.length > 1 ? tag('polyline', {
+      points: pairs(through.map(p => [scales.x(p.x), scales.y(p.y)])),
+      fill: 'none',
+      stroke: colour,
+      'stroke-width': 1.5,
+      'stroke-dasharray': REFERENCE_DASH
+    })
+                        : '');
+}
+
+const REFERENCE_DASH = '7 3 1.5 3';
 
 function bars(line, scales) {
   const strokes =
@@ -169,19 +201,32 @@ function mark(line, x, y, tone) {
                  : tag('circle', {cx: r(x), cy: r(y), r: 3.4, ...paint});
 }
 
-function legendLine(line, y, tone) {
-  return (tag('line', {
+/* Once for all panels: those of a collective have the same lines. */
+function legendSvg(panels, width, tone) {
+  const unique = items => [...new Map(items.map(item => [item.key, item])).values()];
+  const lines = unique(panels.flatMap(panel => panel.lines).filter(line => !line.hidden));
+  const references = unique(panels.flatMap(panel => panel.references));
+  const items = [...lines, ...references].map((item, i) => {
+    const y = 8 + i * LINE;
+    const words = shorten(item.label, Math.floor((width - PLOT.left - 60) / CHARACTER));
+    return sample(item, y, tone) +
+      tag('text', {x: PLOT.left + 38, y: y + 4, fill: tone.text}, escapeXml(words));
+  });
+  return {text: items.join(''), height: items.length * LINE};
+}
+
+function sample(item, y, tone) {
+  const dash = item.shape ? item.dash.join(' ') || undefined : REFERENCE_DASH;
+  return tag('line', {
     x1: PLOT.left,
     x2: PLOT.left + 28,
     y1: y,
     y2: y,
-    stroke: line.colour,
+    stroke: item.colour,
     'stroke-width': 2,
-    'stroke-dasharray': line.dash.join(' ') || undefined
+    'stroke-dasharray': dash
   }) +
-    mark(line, PLOT.left + 14, y, tone) +
-    tag('text', {x: PLOT.left + 38, y: y + 4, fill: tone.text},
-      escapeXml(line.label.slice(0, 120))));
+    (item.shape ? mark(item, PLOT.left + 14, y, tone) : '');
 }
 
 /* Drawn by the browser itself, at twice the size so that it is sharp on paper. */

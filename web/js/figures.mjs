@@ -1,6 +1,7 @@
 /* figures.mjs - what programs and control series report: named figures, summed up as they
  * come, for there may be many, and kept as lines to plot. No DOM. */
 import {caseLabel} from './case_name.mjs';
+import {lineNames} from './chart_model.mjs';
 import {lookOf} from './palette.mjs';
 
 /* Places that are sizes go by powers of 2. */
@@ -121,24 +122,25 @@ function cellAt(cells, x) {
 /* A panel per metric for the chart: means over ranks and repeats, with the lowest and the
  * highest as a band. One figure in a case is drawn over the repeats. Those with nothing to
  * compare make none. */
-export function metricPanels(sources, view, theme) {
+export function metricPanels(runs, view, theme) {
   const panels = new Map();
   const looks = new Map();
-  sources.forEach((source, index) => {
-    for (const metric of source.metrics.values()) {
-      const panel = panels.get(metric.metric) ?? newPanel(metric, sources);
+  const names = lineNames(runs);
+  runs.forEach((run, index) => {
+    for (const metric of run.metrics.values()) {
+      const panel = panels.get(metric.metric) ?? newPanel(metric, runs);
       panels.set(metric.metric, panel);
-      addLines(panel, metric, source, index, looks, view, theme);
+      addLines(panel, metric, {name: names[index], index}, looks, view, theme);
     }
   });
   return [...panels.values()]
-    .map(withRanges)
+    .map(panel => withRanges(panel, view.y === 'log'))
     .filter(panel =>
               panel.lines.some(line => line.points.length > 1) || panel.lines.length > 1);
 }
 
-function newPanel(metric, sources) {
-  const same = sources.map(source => source.metrics.get(metric.metric)).filter(Boolean);
+function newPanel(metric, runs) {
+  const same = runs.map(run => run.metrics.get(metric.metric)).filter(Boolean);
   const lines = same.flatMap(other => [...other.lines.values()]);
   const places = new Set(lines.flatMap(line => [...line.cells.keys()]));
   const once = places.size === 1;
@@ -146,21 +148,22 @@ function newPanel(metric, sources) {
   const where = once && metric.place ? `${inWords(metric.place)} ${[...places][0]}` : '';
   const place = once ? 'repeat' : inWords(metric.place ?? 'figure');
   return {
-    collective: metric.metric,
-    kind: 'figure',
+    key: metric.metric,
+    title: metric.metric,
     place,
     isSize: !once && isSize(metric.place),
     axis: [`${metric.unit} by ${place}`.trim(), better, where].filter(Boolean).join(', '),
     unit: metric.unit,
+    references: [],
     lines: []
   };
 }
 
 const inWords = name => name.replaceAll('_', ' ');
 
-function addLines(panel, metric, source, index, looks, view, theme) {
+function addLines(panel, metric, {name, index}, looks, view, theme) {
   for (const line of metric.lines.values()) {
-    const label = [source.name, line.label].filter(Boolean).join(': ') || 'all ranks';
+    const label = [name, line.label].filter(Boolean).join(': ') || 'all ranks';
     const key = `${index}:${line.label}`;
     if (!looks.has(key)) {
       looks.set(key, looks.size);
@@ -173,6 +176,8 @@ function addLines(panel, metric, source, index, looks, view, theme) {
         .sort((a, b) => a.x - b.x);
     panel.lines.push({
       key,
+      run: index,
+      series: line.label,
       label,
       points,
       inPlace: false,
@@ -183,7 +188,7 @@ function addLines(panel, metric, source, index, looks, view, theme) {
   }
 }
 
-function withRanges(panel) {
+function withRanges(panel, wantsLog) {
   const points = panel.lines.filter(line => !line.hidden).flatMap(line => line.points);
   const of = pick => points.map(pick).filter(Number.isFinite);
   const least = values => values.reduce((a, b) => Math.min(a, b), Infinity);
@@ -192,12 +197,14 @@ function withRanges(panel) {
   const [y0, y1] = [least(of(p => p.lo)), most(of(p => p.hi))];
   const pad = Math.max((x1 - x0) * 0.03, 0.5);
   const flat = points.length === 0;
+  const y = flat ? [0, 1] : yRange(y0, y1);
   return {
     ...panel,
+    isLog: wantsLog && y[0] > 0,
     x: flat          ? [0, 1]
       : panel.isSize ? [x0 / Math.SQRT2, x1 * Math.SQRT2]
                      : [x0 - pad, x1 + pad],
-    y: flat ? [0, 1] : yRange(y0, y1)
+    y
   };
 }
 

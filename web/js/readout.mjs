@@ -1,6 +1,7 @@
-/* readout.mjs - all figures at one size, beside the pointer; a series' sample glyph */
-import {h, svg} from './dom.mjs';
-import {head} from './parts.mjs';
+/* readout.mjs - figures at one place of charts: the tooltip, the legend with all of them, and
+ * a series' sample glyph */
+import {h, region, setHidden, setText, svg, syncChildren} from './dom.mjs';
+import {METRICS} from './chart_model.mjs';
 import {shapeCorners} from './palette.mjs';
 import {doubtOf} from './stats.mjs';
 import {
@@ -13,25 +14,22 @@ import {
 } from './units.mjs';
 
 const LINES_MAX = 12;
-const COLUMNS = {
-  row: ['series', 'busbw', 'algbw', 'time', 'fastest … slowest rank', 'repeats'],
-  figure: ['series', 'mean', 'min … max', 'figures']
-};
 
-export function readout(panel, x) {
-  const found = [];
-  for (const line of panel.lines) {
-    const point = line.hidden ? null : line.points.find(p => p.x === x);
-    if (point) {
-      found.push({line, point});
-    }
-  }
-  const kind = panel.kind ?? 'row';
-  const render = kind === 'row' ? readoutRow : found => figureRow(found, panel.unit);
+/* ---- The tooltip ---- */
+
+/* The panel's own figure of each line at x. */
+export function tipOf(panel, x) {
+  const found = panel.lines.filter(line => !line.hidden)
+                  .map(line => ({line, point: pointAt(line, x)}))
+                  .filter(({point}) => point);
   return h('div', h('p.readout-size', placeInWords(panel, x)),
-    h('table', head(COLUMNS[kind]), h('tbody', found.slice(0, LINES_MAX).map(render))),
+    h('table', h('tbody', found.slice(0, LINES_MAX).map(({line, point}) => h('tr',
+      h('th', {scope: 'row'}, glyph(line), h('span', line.label)),
+      h('td', valueInWords(panel, point)), h('td.muted', spanInWords(panel, point)))))),
     found.length > LINES_MAX ? h('p', `and ${found.length - LINES_MAX} more`) : null);
 }
+
+const pointAt = ({points}, x) => points.find(point => point.x === x);
 
 function placeInWords(panel, x) {
   if (!panel.isSize) {
@@ -40,29 +38,139 @@ function placeInWords(panel, x) {
   return formatSize(x) === String(x) ? formatMemory(x) : `${formatSize(x)} bytes`;
 }
 
-function figureRow({line, point}, unit) {
-  return h('tr', h('th', {scope: 'row'}, glyph(line), h('span', line.label)),
-    h('td', `${significant(point.y)} ${unit}`),
-    h('td', `${significant(point.lo)} … ${significant(point.hi)}`),
-    h('td', String(point.point.count)));
+function valueInWords(panel, {y, point}) {
+  if (panel.unit !== undefined) {
+    return `${significant(y)} ${panel.unit}`;
+  }
+  return panel.metric === 'time' ? timeInWords(point) : `${formatBandwidth(y)} GB/s`;
 }
 
-function readoutRow({line, point}) {
-  const p = point.point;
-  return h('tr', h('th', {scope: 'row'}, glyph(line), h('span', line.label)),
-    h('td', formatBandwidth(p.busbw_gbs)), h('td', formatBandwidth(p.algbw_gbs)),
-    h('td', timeInWords(p)), h('td', p.rank_spread.time_us.map(formatTime).join(' … ')),
-    h('td',
-      p.repeats > 1
-        ? `${p.repeats}: ${p.repeat_spread.time_us.map(formatTime).join(' … ')}`
-        : '–',
-      p.wrong ? h('strong.bad', ` ${p.wrong} wrong`) : null));
+const timeInWords = point => (point.noisy > 0 ? '~' : '') + formatTime(point.time_us);
+
+function spanInWords(panel, {lo, hi, point}) {
+  if (panel.unit !== undefined) {
+    return `${significant(lo)} … ${significant(hi)}`;
+  }
+  return doubtInWords(point, METRICS[panel.metric].figure);
 }
 
-function timeInWords(point) {
-  const doubt = doubtOf(point);
-  return (point.noisy > 0 ? '~' : '') + formatTime(point.time_us) +
-    (doubt ? ` ±${formatPercent(doubt.half)}` : '');
+function doubtInWords(point, figure) {
+  const doubt = doubtOf(point, figure);
+  return doubt ? `±${formatPercent(doubt.half)}` : '';
+}
+
+/* ---- The legend ---- */
+
+/* What stands above a column, and what of a point stands in it. The first three are there on
+ * narrow screens, too. */
+const MEASURED = {
+  busbw: ['busbw, GB/s', ({point}) => formatBandwidth(point.busbw_gbs)],
+  algbw: ['algbw, GB/s', ({point}) => formatBandwidth(point.algbw_gbs)],
+  time: ['time', ({point}) => timeInWords(point)],
+  doubt: ['±', ({point}) => doubtInWords(point).slice(1)],
+  ranks: ['fastest … slowest rank', ({point}) => range(point.rank_spread.time_us)],
+  repeats: [
+    'repeats',
+    ({point}) => (point.repeats > 1
+        ? `${point.repeats}: ${range(point.repeat_spread.time_us)}`
+        : '–') + (point.wrong ? `, ${point.wrong} wrong` : '')
+  ]
+};
+const REPORTED = [
+  ['mean', ({y}) => significant(y)],
+  ['min … max', ({lo, hi}) => `${significant(lo)} … ${significant(hi)}`],
+  ['figures', ({point}) => String(point.count)]
+];
+
+function columnsOf({metric}) {
+  const other = metric === 'busbw' ? 'algbw' : 'busbw';
+  return metric === undefined ? REPORTED
+                              : [metric, 'time', 'doubt', other, 'ranks', 'repeats'].map(
+                                name => MEASURED[name]);
+}
+
+const range = times => times.map(formatTime).join(' … ');
+
+/* A row for each line of the panels, with its figures at one place, and a button that asks to
+ * show or to hide it: `onToggle(key)`. */
+export function chartLegend(onToggle) {
+  const place = h('th', {scope: 'col'});
+  const head = h('tr');
+  const body = h('tbody');
+  const element = region('Series', 'scroll',
+    h('table.legend', h('thead', head), body));
+  let panels = [];
+  let at = null;
+
+  function draw() {
+    const lines = linesOf(panels);
+    const columns = columnsOf(panels[0]);
+    const under = at && panels.find(({key}) => key === at.key);
+    const from = under || panels[0];
+    const x = under ? at.x : lastPlace(from);
+    const what = from.metric === undefined ? `${from.title} ` : '';
+    setText(place, x === null ? '' : `${what}at ${placeInWords(from, x)}`);
+    head.replaceChildren(place, ...columns.map(([text]) => h('th', {scope: 'col'}, text)));
+    syncChildren(body, lines, {
+      key: line => line.key,
+      signature: line => JSON.stringify([line.label, line.colour, line.hidden]),
+      render: line => h('tr', h('th', {scope: 'row'}, button(line)),
+        columns.map(() => h('td.number')))
+    });
+    lines.forEach((line, i) => fill(body.children[i], columns, lineOf(line, from), x));
+  }
+
+  /* The line as the panel under the cursor has it. */
+  const lineOf = (line, panel) => panel.lines.find(({key}) => key === line.key) ??
+    line;
+
+  function button(line) {
+    return h('button.legend-item', {
+      'aria-pressed': String(!line.hidden),
+      'data-key': line.key,
+      on: {
+        click: () => {
+          onToggle(line.key);
+          [...body.querySelectorAll('button')]
+            .find(({dataset}) => dataset.key === line.key)
+            ?.focus();
+        }
+      }
+    },
+      glyph(line), line.label);
+  }
+
+  return {
+    element,
+    update(next) {
+      panels = next;
+      setHidden(element, panels.length === 0);
+      if (panels.length > 0) {
+        draw();
+      }
+    },
+    /* The figures at x of the panel with this key; null: at the last place that there is. */
+    show(x, key) {
+      at = x === null ? null : {x, key};
+      draw();
+    }
+  };
+}
+
+const linesOf = panels => [...new Map(panels.flatMap(panel => panel.lines)
+                             .filter(line => line.offered)
+                             .map(line => [line.key, line])).values()];
+
+/* null: nothing is drawn. */
+function lastPlace({lines}) {
+  const xs = lines.filter(line => !line.hidden).flatMap(({points}) => points.slice(-1));
+  return xs.length > 0 ? Math.max(...xs.map(({x}) => x)) : null;
+}
+
+function fill(row, columns, line, x) {
+  const point = line.hidden ? null : pointAt(line, x);
+  columns.forEach(
+    ([, text], i) => setText(row.children[i + 1], point ? text(point) || '–' : '–'));
 }
 
 /* A short piece of the line with its point, for legends. */

@@ -1,9 +1,11 @@
 /* url_state.mjs - what a view shows, read from its address and written to it. No DOM.
  * Defaults are left out of an address, so the plain one stays plain. */
+import {formatSize, parseSize} from './units.mjs';
 
 const RUN_DEFAULTS = {
   metric: 'busbw',
-  y: 'auto',
+  y: 'linear',
+  zoom: null,
   place: 'both',
   hide: [],
   band: true,
@@ -85,8 +87,9 @@ function readRun(params) {
   const oneOf = (key, values) =>
     values.includes(params.get(key)) ? params.get(key) : RUN_DEFAULTS[key];
   return {
-    metric: oneOf('metric', ['busbw', 'algbw', 'time', 'latency']),
-    y: oneOf('y', ['auto', 'linear', 'log']),
+    metric: oneOf('metric', ['busbw', 'algbw']),
+    y: oneOf('y', ['linear', 'log']),
+    zoom: readRange(params.get('zoom')),
     place: oneOf('place', ['both', 'out', 'in']),
     hide: params.getAll('hide'),
     band: params.get('band') !== '0',
@@ -102,7 +105,9 @@ function readRun(params) {
 function writeRun(query, params) {
   for (const [key, fallback] of Object.entries(RUN_DEFAULTS)) {
     const value = query[key] ?? fallback;
-    if (Array.isArray(value)) {
+    if (key === 'zoom') {
+      put(params, key, value && value.map(formatSize).join('-'), fallback);
+    } else if (Array.isArray(value)) {
       value.forEach(item => params.append(key, item));
     } else if (typeof value === 'boolean') {
       put(params, key, value ? '1' : '0', fallback ? '1' : '0');
@@ -120,6 +125,12 @@ function put(params, key, value, fallback) {
 
 function readInteger(text) {
   return text !== null && /^\d+$/.test(text) ? Number(text) : null;
+}
+
+/* Two sizes, "64K-16M", or null. */
+function readRange(text) {
+  const [low, high] = (text ?? '').split('-').map(parseSize);
+  return low > 0 && high > low ? [low, high] : null;
 }
 
 /* A path may hold a stray percent sign: it is then a name as it stands. */

@@ -93,7 +93,7 @@ test('a saved report shows everything without a server', LIMIT, async t => {
   await show(page, files.matrix);
   assert.equal(await page.locator('h1').innerText(), EVIL);
   assert.notEqual(await page.title(), 'bad');
-  assert.equal(await page.locator('.u-over').count(), 2);
+  assert.equal(await page.locator('.u-over').count(), 4);
   assert.equal(await page.locator('.legend-item').count(), 8);
   const data = JSON.parse(await page.locator('#ringbench-data').textContent());
   const rows = data.events.filter(event => event.type === 'result');
@@ -107,9 +107,9 @@ test(
     const {matrix} = await saveReports(t);
     const {page} = await openPage(t);
     await show(page, matrix);
-    await page.getByRole('button', {name: 'time', exact: true}).click();
+    await page.getByRole('button', {name: 'algbw', exact: true}).click();
     await page.getByRole('button', {name: /^NCCL_ALGO=Ring, repeat 2/}).click();
-    assert.match(page.url(), /#(?=.*metric=time)(?=.*case=\d)/);
+    assert.match(page.url(), /#(?=.*metric=algbw)(?=.*case=\d)/);
     const address = page.url();
     const legend = await page.locator('.legend').first().innerText();
     assert.doesNotMatch(legend, /unset/);
@@ -129,7 +129,8 @@ test(
     await page.getByText('What the numbers mean').click();
     await page.getByRole('rowheader', {name: 'all_gather', exact: true}).waitFor();
     const download = page.waitForEvent('download');
-    await page.getByRole('button', {name: 'PNG'}).first().click();
+    await page.locator('summary', {hasText: 'Share'}).first().click();
+    await page.getByRole('button', {name: /^PNG,/}).click();
     assert.match((await download).suggestedFilename(), /\.png$/);
   });
 

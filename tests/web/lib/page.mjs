@@ -86,3 +86,16 @@ export async function until(check, what, ms = 20000) {
 export const figureRows = page => page.getByRole('region', {name: 'Results'})
                                     .locator('tbody tr:not(.detail)')
                                     .allInnerTexts();
+
+/* What a button hands over as a file: {name, content, text}. */
+export async function taken(page, name) {
+  const [file] = await Promise.all([
+    page.waitForEvent('download'), page.getByRole('button', {name}).click()
+  ]);
+  const chunks = [];
+  for await (const chunk of await file.createReadStream()) {
+    chunks.push(chunk);
+  }
+  const content = Buffer.concat(chunks);
+  return {name: file.suggestedFilename(), content, text: content.toString()};
+}

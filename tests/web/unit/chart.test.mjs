@@ -4,35 +4,80 @@ import {test} from 'node:test';
 import * as model from '../../../web/js/chart_model.mjs';
 import {escapeXml, panelsToSvg} from '../../../web/js/chart_svg.mjs';
 import {lookOf} from '../../../web/js/palette.mjs';
-import {parseAddress} from '../../../web/js/url_state.mjs';
+import {
+  markOf,
+  rowsShown,
+  toCsv,
+  toJson,
+  toMarkdown,
+  unlikeInWords
+} from '../../../web/js/shown.mjs';
+import {formatAddress, parseAddress} from '../../../web/js/url_state.mjs';
 import {bookOf} from '../../../web/js/book.mjs';
 import {sampleRows, stateWith} from '../lib/sample.mjs';
 
 const bookWith = rows => bookOf(stateWith(rows));
 const view = search => parseAddress('/runs/a', search).query;
+const runWith = (rows, set = {}) => ({
+  id: 'a',
+  name: '',
+  mark: '',
+  created: '2026-01-05T10:00:00.000Z',
+  backend: 'host',
+  worldSize: 4,
+  nodes: [{name: 'node-1', ranks: 4}],
+  verdict: null,
+  spec: {},
+  metrics: new Map(),
+  book: bookWith(rows),
+  ...set
+});
 const source = (collectives, sizes, name = '') =>
-  ({name, book: bookWith(sampleRows({collectives, sizes})), spec: {sizes}});
-const TONE = {
-  title: 't',
+  runWith(sampleRows({collectives, sizes}), {id: name || 'a', name, spec: {sizes}});
+const panelsOf = (runs, search = '') => model.buildPanels(runs, view(search), 'light');
+const tone = {
   text: '#000',
   grid: '#ccc',
   surface: '#fff'
 };
+const pictureOf = (runs, search = '') => panelsToSvg(
+  {runs, panels: panelsOf(runs, search), spread: view(search).band, tone}).text;
 
-test('a panel per collective, on shared scales', () => {
-  const panels = model.buildPanels(
-    [source(['all_reduce', 'broadcast'], [8, 1 << 20])], view(''), 'light');
-  assert.deepEqual(panels.map(p => p.collective), ['all_reduce', 'broadcast']);
-  assert.deepEqual(panels[0].y, panels[1].y);
+test('bandwidth and time of each collective, on scales that collectives share', () => {
+  const panels = panelsOf([source(['all_reduce', 'broadcast'], [8, 1 << 20])]);
+  assert.deepEqual(panels.map(p => [p.title, p.metric, p.isLog]), [
+    ['all_reduce', 'busbw', false], ['all_reduce', 'time', true],
+    ['broadcast', 'busbw', false], ['broadcast', 'time', true]
+  ]);
+  assert.deepEqual(panels[0].y, panels[2].y);
+  assert.deepEqual(panels[1].y, panels[3].y);
   assert.deepEqual(panels[0].lines.map(l => l.inPlace), [false, true]);
+  assert.deepEqual(panels[0].lines.map(l => l.key), panels[1].lines.map(l => l.key));
+});
+
+test('a time axis has no room below its least value, and a range fits its values', () => {
+  const run = source(['all_reduce'], [8, 64, 1024, 1 << 20, 1 << 26]);
+  const [, time] = panelsOf([run]);
+  assert.ok(time.y[0] > 10 && time.y[0] < 19, String(time.y));
+  const [bandwidth, near] = panelsOf([run], '?zoom=8-1K');
+  assert.deepEqual(near.lines[0].points.map(p => p.x), [8, 64, 1024]);
+  assert.ok(near.y[1] < 25 && near.x[1] < 1 << 11, String(near.y));
+  assert.ok(bandwidth.y[1] < 0.2, String(bandwidth.y));
+});
+
+test('the address keeps a range of sizes, and drops what is none', () => {
+  assert.deepEqual(view('?zoom=64K-16M').zoom, [65536, 1 << 24]);
+  for (const text of ['16M-64K', '8-8', '-', '5', 'a-b', '0-8']) {
+    assert.equal(view(`?zoom=${text}`).zoom, null, text);
+  }
+  const query = view('?zoom=64K-16M&with=b');
+  assert.equal(formatAddress({view: 'run', id: 'a', query}), '/runs/a?zoom=64K-16M&with=b');
 });
 
 test('the size axis spans what was asked for before anything is measured', () => {
-  const empty = {name: '', book: bookWith([]), spec: {sizes: {min: '8', max: '1G'}}};
-  assert.deepEqual(model.buildPanels([empty], view(''), 'light'), []);
-  const rows = sampleRows({sizes: [8]});
-  const [panel] =
-    model.buildPanels([{...empty, book: bookWith(rows)}], view(''), 'light');
+  const spec = {sizes: {min: '8', max: '1G'}};
+  assert.deepEqual(panelsOf([runWith([], {spec})]), []);
+  const [panel] = panelsOf([runWith(sampleRows({sizes: [8]}), {spec})]);
   assert.ok(panel.x[0] < 8 && panel.x[0] > 4);
   assert.ok(panel.x[1] > 2 ** 30);
 });
@@ -51,7 +96,6 @@ test('each metric has its value and bounds', () => {
   assert.deepEqual(bounds('busbw'), {y: 6, lo: 3, hi: 7.5, bar: [5.5, 6.6]});
   assert.deepEqual(bounds('algbw'), {y: 4, lo: 2, hi: 5, bar: [3.6, 4.4]});
   assert.deepEqual(bounds('time'), {y: 10, lo: 8, hi: 20, bar: [9, 11]});
-  assert.deepEqual(bounds('latency'), {y: 10, lo: 8, hi: 20, bar: [9, 11]});
   // One row has its interval, one of a number of calls nothing.
   point.repeats = 1;
   assert.deepEqual(bounds('time').bar, [9, 10.5]);
@@ -60,38 +104,31 @@ test('each metric has its value and bounds', () => {
   assert.equal(model.pointValue({time_us: null}, 'busbw'), null);
 });
 
-test('the latency view holds the small sizes only', () => {
-  const [panel] = model.buildPanels(
-    [source(['all_reduce'], [8, 65536, 1 << 20])], view('?metric=latency'), 'light');
-  assert.deepEqual(panel.lines[0].points.map(p => p.x), [8, 65536]);
-  assert.ok(panel.x[1] < 1 << 18);
-});
-
 test('skipped rows make no point', () => {
   const rows = sampleRows({sizes: [8, 16]});
   rows[0] = {...rows[0], skipped: 'why', time_us: undefined, busbw_gbs: undefined};
-  const [panel] =
-    model.buildPanels([{name: '', book: bookWith(rows), spec: {}}], view(''), 'light');
+  const [panel] = panelsOf([runWith(rows)]);
   assert.deepEqual(panel.lines[0].points.map(p => p.x), [16]);
 });
 
 test('runs laid over one another are named and differ in look', () => {
-  const panels = model.buildPanels(
-    [source(['all_reduce'], [8], 'a'), source(['all_reduce'], [8], 'b')],
-    view('?place=out'), 'dark');
+  const runs = [source(['all_reduce'], [8], 'a'), source(['all_reduce'], [8], 'b')];
+  const panels = panelsOf(runs, '?place=out');
   const lines = panels[0].lines.filter(line => line.offered);
   assert.deepEqual(lines.map(line => line.label), ['a', 'b']);
   assert.match(panels[0].axis, /float32 · sum$/);
   assert.notEqual(lines[0].colour, lines[1].colour);
   assert.notEqual(lines[0].shape, lines[1].shape);
   assert.notEqual(lines[0].key, lines[1].key);
+  // One name for both, and one of them simulated: nothing is left to guess.
+  const alike = [{...runs[0], id: 'r1'}, {...runs[0], id: 'r2', mark: 'simulated'}];
+  assert.deepEqual(model.lineNames(alike), ['a r1', 'a r2 (simulated)']);
 });
 
 test('lines of one run say what sets them apart, and what they share once', () => {
   const rows = sampleRows(
     {sizes: [8]}).flatMap(row => [row, {...row, row: row.row + 2, dtype: 'int8'}]);
-  const [panel] =
-    model.buildPanels([{name: '', book: bookWith(rows), spec: {}}], view(''), 'light');
+  const [panel] = panelsOf([runWith(rows)]);
   assert.deepEqual(panel.lines.map(line => line.label),
     ['float32', 'int8', 'float32, in place', 'int8, in place']);
   assert.equal(panel.axis, 'busbw, GB/s · sum');
@@ -99,9 +136,9 @@ test('lines of one run say what sets them apart, and what they share once', () =
 
 test('hidden lines do not stretch the scale', () => {
   const both = [source(['all_reduce'], [1 << 26]), source(['all_reduce'], [8], 'small')];
-  const keys = model.buildPanels(both, view(''), 'light')[0].lines.map(line => line.key);
+  const keys = panelsOf(both)[0].lines.map(line => line.key);
   const hide = keys.slice(0, 2).map(key => `hide=${encodeURIComponent(key)}`).join('&');
-  const [panel] = model.buildPanels(both, view(`?${hide}`), 'light');
+  const [panel] = panelsOf(both, `?${hide}`);
   assert.ok(panel.y[1] < 0.01, String(panel.y));
 });
 
@@ -111,6 +148,55 @@ test('ticks are powers of two with room between, and of ten', () => {
   assert.ok(few.length >= 3 && few.length <= 7, String(few));
   assert.deepEqual(model.logTicks([1, 1000]), [1, 10, 100, 1000]);
   assert.deepEqual(model.logTicks([10, 100]), [10, 20, 50, 100]);
+  assert.deepEqual(model.logTicks([15, 25]), [15, 20, 25]);
+  const even = y => model.valueTicks({isLog: false, y});
+  assert.deepEqual(even([0, 15]), [0, 2.5, 5, 7.5, 10, 12.5, 15]);
+  assert.deepEqual(even([0, 0.3]), [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]);
+  const few2 = model.placeTicks({isSize: true, x: [2000, 2040]}, 600);
+  assert.ok(few2.length > 2, String(few2));
+});
+
+test('an axis has the same labels on the screen and in a file', () => {
+  assert.deepEqual([0, 7.5, 10, 100, 0.05].map(model.valueLabel),
+    ['0', '7.5', '10', '100', '0.05']);
+  const [panel] = panelsOf([source(['all_reduce'], [8, 1 << 20])]);
+  const text = pictureOf([source(['all_reduce'], [8, 1 << 20])]);
+  for (const tick of model.valueTicks(panel)) {
+    assert.ok(text.includes(`>${model.valueLabel(tick)}</text>`), String(tick));
+  }
+  assert.ok(!/>\d+\.\d*0<\/text>/.test(text));
+});
+
+/* Does a rectangle of this size at a place hold a point? */
+const holds = ({left, top}, {width, height}, [x, y]) =>
+  x >= left && x <= left + width && y >= top && y <= top + height;
+
+test('a tooltip stands beside its points, wherever they are and however wide it is', () => {
+  for (const width of [300, 360, 700, 1300]) {
+    const box = {width, top: 12, bottom: 300};
+    for (let x = 52; x <= width - 16; x += 7) {
+      const room = model.tipRoom(x, width);
+      assert.ok(room >= width / 2 - 14);
+      for (const tip of [{width: room, height: 80}, {width: room / 2, height: 500}]) {
+        const points = [10, 60, 150, 290].map(y => [x, y]);
+        const place = model.placeTip(tip, x, points, box);
+        points.forEach(point => assert.ok(!holds(place, tip, point),
+          JSON.stringify({width, x, tip, place, point})));
+        assert.ok(place.left >= -1 && place.left + tip.width <= width + 1);
+      }
+    }
+  }
+});
+
+test('a tooltip goes where it hides the fewest points of the curve', () => {
+  const box = {width: 600, top: 0, bottom: 300};
+  const tip = {width: 150, height: 80};
+  const curve = Array.from({length: 20}, (_, i) => [60 + i * 25, 280 - i * 13]);
+  for (const [x] of curve) {
+    const place = model.placeTip(tip, x, curve, box);
+    const hidden = curve.filter(point => holds(place, tip, point));
+    assert.deepEqual(hidden, [], `at ${x}: ${JSON.stringify(place)}`);
+  }
 });
 
 test('the value axis ends at a round number not below the value', () => {
@@ -138,9 +224,8 @@ test('a line and its in-place twin share colour and shape, not dash and filling'
 
 test('the SVG is well-formed whatever the names hold', () => {
   const name = '<script>alert(1)</script> & "quotes" \u0001';
-  const panels =
-    model.buildPanels([source(['all_reduce'], [8, 64], name)], view(''), 'light');
-  const {text} = panelsToSvg(panels, view(''), {...TONE, title: name});
+  const runs = [source(['all_reduce'], [8, 64], name)];
+  const text = pictureOf(runs);
   assert.ok(!text.includes('<script'));
   assert.ok(!text.includes('\u0001'));
   assert.ok(!/NaN|Infinity|undefined/.test(text), text);
@@ -149,8 +234,74 @@ test('the SVG is well-formed whatever the names hold', () => {
   // The ranks' band, and a bar with two ends at each of two points.
   const [, bars] = text.match(/<path d="([^"]*)"/);
   assert.equal(bars.match(/M/g).length, 2 * 3);
-  assert.equal(text.match(/fill-opacity/g).length, 2);
-  const bare = panelsToSvg(panels, view('?band=0'), {...TONE, title: name});
-  assert.ok(!/<path|fill-opacity/.test(bare.text));
+  assert.equal(text.match(/fill-opacity/g).length, 2 * 2);
+  assert.ok(!/<path|fill-opacity/.test(pictureOf(runs, '?band=0')));
   assert.equal(escapeXml(`<&>"'`), '&#60;&#38;&#62;&#34;&#39;');
+});
+
+const mixed = () => {
+  const rows = sampleRows({sizes: [8, 65536]});
+  return [
+    runWith(rows, {id: '06cw1x2k3m4n', name: 'before'}), runWith(rows, {
+      id: '06cw2b7q9r1s',
+      name: 'model',
+      mark: 'simulated',
+      backend: 'sim',
+      worldSize: 64,
+      nodes: Array.from({length: 8}, (_, i) => ({name: `n${i}`, ranks: 8}))
+    })
+  ];
+};
+
+test('runs that are not alike are said to be so; runs that are, are not', () => {
+  assert.equal(unlikeInWords(mixed()), 'before: host, 4 ranks; model: simulated, 64 ranks.');
+  assert.equal(markOf(mixed()), 'partly simulated');
+  const [one, two] = mixed();
+  assert.equal(unlikeInWords([one, {...one, id: 'b', name: 'after'}]), '');
+  assert.equal(markOf([two, two]), 'simulated');
+  assert.equal(markOf([one]), '');
+  // One that is still to be read says nothing yet.
+  assert.equal(unlikeInWords([one, {...two, backend: null, worldSize: 0, mark: ''}]), '');
+});
+
+test('a picture names all of its runs, when and where they ran, and what is simulated', () => {
+  const text = pictureOf(mixed());
+  assert.match(text, />before, model \(simulated\)</);
+  assert.match(text, /Not alike\. before: host, 4 ranks; model: simulated, 64 ranks\./);
+  assert.match(text, /06cw1x2k3m4n · 2026-01-05 10:00 UTC · host · 4 ranks · node-1</);
+  assert.match(text, /06cw2b7q9r1s [^<]* n0, n1, n2, n3 and 4 more nodes</);
+  assert.match(text, />partly simulated</);
+});
+
+test('CSV and JSON have what is shown, of all runs', () => {
+  const runs = mixed();
+  const panels = panelsOf(runs, '?place=out&zoom=8-64K');
+  const lines = toCsv(rowsShown(runs, panels)).trimEnd().split('\r\n');
+  assert.match(lines[0], /^run,name,mark,series,in_place,size,time_us,/);
+  assert.deepEqual(lines.slice(1).map(line => line.split(',').slice(0, 6)), [
+    ['06cw1x2k3m4n', 'before', '', 'all_reduce · float32 · sum', 'false', '8'],
+    ['06cw1x2k3m4n', 'before', '', 'all_reduce · float32 · sum', 'false', '65536'],
+    ['06cw2b7q9r1s', 'model', 'simulated', 'all_reduce · float32 · sum', 'false', '8'],
+    ['06cw2b7q9r1s', 'model', 'simulated', 'all_reduce · float32 · sum', 'false', '65536']
+  ]);
+  const json = JSON.parse(toJson(runs, panels, 'http://head/runs/a'));
+  assert.equal(json.rows.length, 4);
+  assert.deepEqual(json.runs.map(run => [run.id, run.mark]),
+    [['06cw1x2k3m4n', null], ['06cw2b7q9r1s', 'simulated']]);
+  assert.match(json.unlike, /64 ranks/);
+  assert.equal(toCsv([{name: '=1+1', b: 'a "b", c'}, {name: '-5', c: null}]),
+    'name,b,c\r\n\'=1+1,"a ""b"", c",\r\n-5,,\r\n');
+});
+
+test('Markdown has the runs, the verdict, what is simulated, and the figures', () => {
+  const runs = mixed();
+  runs[0].name = 'a|b *c*';
+  runs[0].verdict = {sentence: '1 of 2 checks failed: large'};
+  const text = toMarkdown(runs, panelsOf(runs, '?place=out'), 'http://head/runs/a?with=b');
+  assert.match(text, /^### a\\\|b \\\*c\\\*, model \(simulated\)\n/);
+  assert.match(text, /\*\*partly simulated: no measurement\.\*\*/);
+  assert.match(text, /\*\*Not alike:\*\* /);
+  assert.match(text, /1 of 2 checks failed: large/);
+  assert.match(text, /\n\| 64K \| [\d.]+ \| [\d.]+ µs ±[\d.]+ % \| /);
+  assert.match(text, /\[This view\]\(<http:\/\/head\/runs\/a\?with=b>\)/);
 });

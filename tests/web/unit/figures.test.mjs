@@ -40,7 +40,7 @@ test('figures are no rows of a measurement, and none is counted twice', () => {
 
 const view = parseAddress('/runs/a', '').query;
 const panelsOf = events =>
-  metricPanels([{name: '', metrics: replay(events).metrics}], view, 'light');
+  metricPanels([{id: 'a', name: '', mark: '', metrics: replay(events).metrics}], view, 'light');
 
 test('figures of a case are drawn in their order, ranks and repeats as a band', () => {
   const [panel] = panelsOf(

@@ -12,7 +12,7 @@ test('an address comes back as it was', () => {
   const addresses = [
     '/', '/new', '/nodes', '/nodes/node-1', '/runs/06cw1x2k3m4n',
     '/?q=nightly&state=running&state=failed&label=a%3Db&cursor=xyz', '/new?from=06cw',
-    '/runs/06cw?metric=time&y=log&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
+    '/runs/06cw?metric=algbw&y=log&zoom=64K-16M&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
       '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17'
   ];
   for (const address of addresses) {
@@ -21,13 +21,13 @@ test('an address comes back as it was', () => {
 });
 
 test('defaults are left out', () => {
-  assert.equal(roundTrip('/runs/a?metric=busbw&y=auto&place=both&band=1'), '/runs/a');
+  assert.equal(roundTrip('/runs/a?metric=busbw&y=linear&place=both&band=1'), '/runs/a');
 });
 
 test('nonsense in an address falls back to what is usual', () => {
   const {query} = parseAddress('/runs/a', '?metric=rm&y=up&case=-1&rank=x&place=&at=1e3');
   assert.deepEqual([query.metric, query.y, query.case, query.rank, query.place, query.at],
-    ['busbw', 'auto', null, null, 'both', null]);
+    ['busbw', 'linear', null, null, 'both', null]);
 });
 
 test('names are decoded once; a stray percent sign is a name too', () => {

@@ -4,7 +4,6 @@ import {bookOf} from '../book.mjs';
 import {caseToShow, isEnded} from '../events.mjs';
 import {debounce, h, paced, setHidden} from '../dom.mjs';
 import {RunSource} from '../run_source.mjs';
-import {shorten} from '../units.mjs';
 import {runMeaning, runSpec} from './run_about.mjs';
 import {caseBar} from './run_cases.mjs';
 import {runCharts} from './run_charts.mjs';
@@ -12,7 +11,7 @@ import {runFigures} from './run_figures.mjs';
 import {runHead} from './run_head.mjs';
 import {runLanes} from './run_lanes.mjs';
 import {runLogs} from './run_logs.mjs';
-import {runOverlay} from './run_overlay.mjs';
+import {runOnChart, runOverlay} from './run_overlay.mjs';
 import {runTable} from './run_table.mjs';
 import {runReplay, runTimeline} from './run_timeline.mjs';
 
@@ -95,26 +94,20 @@ function draw(source, parts, rest, view) {
     return;
   }
   const {spec} = source.meta;
-  const title = source.name() + (unreal ? ` (${unreal})` : '');
   parts.cases.update(state, view.case);
   parts.lanes.update(state, shownCase);
   const others = parts.overlay?.update(source, view.with) ?? [];
-  const own = {
-    name: others.length ? shorten(source.name(), 30) : '',
-    book: bookOf(state, view.case),
-    metrics: state.metrics,
-    spec
-  };
+  const own = runOnChart(source, state, bookOf(state, view.case));
   const isBare = isEnded(state) && all.rows === 0 && others.length === 0;
   const measures = !isBare && !spec?.program && spec?.collectives?.length !== 0;
   for (const name of ['charts', 'table', 'meaning']) {
     setHidden(parts[name].element, !measures);
   }
   if (measures) {
-    parts.charts.update([own, ...others], view, title, unreal);
+    parts.charts.update([own, ...others], view);
     parts.table.update(own.book, view.sort);
   }
-  parts.metrics.update([own, ...others], view, title, unreal);
+  parts.metrics.update([own, ...others], view);
   parts.figures.update(state, spec?.program);
   parts.replay.update(source, state, view.at);
   parts.logs?.update(state, view);

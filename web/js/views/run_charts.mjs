@@ -1,74 +1,84 @@
-/* run_charts.mjs - the panels of a run, their switches, legend and export */
-import {Chart, colours} from '../chart.mjs';
-import {buildPanels, yScale} from '../chart_model.mjs';
-import {panelsToSvg, svgToPng} from '../chart_svg.mjs';
-import {download, h, setHidden, syncChildren} from '../dom.mjs';
+/* run_charts.mjs - the charts of a run, or of several, with their switches */
+import {colours} from '../chart.mjs';
+import {buildPanels, METRICS} from '../chart_model.mjs';
+import {chartPanels} from '../chart_panels.mjs';
+import {h, setHidden, setText} from '../dom.mjs';
 import {metricPanels} from '../figures.mjs';
-import {switcher} from '../parts.mjs';
-import {glyph} from '../readout.mjs';
+import {alertBox, switcher} from '../parts.mjs';
+import {markOf, unlikeInWords} from '../shown.mjs';
 import {onTheme, theme} from '../theme.mjs';
+import {formatSize} from '../units.mjs';
+import {viewShare} from './run_share.mjs';
 
 const SPREADS =
   'Shaded: fastest to slowest rank. Bars: how far a figure may be off, by the 95 % ' +
   'interval of its median, and over repeats';
-const HEIGHT = 380;
-const HEIGHT_OF_SEVERAL = 280;
 
 /* Of measured rows, or of the `figures` of programs and control series. `change(set)` asks
  * for another address state; `redraw()` for a drawing of the same. */
 export function runCharts(change, redraw, figures = false) {
   const controls = chartControls(change, figures);
-  const legend = h('ul.legend', {'aria-label': 'Series'});
-  const panels = h('div.panels');
+  const charts = chartPanels({
+    onToggle: key => change({hide: toggled(shown.hide, key)}),
+    onZoom: figures ? null : zoom => change({zoom})
+  });
+  const warning = h('span');
+  const unlike = alertBox('warn', 'Not alike. ', warning);
   const spreads = h('p.muted.spreads', `${SPREADS}.`);
   const empty = h('p.chart-empty', 'Points appear here as they are measured.');
-  const charts = new Map();
-  let shown = {panels: [], view: null, title: 'run'};
+  let shown = {runs: [], panels: [], hide: []};
+  const share = viewShare(() => ({...shown, tone: {...colours(), theme: theme()}}));
   const stopTheme = onTheme(redraw);
-  const exports = exportButtons(() => shown);
   const build = figures ? metricPanels : buildPanels;
-  const element =
-    h('section.card.chart-card', {'aria-label': figures ? 'Chart of figures' : 'Chart'},
-      h('div.chart-top', controls.element, exports), panels, empty, legend, spreads);
+  const element = h('section.card.chart-card',
+    {'aria-label': figures ? 'Chart of figures' : 'Chart'},
+    h('div.chart-top', controls.element, share.element), unlike, empty, charts.element,
+    spreads);
 
   return {
     element,
-    update(sources, view, title, unreal) {
-      const built = build(sources, view, theme());
-      shown = {panels: built, view, title};
-      setHidden(element, figures && built.length === 0);
+    /* The runs are what runOnChart() makes of them, the run of the page first. */
+    update(runs, view) {
+      const panels = build(runs, view, theme());
+      shown = {runs, panels, spread: view.band, hide: view.hide};
+      setHidden(element, figures && panels.length === 0);
       /* The style writes it across the charts. */
-      element.classList.toggle('unreal', Boolean(unreal));
-      element.dataset.unreal = unreal || '';
+      const mark = markOf(runs);
+      element.classList.toggle('unreal', mark !== '');
+      element.dataset.unreal = mark;
+      setText(warning, unlikeInWords(runs));
+      setHidden(unlike, warning.textContent === '');
       controls.set(view);
-      setHidden(empty, built.length > 0);
-      setHidden(spreads, figures || !view.band || built.length === 0);
-      drawPanels(charts, panels, built, view);
-      drawLegend(legend, built, view, change);
+      setHidden(empty, panels.length > 0);
+      setHidden(spreads, figures || !view.band || panels.length === 0);
+      charts.update(panels, {spread: view.band});
     },
     destroy() {
       stopTheme();
-      charts.forEach(({chart}) => chart.destroy());
+      share.destroy();
+      charts.destroy();
     }
   };
 }
 
+const toggled = (keys, key) =>
+  (keys.includes(key) ? keys.filter(one => one !== key) : [...keys, key]);
+
 function chartControls(change, figures) {
-  const metric = switcher('What is drawn',
-    [
-      ['busbw', 'busbw', 'What the busiest link carries: comparable between collectives'],
-      ['algbw', 'algbw', 'Size over time'], ['time', 'time', 'Time per call, all sizes'],
-      ['latency', 'latency', 'Time per call of the small sizes']
-    ],
-    value => change({metric: value, y: 'auto'}));
-  const scale = switcher('Vertical scale', [['linear', 'linear'], ['log', 'log']],
-    value => change({y: value}));
+  const metric = switcher('Bandwidth',
+    ['busbw', 'algbw'].map(name => [name, name, METRICS[name].good]),
+    value => change({metric: value}));
+  const scale = switcher(figures ? 'Vertical scale' : 'Scale of the bandwidth',
+    [['linear', 'linear'], ['log', 'log']], value => change({y: value}));
   const place =
     switcher('Placement', [['both', 'both'], ['out', 'out of place'], ['in', 'in place']],
       value => change({place: value}));
   const id = figures ? 'figures-band' : 'band';
   const band = h('input', {type: 'checkbox', id});
   band.addEventListener('change', () => change({band: band.checked}));
+  const reset = h('button.quiet', {on: {click: () => change({zoom: null})}});
+  const explain = h('button.quiet', {on: {click: () => openMeanings(change)}},
+    'More on these figures');
   return {
     element: h('div.controls', figures ? null : metric.group, scale.group,
       figures ? null : place.group,
@@ -78,78 +88,26 @@ function chartControls(change, figures) {
         title: figures ? 'Lowest to highest, over ranks and repeats'
                          : SPREADS
         },
-        band, ' spread')),
+        band, ' spread'),
+      figures ? null : [reset, explain]),
     set(view) {
       metric.set(view.metric);
-      scale.set(yScale(view, figures ? {kind: 'figure', y: [1]} : {}));
+      scale.set(view.y);
       place.set(view.place);
       band.checked = view.band;
+      setHidden(reset, view.zoom === null);
+      setText(reset, view.zoom ? `${view.zoom.map(formatSize).join(' to ')}: show all` : '');
     }
   };
 }
 
-function drawPanels(charts, root, panels, view) {
-  const wanted = new Set(panels.map(panel => panel.collective));
-  for (const [name, {chart, box}] of charts) {
-    if (!wanted.has(name)) {
-      chart.destroy();
-      box.remove();
-      charts.delete(name);
-    }
+/* They stand in a tab of their own page. */
+function openMeanings(change) {
+  change({tab: 'table'});
+  const fold = document.querySelector('.meanings')?.closest('details');
+  if (fold) {
+    fold.open = true;
+    fold.scrollIntoView();
+    fold.querySelector('summary').focus();
   }
-  for (const panel of panels) {
-    let entry = charts.get(panel.collective);
-    if (!entry) {
-      const box = h('figure',
-        h('figcaption', h('strong', panel.collective), h('span.muted.axis-name')));
-      root.append(box);
-      entry = {box, chart: new Chart(box)};
-      charts.set(panel.collective, entry);
-    }
-    entry.box.querySelector('.axis-name').textContent = ` ${panel.axis}`;
-    entry.chart.update(panel, view, panels.length > 1 ? HEIGHT_OF_SEVERAL : HEIGHT);
-  }
-  root.classList.toggle('several', panels.length > 1);
-}
-
-/* A button per line shows or hides it. */
-function drawLegend(root, panels, view, change) {
-  const offered = panels.flatMap(panel => panel.lines).filter(line => line.offered);
-  const lines = [...new Map(offered.map(line => [line.key, line])).values()];
-  syncChildren(root, lines, {
-    key: line => line.key,
-    signature: line => JSON.stringify([line.label, line.colour, line.hidden, view.hide]),
-    render: line => h('li',
-      h('button.legend-item', {
-        'aria-pressed': String(!line.hidden),
-        on: {
-          click: () => {
-            const hide = view.hide.includes(line.key)
-              ? view.hide.filter(key => key !== line.key)
-              : [...view.hide, line.key];
-            change({hide});
-            [...root.querySelectorAll('button')]
-              .find(button => button.dataset.key === line.key)
-              ?.focus();
-          }
-        },
-        'data-key': line.key
-      },
-        glyph(line), line.label))
-  });
-}
-
-function exportButtons(shown) {
-  const image = () => {
-    const {panels, view, title} = shown();
-    return panelsToSvg(panels, view, {title, ...colours(), theme: theme()});
-  };
-  const name = () =>
-    `ringbench-${shown().title.replace(/[^A-Za-z0-9._-]+/g, '-')}`.slice(0, 80);
-  const button = (text, title, click) => h('button.quiet', {title, on: {click}}, text);
-  return h('div.exports',
-    button('SVG', 'The chart as a vector drawing',
-      () => download(new Blob([image().text], {type: 'image/svg+xml'}), `${name()}.svg`)),
-    button('PNG', 'The chart as a picture',
-      async () => download(await svgToPng(image()), `${name()}.png`)));
 }

@@ -41,20 +41,27 @@ export function runOverlay(app, onChange, change) {
         render: source => overlayItem(
           source, main, () => change({with: wanted.filter(id => id !== source.id)}))
       });
-      return wanted.map(id => lineSource(sources.get(id)));
+      return wanted.map(id => sources.get(id))
+        .map(source => runOnChart(source, source.state, bookOf(source.state)));
     },
     destroy: () => follow([])
   };
 }
 
-function lineSource(source) {
-  const book = bookOf(source.state);
-  const mark = book.unreal ? ` (${book.unreal})` : '';
+/* A run as charts and what is shared of them want it; of one case, if `book` is. */
+export function runOnChart(source, state, book) {
   return {
-    name: shorten(source.name(), 30) + mark,
+    id: source.id,
+    name: shorten(source.name(), 60),
+    mark: state.backend === 'sim' ? 'simulated' : book.unreal,
+    created: state.created,
+    backend: state.backend,
+    worldSize: state.worldSize,
+    nodes: state.nodes,
+    verdict: source.meta?.verdict ?? null,
+    spec: source.meta?.spec,
     book,
-    metrics: source.state.metrics,
-    spec: source.meta?.spec
+    metrics: state.metrics
   };
 }
 

@@ -1,5 +1,7 @@
-/* run_share.mjs - a run to take along: as a page of its own, as figures, as a link */
+/* run_share.mjs - a run to take along: what charts show of it, and all of it as files */
+import {panelsToSvg, svgToPng} from '../chart_svg.mjs';
 import {copyText, download, h, setText} from '../dom.mjs';
+import {rowsShown, titleOf, toCsv, toJson, toMarkdown} from '../shown.mjs';
 
 const FILES = [
   ['report', 'Report', 'a page of its own that opens offline'],
@@ -13,42 +15,80 @@ const ENDINGS = {
   text: 'txt'
 };
 
-export function runShare(app, id) {
-  const note = h('p.muted', {role: 'status'});
-  const save = async kind => {
+/* All of a run, as the server writes it. */
+export const runShare = (app, id) => menu('Download',
+  FILES.map(([kind, name, hint]) => [name, hint, async note => {
     setText(note, 'Fetching…');
+    const blob = await app.api.file(id, kind);
+    download(blob, `ringbench-${id}.${ENDINGS[kind] ?? kind}`);
+    return '';
+  }]));
+
+/* What charts show of all of their runs: `shown()` gives {runs, panels, spread, tone}. */
+export function viewShare(shown) {
+  const save = (content, type, ending) => {
+    const name = titleOf(shown().runs).replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80);
+    download(new Blob([content], {type}), `ringbench-${name}.${ending}`);
+    return '';
+  };
+  const rows = () => rowsShown(shown().runs, shown().panels);
+  const whole = write => write(shown().runs, shown().panels, location.href);
+  return menu('Share', [
+    [
+      'Link', 'to this view',
+      () => copied(location.href, 'the address restores this view')
+    ],
+    [
+      'Markdown', 'for an issue tracker',
+      () => copied(whole(toMarkdown), 'the figures that are shown')
+    ],
+    ['CSV', 'the figures that are shown', () => save(toCsv(rows()), 'text/csv', 'csv')],
+    ['JSON', 'the same', () => save(whole(toJson), 'application/json', 'json')],
+    [
+      'SVG', 'the charts as a drawing',
+      () => save(panelsToSvg(shown()).text, 'image/svg+xml', 'svg')
+    ],
+    [
+      'PNG', 'the charts as a picture',
+      async () => save(await svgToPng(panelsToSvg(shown())), 'image/png', 'png')
+    ]
+  ]);
+}
+
+async function copied(text, what) {
+  await copyText(text);
+  return `Copied: ${what}.`;
+}
+
+/* Items are [name, hint, act], where act(note) gives what is to be said at the end. */
+function menu(title, items) {
+  const note = h('p.muted', {role: 'status'});
+  const run = async act => {
     try {
-      const blob = await app.api.file(id, kind);
-      download(blob, `ringbench-${id}.${ENDINGS[kind] ?? kind}`);
-      setText(note, '');
+      setText(note, await act(note));
     } catch (error) {
       setText(note, error.message);
     }
   };
-  const copy = async () => {
-    await copyText(location.href);
-    setText(note, 'Copied: the address restores this view.');
-  };
-  const item = (name, hint, click) => h('li',
-    h('button', {'aria-label': name, on: {click}}, h('strong', name),
-      h('span.muted', hint)));
-  const menu = h('details.menu', h('summary.button', 'Share'),
+  const element = h('details.menu', h('summary.button', title),
     h('div.menu-box',
-      h('ul', item('Link', 'to this view', copy),
-        FILES.map(([kind, name, hint]) => item(name, hint, () => save(kind)))),
+      h('ul', items.map(([name, hint, act]) => h('li',
+        h('button', {'aria-label': `${name}, ${hint}`, on: {click: () => run(act)}},
+          h('strong', name), h('span.muted', hint))))),
       note));
   const close = event => {
-    if (event.key === 'Escape' && menu.open) {
-      menu.open = false;
-      menu.querySelector('summary').focus();
-    } else if (event.type === 'click' && !menu.contains(event.target)) {
-      menu.open = false;
+    if (event.key === 'Escape' && element.open) {
+      element.open = false;
+      element.querySelector('summary').focus();
+    } else if (event.type === 'click' && event.isTrusted &&
+      !element.contains(event.target)) {
+      element.open = false;
     }
   };
   document.addEventListener('click', close);
   document.addEventListener('keydown', close);
   return {
-    element: menu,
+    element,
     destroy() {
       document.removeEventListener('click', close);
       document.removeEventListener('keydown', close);

@@ -1,0 +1,231 @@
+/* chart.test.mjs - charts: both figures at once, the cursor, a range, what is shared of them */
+import assert from 'node:assert/strict';
+import {after} from 'node:test';
+import {
+  closeBrowser,
+  LIMIT,
+  pageTest as test,
+  sees,
+  setUp,
+  taken,
+  until
+} from '../lib/page.mjs';
+import {sampleRun} from '../lib/sample.mjs';
+
+after(closeBrowser);
+
+const RUN = '06cw1x2k3m4n';
+const path = `/runs/${RUN}`;
+const SIZES = [8, 1024, 65536, 1 << 20, 16 << 20];
+const charts = page => page.locator('.chart-box');
+const search = page => page.evaluate(() => decodeURIComponent(location.search));
+
+/* Where a chart is, with its points' places in the window, as the page draws them. */
+const boxOf = locator => locator.boundingBox();
+const drawn = page => until(async () => await page.locator('.u-over').count() > 0, 'a chart');
+
+async function openRun(t, options = {}, query = '') {
+  const made = await setUp(t, options);
+  made.server.add(sampleRun({sizes: SIZES, name: 'nightly', ...options.run}));
+  await made.open(path + query);
+  await drawn(made.page);
+  return made;
+}
+
+test('bandwidth and time stand beside one another, or stacked where it is narrow', LIMIT,
+  async t => {
+    const {page} = await openRun(t);
+    const both = () => Promise.all([0, 1].map(i => boxOf(charts(page).nth(i))));
+    let [left, right] = await both();
+    assert.ok(right.x >= left.x + left.width && Math.abs(left.y - right.y) < 2);
+    await sees(page, 'busbw, GB/s');
+    await sees(page, 'time per call, µs');
+    for (const width of [400, 640]) {
+      await page.setViewportSize({width, height: 900});
+      await until(async () => {
+        [left, right] = await both();
+        return right.y >= left.y + left.height;
+      }, 'the charts to be stacked');
+      assert.ok(left.x + left.width <= width);
+    }
+  });
+
+test('what is drawn says what it is good for, and leads to more', LIMIT, async t => {
+  const {page} = await openRun(t);
+  await sees(page, /no measurement of wires, and stands above them/);
+  await sees(page, /however little it carries/);
+  await page.getByRole('button', {name: 'algbw', exact: true}).click();
+  await sees(page, /How fast a program sees its data go/);
+  await page.getByRole('button', {name: 'More on these figures'}).click();
+  await sees(page, /as nccl-tests defines it/);
+});
+
+test('the chart is read out by keyboard, in both charts and the legend', LIMIT, async t => {
+  const {page} = await openRun(t);
+  const legend = page.locator('.legend').first();
+  assert.match(await legend.innerText(), /at 16M bytes/);
+  await charts(page).first().focus();
+  await page.keyboard.press('ArrowRight');
+  await sees(page, '8 B');
+  await page.keyboard.press('ArrowRight');
+  await sees(page, '1K bytes');
+  assert.match(await page.locator('.readout').first().innerText(), /in place[^]*GB\/s[^]*±/);
+  assert.match(await legend.innerText(), /at 1K bytes/);
+  assert.match(await legend.locator('tbody tr').first().innerText(), /µs/);
+  /* The other chart shows the same place, and no second tooltip. */
+  const across = () => page.locator('.u-cursor-x').evaluateAll(
+    lines => lines.map(line => Math.round(line.getBoundingClientRect().x -
+                         line.closest('.u-over').getBoundingClientRect().x)));
+  const [left, right] = await across();
+  assert.ok(left > 20 && Math.abs(left - right) <= 2, `${left}, ${right}`);
+  assert.equal(await page.locator('.readout').filter({visible: true}).count(), 1);
+  await page.keyboard.press('Escape');
+  await page.locator('.readout').first().waitFor({state: 'hidden'});
+  assert.match(await legend.innerText(), /at 16M bytes/);
+});
+
+test('a tooltip never covers its points', LIMIT, async t => {
+  const {server, page} = await openRun(t, {run: {name: 'a name that is rather long'}});
+  server.add(sampleRun({sizes: SIZES, id: 'r2', name: 'another name of some length'}));
+  for (const [width, query] of [[1280, ''], [400, ''], [400, '?with=r2'], [1600, '?with=r2']]) {
+    await page.setViewportSize({width, height: 900});
+    await page.goto(server.url + path + query);
+    const lines = query ? 4 : 2;
+    await until(async () => await page.locator('.legend-item').count() === lines, 'lines');
+    for (const chart of await charts(page).all()) {
+      if (!await chart.isVisible()) {
+        continue;
+      }
+      await chart.scrollIntoViewIfNeeded();
+      const over = await boxOf(chart.locator('.u-over'));
+      for (let part = 0.01; part < 1; part += 0.14) {
+        await page.mouse.move(over.x + over.width * part, over.y + over.height / 2);
+        const tip = chart.locator('.readout');
+        await tip.waitFor();
+        const at = (await boxOf(chart.locator('.u-cursor-x'))).x;
+        const {x, width: wide} = await boxOf(tip);
+        assert.ok(x > at + 5 || x + wide < at - 5,
+          JSON.stringify({width, query, part, at, x, wide}));
+        assert.ok(x >= -1 && x + wide <= width + 1, JSON.stringify({width, x, wide}));
+      }
+      await page.mouse.move(1, 1);
+    }
+  }
+});
+
+test('a range is chosen by dragging, both charts follow, and the address keeps it', LIMIT,
+  async t => {
+    const {page} = await openRun(t);
+    const over = await boxOf(charts(page).nth(1).locator('.u-over'));
+    const y = over.y + over.height / 2;
+    await page.mouse.move(over.x + over.width * 0.01, y);
+    await page.mouse.down();
+    await page.mouse.move(over.x + over.width * 0.3, y, {steps: 4});
+    await page.mouse.move(over.x + over.width * 0.62, y, {steps: 4});
+    await page.mouse.up();
+    await until(async () => await search(page) === '?zoom=8-64K', 'the address to follow');
+    await sees(page, '8 to 64K: show all');
+    assert.match(await page.locator('.legend').first().innerText(), /at 64K bytes/);
+    await page.reload();
+    await sees(page, '8 to 64K: show all');
+    await drawn(page);
+    for (const chart of await charts(page).all()) {
+      await chart.focus();
+      await page.keyboard.press('ArrowLeft');
+      assert.match(await chart.locator('.readout').innerText(), /^64K bytes/);
+    }
+    await page.getByRole('button', {name: '8 to 64K: show all'}).click();
+    await until(async () => await search(page) === '', 'the address to be plain');
+    assert.match(await page.locator('.legend').first().innerText(), /at 16M bytes/);
+  });
+
+test('a range is chosen by keyboard, and left again', LIMIT, async t => {
+  const {page} = await openRun(t);
+  await charts(page).first().focus();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('Shift+ArrowRight');
+  const select = page.locator('.u-select').first();
+  assert.ok((await boxOf(select)).width > 50);
+  await page.keyboard.press('Enter');
+  await until(async () => await search(page) === '?zoom=1K-1M', 'the address to follow');
+  assert.equal((await boxOf(select))?.width ?? 0, 0);
+  await page.keyboard.press('0');
+  await until(async () => await search(page) === '', 'the address to be plain');
+});
+
+test('lines are hidden from the legend, and the address remembers', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.add(sampleRun({sizes: [8, 1024]}));
+  await open(path);
+  const item = page.locator('.legend-item').filter({hasText: 'in place'});
+  await item.press('Enter');
+  assert.equal(await item.getAttribute('aria-pressed'), 'false');
+  assert.match(await page.evaluate(() => location.search), /hide=all_reduce/);
+  assert.equal(await page.evaluate(() => document.activeElement.textContent),
+    'all_reduce · float32 · sum, in place');
+});
+
+test('figures at the cursor stay there while a run goes on', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const run = sampleRun({sizes: SIZES});
+  const rows = run.events.findIndex(event => event.type === 'result');
+  server.add(run, rows + 3);
+  await open(path);
+  await drawn(page);
+  await charts(page).first().focus();
+  await page.keyboard.press('ArrowRight');
+  await sees(page, '8 B');
+  server.emit(RUN, 2);
+  await sees(page, '5 of 10 rows measured');
+  await sees(page, /at 8 B/);
+  assert.equal(await page.locator('.readout').filter({visible: true}).count(), 1);
+});
+
+/* Two runs that are hardly comparable: one is simulated. */
+async function openMixed(t) {
+  const made = await setUp(t);
+  made.server.add(sampleRun({sizes: SIZES, name: '<b>&'}));
+  made.server.add(sampleRun({
+    id: '06cw2b7q9r1s',
+    name: 'model',
+    sizes: SIZES,
+    mutate: row => ({...row, simulated: true})
+  }));
+  await made.open(`${path}?with=06cw2b7q9r1s&zoom=1K-1M`);
+  await made.page.locator('.legend-item').filter({hasText: 'model (simulated)'}).first()
+    .waitFor();
+  return made;
+}
+
+test('runs on one chart that are not alike are said to be so', LIMIT, async t => {
+  const {page} = await openMixed(t);
+  await sees(page, 'Not alike. <b>&: host, 4 ranks; model: simulated, 4 ranks.');
+  const across = await page.locator('.chart-card.unreal').first().getAttribute('data-unreal');
+  assert.equal(across, 'partly simulated');
+});
+
+test('what is shown is taken along, of all runs', LIMIT, async t => {
+  const {page} = await openMixed(t);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.locator('summary', {hasText: 'Share'}).first().click();
+  const svg = await taken(page, /^SVG,/);
+  assert.match(svg.name, /^ringbench-.*model.*\.svg$/);
+  assert.match(svg.text, /^<\?xml[^]*>&#60;b&#62;&#38;, model \(simulated\)<[^]*<\/svg>/);
+  assert.match(svg.text, />Not alike\. [^]*06cw1x2k3m4n · 2026-01-05 10:00 UTC · host[^]*>partly simulated</);
+  const png = await taken(page, /^PNG,/);
+  assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
+  assert.ok(png.content.length > 10000, `${png.content.length} bytes`);
+  const csv = await taken(page, /^CSV,/);
+  assert.equal(csv.text.trimEnd().split('\n').length, 1 + 2 * 2 * 3);
+  const json = JSON.parse((await taken(page, /^JSON,/)).text);
+  assert.deepEqual(json.runs.map(run => run.mark), [null, 'simulated']);
+  assert.equal(json.address, page.url());
+  await page.getByRole('button', {name: /^Markdown,/}).click();
+  await sees(page, 'Copied: the figures that are shown.');
+  const markdown = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(markdown, /\*\*partly simulated: no measurement\.\*\*[^]*\| 64K \|/);
+  await page.getByRole('button', {name: /^Link,/}).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
+});

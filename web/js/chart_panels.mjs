@@ -1,0 +1,65 @@
+/* chart_panels.mjs - charts beside one another, with one cross-hair, one range and one legend */
+import {Chart} from './chart.mjs';
+import {h, setText} from './dom.mjs';
+import {chartLegend} from './readout.mjs';
+
+const HEIGHT = 340;
+const HEIGHT_OF_MANY = 260;
+
+/* `onToggle(key)` asks to show a line or to hide it; `onZoom([low, high])` for a range of
+ * places, null for all; without it none can be chosen. */
+export function chartPanels({onToggle, onZoom = null}) {
+  const grid = h('div.panels');
+  const legend = chartLegend(onToggle);
+  const charts = new Map();
+
+  function point(from, x) {
+    for (const entry of charts.values()) {
+      if (entry !== from && placesOf(entry.panel) === placesOf(from.panel)) {
+        entry.chart.point(x);
+      }
+    }
+    legend.show(x, from.panel.key);
+  }
+
+  function add(panel) {
+    const entry = {title: h('strong'), axis: h('span.muted'), good: h('p.muted.good-for')};
+    entry.box = h('figure', h('figcaption', entry.title, ' ', entry.axis));
+    entry.chart = new Chart(entry.box, {onCursor: x => point(entry, x), onZoom});
+    entry.box.append(entry.good);
+    grid.append(entry.box);
+    charts.set(panel.key, entry);
+    return entry;
+  }
+
+  function drop(key) {
+    const {chart, box} = charts.get(key);
+    chart.destroy();
+    box.remove();
+    charts.delete(key);
+  }
+
+  return {
+    element: h('div.stack', grid, legend.element),
+    update(panels, {spread}) {
+      const wanted = new Set(panels.map(({key}) => key));
+      [...charts.keys()].filter(key => !wanted.has(key)).forEach(drop);
+      grid.classList.toggle('one', panels.length === 1);
+      for (const panel of panels) {
+        const entry = charts.get(panel.key) ?? add(panel);
+        entry.panel = panel;
+        setText(entry.title, panel.title);
+        setText(entry.axis, panel.axis);
+        setText(entry.good, panel.good ?? '');
+        const height = panels.length > 2 ? HEIGHT_OF_MANY : HEIGHT;
+        entry.chart.update(panel, {height, spread});
+      }
+      legend.update(panels);
+    },
+    destroy() {
+      [...charts.keys()].forEach(drop);
+    }
+  };
+}
+
+const placesOf = panel => (panel.isSize ? 'bytes' : panel.place);
