@@ -17,6 +17,10 @@ static const struct {
     [VERDICT_CHANGE] = {"change", "whether a figure's level changed over runs",
                         HAS(VERDICT_BETTER) | HAS(VERDICT_WORSE) | HAS(VERDICT_SAME) |
                             HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_CULPRIT] = {"culprit", "which node, link or rack is slow",
+                         HAS(VERDICT_SLOW_NODE) | HAS(VERDICT_SLOW_LINK) |
+                             HAS(VERDICT_SLOW_RACK) | HAS(VERDICT_NONE) |
+                             HAS(VERDICT_NOT_ENOUGH_DATA)},
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {
@@ -27,6 +31,10 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_PASS] = "pass",
     [VERDICT_FAIL] = "fail",
     [VERDICT_NOT_EVALUATED] = "not_evaluated",
+    [VERDICT_SLOW_NODE] = "slow_node",
+    [VERDICT_SLOW_LINK] = "slow_link",
+    [VERDICT_SLOW_RACK] = "slow_rack",
+    [VERDICT_NONE] = "none",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind)

@@ -8,7 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum verdict_kind { VERDICT_COMPARE, VERDICT_GATE, VERDICT_CHANGE, VERDICT_KINDS };
+enum verdict_kind {
+    VERDICT_COMPARE,
+    VERDICT_GATE,
+    VERDICT_CHANGE,
+    VERDICT_CULPRIT,
+    VERDICT_KINDS
+};
 
 enum verdict_answer {
     VERDICT_BETTER,
@@ -18,6 +24,10 @@ enum verdict_answer {
     VERDICT_PASS,
     VERDICT_FAIL,
     VERDICT_NOT_EVALUATED,
+    VERDICT_SLOW_NODE,
+    VERDICT_SLOW_LINK,
+    VERDICT_SLOW_RACK,
+    VERDICT_NONE,
     VERDICT_ANSWERS
 };
 

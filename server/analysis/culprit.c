@@ -1,0 +1,176 @@
+/* culprit.c - which node, link or rack is slow */
+#include "server/analysis/culprit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "server/analysis/culprit_model.h"
+
+int culprit_slow(const struct culprit_fleet *fleet, bool *slow)
+{
+    struct culprit_model model;
+    int result = culprit_model_init(&model, fleet);
+    double errors = culprit_errors(CULPRIT_SUSPICION, model.n_ran);
+
+    for (size_t i = 0; i < fleet->n_groups && !result; i++)
+        slow[i] = model.deviations[i] < culprit_cut(&model, 1, errors);
+    culprit_model_release(&model);
+    return result;
+}
+
+/* ---- What is to be measured ---- */
+
+struct plan {
+    const struct culprit_model *model;
+    size_t *good; /* nodes */
+    size_t n_good, at;
+    struct culprit_pair *pairs;
+    size_t n;
+};
+
+/* Nodes that were measured without any suspect, and did well. */
+static void find_good(struct plan *plan)
+{
+    const struct culprit_model *model = plan->model;
+    double cut =
+        culprit_cut(model, 1, culprit_errors(CULPRIT_SUSPICION, model->fleet->n_nodes));
+
+    for (size_t i = 0; i < model->fleet->n_nodes; i++) {
+        size_t n;
+        double deviation = culprit_deviation(model, i, &n);
+
+        if (n > 0 && !model->is_suspect[i] && deviation > cut)
+            plan->good[plan->n_good++] = i;
+    }
+}
+
+static void add_pair(struct plan *plan, size_t a, size_t b)
+{
+    plan->pairs[plan->n++] = (struct culprit_pair){a, b};
+}
+
+/* A good node, each in its turn. */
+static size_t next_good(struct plan *plan)
+{
+    return plan->good[plan->at++ % plan->n_good];
+}
+
+/* The i-th node of a suspect rack, by turns. */
+static size_t node_of_rack(const struct culprit_model *model, size_t first, size_t i)
+{
+    size_t n = 0, found = first;
+
+    for (size_t k = 0; k < model->fleet->n_nodes; k++)
+        n += model->racks[k] == model->racks[first];
+    i %= n;
+    for (size_t k = 0; k < model->fleet->n_nodes; k++)
+        if (model->racks[k] == model->racks[first] && i-- == 0)
+            found = k;
+    return found;
+}
+
+static bool add_one(struct plan *plan, const struct suspect *suspect, size_t i)
+{
+    const struct culprit_model *model = plan->model;
+
+    if (suspect->kind == SUSPECT_LINK)
+        add_pair(plan, suspect->a, suspect->b);
+    else if (suspect->kind == SUSPECT_RACK && suspect->is_boundary)
+        add_pair(plan, node_of_rack(model, suspect->a, i),
+                 node_of_rack(model, suspect->b, i));
+    else if (plan->n_good == 0)
+        return false;
+    else
+        add_pair(plan,
+                 suspect->kind == SUSPECT_RACK ? node_of_rack(model, suspect->a, i)
+                                               : suspect->a,
+                 next_good(plan));
+    return true;
+}
+
+static bool is_suspect_link(const struct culprit_model *model, size_t a, size_t b)
+{
+    for (size_t i = 0; i < model->n_suspects; i++) {
+        const struct suspect *it = &model->suspects[i];
+
+        if (it->kind == SUSPECT_LINK && it->state != SUSPECT_CLEARED &&
+            ((it->a == a && it->b == b) || (it->a == b && it->b == a)))
+            return true;
+    }
+    return false;
+}
+
+/* Good nodes with each other in the same minutes: a machine that is slow for a while is
+ * so for them too. */
+static void add_control(struct plan *plan, const struct suspect *suspect)
+{
+    const struct culprit_model *model = plan->model;
+
+    if (suspect->is_boundary) {
+        add_pair(plan, suspect->a, node_of_rack(model, suspect->a, 1));
+        return;
+    }
+    for (size_t i = 0; i < plan->n_good * plan->n_good; i++) {
+        size_t a = next_good(plan), b = plan->good[plan->at % plan->n_good];
+
+        if (a == b || is_suspect_link(model, a, b))
+            continue;
+        add_pair(plan, a, b);
+        return;
+    }
+}
+
+/* Some more each, until it is decided; by turns, so that what is slow for a while is not
+ * slow for one suspect alone. */
+static void add_round(struct plan *plan, size_t round)
+{
+    for (size_t i = 0; i < plan->model->n_suspects; i++) {
+        const struct suspect *suspect = &plan->model->suspects[i];
+        size_t turn = suspect->tried + round;
+
+        if (suspect->state != SUSPECT_OPEN || suspect->tried >= CULPRIT_CONFIRM_MAX)
+            continue;
+        plan->at = i + turn; /* others than last time */
+        if (add_one(plan, suspect, turn))
+            add_control(plan, suspect);
+    }
+}
+
+/* Where most are suspects none is known to be good. */
+static bool is_hopeless(const struct culprit_model *model)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < model->n_suspects; i++)
+        n += model->suspects[i].kind == SUSPECT_NODE &&
+             model->suspects[i].state != SUSPECT_CLEARED;
+    return 2 * n > model->fleet->n_nodes;
+}
+
+int culprit_confirm(const struct culprit_fleet *fleet, struct culprit_pair **pairs,
+                    size_t *n)
+{
+    struct culprit_model model;
+    struct plan plan = {.model = &model};
+    int result = -1;
+
+    if (culprit_model_init(&model, fleet) || culprit_find_suspects(&model))
+        goto out;
+    plan.good = calloc(fleet->n_nodes + 1, sizeof(*plan.good));
+    plan.pairs =
+        calloc(2 * model.n_suspects * CULPRIT_CONFIRM_MIN + 1, sizeof(*plan.pairs));
+    if (!plan.good || !plan.pairs)
+        goto out;
+    find_good(&plan);
+    for (size_t i = 0; i < CULPRIT_CONFIRM_MIN && !is_hopeless(&model); i++)
+        add_round(&plan, i);
+    *pairs = plan.pairs;
+    *n = plan.n;
+    plan.pairs = NULL;
+    result = 0;
+out:
+    free(plan.good);
+    free(plan.pairs);
+    culprit_model_release(&model);
+    return result;
+}

@@ -1,0 +1,56 @@
+/* culprit.h - which node, link or rack is slow, from figures of groups of nodes: pairs
+ * (all or some of them), or groups of any size that are halved. Plain functions;
+ * docs/method.md has the model, the level and what it finds. */
+#ifndef RINGBENCH_SERVER_ANALYSIS_CULPRIT_H
+#define RINGBENCH_SERVER_ANALYSIS_CULPRIT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct culprit_node {
+    const char *name;
+    const json_t *labels; /* strings by key, or NULL: a key that groups is a rack's */
+};
+
+enum culprit_state { CULPRIT_RAN, CULPRIT_FAILED, CULPRIT_NOT_RUN };
+
+/* One measurement: a case over some of the nodes. */
+struct culprit_group {
+    const size_t *nodes; /* indexes, each once */
+    size_t n;            /* >= 2 */
+    double figure;       /* more is better, above 0; of CULPRIT_RAN alone */
+    enum culprit_state state;
+    bool confirms; /* was asked for by culprit_confirm */
+};
+
+/* All is borrowed, and must stay as long as the call takes. */
+struct culprit_fleet {
+    const struct culprit_node *nodes;
+    size_t n_nodes;
+    const struct culprit_group *groups; /* in any order, repeats too */
+    size_t n_groups;
+    const char *unit; /* of the figures */
+    bool is_simulated;
+};
+
+struct culprit_pair {
+    size_t a, b;
+};
+
+/* Which groups are slow beside those of about their size, slow[i] of group i: what to
+ * halve. -1 when memory is out, as for the next. */
+int culprit_slow(const struct culprit_fleet *fleet, bool *slow);
+
+/* The pairs to measure before the verdict, in this order, as many at once as have no node
+ * in common: each suspect with nodes that are known to be good, and beside each of them
+ * good ones with each other. To be asked again when these have run (or failed) and stand
+ * among the groups with `confirms`; it ends with no pairs, after 9 for each suspect at
+ * most. To be freed. */
+int culprit_confirm(const struct culprit_fleet *fleet, struct culprit_pair **pairs,
+                    size_t *n);
+
+/* The verdict of kind `culprit`. A new object; NULL when memory is out. */
+json_t *culprit_verdict(const struct culprit_fleet *fleet);
+
+#endif

@@ -1,0 +1,254 @@
+/* culprit_model.c - how far each group is from what groups of its size do */
+#include "server/analysis/culprit_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/median.h"
+#include "common/base/order_stat.h"
+#include "server/analysis/states.h"
+#include "server/analysis/stats.h"
+
+#define ENOUGH 4            /* groups of a size for a median of their own */
+#define ENOUGH_FIRST 6      /* of those that were not to confirm */
+#define STATES_VALUES 256   /* a split into states looks at no more */
+#define NOISE_FEW 0.03      /* where too few groups say how much there is */
+#define NOISE_LEAST 0.0025  /* nothing is known better than that */
+#define TO_DEVIATION 1.4826 /* of the median of what is as good as a half normal */
+#define MEDIAN_ERROR 1.2533
+
+/* ---- What is to be expected ---- */
+
+static bool is_about(size_t n, size_t size)
+{
+    size_t apart = n > size ? n - size : size - n;
+
+    return apart <= size / 4;
+}
+
+static size_t gather(struct culprit_model *model, size_t size, bool with_confirming)
+{
+    const struct culprit_fleet *fleet = model->fleet;
+    size_t n = 0;
+
+    for (size_t i = 0; i < fleet->n_groups; i++) {
+        const struct culprit_group *group = &fleet->groups[i];
+
+        if (group->state == CULPRIT_RAN && is_about(group->n, size) &&
+            (with_confirming || !group->confirms))
+            model->scratch[n++] = log(group->figure);
+    }
+    order_stat_sort(model->scratch, n);
+    return n;
+}
+
+/* Where figures come in two states, a quarter of them or more in the upper, that is what
+ * a healthy group does: a slow rack of two makes more than half of all pairs slow. */
+static int find_middle(const double *sorted, size_t n, double *middle)
+{
+    double few[STATES_VALUES];
+    size_t n_few = n < STATES_VALUES ? n : STATES_VALUES, from = 0;
+    struct states states;
+
+    for (size_t i = 0; i < n_few; i++)
+        few[i] = sorted[i * n / n_few];
+    if (states_find(few, n_few, &states))
+        return -1;
+    if (states.found && 4 * states.upper >= n_few)
+        while (from + 1 < n && sorted[from] < states.split)
+            from++;
+    *middle = median_of_sorted(sorted + from, n - from);
+    return 0;
+}
+
+/* Of few groups the best counts, and what larger ones reach: fewer nodes do no worse. */
+static int set_reference(struct culprit_model *model, size_t size, double larger)
+{
+    size_t n = gather(model, size, false);
+
+    if (n < ENOUGH_FIRST)
+        n = gather(model, size, true);
+    if (n >= ENOUGH)
+        return find_middle(model->scratch, n, &model->references[size]);
+    if (n > 0)
+        model->references[size] = fmax(model->scratch[n - 1], larger);
+    return 0;
+}
+
+static int set_references(struct culprit_model *model)
+{
+    const struct culprit_fleet *fleet = model->fleet;
+    double larger = NAN;
+
+    for (size_t size = 0; size <= fleet->n_nodes; size++)
+        model->references[size] = NAN;
+    for (size_t i = 0; i < fleet->n_groups; i++)
+        if (fleet->groups[i].state == CULPRIT_RAN)
+            model->references[fleet->groups[i].n] = 0;
+    for (size_t size = fleet->n_nodes; size > 1; size--) {
+        if (isnan(model->references[size]))
+            continue;
+        if (set_reference(model, size, larger))
+            return -1;
+        larger = model->references[size];
+    }
+    return 0;
+}
+
+/* Faults and disturbances make slower and not faster, so that what is above its reference
+ * tells the noise, however much is slow. */
+static double find_noise(struct culprit_model *model)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < model->fleet->n_groups; i++)
+        if (model->deviations[i] > 0)
+            model->scratch[n++] = model->deviations[i];
+    order_stat_sort(model->scratch, n);
+    if (n < 3)
+        return fmax(NOISE_FEW, n > 0 ? TO_DEVIATION * model->scratch[n - 1] : 0);
+    return fmax(NOISE_LEAST, TO_DEVIATION * median_of_sorted(model->scratch, n));
+}
+
+static void set_deviations(struct culprit_model *model)
+{
+    const struct culprit_fleet *fleet = model->fleet;
+
+    for (size_t i = 0; i < fleet->n_groups; i++) {
+        const struct culprit_group *group = &fleet->groups[i];
+        bool ran = group->state == CULPRIT_RAN;
+
+        model->deviations[i] =
+            ran ? log(group->figure) - model->references[group->n] : (double)NAN;
+        model->n_ran += ran;
+        model->n_failed += group->state == CULPRIT_FAILED;
+        model->n_pairs += ran && group->n == 2;
+    }
+    model->noise = find_noise(model);
+}
+
+/* ---- Who is in which ---- */
+
+static void set_lists(struct culprit_model *model)
+{
+    const struct culprit_fleet *fleet = model->fleet;
+    size_t *starts = model->starts;
+
+    for (size_t i = 0; i < fleet->n_groups; i++)
+        for (size_t k = 0; k < fleet->groups[i].n; k++)
+            starts[fleet->groups[i].nodes[k] + 2]++;
+    for (size_t i = 2; i <= fleet->n_nodes + 1; i++)
+        starts[i] += starts[i - 1];
+    /* starts[i + 1] moves to where the next list begins. */
+    for (size_t i = 0; i < fleet->n_groups; i++)
+        for (size_t k = 0; k < fleet->groups[i].n; k++)
+            model->lists[starts[fleet->groups[i].nodes[k] + 1]++] = i;
+}
+
+void culprit_set_key(struct culprit_model *model, const char *key)
+{
+    const struct culprit_fleet *fleet = model->fleet;
+    json_t *firsts = json_object();
+
+    model->key = key;
+    model->n_racks = 0;
+    for (size_t i = 0; i < fleet->n_nodes; i++) {
+        const char *rack = key ? json_get_str(fleet->nodes[i].labels, key, NULL) : NULL;
+        json_int_t first = rack ? json_get_int(firsts, rack, -1) : -1;
+
+        model->racks[i] = rack && first >= 0 ? model->racks[first] : rack;
+        if (rack && first < 0)
+            json_object_set_new(firsts, rack, json_integer((json_int_t)i));
+    }
+    model->n_racks = json_object_size(firsts);
+    json_decref(firsts);
+}
+
+/* ---- Together ---- */
+
+int culprit_model_init(struct culprit_model *model, const struct culprit_fleet *fleet)
+{
+    size_t members = 0, n = fleet->n_nodes, n_groups = fleet->n_groups;
+
+    *model = (struct culprit_model){.fleet = fleet};
+    for (size_t i = 0; i < n_groups; i++)
+        members += fleet->groups[i].n;
+    model->references = calloc(n + 1, sizeof(*model->references));
+    model->deviations = calloc(n_groups + 1, sizeof(*model->deviations));
+    model->scratch = calloc(n_groups + n + 1, sizeof(*model->scratch));
+    model->racks = calloc(n + 1, sizeof(*model->racks));
+    model->starts = calloc(n + 2, sizeof(*model->starts));
+    model->lists = calloc(members + 1, sizeof(*model->lists));
+    model->is_suspect = calloc(n + 1, sizeof(*model->is_suspect));
+    model->users = calloc(n_groups + 1, sizeof(*model->users));
+    if (!model->references || !model->deviations || !model->scratch || !model->racks ||
+        !model->starts || !model->lists || !model->is_suspect || !model->users ||
+        set_references(model))
+        return -1;
+    set_deviations(model);
+    set_lists(model);
+    return 0;
+}
+
+void culprit_model_release(struct culprit_model *model)
+{
+    free(model->references);
+    free(model->deviations);
+    free(model->scratch);
+    free(model->racks);
+    free(model->starts);
+    free(model->lists);
+    free(model->is_suspect);
+    free(model->users);
+    free(model->suspects);
+}
+
+double culprit_errors(double level, size_t tests)
+{
+    return -stats_t_quantile(level / (double)(tests > 0 ? tests : 1), 1000);
+}
+
+double culprit_cut(const struct culprit_model *model, size_t n, double errors)
+{
+    double error = n < 3 ? model->noise : MEDIAN_ERROR * model->noise / sqrt((double)n);
+
+    return fmin(log(1 - CULPRIT_LEAST), -errors * error);
+}
+
+double culprit_deviation(const struct culprit_model *model, size_t node, size_t *n)
+{
+    *n = 0;
+    for (size_t i = model->starts[node]; i < model->starts[node + 1]; i++) {
+        size_t group = model->lists[i];
+
+        if (!isnan(model->deviations[group]) && model->users[group] == 0 &&
+            !model->fleet->groups[group].confirms)
+            model->scratch[(*n)++] = model->deviations[group];
+    }
+    order_stat_sort(model->scratch, *n);
+    return *n > 0 ? model->scratch[*n / 2] : (double)NAN;
+}
+
+static bool is_of_rack(const struct culprit_model *model, const struct suspect *suspect,
+                       size_t node)
+{
+    return model->racks[node] && model->racks[node] == model->racks[suspect->a];
+}
+
+bool culprit_explains(const struct culprit_model *model, const struct suspect *suspect,
+                      size_t group_index)
+{
+    const struct culprit_group *group = &model->fleet->groups[group_index];
+    size_t n = 0;
+
+    for (size_t i = 0; i < group->n; i++)
+        n += suspect->kind == SUSPECT_RACK
+                 ? is_of_rack(model, suspect, group->nodes[i])
+                 : group->nodes[i] == suspect->a ||
+                       (suspect->kind == SUSPECT_LINK && group->nodes[i] == suspect->b);
+    if (suspect->kind == SUSPECT_RACK)
+        return n > 0 && (n < group->n || suspect->is_slow_within);
+    return suspect->kind == SUSPECT_LINK ? n == 2 && group->n == 2 : n > 0;
+}

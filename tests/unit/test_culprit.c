@@ -1,0 +1,520 @@
+/* test_culprit.c - the slow node, link or rack of seeded fleets is named, and of healthy
+ * ones nothing is
+ *
+ * With an argument it prints the tables of docs/method.md. Everything is a function of
+ * fixed seeds. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/culprit.h"
+#include "tests/unit/seeded_noise.h"
+
+#define FLEETS 200
+#define FEWER 20 /* of large ones, but for the tables */
+#define NODES_MAX 64
+#define GROUPS_MAX 4096
+#define MEMBERS_MAX 65536
+#define NONE SIZE_MAX
+
+/* What is wrong with a fleet, and how it is measured. */
+struct fault {
+    size_t n_nodes, per_rack; /* 0: has no labels */
+    size_t node, link;        /* the node's next is its other end; NONE: no such fault */
+    size_t rack;
+    bool is_slow_within;
+    double factor;
+    double outliers, states; /* parts of the cases that take 2x, 3x as long */
+    bool by_bisect;
+};
+
+struct fleet {
+    struct fault fault;
+    struct noise noise;
+    struct culprit_node nodes[NODES_MAX];
+    char names[NODES_MAX][16];
+    struct culprit_group groups[GROUPS_MAX];
+    size_t members[MEMBERS_MAX];
+    size_t n_groups, n_members, cases_left;
+    bool is_slow_state;
+    struct culprit_fleet asked;
+};
+
+/* ---- A fleet ---- */
+
+static struct fleet *make_fleet(const struct fault *fault, uint64_t seed)
+{
+    struct fleet *fleet = calloc(1, sizeof(*fleet));
+
+    assert_non_null(fleet);
+    fleet->fault = *fault;
+    fleet->noise.seed = seed * 7919;
+    for (size_t i = 0; i < fault->n_nodes; i++) {
+        char rack[24];
+
+        snprintf(fleet->names[i], sizeof(fleet->names[i]), "n%zu", i);
+        snprintf(rack, sizeof(rack), "r%zu", fault->per_rack ? i / fault->per_rack : 0);
+        fleet->nodes[i].name = fleet->names[i];
+        if (fault->per_rack)
+            fleet->nodes[i].labels =
+                json_pack("{s:s, s:s}", "host", fleet->names[i], "rack", rack);
+    }
+    fleet->asked = (struct culprit_fleet){.nodes = fleet->nodes,
+                                          .n_nodes = fault->n_nodes,
+                                          .groups = fleet->groups,
+                                          .unit = "GB/s"};
+    return fleet;
+}
+
+static void free_fleet(struct fleet *fleet)
+{
+    for (size_t i = 0; i < fleet->fault.n_nodes; i++)
+        json_decref((json_t *)(uintptr_t)fleet->nodes[i].labels);
+    free(fleet);
+}
+
+/* The slowest of what the group uses. */
+static double share_of(const struct fault *fault, const size_t *nodes, size_t n)
+{
+    size_t node = 0, ends = 0, inside = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        node += nodes[i] == fault->node;
+        ends += fault->link != NONE &&
+                (nodes[i] == fault->link || nodes[i] == fault->link + 1);
+        inside += fault->rack != NONE && nodes[i] / fault->per_rack == fault->rack;
+    }
+    return node || ends == 2 || (inside && (inside < n || fault->is_slow_within))
+               ? fault->factor
+               : 1;
+}
+
+/* What a case takes longer for reasons of its own: 1 % by itself, 1 % of its size, 2 % of
+ * each of 8 calls. */
+static double disturbance(struct fleet *fleet)
+{
+    struct noise *noise = &fleet->noise;
+    double factor = exp(0.01 * noise_normal(noise) + 0.01 * noise_normal(noise) +
+                        0.02 / sqrt(8) * noise_normal(noise));
+
+    if (noise_uniform(noise) < fleet->fault.outliers)
+        factor *= 2;
+    if (noise_uniform(noise) < 1.0 / 3)
+        fleet->is_slow_state = noise_uniform(noise) < fleet->fault.states;
+    return fleet->is_slow_state ? 3 * factor : factor;
+}
+
+static void measure(struct fleet *fleet, const size_t *nodes, size_t n, bool confirms)
+{
+    size_t *kept = fleet->members + fleet->n_members;
+
+    assert_true(fleet->n_groups < GROUPS_MAX && fleet->n_members + n <= MEMBERS_MAX);
+    memcpy(kept, nodes, n * sizeof(*nodes));
+    fleet->n_members += n;
+    fleet->groups[fleet->n_groups++] = (struct culprit_group){
+        .nodes = kept,
+        .n = n,
+        .figure = 46 / (1 + 0.01 * (double)n) * share_of(&fleet->fault, nodes, n) /
+                  disturbance(fleet),
+        .confirms = confirms};
+    fleet->asked.n_groups = fleet->n_groups;
+}
+
+/* Each with each, in rounds. */
+static void measure_pairs(struct fleet *fleet)
+{
+    for (size_t apart = 1; apart < fleet->fault.n_nodes; apart++)
+        for (size_t i = 0; i + apart < fleet->fault.n_nodes; i++)
+            measure(fleet, (size_t[]){i, i + apart}, 2, false);
+}
+
+/* Groups of about the root, then halves of what is slow, down to two or three. */
+static void measure_halves(struct fleet *fleet)
+{
+    size_t n = fleet->fault.n_nodes, parts = (size_t)lround(sqrt((double)n)), from = 0;
+    size_t order[NODES_MAX];
+    bool slow[GROUPS_MAX];
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = 0; i < parts; i++) {
+        size_t begin = i * n / parts;
+
+        measure(fleet, order + begin, (i + 1) * n / parts - begin, false);
+    }
+    for (size_t until = fleet->n_groups; from < until; until = fleet->n_groups) {
+        assert_int_equal(culprit_slow(&fleet->asked, slow), 0);
+        for (; from < until; from++) {
+            size_t size = fleet->groups[from].n;
+
+            if (!slow[from] || size < 4)
+                continue;
+            measure(fleet, fleet->groups[from].nodes, size / 2, false);
+            measure(fleet, fleet->groups[from].nodes + size / 2, size - size / 2, false);
+        }
+    }
+}
+
+static void confirm(struct fleet *fleet)
+{
+    struct culprit_pair *pairs;
+    size_t n;
+
+    do {
+        assert_int_equal(culprit_confirm(&fleet->asked, &pairs, &n), 0);
+        for (size_t i = 0; i < n; i++)
+            measure(fleet, (size_t[]){pairs[i].a, pairs[i].b}, 2, true);
+        free(pairs);
+    } while (n > 0);
+}
+
+static json_t *judge(const struct fault *fault, uint64_t seed, size_t *cases)
+{
+    struct fleet *fleet = make_fleet(fault, seed);
+    json_t *verdict;
+
+    if (fault->by_bisect)
+        measure_halves(fleet);
+    else
+        measure_pairs(fleet);
+    confirm(fleet);
+    verdict = culprit_verdict(&fleet->asked);
+    assert_non_null(verdict);
+    *cases = fleet->n_groups;
+    free_fleet(fleet);
+    return verdict;
+}
+
+/* ---- Was it right ---- */
+
+static const char *answer_of(const json_t *verdict)
+{
+    return json_get_str(verdict, "answer", "");
+}
+
+/* Those named, with a space behind each. */
+static void named(const json_t *verdict, char *out, size_t size)
+{
+    const json_t *suspects =
+        json_object_get(json_object_get(verdict, "evidence"), "suspects");
+    size_t n = 0;
+
+    *out = '\0';
+    for (size_t i = 0; i < json_array_size(suspects); i++) {
+        const json_t *it = json_array_get(suspects, i), *nodes;
+
+        if (strcmp(json_get_str(it, "state", ""), "guilty") != 0)
+            continue;
+        nodes = json_object_get(it, "nodes");
+        if (json_object_get(it, "label"))
+            n +=
+                (size_t)snprintf(out + n, size - n, "%s ", json_get_str(it, "label", ""));
+        else
+            for (size_t k = 0; k < json_array_size(nodes); k++)
+                n += (size_t)snprintf(out + n, size - n, "%s ",
+                                      json_string_value(json_array_get(nodes, k)));
+    }
+}
+
+static void expected(const struct fault *fault, const char **answer, char out[64])
+{
+    *answer = fault->node != NONE   ? "slow_node"
+              : fault->link != NONE ? "slow_link"
+              : fault->rack != NONE ? "slow_rack"
+                                    : "none";
+    *out = '\0';
+    if (fault->node != NONE)
+        snprintf(out, 64, "n%zu ", fault->node);
+    else if (fault->link != NONE)
+        snprintf(out, 64, "n%zu n%zu ", fault->link, fault->link + 1);
+    else if (fault->rack != NONE)
+        snprintf(out, 64, "r%zu ", fault->rack);
+}
+
+static bool shows_tables;
+
+struct rates {
+    size_t right, accused, open; /* as it is; something else was named; no answer */
+    size_t fleets, cases;
+};
+
+static struct rates rates_of(const struct fault *fault)
+{
+    struct rates rates = {.fleets = shows_tables || fault->n_nodes < 64 ? FLEETS : FEWER};
+
+    for (uint64_t seed = 1; seed <= rates.fleets; seed++) {
+        size_t cases;
+        json_t *verdict = judge(fault, seed, &cases);
+        char names[1024], wanted[64];
+        const char *answer;
+
+        expected(fault, &answer, wanted);
+        named(verdict, names, sizeof(names));
+        if (strcmp(answer_of(verdict), answer) == 0 && strcmp(names, wanted) == 0)
+            rates.right++;
+        else if (names[0])
+            rates.accused++;
+        else
+            rates.open += strcmp(answer_of(verdict), "not_enough_data") == 0;
+        if (getenv("CULPRIT_SHOW") && strcmp(names, wanted) != 0)
+            printf("      %llu: %s\n", (unsigned long long)seed,
+                   json_get_str(verdict, "sentence", ""));
+        rates.cases += cases;
+        json_decref(verdict);
+    }
+    return rates;
+}
+
+/* ---- Tests ---- */
+
+static const size_t counts[] = {8, 16, 64};
+static const double factors[] = {0.25, 0.5, 0.8};
+
+static struct fault fault_of(size_t n_nodes)
+{
+    return (struct fault){.n_nodes = n_nodes,
+                          .per_rack = n_nodes == 8 ? 2 : 4,
+                          .node = NONE,
+                          .link = NONE,
+                          .rack = NONE,
+                          .factor = 1};
+}
+
+/* What is asked of it: so many right of 200, and so few wrongly accused. */
+static void expect(const char *name, const struct fault *fault, size_t right,
+                   size_t accused)
+{
+    struct rates rates = rates_of(fault);
+
+    right -= FLEETS - rates.fleets < right ? FLEETS - rates.fleets : right;
+    if (shows_tables)
+        printf("| %s | %zu | %g | %zu | %zu | %zu | %zu |\n", name, fault->n_nodes,
+               fault->factor, rates.right, rates.accused, rates.open,
+               rates.cases / rates.fleets);
+    else if (rates.right < right || rates.accused > accused)
+        fail_msg("%s, %zu nodes, %g: %zu right, %zu wrong, %zu open", name,
+                 fault->n_nodes, fault->factor, rates.right, rates.accused, rates.open);
+}
+
+static void each_factor(const char *name, struct fault fault, size_t right)
+{
+    for (size_t i = 0; i < 3; i++) {
+        fault.factor = factors[i];
+        expect(name, &fault, right, FLEETS - right);
+    }
+}
+
+static void a_slow_node_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fault fault = fault_of(counts[i]);
+
+        fault.node = 5;
+        each_factor("node, pairs", fault, 198);
+        fault.by_bisect = true;
+        each_factor("node, bisect", fault, 198);
+    }
+}
+
+static void a_slow_link_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fault fault = fault_of(counts[i]);
+
+        fault.link = 3;
+        each_factor("link, pairs", fault, 198);
+    }
+}
+
+static void a_slow_rack_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fault fault = fault_of(counts[i]);
+
+        fault.rack = 1;
+        each_factor("rack's way out, pairs", fault, 190);
+        fault.is_slow_within = true;
+        each_factor("all of a rack, pairs", fault, 190);
+    }
+}
+
+static void of_a_healthy_fleet_nothing_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fault fault = fault_of(counts[i]);
+
+        expect("healthy, pairs", &fault, 198, 1);
+        fault.by_bisect = true;
+        expect("healthy, bisect", &fault, 198, 1);
+    }
+}
+
+/* Machines with moods give no answer often, and a wrong one never. */
+static void moods_are_not_blamed_on_nodes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct fault fault = fault_of(counts[i]);
+
+        fault.outliers = 0.1;
+        expect("1 case of 10 takes twice as long", &fault, 0, 1);
+        fault.by_bisect = true;
+        expect("the same, bisect", &fault, 0, 1);
+        fault.by_bisect = false;
+        fault.outliers = 0;
+        fault.states = 0.4;
+        expect("two states 3x apart", &fault, 0, 1);
+        fault.by_bisect = true;
+        expect("the same, bisect", &fault, 0, 1);
+    }
+}
+
+static void small_faults(void)
+{
+    static const double small[] = {0.97, 0.95, 0.93, 0.9};
+
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 4; k++) {
+            struct fault fault = fault_of(counts[i]);
+
+            fault.factor = small[k];
+            fault.node = 5;
+            expect("node, pairs", &fault, 0, FLEETS);
+            fault.by_bisect = true;
+            expect("node, bisect", &fault, 0, FLEETS);
+            fault = fault_of(counts[i]);
+            fault.factor = small[k];
+            fault.link = 3;
+            expect("link, pairs", &fault, 0, FLEETS);
+            fault.link = NONE;
+            fault.rack = 1;
+            expect("rack's way out, pairs", &fault, 0, FLEETS);
+        }
+}
+
+/* ---- Sentences ---- */
+
+static void assert_sentence(const struct fault *fault, const char *answer,
+                            const char *sentence)
+{
+    size_t cases;
+    json_t *verdict = judge(fault, 1, &cases);
+
+    assert_string_equal(answer_of(verdict), answer);
+    if (!strstr(json_get_str(verdict, "sentence", ""), sentence))
+        fail_msg("%s\nlacks: %s", json_get_str(verdict, "sentence", ""), sentence);
+    json_decref(verdict);
+}
+
+static void the_sentence_says_what_is_slow_and_what_is_not(void **state)
+{
+    struct fault fault = fault_of(16);
+
+    (void)state;
+    assert_sentence(&fault, "none", "none stands out; the largest deviation is ");
+    fault.factor = 0.5;
+    fault.node = 5;
+    assert_sentence(&fault, "slow_node", "n5 is slow with 15 of 15 partners (2");
+    assert_sentence(&fault, "slow_node", "; its partners are normal with each other");
+    fault.node = NONE;
+    fault.link = 3;
+    assert_sentence(&fault, "slow_link", "the link between n3 and n4 is slow in ");
+    fault.link = NONE;
+    fault.rack = 2;
+    assert_sentence(&fault, "slow_rack", "rack r2 is slow in ");
+    assert_sentence(&fault, "slow_rack", "; within it all is normal");
+}
+
+/* Either may be to blame, and which is not to be seen. */
+static void between_two_racks_the_boundary_is_named(void **state)
+{
+    struct fault fault = fault_of(8);
+
+    (void)state;
+    fault.per_rack = 4;
+    fault.rack = 1;
+    fault.factor = 0.5;
+    assert_sentence(&fault, "slow_rack", "what lies between rack r0 and r1 is slow in ");
+}
+
+static void two_nodes_are_too_few(void **state)
+{
+    struct fault fault = fault_of(2);
+
+    (void)state;
+    assert_sentence(&fault, "not_enough_data",
+                    "2 of 2 nodes were measured, and 3 at least");
+}
+
+static void a_suspect_without_confirmation_is_not_named(void **state)
+{
+    struct fault fault = fault_of(8);
+    struct fleet *fleet;
+    json_t *verdict;
+
+    (void)state;
+    fault.node = 5;
+    fault.factor = 0.25;
+    fleet = make_fleet(&fault, 1);
+    measure_pairs(fleet);
+    verdict = culprit_verdict(&fleet->asked);
+    assert_string_equal(answer_of(verdict), "not_enough_data");
+    assert_non_null(strstr(json_get_str(verdict, "sentence", ""), "n5 looks slow (11"));
+    json_decref(verdict);
+    free_fleet(fleet);
+}
+
+static void a_node_that_never_ran_is_no_healthy_one(void **state)
+{
+    struct fault fault = fault_of(8);
+    struct fleet *fleet = make_fleet(&fault, 1);
+    json_t *verdict;
+
+    (void)state;
+    measure_pairs(fleet);
+    for (size_t i = 0; i < fleet->n_groups; i++)
+        if (fleet->groups[i].nodes[0] == 2 || fleet->groups[i].nodes[1] == 2)
+            fleet->groups[i].state = CULPRIT_FAILED;
+    verdict = culprit_verdict(&fleet->asked);
+    assert_string_equal(answer_of(verdict), "not_enough_data");
+    assert_non_null(strstr(json_get_str(verdict, "sentence", ""),
+                           "; 7 of 28 measurements failed; n2 was not measured"));
+    json_decref(verdict);
+    free_fleet(fleet);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_node_is_named),
+        cmocka_unit_test(a_slow_link_is_named),
+        cmocka_unit_test(a_slow_rack_is_named),
+        cmocka_unit_test(of_a_healthy_fleet_nothing_is_named),
+        cmocka_unit_test(moods_are_not_blamed_on_nodes),
+        cmocka_unit_test(the_sentence_says_what_is_slow_and_what_is_not),
+        cmocka_unit_test(between_two_racks_the_boundary_is_named),
+        cmocka_unit_test(two_nodes_are_too_few),
+        cmocka_unit_test(a_suspect_without_confirmation_is_not_named),
+        cmocka_unit_test(a_node_that_never_ran_is_no_healthy_one),
+    };
+
+    (void)argv;
+    shows_tables = argc > 1;
+    if (shows_tables)
+        small_faults();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
