@@ -126,14 +126,19 @@ static bool must_skip(const struct bench *bench, const struct bench_row *row,
 static int plan_memory(struct bench *bench, struct error *err)
 {
     int n = bench->file->world_size, poorest = 0;
-    struct backend_memory own, *all = calloc((size_t)n, sizeof(*all));
+    int here = bench_ranks_here(bench);
+    struct backend_memory *all = calloc((size_t)n, sizeof(*all));
+    struct backend_memory *own = calloc((size_t)here, sizeof(*own));
+    int status =
+        all && own ? 0 : error_set(err, ERROR_MEMORY, "memory plan: out of memory");
 
-    if (!all)
-        return error_set(err, ERROR_MEMORY, "memory plan: out of memory");
-    memset(&own, 0, sizeof(own));
-    int status = bench->backend->memory(bench->comm, &own, err);
+    /* Those of one process have the same. */
     if (!status)
-        status = bench_allgather(bench, &own, sizeof(own), all, err);
+        status = bench->backend->memory(bench->comm, own, err);
+    for (int i = 1; !status && i < here; i++)
+        own[i] = own[0];
+    if (!status)
+        status = bench_allgather(bench, own, sizeof(*own), all, err);
     for (int rank = 0; !status && rank < n; rank++)
         poorest = all[rank].bytes < all[poorest].bytes ? rank : poorest;
     if (!status) {
@@ -142,6 +147,7 @@ static int plan_memory(struct bench *bench, struct error *err)
                  all[poorest].text);
     }
     free(all);
+    free(own);
     return status;
 }
 
@@ -334,17 +340,18 @@ static int report_groups(const struct bench *bench, size_t first, struct outcome
     return 0;
 }
 
-static int run_row(struct bench *bench, const struct bench_row *row, size_t first,
+static int run_row(struct bench *bench, const struct bench_row *rows, size_t first,
                    struct error *err)
 {
+    const struct bench_row *row = bench_row_of(bench, rows);
     int n_groups = bench->file->groups.n;
     struct outcome outcome = {0};
 
     int status = outcome_init(&outcome, n_groups, err);
     if (!status)
-        status = measure_row(bench, row, outcome.figures, err);
+        status = measure_row(bench, rows, outcome.figures, err);
     if (!status && is_checked(bench, row)) {
-        status = check_row(bench, row, bench->file->spec->check, outcome.wrong,
+        status = check_row(bench, rows, bench->file->spec->check, outcome.wrong,
                            outcome.errors, err);
     }
     if (!status && bench->rank == 0) {
@@ -372,39 +379,66 @@ static int can_any(const struct bench *bench, size_t first, struct error *err)
     return can;
 }
 
-static int run_own(struct bench *bench, struct bench_row *row, size_t first,
+/* rows: n of them, see bench_row_of. */
+static int run_own(struct bench *bench, struct bench_row *rows, int n, size_t first,
                    struct error *err)
 {
+    const struct bench_row *row = bench_row_of(bench, rows);
     char reason[REASON_MAX];
 
-    row->is_idle = must_skip(bench, row, reason);
-    if (!row->is_idle)
-        place(bench, row);
+    for (int i = 0; i < n; i++) {
+        rows[i].is_idle = must_skip(bench, &rows[i], reason);
+        if (!rows[i].is_idle)
+            place(bench, &rows[i]);
+    }
     if (bench->filled_with != row->row.dtype) {
         bench->filled_with = row->row.dtype;
         if (check_neutralise(bench, row->row.dtype,
                              bench->buffer_bytes + bench->margin_bytes, err))
             return -1;
     }
-    return run_row(bench, row, first, err);
+    return run_row(bench, rows, first, err);
+}
+
+/* So that whoever looks at a rank's progress sees which row it is at. */
+struct begin {
+    struct bench *bench;
+    const struct bench_row *rows;
+};
+
+static int begin_row(void *arg, int here, struct error *err)
+{
+    const struct begin *begin = arg;
+    const struct bench_row *row = bench_row_of(begin->bench, begin->rows);
+
+    (void)here;
+    (void)err;
+    progress_row(begin->bench->progress, row->row.series, row->layout.size_bytes);
+    return 0;
 }
 
 /* The rows of all groups, from number `first` on, at the same time. */
 static int do_rows(struct bench *bench, size_t first, struct error *err)
 {
-    struct bench_row row;
+    int n = bench->played ? bench->file->groups.n : 1, status = 0;
+    size_t own = bench->played ? first : first + (size_t)bench_group(bench);
+    struct bench_row *rows = calloc((size_t)n, sizeof(*rows));
     int can = can_any(bench, first, err);
 
-    if (can < 0 || lay_out(bench, first + (size_t)bench_group(bench), &row, err))
-        return -1;
-    progress_row(bench->progress, row.row.series, row.layout.size_bytes);
-    int status = 0;
-    if (can)
-        status = run_own(bench, &row, first, err);
-    else if (bench->rank == 0)
+    if (!rows)
+        status = error_set(err, ERROR_MEMORY, "row: out of memory");
+    for (int i = 0; !status && i < n; i++)
+        status = lay_out(bench, own + (size_t)i, &rows[i], err);
+    if (!status && can >= 0)
+        status = bench_each(bench, begin_row, &(struct begin){bench, rows}, err);
+    if (!status && can > 0)
+        status = run_own(bench, rows, n, first, err);
+    else if (!status && can == 0 && bench->rank == 0)
         status = report_groups(bench, first, NULL, err);
-    release_row(&row);
-    return status;
+    for (int i = 0; rows && i < n; i++)
+        release_row(&rows[i]);
+    free(rows);
+    return can < 0 ? -1 : status;
 }
 
 int bench_run(struct bench *bench, struct error *err)

@@ -31,10 +31,12 @@ int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err)
     blocks->shares = calloc((size_t)bench->file->world_size, sizeof(*blocks->shares));
     blocks->parts = calloc((size_t)bench->file->world_size * PART(BLOCKS_AT_ONCE),
                            sizeof(*blocks->parts));
+    blocks->own =
+        calloc((size_t)bench_ranks_here(bench) * PART(BLOCKS_AT_ONCE), sizeof(double));
     blocks->is_idle = calloc(groups, sizeof(*blocks->is_idle));
     blocks->scratch = calloc(most, sizeof(*blocks->scratch));
     return blocks->us && blocks->enqueue_us && blocks->shares && blocks->parts &&
-                   blocks->is_idle && blocks->scratch
+                   blocks->own && blocks->is_idle && blocks->scratch
                ? 0
                : error_set(err, ERROR_MEMORY, "blocks: out of memory");
 }
@@ -45,18 +47,29 @@ void blocks_release(struct blocks *blocks)
     free(blocks->enqueue_us);
     free(blocks->shares);
     free(blocks->parts);
+    free(blocks->own);
     free(blocks->is_idle);
     free(blocks->scratch);
     memset(blocks, 0, sizeof(*blocks));
 }
 
-void blocks_add(struct blocks *blocks, double us, double enqueue_us)
+void blocks_add(struct blocks *blocks, int i, long k, long n, double us,
+                double enqueue_us)
 {
-    assert(blocks->n_own < BLOCKS_AT_ONCE);
-    assert(blocks->n + blocks->n_own < rule_of(blocks)->max);
-    blocks->own[blocks->n_own].us = us;
-    blocks->own[blocks->n_own].enqueue_us = enqueue_us;
-    blocks->n_own++;
+    double *mine = blocks->own + (size_t)i * PART(n) + TIMES;
+
+    assert(k < n && n <= BLOCKS_AT_ONCE);
+    assert(blocks->n + k < rule_of(blocks)->max);
+    mine[k] = us;
+    mine[n + k] = enqueue_us;
+}
+
+void blocks_tell(struct blocks *blocks, int i, long n, bool is_idle, double elapsed_s)
+{
+    double *mine = blocks->own + (size_t)i * PART(n);
+
+    mine[ELAPSED_S] = elapsed_s;
+    mine[IS_IDLE] = is_idle ? 1 : 0;
 }
 
 /* ---- What all ranks measured ---- */
@@ -107,23 +120,15 @@ static void take_shares(struct blocks *blocks, long n)
 }
 
 /* The ranks have added the same number of blocks, so their parts are of one length. */
-int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s, struct error *err)
+int blocks_share(struct blocks *blocks, long n, struct error *err)
 {
-    double mine[PART(BLOCKS_AT_ONCE)] = {
-        [ELAPSED_S] = elapsed_s, [IS_IDLE] = is_idle ? 1 : 0};
-    long n = blocks->n_own;
-
-    for (long i = 0; i < n; i++) {
-        mine[TIMES + i] = blocks->own[i].us;
-        mine[TIMES + n + i] = blocks->own[i].enqueue_us;
-    }
-    if (bench_allgather(blocks->bench, mine, PART(n) * sizeof(*mine), blocks->parts, err))
+    if (bench_allgather(blocks->bench, blocks->own, PART(n) * sizeof(double),
+                        blocks->parts, err))
         return -1;
     take_means(blocks, n);
     take_shares(blocks, n);
     blocks->n_before = blocks->n;
     blocks->n += n;
-    blocks->n_own = 0;
     return 0;
 }
 

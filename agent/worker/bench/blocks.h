@@ -12,13 +12,9 @@
 
 struct blocks {
     struct bench *bench;
-    long n;        /* shared so far */
-    long n_before; /* before the latest were shared */
-    /* This rank's that are not shared yet, per call. */
-    struct {
-        double us, enqueue_us;
-    } own[BLOCKS_AT_ONCE];
-    long n_own;
+    long n;             /* shared so far */
+    long n_before;      /* before the latest were shared */
+    double *own;        /* what the ranks here tell: see `parts` */
     double *us;         /* by group, samples.max each: mean over its ranks */
     double *enqueue_us; /* likewise */
     double *shares;     /* by rank: sum over blocks of its time over its group's mean */
@@ -32,12 +28,16 @@ struct blocks {
 int blocks_init(struct blocks *blocks, struct bench *bench, struct error *err);
 void blocks_release(struct blocks *blocks);
 
-/* One more block of this rank, per call; BLOCKS_AT_ONCE at most are not shared. */
-void blocks_add(struct blocks *blocks, double us, double enqueue_us);
+/* Block k of the n, BLOCKS_AT_ONCE at most, that are shared next, of rank `i` of those
+ * here; per call. */
+void blocks_add(struct blocks *blocks, int i, long k, long n, double us,
+                double enqueue_us);
 
-/* Exchange what was added; elapsed_s: since the first block began. A collective call. */
-int blocks_share(struct blocks *blocks, bool is_idle, double elapsed_s,
-                 struct error *err);
+/* Its further numbers; elapsed_s: since its first block began. */
+void blocks_tell(struct blocks *blocks, int i, long n, bool is_idle, double elapsed_s);
+
+/* Exchange the n that were added. A collective call. */
+int blocks_share(struct blocks *blocks, long n, struct error *err);
 
 /* Time per call of those that were shared last, on average, in the slowest group. */
 double blocks_latest_us(const struct blocks *blocks);

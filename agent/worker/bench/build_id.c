@@ -11,6 +11,15 @@
 #define KEY "ringbench/build"
 #define RECORD_MAX 1024
 
+int build_id_differ(const char *first, const char *first_node, const char *build,
+                    const char *node, struct error *err)
+{
+    return error_set(err, ERROR_CONFLICT,
+                     "the workers are of different builds: %.40s on %.100s, %.40s "
+                     "on %.100s; install the same one on all nodes",
+                     first, first_node, build, node);
+}
+
 static int compare(const struct buf *stands, const char *node, struct error *err)
 {
     json_t *first = json_parse(stands->data, stands->len, err);
@@ -18,13 +27,10 @@ static int compare(const struct buf *stands, const char *node, struct error *err
 
     if (!first)
         return error_prefix(err, KEY);
-    if (strcmp(json_get_str(first, "build", ""), version_build()) != 0) {
-        status = error_set(err, ERROR_CONFLICT,
-                           "the workers are of different builds: %.40s on %.100s, %.40s "
-                           "on %.100s; install the same one on all nodes",
-                           json_get_str(first, "build", "?"),
-                           json_get_str(first, "node", "?"), version_build(), node);
-    }
+    if (strcmp(json_get_str(first, "build", ""), version_build()) != 0)
+        status =
+            build_id_differ(json_get_str(first, "build", "?"),
+                            json_get_str(first, "node", "?"), version_build(), node, err);
     json_decref(first);
     return status;
 }

@@ -10,4 +10,8 @@
 int build_id_agree(struct rendezvous_client *store, int rank, const char *node,
                    struct error *err);
 
+/* The words for two that are not. -1. */
+int build_id_differ(const char *first, const char *first_node, const char *build,
+                    const char *node, struct error *err);
+
 #endif

@@ -34,6 +34,19 @@ struct loop {
     bool is_capturing, has_graph;
     int64_t started_ns; /* the first block */
     long timed;         /* submissions behind the figures */
+    struct own_figures own;
+    double told_us; /* what it tells the others: see agree_on */
+};
+
+/* The ranks of this process at a row, mostly the one. All decide alike, so what is known
+ * of one's loop in the end holds for the others'. */
+struct crew {
+    struct bench *bench;
+    const struct bench_row *rows; /* see bench_row_of */
+    struct loop *loops;           /* of each */
+    int n;
+    struct blocks *blocks; /* of a row that is timed in blocks */
+    long n_blocks;         /* to be added next */
 };
 
 static int64_t now_ns(const struct loop *loop)
@@ -95,8 +108,10 @@ static int submit_and_wait(struct loop *loop, struct error *err)
     return submit(loop, err) || wait_for_all(loop, err) ? -1 : 0;
 }
 
-static int warm_up(struct loop *loop, double *first_us, struct error *err)
+static int warm_up(void *arg, int here, struct error *err)
 {
+    struct loop *loop = &((struct crew *)arg)->loops[here];
+    double *first_us = &loop->own.first_us;
     long calls =
         loop->bench->file->spec->warmup > 1 ? loop->bench->file->spec->warmup : 1;
 
@@ -113,6 +128,7 @@ static int warm_up(struct loop *loop, double *first_us, struct error *err)
         if (bench_stopped(loop->bench, err))
             return -1;
     }
+    loop->fault = fault_at(loop->bench, loop->row->row.row);
     return 0;
 }
 
@@ -301,14 +317,20 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
 }
 
 /* loop->iters submissions, timed as a row's way of timing has it. */
-static int time_block(struct loop *loop, struct own_figures *own, struct error *err)
+static int time_block(struct loop *loop, struct error *err)
 {
+    struct own_figures *own = &loop->own;
     long replays = bench_replays(loop->bench);
 
     loop->timed += loop->iters;
     if (loop->bench->file->spec->timing == TIMING_ISOLATED)
         return time_isolated(loop, own, err);
     return replays > 0 ? time_graph(loop, replays, own, err) : time_calls(loop, own, err);
+}
+
+static int time_one(void *arg, int here, struct error *err)
+{
+    return time_block(&((struct crew *)arg)->loops[here], err);
 }
 
 /* ---- As many calls as it takes ---- */
@@ -324,18 +346,23 @@ static long most_iters(const struct bench *bench)
                                                         : BLOCK_ITERS_MAX;
 }
 
-/* The slowest rank's. */
-static int agree_on(struct loop *loop, double own_us, double *us, struct error *err)
+/* The slowest rank's of what they tell. */
+static int agree_on(struct crew *crew, double *us, struct error *err)
 {
-    int n = loop->bench->file->world_size;
+    int n = crew->bench->file->world_size;
     double *all = calloc((size_t)n, sizeof(*all));
-    int status = all ? bench_allgather(loop->bench, &own_us, sizeof(own_us), all, err)
-                     : error_set(err, ERROR_MEMORY, "times: out of memory");
+    double *mine = calloc((size_t)crew->n, sizeof(*mine));
+    int status = all && mine ? 0 : error_set(err, ERROR_MEMORY, "times: out of memory");
 
+    for (int i = 0; !status && i < crew->n; i++)
+        mine[i] = crew->loops[i].told_us;
+    if (!status)
+        status = bench_allgather(crew->bench, mine, sizeof(*mine), all, err);
     *us = 0;
     for (int i = 0; !status && i < n; i++)
         *us = all[i] > *us ? all[i] : *us;
     free(all);
+    free(mine);
     return status;
 }
 
@@ -359,29 +386,47 @@ static long grown(const struct loop *loop, long now, double us)
     return wanted < now * GROWTH_MAX ? wanted : now * GROWTH_MAX;
 }
 
+/* For each of the ranks here. */
+static void set_iters(struct crew *crew, long iters)
+{
+    for (int i = 0; i < crew->n; i++)
+        crew->loops[i].iters = iters;
+}
+
+/* A block on trial. */
+static int try_block(void *arg, int here, struct error *err)
+{
+    struct loop *loop = &((struct crew *)arg)->loops[here];
+    struct own_figures own;
+
+    if (time_calls(loop, &own, err))
+        return -1;
+    loop->n_samples = 0;
+    loop->told_us =
+        own.mean_us * (double)loop->bench->file->spec->agg_iters * (double)loop->iters;
+    return 0;
+}
+
 /* How many submissions make a block: from the warm-up, then from blocks on trial, since
  * calls that follow each other, or were new to a warm-up of one, take another time. */
-static int size_block(struct loop *loop, struct error *err)
+static int size_block(struct crew *crew, struct error *err)
 {
+    struct loop *loop = crew->loops;
     double us;
 
-    if (agree_on(loop, loop->submit_us, &us, err))
+    for (int i = 0; i < crew->n; i++)
+        crew->loops[i].told_us = crew->loops[i].submit_us;
+    if (agree_on(crew, &us, err))
         return -1;
-    loop->iters = grown(loop, 1, us);
-    for (int trial = 0; trial < TRIALS_MAX && most_iters(loop->bench) > 1; trial++) {
-        struct own_figures own;
+    set_iters(crew, grown(loop, 1, us));
+    for (int trial = 0; trial < TRIALS_MAX && most_iters(crew->bench) > 1; trial++) {
         long before = loop->iters;
 
-        if (before == 1 && loop->bench->file->spec->warmup > 1)
+        if (before == 1 && crew->bench->file->spec->warmup > 1)
             break;
-        if (time_calls(loop, &own, err))
+        if (bench_each(crew->bench, try_block, crew, err) || agree_on(crew, &us, err))
             return -1;
-        loop->n_samples = 0;
-        double own_us =
-            own.mean_us * (double)loop->bench->file->spec->agg_iters * (double)before;
-        if (agree_on(loop, own_us, &us, err))
-            return -1;
-        loop->iters = grown(loop, before, us);
+        set_iters(crew, grown(loop, before, us));
         if (loop->iters < 2 * before)
             break;
     }
@@ -389,59 +434,72 @@ static int size_block(struct loop *loop, struct error *err)
 }
 
 /* A machine that has become slower or faster: or else a few blocks would take minutes. */
-static void resize_block(struct loop *loop, double call_us)
+static void resize_block(struct crew *crew, double call_us)
 {
-    const struct run_spec *spec = loop->bench->file->spec;
+    const struct loop *loop = crew->loops;
+    const struct run_spec *spec = crew->bench->file->spec;
     double us = call_us * (double)spec->agg_iters * (double)loop->iters;
     double wanted_us = spec->block_ms * 1e3;
 
     if (!loop->has_graph && (us < wanted_us / 2 || us > wanted_us * 2))
-        loop->iters = grown(loop, loop->iters, us);
+        set_iters(crew, grown(loop, loop->iters, us));
 }
 
-/* n more, told to all. */
-static int add_blocks(struct loop *loop, struct blocks *blocks, long n, struct error *err)
+/* Those that follow, of one rank. */
+static int time_next_blocks(void *arg, int here, struct error *err)
 {
-    for (long i = 0; i < n; i++) {
-        struct own_figures own = {0};
-        if (time_block(loop, &own, err))
+    struct crew *crew = arg;
+    struct loop *loop = &crew->loops[here];
+
+    if (crew->blocks->n == 0)
+        loop->started_ns = now_ns(loop);
+    for (long i = 0; i < crew->n_blocks; i++) {
+        if (time_block(loop, err))
             return -1;
-        blocks_add(blocks, own.mean_us, own.enqueue_us);
+        blocks_add(crew->blocks, here, i, crew->n_blocks, loop->own.mean_us,
+                   loop->own.enqueue_us);
     }
-    double elapsed_s = (double)(now_ns(loop) - loop->started_ns) / 1e9;
-    return blocks_share(blocks, loop->row->is_idle, elapsed_s, err);
+    blocks_tell(crew->blocks, here, crew->n_blocks, loop->row->is_idle,
+                (double)(now_ns(loop) - loop->started_ns) / 1e9);
+    return 0;
 }
 
-static int time_blocks(struct loop *loop, struct blocks *blocks, struct error *err)
+static int time_blocks(struct crew *crew, struct error *err)
 {
+    struct blocks *blocks = crew->blocks;
     long wanted;
 
-    loop->started_ns = now_ns(loop);
     while ((wanted = blocks_wanted(blocks)) > blocks->n) {
         while (blocks->n < wanted && !blocks_are_late(blocks)) {
             long n = blocks->n > 0 ? blocks->n : 1, left = wanted - blocks->n;
             n = n < BLOCKS_AT_ONCE ? n : BLOCKS_AT_ONCE;
-            if (add_blocks(loop, blocks, n < left ? n : left, err))
+            crew->n_blocks = n < left ? n : left;
+            if (bench_each(crew->bench, time_next_blocks, crew, err) ||
+                blocks_share(blocks, crew->n_blocks, err))
                 return -1;
-            resize_block(loop, blocks_latest_us(blocks));
+            resize_block(crew, blocks_latest_us(blocks));
         }
     }
     return 0;
 }
 
 /* Slowest rank of each group in each iteration. */
-static int combine_samples(struct loop *loop, struct measurement *out, struct error *err)
+static int combine_samples(struct crew *crew, struct measurement *out, struct error *err)
 {
-    const struct split_groups *groups = &loop->bench->file->groups;
-    long iters = loop->n_samples;
-    size_t n = (size_t)loop->bench->file->world_size;
+    const struct split_groups *groups = &crew->bench->file->groups;
+    long iters = crew->loops->n_samples;
+    size_t n = (size_t)crew->bench->file->world_size;
     double *all = calloc(n * SAMPLES_AT_ONCE, sizeof(*all));
-    int status = all ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
+    double *mine = calloc((size_t)crew->n * SAMPLES_AT_ONCE, sizeof(*mine));
+    int status = all && mine ? 0 : error_set(err, ERROR_MEMORY, "samples: out of memory");
 
     for (long done = 0; !status && done < iters; done += SAMPLES_AT_ONCE) {
         long part = iters - done < SAMPLES_AT_ONCE ? iters - done : SAMPLES_AT_ONCE;
-        status = bench_allgather(loop->bench, loop->samples + done,
-                                 (size_t)part * sizeof(*all), all, err);
+        for (int i = 0; i < crew->n; i++)
+            memcpy(mine + (size_t)i * (size_t)part, crew->loops[i].samples + done,
+                   (size_t)part * sizeof(*mine));
+        status =
+            bench_allgather(crew->bench, mine, (size_t)part * sizeof(*all), all, err);
         for (long i = 0; !status && i < part; i++) {
             for (size_t rank = 0; rank < n; rank++) {
                 double us = all[rank * (size_t)part + (size_t)i];
@@ -451,6 +509,7 @@ static int combine_samples(struct loop *loop, struct measurement *out, struct er
         }
     }
     free(all);
+    free(mine);
     for (int i = 0; i < groups->n; i++)
         out[i].n_samples = iters;
     return status;
@@ -470,48 +529,46 @@ static void add_figures(struct measurement *out, const struct own_figures *one, 
     out->first_us = one->first_us > out->first_us ? one->first_us : out->first_us;
 }
 
-static int combine_figures(struct loop *loop, const struct own_figures *own,
-                           struct measurement *out, struct error *err)
+static int combine_figures(struct crew *crew, struct measurement *out, struct error *err)
 {
-    const struct split_groups *groups = &loop->bench->file->groups;
-    int n = loop->bench->file->world_size;
+    const struct split_groups *groups = &crew->bench->file->groups;
+    int n = crew->bench->file->world_size;
     struct own_figures *all = calloc((size_t)n, sizeof(*all));
+    struct own_figures *mine = calloc((size_t)crew->n, sizeof(*mine));
+    int status = all && mine ? 0 : error_set(err, ERROR_MEMORY, "figures: out of memory");
 
-    if (!all)
-        return error_set(err, ERROR_MEMORY, "figures: out of memory");
-    if (bench_allgather(loop->bench, own, sizeof(*own), all, err)) {
-        free(all);
-        return -1;
-    }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; !status && i < crew->n; i++)
+        mine[i] = crew->loops[i].own;
+    if (!status)
+        status = bench_allgather(crew->bench, mine, sizeof(*mine), all, err);
+    for (int i = 0; !status && i < n; i++) {
         int group = groups->of[i];
         add_figures(&out[group], &all[i], groups->place[i], groups->sizes[group]);
     }
     free(all);
-    return 0;
+    free(mine);
+    return status;
 }
 
-static int prepare_groups(const struct loop *loop, size_t samples,
+static int prepare_groups(const struct crew *crew, size_t samples,
                           struct measurement *out)
 {
-    const struct split_groups *groups = &loop->bench->file->groups;
-    bool is_whole = true;
+    const struct split_groups *groups = &crew->bench->file->groups;
+    bool is_whole = true, is_sampled = crew->loops->samples != NULL;
 
     for (int i = 0; i < groups->n; i++) {
         memset(&out[i], 0, sizeof(out[i]));
         out[i].times_us = calloc((size_t)groups->sizes[i], sizeof(*out->times_us));
-        if (loop->samples)
+        if (is_sampled)
             out[i].samples_us = calloc(samples, sizeof(*out->samples_us));
-        is_whole = is_whole && out[i].times_us && (!loop->samples || out[i].samples_us);
+        is_whole = is_whole && out[i].times_us && (!is_sampled || out[i].samples_us);
     }
     return is_whole ? 0 : -1;
 }
 
-static int prepare(struct loop *loop, struct measurement *out, struct error *err)
+static int prepare_loop(struct loop *loop, long iters, size_t samples)
 {
     const struct run_spec *spec = loop->bench->file->spec;
-    long iters = spec->iters ? spec->iters : most_iters(loop->bench);
-    size_t samples = (size_t)iters * (size_t)(spec->iters ? 1 : spec->samples.max);
     bool is_whole = true;
 
     loop->iters = iters;
@@ -523,20 +580,33 @@ static int prepare(struct loop *loop, struct measurement *out, struct error *err
         loop->laps = calloc((size_t)iters + 1, sizeof(*loop->laps));
         is_whole = is_whole && loop->laps;
     }
-    return !prepare_groups(loop, samples, out) && is_whole
+    return is_whole ? 0 : -1;
+}
+
+static int prepare(struct crew *crew, struct measurement *out, struct error *err)
+{
+    const struct run_spec *spec = crew->bench->file->spec;
+    long iters = spec->iters ? spec->iters : most_iters(crew->bench);
+    size_t samples = (size_t)iters * (size_t)(spec->iters ? 1 : spec->samples.max);
+    int status = 0;
+
+    for (int i = 0; i < crew->n && !status; i++)
+        status = prepare_loop(&crew->loops[i], iters, samples);
+    return !prepare_groups(crew, samples, out) && !status
                ? 0
                : error_set(err, ERROR_MEMORY, "samples: out of memory");
 }
 
-static int measure_blocks(struct loop *loop, struct measurement *out, struct error *err)
+static int measure_blocks(struct crew *crew, struct measurement *out, struct error *err)
 {
     struct blocks blocks;
 
-    int status = blocks_init(&blocks, loop->bench, err);
+    crew->blocks = &blocks;
+    int status = blocks_init(&blocks, crew->bench, err);
     if (!status)
-        status = size_block(loop, err);
+        status = size_block(crew, err);
     if (!status)
-        status = time_blocks(loop, &blocks, err);
+        status = time_blocks(crew, err);
     if (!status)
         status = blocks_figures(&blocks, out, err);
     blocks_release(&blocks);
@@ -553,32 +623,53 @@ static void count_calls(const struct loop *loop, struct measurement *out)
                        (replays > 0 ? replays : 1);
 }
 
-int measure_row(struct bench *bench, const struct bench_row *row, struct measurement *out,
-                struct error *err)
+/* Each rank's loop, about to begin. */
+static int sit_down(void *arg, int here, struct error *err)
 {
-    struct loop loop = {.bench = bench, .row = row, .call = row->call};
-    struct own_figures own = {0};
+    struct crew *crew = arg;
+    struct loop *loop = &crew->loops[here];
+    const struct bench_row *row = bench_row_of(crew->bench, crew->rows);
 
-    int status = prepare(&loop, out, err);
-    if (!status) {
-        loop.fault =
-            fault_at(bench, row->row.row) == FAULT_SLOW ? FAULT_SLOW : FAULT_NONE;
-        status = warm_up(&loop, &own.first_us, err);
-        loop.fault = fault_at(bench, row->row.row);
-    }
-    if (!status && bench->file->spec->iters)
-        status = time_block(&loop, &own, err);
-    if (!status)
-        status = combine_figures(&loop, &own, out, err);
-    if (!status && !bench->file->spec->iters)
-        status = measure_blocks(&loop, out, err);
-    count_calls(&loop, out);
-    if (!status && loop.has_graph)
+    (void)err;
+    loop->bench = crew->bench;
+    loop->row = row;
+    loop->call = row->call;
+    loop->fault =
+        fault_at(crew->bench, row->row.row) == FAULT_SLOW ? FAULT_SLOW : FAULT_NONE;
+    return 0;
+}
+
+static int measure(struct crew *crew, struct measurement *out, struct error *err)
+{
+    struct bench *bench = crew->bench;
+    bool is_counted = bench->file->spec->iters > 0;
+
+    if (bench_each(bench, sit_down, crew, err) || prepare(crew, out, err) ||
+        bench_each(bench, warm_up, crew, err) ||
+        (is_counted && bench_each(bench, time_one, crew, err)) ||
+        combine_figures(crew, out, err) ||
+        (!is_counted && measure_blocks(crew, out, err)))
+        return -1;
+    count_calls(crew->loops, out);
+    if (crew->loops->has_graph)
         bench->backend->graph->drop(bench->comm);
-    if (!status && loop.samples)
-        status = combine_samples(&loop, out, err);
-    free(loop.samples);
-    free(loop.laps);
+    return crew->loops->samples ? combine_samples(crew, out, err) : 0;
+}
+
+int measure_row(struct bench *bench, const struct bench_row *rows,
+                struct measurement *out, struct error *err)
+{
+    struct crew crew = {.bench = bench, .rows = rows, .n = bench_ranks_here(bench)};
+    int status;
+
+    crew.loops = calloc((size_t)crew.n, sizeof(*crew.loops));
+    status = crew.loops ? measure(&crew, out, err)
+                        : error_set(err, ERROR_MEMORY, "row: out of memory");
+    for (int i = 0; crew.loops && i < crew.n; i++) {
+        free(crew.loops[i].samples);
+        free(crew.loops[i].laps);
+    }
+    free(crew.loops);
     return status;
 }
 

@@ -11,7 +11,7 @@
 #define INTERVAL_MS 1000
 #define STOP_MS 4000 /* the contract allows 5 s from SIGTERM */
 
-static json_t *describe(struct progress *progress)
+json_t *progress_describe(struct progress *progress)
 {
     uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);
     uint64_t finished = atomic_load_explicit(&progress->finished, memory_order_relaxed);
@@ -64,7 +64,7 @@ static void *run(void *arg)
             break;
         int64_t now = clock_monotonic_ns();
         if (!atomic_load_explicit(progress->stop, memory_order_relaxed))
-            events_emit(progress->events, "progress", describe(progress));
+            events_emit(progress->events, "progress", progress_describe(progress));
         else if (stopped_ns == 0)
             stopped_ns = now;
         else if (now - stopped_ns > (STOP_MS - INTERVAL_MS) * INT64_C(1000000))

@@ -35,6 +35,9 @@ int progress_start(struct progress *progress, struct events *events,
                    const atomic_int *stop, struct error *err);
 void progress_stop(struct progress *progress);
 
+/* The event's object, new. */
+json_t *progress_describe(struct progress *progress);
+
 static inline void progress_row(struct progress *progress, uint64_t series, uint64_t size)
 {
     uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);

@@ -22,13 +22,13 @@
 #include "agent/worker/bench/first_failure.h"
 #include "agent/worker/bench/group.h"
 #include "agent/worker/bench/progress.h"
+#include "agent/worker/bench/says.h"
 #include "agent/worker/group/hostid.h"
 #include "agent/worker/group/rendezvous_client.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
 
-#define PROTOCOL 1
 #define EVENTS_FD 3
 #define JOIN_TIMEOUT_MS 300000
 #define STOP_GRACE_MS 300 /* for our own SIGTERM, when another rank got one */
@@ -67,50 +67,14 @@ static void set_up_signals(void)
     sigaction(SIGPIPE, &action, NULL);
 }
 
-static json_t *name_array(unsigned mask, int n, const char *(*name)(int))
-{
-    json_t *array = json_array();
-
-    for (int i = 0; i < n; i++)
-        if (mask & (1u << i))
-            json_array_append_new(array, json_string(name(i)));
-    return array;
-}
-
-static const char *name_of_collective(int i)
-{
-    return collective_name((enum collective_kind)i);
-}
-
-static const char *name_of_dtype(int i)
-{
-    return dtype_name((enum dtype)i);
-}
-
-static const char *name_of_redop(int i)
-{
-    return redop_name((enum redop)i);
-}
-
 static int print_probe(const struct backend *backend)
 {
-    json_t *probe = backend->probe();
+    json_t *probe = says_probe(backend);
 
     if (!probe) {
         fprintf(stderr, "out of memory\n");
         return 1;
     }
-    json_object_set_new(probe, "backend", json_string(backend->name));
-    json_object_set_new(probe, "version", json_string(RINGBENCH_VERSION));
-    json_object_set_new(probe, "build", json_string(version_build()));
-    backend_mark_unreal(backend, probe);
-    json_object_set_new(
-        probe, "collectives",
-        name_array(backend->collectives, COLLECTIVE_COUNT, name_of_collective));
-    json_object_set_new(probe, "dtypes",
-                        name_array(backend->dtypes, DTYPE_COUNT, name_of_dtype));
-    json_object_set_new(probe, "redops",
-                        name_array(backend->redops, REDOP_COUNT, name_of_redop));
     int status = json_dumpf(probe, stdout, JSON_COMPACT);
     json_decref(probe);
     return status || printf("\n") < 0 || fflush(stdout) ? 1 : 0;
@@ -123,13 +87,8 @@ static double seconds_since_start(const struct worker *worker)
 
 static void emit_phase(struct worker *worker, const char *phase, json_t *more)
 {
-    json_t *event =
-        json_pack("{s:s, s:f}", "phase", phase, "seconds", seconds_since_start(worker));
-
-    if (event && more)
-        json_object_update(event, more);
-    json_decref(more);
-    events_emit(&worker->events, "phase", event);
+    events_emit(&worker->events, "phase",
+                says_phase(phase, seconds_since_start(worker), more));
 }
 
 static void emit_hello(struct worker *worker)
@@ -137,13 +96,9 @@ static void emit_hello(struct worker *worker)
     char host[256] = "", hostid[HOSTID_MAX];
 
     gethostname(host, sizeof(host) - 1);
-    json_t *event =
-        json_pack("{s:i, s:s, s:s, s:s, s:i, s:s, s:s}", "protocol", PROTOCOL, "backend",
-                  worker->backend->name, "version", RINGBENCH_VERSION, "build",
-                  version_build(), "pid", (int)getpid(), "host", host, "hostid",
-                  hostid_text(getenv("RINGBENCH_HOSTID"), hostid));
-    backend_mark_unreal(worker->backend, event);
-    events_emit(&worker->events, "hello", event);
+    hostid_text(getenv("RINGBENCH_HOSTID"), hostid);
+    events_emit(&worker->events, "hello",
+                says_hello(worker->backend, getpid(), host, hostid));
 }
 
 static int read_number(const char *name, int min, int max, int *out, struct error *err)
@@ -185,32 +140,6 @@ static int read_environment(struct worker *worker, struct error *err)
     return 0;
 }
 
-static int check_supported(const struct worker *worker, struct error *err)
-{
-    const struct series_plan *plan = &worker->file->plan;
-    const struct backend *backend = worker->backend;
-
-    for (size_t i = 0; i < plan->n_collectives; i++) {
-        if (!(backend->collectives & (1u << plan->collectives[i]))) {
-            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
-                             backend->name, collective_name(plan->collectives[i]));
-        }
-    }
-    for (size_t i = 0; i < plan->n_dtypes; i++) {
-        if (!(backend->dtypes & (1u << plan->dtypes[i]))) {
-            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
-                             backend->name, dtype_name(plan->dtypes[i]));
-        }
-    }
-    for (size_t i = 0; i < plan->n_redops; i++) {
-        if (!(backend->redops & (1u << plan->redops[i]))) {
-            return error_set(err, ERROR_UNSUPPORTED, "backend %s cannot do %s",
-                             backend->name, redop_name(plan->redops[i]));
-        }
-    }
-    return 0;
-}
-
 static int read_case(struct worker *worker, struct error *err)
 {
     const char *path = getenv("RINGBENCH_CASE"),
@@ -228,18 +157,13 @@ static int read_case(struct worker *worker, struct error *err)
         return error_set(err, ERROR_INVALID, "case: world_size %d, but WORLD_SIZE is %d",
                          worker->file->world_size, worker->env.world_size);
     }
-    return check_supported(worker, err);
+    return says_supported(worker->backend, worker->file, err);
 }
 
 static void emit_failure(struct worker *worker, const char *code, const char *text,
                          int peer)
 {
-    json_t *error = json_pack("{s:s, s:s}", "code", code, "text", text);
-
-    if (error && peer >= 0)
-        json_object_set_new(error, "peer", json_integer(peer));
-    events_emit_last(&worker->events, "done",
-                     json_pack("{s:b, s:o}", "ok", 0, "error", error));
+    events_emit_last(&worker->events, "done", says_failure(code, text, peer));
 }
 
 /* Beside what the backend says of clocks. */
@@ -331,14 +255,7 @@ static int form(struct worker *worker, struct error *err)
     if (!worker->comm || (worker->backend->connect &&
                           worker->backend->connect(worker->comm, &worker->env, err)))
         return -1;
-    json_t *more =
-        json_pack("{s:o}", "transport", worker->backend->transport(worker->comm));
-    if (more && worker->backend->details) {
-        json_t *details = worker->backend->details(worker->comm);
-        json_object_update(more, details);
-        json_decref(details);
-    }
-    emit_phase(worker, "connected", more);
+    emit_phase(worker, "connected", says_connected(worker->backend, worker->comm));
     return 0;
 }
 

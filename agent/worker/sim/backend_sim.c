@@ -4,10 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/worker/bench/case_file.h"
 #include "agent/worker/bench/expected.h"
-#include "agent/worker/sim/noise.h"
-#include "agent/worker/sim/noise_parts.h"
 #include "agent/worker/sim/sim.h"
 #include "agent/worker/sim/sim_comm.h"
 #include "common/base/json_util.h"
@@ -25,91 +22,34 @@ static json_t *sim_probe(void)
                      "memory_bytes", (json_int_t)(params.memory_gib * GIB));
 }
 
-static void release(struct backend_comm *comm)
-{
-    if (comm->buffers)
-        munmap(comm->buffers, comm->buffer_bytes);
-    sim_topology_release(&comm->topology);
-    free(comm);
-}
-
-/* Other noise in each case of a run, but the same when a case is tried again. */
-static void set_up_noise(struct backend_comm *comm, const struct case_file *file)
-{
-    uint64_t seed = file ? file->seed : 1;
-
-    if (comm->params.seed >= 0)
-        seed = (uint64_t)comm->params.seed;
-    comm->case_noise =
-        noise_of_case(&comm->params, seed, file ? (uint64_t)file->number : 0);
-    comm->seed = noise_split(seed, file ? (uint64_t)file->number : 0);
-    if (comm->group > 0)
-        comm->seed = noise_split(comm->seed, (uint64_t)comm->group);
-}
-
-/* The topology becomes that of this rank's group. */
-static int select_group(struct backend_comm *comm, const struct split_groups *groups,
-                        struct error *err)
-{
-    struct sim_topology own;
-
-    if (sim_topology_select(&comm->topology, groups, comm->group, &own, err))
-        return -1;
-    sim_topology_release(&comm->topology);
-    comm->topology = own;
-    return 0;
-}
-
-static int set_up(struct backend_comm *comm, const struct backend_env *env,
-                  struct error *err)
-{
-    const struct case_file *file = env->file;
-
-    comm->rank = backend_env_rank(env);
-    comm->world_size = backend_env_size(env);
-    comm->world_rank = env->rank;
-    comm->group = backend_env_is_split(env) ? env->group : 0;
-    comm->stop = env->stop;
-    comm->late_rank = -1;
-    if (sim_params_read(environ, &comm->params, err) ||
-        sim_topology_init(&comm->topology, env->world_size, file ? file->nodes : NULL,
-                          &comm->params, err) ||
-        (backend_env_is_split(env) && select_group(comm, &file->groups, err)))
-        return -1;
-    if (file && file->fault.kind == FAULT_SLOW && file->fault.rank < env->world_size &&
-        file->groups.of[file->fault.rank] == comm->group) {
-        comm->late_rank = file->groups.place[file->fault.rank];
-        comm->late_us = (double)file->fault.us;
-    }
-    set_up_noise(comm, file);
-    sim_model_init(&comm->model, &comm->params, &comm->topology);
-    comm->model.traffic = file ? &file->spec->traffic : NULL;
-    return 0;
-}
-
 static struct backend_comm *sim_create(const struct backend_env *env, struct error *err)
 {
     struct join_config config = backend_env_join(env);
-    struct backend_comm *comm = calloc(1, sizeof(*comm));
+    struct sim_setting setting = {
+        .file = env->file, .world_size = env->world_size, .environment = environ};
+    int group = backend_env_is_split(env) ? env->group : 0;
+    struct sim_shared *shared = sim_shared_create(&setting, group, err);
+    struct backend_comm *comm =
+        shared ? sim_comm_create(shared, backend_env_rank(env), env->rank, env->stop)
+               : NULL;
 
-    if (!comm) {
+    if (shared && !comm)
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
-        return NULL;
-    }
-    if (!set_up(comm, env, err))
+    if (comm)
         comm->hub = hub_create(&config, err);
-    if (!comm->hub) {
-        release(comm);
-        return NULL;
-    }
-    return comm;
+    if (comm && comm->hub)
+        return comm;
+    if (comm)
+        sim_comm_release(comm);
+    sim_shared_destroy(shared);
+    return NULL;
 }
 
 static void sim_destroy(struct backend_comm *comm)
 {
     if (comm) {
         hub_destroy(comm->hub);
-        release(comm);
+        sim_comm_release(comm);
     }
 }
 
@@ -117,7 +57,7 @@ static void sim_abort(struct backend_comm *comm)
 {
     if (comm) {
         hub_abort(comm->hub);
-        release(comm);
+        sim_comm_release(comm);
     }
 }
 
@@ -130,19 +70,20 @@ static json_t *sim_transport(struct backend_comm *comm)
 /* Rank 0 says it for all. */
 static json_t *sim_details(struct backend_comm *comm)
 {
-    const struct sim_params *params = &comm->params;
+    const struct sim_shared *shared = comm->shared;
+    const struct sim_params *params = &shared->params;
     json_t *details = json_pack("{s:b}", "simulated", 1);
 
     if (details && comm->rank == 0) {
         json_object_set_new(details, "model",
                             json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "nodes",
-                                      comm->topology.n_nodes, "latency_us",
+                                      shared->topology.n_nodes, "latency_us",
                                       params->latency_us, "intra_latency_us",
                                       params->intra_latency_us, "bandwidth_gbs",
                                       params->bandwidth_gbs, "intra_bandwidth_gbs",
                                       params->intra_bandwidth_gbs, "noise", params->noise,
                                       "sleep_fraction", params->sleep_fraction, "faults",
-                                      sim_topology_faults(&comm->topology, params)));
+                                      sim_topology_faults(&shared->topology, params)));
     }
     return details;
 }
@@ -154,12 +95,12 @@ static void sim_mark(const struct backend_comm *comm, json_t *row)
 
     /* Of another group this one's model says nothing. */
     if (kind < 0 || json_get_int(row, "count", 0) == 0 ||
-        json_get_int(row, "group", comm->group) != comm->group)
+        json_get_int(row, "group", comm->shared->group) != comm->shared->group)
         return;
     struct sim_call call = {.kind = (enum collective_kind)kind,
                             .bytes = (double)json_get_int(row, "size", 0),
                             .root = (int)json_get_int(row, "root", -1)};
-    struct sim_estimate estimate = sim_model_choose(&comm->model, &call);
+    struct sim_estimate estimate = sim_model_choose(&comm->shared->model, &call);
     json_object_set_new(row, "algorithm",
                         json_string(sim_algorithm_name(estimate.algorithm)));
     json_object_set_new(row, "protocol",
@@ -169,9 +110,11 @@ static void sim_mark(const struct backend_comm *comm, json_t *row)
 static int sim_memory(struct backend_comm *comm, struct backend_memory *out,
                       struct error *err)
 {
+    double gib = comm->shared->params.memory_gib;
+
+    out->bytes = (uint64_t)(gib * GIB);
+    snprintf(out->text, sizeof(out->text), "SIM_MEMORY_GIB=%g", gib);
     (void)err;
-    out->bytes = (uint64_t)(comm->params.memory_gib * GIB);
-    snprintf(out->text, sizeof(out->text), "SIM_MEMORY_GIB=%g", comm->params.memory_gib);
     return 0;
 }
 
@@ -327,7 +270,7 @@ static int sim_be_late(struct backend_comm *comm, long us, struct error *err)
 
 static int sim_barrier(struct backend_comm *comm, struct error *err)
 {
-    return hub_barrier(comm->hub, err);
+    return comm->hub ? hub_barrier(comm->hub, err) : 0;
 }
 
 static int sim_allgather(struct backend_comm *comm, const void *mine, size_t len,
@@ -338,7 +281,7 @@ static int sim_allgather(struct backend_comm *comm, const void *mine, size_t len
 
 static int sim_lost_peer(const struct backend_comm *comm)
 {
-    return hub_lost(comm->hub);
+    return comm->hub ? hub_lost(comm->hub) : -1;
 }
 
 static const struct backend_check check = {sim_put_input, sim_find_wrong};

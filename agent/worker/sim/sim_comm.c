@@ -18,24 +18,33 @@ static bool is_same(const struct sim_call *a, const struct sim_call *b)
 
 static void estimate(struct backend_comm *comm, const struct sim_call *call)
 {
-    if (comm->has_estimate && is_same(&comm->call, call))
+    struct sim_shared *shared = comm->shared;
+
+    if (shared->estimates == 0 || !is_same(&shared->call, call)) {
+        shared->estimates++;
+        shared->call = *call;
+        shared->estimate = sim_model_choose(&shared->model, call);
+        shared->row_noise = noise_of_row(&shared->params, shared->seed, call);
+    }
+    if (comm->estimated == shared->estimates)
         return;
-    comm->has_estimate = true;
-    comm->call = *call;
-    comm->estimate = sim_model_choose(&comm->model, call);
-    comm->own_us = sim_model_rank_us(&comm->model, call, &comm->estimate, comm->rank) *
-                   comm->case_noise * noise_of_row(&comm->params, comm->seed, call);
+    comm->estimated = shared->estimates;
+    comm->own_us =
+        sim_model_rank_us(&shared->model, call, &shared->estimate, comm->rank) *
+        shared->case_noise * shared->row_noise;
 }
 
 /* How long this rank waits in its operation for the one that is late. */
 static double waiting_us(struct backend_comm *comm, const struct sim_call *call)
 {
-    if (comm->late_rank < 0 || comm->late_rank == comm->rank ||
+    const struct sim_shared *shared = comm->shared;
+
+    if (shared->late_rank < 0 || shared->late_rank == comm->rank ||
         (comm->in_batch && comm->batch_waited) ||
-        !sim_model_waits_for(call, comm->world_size, comm->rank, comm->late_rank))
+        !sim_model_waits_for(call, shared->world_size, comm->rank, shared->late_rank))
         return 0;
     comm->batch_waited = true;
-    return comm->late_us;
+    return shared->late_us;
 }
 
 static int check_stop(const struct backend_comm *comm, struct error *err)
@@ -60,7 +69,7 @@ int sim_comm_settle(struct backend_comm *comm, struct error *err)
 
 static int owe(struct backend_comm *comm, double us, struct error *err)
 {
-    comm->clock.debt_us += us * comm->params.sleep_fraction;
+    comm->clock.debt_us += us * comm->sleep_fraction;
     return comm->clock.debt_us >= DEBT_US ? sim_comm_settle(comm, err) : 0;
 }
 
@@ -73,21 +82,22 @@ int sim_comm_be_late(struct backend_comm *comm, double us, struct error *err)
 int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
                    struct error *err)
 {
+    const struct sim_shared *shared = comm->shared;
     struct sim_call model_call = {.kind = call->kind, .root = call->root};
     unsigned bit = 1u << call->kind;
 
     model_call.bytes =
         (double)call->count * (double)dtype_size(call->dtype) *
-        (collective_facts(call->kind)->shape != SHAPE_FLAT ? comm->world_size : 1);
+        (collective_facts(call->kind)->shape != SHAPE_FLAT ? shared->world_size : 1);
     if (call->traffic)
         model_call.bytes = (double)call->traffic->most * (double)dtype_size(call->dtype);
     estimate(comm, &model_call);
-    double us = comm->own_us * noise_of_call(&comm->params, comm->seed, comm->calls,
+    double us = comm->own_us * noise_of_call(&shared->params, shared->seed, comm->calls,
                                              comm->world_rank) +
                 waiting_us(comm, &model_call);
     if (!(comm->started & bit)) {
         comm->started |= bit;
-        us += comm->params.first_us;
+        us += shared->params.first_us;
     }
     comm->calls++;
     comm->clock.host_us += us;

@@ -1,4 +1,7 @@
-/* sim_comm.h - a simulated communicator (inside the simulated backend) */
+/* sim_comm.h - a simulated communicator (inside the simulated backend)
+ *
+ * What its ranks have in common stands apart from what each has of its own, so that one
+ * process can play them all. */
 #ifndef RINGBENCH_WORKER_SIM_SIM_COMM_H
 #define RINGBENCH_WORKER_SIM_SIM_COMM_H
 
@@ -17,28 +20,37 @@ struct sim_clock {
     double debt_us;   /* really to be slept */
 };
 
-struct backend_comm {
-    int rank, world_size; /* of the communicator */
-    int world_rank, group;
-    const atomic_int *stop;
-    struct hub *hub;
+/* Of all ranks of a communicator. */
+struct sim_shared {
+    int world_size, group;
     struct sim_params params;
     struct sim_topology topology;
     struct sim_model model;
-    struct sim_clock clock;
     /* Whom a test makes late, and by how much at each operation; -1: nobody. */
     int late_rank;
     double late_us;
     /* Of the noise. */
-    uint64_t seed, calls;
+    uint64_t seed;
     double case_noise; /* a factor */
-    unsigned started;  /* collectives called before, a bit mask */
-    bool in_batch, batch_waited;
     /* The last call's estimate, which the next one mostly needs again. */
     struct sim_call call;
     struct sim_estimate estimate;
-    double own_us; /* of this rank, without a call's own noise */
-    bool has_estimate;
+    double row_noise; /* a factor */
+    uint64_t estimates;
+};
+
+struct backend_comm {
+    struct sim_shared *shared;
+    int rank, world_rank;
+    const atomic_int *stop;
+    struct hub *hub;       /* NULL: all ranks are in this process */
+    double sleep_fraction; /* 0 where another rank of the process sleeps for this one */
+    struct sim_clock clock;
+    uint64_t calls;   /* of the noise */
+    unsigned started; /* collectives called before, a bit mask */
+    bool in_batch, batch_waited;
+    double own_us; /* of this rank at estimate `estimated`, without a call's own noise */
+    uint64_t estimated;
     /* The buffers: addresses that nothing may be read from. */
     void *buffers;
     size_t buffer_bytes;
@@ -49,6 +61,18 @@ struct backend_comm {
     size_t spoiled_len;
     unsigned char spoiled[8];
 };
+
+/* What the ranks of group `group` have in common; the setting is borrowed. */
+struct sim_setting;
+struct sim_shared *sim_shared_create(const struct sim_setting *setting, int group,
+                                     struct error *err);
+void sim_shared_destroy(struct sim_shared *shared); /* NULL is fine */
+
+/* Rank `place` of them, without a hub; NULL: out of memory. With a hub it owns what it
+ * shares. */
+struct backend_comm *sim_comm_create(struct sim_shared *shared, int place, int world_rank,
+                                     const atomic_int *stop);
+void sim_comm_release(struct backend_comm *comm);
 
 /* Spend the time of a call on the clock, noise and all; sleeps when enough has come
  * together. */

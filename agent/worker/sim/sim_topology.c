@@ -29,8 +29,8 @@ static void place_ranks(struct sim_topology *topology, char *const *names,
             node = find_node(topology, name, strlen(name));
         if (node < 0) {
             node = topology->n_nodes++;
-            topology->nodes[node] =
-                (struct sim_node){.name = name, .network_gbs = params->bandwidth_gbs};
+            topology->nodes[node] = (struct sim_node){
+                .name = name, .network_gbs = params->bandwidth_gbs, .across = 1};
         }
         topology->nodes[node].ranks++;
         topology->node_of[rank] = node;
@@ -230,9 +230,12 @@ void sim_topology_release(struct sim_topology *topology)
 
 double sim_topology_link(const struct sim_topology *topology, int a, int b)
 {
-    double from = topology->nodes[a].network_gbs, to = topology->nodes[b].network_gbs;
-    double gbs = from < to ? from : to;
+    const struct sim_node *from = &topology->nodes[a], *to = &topology->nodes[b];
+    double gbs =
+        from->network_gbs < to->network_gbs ? from->network_gbs : to->network_gbs;
 
+    if (from->rack != to->rack)
+        gbs *= from->across < to->across ? from->across : to->across;
     for (size_t i = 0; i < topology->n_slow_links; i++) {
         const struct sim_slow_link *link = &topology->slow_links[i];
         if ((link->a == a && link->b == b) || (link->a == b && link->b == a))
@@ -256,6 +259,10 @@ json_t *sim_topology_faults(const struct sim_topology *topology,
         if (differs(node->network_gbs, params->bandwidth_gbs)) {
             json_array_append_new(faults, json_pack("{s:s, s:f}", "node", node->name,
                                                     "network_gbs", node->network_gbs));
+        }
+        if (differs(node->across, 1)) {
+            json_array_append_new(faults, json_pack("{s:s, s:f}", "node", node->name,
+                                                    "across_racks", node->across));
         }
     }
     for (int rank = 0; rank < topology->n_ranks; rank++) {

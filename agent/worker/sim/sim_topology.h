@@ -12,6 +12,8 @@ struct sim_node {
     const char *name;
     int ranks;
     double network_gbs; /* each way */
+    int rack;           /* 0 where nobody says */
+    double across;      /* a factor on what it exchanges with other racks */
 };
 
 struct sim_slow_link {
@@ -45,7 +47,8 @@ int sim_topology_select(const struct sim_topology *world,
 double sim_topology_link(const struct sim_topology *topology, int a, int b);
 
 /* What is not as the parameters say of all nodes: [{"node","network_gbs"} |
- * {"rank","intra_gbs"} | {"link":[a,b],"factor"}]. New reference. */
+ * {"rank","intra_gbs"} | {"link":[a,b],"factor"} | {"node","across_racks"}]. New
+ * reference. */
 json_t *sim_topology_faults(const struct sim_topology *topology,
                             const struct sim_params *params);
 
