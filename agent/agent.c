@@ -361,20 +361,25 @@ static void on_blocked(void *arg)
 static void start_link(struct agent *agent)
 {
     struct error err;
-    struct link_handlers handlers = {.cases = on_cases,
-                                     .on_registered = on_registered,
-                                     .on_command = on_command,
-                                     .on_acked = on_acked,
-                                     .on_other_past = on_other_past,
-                                     .on_fatal = on_fatal,
-                                     .on_told = on_told,
-                                     .on_left = on_left,
-                                     .arg = agent};
+    struct link_params params = {.loop = &agent->loop,
+                                 .config = agent->config,
+                                 .version = RINGBENCH_VERSION,
+                                 .identity = &agent->identity,
+                                 .outbox = agent->outbox,
+                                 .inventory = agent->inventory,
+                                 .handlers = {.cases = on_cases,
+                                              .on_registered = on_registered,
+                                              .on_command = on_command,
+                                              .on_acked = on_acked,
+                                              .on_other_past = on_other_past,
+                                              .on_fatal = on_fatal,
+                                              .on_told = on_told,
+                                              .on_left = on_left,
+                                              .arg = agent}};
 
     if (agent->stage != STAGE_UP)
         return;
-    agent->link = link_create(&agent->loop, agent->config, &agent->identity,
-                              agent->outbox, agent->inventory, &handlers, &err);
+    agent->link = link_create(&params, &err);
     if (agent->link) {
         link_start(agent->link);
     } else {

@@ -453,6 +453,14 @@ static int load_level(struct agent_config *config, struct error *err)
     return 0;
 }
 
+int agent_config_reach(struct agent_config *config, struct error *err)
+{
+    return load_server(config, err) || load_token(config, err) ||
+                   check_ca_file(config, err)
+               ? -1
+               : 0;
+}
+
 int agent_config_load(struct agent_config *config, int argc, char **argv,
                       struct error *err)
 {
@@ -462,12 +470,11 @@ int agent_config_load(struct agent_config *config, int argc, char **argv,
     result = options_parse(program, summary, table, config, argc, argv, err);
     if (result)
         return result;
-    if (load_level(config, err) || load_server(config, err) || load_name(config, err) ||
-        load_advertise(config, err) || load_group(config, err) ||
-        load_labels(config, err) || load_token(config, err) ||
-        check_ca_file(config, err) || load_consent(config, err) ||
-        load_worker_dir(config, err) || load_spool_dir(config, err) ||
-        load_environment(config, err))
+    if (load_level(config, err) || agent_config_reach(config, err) ||
+        load_name(config, err) || load_advertise(config, err) ||
+        load_group(config, err) || load_labels(config, err) ||
+        load_consent(config, err) || load_worker_dir(config, err) ||
+        load_spool_dir(config, err) || load_environment(config, err))
         return -1;
     load_ranks(config);
     return 0;

@@ -32,6 +32,10 @@ struct agent_config {
 int agent_config_load(struct agent_config *config, int argc, char **argv,
                       struct error *err);
 
+/* The part of it that says how the server is reached: server, token and ca_file are read
+ * by then, and token and server_host follow. */
+int agent_config_reach(struct agent_config *config, struct error *err);
+
 void agent_config_release(struct agent_config *config);
 
 #endif

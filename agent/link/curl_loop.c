@@ -130,8 +130,8 @@ static int on_timeout(CURLM *multi, long timeout_ms, void *arg)
     return 0;
 }
 
-struct curl_loop *curl_loop_create(uv_loop_t *uv, curl_loop_done_fn on_done,
-                                   struct error *err)
+struct curl_loop *curl_loop_create(uv_loop_t *uv, long connections,
+                                   curl_loop_done_fn on_done, struct error *err)
 {
     struct curl_loop *loop = calloc(1, sizeof(*loop));
 
@@ -150,8 +150,7 @@ struct curl_loop *curl_loop_create(uv_loop_t *uv, curl_loop_done_fn on_done,
     curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
     curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
     curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
-    /* The poll, the events, and one to spare. */
-    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, 3L);
+    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, connections);
     return loop;
 }
 

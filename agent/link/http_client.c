@@ -14,6 +14,7 @@
 #include "common/base/json_util.h"
 
 #define REPLY_MAX ((size_t)16 * 1024 * 1024)
+#define CONNECTIONS 3L /* of a client: the poll, the events, and one to spare */
 #define CONNECT_MS 30000L
 #define CONNECT_JITTER_MS 10000L
 /* A server or a path that went away without a word is noticed within this. */
@@ -21,6 +22,7 @@
 
 struct http_client {
     struct curl_loop *loop;
+    bool is_loop_shared;
     char *base_url;
     char *ca_file;
     struct curl_slist *headers[2]; /* for a JSON body, for NDJSON */
@@ -179,6 +181,11 @@ static struct curl_slist *make_headers(const struct http_client_params *params,
     return list;
 }
 
+struct curl_loop *http_client_loop(uv_loop_t *loop, long clients, struct error *err)
+{
+    return curl_loop_create(loop, CONNECTIONS * clients, on_done, err);
+}
+
 struct http_client *http_client_create(const struct http_client_params *params,
                                        struct error *err)
 {
@@ -192,7 +199,9 @@ struct http_client *http_client_create(const struct http_client_params *params,
     client->ca_file = params->ca_file ? strdup(params->ca_file) : NULL;
     client->headers[0] = make_headers(params, "application/json");
     client->headers[1] = make_headers(params, "application/x-ndjson");
-    client->loop = curl_loop_create(params->loop, on_done, err);
+    client->is_loop_shared = params->shared != NULL;
+    client->loop =
+        params->shared ? params->shared : http_client_loop(params->loop, 1, err);
     if (client->loop && client->base_url && client->headers[0] && client->headers[1])
         return client;
     http_client_destroy(client);
@@ -205,7 +214,8 @@ void http_client_destroy(struct http_client *client)
         return;
     while (client->first)
         http_client_cancel(client->first);
-    curl_loop_destroy(client->loop);
+    if (!client->is_loop_shared)
+        curl_loop_destroy(client->loop);
     curl_slist_free_all(client->headers[0]);
     curl_slist_free_all(client->headers[1]);
     free(client->base_url);

@@ -12,12 +12,15 @@
 struct http_client;
 struct http_request;
 
+struct curl_loop;
+
 struct http_client_params {
     uv_loop_t *loop;
-    const char *base_url; /* without a slash at its end */
-    const char *token;    /* or NULL */
-    const char *key;      /* the agent's own secret; or NULL */
-    const char *ca_file;  /* or NULL: the system's */
+    struct curl_loop *shared; /* see http_client_loop; NULL: one of its own */
+    const char *base_url;     /* without a slash at its end */
+    const char *token;        /* or NULL */
+    const char *key;          /* the agent's own secret; or NULL */
+    const char *ca_file;      /* or NULL: the system's */
 };
 
 struct http_reply {
@@ -40,6 +43,10 @@ struct http_request_params {
     size_t body_len;
     long timeout_ms; /* for all of it; 0: as long as a connection may take, 30 s or so */
 };
+
+/* Descriptors and memory that several clients of one server can share, which must be
+ * destroyed (curl_loop_destroy) after them. */
+struct curl_loop *http_client_loop(uv_loop_t *loop, long clients, struct error *err);
 
 struct http_client *http_client_create(const struct http_client_params *params,
                                        struct error *err);

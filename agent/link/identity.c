@@ -22,12 +22,29 @@ static bool take(char *out, size_t length, const json_t *file, const char *name)
 
 static int write_file(const struct identity *identity, struct error *err)
 {
-    json_t *file =
-        json_pack("{s:s, s:s}", "boot_id", identity->boot_id, "key", identity->key);
-    int result = json_write_file(file, identity->path, err);
+    json_t *file;
+    int result;
 
+    if (identity->path[0] == '\0')
+        return 0;
+    file = json_pack("{s:s, s:s}", "boot_id", identity->boot_id, "key", identity->key);
+    result = json_write_file(file, identity->path, err);
     json_decref(file);
     return result;
+}
+
+static void invent(struct identity *identity)
+{
+    id_uuid(identity->boot_id);
+    id_uuid(identity->key);
+    id_uuid(identity->key + ID_UUID_LENGTH);
+}
+
+void identity_make(struct identity *identity)
+{
+    identity->path[0] = '\0';
+    identity->is_resumed = false;
+    invent(identity);
 }
 
 int identity_load(struct identity *identity, const char *dir, struct error *err)
@@ -43,9 +60,7 @@ int identity_load(struct identity *identity, const char *dir, struct error *err)
     json_decref(file);
     if (identity->is_resumed)
         return 0;
-    id_uuid(identity->boot_id);
-    id_uuid(identity->key);
-    id_uuid(identity->key + ID_UUID_LENGTH);
+    invent(identity);
     return write_file(identity, err);
 }
 

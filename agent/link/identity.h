@@ -13,7 +13,7 @@
 #define IDENTITY_KEY_LENGTH (2 * ID_UUID_LENGTH)
 
 struct identity {
-    char path[PATH_MAX];
+    char path[PATH_MAX]; /* "": it stands in no file */
     char boot_id[ID_UUID_LENGTH + 1];
     char key[IDENTITY_KEY_LENGTH + 1]; /* a secret */
     bool is_resumed;                   /* an earlier agent's */
@@ -21,6 +21,9 @@ struct identity {
 
 /* Read DIR/identity; if there is none that is any good, make one and write it. */
 int identity_load(struct identity *identity, const char *dir, struct error *err);
+
+/* Make one that stands in no file. */
+void identity_make(struct identity *identity);
 
 /* Count events from 1 again, under a new boot id. */
 int identity_renew(struct identity *identity, struct error *err);

@@ -21,6 +21,7 @@
 
 struct link {
     const struct agent_config *config;
+    const char *version;
     struct outbox *outbox;
     json_t *inventory;
     struct link_handlers handlers;
@@ -195,7 +196,7 @@ static json_t *registration(const struct link *link)
     return json_pack(
         "{s:i, s:s, s:s, s:s, s:s?, s:O, s:I, s:s?, s:s, s:b, s:O, s:o}", "protocol",
         PROTOCOL, "name", config->name, "boot_id", link->identity->boot_id, "version",
-        RINGBENCH_VERSION, "group", config->group, "labels", config->labels, "ranks",
+        link->version, "group", config->group, "labels", config->labels, "ranks",
         (json_int_t)config->ranks, "advertise", config->advertise, "server_host",
         config->server_host, "once", config->once, "inventory", link->inventory, "cases",
         link->handlers.cases(link->handlers.arg));
@@ -447,9 +448,11 @@ void link_deregister(struct link *link)
 
 /* ---- making and ending it ---- */
 
-static int create_parts(struct link *link, uv_loop_t *loop, struct error *err)
+static int create_parts(struct link *link, const struct link_params *params,
+                        struct error *err)
 {
-    struct http_client_params client = {.loop = loop,
+    struct http_client_params client = {.loop = params->loop,
+                                        .shared = params->shared,
                                         .base_url = link->config->server,
                                         .token = link->config->token,
                                         .key = link->identity->key,
@@ -464,14 +467,12 @@ static int create_parts(struct link *link, uv_loop_t *loop, struct error *err)
     link->client = http_client_create(&client, err);
     if (!link->client)
         return -1;
-    link->sender = sender_create(loop, link->client, link->outbox, &handlers, err);
+    link->sender =
+        sender_create(params->loop, link->client, link->outbox, &handlers, err);
     return link->sender ? 0 : -1;
 }
 
-struct link *link_create(uv_loop_t *loop, const struct agent_config *config,
-                         struct identity *identity, struct outbox *outbox,
-                         json_t *inventory, const struct link_handlers *handlers,
-                         struct error *err)
+struct link *link_create(const struct link_params *params, struct error *err)
 {
     struct link *link = calloc(1, sizeof(*link));
 
@@ -479,19 +480,20 @@ struct link *link_create(uv_loop_t *loop, const struct agent_config *config,
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }
-    link->config = config;
-    link->identity = identity;
-    link->outbox = outbox;
-    link->inventory = inventory;
-    link->handlers = *handlers;
+    link->config = params->config;
+    link->version = params->version;
+    link->identity = params->identity;
+    link->outbox = params->outbox;
+    link->inventory = params->inventory;
+    link->handlers = params->handlers;
     link->lease_s = 15;
     link->poll_s = 5;
-    if (create_parts(link, loop, err)) {
+    if (create_parts(link, params, err)) {
         http_client_destroy(link->client);
         free(link);
         return NULL;
     }
-    uv_timer_init(loop, &link->timer);
+    uv_timer_init(params->loop, &link->timer);
     link->timer.data = link;
     return link;
 }

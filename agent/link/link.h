@@ -30,10 +30,18 @@ struct link_handlers {
 };
 
 /* Everything is borrowed, for the link's life. */
-struct link *link_create(uv_loop_t *loop, const struct agent_config *config,
-                         struct identity *identity, struct outbox *outbox,
-                         json_t *inventory, const struct link_handlers *handlers,
-                         struct error *err);
+struct link_params {
+    uv_loop_t *loop;
+    struct curl_loop *shared; /* with other links; NULL: with none */
+    const struct agent_config *config;
+    const char *version; /* of the agent */
+    struct identity *identity;
+    struct outbox *outbox;
+    json_t *inventory;
+    struct link_handlers handlers;
+};
+
+struct link *link_create(const struct link_params *params, struct error *err);
 void link_destroy(struct link *link);
 
 /* Register, and from then on hold the poll and send events. */

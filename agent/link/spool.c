@@ -23,7 +23,7 @@
 #define LINE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 struct spool {
-    char *dir;
+    char *dir; /* NULL: all lines wait in memory, and that is where they belong */
     int dir_fd, lock_fd, fd;
     bool is_dir_ours;
     bool is_resumed; /* an earlier agent's, which had it acknowledged we don't know how
@@ -225,7 +225,7 @@ static void release(struct spool *spool)
     free(spool);
 }
 
-struct spool *spool_open(const char *dir, struct error *err)
+struct spool *spool_create(struct error *err)
 {
     struct spool *spool = calloc(1, sizeof(*spool));
 
@@ -236,6 +236,15 @@ struct spool *spool_open(const char *dir, struct error *err)
     spool->dir_fd = spool->lock_fd = spool->fd = -1;
     spool->first = spool->file_end = spool->next = 1;
     buf_init(&spool->waiting, WAITING_MAX);
+    return spool;
+}
+
+struct spool *spool_open(const char *dir, struct error *err)
+{
+    struct spool *spool = spool_create(err);
+
+    if (!spool)
+        return NULL;
     if (make_dir(spool, dir, err) || lock_dir(spool, err))
         goto fail;
     if (open_events(spool, err) == 0)
@@ -249,9 +258,10 @@ void spool_close(struct spool *spool)
 {
     if (!spool)
         return;
-    if (spool_count(spool) == 0)
+    if (spool->dir && spool_count(spool) == 0)
         unlinkat(spool->dir_fd, EVENTS_NAME, 0);
-    unlinkat(spool->dir_fd, LOCK_NAME, 0);
+    if (spool->dir)
+        unlinkat(spool->dir_fd, LOCK_NAME, 0);
     if (spool->is_dir_ours)
         rmdir(spool->dir);
     release(spool);
@@ -279,7 +289,7 @@ uint64_t spool_count(const struct spool *spool)
 
 bool spool_is_blocked(const struct spool *spool)
 {
-    return spool->waiting.len > 0;
+    return spool->dir && spool->waiting.len > 0;
 }
 
 /* How lines are numbered and where they lie; every change relies on it. */
@@ -325,7 +335,8 @@ int spool_append(struct spool *spool, const char *line, size_t len, struct error
         return error_set(err, ERROR_MEMORY, "no memory for another event");
     }
     spool->next++;
-    if (before == 0 && write_tail(spool, waiting->data, waiting->len, &why) == 0) {
+    if (spool->dir && before == 0 &&
+        write_tail(spool, waiting->data, waiting->len, &why) == 0) {
         spool->file_end = spool->next;
         done = waiting->len;
     }
@@ -528,6 +539,8 @@ static void forget_waiting(struct spool *spool, uint64_t seq)
     count_lines(spool->waiting.data, spool->waiting.len,
                 (int64_t)(seq - spool->first + 1), &len);
     buf_consume(&spool->waiting, len);
+    if (spool->waiting.len == 0)
+        buf_release(&spool->waiting);
     spool->first = seq + 1;
 }
 
@@ -561,7 +574,8 @@ void spool_reset(struct spool *spool)
 {
     buf_release(&spool->waiting);
     spool->head = spool->tail;
-    compact(spool);
+    if (spool->dir)
+        compact(spool);
     spool->first = spool->file_end = spool->next = 1;
     spool->read_last = 0;
     spool->is_resumed = false;

@@ -19,6 +19,9 @@ struct spool;
  * CONFLICT when another agent holds it. */
 struct spool *spool_open(const char *dir, struct error *err);
 
+/* One in memory, for an agent that leaves nothing behind; it has no directory. */
+struct spool *spool_create(struct error *err);
+
 /* Remove our files, and the directory if spool_open made it; but keep lines that are not
  * acknowledged. NULL is fine. */
 void spool_close(struct spool *spool);

@@ -409,6 +409,30 @@ static void keeps_what_nobody_has(void **state)
     assert_int_equal(spool_ack(f->spool, 2, NULL), 0);
 }
 
+static void in_memory_it_is_never_blocked_and_leaves_nothing(void **state)
+{
+    struct spool *spool = spool_create(NULL);
+    struct buf out;
+    uint64_t last = 0;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    for (uint64_t n = 1; n <= 5; n++)
+        put_line(spool, n);
+    assert_false(spool_is_blocked(spool));
+    assert_int_equal(spool_read(spool, 1 << 20, 3, &out, &last, NULL), 3);
+    assert_int_equal(last, 3);
+    assert_int_equal(spool_ack(spool, 3, NULL), 0);
+    assert_int_equal(spool_read(spool, 1 << 20, 9, &out, &last, NULL), 2);
+    assert_memory_equal(out.data, "{\"seq\":4,", 9);
+    assert_int_equal(spool_ack(spool, 6, NULL), -1);
+    spool_reset(spool);
+    assert_int_equal(spool_next(spool), 1);
+    assert_int_equal(spool_count(spool), 0);
+    buf_release(&out);
+    spool_close(spool);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -428,6 +452,7 @@ int main(void)
         T(goes_on_counting_where_the_server_is),
         T(finds_the_last_lines_in_any_remains),
         T(keeps_what_nobody_has),
+        cmocka_unit_test(in_memory_it_is_never_blocked_and_leaves_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
