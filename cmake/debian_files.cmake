@@ -13,7 +13,7 @@ set(doc ${root}/usr/share/doc/ringbench)
 
 # The workers keep the names of their functions, which their stacks are told with.
 foreach(program ${root}/usr/bin/ringbench-server ${root}/usr/bin/ringbench-agent
-        ${root}/usr/bin/ringbench-reaper)
+        ${root}/usr/bin/ringbench-reaper ${root}/usr/bin/ringbench-sim)
     execute_process(COMMAND strip ${program} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
 file(GLOB workers ${root}/usr/bin/ringbench-worker-*)

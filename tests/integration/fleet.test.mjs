@@ -1,0 +1,165 @@
+// fleet.test.mjs - ringbench-sim against a real server: the rows that real workers report, each
+// fault as a server sees it, and nothing left behind
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import test from 'node:test';
+
+import { assertNumbered, assertWholeRows, startAgent, startServer } from './lib/cluster.mjs';
+import { Program, binDir, patience, waitFor } from './lib/fixture.mjs';
+
+const limit = { timeout: 120000 * patience };
+const program = path.join(binDir, 'ringbench-sim');
+
+const sim = (more = {}) => ({
+  backend: 'sim', sizes: [8, '64K', '64M'], iters: 5, warmup: 1, in_place: false,
+  ...more, env: { SIM_SLEEP_FRACTION: '0', ...more.env },
+});
+// Minutes: something to interrupt.
+const slow = () => sim({
+  sizes: { min: 4096, max: 4096 * 200, step: 4096 }, stall_s: 30,
+  env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '100000' },
+});
+
+async function startFleet(t, server, nodes, args = []) {
+  const fleet = new Program(t, program, ['--server', server.url, '--nodes', String(nodes), ...args]);
+  await fleet.line(new RegExp(`^${nodes} simulated nodes of \\d+ ranks each registered`));
+  return fleet;
+}
+
+// The run over all of them, to its end.
+async function runs(server, spec) {
+  const run = await server.runEnds((await server.run(spec)).id);
+  return { run, rows: await server.rows(run.id) };
+}
+
+const figures = ({ case: _, ...row }) => row;
+
+test('64 nodes complete a run over all, marked simulated, and leave', limit, async (t) => {
+  const server = await startServer(t);
+  const fleet = await startFleet(t, server, 64, ['--ranks', '8', '--racks', '4']);
+  const { nodes } = await server.get('/api/v1/nodes');
+  assert.equal(nodes.length, 64);
+  assert.deepEqual(nodes.filter((node) => node.labels.rack === 'rack-2').map((node) => node.name),
+    Array.from({ length: 16 }, (_, i) => `sim-${17 + i}`));
+  assert.ok(nodes.every((node) => node.inventory.simulated && node.inventory.backends.sim.simulated));
+
+  const { run, rows } = await runs(server, sim({ check: 1 }));
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(run.world_size, 512);
+  assertWholeRows(run, rows);
+  assert.ok(rows.every((row) => row.simulated && row.wrong === 0 && row.times_us.length === 512));
+  const events = await server.events(run.id);
+  assertNumbered(events);
+  assert.equal(events.find((event) => event.state === 'connected').transport, 'simulated');
+  assert.ok((await server.get('/api/v1/nodes?inventory=0')).nodes.every((node) => node.state === 'idle'));
+
+  fleet.signal('SIGTERM');
+  assert.equal((await fleet.ended()).code, 0, fleet.describe());
+  assert.ok((await server.get('/api/v1/nodes?inventory=0')).nodes.every((node) => node.state === 'left'));
+});
+
+test('its rows are those of real workers with the same seed, to the last figure', limit, async (t) => {
+  const specs = [
+    sim({ env: { SIM_SEED: '7', SIM_SLOW_RANK: '1:0.5' } }),
+    sim({ iters: 'auto', samples: { max: 32 }, env: { SIM_SEED: '8' } }),
+    sim({ timing: 'isolated', collectives: ['alltoall', 'sendrecv'], env: { SIM_SEED: '9' } }),
+    sim({ split: 'local_rank', env: { SIM_SEED: '10' } }),
+  ];
+  const real = await startServer(t);
+  for (const name of ['sim-1', 'sim-2', 'sim-3']) await startAgent(t, real, name, { ranks: 2 });
+  const played = await startServer(t);
+  await startFleet(t, played, 3, ['--ranks', '2']);
+  for (const spec of specs) {
+    const expected = await runs(real, spec), { run, rows } = await runs(played, spec);
+    assert.equal(expected.run.state, 'completed', expected.run.reason);
+    assert.equal(run.state, 'completed', run.reason);
+    assert.deepEqual(rows.map(figures), expected.rows.map(figures));
+  }
+});
+
+test('a slow node, link and rack are in the rows of those who use them', limit, async (t) => {
+  const spec = (nodes) => sim({
+    sizes: ['1G'], ranks_per_node: 1, nodes: { names: nodes }, env: { SIM_NOISE: '0' },
+  });
+  const server = await startServer(t);
+  const busbw = async (...nodes) => (await runs(server, spec(nodes))).rows[0].busbw_gbs;
+  const near = (value, expected) =>
+    assert.ok(Math.abs(value / expected - 1) < 0.05, `${value}, not ${expected}`);
+  await startFleet(t, server, 16, ['--ranks', '1', '--racks', '4', '--fault', 'slow_node=sim-2:0.25',
+    '--fault', 'slow_link=sim-3-sim-4:0.5', '--fault', 'slow_rack=rack-2:0.5',
+    '--fault', 'wrong_interface=sim-13:5']);
+  const healthy = await busbw('sim-1', 'sim-3');
+  near(await busbw('sim-1', 'sim-2'), healthy / 4);
+  near(await busbw('sim-3', 'sim-4'), healthy / 2);
+  near(await busbw('sim-5', 'sim-6'), healthy);
+  near(await busbw('sim-5', 'sim-9'), healthy / 2);
+  near(await busbw('sim-13', 'sim-14'), healthy / 10);
+});
+
+test('a node that dies fails its case, and is back', limit, async (t) => {
+  const server = await startServer(t);
+  await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'dying=sim-3:2']);
+  const run = await server.runEnds((await server.run(slow())).id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /sim-3/);
+  for (const name of ['sim-1', 'sim-2', 'sim-3', 'sim-4']) await server.nodeIs(name, 'idle');
+  const again = await runs(server, sim());
+  assert.equal(again.run.state, 'completed', again.run.reason);
+});
+
+test('a rank that hangs is named as the one behind', limit, async (t) => {
+  const server = await startServer(t);
+  await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'hang=sim-2:2']);
+  const { run, rows } = await runs(server, sim({ stall_s: 5 }));
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /rank 2 .*sim-2/);
+  assert.equal(rows.length, 1);
+  await server.nodeIs('sim-2', 'idle');
+});
+
+test('a node of another build is named', limit, async (t) => {
+  const server = await startServer(t);
+  await startFleet(t, server, 3, ['--fault', 'version_skew=sim-2']);
+  const { run } = await runs(server, sim());
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /different builds: .* on sim-\d, .* on sim-\d/);
+  assert.match(run.reason, /another-build on sim-2/);
+});
+
+test('a cancel ends it, and a server that was killed finds the fleet again', limit, async (t) => {
+  const server = await startServer(t);
+  const fleet = await startFleet(t, server, 16);
+  const { id } = await server.run(slow());
+  await server.event(id, (event) => event.type === 'result');
+  await server.request('POST', `/api/v1/runs/${id}/cancel`);
+  assert.equal((await server.runEnds(id)).state, 'cancelled');
+  const next = await server.run(slow());
+  await server.event(next.id, (event) => event.type === 'result');
+  await server.killHard();
+  const again = await server.startAgain();
+  await waitFor(async () => (await again.getRun(next.id)).rows_done > 2, 'the run goes on', 30000);
+  await again.request('POST', `/api/v1/runs/${next.id}/cancel`);
+  assert.equal((await again.runEnds(next.id)).state, 'cancelled');
+  assertNumbered(await again.events(next.id));
+  fleet.signal('SIGINT');
+  await fleet.ended();
+});
+
+test('what it can not do it says', () => {
+  const refused = (args, pattern) => {
+    const { status, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+    assert.equal(status, 1);
+    assert.match(stderr, pattern);
+  };
+  const server = ['--server', 'http://127.0.0.1:9'];
+  refused([], /--server is missing/);
+  refused([...server, '--fault', 'slow_node=sim-2'], /must be slow_node=NAME:VALUE/);
+  refused([...server, '--fault', 'tired=sim-2:1'], /begins with none of slow_node=/);
+  refused([...server, '--fault', 'slow_node=sim-17:0.5'], /'sim-17' is none of sim-1 to sim-16/);
+  refused([...server, '--racks', '17'], /17 are more than the 16 nodes/);
+  refused([...server, '--seed', 'x'], /'x' is not a number/);
+  const { stderr } = spawnSync('bash', ['-c', `ulimit -n 256; exec ${program} "$@"`, 'sim', ...server,
+    '--nodes', '1000'], { encoding: 'utf8' });
+  assert.match(stderr, /1000 nodes need 2024 open files, but the limit is 256/);
+});
