@@ -16,6 +16,7 @@
 #include "agent/worker/bench/bench.h"
 #include "agent/worker/bench/group.h"
 #include "agent/worker/host/host_comm.h"
+#include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "tests/bench/rendezvous_stub.h"
 
@@ -24,7 +25,7 @@ static const char case_format[] =
     "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
     "\"sizes\":%s,"
     "\"root\":%d,\"in_place\":\"both\",\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
-    "\"check\":1,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
+    "\"check\":%d,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
     "\"traffic\":{\"spread\":%g},\"unalign\":%d}";
 
 static const char all_collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
@@ -35,6 +36,9 @@ static const char all_dtypes[] =
     "[\"int8\",\"uint8\",\"int32\",\"uint32\",\"int64\",\"uint64\",\"float16\","
     "\"float32\","
     "\"float64\",\"bfloat16\",\"float8e4m3\",\"float8e5m2\"]";
+
+/* Allocations; then nothing is checked, since checks make some. */
+static bool is_counting;
 
 struct setup {
     int n, per_host; /* per_host 0: all on one */
@@ -51,7 +55,7 @@ static struct case_file *make_case(const struct setup *setup)
     struct error err = {0};
 
     snprintf(text, sizeof(text), case_format, setup->n, all_collectives, setup->dtypes,
-             setup->sizes, setup->root, setup->timing,
+             setup->sizes, setup->root, !is_counting, setup->timing,
              setup->split ? setup->split : "\"none\"", setup->spread, setup->unalign);
     json_t *json = json_parse(text, strlen(text), &err);
     struct case_file *file = json ? case_file_parse(json, false, &err) : NULL;
@@ -61,6 +65,77 @@ static struct case_file *make_case(const struct setup *setup)
         abort();
     }
     return file;
+}
+
+/* ---- Allocations: no clock is read without a look at how many there were ---- */
+
+static atomic_long allocations;
+static long runs, seen; /* since the clock was read last; allocations then */
+static long intervals;  /* with calls between two looks at the clock */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_malloc(size_t size)
+{
+    allocations++;
+    return __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    allocations++;
+    return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    allocations++;
+    return __real_realloc(old, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    allocations++;
+    return __real_strdup(text);
+}
+
+static int run_counted(struct backend_comm *comm, const struct backend_call *call,
+                       struct error *err)
+{
+    runs++;
+    return backend_host.run(comm, call, err);
+}
+
+static int64_t clock_counted(const struct backend_comm *comm)
+{
+    long now = allocations;
+
+    (void)comm;
+    if (runs > 0 && now > seen) {
+        fprintf(stderr, "%ld allocations in a timed loop\n", now - seen);
+        _exit(1);
+    }
+    intervals += runs > 0;
+    runs = 0;
+    seen = now;
+    return clock_monotonic_ns();
+}
+
+static struct backend counted(void)
+{
+    struct backend backend = backend_host;
+
+    json_set_alloc_funcs(__wrap_malloc, free); /* jansson's are of its own library */
+    backend.run = run_counted;
+    backend.clock_ns = clock_counted;
+    return backend;
 }
 
 static int run_rank(const struct setup *setup, int rank, int port, int events_fd)
@@ -87,7 +162,8 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
     assert_int_equal(group_find(file, &env, &members, &err), 0);
     struct backend_comm *comm = store ? backend_host.create(&env, &err) : NULL;
     events_init(&events, events_fd);
-    struct bench bench = {.backend = &backend_host,
+    struct backend with_counts = counted();
+    struct bench bench = {.backend = is_counting ? &with_counts : &backend_host,
                           .comm = comm,
                           .file = file,
                           .events = &events,
@@ -95,6 +171,7 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
                           .stop = &stop,
                           .rank = rank};
     int status = comm ? bench_run(&bench, &err) : -1;
+    assert_true(intervals > 0 || !is_counting);
     if (status) {
         fprintf(stderr, "rank %d: %s\n", rank, err.text);
         backend_host.abort(comm);
@@ -336,6 +413,23 @@ static void traffic_is_as_spread(void **state)
     run_setup(&setup);
 }
 
+/* Through shared memory, over sockets, and both. */
+static void timed_loops_allocate_nothing(void **state)
+{
+    struct setup setup = {4, 0, "[\"int8\",\"float32\"]", "[1000,200008]", NULL, 0, NULL,
+                          1, 0};
+
+    (void)state;
+    is_counting = true;
+    for (setup.per_host = 0; setup.per_host <= 2; setup.per_host++) {
+        setup.timing = "throughput";
+        run_setup(&setup);
+        setup.timing = "isolated";
+        run_setup(&setup);
+    }
+    is_counting = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +445,7 @@ int main(void)
         cmocka_unit_test(what_rounds_to_nothing_is_skipped),
         cmocka_unit_test(groups_of_ranks_work_at_once),
         cmocka_unit_test(traffic_is_as_spread),
+        cmocka_unit_test(timed_loops_allocate_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

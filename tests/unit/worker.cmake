@@ -16,6 +16,8 @@ unit_test(reduce rb_worker_host)
 unit_test(host_memory rb_worker_host)
 # Real processes, more of them than there are cores.
 unit_test(host_collectives rb_worker_host rb_worker_fixture)
+target_link_options(test_host_collectives PRIVATE
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup)
 unit_test(worker_process rb_worker_fixture rb_common)
 target_compile_definitions(test_worker_process
     PRIVATE WORKER_HOST="$<TARGET_FILE:ringbench-worker-host>")
