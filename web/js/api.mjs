@@ -67,6 +67,11 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/summary?by=${by}`, {signal});
   }
 
+  /* What a run that has ended is to be held against. */
+  baseline(id) {
+    return this.json(`${runPath(id)}/baseline`);
+  }
+
   /* A page of rows. */
   rows(id, query) {
     return this.json(`${runPath(id)}/results?format=json&${query}`);

@@ -13,7 +13,7 @@ import {
   valueTicks
 } from './chart_model.mjs';
 import {h} from './dom.mjs';
-import {shapeCorners} from './palette.mjs';
+import {REFERENCE_DASH, shapeCorners} from './palette.mjs';
 import {tipOf} from './readout.mjs';
 
 const POINT_RADIUS = 3.4;
@@ -337,7 +337,7 @@ function drawReference(u, reference) {
   drawIn(u, 0, (ctx, ratio) => {
     ctx.strokeStyle = ctx.fillStyle = reference.colour;
     ctx.lineWidth = 1.5 * ratio;
-    ctx.setLineDash([7 * ratio, 3 * ratio, 1.5 * ratio, 3 * ratio]);
+    ctx.setLineDash(REFERENCE_DASH.map(length => length * ratio));
     ctx.beginPath();
     through.forEach(([x, y], i) => (i ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
     ctx.stroke();

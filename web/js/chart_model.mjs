@@ -12,7 +12,8 @@
  *   references      {key, label, tone, colour, points}: what lines are held against, as a line
  *                   through y and as a band from lo to hi, as far as points have them */
 import {lookOf} from './palette.mjs';
-import {doubtOf} from './stats.mjs';
+import {baselineOf, thresholdsOf} from './references.mjs';
+import {pointValue} from './stats.mjs';
 import {formatSize, parseSize, shorten, significant} from './units.mjs';
 
 /* What rows are drawn by. */
@@ -38,22 +39,9 @@ export const METRICS = {
   }
 };
 
-/* A point's value under a metric. The band is always from the least to the greatest of any
- * rank, over all repeats: however many rows there are, and whoever added them up. The bar
- * is how far the figure itself may be off, or null. */
-export function pointValue(point, metric) {
-  if (point.time_us === null) {
-    return null;
-  }
-  const key = METRICS[metric].figure;
-  const [lo, hi] = point.rank_spread[key];
-  const doubt = doubtOf(point, key);
-  return {y: point[key], lo, hi, bar: doubt && [doubt.lo, doubt.hi]};
-}
-
-/* The runs are {id, name, mark, book, spec} (shown.mjs), one or several laid over one another; the view is the run
- * page's address state. Two panels for each collective, bandwidth and time, on scales that
- * the collectives share. */
+/* The runs are those of shown.mjs with their books and specs, one or several laid over one
+ * another; the view is the run page's address state. Two panels for each collective,
+ * bandwidth and time, on scales that the collectives share. */
 export function buildPanels(runs, view, theme) {
   const [bandwidth, time] =
     [view.metric, 'time'].map(metric => panelsOf(runs, view, theme, metric));
@@ -66,22 +54,35 @@ function panelsOf(runs, view, theme, metric) {
   const all = runs.flatMap((run, index) => [...run.book.lines.values()].map(
     series => lineOf(series, {index, name: names[index]}, view, metric, looks, theme)));
   const isLog = metric === 'time' || view.y === 'log';
-  const shared = {
-    isSize: true,
-    isLog,
-    x: sizeRange(runs.map(run => run.spec), all, view.zoom),
-    y: valueRange(all.filter(line => !line.hidden), isLog),
-    axis: [METRICS[metric].axis, ...shortenLabels(all)].join(' · '),
-    metric,
-    references: []
-  };
-  return [...new Set(all.map(line => line.collective))].map((collective, i) => ({
-    ...shared,
-    key: `${collective} ${metric}`,
-    title: collective,
-    good: i === 0 ? METRICS[metric].good : '',
-    lines: all.filter(line => line.collective === collective)
-  }));
+  const x = sizeRange(runs.map(run => run.spec), all, view.zoom);
+  const axis = [METRICS[metric].axis, ...shortenLabels(all)].join(' · ');
+  const panels = [...new Set(all.map(line => line.collective))].map((collective, i) => {
+    const lines = all.filter(line => line.collective === collective);
+    return {
+      key: `${collective} ${metric}`,
+      title: collective,
+      axis,
+      good: i === 0 ? METRICS[metric].good : '',
+      metric,
+      isSize: true,
+      isLog,
+      x,
+      lines,
+      references: referencesOf(runs[0], lines, metric, x, view.zoom, theme)
+    };
+  });
+  const y = valueRange(panels, isLog);
+  return panels.map(panel => ({...panel, y}));
+}
+
+/* Of the run whose page it is: others on its charts were held against something else. */
+function referencesOf(run, lines, metric, x, zoom, theme) {
+  const {figure} = METRICS[metric];
+  const own = run.baseline ? lines.filter(line => line.run === 0 && !line.hidden) : [];
+  return [
+    ...own.map(line => baselineOf(run.baseline, line, figure, zoom, theme)),
+    ...thresholdsOf(run, figure, lines[0].collective, x, theme)
+  ].filter(({points}) => points.length > 0);
 }
 
 /* What stands before the lines of each run: of one alone nothing, of several the name, with
@@ -147,7 +148,7 @@ function pointsOf(series, metric) {
   }
   const points = [];
   for (const point of series.points) {
-    const value = pointValue(point, metric);
+    const value = pointValue(point, METRICS[metric].figure);
     if (value && point.size > 0) {
       points.push({x: point.size, ...value, point});
     }
@@ -178,14 +179,18 @@ export function planSizes(spec) {
     .filter(size => size !== null);
 }
 
-function valueRange(lines, isLog) {
+/* Of what is drawn, and of what it is held against. */
+function valueRange(panels, isLog) {
   let low = Infinity;
   let high = 0;
-  for (const line of lines) {
-    for (const point of line.points) {
-      low = Math.min(low, point.y > 0 ? point.y : low);
-      high = Math.max(high, point.y);
-    }
+  const take = value => {
+    low = Math.min(low, value > 0 ? value : low);
+    high = Math.max(high, value);
+  };
+  for (const {lines, references} of panels) {
+    lines.filter(line => !line.hidden)
+      .forEach(({points}) => points.forEach(({y}) => take(y)));
+    references.forEach(({points}) => points.forEach(({y}) => take(y)));
   }
   if (!(high > 0)) {
     return isLog ? [0.1, 10] : [0, 1];

@@ -1,7 +1,7 @@
 /* chart_panels.mjs - charts beside one another, with one cross-hair, one range and one legend */
 import {Chart} from './chart.mjs';
 import {h, setText} from './dom.mjs';
-import {chartLegend} from './readout.mjs';
+import {chartLegend, referenceList} from './readout.mjs';
 
 const HEIGHT = 340;
 const HEIGHT_OF_MANY = 260;
@@ -11,6 +11,7 @@ const HEIGHT_OF_MANY = 260;
 export function chartPanels({onToggle, onZoom = null}) {
   const grid = h('div.panels');
   const legend = chartLegend(onToggle);
+  const references = referenceList();
   const charts = new Map();
 
   function point(from, x) {
@@ -40,14 +41,17 @@ export function chartPanels({onToggle, onZoom = null}) {
   }
 
   return {
-    element: h('div.stack', grid, legend.element),
-    update(panels, {spread}) {
+    element: h('div.stack', grid, legend.element, references.element),
+    /* `mark`: what is no measurement, which the style writes across each chart; or ''. */
+    update(panels, {spread, mark}) {
       const wanted = new Set(panels.map(({key}) => key));
       [...charts.keys()].filter(key => !wanted.has(key)).forEach(drop);
       grid.classList.toggle('one', panels.length === 1);
       for (const panel of panels) {
         const entry = charts.get(panel.key) ?? add(panel);
         entry.panel = panel;
+        entry.box.classList.toggle('unreal', mark !== '');
+        entry.box.dataset.unreal = mark;
         setText(entry.title, panel.title);
         setText(entry.axis, panel.axis);
         setText(entry.good, panel.good ?? '');
@@ -55,6 +59,7 @@ export function chartPanels({onToggle, onZoom = null}) {
         entry.chart.update(panel, {height, spread});
       }
       legend.update(panels);
+      references.update(panels);
     },
     destroy() {
       [...charts.keys()].forEach(drop);

@@ -8,7 +8,7 @@ import {
   valueLabel,
   valueTicks
 } from './chart_model.mjs';
-import {shapeCorners} from './palette.mjs';
+import {REFERENCE_DASH, shapeCorners} from './palette.mjs';
 import {markOf, runInWords, titleOf, unlikeInWords} from './shown.mjs';
 import {shorten} from './units.mjs';
 
@@ -163,12 +163,10 @@ function referenceSvg({points, colour}, scales) {
       fill: 'none',
       stroke: colour,
       'stroke-width': 1.5,
-      'stroke-dasharray': REFERENCE_DASH
+      'stroke-dasharray': REFERENCE_DASH.join(' ')
     })
                         : '');
 }
-
-const REFERENCE_DASH = '7 3 1.5 3';
 
 function bars(line, scales) {
   const strokes =
@@ -216,7 +214,7 @@ function legendSvg(panels, width, tone) {
 }
 
 function sample(item, y, tone) {
-  const dash = item.shape ? item.dash.join(' ') || undefined : REFERENCE_DASH;
+  const dash = item.shape ? item.dash : REFERENCE_DASH;
   return tag('line', {
     x1: PLOT.left,
     x2: PLOT.left + 28,
@@ -224,7 +222,7 @@ function sample(item, y, tone) {
     y2: y,
     stroke: item.colour,
     'stroke-width': 2,
-    'stroke-dasharray': dash
+    'stroke-dasharray': dash.join(' ') || undefined
   }) +
     (item.shape ? mark(item, PLOT.left + 14, y, tone) : '');
 }

@@ -30,6 +30,15 @@ export function lookOf(index, inPlace, theme) {
   };
 }
 
+/* What lines are held against: one that they failed stands out. */
+export function referenceColour(answer, theme) {
+  const [plain, failed] =
+    theme === 'dark' ? ['#9ba6b4', '#ff8f85'] : ['#56606d', '#b3261e'];
+  return answer === 'fail' ? failed : plain;
+}
+
+export const REFERENCE_DASH = [7, 3, 1.5, 3];
+
 /* The outline of a shape about (x, y) as [x, y] corners; the circle has none. */
 export function shapeCorners(shape, x, y, r) {
   switch (shape) {

@@ -2,7 +2,7 @@
  * a series' sample glyph */
 import {h, region, setHidden, setText, svg, syncChildren} from './dom.mjs';
 import {METRICS} from './chart_model.mjs';
-import {shapeCorners} from './palette.mjs';
+import {REFERENCE_DASH, shapeCorners} from './palette.mjs';
 import {doubtOf} from './stats.mjs';
 import {
   formatBandwidth,
@@ -173,6 +173,23 @@ function fill(row, columns, line, x) {
     ([, text], i) => setText(row.children[i + 1], point ? text(point) || '–' : '–'));
 }
 
+/* What the panels' lines are held against, once each. */
+export function referenceList() {
+  const element = h('ul.references', {'aria-label': 'Held against'});
+  return {
+    element,
+    update: panels => syncChildren(element,
+      [...new Map(panels.flatMap(({references}) => references)
+                    .map(one => [one.key, one])).values()],
+      {
+        key: ({key}) => key,
+        signature: ({label, colour}) => `${colour} ${label}`,
+        render: ({label, colour, points}) => h('li',
+          glyph({colour, dash: REFERENCE_DASH, isBand: points[0].lo !== undefined}), label)
+      })
+  };
+}
+
 /* A short piece of the line with its point, for legends. */
 export function glyph(line) {
   const corners = shapeCorners(line.shape, 14, 7, 3.4);
@@ -183,12 +200,15 @@ export function glyph(line) {
     fill: line.colour
   };
   return svg('svg', {class: 'glyph', viewBox: '0 0 28 14', 'aria-hidden': 'true'},
+    line.isBand ? svg('rect', {width: 28, height: 14, fill: line.colour, opacity: 0.25})
+                : null,
     svg('path', {
       d: 'M0 7H28',
       stroke: line.colour,
       'stroke-width': 2,
       'stroke-dasharray': line.dash.join(' ') || undefined
     }),
-    corners ? svg('polygon', {points: corners.map(c => c.join(',')).join(' '), ...paint})
-            : svg('circle', {cx: 14, cy: 7, r: 3.4, ...paint}));
+    line.shape === undefined ? null
+      : corners ? svg('polygon', {points: corners.map(c => c.join(',')).join(' '), ...paint})
+                : svg('circle', {cx: 14, cy: 7, r: 3.4, ...paint}));
 }

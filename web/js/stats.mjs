@@ -114,6 +114,18 @@ export function doubtOf(point, key = 'time_us') {
   return {lo, hi, half: (hi - lo) / 2 / point[key]};
 }
 
+/* A point's value of a figure. The band, lo to hi, is always from the least to the greatest
+ * of any rank, over all repeats: however many rows there are, and whoever added them up. The
+ * bar is how far the figure itself may be off, or null. */
+export function pointValue(point, key) {
+  if (point.time_us === null) {
+    return null;
+  }
+  const [lo, hi] = point.rank_spread[key];
+  const doubt = doubtOf(point, key);
+  return {y: point[key], lo, hi, bar: doubt && [doubt.lo, doubt.hi]};
+}
+
 const FIGURES = {
   time: 'time_us',
   algbw: 'algbw_gbs',

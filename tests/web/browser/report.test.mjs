@@ -178,7 +178,7 @@ test('what must be seen is seen, in either theme and on a phone', LIMIT, async t
   await show(page, files.simulated);
   assert.match(await page.title(), /^\[simulated\] /);
   assert.ok(await page.getByText('simulated: no bytes moved').isVisible());
-  const watermark = await page.locator('.chart-card.unreal')
+  const watermark = await page.locator('.panels .unreal').first()
                       .first()
                       .evaluate(card => getComputedStyle(card, '::after').content);
   assert.equal(watermark, '"simulated"');

@@ -228,6 +228,8 @@ export class FakeServer {
       this.stream(request, response, run, params);
     } else if (verb === 'logs') {
       this.answerLogs(response, params);
+    } else if (verb === 'baseline') {
+      json(response, 200, {baseline: null, runs: run.against ?? []});
     } else if (verb === 'summary') {
       json(response, 200, this.summarise(run));
     } else if (verb === 'results' && params.has('size')) {

@@ -13,6 +13,7 @@ import {
   unlikeInWords
 } from '../../../web/js/shown.mjs';
 import {formatAddress, parseAddress} from '../../../web/js/url_state.mjs';
+import {pointValue} from '../../../web/js/stats.mjs';
 import {bookOf} from '../../../web/js/book.mjs';
 import {sampleRows, stateWith} from '../lib/sample.mjs';
 
@@ -82,7 +83,7 @@ test('the size axis spans what was asked for before anything is measured', () =>
   assert.ok(panel.x[1] > 2 ** 30);
 });
 
-test('each metric has its value and bounds', () => {
+test('each figure has its value and bounds', () => {
   const point = {
     time_us: 10,
     algbw_gbs: 4,
@@ -92,16 +93,16 @@ test('each metric has its value and bounds', () => {
     interval: {time_us: [9, 10.5], algbw_gbs: [3.8, 4.4], busbw_gbs: [5.7, 6.6]},
     repeats: 2
   };
-  const bounds = metric => model.pointValue(point, metric);
-  assert.deepEqual(bounds('busbw'), {y: 6, lo: 3, hi: 7.5, bar: [5.5, 6.6]});
-  assert.deepEqual(bounds('algbw'), {y: 4, lo: 2, hi: 5, bar: [3.6, 4.4]});
-  assert.deepEqual(bounds('time'), {y: 10, lo: 8, hi: 20, bar: [9, 11]});
+  const bounds = key => pointValue(point, key);
+  assert.deepEqual(bounds('busbw_gbs'), {y: 6, lo: 3, hi: 7.5, bar: [5.5, 6.6]});
+  assert.deepEqual(bounds('algbw_gbs'), {y: 4, lo: 2, hi: 5, bar: [3.6, 4.4]});
+  assert.deepEqual(bounds('time_us'), {y: 10, lo: 8, hi: 20, bar: [9, 11]});
   // One row has its interval, one of a number of calls nothing.
   point.repeats = 1;
-  assert.deepEqual(bounds('time').bar, [9, 10.5]);
+  assert.deepEqual(bounds('time_us').bar, [9, 10.5]);
   point.interval = null;
-  assert.equal(bounds('time').bar, null);
-  assert.equal(model.pointValue({time_us: null}, 'busbw'), null);
+  assert.equal(bounds('time_us').bar, null);
+  assert.equal(pointValue({time_us: null}, 'busbw_gbs'), null);
 });
 
 test('skipped rows make no point', () => {
@@ -304,4 +305,53 @@ test('Markdown has the runs, the verdict, what is simulated, and the figures', (
   assert.match(text, /1 of 2 checks failed: large/);
   assert.match(text, /\n\| 64K \| [\d.]+ \| [\d.]+ µs ±[\d.]+ % \| /);
   assert.match(text, /\[This view\]\(<http:\/\/head\/runs\/a\?with=b>\)/);
+});
+
+/* A run that is held against others: by thresholds, with what its verdict says of them. */
+const heldRun = (set = {}) => ({
+  ...source(['all_reduce'], [8, 65536, 1 << 20, 64 << 20], 'held'),
+  spec: {
+    thresholds: {
+      large: {figure: 'busbw_gbs', min: 40, sizes: {min: '1M'}},
+      quick: {figure: 'time_us', max: 12, size: 8},
+      other: {figure: 'busbw_gbs', min: 1, collective: 'broadcast'},
+      middle: {figure: 'algbw_gbs', min: 2, max: 30, band: 'bandwidth'}
+    }
+  },
+  verdict: {sentence: 's', evidence: {checks: [{check: 'large', answer: 'fail'}]}},
+  ...set
+});
+
+test('a threshold is a line over the sizes that it is about', () => {
+  const [busbw, time] = panelsOf([heldRun()]);
+  const [large] = busbw.references;
+  assert.deepEqual(busbw.references.map(one => one.label),
+    ['large: at least 40 GB/s (fail)']);
+  assert.deepEqual(large.points.map(p => p.y), [40, 40]);
+  assert.ok(large.points[0].x > 65536 && large.points[0].x <= 1 << 20);
+  assert.ok(busbw.y[1] > 40, 'what was missed is in sight');
+  assert.deepEqual(time.references.map(one => one.label), ['quick: at most 12 µs']);
+  assert.ok(time.references[0].points[1].x < 16);
+  assert.ok(time.y[0] < 12);
+  const [algbw] = panelsOf([heldRun()], '?metric=algbw');
+  assert.deepEqual(algbw.references.map(one => one.label),
+    ['middle: at least 2 GB/s', 'middle: at most 30 GB/s']);
+  // Out of the range that is shown there is nothing to draw.
+  assert.deepEqual(panelsOf([heldRun()], '?zoom=8-64K')[0].references, []);
+  // It is of the run whose page it is.
+  assert.deepEqual(panelsOf([source(['all_reduce'], [8], 'a'), heldRun()])[0].references, []);
+});
+
+test('a baseline is a band behind its own line, from the least to the greatest', () => {
+  const books = [1, 1.1].map(slow => bookWith(sampleRows({sizes: [8, 65536], slow})));
+  const run = heldRun({spec: {}, baseline: {label: 'baseline: b', books}});
+  const [, time] = panelsOf([run], '?place=out');
+  const [band] = time.references;
+  assert.equal(band.label, 'baseline: b');
+  assert.deepEqual(band.points.map(p => p.x), [8, 65536]);
+  const [at8] = books.map(book => [...book.lines.values()][0].points[0]);
+  assert.ok(band.points[0].lo <= at8.interval.time_us[0] * 1.001);
+  assert.ok(band.points[0].hi >= at8.interval.time_us[1] * 1.09);
+  assert.equal(time.references.length, 1, 'the hidden twin has none');
+  assert.match(pictureOf([run]), /baseline: b/);
 });

@@ -42,16 +42,12 @@ export function runCharts(change, redraw, figures = false) {
       const panels = build(runs, view, theme());
       shown = {runs, panels, spread: view.band, hide: view.hide};
       setHidden(element, figures && panels.length === 0);
-      /* The style writes it across the charts. */
-      const mark = markOf(runs);
-      element.classList.toggle('unreal', mark !== '');
-      element.dataset.unreal = mark;
       setText(warning, unlikeInWords(runs));
       setHidden(unlike, warning.textContent === '');
       controls.set(view);
       setHidden(empty, panels.length > 0);
       setHidden(spreads, figures || !view.band || panels.length === 0);
-      charts.update(panels, {spread: view.band});
+      charts.update(panels, {spread: view.band, mark: markOf(runs)});
     },
     destroy() {
       stopTheme();

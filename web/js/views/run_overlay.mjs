@@ -1,6 +1,8 @@
 /* run_overlay.mjs - other runs on the same chart */
+import {findBaseline} from '../baseline.mjs';
 import {bookOf} from '../book.mjs';
 import {h, setHidden, syncChildren} from '../dom.mjs';
+import {isEnded} from '../events.mjs';
 import {statePill} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
 import {shorten} from '../units.mjs';
@@ -26,11 +28,22 @@ export function runOverlay(app, onChange, change) {
     }
   }
 
+  /* What the page's own run is held against is kept with it, as `baseline`. */
+  let asked = null;
+  async function heedBaseline(main) {
+    if (main.meta !== asked && main.meta !== null && isEnded(main.meta)) {
+      asked = main.meta;
+      main.baseline = await findBaseline(app.api, main.meta);
+      onChange();
+    }
+  }
+
   return {
     element,
     /* The overlaid runs as the chart wants them. */
     update(main, ids) {
       const wanted = ids.filter(id => id !== main.id);
+      heedBaseline(main);
       follow(wanted);
       setHidden(element, wanted.length === 0);
       const all = [main, ...wanted.map(id => sources.get(id))];
@@ -60,6 +73,7 @@ export function runOnChart(source, state, book) {
     nodes: state.nodes,
     verdict: source.meta?.verdict ?? null,
     spec: source.meta?.spec,
+    baseline: source.baseline ?? null,
     book,
     metrics: state.metrics
   };
