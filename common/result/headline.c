@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "common/base/utf8.h"
 
 void headline_release(struct headline *headline)
 {
@@ -31,27 +32,49 @@ void headline_add(struct headline *headline, const json_t *about, int64_t size,
     (void)median_add(&headline->busbw_gbs, busbw_gbs);
 }
 
+/* Behind the point, so that three count. */
+static int digits_of(double value)
+{
+    int digits = value != 0.0 ? 2 - (int)floor(log10(fabs(value))) : 2;
+
+    return digits < 0 ? 0 : digits > 8 ? 8 : digits;
+}
+
 json_t *headline_json(const struct headline *headline)
 {
     size_t rows = median_count(&headline->busbw_gbs);
+    char text[HEADLINE_TEXT_MAX];
 
     if (rows == 0)
         return json_null();
-    return json_pack("{s:s, s:I, s:f, s:I}", "collective", headline->collective, "size",
-                     (json_int_t)headline->size, "busbw_gbs",
-                     median_of(&headline->busbw_gbs), "rows", (json_int_t)rows);
+    return json_pack("{s:s, s:I, s:f, s:I, s:s}", "collective", headline->collective,
+                     "size", (json_int_t)headline->size, "busbw_gbs",
+                     median_of(&headline->busbw_gbs), "rows", (json_int_t)rows, "text",
+                     headline_text(headline, text));
+}
+
+json_t *headline_of_metric(const char *metric, const char *unit,
+                           const struct median *values)
+{
+    char text[HEADLINE_TEXT_MAX];
+    size_t rows = median_count(values);
+    double value = median_of(values);
+
+    if (rows == 0)
+        return json_null();
+    snprintf(text, sizeof(text), "%.*f %.40s", digits_of(value), value,
+             *unit ? unit : metric);
+    utf8_trim(text);
+    return json_pack("{s:s, s:f, s:s, s:I, s:s}", "metric", metric, "value", value,
+                     "unit", unit, "rows", (json_int_t)rows, "text", text);
 }
 
 const char *headline_text(const struct headline *headline, char text[HEADLINE_TEXT_MAX])
 {
     double value = median_of(&headline->busbw_gbs);
-    int digits = value > 0.0 ? 2 - (int)floor(log10(value)) : 2;
     char size[UNITS_TEXT_MAX];
 
-    snprintf(text, HEADLINE_TEXT_MAX, "%.*f GB/s at %s",
-             digits < 0   ? 0
-             : digits > 8 ? 8
-                          : digits,
-             value, units_format_size((uint64_t)headline->size, size));
+    snprintf(text, HEADLINE_TEXT_MAX, "%.*f GB/s at %s", digits_of(value), value,
+             units_format_size((uint64_t)headline->size, size));
     return text;
 }

@@ -1,7 +1,8 @@
 /* headline.h - the one figure that stands for a run: the median bus bandwidth at the
  * largest size that its first series has measured, over all repeats and cycles. The first
  * series is the lowest of the first combination of variables that has measured anything.
- * Unlike the greatest of all rows it does not grow with the number of repeats. */
+ * Unlike the greatest of all rows it does not grow with the number of repeats. Where no
+ * collective was measured it is the median of a metric. */
 #ifndef RINGBENCH_COMMON_RESULT_HEADLINE_H
 #define RINGBENCH_COMMON_RESULT_HEADLINE_H
 
@@ -26,9 +27,15 @@ void headline_release(struct headline *headline);
 void headline_add(struct headline *headline, const json_t *about, int64_t size,
                   double busbw_gbs);
 
-/* {"collective","size","busbw_gbs","rows"}, or null while nothing was measured. A new
- * reference. */
+/* {"collective","size","busbw_gbs","rows","text"}, or null while nothing was measured. A
+ * new reference. */
 json_t *headline_json(const struct headline *headline);
+
+/* The same for a run that has measured no collective: {"metric","value","unit","rows",
+ * "text"}, the median of a metric over all that was said of it; null while nothing was.
+ */
+json_t *headline_of_metric(const char *metric, const char *unit,
+                           const struct median *values);
 
 /* "46.5 GB/s at 256M"; returns text. */
 const char *headline_text(const struct headline *headline, char text[HEADLINE_TEXT_MAX]);

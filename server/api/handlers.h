@@ -13,7 +13,7 @@ http_handler api_agent_register, api_agent_commands, api_agent_events, api_agent
 http_handler api_baseline_accept, api_baseline_list, api_baseline_get,
     api_baseline_remove, api_run_baseline, api_trends;
 http_handler api_rendezvous_describe;
-http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives;
+http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives, api_access;
 
 /* Whether what is posted now can be kept; false after a 503. */
 bool api_can_keep(struct api *api, struct http_request *request);

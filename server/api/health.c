@@ -1,7 +1,8 @@
-/* health.c - whether the server lives, and whether it can do its work */
+/* health.c - whether the server lives, can do its work, and will do it for who asks */
 #include <string.h>
 
 #include "server/api/handlers.h"
+#include "server/api/params.h"
 
 static void reply_word(struct http_request *request, const char *word)
 {
@@ -23,4 +24,18 @@ void api_ready(struct http_request *request, void *arg)
         http_reply_problem(request, 503, NULL, "results can't be kept: %s", trouble);
     else
         reply_word(request, "ready\n");
+}
+
+void api_access(struct http_request *request, void *arg)
+{
+    bool may_operate = http_request_may(request, ROLE_OPERATOR);
+
+    (void)arg;
+    if (params_type(request, "application/json"))
+        http_reply_json(request, 200,
+                        json_pack("{s:b, s:s?}", "operator", (int)may_operate, "reason",
+                                  may_operate
+                                      ? NULL
+                                      : "This token only looks: to start, stop or delete "
+                                        "runs takes one with the role operator."));
 }

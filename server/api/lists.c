@@ -22,8 +22,7 @@ static const struct column run_columns[] = {
     {"RANKS", "world_size", NULL, COLUMN_NUMBER},
     {"DONE", "rows_done", NULL, COLUMN_NUMBER},
     {"OF", "rows_total", NULL, COLUMN_NUMBER},
-    {"GB/S", "summary.headline.busbw_gbs", NULL, COLUMN_NUMBER},
-    {"AT", "summary.headline.size", NULL, COLUMN_SIZE},
+    {"FIGURE", "summary.headline.text", NULL, COLUMN_TEXT},
     {"VERDICT", "verdict.answer", NULL, COLUMN_TEXT},
     {"WHAT", "program", "collectives", COLUMN_TEXT},
     {"NAME", "name", NULL, COLUMN_TEXT},
@@ -31,10 +30,16 @@ static const struct column run_columns[] = {
 };
 
 static const struct column node_columns[] = {
-    {"NAME", "name", NULL, COLUMN_TEXT},       {"STATE", "state", NULL, COLUMN_TEXT},
-    {"GROUP", "group", NULL, COLUMN_TEXT},     {"RANKS", "ranks", NULL, COLUMN_NUMBER},
-    {"ADDRESS", "address", NULL, COLUMN_TEXT}, {"SEEN", "last_seen", NULL, COLUMN_TEXT},
-    {"RUN", "run", NULL, COLUMN_TEXT},         {"LABELS", "labels", NULL, COLUMN_TEXT},
+    {"NAME", "name", NULL, COLUMN_TEXT},
+    {"STATE", "state", NULL, COLUMN_TEXT},
+    {"GROUP", "group", NULL, COLUMN_TEXT},
+    {"RANKS", "ranks", NULL, COLUMN_NUMBER},
+    {"ADDRESS", "address", NULL, COLUMN_TEXT},
+    {"SEEN", "last_seen", NULL, COLUMN_TEXT},
+    {"RUN", "run", NULL, COLUMN_TEXT},
+    {"NCCL", "versions.nccl", NULL, COLUMN_TEXT},
+    {"LABELS", "labels", NULL, COLUMN_TEXT},
+    {"HARDWARE", "hardware", NULL, COLUMN_TEXT},
     {NULL, NULL, NULL, COLUMN_TEXT},
 };
 

@@ -35,6 +35,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/nodes/{name}", ROLE_VIEWER, 0, api_node_get},
     {"DELETE", "/api/v1/nodes/{name}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_node_forget},
     {"GET", "/api/v1/programs", ROLE_VIEWER, 0, api_program_list},
+    {"GET", "/api/v1/access", ROLE_VIEWER, 0, api_access},
     {"GET", "/api/v1/collectives", ROLE_VIEWER, 0, api_collectives},
     {"GET", "/api/v1/rendezvous", ROLE_VIEWER, 0, api_rendezvous_describe},
     {"POST", "/api/v1/agents", ROLE_AGENT, REGISTRATION_BODY_MAX, api_agent_register},

@@ -1,7 +1,9 @@
 /* runs.c - the list of runs, one run, its end and its removal */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/analysis/gate.h"
 #include "server/api/handlers.h"
@@ -20,6 +22,10 @@ static const char *const states[] = {
     "failed", "cancelled",         NULL};
 
 #define STATES_MAX (sizeof(states) / sizeof(states[0]))
+
+/* By enum store_runs_sort. */
+static const char *const sorts[] = {"created", "duration", "figure", NULL};
+static const char *const orders[] = {"desc", "asc", NULL};
 
 /* The list's filters as they are gathered. */
 struct filters {
@@ -145,28 +151,81 @@ static bool read_filters(struct http_request *request, struct filters *filters)
     return !filters->bad_state && !filters->bad_label;
 }
 
+/* *value becomes the place of the parameter's word in `words`; false after an answer. */
+static bool read_word(struct http_request *request, const char *name,
+                      const char *const *words, int *value)
+{
+    const char *text = http_request_query(request, name);
+    char choices[100] = "";
+
+    *value = 0;
+    for (int i = 0; text && words[i]; i++) {
+        size_t len = strlen(choices);
+
+        if (strcmp(words[i], text) == 0) {
+            *value = i;
+            return true;
+        }
+        snprintf(choices + len, sizeof(choices) - len, "%s%s", i ? ", " : "", words[i]);
+    }
+    if (text)
+        http_reply_problem(request, 422, NULL, "the parameter %s must be one of %s", name,
+                           choices);
+    return !text;
+}
+
+static bool read_time(struct http_request *request, const char *name, int64_t *ms)
+{
+    const char *text = http_request_query(request, name);
+    size_t len = text ? strlen(text) : 0;
+
+    if (!text)
+        return true;
+    *ms = len > 0 && text[len - 1] == 'Z' ? clock_parse_ms(text) : 0;
+    if (*ms <= 0)
+        http_reply_problem(request, 422, NULL,
+                           "the parameter %s must be a time as 2026-01-31T23:59:59.000Z",
+                           name);
+    return *ms > 0;
+}
+
+/* False after an answer. */
+static bool read_query(struct http_request *request, struct store_runs_query *query)
+{
+    int64_t limit = LIST_LIMIT_DEFAULT;
+    int sort, order;
+
+    if (!lists_can_reply(request) ||
+        !params_integer(request, "limit", 1, LIST_LIMIT_MAX, &limit) ||
+        !params_flag(request, "total", &query->has_total) ||
+        !read_word(request, "sort", sorts, &sort) ||
+        !read_word(request, "order", orders, &order) ||
+        !read_time(request, "since", &query->since_ms) ||
+        !read_time(request, "until", &query->until_ms))
+        return false;
+    query->sort = (enum store_runs_sort)sort;
+    query->is_rising = order == 1;
+    query->text = http_request_query(request, "q");
+    query->node = http_request_query(request, "node");
+    query->cursor = http_request_query(request, "cursor");
+    query->limit = (int)limit;
+    return true;
+}
+
 void api_run_list(struct http_request *request, void *arg)
 {
     struct api *api = arg;
     struct filters filters = {.n_states = 0};
-    struct store_runs_query query = {.limit = LIST_LIMIT_DEFAULT};
+    struct store_runs_query query = {.has_total = false};
     struct parked *parked;
-    int64_t limit = LIST_LIMIT_DEFAULT;
 
-    if (!lists_can_reply(request) ||
-        !params_integer(request, "limit", 1, LIST_LIMIT_MAX, &limit))
-        return;
-    if (read_filters(request, &filters)) {
+    if (read_query(request, &query) && read_filters(request, &filters)) {
         parked = parked_create(api, request);
-        query.states = filters.n_states ? filters.states : NULL;
+        query.states = filters.states;
         query.n_states = filters.n_states;
         query.label_keys = (const char *const *)filters.labels;
         query.label_values = filters.values;
         query.n_labels = filters.n_labels;
-        query.text = http_request_query(request, "q");
-        query.node = http_request_query(request, "node");
-        query.cursor = http_request_query(request, "cursor");
-        query.limit = (int)limit;
         if (parked)
             store_read_runs(api->store, &query, on_list, parked);
     }

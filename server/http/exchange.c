@@ -202,6 +202,13 @@ static void find_route(struct http_request *request)
     }
 }
 
+bool http_request_may(const struct http_request *request, enum http_role role)
+{
+    return !request->server->auth ||
+           http_auth_check(request->server->auth, header(request, "Authorization"),
+                           role) == 0;
+}
+
 static void check_role(struct http_request *request)
 {
     const struct http_auth *auth = request->server->auth;

@@ -93,6 +93,8 @@ void http_request_query_each(const struct http_request *request, const char *nam
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
 const struct sockaddr *http_request_peer(const struct http_request *request);
+/* Whether who asks could ask for what takes this role; anybody, where no tokens are. */
+bool http_request_may(const struct http_request *request, enum http_role role);
 /* Which of `types` (NULL-terminated, "application/json") the Accept header likes best by
  * its q values; the first when there is no header; -1 when none is acceptable. */
 int http_request_accepts(const struct http_request *request, const char *const *types);

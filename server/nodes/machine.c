@@ -93,24 +93,30 @@ static json_t *versions_json(const struct node *node, const char *nccl_lib)
     return versions;
 }
 
+json_t *machine_json(const struct node *node, const char *nccl_lib)
+{
+    return json_pack("{s:o, s:o}", "hardware", hardware_json(node), "versions",
+                     versions_json(node, nccl_lib));
+}
+
 /* The machine that the node is like, or a new one at the end. */
 static json_t *machine_of(json_t *machines, const struct node *node, const char *nccl_lib)
 {
-    json_t *hardware = hardware_json(node), *versions = versions_json(node, nccl_lib);
-    json_t *found = NULL, *machine;
+    json_t *own = machine_json(node, nccl_lib), *found = NULL, *machine;
     size_t i;
 
     json_array_foreach (machines, i, machine)
-        if (json_equal(json_object_get(machine, "hardware"), hardware) &&
-            json_equal(json_object_get(machine, "versions"), versions))
+        if (json_equal(json_object_get(machine, "hardware"),
+                       json_object_get(own, "hardware")) &&
+            json_equal(json_object_get(machine, "versions"),
+                       json_object_get(own, "versions")))
             found = machine;
     if (!found) {
-        found = json_pack("{s:O, s:O, s:[]}", "hardware", hardware, "versions", versions,
-                          "nodes");
-        json_array_append_new(machines, found);
+        found = own;
+        json_object_set_new(found, "nodes", json_array());
+        json_array_append(machines, found);
     }
-    json_decref(hardware);
-    json_decref(versions);
+    json_decref(own);
     return found;
 }
 

@@ -10,4 +10,7 @@
  * that the run asks for, or NULL. A new array; NULL when memory is out. */
 json_t *machines_json(const struct node *const *nodes, size_t n, const char *nccl_lib);
 
+/* Of one node, without names: {"hardware","versions"}. A new reference. */
+json_t *machine_json(const struct node *node, const char *nccl_lib);
+
 #endif

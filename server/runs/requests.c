@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/log.h"
+#include "server/nodes/machine.h"
 #include "server/nodes/node.h"
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
@@ -194,6 +195,15 @@ bool scheduler_program_fits(const struct scheduler *scheduler,
     return !spec->program.name || program_args_fit(&scheduler->nodes, spec, problems);
 }
 
+static json_t *node_json(const struct node *node)
+{
+    json_t *out = node_to_json(node), *machine = machine_json(node, NULL);
+
+    json_object_update(out, machine);
+    json_decref(machine);
+    return out;
+}
+
 json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,
                              bool has_inventory, size_t max_bytes, bool *is_more)
 {
@@ -202,7 +212,7 @@ json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behi
     json_t *nodes = json_array();
 
     for (; i < registry->count && bytes < max_bytes; i++) {
-        json_t *node = node_to_json(registry->nodes[i]);
+        json_t *node = node_json(registry->nodes[i]);
 
         /* Most of a node, and most of it is the same everywhere. */
         if (!has_inventory)
@@ -218,7 +228,7 @@ json_t *scheduler_node_json(const struct scheduler *scheduler, const char *name)
 {
     const struct node *node = node_find(&scheduler->nodes, name);
 
-    return node ? node_to_json(node) : NULL;
+    return node ? node_json(node) : NULL;
 }
 
 const struct last_checks *scheduler_checks(const struct scheduler *scheduler)

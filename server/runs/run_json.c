@@ -69,17 +69,19 @@ static json_t *nodes_json(const struct run *run)
 
 static json_t *summary_json(const struct run *run)
 {
+    json_t *headline = headline_json(&run->headline), *out;
     int count[CASE_STATE_COUNT] = {0};
-    json_t *out;
+
+    if (json_is_null(headline))
+        headline = run_metrics_headline(&run->metrics);
 
     for (size_t i = 0; run->cases && i < run->n_cases; i++)
         count[run->cases[i].state]++;
-    out = json_pack("{s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "headline",
-                    headline_json(&run->headline), "wrong", (json_int_t)run->wrong,
-                    "skipped", (json_int_t)run->rows_skipped, "cases", "completed",
-                    count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
-                    count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve",
-                    run->curve);
+    out = json_pack(
+        "{s:o, s:I, s:I, s:{s:i, s:i, s:i, s:i}, s:O}", "headline", headline, "wrong",
+        (json_int_t)run->wrong, "skipped", (json_int_t)run->rows_skipped, "cases",
+        "completed", count[CASE_COMPLETED], "failed", count[CASE_FAILED], "cancelled",
+        count[CASE_CANCELLED], "skipped", count[CASE_SKIPPED], "curve", run->curve);
     if (run->spec->program.name || run->spec->control.kinds)
         json_object_set_new(out, "metrics", run_metrics_json(&run->metrics));
     return out;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/result/headline.h"
 
 void run_metrics_release(struct run_metrics *metrics)
 {
@@ -13,6 +14,7 @@ void run_metrics_release(struct run_metrics *metrics)
         free(metrics->items[i].unit);
     }
     free(metrics->items);
+    median_release(&metrics->first);
     metrics->items = NULL;
     metrics->n = 0;
 }
@@ -63,6 +65,9 @@ void run_metrics_add(struct run_metrics *metrics, const json_t *about, double va
     if (!item)
         return;
     add_value(&item->all, value);
+    /* A value that finds no memory is left out: the others still have a median. */
+    if (item == metrics->items)
+        (void)median_add(&metrics->first, value);
     if (rank == 0)
         add_value(&item->rank0, value);
 }
@@ -74,6 +79,14 @@ static json_t *sum_json(const struct metric_sum *sum)
     return json_pack("{s:I, s:f, s:f, s:f, s:f}", "count", (json_int_t)sum->count, "last",
                      sum->last, "mean", sum->sum / (double)sum->count, "min", sum->min,
                      "max", sum->max);
+}
+
+json_t *run_metrics_headline(const struct run_metrics *metrics)
+{
+    if (metrics->n == 0)
+        return json_null();
+    return headline_of_metric(metrics->items[0].name, metrics->items[0].unit,
+                              &metrics->first);
 }
 
 json_t *run_metrics_json(const struct run_metrics *metrics)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/median.h"
+
 #define RUN_METRICS_MAX 64 /* names; figures of further ones are not summed up */
 
 struct metric_sum {
@@ -23,6 +25,7 @@ struct run_metric {
 struct run_metrics {
     struct run_metric *items;
     size_t n;
+    struct median first; /* of the values of the first item */
 };
 
 void run_metrics_release(struct run_metrics *metrics);
@@ -30,6 +33,10 @@ void run_metrics_release(struct run_metrics *metrics);
 /* Take a figure. about: has its "metric", "unit", "higher_is_better". */
 void run_metrics_add(struct run_metrics *metrics, const json_t *about, double value,
                      int rank);
+
+/* What stands for a run that measures no collectives: of the first metric, which a
+ * program prints first for that. A new reference. */
+json_t *run_metrics_headline(const struct run_metrics *metrics);
 
 /* A new array of {"metric","unit","higher_is_better","count","last","mean","min","max",
  * "rank0": {the same five} or null}, in the order of first appearance. */

@@ -110,8 +110,20 @@ void store_submit(struct store *store, struct store_write *write, bool retry,
  */
 typedef void store_read_done(void *arg, const struct error *err, json_t *result);
 
+enum store_runs_sort {
+    STORE_RUNS_CREATED,
+    STORE_RUNS_DURATION, /* those that have ended after they began */
+    STORE_RUNS_FIGURE    /* those that have a headline figure */
+};
+
+#define STORE_RUNS_TOTAL_MAX 10000 /* that are counted */
+
 struct store_runs_query {
-    const char *const *states; /* any of these; NULL = all */
+    enum store_runs_sort sort;
+    bool is_rising; /* the least first */
+    bool has_total;
+    int64_t since_ms, until_ms; /* created since, and before; 0: any time */
+    const char *const *states;  /* any of these; NULL = all */
     size_t n_states;
     const char *const *label_keys, *const *label_values; /* all must match */
     size_t n_labels;
@@ -121,8 +133,8 @@ struct store_runs_query {
     int limit;
 };
 
-/* {"runs": [docs without their cases, newest first], "next": cursor or null};
- * ERROR_INVALID for a bad cursor.
+/* {"runs": [docs without their cases], "next": cursor or null, "total": {"runs",
+ * "is_more"}, or null where it was not asked for}; ERROR_INVALID for a bad cursor.
  */
 void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg);

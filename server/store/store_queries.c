@@ -22,80 +22,98 @@ static struct store_read *read_create(enum store_read_kind kind, store_read_done
     return read;
 }
 
-/* A JSON array as text, consuming it. */
-static char *take_json(struct store_read *read, json_t *array)
+/* Behind which row a page begins: its time and its id, which comes last in time. That of
+ * a value is its run and the number of its likeness. */
+static void begin_page(struct store_read *read, const char *cursor)
 {
-    char *text = array ? json_dumps(array, JSON_COMPACT) : NULL;
+    char *dot;
 
-    json_decref(array);
-    if (!text)
-        store_read_fail(read, ERROR_INVALID, "a filter is not valid UTF-8");
-    return text;
+    read->limit = (int)json_get_int(read->params, "limit", -1);
+    store_read_begin(read, cursor);
+    if (!cursor && json_get_bool(read->params, "is_rising", false))
+        read->before_ms = INT64_MIN;
+    dot = read->before_id ? strchr(read->before_id, '.') : NULL;
+    if (dot) {
+        json_object_set_new(read->params, "before_like", json_integer(atoll(dot + 1)));
+        *dot = '\0';
+    }
+    json_object_set_new(read->params, "before_ms", json_integer(read->before_ms));
+    json_object_set_new(read->params, "before_id", json_string(read->before_id));
+}
+
+void store_ask(struct store *store, enum store_read_kind kind, json_t *params,
+               const char *cursor, store_read_done *done, void *arg)
+{
+    struct store_read *read = store_read_create(kind);
+    struct error err;
+
+    if (!read || !params) {
+        json_decref(params);
+        store_read_destroy(read);
+        error_set(&err, ERROR_MEMORY, "out of memory");
+        done(arg, &err, NULL);
+        return;
+    }
+    read->params = params;
+    read->done = done;
+    read->arg = arg;
+    begin_page(read, cursor);
+    store_submit_read(store, read);
 }
 
 static json_t *states_json(const struct store_runs_query *query)
 {
-    json_t *states = json_array();
+    json_t *states = query->n_states ? json_array() : json_null();
 
     for (size_t i = 0; i < query->n_states; i++)
         json_array_append_new(states, json_string(query->states[i]));
-    if (json_array_size(states) == query->n_states)
-        return states;
-    json_decref(states);
-    return NULL;
+    return states;
 }
 
 static json_t *labels_json(const struct store_runs_query *query)
 {
-    json_t *labels = json_array();
+    json_t *labels = query->n_labels ? json_array() : json_null();
 
     for (size_t i = 0; i < query->n_labels; i++)
         json_array_append_new(
             labels, json_pack("[s,s]", query->label_keys[i], query->label_values[i]));
-    if (json_array_size(labels) == query->n_labels)
-        return labels;
-    json_decref(labels);
-    return NULL;
+    return labels;
 }
 
 /* The text as a LIKE pattern that matches it anywhere, its own % and _ being plain. */
-static char *like_pattern(struct store_read *read, const char *text)
+static json_t *pattern_json(const char *text)
 {
-    char *pattern = malloc(2 * strlen(text) + 3);
-    char *at = pattern;
+    json_t *pattern = json_null();
+    struct buf out;
 
-    if (!pattern) {
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
-        return NULL;
-    }
-    *at++ = '%';
-    for (; *text; text++) {
-        if (*text == '%' || *text == '_' || *text == '\\')
-            *at++ = '\\';
-        *at++ = *text;
-    }
-    *at++ = '%';
-    *at = '\0';
+    if (!text)
+        return pattern;
+    buf_init(&out, SIZE_MAX);
+    buf_append_str(&out, "%");
+    for (; *text; text++)
+        buf_printf(&out, "%s%c", strchr("%_\\", *text) ? "\\" : "", *text);
+    if (buf_append_str(&out, "%") == 0)
+        pattern = json_string(out.data);
+    buf_release(&out);
     return pattern;
+}
+
+static json_t *time_json(int64_t ms)
+{
+    return ms ? json_integer(ms) : json_null();
 }
 
 void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg)
 {
-    struct store_read *read = read_create(STORE_READ_RUNS, done, arg);
+    json_t *params = json_pack(
+        "{s:i, s:b, s:o, s:o, s:o, s:s?, s:o, s:o, s:b, s:i}", "sort", (int)query->sort,
+        "is_rising", (int)query->is_rising, "states", states_json(query), "labels",
+        labels_json(query), "pattern", pattern_json(query->text), "node", query->node,
+        "since_ms", time_json(query->since_ms), "until_ms", time_json(query->until_ms),
+        "has_total", (int)query->has_total, "limit", query->limit);
 
-    if (!read)
-        return;
-    read->limit = query->limit;
-    store_read_begin(read, query->cursor);
-    if (query->n_states)
-        read->states = take_json(read, states_json(query));
-    if (query->n_labels)
-        read->labels = take_json(read, labels_json(query));
-    if (query->text)
-        read->pattern = like_pattern(read, query->text);
-    read->node = store_read_copy(read, query->node);
-    store_submit_read(store, read);
+    store_ask(store, STORE_READ_RUNS, params, query->cursor, done, arg);
 }
 
 void store_read_run(struct store *store, const char *id, store_read_done *done, void *arg)

@@ -23,11 +23,7 @@ void store_read_destroy(struct store_read *read)
         return;
     free(read->run);
     free(read->type);
-    free(read->states);
-    free(read->labels);
-    free(read->pattern);
     free(read->before_id);
-    free(read->node);
     free(read->metric);
     free(read->cases);
     summary_destroy(read->summary);

@@ -10,7 +10,6 @@
 #include "server/summary/summary.h"
 
 enum store_read_kind {
-    STORE_READ_RUNS,
     STORE_READ_RUN,
     STORE_READ_EVENTS,
     STORE_READ_LOGS,
@@ -18,7 +17,8 @@ enum store_read_kind {
     STORE_READ_VERDICTS,
     STORE_READ_NODE,
     STORE_READ_STATEMENTS, /* those above are a statement each */
-    STORE_READ_DUE = STORE_READ_STATEMENTS,
+    STORE_READ_RUNS = STORE_READ_STATEMENTS,
+    STORE_READ_DUE,
     STORE_READ_TRENDS,
     STORE_READ_BASELINES,
     STORE_READ_BASE,
@@ -32,16 +32,13 @@ struct store_read {
     STAILQ_ENTRY(store_read) entry;
     enum store_read_kind kind;
 
-    char *run;             /* RUN, EVENTS, LOGS, SUMMARY, ROWS; NODE: its name */
-    char *type;            /* EVENTS */
-    char *states, *labels; /* RUNS: JSON arrays, of strings and of pairs, or NULL */
-    char *pattern;         /* RUNS: for LIKE, or NULL */
-    char *node;            /* RUNS, or NULL */
-    char *before_id;       /* of a page: rows below (before_ms, before_id) */
+    char *run;       /* RUN, EVENTS, LOGS, SUMMARY, ROWS; NODE: its name */
+    char *type;      /* EVENTS */
+    char *before_id; /* of a page: rows below (before_ms, before_id) */
     int64_t before_ms;
     int64_t after; /* EVENTS */
     int limit;
-    json_t *params;                     /* DUE, TRENDS, BASELINES, BASE */
+    json_t *params;                     /* RUNS, DUE, TRENDS, BASELINES, BASE */
     struct summary_query summary_query; /* SUMMARY: run and cases are owned */
     struct summary_case *cases;
     struct store_logs_query logs_query; /* LOGS: run is owned */
@@ -80,6 +77,11 @@ char *store_read_copy(struct store_read *read, const char *text);
 /* Of a list that comes by pages, backwards in time: begin it behind a cursor, or with the
  * newest if that is NULL. What is no cursor fails the question. */
 void store_read_begin(struct store_read *read, const char *cursor);
+
+/* Ask by parameters (taken), of which `limit` and `is_rising` are about pages: before_ms
+ * and before_id join them. */
+void store_ask(struct store *store, enum store_read_kind kind, json_t *params,
+               const char *cursor, store_read_done *done, void *arg);
 
 /* Whether the page is full: then the row is of the next one, and page_ms and page_id, of
  * the last row of this one, say where that begins. */

@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "server/store/event_row.h"
 #include "server/store/run_doc.h"
+#include "server/store/runs_read.h"
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
 #include "server/store/trends_read.h"
@@ -15,16 +16,6 @@
 #define TEXT_SOFT_MAX ((size_t)1 << 20)
 
 static const char *const statements[STORE_READ_STATEMENTS] = {
-    [STORE_READ_RUNS] =
-        "SELECT created_ms, id, doc FROM runs WHERE (created_ms, id) < (?1, ?2)"
-        " AND (?3 IS NULL OR state IN (SELECT value FROM json_each(?3)))"
-        " AND (?4 IS NULL OR id LIKE ?4 ESCAPE '\\' OR name LIKE ?4 ESCAPE '\\')"
-        " AND (?5 IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(?5) AS want"
-        "  WHERE NOT EXISTS (SELECT 1 FROM json_each(labels) AS have"
-        "   WHERE have.key = json_extract(want.value, '$[0]')"
-        "   AND have.value = json_extract(want.value, '$[1]'))))"
-        " AND (?7 IS NULL OR id IN (SELECT run FROM run_nodes WHERE node = ?7))"
-        " ORDER BY created_ms DESC, id DESC LIMIT ?6",
     [STORE_READ_RUN] = "SELECT doc FROM runs WHERE id = ?1",
     [STORE_READ_EVENTS] = "SELECT " EVENT_ROW " FROM events WHERE run = ?1"
                           " AND id > ?2 AND (?3 IS NULL OR type = ?3)"
@@ -70,15 +61,6 @@ static void append_doc(struct store_read *read, json_t *array, sqlite3_stmt *stm
         read->is_failed = true;
     else if (json_array_append_new(array, doc) < 0)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
-}
-
-static void take_run_row(struct store_read *read, sqlite3_stmt *stmt)
-{
-    if (store_read_ends_page(read))
-        return;
-    append_doc(read, json_object_get(read->result, "runs"), stmt, 2);
-    read->page_ms = sqlite3_column_int64(stmt, 0);
-    strncpy(read->page_id, store_sql_text(stmt, 1), STORE_CURSOR_ID_MAX);
 }
 
 /* With all its cases. */
@@ -137,9 +119,6 @@ static void take_node_row(struct store_read *read, sqlite3_stmt *stmt)
 static void take_row(struct store_read *read, sqlite3_stmt *stmt)
 {
     switch (read->kind) {
-    case STORE_READ_RUNS:
-        take_run_row(read, stmt);
-        break;
     case STORE_READ_RUN:
         take_run(read, stmt);
         break;
@@ -156,6 +135,7 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
     case STORE_READ_LOGS:
         take_log_row(read, stmt);
         break;
+    case STORE_READ_RUNS:
     case STORE_READ_DUE:
     case STORE_READ_TRENDS:
     case STORE_READ_BASELINES:
@@ -166,23 +146,9 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
     }
 }
 
-static void bind_runs(const struct store_read *read, sqlite3_stmt *stmt)
-{
-    sqlite3_bind_int64(stmt, 1, read->before_ms);
-    store_sql_bind_text(stmt, 2, read->before_id);
-    store_sql_bind_text(stmt, 3, read->states);
-    store_sql_bind_text(stmt, 4, read->pattern);
-    store_sql_bind_text(stmt, 5, read->labels);
-    sqlite3_bind_int64(stmt, 6, read->limit < 0 ? -1 : (int64_t)read->limit + 1);
-    store_sql_bind_text(stmt, 7, read->node);
-}
-
 static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
 {
     switch (read->kind) {
-    case STORE_READ_RUNS:
-        bind_runs(read, stmt);
-        break;
     case STORE_READ_RUN:
     case STORE_READ_NODE:
         store_sql_bind_text(stmt, 1, read->run);
@@ -204,6 +170,7 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         sqlite3_bind_int(stmt, 4, read->logs_query.rank);
         sqlite3_bind_int(stmt, 5, read->logs_query.limit);
         break;
+    case STORE_READ_RUNS:
     case STORE_READ_DUE:
     case STORE_READ_TRENDS:
     case STORE_READ_BASELINES:
@@ -244,9 +211,7 @@ static bool make_answer(struct store_read *read)
         read->events = store_events_create();
         return read->events;
     }
-    read->result = read->kind == STORE_READ_RUNS
-                       ? json_pack("{s:[], s:n}", "runs", "next")
-                       : json_array();
+    read->result = json_array();
     return read->result;
 }
 
@@ -277,6 +242,8 @@ static void answer(sqlite3 *db, sqlite3_stmt *const *stmts, struct store_read *r
 {
     if (read->kind < STORE_READ_STATEMENTS)
         answer_statement(db, stmts[read->kind], read);
+    else if (read->kind == STORE_READ_RUNS)
+        runs_answer(db, read);
     else if (read->kind < STORE_READ_LONG)
         trends_answer(db, read);
     else

@@ -145,9 +145,25 @@ static const char SQL_VERSION_4[] =
 /* Of results, see event_samples.h. */
 static const char SQL_VERSION_5[] = "ALTER TABLE events ADD COLUMN samples BLOB;";
 
+/* A list reads one of these indexes, and of the table the rows that it shows. A figure is
+ * kept in millionths, so that all orders are by whole numbers. */
+static const char SQL_VERSION_6[] =
+    "ALTER TABLE runs ADD COLUMN duration_ms INTEGER AS (CAST(round(86400000.0 *"
+    " (julianday(json_extract(doc, '$.ended'))"
+    " - julianday(json_extract(doc, '$.started')))) AS INTEGER)) VIRTUAL;"
+    "ALTER TABLE runs ADD COLUMN figure_micro INTEGER AS (CAST(round(1e6 *"
+    " coalesce(json_extract(doc, '$.summary.headline.value'),"
+    " json_extract(doc, '$.summary.headline.busbw_gbs'))) AS INTEGER)) VIRTUAL;"
+    "DROP INDEX runs_by_created;"
+    "CREATE UNIQUE INDEX runs_by_created ON runs (created_ms, id, state, name, labels);"
+    "CREATE INDEX runs_by_duration ON runs (duration_ms, id, created_ms, state, name,"
+    " labels) WHERE duration_ms IS NOT NULL;"
+    "CREATE INDEX runs_by_figure ON runs (figure_micro, id, created_ms, state, name,"
+    " labels) WHERE figure_micro IS NOT NULL;";
+
 /* Step i brings schema version i to i + 1. */
 static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3,
-                                         SQL_VERSION_4, SQL_VERSION_5};
+                                         SQL_VERSION_4, SQL_VERSION_5, SQL_VERSION_6};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)

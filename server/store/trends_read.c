@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
+#include "server/store/read_rows.h"
 #include "server/store/run_doc.h"
 #include "server/store/store_sql.h"
 #include "server/store/store_trends.h"
@@ -97,27 +98,6 @@ static const char *sql_of(const struct by_likeness *sql, const struct store_read
     return strcmp(likeness, "nodes") == 0 ? sql->nodes : sql->hardware;
 }
 
-/* Call `take` for each row, until the read has failed. */
-typedef void row_taker(struct store_read *read, sqlite3_stmt *stmt);
-
-static void each_row(sqlite3 *db, struct store_read *read, const char *sql,
-                     const json_t *params, row_taker *take)
-{
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-
-    if (rc == SQLITE_OK)
-        rc = store_sql_bind_json(stmt, params);
-    for (rc = rc == SQLITE_OK ? sqlite3_step(stmt) : rc;
-         rc == SQLITE_ROW && !read->is_failed; rc = sqlite3_step(stmt))
-        take(read, stmt);
-    if (rc != SQLITE_ROW && rc != SQLITE_DONE && !read->is_failed) {
-        read->is_failed = true;
-        store_sql_error(&read->err, db, "cannot read");
-    }
-    sqlite3_finalize(stmt);
-}
-
 static json_t *column_number(sqlite3_stmt *stmt, int column)
 {
     return sqlite3_column_type(stmt, column) == SQLITE_NULL
@@ -130,12 +110,6 @@ static json_t *column_time(sqlite3_stmt *stmt, int column)
     char text[CLOCK_TEXT_MAX];
 
     return json_string(clock_format_ms(sqlite3_column_int64(stmt, column), text));
-}
-
-static void append(struct store_read *read, const char *list, json_t *item)
-{
-    if (json_array_append_new(json_object_get(read->result, list), item) < 0)
-        store_read_fail(read, ERROR_MEMORY, "out of memory");
 }
 
 /* ---- Due ---- */
@@ -153,7 +127,7 @@ static void answer_due(sqlite3 *db, struct store_read *read)
     bool is_any = json_is_null(json_object_get(read->params, "run"));
 
     read->result = json_null();
-    each_row(db, read, is_any ? SQL_DUE_ANY : SQL_DUE_RUN, read->params, take_due);
+    read_each_row(db, read, is_any ? SQL_DUE_ANY : SQL_DUE_RUN, read->params, take_due);
 }
 
 /* ---- Trends ---- */
@@ -162,16 +136,17 @@ static void take_point(struct store_read *read, sqlite3_stmt *stmt)
 {
     if (store_read_ends_page(read))
         return;
-    append(read, "points",
-           json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:o, s:o}",
-                     "run", store_sql_text(stmt, 0), "name", store_sql_text(stmt, 1),
-                     "state", store_sql_text(stmt, 2), "created", column_time(stmt, 3),
-                     "value", column_number(stmt, 4), "low", column_number(stmt, 5),
-                     "high", column_number(stmt, 6), "least", column_number(stmt, 7),
-                     "most", column_number(stmt, 8), "cases", sqlite3_column_int(stmt, 9),
-                     "series", (json_int_t)sqlite3_column_int64(stmt, 10), "like",
-                     store_sql_json(stmt, 11, NULL), "versions",
-                     store_sql_json(stmt, 12, NULL)));
+    read_append(
+        read, "points",
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:I, s:o, s:o}",
+                  "run", store_sql_text(stmt, 0), "name", store_sql_text(stmt, 1),
+                  "state", store_sql_text(stmt, 2), "created", column_time(stmt, 3),
+                  "value", column_number(stmt, 4), "low", column_number(stmt, 5), "high",
+                  column_number(stmt, 6), "least", column_number(stmt, 7), "most",
+                  column_number(stmt, 8), "cases", sqlite3_column_int(stmt, 9), "series",
+                  (json_int_t)sqlite3_column_int64(stmt, 10), "like",
+                  store_sql_json(stmt, 11, NULL), "versions",
+                  store_sql_json(stmt, 12, NULL)));
     read->page_ms = sqlite3_column_int64(stmt, 3);
     snprintf(read->page_id, sizeof(read->page_id), "%s.%" PRId64, store_sql_text(stmt, 0),
              (int64_t)sqlite3_column_int64(stmt, 13));
@@ -179,11 +154,11 @@ static void take_point(struct store_read *read, sqlite3_stmt *stmt)
 
 static void take_window(struct store_read *read, sqlite3_stmt *stmt)
 {
-    append(read, "window",
-           json_pack("[I, f, s, I, I]", (json_int_t)sqlite3_column_int64(stmt, 0),
-                     sqlite3_column_double(stmt, 1), store_sql_text(stmt, 2),
-                     (json_int_t)sqlite3_column_int64(stmt, 3),
-                     (json_int_t)sqlite3_column_int64(stmt, 4)));
+    read_append(read, "window",
+                json_pack("[I, f, s, I, I]", (json_int_t)sqlite3_column_int64(stmt, 0),
+                          sqlite3_column_double(stmt, 1), store_sql_text(stmt, 2),
+                          (json_int_t)sqlite3_column_int64(stmt, 3),
+                          (json_int_t)sqlite3_column_int64(stmt, 4)));
 }
 
 static void take_text(struct store_read *read, sqlite3_stmt *stmt)
@@ -206,7 +181,7 @@ static void read_texts(sqlite3 *db, struct store_read *read)
         if (json_object_get(texts, name))
             continue;
         params = json_pack("{s:I}", "id", (json_int_t)id);
-        each_row(db, read, SQL_TEXT, params, take_text);
+        read_each_row(db, read, SQL_TEXT, params, take_text);
         json_object_set(texts, name, json_object_get(read->result, "text"));
         json_decref(params);
     }
@@ -228,7 +203,7 @@ static bool knows_like(sqlite3 *db, struct store_read *read)
     if (json_is_null(like))
         return true;
     params = json_pack("{s:O}", "run", like);
-    each_row(db, read, SQL_HAS_VALUES, params, take_has_values);
+    read_each_row(db, read, SQL_HAS_VALUES, params, take_has_values);
     json_decref(params);
     if (read->count == 0)
         store_read_fail(read, ERROR_NOT_FOUND,
@@ -245,8 +220,8 @@ static void answer_trends(sqlite3 *db, struct store_read *read)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
     if (read->is_failed || !knows_like(db, read))
         return;
-    each_row(db, read, sql_of(&sql_page, read), read->params, take_point);
-    each_row(db, read, sql_of(&sql_window, read), read->params, take_window);
+    read_each_row(db, read, sql_of(&sql_page, read), read->params, take_point);
+    read_each_row(db, read, sql_of(&sql_window, read), read->params, take_window);
     read_texts(db, read);
 }
 
@@ -272,7 +247,7 @@ static void take_baseline(struct store_read *read, sqlite3_stmt *stmt)
 {
     if (store_read_ends_page(read))
         return;
-    append(read, "baselines", baseline_json(stmt));
+    read_append(read, "baselines", baseline_json(stmt));
     read->page_ms = sqlite3_column_int64(stmt, 4);
     snprintf(read->page_id, sizeof(read->page_id), "%s", store_sql_text(stmt, 0));
 }
@@ -283,18 +258,18 @@ static void answer_baselines(sqlite3 *db, struct store_read *read)
     if (!read->result)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
     else
-        each_row(db, read, SQL_BASELINES, read->params, take_baseline);
+        read_each_row(db, read, SQL_BASELINES, read->params, take_baseline);
 }
 
 static void take_accepted(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_object_set_new(read->result, "baseline", baseline_json(stmt));
-    append(read, "runs", json_string(store_sql_text(stmt, 1)));
+    read_append(read, "runs", json_string(store_sql_text(stmt, 1)));
 }
 
 static void take_last(struct store_read *read, sqlite3_stmt *stmt)
 {
-    append(read, "runs", json_string(store_sql_text(stmt, 1)));
+    read_append(read, "runs", json_string(store_sql_text(stmt, 1)));
 }
 
 static void answer_base(sqlite3 *db, struct store_read *read)
@@ -303,9 +278,9 @@ static void answer_base(sqlite3 *db, struct store_read *read)
     if (!read->result)
         store_read_fail(read, ERROR_MEMORY, "out of memory");
     else if (json_get_int(read->params, "last", 0) > 0)
-        each_row(db, read, sql_of(&sql_last, read), read->params, take_last);
+        read_each_row(db, read, sql_of(&sql_last, read), read->params, take_last);
     else
-        each_row(db, read, SQL_ACCEPTED, read->params, take_accepted);
+        read_each_row(db, read, SQL_ACCEPTED, read->params, take_accepted);
 }
 
 void trends_answer(sqlite3 *db, struct store_read *read)

@@ -55,6 +55,18 @@ test('a stream says how to stop its run, and that does', limit, async (t) => {
   }
 });
 
+test('who may start runs is said beforehand', limit, async (t) => {
+  const server = await startGuarded(t);
+  const access = async (token) => (await server.request('GET', '/api/v1/access',
+    { headers: token ? { Authorization: `Bearer ${token}` } : {} })).json;
+  assert.deepEqual(await access(tokens.operator), { operator: true, reason: null });
+  const { operator, reason } = await access(tokens.viewer);
+  assert.equal(operator, false);
+  assert.match(reason, /takes one with the role operator/);
+  assert.equal((await access()).status, 401);
+  assert.equal((await (await startServer(t)).get('/api/v1/access')).operator, true);
+});
+
 test('the lines of docs/api.md work as they stand', limit, async (t) => {
   const [, block] = fs.readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
     .match(/^## By hand\n[^]*?```sh\n([^]*?)```$/m);

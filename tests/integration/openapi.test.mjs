@@ -148,6 +148,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
   }
   assert.equal((await api.call('GET', '/api/v1/runs?node=nobody')).json.runs.length, 0);
   await baselinesAreAsDescribed(api);
+  await api.call('GET', '/api/v1/runs?sort=figure&order=asc&total=1&since=2026-01-31T23:59:59.000Z');
   const page = (await api.call('GET', '/api/v1/runs?limit=2&state=completed&node=node-1')).json;
   assert.equal(page.runs.length, 2);
   await api.call('GET', `/api/v1/runs?cursor=${encodeURIComponent(page.next)}`);
@@ -162,7 +163,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
 
 test('the server, its nodes and its refusals are as described', limit, async (t) => {
   const api = await begin(t, 1);
-  for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/collectives', '/api/v1/nodes',
+  for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/collectives', '/api/v1/access', '/api/v1/nodes',
     '/api/v1/nodes/node-1', '/api/v1/rendezvous']) {
     assert.equal((await api.call('GET', target)).status, 200);
   }

@@ -99,6 +99,9 @@ test('figures show live, in results, CSV, text and the summary', limit, async (t
   });
   const rows = await server.rows(run.id);
   for (const row of rows) fits('Figure', row);
+  const { headline } = ended.summary;
+  assert.deepEqual([headline.metric, headline.text], ['speed', '11.5 samples/s']);
+  assert.deepEqual((await server.get('/api/v1/runs?sort=figure')).runs[0].summary.headline, headline);
   const mine = rows.filter((row) => row.case === 1 && row.rank === 1);
   assert.deepEqual(mine.filter((row) => row.metric === 'busbw').map(({ value, labels }) => [value, labels]),
     [[0, { size: 1024 }], [2, { size: 2048 }], [4, { size: 4096 }]]);

@@ -275,6 +275,36 @@ test('runs are listed newest first, in pages, filtered', limit, async (t) => {
   assertProblem(await server.request('GET', '/api/v1/runs?cursor=nonsense'), 400);
 });
 
+test('the list is sorted, limited to times, and counted', limit, async (t) => {
+  const { server } = await startCluster(t, 2);
+  const runs = [];
+  for (const sizes of [[8], ['1M'], ['4K']]) {
+    runs.push(await server.runEnds((await server.run({ ...quick, sizes, name: `of ${sizes}` })).id));
+  }
+  const waiting = await server.run({ nodes: { count: 9, wait_s: 600 } });
+  const ids = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map(({ id }) => id);
+  const by = (key) => [...runs].sort((a, b) => key(b) - key(a)).map(({ id }) => id);
+  const figures = by((run) => run.summary.headline.busbw_gbs);
+  assert.match(runs[1].summary.headline.text, /^\d\S* GB\/s at 1M$/);
+  assert.deepEqual(await ids('sort=figure'), figures);
+  assert.deepEqual(await ids('sort=figure&order=asc'), [...figures].reverse());
+  assert.deepEqual(await ids('sort=duration'), by((run) => Date.parse(run.ended) - Date.parse(run.started)));
+  assert.deepEqual(await ids('order=asc'), [...runs, waiting].map(({ id }) => id));
+  const { next } = await server.get('/api/v1/runs?sort=figure&limit=2');
+  assert.deepEqual(await ids(`sort=figure&limit=2&cursor=${next}`), figures.slice(2));
+  assert.deepEqual(await ids(`since=${runs[1].created}&until=${waiting.created}`), [runs[2].id, runs[1].id]);
+  const total = async (query) => (await server.get(`/api/v1/runs?limit=1&${query}`)).total;
+  assert.deepEqual(await total('total=1'), { runs: 4, is_more: false });
+  assert.deepEqual(await total('total=1&sort=figure&q=of'), { runs: 3, is_more: false });
+  assert.equal(await total('q=of'), null);
+  const text = await server.get('/api/v1/runs?format=text&sort=figure&limit=1');
+  assert.ok(text.includes(` ${(await server.getRun(figures[0])).summary.headline.text} `), text);
+  for (const query of ['sort=name', 'order=up', 'since=yesterday', 'until=2026-01-31T23:59:59%2B02:00']) {
+    assertProblem(await server.request('GET', `/api/v1/runs?${query}`), 422, /must be/);
+  }
+  assertProblem(await server.request('GET', '/api/v1/runs?total=many'), 400, /must be 0 or 1/);
+});
+
 test('a key makes a POST happen once', limit, async (t) => {
   const server = await startServer(t);
   const key = { 'Idempotency-Key': 'abc-1' };

@@ -24,6 +24,12 @@ struct fixture {
     struct store *store;
 };
 
+/* What version 6 of the schema added. */
+#define LIST_UNDO                                                                        \
+    "DROP INDEX runs_by_duration; DROP INDEX runs_by_figure;"                            \
+    "ALTER TABLE runs DROP COLUMN duration_ms; ALTER TABLE runs DROP COLUMN "            \
+    "figure_micro;"
+
 /* Behind the store's back. */
 static inline void change_database(const struct fixture *fixture, const char *sql)
 {

@@ -70,7 +70,7 @@ static void a_run_has_its_cases_as_they_were_last_written(void **state)
 static void cases_move_out_of_documents_of_earlier_servers(void **state)
 {
     static const char undo[] =
-        "DROP TABLE run_cases; ALTER TABLE events DROP COLUMN samples;"
+        "DROP TABLE run_cases; ALTER TABLE events DROP COLUMN samples;" LIST_UNDO
         "PRAGMA user_version = 3;"
         "UPDATE runs SET doc = '{\"id\":\"run1\",\"cases\":[{\"case\":0,\"ranks\":["
         "{\"reason\":\"\\u001b[0m \"}]},{\"case\":1}],\"rows_done\":7}'";

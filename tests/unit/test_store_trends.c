@@ -117,7 +117,7 @@ static void runs_of_older_servers_are_due(void **state)
     reopen_with(fixture, "DROP TABLE values_due; DROP TABLE run_values; DROP TABLE texts;"
                          "DROP TABLE baselines; DROP TABLE run_cases; ALTER TABLE events "
                          "DROP COLUMN samples; DELETE FROM "
-                         "chores; PRAGMA user_version = 2");
+                         "chores;" LIST_UNDO "PRAGMA user_version = 2");
     assert_due(fixture, NULL, "run1");
     add_values(fixture, "run1", values_of(1, 1, "{}"));
     fixture_close(fixture);

@@ -464,8 +464,7 @@ static void older_database_gets_its_records(void **state)
         "DROP TABLE node_events; DROP TABLE chores; DROP INDEX events_but_results;"
         "DROP TABLE values_due; DROP TABLE run_values; DROP TABLE texts;"
         "DROP TABLE baselines; DROP TABLE run_cases;"
-        "ALTER TABLE events DROP COLUMN samples;"
-        "PRAGMA user_version = 1;";
+        "ALTER TABLE events DROP COLUMN samples;" LIST_UNDO "PRAGMA user_version = 1;";
     struct fixture *fixture = *state;
     struct store_write *write = write_of_run("run1", "running", 5);
     json_t *doc = json_pack("{s:s, s:[{s:s}]}", "id", "run2", "nodes", "name", "n1");

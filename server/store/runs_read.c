@@ -1,0 +1,120 @@
+/* runs_read.c - the list of runs, out of the database */
+#include "server/store/runs_read.h"
+
+#include <stdio.h>
+
+#include "common/base/json_util.h"
+#include "server/store/read_rows.h"
+#include "server/store/store_sql.h"
+
+#define SQL_MAX ((size_t)4096)
+
+_Static_assert(STORE_RUNS_TOTAL_MAX == 10000, "as the statement has it");
+
+/* By enum store_runs_sort. */
+static const char *const columns[] = {
+    [STORE_RUNS_CREATED] = "created_ms",
+    [STORE_RUNS_DURATION] = "duration_ms",
+    [STORE_RUNS_FIGURE] = "figure_micro",
+};
+static const char *const indexes[] = {
+    [STORE_RUNS_CREATED] = "runs_by_created",
+    [STORE_RUNS_DURATION] = "runs_by_duration",
+    [STORE_RUNS_FIGURE] = "runs_by_figure",
+};
+
+static const struct {
+    const char *param, *condition;
+} filters[] = {
+    {"states", "state IN (SELECT value FROM json_each(:states))"},
+    {"pattern", "(id LIKE :pattern ESCAPE '\\' OR name LIKE :pattern ESCAPE '\\')"},
+    {"labels", "NOT EXISTS (SELECT 1 FROM json_each(:labels) AS want WHERE NOT EXISTS"
+               " (SELECT 1 FROM json_each(labels) AS have"
+               " WHERE have.key = json_extract(want.value, '$[0]')"
+               " AND have.value = json_extract(want.value, '$[1]')))"},
+    /* The sign keeps the plan on the index that has the order. */
+    {"node", "+id IN (SELECT run FROM run_nodes WHERE node = :node)"},
+    {"since_ms", "created_ms >= :since_ms"},
+    {"until_ms", "created_ms < :until_ms"},
+};
+
+static void put_source(const json_t *params, struct buf *sql)
+{
+    int64_t sort = json_get_int(params, "sort", STORE_RUNS_CREATED);
+
+    buf_printf(sql, " FROM runs INDEXED BY %s WHERE %s IS NOT NULL", indexes[sort],
+               columns[sort]);
+    for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+        const json_t *value = json_object_get(params, filters[i].param);
+
+        if (value && !json_is_null(value))
+            buf_printf(sql, " AND %s", filters[i].condition);
+    }
+}
+
+void runs_read_page_sql(const json_t *params, struct buf *sql)
+{
+    const char *column = columns[json_get_int(params, "sort", STORE_RUNS_CREATED)];
+    bool is_rising = json_get_bool(params, "is_rising", false);
+    const char *way = is_rising ? "ASC" : "DESC";
+
+    buf_printf(sql, "SELECT %s, id, doc", column);
+    put_source(params, sql);
+    buf_printf(sql,
+               " AND (%s, id) %c (:before_ms, :before_id)"
+               " ORDER BY %s %s, id %s LIMIT :limit + 1",
+               column, is_rising ? '>' : '<', column, way, way);
+}
+
+void runs_read_total_sql(const json_t *params, struct buf *sql)
+{
+    buf_append_str(sql, "SELECT count(*) FROM (SELECT 1");
+    put_source(params, sql);
+    buf_append_str(sql, " LIMIT 10001)");
+}
+
+static void take_run(struct store_read *read, sqlite3_stmt *stmt)
+{
+    json_t *doc;
+
+    if (store_read_ends_page(read))
+        return;
+    doc = store_sql_json(stmt, 2, &read->err);
+    if (!doc) {
+        read->is_failed = true;
+        return;
+    }
+    read_append(read, "runs", doc);
+    read->page_ms = sqlite3_column_int64(stmt, 0);
+    snprintf(read->page_id, sizeof(read->page_id), "%s", store_sql_text(stmt, 1));
+}
+
+static void take_total(struct store_read *read, sqlite3_stmt *stmt)
+{
+    int64_t n = sqlite3_column_int64(stmt, 0);
+    bool is_more = n > STORE_RUNS_TOTAL_MAX;
+
+    json_object_set_new(read->result, "total",
+                        json_pack("{s:I, s:b}", "runs",
+                                  (json_int_t)(is_more ? STORE_RUNS_TOTAL_MAX : n),
+                                  "is_more", (int)is_more));
+}
+
+void runs_answer(sqlite3 *db, struct store_read *read)
+{
+    struct buf sql;
+
+    read->result = json_pack("{s:[], s:n, s:n}", "runs", "next", "total");
+    if (!read->result) {
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
+        return;
+    }
+    buf_init(&sql, SQL_MAX);
+    runs_read_page_sql(read->params, &sql);
+    read_each_row(db, read, sql.data, read->params, take_run);
+    buf_clear(&sql);
+    runs_read_total_sql(read->params, &sql);
+    if (json_get_bool(read->params, "has_total", false))
+        read_each_row(db, read, sql.data, read->params, take_total);
+    buf_release(&sql);
+}

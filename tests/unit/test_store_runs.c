@@ -1,0 +1,192 @@
+/* test_store_runs.c - the list of runs: its order, its pages, how many there are, and
+ * that each question is answered from an index */
+#include "server/store/runs_read.h"
+#include "tests/unit/store_fixture.h"
+
+/* A run that took so long and has this figure; NULL: none. */
+static void store_run(struct fixture *fixture, const char *id, int64_t created_ms,
+                      const char *ended, const char *headline)
+{
+    struct store_write *write = store_write_create();
+    json_t *doc =
+        json_pack("{s:s, s:s, s:s?, s:{s:o}}", "id", id, "started",
+                  "2026-01-31T23:59:59.500Z", "ended", ended, "summary", "headline",
+                  headline ? json_loads(headline, 0, NULL) : json_null());
+
+    store_write_run(write, id, "completed", "", created_ms, NULL, doc);
+    json_decref(doc);
+    store_it(fixture, write);
+}
+
+static void store_some(struct fixture *fixture)
+{
+    store_run(fixture, "a", 1000, "2026-02-01T00:00:09.500Z", "{\"busbw_gbs\": 9.5}");
+    store_run(fixture, "b", 2000, "2026-02-01T00:00:10.500Z", "{\"busbw_gbs\": 10.25}");
+    store_run(fixture, "c", 3000, NULL, NULL);
+    store_run(fixture, "d", 4000, "2026-02-01T00:00:09.500Z", "{\"value\": 1e4}");
+    store_run(fixture, "e", 5000, "2026-01-31T23:59:59.501Z", "{\"busbw_gbs\": 0.5}");
+}
+
+/* The ids of all pages, each page's after a bar. */
+static void check_pages(struct fixture *fixture, struct store_runs_query query,
+                        const char *wanted)
+{
+    char seen[200] = "", cursor[200] = "";
+    struct heard heard = {0};
+    int pages = 0;
+
+    do {
+        const json_t *runs;
+
+        query.cursor = *cursor ? cursor : NULL;
+        store_read_runs(fixture->store, &query, on_read, &heard);
+        wait_for(fixture, &heard, ++pages);
+        assert_int_equal(heard.err.code, ERROR_NONE);
+        runs = json_object_get(heard.result, "runs");
+        strcat(seen, pages > 1 ? "|" : "");
+        for (size_t i = 0; i < json_array_size(runs); i++)
+            strcat(seen,
+                   json_string_value(json_object_get(json_array_get(runs, i), "id")));
+        snprintf(cursor, sizeof(cursor), "%s",
+                 json_is_null(json_object_get(heard.result, "next"))
+                     ? ""
+                     : json_string_value(json_object_get(heard.result, "next")));
+    } while (*cursor);
+    assert_string_equal(seen, wanted);
+    json_decref(heard.result);
+}
+
+static void runs_come_in_the_order_that_was_asked_for(void **state)
+{
+    struct fixture *fixture = *state;
+
+    store_some(fixture);
+    check_pages(fixture, (struct store_runs_query){.limit = 2}, "ed|cb|a");
+    check_pages(fixture, (struct store_runs_query){.limit = 2, .is_rising = true},
+                "ab|cd|e");
+    check_pages(fixture,
+                (struct store_runs_query){.limit = 2, .sort = STORE_RUNS_DURATION},
+                "bd|ae");
+    check_pages(fixture,
+                (struct store_runs_query){
+                    .limit = 2, .sort = STORE_RUNS_DURATION, .is_rising = true},
+                "ea|db");
+    check_pages(fixture, (struct store_runs_query){.limit = 3, .sort = STORE_RUNS_FIGURE},
+                "dba|e");
+    check_pages(fixture,
+                (struct store_runs_query){
+                    .limit = 3, .sort = STORE_RUNS_FIGURE, .is_rising = true},
+                "eab|d");
+    check_pages(fixture,
+                (struct store_runs_query){.limit = 3, .since_ms = 2000, .until_ms = 5000},
+                "dcb");
+}
+
+static void check_total(struct fixture *fixture, struct store_runs_query query,
+                        int64_t runs, bool is_more)
+{
+    struct heard heard = {0};
+    const json_t *total;
+
+    query.has_total = true;
+    query.limit = 1;
+    store_read_runs(fixture->store, &query, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    total = json_object_get(heard.result, "total");
+    assert_int_equal(json_integer_value(json_object_get(total, "runs")), runs);
+    assert_int_equal(json_is_true(json_object_get(total, "is_more")), is_more);
+    json_decref(heard.result);
+}
+
+static void runs_are_counted_up_to_a_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    char id[16];
+
+    store_some(fixture);
+    check_total(fixture, (struct store_runs_query){.text = NULL}, 5, false);
+    check_total(fixture, (struct store_runs_query){.sort = STORE_RUNS_FIGURE}, 4, false);
+    check_total(fixture, (struct store_runs_query){.text = "e", .since_ms = 9000}, 0,
+                false);
+    for (int i = 0; i < STORE_RUNS_TOTAL_MAX; i++) {
+        snprintf(id, sizeof(id), "run%05d", i);
+        store_submit(fixture->store, write_of_run(id, "queued", i), false, NULL, NULL);
+    }
+    store_it(fixture, store_write_create());
+    check_total(fixture, (struct store_runs_query){.text = "run"}, STORE_RUNS_TOTAL_MAX,
+                false);
+    check_total(fixture, (struct store_runs_query){.text = NULL}, STORE_RUNS_TOTAL_MAX,
+                true);
+}
+
+static void check_plan(sqlite3 *db, const struct buf *sql, const char *index)
+{
+    char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql->data);
+    sqlite3_stmt *stmt = NULL;
+    bool has_index = false;
+
+    assert_int_equal(sqlite3_prepare_v2(db, explain, -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *step = (const char *)sqlite3_column_text(stmt, 3);
+
+        if (strstr(step, "TEMP B-TREE") || strcmp(step, "SCAN runs") == 0)
+            fail_msg("%s: %s", sql->data, step);
+        has_index = has_index || (strstr(step, " runs USING ") && strstr(step, index));
+    }
+    if (!has_index)
+        fail_msg("%s: not by %s", sql->data, index);
+    sqlite3_finalize(stmt);
+    sqlite3_free(explain);
+}
+
+static void every_list_is_read_from_an_index(void **state)
+{
+    static const char *const filters[] = {
+        "{}",
+        "{\"states\": [\"failed\", \"cancelled\"]}",
+        "{\"labels\": [[\"k\", \"v\"]]}",
+        "{\"pattern\": \"%x%\"}",
+        "{\"node\": \"n1\"}",
+        "{\"since_ms\": 1, \"until_ms\": 2}",
+        "{\"states\": [\"failed\"], \"labels\": [[\"k\", \"v\"]], \"pattern\": \"%x%\","
+        " \"node\": \"n1\", \"since_ms\": 1, \"until_ms\": 2}"};
+    static const char *const indexes[] = {
+        "INDEX runs_by_created", "INDEX runs_by_duration", "INDEX runs_by_figure"};
+    struct fixture *fixture = *state;
+    char path[300];
+    struct buf sql;
+    sqlite3 *db;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    buf_init(&sql, 4096);
+    for (size_t i = 0; i < 6 * sizeof(filters) / sizeof(filters[0]); i++) {
+        json_t *params = json_loads(filters[i / 6], 0, NULL);
+
+        json_object_set_new(params, "sort", json_integer((json_int_t)i % 3));
+        json_object_set_new(params, "is_rising", json_boolean(i % 2));
+        buf_clear(&sql);
+        runs_read_page_sql(params, &sql);
+        check_plan(db, &sql, indexes[i % 3]);
+        buf_clear(&sql);
+        runs_read_total_sql(params, &sql);
+        check_plan(db, &sql, indexes[i % 3]);
+        json_decref(params);
+    }
+    buf_release(&sql);
+    sqlite3_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(runs_come_in_the_order_that_was_asked_for,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(runs_are_counted_up_to_a_limit, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(every_list_is_read_from_an_index, fixture_setup,
+                                        fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
