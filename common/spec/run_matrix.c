@@ -9,6 +9,7 @@
 #include "common/spec/spec_value.h"
 
 #define VARIABLES_MAX 8
+#define NODES_NAMED_MAX 4
 
 /* Not a variable: which NCCL the case loads. */
 static bool is_library(const char *name)
@@ -163,5 +164,23 @@ const char *run_matrix_env_text(json_t *env, char *out, size_t size)
     if (n > 0 && n + 1 < size)
         snprintf(out + n, size - n, ")");
     json_decref(shown);
+    return out;
+}
+
+const char *run_matrix_case_text(const json_t *c, char *out, size_t size)
+{
+    const json_t *nodes = json_object_get(c, "nodes");
+    size_t count = json_array_size(nodes), n;
+
+    run_matrix_env_text(json_object_get(c, "env"), out, size);
+    n = strlen(out);
+    for (size_t i = 0; i < count && i < NODES_NAMED_MAX && n < size; i++) {
+        const char *name = json_string_value(json_array_get(nodes, i));
+
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i ? ", " : " on ",
+                              name ? name : "?");
+    }
+    if (count > NODES_NAMED_MAX && n < size)
+        snprintf(out + n, size - n, " and %zu more", count - NODES_NAMED_MAX);
     return out;
 }

@@ -36,4 +36,8 @@ json_t *run_matrix_env(const struct run_spec *spec, size_t i);
 /* A case's variables as " (NCCL_ALGO=Ring, NCCL_PROTO unset)"; "" where it has none. */
 const char *run_matrix_env_text(json_t *env, char *out, size_t size);
 
+/* What tells a case (its document or event) from the others of its run: its variables,
+ * and " on a, b" where its nodes are some of the run's. */
+const char *run_matrix_case_text(const json_t *c, char *out, size_t size);
+
 #endif

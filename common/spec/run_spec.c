@@ -21,6 +21,7 @@ static const char *const binds[] = {"auto", "core", "numa", "none", NULL};
 static const char *const auto_word[] = {"auto", NULL};
 static const char *const all_word[] = {"all", NULL};
 static const char *const orders[] = {"interleaved", "sequential", NULL};
+static const char *const patterns[] = {"all", "pairs", "scaling", "bisect", NULL};
 
 static void parse_in_place(const struct spec_field *field, json_t *value,
                            struct run_spec *spec, const char *pointer,
@@ -123,6 +124,8 @@ static const struct spec_field table[] = {
     {"bind", "\"auto\"", SHAPES, SPEC_CHOICE(bind, binds)},
     {"repeats", "1", 0, SPEC_INTEGER(repeats, 1, 1000)},
     {"nodes", "{}", 0, SPEC_MEMBERS(&spec_nodes_fields)},
+    {"pattern", "\"all\"", 0, SPEC_CHOICE(pattern, patterns)},
+    {"concurrent", "true", 0, SPEC_BOOLEAN(concurrent)},
     {"ranks_per_node", "\"all\"", 0,
      SPEC_WORD_OR_INTEGER(ranks_per_node, all_word, 1, 4096)},
     {"split", "\"none\"", MEASURES, SPEC_OWN(spec_split)},
@@ -160,6 +163,11 @@ const char *run_backend_name(enum run_backend backend)
 const char *run_bind_name(enum run_bind bind)
 {
     return binds[bind];
+}
+
+const char *run_pattern_name(enum run_pattern pattern)
+{
+    return patterns[pattern];
 }
 
 enum run_bind run_bind_lookup(const char *name)
@@ -200,6 +208,24 @@ static void check_control(const struct run_spec *spec, const json_t *body,
                      "something");
 }
 
+/* Cases on different nodes are never taken together, and a bisection needs their figure.
+ */
+static void check_pattern(const struct run_spec *spec, struct problems *problems)
+{
+    if (spec->pattern == PATTERN_ALL)
+        return;
+    if (spec->baseline.given)
+        problems_add(problems, "/baseline",
+                     "does not go with a pattern, whose cases are on different nodes");
+    if (spec->traffic.matrix)
+        problems_add(problems, "/traffic",
+                     "with a matrix is of so many ranks: it does not go with a pattern");
+    if (spec->pattern == PATTERN_BISECT && spec->program.name)
+        problems_add(problems, "/pattern",
+                     "bisect goes by the bandwidth of collectives, which a program has "
+                     "not");
+}
+
 /* The fields that have all of the uses; for the API others are refused. */
 static struct run_spec *parse(json_t *body, unsigned uses, struct problems *problems)
 {
@@ -216,6 +242,7 @@ static struct run_spec *parse(json_t *body, unsigned uses, struct problems *prob
     refuse_both(body, problems);
     check_control(spec, body, problems);
     run_matrix_check_spec(spec, problems);
+    check_pattern(spec, problems);
     run_spec_check_nodes(spec, problems);
     run_spec_check_nccl(spec, problems);
     run_spec_check_ranks(spec, body, problems);

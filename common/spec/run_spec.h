@@ -30,6 +30,8 @@ enum run_timing { TIMING_THROUGHPUT, TIMING_ISOLATED };
 /* What ranks are bound to. */
 enum run_bind { BIND_AUTO, BIND_CORE, BIND_NUMA, BIND_NONE };
 enum run_order { ORDER_INTERLEAVED, ORDER_SEQUENTIAL };
+/* Which of the run's nodes measure together: server/plan/plan.h. */
+enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING, PATTERN_BISECT };
 
 /* How buffers are made known to NCCL; nccl-tests' -R 0, 1, 2. */
 enum nccl_registration {
@@ -95,6 +97,8 @@ struct run_spec {
         json_t *labels;       /* object of strings, or NULL */
         long wait_s;
     } nodes;
+    enum run_pattern pattern;
+    bool concurrent;      /* groups of the pattern on different nodes at the same time */
     long ranks_per_node;  /* 0 = all */
     json_t *env;          /* object: string values */
     json_t *matrix;       /* object: arrays of strings and nulls, see run_matrix.h */
@@ -135,6 +139,7 @@ const json_t *run_spec_devices_of(const struct run_spec *spec, const char *node)
 
 const char *run_backend_name(enum run_backend backend);
 const char *run_bind_name(enum run_bind bind);
+const char *run_pattern_name(enum run_pattern pattern);
 /* BIND_AUTO for NULL or a name that is none. */
 enum run_bind run_bind_lookup(const char *name);
 const char *nccl_registration_name(enum nccl_registration registration);

@@ -112,13 +112,33 @@ static int no_case(const struct compare_side *side, const struct compare_ask *as
     return -1;
 }
 
+/* Figures of different nodes have nothing to do with each other. */
+static int check_nodes(const struct compare_side *side, struct error *err)
+{
+    const json_t *first =
+        side->n > 0 ? json_object_get(side->cases[0].doc, "nodes") : NULL;
+
+    for (size_t i = 1; i < side->n; i++) {
+        const json_t *nodes = json_object_get(side->cases[i].doc, "nodes");
+
+        if (nodes != first && !json_equal(nodes, first))
+            return error_set(err, ERROR_INVALID,
+                             "%s has cases on different nodes: name one case, as %s:%d",
+                             side->name, json_get_str(side->cases[i].run->doc, "id", "?"),
+                             side->cases[i].case_no);
+    }
+    return 0;
+}
+
 int compare_side_choose(struct compare_side *side, const struct compare_ask *asks,
                         size_t n, const json_t *env, struct error *err)
 {
     for (size_t i = 0; i < n; i++)
         if (choose_ask(side, &asks[i], env, err))
             return -1;
-    return side->n + side->unfinished > 0 ? 0 : no_case(side, &asks[0], env, err);
+    if (side->n + side->unfinished == 0)
+        return no_case(side, &asks[0], env, err);
+    return check_nodes(side, err);
 }
 
 static bool is_any_alike(const struct compare_side *side, const json_t *env)

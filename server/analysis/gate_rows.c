@@ -243,13 +243,14 @@ static void take_all(struct rows *rows)
 
 /* ---- How it is said ---- */
 
-static json_t *env_of(const struct rows *rows, int combination)
+/* The first case of it. */
+static const json_t *case_of(const struct rows *rows, int combination)
 {
     const json_t *cases = json_object_get(rows->run->doc, "cases");
 
     for (size_t i = 0; i < rows->n_cases; i++)
         if (rows->cases[i].combination == combination)
-            return json_object_get(json_array_get(cases, i), "env");
+            return json_array_get(cases, i);
     return NULL;
 }
 
@@ -266,7 +267,7 @@ static const char *series_text(const struct rows *rows, char out[GATE_TEXT_MAX])
              json_get_str(series->key, "dtype", "?"), reduces ? " " : "",
              reduces ? redop : "",
              json_get_bool(series->key, "in_place", false) ? "in" : "out of",
-             run_matrix_env_text(env_of(rows, series->combination), env, sizeof(env)));
+             run_matrix_case_text(case_of(rows, series->combination), env, sizeof(env)));
     return out;
 }
 
@@ -292,7 +293,7 @@ static const char *value_text(const struct rows *rows, char out[GATE_TEXT_MAX])
 static json_t *evidence(const struct rows *rows)
 {
     const struct worst *worst = &rows->worst;
-    json_t *env = env_of(rows, worst->series->combination);
+    const json_t *c = case_of(rows, worst->series->combination);
     json_t *out = gate_evidence(rows->threshold, worst->value);
 
     json_object_set_new(out, "points", json_integer((json_int_t)rows->points));
@@ -301,8 +302,10 @@ static json_t *evidence(const struct rows *rows)
     if (worst->from)
         json_object_set_new(out, "from_size", json_integer(worst->from->size));
     json_object_set(out, "series", worst->series->key);
-    if (env)
-        json_object_set(out, "env", env);
+    if (json_object_get(c, "env"))
+        json_object_set(out, "env", json_object_get(c, "env"));
+    if (json_object_get(c, "nodes"))
+        json_object_set(out, "nodes", json_object_get(c, "nodes"));
     return out;
 }
 

@@ -266,6 +266,10 @@ static int add_all(const json_t *run, const struct case_values *values, json_t *
     struct summary_case *cases = summary_cases(run, &n);
     int next = 0, result = cases ? 0 : -1;
 
+    /* Groups of its nodes are not the run: no other could be held against them. */
+    if (json_object_get(json_array_get(json_object_get(run, "cases"), 0), "nodes"))
+        n = 0;
+
     /* Combinations are numbered in the order of their first cases. */
     for (size_t i = 0; i < n && !result; i++) {
         if (cases[i].combination == next) {

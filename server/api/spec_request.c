@@ -60,7 +60,8 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
         run_spec_destroy(spec);
         spec = NULL;
     }
-    if (spec && !scheduler_program_fits(api->scheduler, spec, &problems)) {
+    if (spec && (!scheduler_program_fits(api->scheduler, spec, &problems) ||
+                 !scheduler_plan_fits(api->scheduler, spec, &problems))) {
         run_spec_destroy(spec);
         spec = NULL;
     }

@@ -24,8 +24,8 @@ static void wait_free(struct wait *wait)
     free(wait);
 }
 
-/* The environments that tell the cases apart, by the number of the combination. NULL when
- * memory is out. */
+/* The environments and nodes that tell the cases apart, by the number of the combination.
+ * NULL when memory is out. */
 static json_t *combinations_json(const json_t *run)
 {
     const json_t *described = json_object_get(run, "cases");
@@ -35,11 +35,13 @@ static json_t *combinations_json(const json_t *run)
 
     for (size_t i = 0; i < n_cases; i++) {
         size_t number = (size_t)cases[i].combination;
-        json_t *env = json_object_get(json_array_get(described, i), "env");
+        const json_t *c = json_array_get(described, i);
 
         if (number == json_array_size(list))
-            json_array_append_new(list, json_pack("{s:i, s:O?, s:[]}", "combination",
-                                                  (int)number, "env", env, "cases"));
+            json_array_append_new(list, json_pack("{s:i, s:O?, s:O*, s:[]}",
+                                                  "combination", (int)number, "env",
+                                                  json_object_get(c, "env"), "nodes",
+                                                  json_object_get(c, "nodes"), "cases"));
         json_array_append_new(json_object_get(json_array_get(list, number), "cases"),
                               json_integer((json_int_t)i));
     }

@@ -13,6 +13,7 @@
 #include "server/nodes/programs.h"
 #include "server/nodes/run_groups.h"
 #include "server/nodes/unmatched.h"
+#include "server/plan/plan.h"
 
 /* A node that could serve the run. */
 struct candidate {
@@ -139,7 +140,7 @@ static size_t least_nodes(const struct run_spec *spec)
         return json_array_size(spec->nodes.names);
     if (spec->nodes.count)
         return (size_t)spec->nodes.count;
-    return spec->nodes.min ? (size_t)spec->nodes.min : 1;
+    return spec->nodes.min ? (size_t)spec->nodes.min : plan_least_nodes(spec->pattern);
 }
 
 static size_t most_nodes(const struct run_spec *spec)
@@ -228,14 +229,16 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
     return false;
 }
 
-/* Whether the groups of ranks have the root, and are not more than the traffic matrix. */
+/* Whether the groups of ranks have the root, and are not more than the traffic matrix;
+ * where nodes measure in groups, the smallest of these. */
 static bool fits_groups(const struct run_spec *spec, struct placement *placement)
 {
     struct split_groups groups = {0};
+    size_t nodes = plan_size(spec->pattern, placement->n_nodes).smallest;
     bool rooted = false;
     long least, most = 0;
 
-    if (run_groups_form(spec, placement->ranks, placement->n_nodes, &groups))
+    if (run_groups_form(spec, placement->ranks, nodes, &groups))
         return true;
     least = split_smallest(&groups);
     for (int i = 0; i < groups.n; i++)
@@ -310,6 +313,9 @@ static void take(const struct run_spec *spec, const char *backend,
     placement->outcome = PLACEMENT_READY;
     if (!spec->program.name &&
         (!is_supported(spec, backend, placement) || !fits_groups(spec, placement)))
+        placement->outcome = PLACEMENT_IMPOSSIBLE;
+    if (!plan_fits(spec, placement->n_nodes, placement->reason,
+                   sizeof(placement->reason)))
         placement->outcome = PLACEMENT_IMPOSSIBLE;
 }
 

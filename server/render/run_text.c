@@ -43,7 +43,8 @@ struct run_text {
     struct conditions_text conditions; /* of the current case */
     char settings[256]; /* of the timed loop, where they are not the usual ones */
     bool has_ended;
-    bool is_program; /* its rows are figures, and nobody knows how many will come */
+    bool has_pattern; /* cases on other nodes go side by side */
+    bool is_program;  /* its rows are figures, and nobody knows how many will come */
 };
 
 static bool wants_both_placements(const json_t *run)
@@ -52,6 +53,14 @@ static bool wants_both_placements(const json_t *run)
     const json_t *in_place = json_object_get(spec, "in_place");
 
     return !json_is_boolean(in_place);
+}
+
+static bool has_pattern(const json_t *run)
+{
+    const char *pattern = json_get_str(json_object_get(run, "spec"), "pattern",
+                                       run_pattern_name(PATTERN_ALL));
+
+    return strcmp(pattern, run_pattern_name(PATTERN_ALL)) != 0;
 }
 
 static void forget_most(struct run_text *text)
@@ -91,8 +100,10 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
 
     if (!text)
         return NULL;
+    text->has_pattern = has_pattern(run);
     text->n_cases = json_array_size(json_object_get(run, "cases"));
-    table_init(&text->table, wants_both_placements(run), text->n_cases > 1);
+    table_init(&text->table, wants_both_placements(run),
+               text->n_cases > 1 || text->has_pattern);
     table_name_cases(&text->table, json_object_get(run, "cases"));
     forget_most(text);
     text->id = strdup(json_get_str(run, "id", "?"));
@@ -373,9 +384,9 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
     else if (is_final(state))
         conditions_text_end(&text->conditions, out);
     /* The only case of a run says nothing that the run's own state does not say. */
-    if (text->n_cases <= 1 && attempt <= 1)
+    if (text->n_cases <= 1 && attempt <= 1 && !text->has_pattern)
         return;
-    run_matrix_env_text(json_object_get(event, "env"), env, sizeof(env));
+    run_matrix_case_text(event, env, sizeof(env));
     snprintf(words, sizeof(words), "case %lld%s%s: %s%s%s", (long long)case_no, env,
              attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
              reason ? reason : "");
@@ -405,7 +416,8 @@ static void take_rank(struct run_text *text, const json_t *event, int64_t time_m
     }
     note_most(text, event);
     if (strcmp(state, "assigned") == 0 || strcmp(state, "spawned") == 0 || rank < 0 ||
-        (size_t)rank >= text->world_size || !text->has_joined || text->has_joined[rank])
+        (size_t)rank >= text->world_size || text->has_pattern || !text->has_joined ||
+        text->has_joined[rank])
         return;
     text->has_joined[rank] = true;
     text->joined++;
@@ -424,7 +436,7 @@ static bool is_first_combination(const struct run_text *text, const json_t *row)
     json_t *env = json_object_get(json_array_get(cases, 0), "env");
     json_t *own = json_object_get(json_array_get(cases, (size_t)number), "env");
 
-    return number == 0 || env == own || json_equal(env, own);
+    return !text->has_pattern && (number == 0 || env == own || json_equal(env, own));
 }
 
 static void take_result(struct run_text *text, json_t *event, struct buf *out)

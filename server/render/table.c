@@ -73,7 +73,7 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
     char env[ENV_TEXT_MAX];
 
     buf_printf(out, "case %lld%s", (long long)number,
-               run_matrix_env_text(json_object_get(item, "env"), env, sizeof(env)));
+               run_matrix_case_text(item, env, sizeof(env)));
 }
 
 /* Whether two rows stand under the same heading. */

@@ -135,10 +135,21 @@ void active_run_free(struct active_run *active)
         scheduler->n_runs--;
     }
     detach_watches(active);
-    live_case_free(active->live);
+    while (!LIST_EMPTY(&active->live))
+        live_case_free(LIST_FIRST(&active->live));
     run_destroy(active->run);
     free(active->cancel_reason);
     free(active);
+}
+
+struct live_case *active_run_live(const struct active_run *active, int case_no)
+{
+    struct live_case *live;
+
+    LIST_FOREACH (live, &active->live, entry)
+        if (live->index == (size_t)case_no)
+            break;
+    return live;
 }
 
 bool active_run_is_over(const struct active_run *active)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "server/runs/run.h"
 #include "server/store/store_event.h"
@@ -17,7 +18,7 @@ struct scheduler_watch;
 struct active_run {
     struct scheduler *scheduler;
     struct run *run;
-    struct live_case *live; /* the case under way, or NULL */
+    LIST_HEAD(, live_case) live; /* the cases under way, on nodes of their own */
     struct scheduler_watch *watches;
     int64_t head;       /* id of the latest published event */
     size_t pending;     /* writes and batches that still refer to this struct */
@@ -26,6 +27,7 @@ struct active_run {
     int64_t waits_until_ms; /* for missing nodes, by the wall clock; 0: not now */
     int64_t deadline_ns;    /* of the whole run, once started */
     int64_t nodes_until_ns; /* how long the next case waits for the run's own nodes */
+    size_t lost;            /* of the run's nodes, when its latest round was planned */
     bool is_cancelling;
     bool is_judged; /* its cases have ended; what its checks say is being found out */
     char *cancel_reason;
@@ -35,6 +37,9 @@ struct active_run {
 struct active_run *active_run_add(struct scheduler *scheduler, struct run *run);
 struct active_run *active_run_find(const struct scheduler *scheduler, const char *run);
 void active_run_free(struct active_run *active);
+
+/* The case of that number, if it is under way; or NULL. */
+struct live_case *active_run_live(const struct active_run *active, int case_no);
 
 /* Nothing more will happen in it, though its end may not have been told yet. */
 bool active_run_is_over(const struct active_run *active);

@@ -14,6 +14,7 @@
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
@@ -31,12 +32,10 @@ typedef int line_parser(struct action *action, const struct node *node, json_t *
 
 static struct live_case *live_of(const struct action *action)
 {
-    struct active_run *active = action->active;
+    struct live_case *live =
+        action->active ? active_run_live(action->active, action->case_no) : NULL;
 
-    if (!active || !active->live ||
-        !live_case_is(active->live, action->case_no, action->attempt))
-        return NULL;
-    return active->live;
+    return live && live_case_is(live, action->case_no, action->attempt) ? live : NULL;
 }
 
 /* At most so many bytes of what an agent says: it stands in the events of many ranks. */
@@ -398,20 +397,21 @@ static struct active_run *run_of_line(struct scheduler *scheduler, const json_t 
 static int check_speaker(const struct action *action, const struct node *node,
                          bool needs_rank, struct error *err)
 {
-    const struct run *run = action->active->run;
+    const char *run = action->active->run->id;
+    const struct run_nodes *on = &live_of(action)->on;
     const struct run_node *holder =
-        action->rank < 0 ? NULL : run_rank_node(run, action->rank);
+        action->rank < 0 ? NULL : run_nodes_of_rank(on, action->rank);
 
     if (holder && strcmp(holder->name, node->name) == 0)
         return 0;
-    if (!run_find_node(run, node->name))
-        return error_set(err, ERROR_INVALID, "%s takes no part in run %s", node->name,
-                         run->id);
+    if (!run_nodes_find(on, node->name))
+        return error_set(err, ERROR_INVALID, "%s takes no part in case %d of run %s",
+                         node->name, action->case_no, run);
     if (!needs_rank && action->rank < 0)
         return 0;
     return error_set(err, ERROR_INVALID,
                      "%s can't speak for rank %d of run %s: %s has it", node->name,
-                     action->rank, run->id, holder ? holder->name : "nobody");
+                     action->rank, run, holder ? holder->name : "nobody");
 }
 
 int action_parse(struct scheduler *scheduler, const struct node *node, json_t *line,

@@ -11,6 +11,7 @@
 #include "server/runs/active_run.h"
 #include "server/runs/agent_events.h"
 #include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
 #include "server/runs/node_claim.h"
 #include "server/runs/node_log.h"
 #include "server/runs/run.h"
@@ -128,27 +129,23 @@ static void reconcile(struct scheduler *scheduler, struct node *node, const json
 {
     node->n_occupants = 0;
     for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct active_run *active = scheduler->runs[i];
-        const struct run_case *model;
-        size_t index = 0;
+        const struct run *run = scheduler->runs[i]->run;
+        struct live_case *live;
 
-        if (!active->live)
-            continue;
-        while (!live_case_is(active->live, (int)index, active->run->cases[index].attempt))
-            index++;
-        model = &active->run->cases[index];
-        live_case_reconcile(
-            active->live, node,
-            lists_case(cases, active->run->id, (int)index, model->attempt), is_new);
+        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
+            live_case_reconcile(live, node,
+                                lists_case(cases, run->id, (int)live->index,
+                                           run->cases[live->index].attempt),
+                                is_new);
     }
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *c = json_array_get(cases, i);
-        struct active_run *active =
+        const struct active_run *active =
             active_run_find(scheduler, json_get_str(c, "run", ""));
+        int case_no = (int)json_get_int(c, "case", -1);
+        const struct live_case *live = active ? active_run_live(active, case_no) : NULL;
 
-        if (!active || !active->live ||
-            !live_case_is(active->live, (int)json_get_int(c, "case", -1),
-                          (int)json_get_int(c, "attempt", -1)))
+        if (!live || !live_case_is(live, case_no, (int)json_get_int(c, "attempt", -1)))
             stop_stranger(node, c);
     }
 }
@@ -282,9 +279,12 @@ int scheduler_announce_leave(struct scheduler *scheduler, const char *agent,
     free(node->leaving);
     node->leaving = copy;
     log_info("node %s is leaving: %s", node->name, reason);
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (scheduler->runs[i]->live)
-            live_case_leaving(scheduler->runs[i]->live, node);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct live_case *live;
+
+        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
+            live_case_leaving(live, node);
+    }
     scheduler_wake(scheduler);
     return 0;
 }

@@ -21,10 +21,9 @@ static bool is_failed(const struct run_case *model, int rank)
 /* It went with its node, which is another reason. */
 static bool is_on_lost_node(const struct live_case *live, int rank)
 {
-    const struct run *run = live->active->run;
-    const struct run_node *node = run_rank_node(run, rank);
+    const struct run_node *node = run_nodes_of_rank(&live->on, rank);
 
-    return node && live->nodes[node - run->nodes].is_lost;
+    return node && live->nodes[node - live->on.items].is_lost;
 }
 
 static bool failed_alone(const struct live_case *live, int rank)
@@ -35,7 +34,7 @@ static bool failed_alone(const struct live_case *live, int rank)
 /* A rank that failed by itself; the earliest reported one if it is such. */
 static int own_failure(const struct live_case *live, const struct run_case *model)
 {
-    int world = live->active->run->world_size;
+    int world = live->on.world_size;
 
     if (live->failed_first >= 0 && failed_alone(live, live->failed_first))
         return live->failed_first;
@@ -49,7 +48,7 @@ static int own_failure(const struct live_case *live, const struct run_case *mode
  * that saw only the victim leave means the same one. -1: nobody. */
 static int blamed_by(const struct live_case *live, const struct run_case *model, int rank)
 {
-    int world = live->active->run->world_size;
+    int world = live->on.world_size;
     int peer = live->ranks[rank].peer;
 
     /* Bounded: the two halves of a cut network blame each other. */
@@ -67,7 +66,7 @@ static int blamed_by(const struct live_case *live, const struct run_case *model,
 static int most_blamed(const struct live_case *live, const struct run_case *model,
                        int *votes)
 {
-    int world = live->active->run->world_size;
+    int world = live->on.world_size;
     int *count = calloc((size_t)world, sizeof(*count));
     int best = -1;
 
@@ -87,7 +86,7 @@ static int most_blamed(const struct live_case *live, const struct run_case *mode
 
 static const char *node_of(const struct live_case *live, int rank)
 {
-    const struct run_node *node = run_rank_node(live->active->run, rank);
+    const struct run_node *node = run_nodes_of_rank(&live->on, rank);
 
     return node ? node->name : "?";
 }
@@ -106,7 +105,7 @@ static json_t *blame_lost_rank(const struct live_case *live, const struct run_ca
     json_t *blame = blame_create(BLAME_RANK_LOST);
 
     for (int saw_it = 1; saw_it >= 0; saw_it--) {
-        for (int i = 0; i < live->active->run->world_size; i++)
+        for (int i = 0; i < live->on.world_size; i++)
             if (is_failed(model, i) && (live->ranks[i].peer == rank) == saw_it &&
                 blamed_by(live, model, i) == rank)
                 add_witness(blame, live, rank, i);
@@ -137,7 +136,7 @@ bool case_blame_is_clear(const struct live_case *live, const struct run_case *mo
 {
     if (live->lost || own_failure(live, model) >= 0)
         return true;
-    for (int i = 0; i < live->active->run->world_size; i++)
+    for (int i = 0; i < live->on.world_size; i++)
         if (!model->ranks || model->ranks[i].state < RANK_DONE)
             return false;
     return true;
@@ -145,8 +144,7 @@ bool case_blame_is_clear(const struct live_case *live, const struct run_case *mo
 
 bool case_blame_is_explained(const struct live_case *live, size_t i)
 {
-    const struct run *run = live->active->run;
-    const struct run_case *model = &run->cases[live->index];
+    const struct run_case *model = &live->active->run->cases[live->index];
     int votes, rank = own_failure(live, model);
 
     if (rank >= 0)
@@ -157,8 +155,8 @@ bool case_blame_is_explained(const struct live_case *live, size_t i)
     /* Ranks that blame each other in a circle leave it open which of them is cut off. */
     if (is_failed(model, rank) && live->ranks[rank].peer >= 0)
         return true;
-    return rank >= run->nodes[i].first_rank &&
-           rank < run->nodes[i].first_rank + run->nodes[i].ranks;
+    return rank >= live->on.items[i].first_rank &&
+           rank < live->on.items[i].first_rank + live->on.items[i].ranks;
 }
 
 static const char *missing_detail(enum rank_state state)
@@ -171,14 +169,13 @@ static const char *missing_detail(enum rank_state state)
 json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
                            long join_s)
 {
-    const struct run *run = live->active->run;
     json_t *blame = blame_create(BLAME_RANK_MISSING);
     enum rank_state least = RANK_CONNECTED;
 
-    for (int i = 0; model->ranks && i < run->world_size; i++)
+    for (int i = 0; model->ranks && i < live->on.world_size; i++)
         if (model->ranks[i].state < RANK_JOINED)
             least = RANK_JOINED;
-    for (int i = 0; model->ranks && i < run->world_size; i++) {
+    for (int i = 0; model->ranks && i < live->on.world_size; i++) {
         if (model->ranks[i].state < least)
             blame_add(blame, i, node_of(live, i),
                       least == RANK_JOINED
@@ -186,7 +183,7 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
                           : "it joined, but its communicator has not formed");
     }
     json_object_set_new(blame, "phase", json_string(rank_state_name(least)));
-    json_object_set_new(blame, "of", json_integer(run->world_size));
+    json_object_set_new(blame, "of", json_integer(live->on.world_size));
     json_object_set_new(blame, "seconds", json_integer(join_s));
     return blame;
 }
@@ -207,7 +204,7 @@ static void add_behind(json_t *blame, const struct live_case *live, int rank)
 static void add_stalled(json_t *blame, const struct live_case *live)
 {
     int64_t least = INT64_MAX, most = 0;
-    int world = live->active->run->world_size, waiting = 0;
+    int world = live->on.world_size, waiting = 0;
 
     for (int i = 0; i < world; i++) {
         int64_t op = live->ranks[i].op;
@@ -270,12 +267,11 @@ void case_blame_quote(const struct live_case *live, json_t *blame)
 
 json_t *case_blame_lingering(const struct live_case *live)
 {
-    const struct run *run = live->active->run;
     json_t *blame = blame_create(BLAME_NOT_EXITED);
 
-    for (size_t i = 0; i < run->n_nodes; i++)
+    for (size_t i = 0; i < live->on.n; i++)
         if (!live->nodes[i].is_gone)
-            blame_add(blame, -1, run->nodes[i].name, "its workers are still there");
+            blame_add(blame, -1, live->on.items[i].name, "its workers are still there");
     return blame;
 }
 

@@ -54,16 +54,16 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
     size_t most = 0, n = 0;
     char name[64];
 
-    for (size_t i = 0; i < run->n_nodes; i++)
-        most += count_addresses(node_find(&scheduler->nodes, run->nodes[i].name));
+    for (size_t i = 0; i < live->on.n; i++)
+        most += count_addresses(node_find(&scheduler->nodes, live->on.items[i].name));
     allowed = calloc(most + 1, sizeof(*allowed));
     if (!allowed) {
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }
-    for (size_t i = 0; i < run->n_nodes; i++)
-        n +=
-            node_addresses(node_find(&scheduler->nodes, run->nodes[i].name), allowed + n);
+    for (size_t i = 0; i < live->on.n; i++)
+        n += node_addresses(node_find(&scheduler->nodes, live->on.items[i].name),
+                            allowed + n);
     snprintf(name, sizeof(name), "%s.%zu.%d", run->id, live->index, attempt);
     store = rendezvous_open(scheduler->config.rendezvous, name, allowed, n, err);
     if (!store)
@@ -76,7 +76,7 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
 static json_t *library_of(const struct live_case *live)
 {
     const struct run_spec *spec = live->active->run->spec;
-    json_t *env = run_matrix_env(spec, live->index);
+    json_t *env = run_matrix_env(spec, run_case_turn(live->active->run, live->index));
     const char *path = json_get_str(env, RUN_MATRIX_LIBRARY, spec->nccl_lib);
     json_t *library = path ? json_string(path) : json_null();
 
@@ -93,13 +93,13 @@ static bool needs_nodes(const struct run *run)
     return by == SPLIT_NODE || by == SPLIT_LOCAL_RANK || strcmp(run->backend, "sim") == 0;
 }
 
-static json_t *case_nodes(const struct run *run)
+static json_t *case_nodes(const struct live_case *live)
 {
     json_t *nodes = json_array();
 
-    for (size_t i = 0; i < run->n_nodes; i++)
+    for (size_t i = 0; i < live->on.n; i++)
         json_array_append_new(
-            nodes, json_pack("[s, i]", run->nodes[i].name, run->nodes[i].ranks));
+            nodes, json_pack("[s, i]", live->on.items[i].name, live->on.items[i].ranks));
     return nodes;
 }
 
@@ -112,14 +112,15 @@ static json_t *case_file(const struct live_case *live)
     json_t *library = library_of(live);
 
     if (needs_nodes(run))
-        json_object_set_new(spec, "placed", case_nodes(run));
+        json_object_set_new(spec, "placed", case_nodes(live));
     json_object_set_new(spec, "run", json_string(run->id));
     json_object_set_new(spec, "case", json_integer((json_int_t)live->index));
     json_object_set_new(spec, "attempt", json_integer(run->cases[live->index].attempt));
-    json_object_set_new(spec, "repeat",
-                        json_integer(run_matrix_repeat(run->spec, live->index)));
+    json_object_set_new(
+        spec, "repeat",
+        json_integer(run_matrix_repeat(run->spec, run_case_turn(run, live->index))));
     json_object_set_new(spec, "backend", json_string(run->backend));
-    json_object_set_new(spec, "world_size", json_integer(run->world_size));
+    json_object_set_new(spec, "world_size", json_integer(live->on.world_size));
     /* A program's clients are PyTorch's, which can put nothing before their keys. */
     if (!run->spec->program.name)
         json_object_set_new(spec, "store_secret",
@@ -136,7 +137,7 @@ static json_t *case_env(const struct live_case *live)
 {
     const struct run *run = live->active->run;
     json_t *env = json_copy(run->spec->env);
-    json_t *varied = run_matrix_env(run->spec, live->index);
+    json_t *varied = run_matrix_env(run->spec, run_case_turn(run, live->index));
 
     if (varied)
         json_object_update(env, varied);
@@ -152,9 +153,9 @@ static json_t *start_command(const struct live_case *live, const struct node *no
     const char *advertise = live->active->scheduler->config.advertise;
     json_t *ranks = json_array();
 
-    for (int k = 0; k < run->nodes[i].ranks; k++) {
-        int device = node_device_of(run->spec, run->nodes[i].name, k);
-        json_t *rank = json_pack("{s:i, s:i}", "rank", run->nodes[i].first_rank + k,
+    for (int k = 0; k < live->on.items[i].ranks; k++) {
+        int device = node_device_of(run->spec, live->on.items[i].name, k);
+        json_t *rank = json_pack("{s:i, s:i}", "rank", live->on.items[i].first_rank + k,
                                  "local_rank", k);
 
         if (device >= 0)
@@ -166,35 +167,33 @@ static json_t *start_command(const struct live_case *live, const struct node *no
                      run->cases[live->index].attempt, "backend", run->backend,
                      "master_addr", advertise ? advertise : node->server_host,
                      "master_port", rendezvous_store_port(live->store), "world_size",
-                     run->world_size, "group_rank", (int)i, "group_world_size",
-                     (int)run->n_nodes, "ranks", ranks, "env", case_env(live), "spec",
+                     live->on.world_size, "group_rank", (int)i, "group_world_size",
+                     (int)live->on.n, "ranks", ranks, "env", case_env(live), "spec",
                      spec);
 }
 
-/* The run's nodes, each NULL where it is not there any more; to be freed. */
+/* The case's nodes, each NULL where it is not there any more; to be freed. */
 static struct node **find_nodes(const struct live_case *live)
 {
-    const struct run *run = live->active->run;
-    struct node **nodes = calloc(run->n_nodes + 1, sizeof(struct node *));
+    struct node **nodes = calloc(live->on.n + 1, sizeof(struct node *));
 
-    for (size_t i = 0; nodes && i < run->n_nodes; i++)
-        nodes[i] = node_find(&live->active->scheduler->nodes, run->nodes[i].name);
+    for (size_t i = 0; nodes && i < live->on.n; i++)
+        nodes[i] = node_find(&live->active->scheduler->nodes, live->on.items[i].name);
     return nodes;
 }
 
 static int send_all(const struct live_case *live, struct node *const *nodes,
                     const int *agents, struct error *err)
 {
-    const struct run *run = live->active->run;
     json_t *spec = case_file(live);
     int result = 0;
 
-    for (size_t i = 0; i < run->n_nodes && !result; i++) {
+    for (size_t i = 0; i < live->on.n && !result; i++) {
         json_t *command;
 
         if (!nodes[i] || nodes[i]->state != NODE_ALIVE) {
             result = error_set(err, ERROR_PEER, "%s went away before the case started",
-                               run->nodes[i].name);
+                               live->on.items[i].name);
             continue;
         }
         command = start_command(live, nodes[i], i, spec);
@@ -207,7 +206,7 @@ static int send_all(const struct live_case *live, struct node *const *nodes,
 
 int case_start_send(struct live_case *live, struct error *err)
 {
-    size_t n = live->active->run->n_nodes;
+    size_t n = live->on.n;
     struct node **nodes = find_nodes(live);
     int *agents = calloc(n + 1, sizeof(*agents));
     int result;

@@ -12,12 +12,14 @@
 #include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
+#include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
 struct emission {
     struct active_run *active;
     emitted *then;
+    int case_no;
 };
 
 static void on_written(void *arg, const struct error *err,
@@ -32,7 +34,7 @@ static void on_written(void *arg, const struct error *err,
     for (size_t i = 0; !err && i < n_events; i++)
         active_run_publish(active, &events[i]);
     if (!err && emission->then && !scheduler->is_closing)
-        emission->then(active);
+        emission->then(active, emission->case_no);
     free(emission);
     active_run_unref(active);
     scheduler_release(scheduler);
@@ -43,7 +45,8 @@ static void on_written(void *arg, const struct error *err,
 static bool changes_row(const struct run *run, const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
-           strcmp(type, "case") == 0 || (strcmp(type, "message") == 0 && run->started_ms);
+           strcmp(type, "case") == 0 || strcmp(type, "plan") == 0 ||
+           (strcmp(type, "message") == 0 && run->started_ms);
 }
 
 /* What an earlier attempt measured is not of the run that goes on. */
@@ -127,6 +130,7 @@ void emit(struct active_run *active, const char *type, json_t *body, emitted *th
         free(emission);
         return;
     }
+    emission->case_no = (int)json_get_int(body, "case", -1);
     json_decref(body);
     emission->active = active;
     emission->then = then;
@@ -147,13 +151,17 @@ static json_t *case_body(const struct active_run *active, size_t index, int atte
                          enum case_state state, const char *reason)
 {
     const struct run_spec *spec = active->run->spec;
-    json_t *env = run_matrix_env(spec, index);
+    size_t turn = run_case_turn(active->run, index);
+    json_t *env = run_matrix_env(spec, turn);
     json_t *body = json_pack("{s:i, s:i, s:i, s:s, s:o?}", "case", (int)index, "repeat",
-                             run_matrix_repeat(spec, index), "attempt", attempt, "state",
+                             run_matrix_repeat(spec, turn), "attempt", attempt, "state",
                              case_state_name(state), "reason", json_clean_string(reason));
 
     if (env)
         json_object_set_new(body, "env", env);
+    if (active->run->cases[index].on.items)
+        json_object_set_new(body, "nodes",
+                            run_nodes_names(&active->run->cases[index].on));
     return body;
 }
 

@@ -11,13 +11,13 @@ struct active_run;
 struct store_write;
 
 /* Let the run's model take an event (body stolen), write it, and when it is durable show
- * it to watchers and call `then` (may be NULL).
+ * it to watchers and call `then` (may be NULL) with the case that it is of.
  *
  * The one rule of all events, those of agents too: the model takes an event when it goes
  * into the queue to the disk, and the queue is written in its order. So the model is what
  * the log will say, in any interleaving, and a crash loses no more than what nobody was
  * shown or told was stored. */
-typedef void emitted(struct active_run *active);
+typedef void emitted(struct active_run *active, int case_no);
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then);
 
 /* Write the cases that changed since they were last written, mostly one: a run may have a

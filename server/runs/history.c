@@ -246,8 +246,10 @@ void history_add(struct history *history, const json_t *run)
     problems_init(&problems);
     spec = run_spec_parse(json_object_get(run, "spec"), &problems);
     problems_release(&problems);
-    if (!spec)
+    if (!spec || spec->pattern != PATTERN_ALL) { /* its cases have no common figure */
+        run_spec_destroy(spec);
         return;
+    }
     entry.id = strdup(json_get_str(run, "id", ""));
     entry.backend = strdup(json_get_str(run, "backend", ""));
     entry.nodes = json_incref(json_object_get(run, "nodes"));

@@ -57,8 +57,7 @@ static struct node *node_at(const struct live_case *live, size_t i)
     struct live_node *at = &live->nodes[i];
 
     if (!at->node)
-        at->node =
-            node_find(&live->active->scheduler->nodes, live->active->run->nodes[i].name);
+        at->node = node_find(&live->active->scheduler->nodes, live->on.items[i].name);
     return at->node;
 }
 
@@ -68,7 +67,6 @@ static void finish(struct live_case *live, enum case_state state, const char *re
     struct active_run *active = live->active;
     size_t index = live->index;
 
-    active->live = NULL;
     if (live->blamed)
         emit_case_blamed(active, index, attempt_of(live), live->blamed);
     else
@@ -88,20 +86,21 @@ static void finish_well(struct live_case *live)
 }
 
 /* Many processes take longer to start, and their library to connect them. */
-static long join_s(const struct active_run *active)
+static long join_s(const struct live_case *live)
 {
-    return active->scheduler->config.join_s + active->run->world_size / JOIN_RANKS_PER_S;
+    return live->active->scheduler->config.join_s +
+           live->on.world_size / JOIN_RANKS_PER_S;
 }
 
-static void on_start_stored(struct active_run *active)
+static void on_start_stored(struct active_run *active, int case_no)
 {
-    struct live_case *live = active->live;
+    struct live_case *live = active_run_live(active, case_no);
     struct error err;
 
     if (!live || live->stage != STAGE_STARTING || active->scheduler->is_closing)
         return;
     live->stage = STAGE_JOINING;
-    live->join_until_ns = time_ns(live) + join_s(active) * INT64_C(1000000000);
+    live->join_until_ns = time_ns(live) + join_s(live) * INT64_C(1000000000);
     if (case_start_send(live, &err))
         live_case_stop(live, CASE_FAILED, err.text);
 }
@@ -113,21 +112,22 @@ void live_case_start(struct active_run *active, size_t index)
     int attempt = run->cases[index].attempt + 1;
     struct live_case *live =
         live_case_create(active, index, scheduler_now(active->scheduler).monotonic_ns);
-    struct error err = {.text = "out of memory"};
+    struct error err = {.code = ERROR_MEMORY, .text = "out of memory"};
 
     if (live)
         live->store = case_start_open_store(live, attempt, &err);
     if (!live || !live->store) {
         live_case_free(live);
+        if (err.code == ERROR_UNAVAILABLE && !LIST_EMPTY(&active->live))
+            return; /* another case of its round has the port that it will get */
         emit_case(active, index, attempt, CASE_FAILED, err.text, NULL);
         scheduler_wake(scheduler);
         return;
     }
-    for (size_t i = 0; i < run->n_nodes; i++)
+    for (size_t i = 0; i < live->on.n; i++)
         node_occupy(node_at(live, i), run->id, (int)index, attempt, run->spec->share);
-    active->live = live;
     scheduler->counters.cases_started++;
-    if (run->state != RUN_RUNNING)
+    if (run->state != RUN_RUNNING && !LIST_NEXT(live, entry))
         emit_state(active, RUN_RENDEZVOUS, NULL);
     emit_case(active, index, attempt, CASE_RENDEZVOUS, NULL, on_start_stored);
 }
@@ -144,8 +144,7 @@ struct live_case *live_case_resume(struct active_run *active, size_t index)
     live->stage = STAGE_RUNNING;
     /* Progress can be heard of again once the agents are back. */
     live->changed_ns = active->scheduler->recovering_until_ns;
-    active->live = live;
-    for (int i = 0; i < run->world_size && model->ranks; i++) {
+    for (int i = 0; i < live->on.world_size && model->ranks; i++) {
         if (model->ranks[i].state == RANK_FAILED)
             live->failed_first = live->failed_first < 0 ? i : live->failed_first;
         live->ranks[i].is_reported = model->ranks[i].state >= RANK_DONE;
@@ -160,7 +159,7 @@ struct live_case *live_case_resume(struct active_run *active, size_t index)
 
 static bool all_gone(const struct live_case *live)
 {
-    for (size_t i = 0; i < live->active->run->n_nodes; i++)
+    for (size_t i = 0; i < live->on.n; i++)
         if (!live->nodes[i].is_gone)
             return false;
     return true;
@@ -170,7 +169,7 @@ static bool all_in_state(const struct live_case *live, enum rank_state least)
 {
     const struct run_case *model = model_of(live);
 
-    for (int i = 0; model->ranks && i < live->active->run->world_size; i++)
+    for (int i = 0; model->ranks && i < live->on.world_size; i++)
         if (model->ranks[i].state < least)
             return false;
     return true;
@@ -184,7 +183,7 @@ static bool any_failed(const struct live_case *live)
 /* Ask every node that still has workers to stop them. */
 static void send_stops(struct live_case *live)
 {
-    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+    for (size_t i = 0; i < live->on.n; i++) {
         struct node *node = node_at(live, i);
 
         if (live->nodes[i].is_gone || !node || node->state != NODE_ALIVE)
@@ -209,8 +208,8 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     live->end_until_ns = time_ns(live) + STOP_NS;
     if (before == STAGE_STARTING) {
         /* Nothing was sent, so nothing will be heard. */
-        for (size_t i = 0; i < live->active->run->n_nodes; i++)
-            live_case_gone(live, live->active->run->nodes[i].name, NULL);
+        for (size_t i = 0; i < live->on.n; i++)
+            live_case_gone(live, live->on.items[i].name, NULL);
         return;
     }
     emit_message(live->active, state == CASE_CANCELLED ? "info" : "error",
@@ -279,8 +278,8 @@ static void fail_rank(struct live_case *live, int rank, const char *reason)
     emit(live->active, "rank",
          json_pack("{s:i, s:i, s:i, s:s, s:s, s:o}", "case", (int)live->index, "attempt",
                    attempt_of(live), "rank", rank, "node",
-                   run_rank_node(live->active->run, rank)->name, "state", "failed",
-                   "reason", json_clean_string(reason)),
+                   run_nodes_of_rank(&live->on, rank)->name, "state", "failed", "reason",
+                   json_clean_string(reason)),
          NULL);
     live_case_rank(live, &report);
 }
@@ -303,17 +302,17 @@ void live_case_gone(struct live_case *live, const char *name, const char *why)
 {
     const struct run *run = live->active->run;
 
-    for (size_t i = 0; i < run->n_nodes; i++) {
+    for (size_t i = 0; i < live->on.n; i++) {
         struct node *node;
 
-        if (strcmp(run->nodes[i].name, name) != 0 || live->nodes[i].is_gone)
+        if (strcmp(live->on.items[i].name, name) != 0 || live->nodes[i].is_gone)
             continue;
         live->nodes[i].is_gone = true;
         node = node_at(live, i);
         if (node)
             node_vacate(node, run->id, (int)live->index, attempt_of(live));
         if (!live->nodes[i].is_lost)
-            fail_silent_ranks(live, &run->nodes[i], why);
+            fail_silent_ranks(live, &live->on.items[i], why);
     }
     scheduler_wake(live->active->scheduler);
 }
@@ -342,7 +341,7 @@ void live_case_progress(struct live_case *live, int rank, const json_t *event)
     struct live_rank *r;
     int64_t op = json_get_int(event, "op", 0), done = json_get_int(event, "done", 0);
 
-    if (rank < 0 || rank >= live->active->run->world_size)
+    if (rank < 0 || rank >= live->on.world_size)
         return;
     r = &live->ranks[rank];
     if (op != r->op || done != r->done)
@@ -355,13 +354,12 @@ void live_case_progress(struct live_case *live, int rank, const json_t *event)
 
 bool live_case_reported(const struct live_case *live, int rank)
 {
-    return rank >= 0 && rank < live->active->run->world_size &&
-           live->ranks[rank].is_reported;
+    return rank >= 0 && rank < live->on.world_size && live->ranks[rank].is_reported;
 }
 
 void live_case_note_reported(struct live_case *live, int rank)
 {
-    if (rank >= 0 && rank < live->active->run->world_size)
+    if (rank >= 0 && rank < live->on.world_size)
         live->ranks[rank].is_reported = true;
 }
 
@@ -370,8 +368,8 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
 {
     const struct run *run = live->active->run;
 
-    for (size_t i = 0; i < run->n_nodes; i++) {
-        if (strcmp(run->nodes[i].name, node->name) != 0)
+    for (size_t i = 0; i < live->on.n; i++) {
+        if (strcmp(live->on.items[i].name, node->name) != 0)
             continue;
         live->nodes[i].is_back = true;
         if (still_there)
@@ -387,7 +385,7 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
 /* The node's ranks went with its agent. What their peers saw was the consequence. */
 static void note_lost(struct live_case *live, size_t i, const char *how)
 {
-    const struct run_node *node = &live->active->run->nodes[i];
+    const struct run_node *node = &live->on.items[i];
 
     live->is_blamed_lost = live->is_blamed_lost || case_blame_is_explained(live, i);
     live->nodes[i].is_lost = true;
@@ -408,7 +406,7 @@ static void lose_node(struct live_case *live, size_t i, const char *how)
     if (live->nodes[i].is_gone)
         return;
     note_lost(live, i, how);
-    live_case_gone(live, live->active->run->nodes[i].name, NULL);
+    live_case_gone(live, live->on.items[i].name, NULL);
     note_failure(live);
 }
 
@@ -427,7 +425,7 @@ static void describe_absence(const struct node *node, int64_t now_ns, char *how,
 
 void live_case_leaving(struct live_case *live, const struct node *node)
 {
-    const struct run_node *place = run_find_node(live->active->run, node->name);
+    const struct run_node *place = run_nodes_find(&live->on, node->name);
     const struct run_case *model = model_of(live);
     bool is_done = model->ranks != NULL;
     char how[NODE_LEAVING_MAX + 64];
@@ -449,7 +447,7 @@ void live_case_forget(struct live_case *live, const struct node *node)
     char how[NODE_LEAVING_MAX + 64];
 
     describe_absence(node, time_ns(live), how, sizeof(how));
-    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+    for (size_t i = 0; i < live->on.n; i++) {
         if (node_at(live, i) != node)
             continue;
         lose_node(live, i, how);
@@ -462,7 +460,7 @@ static void check_nodes(struct live_case *live, int64_t now_ns)
     struct scheduler *scheduler = live->active->scheduler;
     char how[NODE_LEAVING_MAX + 64];
 
-    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+    for (size_t i = 0; i < live->on.n; i++) {
         const struct node *node = node_at(live, i);
 
         if (live->nodes[i].is_gone)
@@ -486,7 +484,7 @@ static bool is_silent(const struct live_case *live, size_t i, int64_t now_ns)
 
 static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
 {
-    for (size_t i = 0; i < live->active->run->n_nodes; i++)
+    for (size_t i = 0; i < live->on.n; i++)
         if (!live->nodes[i].is_gone && !is_silent(live, i, now_ns))
             return false;
     return true;
@@ -499,7 +497,7 @@ static void give_up_waiting(struct live_case *live, int64_t now_ns)
     bool any_alive = false;
     char how[NODE_LEAVING_MAX + 64];
 
-    for (size_t i = 0; i < live->active->run->n_nodes; i++) {
+    for (size_t i = 0; i < live->on.n; i++) {
         any_alive = any_alive || (!live->nodes[i].is_gone && !is_silent(live, i, now_ns));
         if (!is_silent(live, i, now_ns) || live->nodes[i].is_lost)
             continue;
@@ -536,7 +534,7 @@ static void tick_joining(struct live_case *live, int64_t now_ns)
     if (now_ns < live->join_until_ns)
         return;
     live->wants_stacks = true;
-    stop_blaming(live, case_blame_missing(live, model_of(live), join_s(live->active)));
+    stop_blaming(live, case_blame_missing(live, model_of(live), join_s(live)));
 }
 
 static void tick_running(struct live_case *live, int64_t now_ns)

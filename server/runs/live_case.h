@@ -14,7 +14,8 @@ struct active_run;
 struct live_case;
 struct node;
 
-/* Begin case `index` of a placed run on its nodes, which are all alive and free. */
+/* Begin case `index` of a placed run on its nodes, which are all alive and free. It stays
+ * queued if there is no port for its store as long as other cases of the run go on. */
 void live_case_start(struct active_run *active, size_t index);
 
 /* Take up a running case after a restart of the server. */

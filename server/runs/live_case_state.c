@@ -6,6 +6,7 @@
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
 #include "server/runs/run.h"
+#include "server/runs/run_nodes.h"
 
 struct live_case *live_case_create(struct active_run *active, size_t index,
                                    int64_t now_ns)
@@ -17,14 +18,18 @@ struct live_case *live_case_create(struct active_run *active, size_t index,
         return NULL;
     live->active = active;
     live->index = index;
-    live->ranks = calloc((size_t)run->world_size, sizeof(*live->ranks));
-    live->nodes = calloc(run->n_nodes, sizeof(*live->nodes));
+    live->on = run_case_nodes(run, &run->cases[index]);
+    live->ranks = calloc((size_t)live->on.world_size, sizeof(*live->ranks));
+    live->nodes = calloc(live->on.n, sizeof(*live->nodes));
     if (!live->ranks || !live->nodes) {
-        live_case_free(live);
+        free(live->ranks);
+        free(live->nodes);
+        free(live);
         return NULL;
     }
     live->failed_first = -1;
     live->changed_ns = now_ns;
+    LIST_INSERT_HEAD(&active->live, live, entry);
     return live;
 }
 
@@ -32,9 +37,10 @@ void live_case_free(struct live_case *live)
 {
     if (!live)
         return;
+    LIST_REMOVE(live, entry);
     if (live->store)
         rendezvous_store_close(live->store);
-    for (int i = 0; live->ranks && i < live->active->run->world_size; i++) {
+    for (int i = 0; live->ranks && i < live->on.world_size; i++) {
         free(live->ranks[i].reason);
         free(live->ranks[i].stack);
     }

@@ -2,7 +2,10 @@
 #ifndef RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 #define RINGBENCH_SERVER_RUNS_LIVE_CASE_STATE_H
 
+#include <sys/queue.h>
+
 #include "server/rendezvous/rendezvous.h"
+#include "server/runs/active_run.h"
 #include "server/runs/run.h"
 
 enum live_stage {
@@ -30,12 +33,14 @@ struct live_node {
 };
 
 struct live_case {
+    LIST_ENTRY(live_case) entry; /* of its run's */
     struct active_run *active;
     size_t index;
+    struct run_nodes on; /* borrowed from the model */
     enum live_stage stage;
     struct rendezvous_store *store;
     struct live_rank *ranks;
-    struct live_node *nodes;
+    struct live_node *nodes; /* of `on` */
     int64_t join_until_ns, grace_until_ns, end_until_ns;
     int64_t changed_ns;  /* when any rank last got on */
     int failed_first;    /* the rank that failed first, or -1 */
@@ -47,7 +52,7 @@ struct live_case {
     json_t *blamed;   /* whom its end names, or NULL */
 };
 
-/* NULL when memory is out. */
+/* One more of its run; NULL when memory is out. */
 struct live_case *live_case_create(struct active_run *active, size_t index,
                                    int64_t now_ns);
 

@@ -37,10 +37,11 @@ static bool is_awaited(const struct scheduler *scheduler, const char *name)
     if (node_find(&scheduler->nodes, name))
         return false;
     for (size_t i = 0; i < scheduler->n_runs; i++) {
-        const struct active_run *active = scheduler->runs[i];
+        const struct live_case *live;
 
-        if (active->live && run_find_node(active->run, name))
-            return true;
+        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
+            if (run_nodes_find(&live->on, name))
+                return true;
     }
     return false;
 }
@@ -123,9 +124,12 @@ int scheduler_forget_node(struct scheduler *scheduler, const char *name,
     if (node->n_batches > 0)
         return error_set(err, ERROR_UNAVAILABLE, "events of node %s are being stored",
                          name);
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (scheduler->runs[i]->live)
-            live_case_forget(scheduler->runs[i]->live, node);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct live_case *live;
+
+        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
+            live_case_forget(live, node);
+    }
     log_info("node %s is forgotten", name);
     node_claim_drop(scheduler, node);
     node_remove(&scheduler->nodes, node);

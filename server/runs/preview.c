@@ -6,10 +6,12 @@
 #include "common/spec/run_matrix.h"
 #include "server/nodes/placement.h"
 #include "server/nodes/run_groups.h"
+#include "server/plan/plan.h"
 #include "server/runs/active_run.h"
 #include "server/runs/history.h"
 #include "server/runs/reserve.h"
 #include "server/runs/run.h"
+#include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
 
 static const char *const outcomes[] = {
@@ -36,7 +38,7 @@ static int choose(const struct scheduler *scheduler, const struct run_spec *spec
         const struct run *run = active->run;
         struct placement earlier;
 
-        if (run_has_ended(run) || run->n_nodes > 0 ||
+        if (run_has_ended(run) || run->pool.n > 0 ||
             run->spec->priority < spec->priority ||
             placement_choose(run->spec, &scheduler->nodes, reserved, &earlier))
             continue;
@@ -104,24 +106,28 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
                      const struct placement *placement, json_t *answer)
 {
     const json_t *where = json_object_get(answer, "placement");
+    struct plan_size size = plan_size(spec->pattern, placement->n_nodes);
     struct split_groups groups = {0};
     struct series_plan plan;
     struct history_question question = {
         .spec = spec,
-        .n_cases = run_matrix_cases(spec),
+        .n_cases =
+            run_matrix_cases(spec) * (spec->concurrent ? size.rounds : size.groups),
         .backend = placement->backend,
-        .world_size = (int)json_get_int(where, "world_size", 0),
         .nodes = json_object_get(where, "nodes"),
     };
 
-    if (run_groups_form(spec, placement->ranks, placement->n_nodes, &groups))
+    /* Groups side by side take the time of one; the largest counts. */
+    for (size_t i = 0; i < size.largest; i++)
+        question.world_size += (int)placement->ranks[i];
+    if (run_groups_form(spec, placement->ranks, size.largest, &groups))
         return;
     if (!spec->program.name) {
         run_groups_plan(spec, &groups, &plan);
         question.plan = &plan;
         json_object_set_new(answer, "rows",
-                            json_integer((json_int_t)run_groups_rows(spec, &groups) *
-                                         (json_int_t)question.n_cases));
+                            json_integer((json_int_t)run_plan_rows(spec, placement->ranks,
+                                                                   placement->n_nodes)));
         json_object_set_new(answer, "memory",
                             memory_json(spec, &plan, placement->backend));
         if (plan.n_sizes > 0)
@@ -152,12 +158,36 @@ static int look_behind_queue(const struct scheduler *scheduler,
     return 0;
 }
 
+bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
+                         struct problems *problems)
+{
+    size_t n = spec->nodes.names ? json_array_size(spec->nodes.names)
+                                 : (size_t)spec->nodes.count;
+    struct placement placement;
+    char why[200];
+
+    if (spec->pattern == PATTERN_ALL)
+        return true;
+    if (n == 0 && placement_choose(spec, &scheduler->nodes, NULL, &placement) == 0) {
+        n = placement.n_nodes;
+        placement_release(&placement);
+        /* Others may come while it waits. */
+        if (n < plan_least_nodes(spec->pattern))
+            return true;
+    }
+    if (plan_fits(spec, n, why, sizeof(why)))
+        return true;
+    problems_add(problems, "/pattern", "%s", why);
+    return false;
+}
+
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec)
 {
     struct placement placement;
     json_t *answer, *nodes;
     bool is_ready, has_nodes;
     int world_size;
+    size_t count;
 
     if (choose(scheduler, spec, &placement))
         return NULL;
@@ -169,11 +199,15 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
     is_ready = placement.outcome == PLACEMENT_READY;
     has_nodes = is_ready || placement.outcome == PLACEMENT_BUSY;
     nodes = nodes_json(&placement, has_nodes, &world_size);
+    /* What it asks for, as long as it has none. */
+    count = has_nodes           ? placement.n_nodes
+            : spec->nodes.names ? json_array_size(spec->nodes.names)
+                                : (size_t)spec->nodes.count;
     answer = json_pack(
         "{s:o, s:I, s:n, s:n, s:o, s:{s:s, s:s?, s:s?, s:i, s:o}, s:n, s:{s:n, s:s, "
         "s:[], "
         "s:s}}",
-        "spec", run_spec_to_json(spec), "cases", (json_int_t)run_matrix_cases(spec),
+        "spec", run_spec_to_json(spec), "cases", (json_int_t)plan_cases(spec, count),
         "rows", "series", "sizes", sizes_json(spec), "placement", "outcome",
         outcomes[placement.outcome], "reason", is_ready ? NULL : placement.reason,
         "backend", has_nodes ? placement.backend : NULL, "world_size", world_size,

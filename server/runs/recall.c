@@ -1,6 +1,8 @@
 /* recall.c - what the stored results of a run add up to */
 #include "server/runs/recall.h"
 
+#include <stdlib.h>
+
 #include "common/base/json_util.h"
 
 /* The latest rows say how long the next ones take. */
@@ -8,12 +10,12 @@
 
 struct recalled {
     struct run *run;
-    const struct run_case *current; /* under way, or NULL */
+    const struct run_case *current; /* one that is under way, or NULL */
     size_t rows;                    /* of it */
     int64_t first;                  /* event of its first row */
     int64_t latest[PACE_ROWS];      /* of its latest, as a ring */
-    int64_t wrong;                  /* of its first row with wrong elements, or 0 */
-    bool is_gap;                    /* the next row does not follow the one before */
+    int64_t *wrong; /* of each case under way: its first row with wrong elements, or 0 */
+    bool is_gap;    /* the next row does not follow the one before */
 };
 
 /* A case that waits or gathers has no results; what is there is of an attempt that was
@@ -29,8 +31,6 @@ static void note_current(struct recalled *recalled, const struct result_record *
     if (recalled->rows == 0)
         recalled->first = record->event;
     recalled->latest[recalled->rows++ % PACE_ROWS] = record->event;
-    if (record->wrong > 0 && !recalled->wrong)
-        recalled->wrong = record->event;
 }
 
 static void on_record(void *arg, const struct result_record *record, const json_t *key)
@@ -53,6 +53,9 @@ static void on_record(void *arg, const struct result_record *record, const json_
     if (result.case_no >= run->n_cases || !is_owned(&run->cases[result.case_no], record))
         return;
     run_count(run, &result);
+    if (run->cases[result.case_no].state == CASE_RUNNING && record->wrong > 0 &&
+        !recalled->wrong[result.case_no])
+        recalled->wrong[result.case_no] = record->event;
     if (&run->cases[result.case_no] == recalled->current)
         note_current(recalled, record);
 }
@@ -60,8 +63,12 @@ static void on_record(void *arg, const struct result_record *record, const json_
 static void on_rank(void *arg, int64_t time_ms, const json_t *body)
 {
     struct recalled *recalled = arg;
+    const struct run *run = recalled->run;
+    size_t index = (size_t)json_get_int(body, "case", -1);
 
-    run_apply(recalled->run, time_ms, "rank", body);
+    if (index < run->n_cases &&
+        json_get_int(body, "attempt", -1) == run->cases[index].attempt)
+        run_apply(recalled->run, time_ms, "rank", body);
 }
 
 static void on_wrong(void *arg, int64_t time_ms, const json_t *body)
@@ -92,6 +99,8 @@ static int recall_pace(struct recalled *recalled, struct store_recall *recall,
     struct run *run = recalled->run;
     int64_t from = recalled->first;
 
+    if (run->spec->pattern != PATTERN_ALL)
+        return 0;
     pace_case_begins(run->pace, recalled->current->started_ms);
     if (recalled->rows > PACE_ROWS) {
         if (store_recall_rows(recall, run->id, from, 1, on_row, recalled, err))
@@ -104,37 +113,58 @@ static int recall_pace(struct recalled *recalled, struct store_recall *recall,
                                                    on_row, recalled, err);
 }
 
+/* Cases of one round go side by side: the last of them says how long they took. */
 static void recall_cases(struct recalled *recalled)
 {
     const struct run *run = recalled->run;
+    bool has_pattern = run->spec->pattern != PATTERN_ALL;
 
     for (size_t i = 0; i < run->n_cases; i++) {
         const struct run_case *c = &run->cases[i];
 
         if (c->state == CASE_RUNNING)
             recalled->current = c;
-        if (!case_has_ended(c) || !c->started_ms)
+        if (!case_has_ended(c) || !c->started_ms ||
+            (has_pattern && i + 1 < run->n_cases && c[1].round == c->round))
             continue;
         pace_case_begins(run->pace, c->started_ms);
         pace_case_ends(run->pace, c->ended_ms, c->state == CASE_COMPLETED);
     }
 }
 
+/* Where the first wrong element of each case under way was. */
+static int recall_wrong(struct recalled *recalled, struct store_recall *recall,
+                        struct error *err)
+{
+    const struct run *run = recalled->run;
+
+    for (size_t i = 0; i < run->n_cases; i++) {
+        recalled->current = &run->cases[i];
+        if (recalled->wrong[i] && store_recall_rows(recall, run->id, recalled->wrong[i],
+                                                    1, on_wrong, recalled, err))
+            return -1;
+    }
+    return 0;
+}
+
 int recall_results(struct run *run, struct store_recall *recall, struct error *err)
 {
     struct recalled recalled = {.run = run};
+    bool has_rounds = run->spec->pattern != PATTERN_ALL;
+    int result = 0;
 
-    if (run_open_cases(run) || (!run->pace && !(run->pace = pace_create())))
+    recalled.wrong = calloc(run->n_cases + 1, sizeof(*recalled.wrong));
+    if (!recalled.wrong || run_open_cases(run) ||
+        (!run->pace && !(run->pace = pace_create()))) {
+        free(recalled.wrong);
         return error_set(err, ERROR_MEMORY, "out of memory");
+    }
     recall_cases(&recalled);
-    if (store_recall_results(recall, run->id, on_record, &recalled, err))
-        return -1;
-    if (!recalled.current)
-        return 0;
-    if (store_recall_ranks(recall, run->id, on_rank, &recalled, err) ||
-        recall_pace(&recalled, recall, err))
-        return -1;
-    return recalled.wrong ? store_recall_rows(recall, run->id, recalled.wrong, 1,
-                                              on_wrong, &recalled, err)
-                          : 0;
+    if (store_recall_results(recall, run->id, on_record, &recalled, err) ||
+        (recalled.current &&
+         (store_recall_ranks(recall, run->id, has_rounds, on_rank, &recalled, err) ||
+          recall_pace(&recalled, recall, err) || recall_wrong(&recalled, recall, err))))
+        result = -1;
+    free(recalled.wrong);
+    return result;
 }

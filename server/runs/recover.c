@@ -91,7 +91,7 @@ static int take_up(void *arg, struct store_recall *recall,
     }
     if (!run)
         return -1;
-    if (run->n_nodes > 0 && recall_results(run, recall, err)) {
+    if (run->pool.n > 0 && recall_results(run, recall, err)) {
         run_destroy(run);
         return -1;
     }

@@ -8,6 +8,7 @@
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
 #include "server/runs/run_eta.h"
 #include "server/runs/scheduler_state.h"
@@ -171,6 +172,7 @@ void scheduler_settle(struct scheduler *scheduler, const char *run,
 int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error *err)
 {
     struct active_run *active = active_run_find(scheduler, run);
+    struct live_case *live;
 
     if (!active || run_has_ended(active->run))
         return error_set(err, ERROR_NOT_FOUND, "run '%.40s' is not active", run);
@@ -178,8 +180,8 @@ int scheduler_cancel(struct scheduler *scheduler, const char *run, struct error 
         return 0;
     active->is_cancelling = true;
     active->cancel_reason = strdup("cancelled by request");
-    if (active->live)
-        live_case_stop(active->live, CASE_CANCELLED, active->cancel_reason);
+    LIST_FOREACH (live, &active->live, entry)
+        live_case_stop(live, CASE_CANCELLED, active->cancel_reason);
     scheduler_wake(scheduler);
     return 0;
 }

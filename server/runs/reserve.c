@@ -30,7 +30,7 @@ void reserve_placed(const struct active_run *active, struct reservation *reserve
 {
     const struct run *run = active->run;
 
-    for (size_t i = 0; i < run->n_nodes && !run->spec->share; i++)
-        reserved[node_index(&active->scheduler->nodes, run->nodes[i].name)].is_kept =
+    for (size_t i = 0; i < run->pool.n && !run->spec->share; i++)
+        reserved[node_index(&active->scheduler->nodes, run->pool.items[i].name)].is_kept =
             true;
 }

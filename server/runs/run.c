@@ -10,6 +10,8 @@
 #include "common/spec/run_matrix.h"
 #include "server/nodes/run_groups.h"
 #include "server/runs/run_conditions.h"
+#include "server/runs/run_nodes.h"
+#include "server/runs/run_plan.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {
     [RUN_QUEUED] = "queued",         [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",
@@ -77,7 +79,7 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
     snprintf(run->id, sizeof(run->id), "%s", id);
     run->spec = spec;
     run->created_ms = created_ms;
-    run->n_cases = run_matrix_cases(spec);
+    run->n_cases = spec->pattern == PATTERN_ALL ? run_matrix_cases(spec) : 0;
     run->curve = json_array();
     if (!run->curve) {
         run_destroy(run);
@@ -89,8 +91,15 @@ struct run *run_create(const char *id, struct run_spec *spec, int64_t created_ms
 int run_open_cases(struct run *run)
 {
     if (!run->cases)
-        run->cases = calloc(run->n_cases, sizeof(*run->cases));
+        run->cases = calloc(run->n_cases + 1, sizeof(*run->cases));
     return run->cases ? 0 : -1;
+}
+
+size_t run_case_turn(const struct run *run, size_t index)
+{
+    return run->spec->pattern == PATTERN_ALL
+               ? index
+               : run->cases[index].round % run_matrix_cases(run->spec);
 }
 
 size_t run_begun_cases(const struct run *run)
@@ -98,27 +107,33 @@ size_t run_begun_cases(const struct run *run)
     size_t n = run->cases ? run->n_cases : 0;
 
     while (n > 0 && run->cases[n - 1].state == CASE_QUEUED &&
-           run->cases[n - 1].attempt == 0)
+           run->cases[n - 1].attempt == 0 && !run->cases[n - 1].on.items)
         n--;
     return n;
 }
 
-static void release_ranks(const struct run *run, struct run_case *c)
+static void forget_ranks(const struct run *run, struct run_case *c)
 {
-    for (int i = 0; c->ranks && i < run->world_size; i++)
+    int world_size = run_case_nodes(run, c).world_size;
+
+    for (int i = 0; c->ranks && i < world_size; i++)
         free(c->ranks[i].reason);
     free(c->ranks);
     c->ranks = NULL;
+}
+
+static void release_ranks(const struct run *run, struct run_case *c)
+{
+    forget_ranks(run, c);
     run_conditions_release(run, c);
 }
 
 static void release_nodes(struct run *run)
 {
-    for (size_t i = 0; i < run->n_nodes; i++)
-        free(run->nodes[i].name);
-    free(run->nodes);
-    run->nodes = NULL;
-    run->n_nodes = 0;
+    for (size_t i = 0; i < run->pool.n; i++)
+        free(run->pool.items[i].name);
+    free(run->pool.items);
+    run->pool = (struct run_nodes){NULL, 0, 0};
 }
 
 void run_destroy(struct run *run)
@@ -129,6 +144,8 @@ void run_destroy(struct run *run)
         release_ranks(run, &run->cases[i]);
         free(run->cases[i].reason);
         free(run->cases[i].first_wrong);
+        free(run->cases[i].on.items);
+        headline_release(&run->cases[i].headline);
         json_decref(run->cases[i].blamed);
     }
     free(run->cases);
@@ -184,14 +201,16 @@ static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
 /* How the ranks of the nodes go together, and how many rows that makes. */
 static void form_groups(struct run *run)
 {
-    long *ranks = calloc(run->n_nodes + 1, sizeof(*ranks));
+    long *ranks = calloc(run->pool.n + 1, sizeof(*ranks));
 
-    for (size_t i = 0; ranks && i < run->n_nodes; i++)
-        ranks[i] = run->nodes[i].ranks;
+    for (size_t i = 0; ranks && i < run->pool.n; i++)
+        ranks[i] = run->pool.items[i].ranks;
     split_release(&run->groups);
-    if (ranks && run->world_size > 0 &&
-        run_groups_form(run->spec, ranks, run->n_nodes, &run->groups) == 0)
-        run->rows_total = run_groups_rows(run->spec, &run->groups) * run->n_cases;
+    if (ranks && run->pool.world_size > 0) {
+        run->rows_total = run_plan_rows(run->spec, ranks, run->pool.n);
+        if (run->spec->pattern == PATTERN_ALL)
+            run_groups_form(run->spec, ranks, run->pool.n, &run->groups);
+    }
     free(ranks);
 }
 
@@ -208,19 +227,20 @@ static void apply_placed(struct run *run, const json_t *body)
         run->cases[i].is_stored = false;
     }
     release_nodes(run);
-    run->nodes = calloc(count ? count : 1, sizeof(*run->nodes));
-    if (!run->nodes)
+    run->pool.items = calloc(count ? count : 1, sizeof(*run->pool.items));
+    if (!run->pool.items)
         return;
     for (size_t i = 0; i < count; i++) {
         const json_t *node = json_array_get(nodes, i);
 
-        run->nodes[i].name = strdup(json_get_str(node, "name", "?"));
-        run->nodes[i].ranks = (int)json_get_int(node, "ranks", 0);
-        run->nodes[i].first_rank = rank;
-        rank += run->nodes[i].ranks;
-        run->n_nodes++;
+        run->pool.items[i].name = strdup(json_get_str(node, "name", "?"));
+        run->pool.items[i].ranks = (int)json_get_int(node, "ranks", 0);
+        run->pool.items[i].first_rank = rank;
+        run->pool.items[i].number = (int)i;
+        rank += run->pool.items[i].ranks;
+        run->pool.n++;
     }
-    run->world_size = rank;
+    run->pool.world_size = rank;
     replace_text(&run->backend, json_get_str(body, "backend", NULL));
     json_decref(run->machines);
     run->machines = json_incref(json_object_get(body, "machines"));
@@ -241,21 +261,37 @@ static struct run_case *case_of(struct run *run, const json_t *body)
 static void case_begins(struct run *run, struct run_case *c, int64_t time_ms)
 {
     release_ranks(run, c);
-    c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
+    c->ranks = calloc((size_t)run_case_nodes(run, c).world_size + 1, sizeof(*c->ranks));
     c->started_ms = time_ms;
     if (!run->pace)
         run->pace = pace_create();
-    if (run->pace)
+    if (run->pace && run->n_live == 0)
         pace_case_begins(run->pace, time_ms);
+    run->n_live++;
+}
+
+/* Cases that go side by side take the time of one. */
+static void case_leaves(struct run *run, const struct run_case *c, int64_t time_ms)
+{
+    run->n_live--;
+    if (run->pace && run->n_live == 0 && case_has_ended(c))
+        pace_case_ends(run->pace, time_ms, c->state == CASE_COMPLETED);
+}
+
+static bool is_live(const struct run_case *c)
+{
+    return c->state == CASE_RENDEZVOUS || c->state == CASE_RUNNING;
 }
 
 static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
     int state = lookup(case_states, CASE_STATE_COUNT, json_get_str(body, "state", NULL));
+    bool was_live;
 
     if (!c || state < 0)
         return;
+    was_live = is_live(c);
     c->state = (enum case_state)state;
     c->attempt = (int)json_get_int(body, "attempt", c->attempt);
     replace_text(&c->reason, json_get_str(body, "reason", NULL));
@@ -263,11 +299,13 @@ static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
     c->blamed = json_incref(json_object_get(body, "blamed"));
     if (state == CASE_RENDEZVOUS)
         case_begins(run, c, time_ms);
-    if (case_has_ended(c)) {
+    if (case_has_ended(c))
         c->ended_ms = time_ms;
-        if (run->pace)
-            pace_case_ends(run->pace, time_ms, state == CASE_COMPLETED);
-    }
+    /* There may be thousands, and all are done. */
+    if (state == CASE_COMPLETED && c->on.items)
+        forget_ranks(run, c);
+    if (was_live && !is_live(c))
+        case_leaves(run, c, time_ms);
 }
 
 static void apply_rank(struct run *run, const json_t *body)
@@ -276,7 +314,8 @@ static void apply_rank(struct run *run, const json_t *body)
     int64_t rank = json_get_int(body, "rank", -1);
     int state = rank_state_lookup(json_get_str(body, "state", NULL));
 
-    if (!c || !c->ranks || rank < 0 || rank >= run->world_size || state < 0)
+    if (!c || !c->ranks || rank < 0 || rank >= run_case_nodes(run, c).world_size ||
+        state < 0)
         return;
     c->ranks[rank].state = (enum rank_state)state;
     replace_text(&c->ranks[rank].reason, json_get_str(body, "reason", NULL));
@@ -312,17 +351,20 @@ void run_count(struct run *run, const struct run_result *result)
     if (json_get_bool(result->about, "emulated", false))
         run->is_emulated = true;
     if (json_object_get(result->about, "metric")) {
-        run_metrics_add(&run->metrics, result->about, result->value, result->rank);
+        if (run->spec->pattern == PATTERN_ALL)
+            run_metrics_add(&run->metrics, result->about, result->value, result->rank);
         return;
     }
-    if (run_matrix_combination(run->spec, result->case_no) == 0)
+    if (run->spec->pattern != PATTERN_ALL)
+        headline_add(&c->headline, result->about, result->size, result->busbw_gbs);
+    else if (run_matrix_combination(run->spec, result->case_no) == 0)
         headline_add(&run->headline, result->about, result->size, result->busbw_gbs);
     if (result->wrong > 0) {
         run->wrong += (uint64_t)result->wrong;
         c->wrong += (uint64_t)result->wrong;
     }
-    if (c == run->cases && json_get_int(result->about, "series", -1) == 0 &&
-        result->is_first_cycle)
+    if (c == run->cases && run->spec->pattern == PATTERN_ALL &&
+        json_get_int(result->about, "series", -1) == 0 && result->is_first_cycle)
         json_array_append_new(
             run->curve, json_pack("[I, f]", (json_int_t)result->size, result->busbw_gbs));
 }
@@ -344,7 +386,7 @@ static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
     if (!c)
         return;
     result.case_no = (size_t)(c - run->cases);
-    if (run->pace)
+    if (run->pace && run->spec->pattern == PATTERN_ALL)
         pace_result(run->pace, time_ms, body);
     run_count(run, &result);
     if (!result.is_skipped && result.wrong > 0)
@@ -365,6 +407,8 @@ void run_apply(struct run *run, int64_t time_ms, const char *type, const json_t 
         apply_state(run, time_ms, body);
     else if (strcmp(type, "placed") == 0)
         apply_placed(run, body);
+    else if (strcmp(type, "plan") == 0)
+        run_plan_apply(run, body);
     else if (strcmp(type, "case") == 0)
         apply_case(run, time_ms, body);
     else if (strcmp(type, "rank") == 0)

@@ -52,6 +52,14 @@ struct run_node {
     char *name;
     int ranks;
     int first_rank;
+    int number; /* among the run's nodes */
+};
+
+/* In the order of their ranks. */
+struct run_nodes {
+    struct run_node *items;
+    size_t n;
+    int world_size;
 };
 
 struct run_rank {
@@ -61,11 +69,14 @@ struct run_rank {
 
 /* Its repeat and variables are common/spec/run_matrix.h's to say. */
 struct run_case {
-    int attempt; /* 0: never started */
+    struct run_nodes on; /* names are the run's; items NULL: all of the run's nodes */
+    size_t round;        /* of the pattern (run_plan.h); 0 without one */
+    struct headline headline; /* with a pattern: cases on other nodes have others */
+    int attempt;              /* 0: never started */
     enum case_state state;
     char *reason;
     int64_t started_ms, ended_ms; /* 0: not yet */
-    struct run_rank *ranks;       /* world_size of them once started, or NULL */
+    struct run_rank *ranks;       /* world_size of its nodes once started, or NULL */
     uint64_t wrong;               /* wrong elements over its rows */
     char *first_wrong;            /* where the first one was, or NULL */
     int first_wrong_rank;         /* -1: it does not say */
@@ -80,14 +91,13 @@ struct run {
     int64_t created_ms, started_ms, ended_ms;
     enum run_state state;
     char *reason;
-    char *backend; /* once placed */
-    int world_size;
-    struct run_node *nodes;
-    size_t n_nodes;
+    char *backend;              /* once placed */
+    struct run_nodes pool;      /* once placed */
     struct split_groups groups; /* of ranks; once placed */
     json_t *machines;           /* what the nodes are (machine.h); NULL: not known */
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
-    size_t n_cases;
+    size_t n_cases;         /* with a pattern: those of the rounds so far */
+    size_t n_live;          /* that have begun and not ended */
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
     uint64_t wrong;
@@ -126,6 +136,10 @@ void run_count(struct run *run, const struct run_result *result);
 
 /* A row with wrong elements: the first of its case is the one that is told. */
 void run_note_wrong(struct run_case *c, const json_t *row);
+
+/* Which of the cases that the matrix makes of the same nodes it is: what run_matrix.h
+ * asks for. */
+size_t run_case_turn(const struct run *run, size_t index);
 
 bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);

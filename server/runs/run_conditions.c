@@ -9,13 +9,14 @@
 
 void run_conditions_apply(const struct run *run, struct run_case *c, const json_t *body)
 {
-    const struct run_node *node = run_find_node(run, json_get_str(body, "node", ""));
+    const struct run_nodes on = run_case_nodes(run, c);
+    const struct run_node *node = run_nodes_find(&on, json_get_str(body, "node", ""));
     json_t *kept = json_copy((json_t *)(uintptr_t)body);
 
     if (!c->conditions)
-        c->conditions = calloc(run->n_nodes + 1, sizeof(*c->conditions));
+        c->conditions = calloc(on.n + 1, sizeof(*c->conditions));
     if (node && kept && c->conditions) {
-        char **text = &c->conditions[node - run->nodes];
+        char **text = &c->conditions[node - on.items];
 
         json_object_del(kept, "case");
         json_object_del(kept, "attempt");
@@ -28,8 +29,9 @@ void run_conditions_apply(const struct run *run, struct run_case *c, const json_
 json_t *run_conditions_json(const struct run *run, const struct run_case *c)
 {
     json_t *array = c->conditions ? json_array() : NULL;
+    size_t n = run_case_nodes(run, c).n;
 
-    for (size_t i = 0; array && i < run->n_nodes; i++) {
+    for (size_t i = 0; array && i < n; i++) {
         const char *text = c->conditions[i];
 
         if (text)
@@ -47,7 +49,9 @@ void run_conditions_restore(const struct run *run, struct run_case *c,
 
 void run_conditions_release(const struct run *run, struct run_case *c)
 {
-    for (size_t i = 0; c->conditions && i < run->n_nodes; i++)
+    size_t n = run_case_nodes(run, c).n;
+
+    for (size_t i = 0; c->conditions && i < n; i++)
         free(c->conditions[i]);
     free(c->conditions);
     c->conditions = NULL;

@@ -22,8 +22,8 @@ static void dismiss_nodes(struct active_run *active)
 {
     const struct run *run = active->run;
 
-    for (size_t i = 0; i < run->n_nodes; i++) {
-        struct node *node = node_find(&active->scheduler->nodes, run->nodes[i].name);
+    for (size_t i = 0; i < run->pool.n; i++) {
+        struct node *node = node_find(&active->scheduler->nodes, run->pool.items[i].name);
 
         if (node && node->state == NODE_ALIVE && node->once)
             node_command(node, json_pack("{s:s, s:s}", "type", "leave", "reason",

@@ -4,12 +4,15 @@
 #include <math.h>
 
 #include "server/nodes/run_groups.h"
+#include "server/runs/run_plan.h"
 
-/* Cases that have not begun. */
+/* Cases that have not begun; of a pattern the rounds, whose cases go side by side. */
 static size_t cases_ahead(const struct run *run)
 {
     size_t n = 0;
 
+    if (run->spec->pattern != PATTERN_ALL)
+        return run_plan_rounds_ahead(run);
     for (size_t i = 0; i < run->n_cases; i++)
         n += run->cases[i].state == CASE_QUEUED;
     return n;
@@ -20,14 +23,17 @@ json_t *run_eta_add(const struct run *run, int64_t now_ms, json_t *doc)
     const char *basis = NULL;
     double seconds = -1.0;
     struct series_plan plan;
+    bool is_known;
 
     if (!doc || run_has_ended(run))
         return doc;
-    if (run->pace && run->groups.n > 0) {
-        run_groups_plan(run->spec, &run->groups, &plan);
-        /* Control series are like a program: how long they take, only whole cases say. */
-        bool is_known = !run->spec->program.name && run->spec->control.kinds == 0;
-
+    if (run->pace && run->pool.n > 0) {
+        /* Control series are like a program: how long they take, only whole cases say.
+         * So are rows of groups that are measured side by side. */
+        is_known = !run->spec->program.name && run->spec->control.kinds == 0 &&
+                   run->groups.n > 0;
+        if (is_known)
+            run_groups_plan(run->spec, &run->groups, &plan);
         seconds = pace_eta(run->pace, is_known ? &plan : NULL, cases_ahead(run), now_ms,
                            &basis);
     }

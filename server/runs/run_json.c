@@ -5,6 +5,7 @@
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
+#include "server/runs/run_plan.h"
 
 static json_t *time_json(int64_t ms)
 {
@@ -15,10 +16,11 @@ static json_t *time_json(int64_t ms)
 
 static json_t *ranks_json(const struct run *run, const struct run_case *c)
 {
+    const struct run_nodes on = run_case_nodes(run, c);
     json_t *ranks = json_array();
 
-    for (int i = 0; c->ranks && i < run->world_size; i++) {
-        const struct run_node *node = run_rank_node(run, i);
+    for (int i = 0; c->ranks && i < on.world_size; i++) {
+        const struct run_node *node = run_nodes_of_rank(&on, i);
 
         json_array_append_new(ranks, json_pack("{s:i, s:s, s:s, s:s?}", "rank", i, "node",
                                                node ? node->name : "?", "state",
@@ -32,15 +34,21 @@ json_t *run_case_json(const struct run *run, size_t index)
 {
     static const struct run_case waiting;
     const struct run_case *c = run->cases ? &run->cases[index] : &waiting;
-    json_t *env = run_matrix_env(run->spec, index);
+    size_t turn = run_case_turn(run, index);
+    json_t *env = run_matrix_env(run->spec, turn);
     json_t *out = json_pack("{s:i, s:i, s:i, s:s, s:s?, s:o, s:o, s:o}", "case",
-                            (int)index, "repeat", run_matrix_repeat(run->spec, index),
+                            (int)index, "repeat", run_matrix_repeat(run->spec, turn),
                             "attempt", c->attempt, "state", case_state_name(c->state),
                             "reason", c->reason, "started", time_json(c->started_ms),
                             "ended", time_json(c->ended_ms), "ranks", ranks_json(run, c));
 
     if (env)
         json_object_set_new(out, "env", env);
+    if (c->on.items) {
+        json_object_set_new(out, "round", json_integer((json_int_t)c->round));
+        json_object_set_new(out, "nodes", run_nodes_names(&c->on));
+        json_object_set_new(out, "headline", headline_json(&c->headline));
+    }
     if (c->blamed)
         json_object_set(out, "blamed", c->blamed);
     if (c->conditions)
@@ -61,9 +69,10 @@ static json_t *nodes_json(const struct run *run)
 {
     json_t *nodes = json_array();
 
-    for (size_t i = 0; i < run->n_nodes; i++)
-        json_array_append_new(nodes, json_pack("{s:s, s:i}", "name", run->nodes[i].name,
-                                               "ranks", run->nodes[i].ranks));
+    for (size_t i = 0; i < run->pool.n; i++)
+        json_array_append_new(nodes,
+                              json_pack("{s:s, s:i}", "name", run->pool.items[i].name,
+                                        "ranks", run->pool.items[i].ranks));
     return nodes;
 }
 
@@ -110,13 +119,14 @@ static json_t *control_json(const struct run_spec *spec)
 
 json_t *run_to_json(const struct run *run, enum run_form form)
 {
-    json_t *out = json_pack(
-        "{s:s, s:s, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id", run->id,
-        "name", run->spec->name, "labels", run->spec->labels, "state",
-        run_state_name(run->state), "reason", run->reason, "created",
-        time_json(run->created_ms), "started", time_json(run->started_ms), "ended",
-        time_json(run->ended_ms), "backend", run->backend, "world_size", run->world_size,
-        "collectives", collectives_json(run->spec), "nodes", nodes_json(run));
+    json_t *out =
+        json_pack("{s:s, s:s, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id",
+                  run->id, "name", run->spec->name, "labels", run->spec->labels, "state",
+                  run_state_name(run->state), "reason", run->reason, "created",
+                  time_json(run->created_ms), "started", time_json(run->started_ms),
+                  "ended", time_json(run->ended_ms), "backend", run->backend,
+                  "world_size", run->pool.world_size, "collectives",
+                  collectives_json(run->spec), "nodes", nodes_json(run));
 
     if (!out)
         return NULL;
@@ -129,6 +139,12 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));
+    if (run->spec->pattern != PATTERN_ALL) {
+        json_object_set_new(out, "pattern",
+                            json_string(run_pattern_name(run->spec->pattern)));
+        json_object_set_new(out, "cases_total",
+                            json_integer((json_int_t)run_plan_cases(run)));
+    }
     if (run->is_emulated)
         json_object_set_new(out, "emulated", json_true());
     if (run->groups.n > 1)

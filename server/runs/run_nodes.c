@@ -1,27 +1,41 @@
-/* run_nodes.c - the nodes of a run */
+/* run_nodes.c - the nodes of a run and of its cases */
 #include "server/runs/run_nodes.h"
 
 #include <string.h>
 
-const struct run_node *run_find_node(const struct run *run, const char *name)
+struct run_nodes run_case_nodes(const struct run *run, const struct run_case *c)
 {
-    for (size_t i = 0; i < run->n_nodes; i++)
-        if (strcmp(run->nodes[i].name, name) == 0)
-            return &run->nodes[i];
+    return c->on.items ? c->on : run->pool;
+}
+
+const struct run_node *run_nodes_find(const struct run_nodes *nodes, const char *name)
+{
+    for (size_t i = 0; i < nodes->n; i++)
+        if (strcmp(nodes->items[i].name, name) == 0)
+            return &nodes->items[i];
     return NULL;
 }
 
-const struct run_node *run_rank_node(const struct run *run, int rank)
+const struct run_node *run_nodes_of_rank(const struct run_nodes *nodes, int rank)
 {
-    size_t low = 0, high = run->n_nodes;
+    size_t low = 0, high = nodes->n;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (rank < run->nodes[middle].first_rank + run->nodes[middle].ranks)
+        if (rank < nodes->items[middle].first_rank + nodes->items[middle].ranks)
             high = middle;
         else
             low = middle + 1;
     }
-    return low < run->n_nodes ? &run->nodes[low] : NULL;
+    return low < nodes->n ? &nodes->items[low] : NULL;
+}
+
+json_t *run_nodes_names(const struct run_nodes *nodes)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < nodes->n; i++)
+        json_array_append_new(names, json_string(nodes->items[i].name));
+    return names;
 }

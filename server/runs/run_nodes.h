@@ -1,13 +1,19 @@
-/* run_nodes.h - the nodes of a run */
+/* run_nodes.h - the nodes of a run and of its cases */
 #ifndef RINGBENCH_SERVER_RUNS_RUN_NODES_H
 #define RINGBENCH_SERVER_RUNS_RUN_NODES_H
 
 #include "server/runs/run.h"
 
-/* NULL: it takes no part. */
-const struct run_node *run_find_node(const struct run *run, const char *name);
+/* Those that the case runs on; borrowed. */
+struct run_nodes run_case_nodes(const struct run *run, const struct run_case *c);
+
+/* NULL: it is none of them. */
+const struct run_node *run_nodes_find(const struct run_nodes *nodes, const char *name);
 
 /* The node that a rank lives on; NULL: there is no such rank. */
-const struct run_node *run_rank_node(const struct run *run, int rank);
+const struct run_node *run_nodes_of_rank(const struct run_nodes *nodes, int rank);
+
+/* A new array. */
+json_t *run_nodes_names(const struct run_nodes *nodes);
 
 #endif

@@ -6,6 +6,8 @@
 #include "common/base/json_util.h"
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
+#include "server/runs/run_nodes.h"
+#include "server/runs/run_plan.h"
 
 static int64_t time_of(const json_t *object, const char *key)
 {
@@ -21,10 +23,12 @@ static char *reason_of(const json_t *object)
 
 static void restore_ranks(const struct run *run, struct run_case *c, const json_t *ranks)
 {
-    if (json_array_size(ranks) != (size_t)run->world_size || run->world_size == 0)
+    int world_size = run_case_nodes(run, c).world_size;
+
+    if (json_array_size(ranks) != (size_t)world_size || world_size == 0)
         return;
-    c->ranks = calloc((size_t)run->world_size + 1, sizeof(*c->ranks));
-    for (int i = 0; c->ranks && i < run->world_size; i++) {
+    c->ranks = calloc((size_t)world_size + 1, sizeof(*c->ranks));
+    for (int i = 0; c->ranks && i < world_size; i++) {
         const json_t *rank = json_array_get(ranks, (size_t)i);
         int state = rank_state_lookup(json_get_str(rank, "state", NULL));
 
@@ -35,16 +39,17 @@ static void restore_ranks(const struct run *run, struct run_case *c, const json_
 
 static void restore_cases(struct run *run, const json_t *cases)
 {
-    for (size_t i = 0; i < json_array_size(cases) && i < run->n_cases; i++) {
+    for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *item = json_array_get(cases, i);
         enum case_state state = case_state_lookup(json_get_str(item, "state", NULL));
         int attempt = (int)json_get_int(item, "attempt", 0);
         struct run_case *c;
 
-        if (state == CASE_QUEUED && attempt == 0)
-            continue; /* earlier servers listed those too */
-        if (run_open_cases(run))
+        run_plan_restore(run, item);
+        if (i >= run->n_cases || run_open_cases(run))
             return;
+        if (state == CASE_QUEUED && attempt == 0)
+            continue; /* with a pattern, or of an earlier server */
         c = &run->cases[i];
         c->state = state;
         c->attempt = attempt;
@@ -53,6 +58,7 @@ static void restore_cases(struct run *run, const json_t *cases)
         c->started_ms = time_of(item, "started");
         c->ended_ms = time_of(item, "ended");
         restore_ranks(run, c, json_object_get(item, "ranks"));
+        run->n_live += state == CASE_RENDEZVOUS || state == CASE_RUNNING;
         run_conditions_restore(run, c, json_object_get(item, "conditions"));
         c->is_stored = true;
     }

@@ -20,8 +20,10 @@
 #include "server/runs/live_case_state.h"
 #include "server/runs/node_log.h"
 #include "server/runs/reserve.h"
+#include "server/runs/rounds.h"
 #include "server/runs/run.h"
 #include "server/runs/run_end.h"
+#include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -36,123 +38,6 @@
 
 /* More than what keeps a clock right does to it. */
 #define CLOCK_SET_S 2.0
-
-/* ---- A run's end ---- */
-
-/* Every case has ended: what the run came to. */
-static void conclude(struct active_run *active)
-{
-    const struct run *run = active->run;
-    const char *first = NULL;
-    size_t failed = 0;
-    char reason[1000];
-
-    if (active->is_cancelling) {
-        run_end(active, RUN_CANCELLED, active->cancel_reason);
-        return;
-    }
-    for (size_t i = 0; i < run->n_cases; i++) {
-        if (run->cases[i].state == CASE_COMPLETED)
-            continue;
-        failed++;
-        first = first ? first : run->cases[i].reason;
-    }
-    if (failed == 0) {
-        run_end(active, RUN_COMPLETED, NULL);
-    } else if (run->n_cases == 1) {
-        run_end(active, RUN_FAILED, first);
-    } else {
-        snprintf(reason, sizeof(reason), "%zu of %zu cases failed: %.900s", failed,
-                 run->n_cases, first ? first : "");
-        run_end(active, RUN_FAILED, reason);
-    }
-}
-
-static void skip_cases(struct active_run *active, enum case_state state,
-                       const char *reason)
-{
-    for (size_t i = 0; i < active->run->n_cases && !run_open_cases(active->run); i++) {
-        const struct run_case *c = &active->run->cases[i];
-
-        if (!case_has_ended(c))
-            emit_case(active, i, c->attempt, state, reason, NULL);
-    }
-}
-
-/* ---- A placed run's next case ---- */
-
-/* NULL when the run's own nodes are all there and clear, else what is in the way. */
-static const char *nodes_not_ready(const struct active_run *active, char *out,
-                                   size_t size, bool *is_hopeless)
-{
-    const struct run *run = active->run;
-
-    *is_hopeless = false;
-    for (size_t i = 0; i < run->n_nodes; i++) {
-        const struct node *node =
-            node_find(&active->scheduler->nodes, run->nodes[i].name);
-
-        if (node && node_is_free(node, run->spec->share))
-            continue;
-        *is_hopeless = node && node->state != NODE_ALIVE;
-        snprintf(out, size, "%s %s", run->nodes[i].name,
-                 !node                      ? "is not registered"
-                 : node->state == NODE_LOST ? "is lost"
-                 : node->state == NODE_LEFT ? "has left"
-                                            : "is still occupied by earlier workers");
-        return out;
-    }
-    return NULL;
-}
-
-static void start_next_case(struct active_run *active, int64_t now_ns)
-{
-    struct run *run = active->run;
-    size_t next = 0;
-    char why[400];
-    bool is_hopeless;
-
-    while (next < run->n_cases && case_has_ended(&run->cases[next]))
-        next++;
-    if (next == run->n_cases) {
-        conclude(active);
-        return;
-    }
-    if (nodes_not_ready(active, why, sizeof(why), &is_hopeless)) {
-        if (!active->nodes_until_ns)
-            active->nodes_until_ns =
-                now_ns + (active->scheduler->config.lease_s + 15) * SECOND_NS;
-        if (is_hopeless || now_ns > active->nodes_until_ns)
-            skip_cases(active, CASE_SKIPPED, why);
-        return;
-    }
-    active->nodes_until_ns = 0;
-    if (!active->deadline_ns)
-        active->deadline_ns = now_ns + run->spec->timeout_s * SECOND_NS;
-    live_case_start(active, next);
-}
-
-static void tick_placed(struct active_run *active, int64_t now_ns)
-{
-    char reason[96];
-
-    if (active->deadline_ns && now_ns > active->deadline_ns) {
-        snprintf(reason, sizeof(reason), "the run took longer than its timeout of %ld s",
-                 active->run->spec->timeout_s);
-        if (active->live)
-            live_case_stop(active->live, CASE_FAILED, reason);
-        for (size_t i = 0; i < active->run->n_cases; i++)
-            if (active->run->cases[i].state == CASE_QUEUED)
-                emit_case(active, i, 0, CASE_SKIPPED, reason, NULL);
-    }
-    if (active->live)
-        live_case_tick(active->live, now_ns);
-    if (active->live || active_run_is_over(active))
-        return;
-    if (active->is_cancelling)
-        skip_cases(active, CASE_CANCELLED, active->cancel_reason);
-    start_next_case(active, now_ns);
-}
 
 /* ---- A waiting run's nodes ---- */
 
@@ -188,13 +73,13 @@ static void place(struct active_run *active, const struct placement *placement)
     }
     body = json_pack("{s:s, s:i, s:o}", "backend", placement->backend, "world_size",
                      world, "nodes", nodes);
-    if (run_groups_form(run->spec, placement->ranks, placement->n_nodes, &groups) == 0) {
-        size_t rows = run_groups_rows(run->spec, &groups) * run->n_cases;
-
-        json_object_set_new(body, "rows_total", json_integer((json_int_t)rows));
-        if (groups.n > 1)
-            json_object_set_new(body, "groups", split_groups_json(&groups));
-    }
+    json_object_set_new(body, "rows_total",
+                        json_integer((json_int_t)run_plan_rows(
+                            run->spec, placement->ranks, placement->n_nodes)));
+    if (run->spec->pattern == PATTERN_ALL &&
+        run_groups_form(run->spec, placement->ranks, placement->n_nodes, &groups) == 0 &&
+        groups.n > 1)
+        json_object_set_new(body, "groups", split_groups_json(&groups));
     split_release(&groups);
     json_object_set_new(body, "machines",
                         machines_json((const struct node *const *)placement->nodes,
@@ -233,7 +118,7 @@ static bool has_waited_enough(struct active_run *active, bool is_missing, int64_
 
 static void fail_waiting(struct active_run *active, const char *reason)
 {
-    skip_cases(active, CASE_SKIPPED, reason);
+    rounds_skip(active, CASE_SKIPPED, reason);
     run_end(active, RUN_FAILED, reason);
 }
 
@@ -257,7 +142,7 @@ static void tick_waiting(struct active_run *active, struct reservation *reserved
     struct placement placement;
 
     if (active->is_cancelling) {
-        skip_cases(active, CASE_CANCELLED, active->cancel_reason);
+        rounds_skip(active, CASE_CANCELLED, active->cancel_reason);
         run_end(active, RUN_CANCELLED, active->cancel_reason);
         return;
     }
@@ -266,7 +151,7 @@ static void tick_waiting(struct active_run *active, struct reservation *reserved
     switch (placement.outcome) {
     case PLACEMENT_READY:
         place(active, &placement);
-        tick_placed(active, now_ns);
+        rounds_tick(active, now_ns);
         break;
     case PLACEMENT_BUSY:
         has_waited_enough(active, false, now_ns);
@@ -325,7 +210,7 @@ static bool any_waits(const struct scheduler *scheduler)
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         const struct active_run *active = scheduler->runs[i];
 
-        if (!active_run_is_over(active) && active->run->n_nodes == 0)
+        if (!active_run_is_over(active) && active->run->pool.n == 0)
             return true;
     }
     return false;
@@ -342,18 +227,18 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 
-        if (active_run_is_over(active) || active->run->n_nodes == 0)
+        if (active_run_is_over(active) || active->run->pool.n == 0)
             continue;
-        tick_placed(active, now_ns);
+        rounds_tick(active, now_ns);
         if (has_waiting && !active_run_is_over(active))
             reserve_placed(active, reserved);
     }
     for (size_t i = 0; i < scheduler->n_runs; i++) {
         struct active_run *active = scheduler->runs[i];
 
-        if (!active_run_is_over(active) && active->run->n_nodes == 0)
+        if (!active_run_is_over(active) && active->run->pool.n == 0)
             tick_waiting(active, reserved, now_ns);
-        has_live = has_live || active->live != NULL;
+        has_live = has_live || !LIST_EMPTY(&active->live);
     }
     free(reserved);
     uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
@@ -372,9 +257,12 @@ static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
     scheduler->recovering_until_ns += away_ns;
     for (size_t i = 0; i < scheduler->nodes.count; i++)
         node_excuse(scheduler->nodes.nodes[i], away_ns);
-    for (size_t i = 0; i < scheduler->n_runs; i++)
-        if (scheduler->runs[i]->live)
-            live_case_excuse(scheduler->runs[i]->live, away_ns);
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        struct live_case *live;
+
+        LIST_FOREACH (live, &scheduler->runs[i]->live, entry)
+            live_case_excuse(live, away_ns);
+    }
 }
 
 /* How long a run has taken is stored anew when somebody sets the clock: after a restart
@@ -473,12 +361,13 @@ static void on_handle_closed(uv_handle_t *handle)
 static void close_stores(struct scheduler *scheduler)
 {
     for (size_t i = 0; i < scheduler->n_runs; i++) {
-        struct live_case *live = scheduler->runs[i]->live;
+        struct live_case *live;
 
-        if (live && live->store)
-            rendezvous_store_close(live->store);
-        if (live)
+        LIST_FOREACH (live, &scheduler->runs[i]->live, entry) {
+            if (live->store)
+                rendezvous_store_close(live->store);
             live->store = NULL;
+        }
     }
 }
 

@@ -109,6 +109,11 @@ json_t *scheduler_programs_json(const struct scheduler *scheduler);
 bool scheduler_program_fits(const struct scheduler *scheduler,
                             const struct run_spec *spec, struct problems *problems);
 
+/* Whether the groups of the run's pattern are not too many, by the nodes that it names or
+ * would get now. False after adding why to *problems. */
+bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spec *spec,
+                         struct problems *problems);
+
 /* An array of those behind a name (""; in their order), some at least, no more than about
  * max_bytes; *is_more: there are others. */
 json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behind,

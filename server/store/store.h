@@ -222,10 +222,10 @@ typedef void store_result_taker(void *arg, const struct result_record *record,
 int store_recall_results(struct store_recall *recall, const char *run,
                          store_result_taker *take, void *arg, struct error *err);
 
-/* What was said of the ranks since the latest case began; the results from event `from`
- * on, at most limit of them. */
+/* What was said of the ranks since the latest case began, or its round, where the run has
+ * rounds; the results from event `from` on, at most limit of them. */
 typedef void store_event_taker(void *arg, int64_t time_ms, const json_t *body);
-int store_recall_ranks(struct store_recall *recall, const char *run,
+int store_recall_ranks(struct store_recall *recall, const char *run, bool has_rounds,
                        store_event_taker *take, void *arg, struct error *err);
 int store_recall_rows(struct store_recall *recall, const char *run, int64_t from,
                       int limit, store_event_taker *take, void *arg, struct error *err);

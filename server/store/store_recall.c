@@ -19,8 +19,7 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_RANKS] = ("SELECT time_ms, body FROM events INDEXED BY events_but_results"
                    " WHERE run = ?1 AND type <> 'result' AND type = 'rank' AND id >"
                    " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
-                   "  AND type <> 'result' AND type = 'case'"
-                   "  AND body LIKE '%\"state\":\"rendezvous\"%'"
+                   "  AND type <> 'result' AND type = ?2 AND body LIKE ?3"
                    "  ORDER BY id DESC LIMIT 1) ORDER BY id"),
     [SQL_ROWS] = "SELECT time_ms, body FROM events WHERE run = ?1 AND type = 'result'"
                  " AND id >= ?2 ORDER BY id LIMIT ?3",
@@ -74,10 +73,14 @@ static int take_events(struct store_recall *recall, int which, store_event_taker
     return rc == SQLITE_DONE ? 0 : -1;
 }
 
-int store_recall_ranks(struct store_recall *recall, const char *run,
+int store_recall_ranks(struct store_recall *recall, const char *run, bool has_rounds,
                        store_event_taker *take, void *arg, struct error *err)
 {
-    store_sql_bind_text(recall->stmts[SQL_RANKS], 1, run);
+    sqlite3_stmt *stmt = recall->stmts[SQL_RANKS];
+
+    store_sql_bind_text(stmt, 1, run);
+    store_sql_bind_text(stmt, 2, has_rounds ? "plan" : "case");
+    store_sql_bind_text(stmt, 3, has_rounds ? "%" : "%\"state\":\"rendezvous\"%");
     return take_events(recall, SQL_RANKS, take, arg, err);
 }
 

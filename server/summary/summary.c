@@ -30,10 +30,13 @@ void summary_destroy(struct summary *summary)
     free(summary);
 }
 
-/* The number of an environment; a new one gets the next. -1 when memory is out. */
-static int combination_of(json_t *known, const json_t *env)
+/* The number of a case's variables and nodes, where it has its own; new ones get the
+ * next. -1 when memory is out. */
+static int combination_of(json_t *known, const json_t *c)
 {
-    char *text = env ? json_dumps(env, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_t *key =
+        json_pack("[O?, O?]", json_object_get(c, "env"), json_object_get(c, "nodes"));
+    char *text = key ? json_dumps(key, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     const char *name = text ? text : "";
     json_t *number = json_object_get(known, name);
     int result = (int)json_object_size(known);
@@ -43,6 +46,7 @@ static int combination_of(json_t *known, const json_t *env)
     else if (json_object_set_new_nocheck(known, name, json_integer(result)))
         result = -1;
     free(text);
+    json_decref(key);
     return result;
 }
 
@@ -56,7 +60,7 @@ struct summary_case *summary_cases(const json_t *run, size_t *n)
     for (size_t i = 0; cases && i < count; i++) {
         const json_t *item = json_array_get(list, i);
 
-        cases[i].combination = combination_of(known, json_object_get(item, "env"));
+        cases[i].combination = combination_of(known, item);
         cases[i].attempt = (int)json_get_int(item, "attempt", 0);
         if (cases[i].combination < 0) {
             free(cases);

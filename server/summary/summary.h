@@ -13,7 +13,8 @@
 #define SUMMARY_POINTS_MIN 100
 #define SUMMARY_POINTS_MAX 50000
 
-/* What a series is made of: rows of every case with the same environment, of each case,
+/* What a series is made of: rows of every case with the same environment and the same
+ * nodes (a combination), of each case,
  * or of each of a case's cycles. */
 enum summary_by { SUMMARY_BY_COMBINATION, SUMMARY_BY_CASE, SUMMARY_BY_CYCLE };
 
@@ -113,8 +114,8 @@ struct summary_query {
 
 void summary_destroy(struct summary *summary);
 
-/* The cases of a run's document, numbered by combination of environment in the order of
- * first appearance: *n of them, to be freed; NULL when memory is out. */
+/* The cases of a run's document, numbered by combination of environment and nodes in the
+ * order of first appearance: *n of them, to be freed; NULL when memory is out. */
 struct summary_case *summary_cases(const json_t *run, size_t *n);
 
 #endif

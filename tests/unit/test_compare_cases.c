@@ -171,6 +171,26 @@ static const json_t *difference(const json_t *list, const char *what)
     return NULL;
 }
 
+static void cases_on_other_nodes_are_no_repeats(void **state)
+{
+    static const char *const nodes[] = {"a", "b"};
+    struct sides sides;
+
+    (void)state;
+    sides_init(&sides, "interleaved", NULL);
+    for (size_t i = 0; i < 6; i++)
+        json_object_set_new(json_array_get(json_object_get(sides.docs[0], "cases"), i),
+                            "nodes", json_pack("[s]", nodes[i % 2]));
+    choose(&sides, &sides.base, 0, -1, "A");
+    assert_string_equal(sides.err.text,
+                        "base has cases on different nodes: name one case, as first:3");
+    memset(&sides.err, 0, sizeof(sides.err));
+    choose(&sides, &sides.head, 0, 4, NULL);
+    assert_int_equal(sides.err.code, 0);
+    require_cases(&sides.head, (const int[]){4}, 1);
+    sides_release(&sides);
+}
+
 static void differences_are_told_and_what_is_not_alike_is_marked(void **state)
 {
     struct sides sides;
@@ -286,6 +306,7 @@ int main(void)
         cmocka_unit_test(what_did_not_take_turns_is_not_paired),
         cmocka_unit_test(cases_one_by_one_find_their_partners_too),
         cmocka_unit_test(refusals_say_what_there_is),
+        cmocka_unit_test(cases_on_other_nodes_are_no_repeats),
         cmocka_unit_test(differences_are_told_and_what_is_not_alike_is_marked),
         cmocka_unit_test(what_baselines_may_differ_in_is_alike),
         cmocka_unit_test(control_series_count_where_both_sides_have_them),

@@ -45,11 +45,11 @@ static void placement_numbers_the_ranks_node_by_node(void **state)
 
     (void)state;
     apply(run, 2000, "placed", placed);
-    assert_int_equal(run->world_size, 3);
-    assert_string_equal(run_rank_node(run, 0)->name, "a");
-    assert_string_equal(run_rank_node(run, 1)->name, "b");
-    assert_string_equal(run_rank_node(run, 2)->name, "b");
-    assert_null(run_rank_node(run, 3));
+    assert_int_equal(run->pool.world_size, 3);
+    assert_string_equal(run_nodes_of_rank(&run->pool, 0)->name, "a");
+    assert_string_equal(run_nodes_of_rank(&run->pool, 1)->name, "b");
+    assert_string_equal(run_nodes_of_rank(&run->pool, 2)->name, "b");
+    assert_null(run_nodes_of_rank(&run->pool, 3));
     /* 2 sizes, in and out of place, 2 cases */
     assert_int_equal(run->rows_total, 8);
     run_destroy(run);

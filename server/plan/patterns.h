@@ -1,0 +1,14 @@
+/* patterns.h - the patterns of plan.h, a file each */
+#ifndef RINGBENCH_SERVER_PLAN_PATTERNS_H
+#define RINGBENCH_SERVER_PLAN_PATTERNS_H
+
+#include "server/plan/plan.h"
+
+/* Fill an empty round, in which there is room for each node once. -1 when memory is out.
+ */
+typedef int plan_fill(const struct plan_pool *pool, size_t round, struct plan_round *out);
+
+plan_fill pairs_fill, scaling_fill, bisect_fill;
+struct plan_size pairs_size(size_t n), scaling_size(size_t n), bisect_size(size_t n);
+
+#endif

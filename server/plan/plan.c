@@ -1,0 +1,89 @@
+/* plan.c - which of a run's nodes measure together */
+#include "server/plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/spec/run_matrix.h"
+#include "server/plan/patterns.h"
+
+/* All nodes in every case: there is no choice. */
+static int all_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
+{
+    for (size_t i = 0; round == 0 && i < pool->n; i++)
+        out->nodes[i] = (int)i;
+    out->sizes[0] = pool->n;
+    out->n = round == 0 ? 1 : 0;
+    return 0;
+}
+
+static struct plan_size all_size(size_t n)
+{
+    return (struct plan_size){.rounds = 1, .groups = 1, .smallest = n, .largest = n};
+}
+
+static const struct {
+    plan_fill *fill;
+    struct plan_size (*size)(size_t n);
+    size_t least_nodes;
+} patterns[] = {
+    [PATTERN_ALL] = {all_fill, all_size, 1},
+    [PATTERN_PAIRS] = {pairs_fill, pairs_size, 2},
+    [PATTERN_SCALING] = {scaling_fill, scaling_size, 1},
+    /* Two groups to hold against each other, of more than one node each. */
+    [PATTERN_BISECT] = {bisect_fill, bisect_size, 4},
+};
+
+int plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out)
+{
+    int result = -1;
+
+    *out = (struct plan_round){.nodes = calloc(pool->n + 1, sizeof(*out->nodes)),
+                               .sizes = calloc(pool->n + 1, sizeof(*out->sizes))};
+    if (out->nodes && out->sizes)
+        result = patterns[pool->pattern].fill(pool, round, out);
+    if (result)
+        plan_round_release(out);
+    return result;
+}
+
+void plan_round_release(struct plan_round *round)
+{
+    free(round->nodes);
+    free(round->sizes);
+    *round = (struct plan_round){NULL, NULL, 0};
+}
+
+struct plan_size plan_size(enum run_pattern pattern, size_t n)
+{
+    return patterns[pattern].size(n);
+}
+
+size_t plan_least_nodes(enum run_pattern pattern)
+{
+    return patterns[pattern].least_nodes;
+}
+
+size_t plan_cases(const struct run_spec *spec, size_t n)
+{
+    return plan_size(spec->pattern, n).groups * run_matrix_cases(spec);
+}
+
+bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
+{
+    bool is_pairs = spec->pattern == PATTERN_PAIRS;
+    size_t cases = plan_cases(spec, n);
+
+    if (n < patterns[spec->pattern].least_nodes) {
+        snprintf(why, size, "pattern %s takes %zu nodes or more, not %zu",
+                 run_pattern_name(spec->pattern), patterns[spec->pattern].least_nodes, n);
+        return false;
+    }
+    if (cases <= PLAN_CASES_MAX)
+        return true;
+    snprintf(why, size,
+             "pattern %s over %zu nodes makes %zu cases, and a run may have %d: use %s",
+             run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX,
+             is_pairs ? "the pattern bisect, or fewer nodes" : "fewer repeats");
+    return false;
+}

@@ -1,0 +1,59 @@
+/* plan.h - which of a run's nodes measure together: a pattern's groups, in rounds. The
+ * groups of a round have no node in common; what a round is may depend on what the groups
+ * before it measured. Pure: what it answers follows from what it is given, so that a
+ * server that starts goes on with it in the middle. */
+#ifndef RINGBENCH_SERVER_PLAN_PLAN_H
+#define RINGBENCH_SERVER_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/spec/run_spec.h"
+
+/* Of one run, repeats and the combinations of its matrix included. */
+#define PLAN_CASES_MAX 10000
+
+/* Groups of nodes, which are numbers from 0 to the run's n - 1. */
+struct plan_round {
+    int *nodes;    /* of all groups, one group behind the other */
+    size_t *sizes; /* of the groups */
+    size_t n;      /* groups; 0: the plan has come to its end */
+};
+
+/* A group that was measured, or was to be. */
+struct plan_past {
+    size_t round;
+    const int *nodes;
+    size_t n;
+    double figure; /* the higher the better; 0: it has none, its case failed */
+};
+
+struct plan_pool {
+    enum run_pattern pattern;
+    size_t n;                     /* nodes */
+    const bool *is_lost;          /* of each; NULL: none is */
+    const struct plan_past *past; /* of the rounds before, in their order */
+    size_t n_past;
+};
+
+/* What a round has; release it after use. -1 when memory is out. */
+int plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out);
+void plan_round_release(struct plan_round *round);
+
+/* Of a plan over n nodes that loses none. What a bisection finds adds to it. */
+struct plan_size {
+    size_t rounds, groups;
+    size_t smallest, largest; /* nodes of a group */
+};
+struct plan_size plan_size(enum run_pattern pattern, size_t n);
+
+/* The fewest nodes that the pattern makes sense with. */
+size_t plan_least_nodes(enum run_pattern pattern);
+
+/* The cases that such a run over n nodes has. */
+size_t plan_cases(const struct run_spec *spec, size_t n);
+
+/* Whether the nodes are enough and the cases not too many; else why (to show) says so. */
+bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size);
+
+#endif

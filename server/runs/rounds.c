@@ -1,0 +1,248 @@
+/* rounds.c - a placed run's cases: which of them start now, and when none is left */
+#include "server/runs/rounds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "server/nodes/node.h"
+#include "server/runs/active_run.h"
+#include "server/runs/emit.h"
+#include "server/runs/live_case.h"
+#include "server/runs/live_case_state.h"
+#include "server/runs/run_end.h"
+#include "server/runs/run_nodes.h"
+#include "server/runs/run_plan.h"
+#include "server/runs/scheduler_state.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* ---- The end ---- */
+
+/* Every case has ended: what the run came to. cut: why there were no more; or NULL. */
+static void conclude(struct active_run *active, const char *cut)
+{
+    const struct run *run = active->run;
+    const char *first = NULL;
+    size_t failed = 0;
+    char reason[1000];
+
+    if (active->is_cancelling) {
+        run_end(active, RUN_CANCELLED, active->cancel_reason);
+        return;
+    }
+    for (size_t i = 0; i < run->n_cases; i++) {
+        if (run->cases[i].state == CASE_COMPLETED)
+            continue;
+        failed++;
+        first = first ? first : run->cases[i].reason;
+    }
+    if (failed == 0) {
+        cut = run->spec->pattern == PATTERN_ALL ? NULL : cut;
+        run_end(active, cut ? RUN_FAILED : RUN_COMPLETED, cut);
+    } else if (run->n_cases == 1) {
+        run_end(active, RUN_FAILED, first);
+    } else {
+        snprintf(reason, sizeof(reason), "%zu of %zu cases failed: %.900s", failed,
+                 run->n_cases, first ? first : "");
+        run_end(active, RUN_FAILED, reason);
+    }
+}
+
+void rounds_skip(struct active_run *active, enum case_state state, const char *reason)
+{
+    for (size_t i = 0; i < active->run->n_cases && !run_open_cases(active->run); i++) {
+        const struct run_case *c = &active->run->cases[i];
+
+        if (!case_has_ended(c))
+            emit_case(active, i, c->attempt, state, reason, NULL);
+    }
+}
+
+/* ---- The round under way ---- */
+
+/* NULL when the case's nodes are all there and clear, else what is in the way. */
+static const char *nodes_not_ready(const struct active_run *active,
+                                   const struct run_case *c, char *out, size_t size,
+                                   bool *is_hopeless)
+{
+    const struct run *run = active->run;
+    const struct run_nodes on = run_case_nodes(run, c);
+
+    *is_hopeless = false;
+    for (size_t i = 0; i < on.n; i++) {
+        const struct node *node = node_find(&active->scheduler->nodes, on.items[i].name);
+
+        if (node && node_is_free(node, run->spec->share))
+            continue;
+        *is_hopeless = node && node->state != NODE_ALIVE;
+        snprintf(out, size, "%s %s", on.items[i].name,
+                 !node                      ? "is not registered"
+                 : node->state == NODE_LOST ? "is lost"
+                 : node->state == NODE_LEFT ? "has left"
+                                            : "is still occupied by earlier workers");
+        return out;
+    }
+    return NULL;
+}
+
+/* Nodes of a pattern that went away take along no more than the cases that need them. */
+static void give_up_case(struct active_run *active, size_t index, const char *why)
+{
+    if (active->run->spec->pattern == PATTERN_ALL)
+        rounds_skip(active, CASE_SKIPPED, why);
+    else
+        emit_case(active, index, active->run->cases[index].attempt, CASE_SKIPPED, why,
+                  NULL);
+    scheduler_wake(active->scheduler);
+}
+
+/* False: it waits for its nodes. */
+static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
+{
+    char why[400];
+    bool is_hopeless;
+
+    if (nodes_not_ready(active, &active->run->cases[index], why, sizeof(why),
+                        &is_hopeless)) {
+        if (!active->nodes_until_ns)
+            active->nodes_until_ns =
+                now_ns + (active->scheduler->config.lease_s + 15) * SECOND_NS;
+        if (!is_hopeless && now_ns <= active->nodes_until_ns)
+            return false;
+        give_up_case(active, index, why);
+        return true;
+    }
+    if (!active->deadline_ns)
+        active->deadline_ns = now_ns + active->run->spec->timeout_s * SECOND_NS;
+    live_case_start(active, index);
+    return true;
+}
+
+/* Without a pattern each case is a round. */
+static bool are_of_one_round(const struct run *run, size_t a, size_t b)
+{
+    return run->spec->pattern == PATTERN_ALL ? a == b
+                                             : run->cases[a].round == run->cases[b].round;
+}
+
+static void start_round(struct active_run *active, size_t first, int64_t now_ns)
+{
+    const struct run *run = active->run;
+    bool all_started = true;
+
+    for (size_t i = first; i < run->n_cases && are_of_one_round(run, i, first); i++) {
+        if (!run->spec->concurrent && !LIST_EMPTY(&active->live))
+            return;
+        if (run->cases[i].state == CASE_QUEUED && !start_case(active, i, now_ns))
+            all_started = false;
+    }
+    if (all_started)
+        active->nodes_until_ns = 0;
+}
+
+/* ---- The next round ---- */
+
+/* A node that may still come back after the server's restart is not given up. */
+static size_t find_lost(const struct active_run *active, int64_t now_ns, bool *is_lost,
+                        const char **name)
+{
+    const struct scheduler *scheduler = active->scheduler;
+    const struct run_nodes *pool = &active->run->pool;
+    size_t n = 0;
+
+    for (size_t i = 0; i < pool->n; i++) {
+        const struct node *node = node_find(&scheduler->nodes, pool->items[i].name);
+
+        is_lost[i] =
+            node ? node->state != NODE_ALIVE : now_ns > scheduler->recovering_until_ns;
+        if (is_lost[i])
+            *name = pool->items[i].name;
+        n += is_lost[i];
+    }
+    return n;
+}
+
+/* False: the plan has come to its end. */
+static bool plan_round(struct active_run *active, int64_t now_ns)
+{
+    bool *is_lost = calloc(active->run->pool.n + 1, sizeof(*is_lost));
+    const char *name = NULL;
+    json_t *body = NULL;
+    size_t lost;
+
+    if (is_lost) {
+        lost = find_lost(active, now_ns, is_lost, &name);
+        if (lost > active->lost && active->run->spec->pattern != PATTERN_ALL)
+            emit_message(active, "warn", "%zu of %zu nodes are lost, such as %s", lost,
+                         active->run->pool.n, name);
+        active->lost = lost;
+        body = run_plan_next(active->run, is_lost);
+    }
+    free(is_lost);
+    if (!body)
+        return false;
+    emit(active, "plan", body, NULL);
+    scheduler_wake(active->scheduler);
+    return true;
+}
+
+/* Nothing is under way. */
+static void go_on(struct active_run *active, int64_t now_ns, const char *cut)
+{
+    const struct run *run = active->run;
+
+    if (active->is_cancelling)
+        rounds_skip(active, CASE_CANCELLED, active->cancel_reason);
+    if (active->is_cancelling || cut)
+        conclude(active, cut);
+    else if (!plan_round(active, now_ns))
+        conclude(active, run->n_cases ? NULL : "none of its nodes is left");
+}
+
+static size_t first_open(const struct run *run)
+{
+    size_t i = 0;
+
+    while (i < run->n_cases && case_has_ended(&run->cases[i]))
+        i++;
+    return i;
+}
+
+/* Why the run must come to its end, if it has no time left. */
+static const char *check_deadline(struct active_run *active, int64_t now_ns, char *out,
+                                  size_t size)
+{
+    const struct run *run = active->run;
+    struct live_case *live;
+
+    if (!active->deadline_ns || now_ns <= active->deadline_ns)
+        return NULL;
+    snprintf(out, size, "the run took longer than its timeout of %ld s",
+             run->spec->timeout_s);
+    LIST_FOREACH (live, &active->live, entry)
+        live_case_stop(live, CASE_FAILED, out);
+    for (size_t i = 0; i < run->n_cases; i++)
+        if (run->cases[i].state == CASE_QUEUED)
+            emit_case(active, i, 0, CASE_SKIPPED, out, NULL);
+    return out;
+}
+
+void rounds_tick(struct active_run *active, int64_t now_ns)
+{
+    struct live_case *live, *next;
+    char text[96];
+    const char *cut = check_deadline(active, now_ns, text, sizeof(text));
+    size_t first;
+
+    for (live = LIST_FIRST(&active->live); live; live = next) {
+        next = LIST_NEXT(live, entry); /* it may end */
+        live_case_tick(live, now_ns);
+    }
+    if (active_run_is_over(active))
+        return;
+    first = first_open(active->run);
+    if (first < active->run->n_cases && !active->is_cancelling)
+        start_round(active, first, now_ns);
+    else if (LIST_EMPTY(&active->live))
+        go_on(active, now_ns, cut);
+}

@@ -1,0 +1,238 @@
+/* run_plan.c - the cases of a run whose pattern is not `all`, round by round.
+ *
+ * Every combination and repeat of the run's matrix is a round of its own, all of them
+ * before the plan's next groups: round r of the run is round r / turns of the plan, and
+ * r % turns says which of them, as the number of a case does where there is no plan. */
+#include "server/runs/run_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/spec/run_matrix.h"
+#include "server/nodes/run_groups.h"
+#include "server/plan/plan.h"
+#include "server/runs/run_nodes.h"
+
+/* ---- Cases that are new ---- */
+
+static int place_case(const struct run *run, struct run_case *c, const json_t *names)
+{
+    size_t n = json_array_size(names);
+    struct run_node *items = n > 0 ? calloc(n, sizeof(*items)) : NULL;
+    int rank = 0;
+
+    for (size_t i = 0; items && i < n; i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        const struct run_node *node = run_nodes_find(&run->pool, name ? name : "");
+
+        if (!node) {
+            free(items);
+            return -1;
+        }
+        items[i] = *node;
+        items[i].first_rank = rank;
+        rank += node->ranks;
+    }
+    c->on = (struct run_nodes){items, n, rank};
+    return items ? 0 : -1;
+}
+
+static void add_case(struct run *run, int64_t round, const json_t *names)
+{
+    struct run_case c = {.round = (size_t)round};
+    struct run_case *cases;
+
+    if (run->spec->pattern == PATTERN_ALL || round < 0 || place_case(run, &c, names))
+        return;
+    cases = realloc(run->cases, (run->n_cases + 1) * sizeof(*cases));
+    if (!cases) {
+        free(c.on.items);
+        return;
+    }
+    run->cases = cases;
+    run->cases[run->n_cases++] = c;
+}
+
+void run_plan_apply(struct run *run, const json_t *body)
+{
+    const json_t *cases = json_object_get(body, "cases");
+
+    for (size_t i = 0; i < json_array_size(cases); i++) {
+        const json_t *c = json_array_get(cases, i);
+
+        if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
+            add_case(run, json_get_int(body, "round", -1), json_object_get(c, "nodes"));
+    }
+}
+
+void run_plan_restore(struct run *run, const json_t *c)
+{
+    if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
+        add_case(run, json_get_int(c, "round", -1), json_object_get(c, "nodes"));
+}
+
+/* ---- The next round ---- */
+
+/* What the plan knows of the cases so far. */
+struct past {
+    struct plan_past *groups;
+    int *nodes; /* of all groups */
+    size_t n;
+};
+
+static void past_release(struct past *past)
+{
+    free(past->groups);
+    free(past->nodes);
+}
+
+/* The group of an earlier repeat in the same round of the plan, or NULL. */
+static struct plan_past *find_group(const struct past *past, size_t round,
+                                    const struct run_nodes *on)
+{
+    for (size_t i = past->n; i > 0 && past->groups[i - 1].round == round; i--) {
+        struct plan_past *group = &past->groups[i - 1];
+
+        if (group->n == on->n && group->nodes[0] == on->items[0].number)
+            return group;
+    }
+    return NULL;
+}
+
+/* Repeats of a group are one: its figure is their mean, and none if a case failed. */
+static int *add_past(struct past *past, const struct run_case *c, size_t turns,
+                     int *nodes)
+{
+    size_t turn = c->round % turns, round = c->round / turns;
+    double value = c->state == CASE_COMPLETED ? median_of(&c->headline.busbw_gbs) : 0.0;
+    struct plan_past *group = turn > 0 ? find_group(past, round, &c->on) : NULL;
+
+    if (group) {
+        group->figure = group->figure > 0.0 && value > 0.0
+                            ? group->figure + (value - group->figure) / (double)(turn + 1)
+                            : 0.0;
+        return nodes;
+    }
+    for (size_t i = 0; i < c->on.n; i++)
+        nodes[i] = c->on.items[i].number;
+    past->groups[past->n++] = (struct plan_past){round, nodes, c->on.n, value};
+    return nodes + c->on.n;
+}
+
+static int collect_past(const struct run *run, size_t turns, struct past *past)
+{
+    size_t most = 0;
+    int *nodes;
+
+    for (size_t i = 0; i < run->n_cases; i++)
+        most += run->cases[i].on.n;
+    past->n = 0;
+    past->groups = calloc(run->n_cases + 1, sizeof(*past->groups));
+    past->nodes = nodes = calloc(most + 1, sizeof(*nodes));
+    if (!past->groups || !nodes)
+        return -1;
+    for (size_t i = 0; i < run->n_cases; i++)
+        nodes = add_past(past, &run->cases[i], turns, nodes);
+    return 0;
+}
+
+/* What the plan knew when it made the groups that are repeated now. */
+static size_t before(const struct past *past, size_t round)
+{
+    size_t n = past->n;
+
+    while (n > 0 && past->groups[n - 1].round >= round)
+        n--;
+    return n;
+}
+
+static json_t *round_json(const struct run *run, size_t number,
+                          const struct plan_round *round)
+{
+    json_t *cases = json_array();
+    const int *nodes = round->nodes;
+
+    for (size_t i = 0; i < round->n; i++) {
+        json_t *names = json_array();
+
+        for (size_t k = 0; k < round->sizes[i]; k++)
+            json_array_append_new(names, json_string(run->pool.items[*nodes++].name));
+        json_array_append_new(cases,
+                              json_pack("{s:I, s:o}", "case",
+                                        (json_int_t)(run->n_cases + i), "nodes", names));
+    }
+    return json_pack("{s:I, s:o}", "round", (json_int_t)number, "cases", cases);
+}
+
+json_t *run_plan_next(const struct run *run, const bool *is_lost)
+{
+    size_t turns = run_matrix_cases(run->spec);
+    size_t number = run->n_cases ? run->cases[run->n_cases - 1].round + 1 : 0;
+    struct plan_pool pool = {
+        .pattern = run->spec->pattern, .n = run->pool.n, .is_lost = is_lost};
+    struct past past = {NULL, NULL, 0};
+    struct plan_round round;
+    json_t *body = NULL;
+
+    if (run->spec->pattern != PATTERN_ALL && !collect_past(run, turns, &past)) {
+        pool.past = past.groups;
+        pool.n_past = before(&past, number / turns);
+        if (plan_round_make(&pool, number / turns, &round) == 0) {
+            body = round.n > 0 ? round_json(run, number, &round) : NULL;
+            plan_round_release(&round);
+        }
+    }
+    past_release(&past);
+    return body;
+}
+
+/* ---- What is expected ---- */
+
+static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t n)
+{
+    struct split_groups groups = {0};
+    size_t rows = 0;
+
+    if (run_groups_form(spec, ranks, n, &groups) == 0)
+        rows = run_groups_rows(spec, &groups);
+    split_release(&groups);
+    return rows;
+}
+
+/* Groups of one size are taken to be alike. */
+size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n)
+{
+    struct plan_size size = plan_size(spec->pattern, n);
+    struct plan_pool pool = {.pattern = spec->pattern, .n = n};
+    size_t rows = 0;
+
+    if (size.smallest == size.largest && n > 0)
+        return group_rows(spec, ranks, size.largest) * plan_cases(spec, n);
+    for (size_t i = 0; i < size.rounds; i++) {
+        struct plan_round round;
+
+        if (plan_round_make(&pool, i, &round))
+            return 0;
+        if (round.n > 0)
+            rows += group_rows(spec, ranks, round.sizes[0]) * round.n;
+        plan_round_release(&round);
+    }
+    return rows * run_matrix_cases(spec);
+}
+
+size_t run_plan_cases(const struct run *run)
+{
+    size_t cases = run->pool.n ? plan_cases(run->spec, run->pool.n) : 0;
+
+    return run->n_cases > cases ? run->n_cases : cases;
+}
+
+size_t run_plan_rounds_ahead(const struct run *run)
+{
+    size_t rounds =
+        plan_size(run->spec->pattern, run->pool.n).rounds * run_matrix_cases(run->spec);
+    size_t begun = run->n_cases ? run->cases[run->n_cases - 1].round + 1 : 0;
+
+    return rounds > begun ? rounds - begun : 0;
+}

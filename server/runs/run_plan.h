@@ -1,0 +1,31 @@
+/* run_plan.h - the cases of a run whose pattern is not `all`: they come round by round
+ * (server/plan/plan.h), and each round by an event `plan`, which says on which nodes */
+#ifndef RINGBENCH_SERVER_RUNS_RUN_PLAN_H
+#define RINGBENCH_SERVER_RUNS_RUN_PLAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "server/runs/run.h"
+
+/* Take the event: its cases are the run's next. */
+void run_plan_apply(struct run *run, const json_t *body);
+
+/* The same of a case's document. */
+void run_plan_restore(struct run *run, const json_t *c);
+
+/* The body of the event for the next round, when all cases have ended; is_lost: of each
+ * of the run's nodes. NULL: there is none. A new reference. */
+json_t *run_plan_next(const struct run *run, const bool *is_lost);
+
+/* What a run over nodes with so many ranks each is expected to have of all its rows. */
+size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n);
+
+/* The cases that it is expected to have; 0: nobody knows before it has its nodes. */
+size_t run_plan_cases(const struct run *run);
+
+/* Rounds that are expected to follow the one under way. */
+size_t run_plan_rounds_ahead(const struct run *run);
+
+#endif

@@ -1,0 +1,165 @@
+// patterns.test.mjs - runs whose nodes measure in groups: pairs, more and more of them, halves
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import {
+  assertNumbered, assertProblem, assertWholeRows, faulty, long, noWorkersLeft, quick, startCluster,
+  startServer,
+} from './lib/cluster.mjs';
+import { patience, waitFor } from './lib/fixture.mjs';
+
+const limit = { timeout: 180000 * patience };
+
+// Rows that take a while without using the CPU.
+const slow = {
+  backend: 'sim', sizes: { min: 4096, max: 4096 * 20, step: 4096 }, iters: 2, warmup: 0,
+  env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '10000' },
+};
+
+const names = (nodes) => nodes.join(' ');
+const span = (c) => [Date.parse(c.started), Date.parse(c.ended)];
+const overlap = (a, b) => span(a)[0] < span(b)[1] && span(b)[0] < span(a)[1];
+
+// All pairs of cases; false where check is for any.
+function every(cases, check) {
+  return cases.every((a, i) => cases.slice(i + 1).every((b) => check(a, b)));
+}
+
+const meet = (a, b) => a.nodes.some((node) => b.nodes.includes(node));
+
+function assertAllPairs(run, n) {
+  const pairs = new Set(run.cases.map((c) => names(c.nodes)));
+  assert.equal(run.cases.length, n * (n - 1) / 2);
+  assert.equal(pairs.size, n * (n - 1) / 2);
+  assert.ok(run.cases.every((c) => c.nodes.length === 2));
+}
+
+test('pairs: every node meets every other, all that can at once', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 6);
+  const spec = { ...slow, pattern: 'pairs' };
+  const preview = (await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) })).json;
+  assert.equal(preview.cases, 15);
+  const run = await server.runEnds((await server.run(spec)).id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(run.pattern, 'pairs');
+  assert.equal(run.cases_total, 15);
+  assertAllPairs(run, 6);
+  assert.ok(run.cases.every((c) => c.state === 'completed' && c.headline.busbw_gbs > 0));
+  assert.equal(run.rows_done, run.rows_total);
+  assert.equal(run.rows_total, preview.rows);
+  assert.equal(run.summary.headline, null);
+  // Those of a round overlap in time; those that share a node never do.
+  for (let round = 0; round < 5; round++) {
+    const cases = run.cases.filter((c) => c.round === round);
+    assert.equal(cases.length, 3);
+    assert.ok(every(cases, (a, b) => !meet(a, b) && overlap(a, b)), JSON.stringify(cases.map(span)));
+  }
+  assert.ok(every(run.cases, (a, b) => !meet(a, b) || !overlap(a, b)));
+  const summary = await server.get(`/api/v1/runs/${run.id}/summary`);
+  assert.equal(summary.combinations.length, 15);
+  assert.deepEqual(summary.combinations.map((one) => names(one.nodes)), run.cases.map((c) => names(c.nodes)));
+  assertNumbered(await server.events(run.id));
+  await noWorkersLeft(agents);
+  // Figures of different nodes are never taken together.
+  const compare = (base, head) => server.request('GET', `/api/v1/compare?base=${base}&head=${head}`);
+  assertProblem(await compare(run.id, `${run.id}:0`), 422, /base has cases on different nodes: name one case, as /);
+  assert.equal((await compare(`${run.id}:0`, `${run.id}:1`)).status, 200);
+  assert.deepEqual((await server.get('/api/v1/trends?band=latency')).points, []);
+  const text = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=text`)).text;
+  assert.match(text, /^# case 0 on node-1, node-6, all_reduce /m);
+});
+
+test('pairs one after the other, an odd one out', limit, async (t) => {
+  const { server } = await startCluster(t, 3);
+  const spec = { ...quick, pattern: 'pairs', concurrent: false, repeats: 2 };
+  const run = await server.runEnds((await server.run(spec)).id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual(run.cases.map((c) => [c.repeat, names(c.nodes)]),
+    [[0, 'node-2 node-3'], [1, 'node-2 node-3'], [0, 'node-1 node-3'], [1, 'node-1 node-3'],
+      [0, 'node-1 node-2'], [1, 'node-1 node-2']]);
+  assert.ok(every(run.cases, (a, b) => !overlap(a, b)));
+});
+
+test('scaling: 1, 2, 4 and all nodes', limit, async (t) => {
+  const { server } = await startCluster(t, 5);
+  const run = await server.runEnds((await server.run({ ...quick, pattern: 'scaling' })).id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.deepEqual(run.cases.map((c) => c.nodes.length), [1, 2, 4, 5]);
+  assert.deepEqual(run.cases.map((c) => c.ranks.length), [0, 0, 0, 0]);
+});
+
+test('bisect: what is slow is halved until it is alone', limit, async (t) => {
+  const { server } = await startCluster(t, 6);
+  const spec = { ...quick, pattern: 'bisect', backend: 'sim', sizes: ['64M'], iters: 10 };
+  const sound = await server.runEnds((await server.run(spec)).id);
+  assert.equal(sound.state, 'completed', sound.reason);
+  assert.deepEqual(sound.cases.map((c) => c.round), [0, 0, 0]);
+  const env = { SIM_SLOW_NODE: 'node-5:0.25' };
+  const run = await server.runEnds((await server.run({ ...spec, env })).id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(run.cases_total, run.cases.length);
+  assert.ok(run.cases.every((c) => c.nodes.length === 2));
+  const slow = run.cases.filter((c) => c.headline.busbw_gbs < 30);
+  assert.deepEqual(slow.map((c) => [c.round, c.nodes.includes('node-5')]), [[0, true], [1, true], [2, true]]);
+});
+
+test('what is too much is refused with what to use', limit, async (t) => {
+  const server = await startServer(t);
+  const refused = async (spec) => (await server.post(spec)).json.errors;
+  assert.deepEqual(await refused({ pattern: 'pairs', nodes: { count: 1000 } }), [{
+    pointer: '/pattern',
+    detail: 'pattern pairs over 1000 nodes makes 499500 cases, and a run may have 10000: use the pattern ' +
+      'bisect, or fewer nodes',
+  }]);
+  assert.equal((await refused({ pattern: 'pairs', nodes: { count: 1 } }))[0].detail,
+    'pattern pairs takes 2 nodes or more, not 1');
+  assert.equal((await refused({ pattern: 'pairs', baseline: {} }))[0].pointer, '/baseline');
+  assert.equal((await refused({ pattern: 'rings' }))[0].pointer, '/pattern');
+});
+
+test('cancelling ends all that is under way, soon', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 6);
+  const { id } = await server.run({ ...long, pattern: 'pairs' });
+  await waitFor(async () => (await server.getRun(id)).cases.filter((c) => c.state === 'running').length === 3,
+    'three cases at once');
+  const begin = Date.now();
+  assert.equal((await server.request('POST', `/api/v1/runs/${id}/cancel`)).status, 202);
+  const run = await server.runEnds(id);
+  assert.ok(Date.now() - begin < 7000 * patience, `${Date.now() - begin} ms`);
+  assert.equal(run.state, 'cancelled');
+  assert.deepEqual(run.cases.map((c) => c.state), ['cancelled', 'cancelled', 'cancelled']);
+  await noWorkersLeft(agents);
+});
+
+test('a node that dies takes its pairs along, and is named; the others go on', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 5, { server: { args: ['--lease-s', '4'] } });
+  const { id } = await server.run({ ...slow, pattern: 'pairs' });
+  await waitFor(async () => (await server.getRun(id)).cases.some((c) => c.round === 1 && c.state === 'running'),
+    'the second round');
+  agents[4].signal('SIGKILL');
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assertAllPairs(run, 5);
+  for (const c of run.cases) {
+    if (!c.nodes.includes('node-5')) assert.equal(c.state, 'completed', c.reason);
+    if (c.state !== 'completed') assert.match(c.reason, /node-5/);
+  }
+  assert.match(run.reason, /^\d of 10 cases failed: .*node-5/);
+});
+
+test('kill -9 of the server in the middle: the plan goes on, nothing counts twice', limit, async (t) => {
+  let { server } = await startCluster(t, 6);
+  const { id } = await server.run({ ...slow, pattern: 'pairs' });
+  for (const round of [1, 3]) {
+    await waitFor(async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
+      `round ${round}`, 60000);
+    await server.killHard();
+    server = await server.startAgain();
+  }
+  const run = await server.runEnds(id, 120000);
+  assert.equal(run.state, 'completed', run.reason);
+  assertAllPairs(run, 6);
+  assert.equal(run.rows_done, run.rows_total);
+  assert.equal((await server.rows(id)).length, run.rows_total);
+  assertNumbered(await server.events(id));
+});
