@@ -128,7 +128,8 @@ const tableOf = ([head, ...rows]) =>
   [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...rows].map(
     cells => `| ${cells.join(' | ')} |\n`).join('');
 
-/* For an issue tracker: the runs, what the server says of them, and a table of each chart. */
+/* For an issue tracker: the runs, what the server says of them, a table of each chart, and
+ * the address, if there is one. */
 export function toMarkdown(runs, panels, address) {
   const unlike = unlikeInWords(runs);
   const mark = markOf(runs);
@@ -139,7 +140,7 @@ export function toMarkdown(runs, panels, address) {
     runs.map(run => `- ${plain(run.name)}: ${plain(runInWords(run))}\n` +
           (run.verdict ? `  - ${plain(run.verdict.sentence)}\n` : '')).join(''),
     ...panels.filter(isWhole).map(panelTable),
-    `[This view](<${address}>)\n`
+    address && `[This view](<${address}>)\n`
   ].filter(Boolean)
     .join('\n');
 }

@@ -205,6 +205,7 @@ test('runs on one chart that are not alike are said to be so', LIMIT, async t =>
   const across = await page.locator('.panels .unreal').evaluateAll(
     figures => figures.map(figure => figure.dataset.unreal));
   assert.deepEqual(across, ['partly simulated', 'partly simulated']);
+  assert.match(await page.title(), /^<b>&, model \(simulated\)/);
 });
 
 test('what is shown is taken along, of all runs', LIMIT, async t => {
@@ -263,4 +264,48 @@ test('what a run was held against is drawn, and named', LIMIT, async t => {
   await open('/runs/like');
   await drawn(page);
   assert.equal(await page.locator('.references li').count(), 0);
+});
+
+test('charts fit from a phone to a wall, and at twice the size', LIMIT, async t => {
+  const {server, page} = await openRun(t);
+  server.add(sampleRun({sizes: SIZES, id: 'r2', name: 'a name of some length'.repeat(4)}));
+  await page.goto(`${server.url}${path}?with=r2&zoom=1K-16M`);
+  await page.locator('.legend-item').nth(3).waitFor();
+  /* A window of 1280 pixels at 200 % is one of 640. */
+  for (const width of [400, 640, 1280, 2560]) {
+    await page.setViewportSize({width, height: 900});
+    const over = () => page.evaluate(() => [...document.querySelectorAll(
+      '.chart-card .u-wrap, .chart-card .controls > *, .chart-card .menu, main')].filter(
+      element => element.getBoundingClientRect().right > window.innerWidth + 1)
+      .map(element => element.className));
+    await until(async () => (await over()).length === 0, `all to fit into ${width} pixels`);
+    assert.ok(await page.evaluate(
+      () => document.documentElement.scrollWidth <= window.innerWidth), `${width}`);
+  }
+});
+
+test('who forces colours sees what is chosen, and charts in those colours', LIMIT, async t => {
+  const {page} = await openRun(t);
+  await page.emulateMedia({forcedColors: 'active', colorScheme: 'dark'});
+  await page.reload();
+  await drawn(page);
+  /* What the style says in these colours, [chosen, other, axes], and they themselves. */
+  const seen = await page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement('i'));
+    probe.style.forcedColorAdjust = 'none';
+    const inWords = colour => {
+      probe.style.color = colour;
+      return getComputedStyle(probe).color;
+    };
+    const [chosen, other] = [...document.querySelectorAll('.switcher button')].map(
+      button => getComputedStyle(button).backgroundColor);
+    const axes = getComputedStyle(document.documentElement).getPropertyValue('--muted');
+    return {
+      is: [chosen, inWords(axes.trim())],
+      wanted: ['Highlight', 'CanvasText'].map(inWords),
+      isOther: other !== chosen
+    };
+  });
+  assert.deepEqual(seen.is, seen.wanted);
+  assert.ok(seen.isOther);
 });

@@ -73,6 +73,7 @@ function chartControls(change, figures) {
   const band = h('input', {type: 'checkbox', id});
   band.addEventListener('change', () => change({band: band.checked}));
   const reset = h('button.quiet', {on: {click: () => change({zoom: null})}});
+  const hint = h('span.muted', 'Drag for a range of sizes');
   const explain = h('button.quiet', {on: {click: () => openMeanings(change)}},
     'More on these figures');
   return {
@@ -85,12 +86,13 @@ function chartControls(change, figures) {
                          : SPREADS
         },
         band, ' spread'),
-      figures ? null : [reset, explain]),
+      figures ? null : [hint, reset, explain]),
     set(view) {
       metric.set(view.metric);
       scale.set(view.y);
       place.set(view.place);
       band.checked = view.band;
+      setHidden(hint, view.zoom !== null);
       setHidden(reset, view.zoom === null);
       setText(reset, view.zoom ? `${view.zoom.map(formatSize).join(' to ')}: show all` : '');
     }

@@ -5,6 +5,7 @@ import {h, setHidden, syncChildren} from '../dom.mjs';
 import {isEnded} from '../events.mjs';
 import {statePill} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
+import {markOf, titleOf} from '../shown.mjs';
 import {shorten} from '../units.mjs';
 
 export function runOverlay(app, onChange, change) {
@@ -54,8 +55,11 @@ export function runOverlay(app, onChange, change) {
         render: source => overlayItem(
           source, main, () => change({with: wanted.filter(id => id !== source.id)}))
       });
-      return wanted.map(id => sources.get(id))
-        .map(source => runOnChart(source, source.state, bookOf(source.state)));
+      const runs = all.map(source => runOnChart(source, source.state, bookOf(source.state)));
+      if (wanted.length > 0) {
+        app.title(shorten(titleOf(runs), 100), markOf(runs));
+      }
+      return runs.slice(1);
     },
     destroy: () => follow([])
   };
