@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { assertProblem, quick, startCluster } from './lib/cluster.mjs';
+import { assertProblem, quick, startCluster, startServer } from './lib/cluster.mjs';
+import { FakeAgent } from './lib/fake_agent.mjs';
 import { patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 60000 * patience };
@@ -33,4 +34,24 @@ test('runs that say nothing of it are refused', limit, async (t) => {
   assertProblem(await ask({ backend: 'sim' }), 422, /^this needs a run whose matrix is of NCCL_ALGO and NCCL_PROTO alone/);
   assertProblem(await ask({ backend: 'sim', matrix, collectives: ['alltoall'] }), 422, /none of the tuner's collectives/);
   assertProblem(await ask({ backend: 'sim', matrix }, '&channels=65'), 400, /channels/);
+});
+
+test('rows that are on their way to the disk are in it', limit, async (t) => {
+  const server = await startServer(t);
+  const sim = { available: true, collectives: ['all_reduce'], dtypes: ['float32'], redops: ['sum'] };
+  const agent = new FakeAgent(server, 'node-1', { inventory: { backends: { sim } } });
+  assert.equal((await agent.register()).status, 201);
+  const { id } = await server.run({ ...quick, backend: 'sim', matrix: { NCCL_ALGO: [null], NCCL_PROTO: [null] } });
+  const start = await agent.command('start');
+  const row = {
+    type: 'result', rank: 0, row: 0, series: 0, collective: 'all_reduce', dtype: 'float32', redop: 'sum', root: -1,
+    in_place: false, size: 8, count: 2, time_us: 1, time_min_us: 1, time_max_us: 1, algbw_gbs: 1, busbw_gbs: 1,
+  };
+  // It takes a while until this is written.
+  const output = new Array(400).fill({ type: 'output', rank: 0, stream: 'stdout', text: 'x'.repeat(8000) });
+  const said = agent.say(start, row, ...output);
+  while ((await server.getRun(id)).rows_done === 0);
+  const answer = await server.request('GET', `/api/v1/runs/${id}/results?format=tuner`);
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal((await said).status, 200);
 });
