@@ -1,7 +1,7 @@
 /* book.mjs - a run's rows as lines to plot and as table rows to read, grown row by row so
  * that one more row costs as much in a run of many as in a run of few. No DOM. */
 import {caseLabel} from './case_name.mjs';
-import {lineLabel, summarise} from './stats.mjs';
+import {lineLabel, median, summarise} from './stats.mjs';
 import {pointOfSummary} from './summary.mjs';
 
 const WRONG_NAMED = 8;
@@ -115,6 +115,7 @@ export class Book {
         lineKey: key,
         collective: row.collective,
         label: lineLabel(row, variant, this.membersOf(row)),
+        members: this.membersOf(row),
         inPlace: row.in_place,
         points: [],
         bySize: new Map(),
@@ -160,22 +161,38 @@ export class Book {
     this.unreal ||= unrealWord(row);
   }
 
-  /* The median at the largest size that the first series has measured, as the server's
-   * documents have it (docs/method.md), or null. */
-  headline() {
-    for (const {points} of this.lines.values()) {
-      const measured = points.filter(({busbw_gbs: value}) => (value ?? null) !== null);
-      if (measured.length > 0) {
-        return measured[measured.length - 1];
-      }
-    }
-    return null;
-  }
-
   /* The rows of the table in the order of measuring. */
   table() {
     return [...this.order].sort((a, b) => a.order - b.order);
   }
+}
+
+/* What stands for each case by itself, as a run's headline does for the run
+ * (docs/method.md): the median busbw at the largest size that its first series has
+ * measured, over its cycles. {size, busbw_gbs} by case. */
+export function headlineOfCases({rowList, cases, summary}) {
+  const best = new Map();
+  const take = (at, series, size, values) => {
+    const found = best.get(at);
+    const [firstSeries, largest] = found?.key ?? [Infinity, 0];
+    if (series === firstSeries && size === largest) {
+      found.values.push(...values);
+    } else if (series < firstSeries || (series === firstSeries && size > largest)) {
+      best.set(at, {key: [series, size], values});
+    }
+  };
+  for (const one of summary?.cases?.series ?? []) {
+    one.points.filter(({busbw_gbs: value}) => (value ?? null) !== null)
+      .forEach(point => take(one.case, one.series, point.size, [point.busbw_gbs]));
+  }
+  for (const row of rowList) {
+    const isNow = (row.attempt ?? 1) === (cases.get(row.case)?.attempt ?? 1);
+    if (isNow && row.skipped === undefined && row.id > (summary?.cases?.upTo ?? 0)) {
+      take(row.case, row.series, row.size, [row.busbw_gbs]);
+    }
+  }
+  return new Map([...best].map(([at, {key: [, size], values}]) =>
+    [at, {size, busbw_gbs: median(values)}]));
 }
 
 const unrealWord =

@@ -7,6 +7,6 @@ export function caseLabel(found) {
     .join(' ');
 }
 
-/* "NCCL_P2P_DISABLE=0, repeat 2", or "case 3, repeat 2" where there is no matrix. */
+/* "NCCL_P2P_DISABLE=0, repeat 2", or "repeat 2" where there is no matrix. */
 export const caseName = found =>
-  `${caseLabel(found) || `case ${found.case}`}, repeat ${found.repeat + 1}`;
+  [caseLabel(found), `repeat ${found.repeat + 1}`].filter(Boolean).join(', ');

@@ -21,6 +21,14 @@ export function h(tag, ...rest) {
 export const region = (label, name, ...children) => h(
   'div', {class: name, tabindex: '0', role: 'region', 'aria-label': label}, ...children);
 
+/* Control characters, marks of direction and other letters that are not seen: written out,
+ * as the server's texts have them, so that no name looks like another or turns its line. */
+const UNSEEN =
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+export const seen = text => String(text).replace(
+  UNSEEN, unseen => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 export function svg(tag, props = {}, ...children) {
   return build(document.createElementNS(SVG, tag), props, children);
 }
@@ -48,18 +56,21 @@ function setProp(element, key, value) {
     }
   } else if (key === 'value' || key === 'checked') {
     element[key] = value;
+  } else if (key === 'title' || key === 'aria-label') {
+    element.setAttribute(key, seen(value));
   } else {
     element.setAttribute(key, value === true ? '' : value);
   }
 }
 
 function flatten(children) {
-  return children.flat(Infinity).filter(
-    child => child !== null && child !== undefined && child !== false);
+  return children.flat(Infinity)
+    .filter(child => child !== null && child !== undefined && child !== false)
+    .map(child => (typeof child === 'string' ? seen(child) : child));
 }
 
 export function setText(element, text) {
-  const value = String(text);
+  const value = seen(text);
   if (element.textContent !== value) {
     element.textContent = value;
   }

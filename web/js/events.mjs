@@ -106,7 +106,8 @@ function caseOf(run, event) {
       started: null,
       ended: null,
       ranks: new Map(),
-      conditions: new Map()
+      conditions: new Map(),
+      revision: 0
     };
     run.epoch += run.cases.has(event.case) ? 1 : 0;
     run.cases.set(event.case, found);
@@ -119,6 +120,7 @@ function applyCase(run, event) {
   if (!found) {
     return;
   }
+  found.revision += 1;
   found.state = event.state;
   found.reason = event.reason ?? null;
   found.blamed = event.blamed ?? null;
@@ -137,6 +139,7 @@ function applyRank(run, event) {
   if (!found) {
     return;
   }
+  found.revision += 1;
   let rank = found.ranks.get(event.rank);
   if (!rank) {
     rank = newRank(event);
@@ -151,15 +154,21 @@ function applyRank(run, event) {
   Object.assign(rank.memory, event.gpu_memory);
 }
 
-/* What NCCL's own log says, of the transports above all. */
 /* By node: the last one has it all. */
 function applyConditions(run, event) {
-  caseOf(run, event)?.conditions.set(event.node, event);
+  const found = caseOf(run, event);
+  if (found) {
+    found.revision += 1;
+    found.conditions.set(event.node, event);
+  }
 }
 
+/* What NCCL's own log says, of the transports above all. */
 function applyLog(run, event) {
-  const rank = caseOf(run, event)?.ranks.get(event.rank);
+  const found = caseOf(run, event);
+  const rank = found?.ranks.get(event.rank);
   if (rank) {
+    found.revision += 1;
     rank.log = event.log;
     rank.transport = Object.keys(event.log.transports ?? {}).join(', ') || rank.transport;
   }
@@ -200,14 +209,16 @@ function applyMessage(run, event) {
   }
 }
 
-/* The case to show: the asked one, else the one that runs, else the last that began. */
+/* The case to show: the asked one, else the one that runs, else the first that failed,
+ * else the last that began. */
 export function caseToShow(run, wanted) {
   if (wanted !== null && run.cases.has(wanted)) {
     return run.cases.get(wanted);
   }
   const cases = [...run.cases.values()];
   const active = cases.find(c => c.state === 'running' || c.state === 'rendezvous');
-  return active ?? cases.filter(c => c.ranks.size > 0).pop() ?? cases[0] ?? null;
+  return active ?? cases.find(c => c.state === 'failed') ??
+    cases.filter(c => c.ranks.size > 0).pop() ?? cases[0] ?? null;
 }
 
 /* What carries the bytes between these ranks: "shm", "shm, tcp"; "" before they say. A
@@ -223,9 +234,11 @@ export function transports(ranks) {
   return [...words].sort().join(', ');
 }
 
-/* Whether the end of a case names this rank, or its node as a whole. */
-export const isBlamed = ({rank, node}, blamed) => Boolean(blamed?.evidence.some(
-  named => (named.rank === null ? named.node === node : named.rank === rank)));
+/* What the end of a case says against this rank, or its node as a whole; or undefined. */
+export const evidenceOf = ({rank, node}, blamed) => blamed?.evidence.find(
+  named => (named.rank === null ? named.node === node : named.rank === rank));
+
+export const isBlamed = (rank, blamed) => evidenceOf(rank, blamed) !== undefined;
 
 /* Whether a rank ended because the others did. */
 export const isVictim = ({reason}) => /^(cancelled|peer_lost)\b/.test(reason ?? '');

@@ -1,5 +1,5 @@
 /* parts.mjs - small pieces that several views show */
-import {copyText, h, svg} from './dom.mjs';
+import {copyText, h, setHidden, setText, svg} from './dom.mjs';
 import {formatBandwidth, formatSize} from './units.mjs';
 
 /* Those of runs first. */
@@ -22,12 +22,30 @@ export const RUN_STATES = Object.keys(STATES).slice(0, 7);
 
 export const stateWord = state => String(state).replaceAll('_', ' ');
 
-/* A state as a word with a sign, so that its colour is never all there is. */
-export function statePill(state) {
-  const [sign, tone] = (STATES[state] ?? '· calm').split(' ');
+/* Sign and tone of a state. */
+export const stateLook = state => (STATES[state] ?? '· calm').split(' ');
+
+/* A word with a sign, so that its colour is never all there is. */
+function signPill(looks, word) {
+  const [sign, tone] = (looks[word] ?? '· calm').split(' ');
   return h('span', {class: `pill ${tone}`}, h('span.sign', {'aria-hidden': 'true'}, sign),
-    stateWord(state));
+    stateWord(word));
 }
+
+export const statePill = state => signPill(STATES, state);
+
+/* What a verdict says (docs/architecture.md). */
+const ANSWERS = {
+  better: '▲ good',
+  worse: '▼ bad',
+  same: '= good',
+  not_enough_data: '? warn',
+  pass: '✓ good',
+  fail: '✕ bad',
+  not_evaluated: '? warn'
+};
+
+export const answerPill = answer => signPill(ANSWERS, answer);
 
 /* A run's or node's labels. */
 export function labelChips(labels) {
@@ -94,6 +112,52 @@ export function switcher(label, options, onChange) {
     set(value) {
       buttons.forEach((button, i) => button.setAttribute(
                         'aria-pressed', String(options[i][0] === value)));
+    }
+  };
+}
+
+const TAB_KEYS = {
+  ArrowLeft: (at, count) => (at + count - 1) % count,
+  ArrowRight: (at, count) => (at + 1) % count,
+  Home: () => 0,
+  End: (at, count) => count - 1
+};
+
+/* Panels of which one is shown, [{name, title, panel}]; `choose(name)` asks for another. */
+export function tabs(label, items, choose) {
+  const made = items.map(({name, title, panel}) => {
+    const note = h('span.muted.note');
+    const tab = h('button.tab', {
+      role: 'tab',
+      id: `tab-${name}`,
+      'aria-controls': `panel-${name}`,
+      on: {click: () => choose(name)}
+    },
+      title, note);
+    const box = h('div.stack.panel',
+      {role: 'tabpanel', id: `panel-${name}`, 'aria-labelledby': `tab-${name}`}, panel);
+    return {name, tab, note, box};
+  });
+  const onKey = event => {
+    const to = TAB_KEYS[event.key]?.(
+      made.findIndex(({tab}) => tab === document.activeElement), made.length);
+    if (to !== undefined) {
+      event.preventDefault();
+      made[to].tab.focus();
+      choose(made[to].name);
+    }
+  };
+  const list = h('div.tabs', {role: 'tablist', 'aria-label': label, on: {keydown: onKey}},
+    made.map(({tab}) => tab));
+  return {
+    element: h('section.stack', list, made.map(({box}) => box)),
+    set(chosen, notes) {
+      for (const {name, tab, note, box} of made) {
+        tab.setAttribute('aria-selected', String(name === chosen));
+        tab.tabIndex = name === chosen ? 0 : -1;
+        setHidden(box, name !== chosen);
+        setText(note, notes[name] ?? '');
+      }
     }
   };
 }

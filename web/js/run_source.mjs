@@ -22,15 +22,24 @@ export class RunSource {
     /* The id that the log begins after: 0 if it is whole. */
     this.logFrom = 0;
     this.wantsCases = false;
-    this.error = null;
-    this.done = false;
     this.stream = null;
     this.replayed = {state: newRunState(), count: 0};
-    this.stopped = false;
     this.refreshing = false;
     this.onVisible = () => this.heed();
+    this.open();
+  }
+
+  /* Follow the run, from where it was left. */
+  open(onChange = this.onChange) {
+    this.onChange = onChange;
+    this.error = null;
+    this.done = false;
+    this.stopped = false;
+    /* Whether the server was asked for the run in vain. */
+    this.waits = false;
     document.addEventListener('visibilitychange', this.onVisible);
     this.heed();
+    return this;
   }
 
   /* The state after the first `count` events; null: as it is now. Going on from where
@@ -111,13 +120,18 @@ export class RunSource {
     this.onChange();
   }
 
-  finish(outcome) {
+  async finish(outcome) {
     this.done = outcome !== 'stopped';
     this.error = outcome instanceof Error ? outcome : null;
     if (outcome === 'ended' && !isEnded(this.state)) {
       this.error = new Error('The stream ended before the run did.');
     }
     this.onChange();
+    /* What the server says of it, now that it is over. */
+    if (outcome === 'ended' && !isEnded(this.meta)) {
+      await this.insist(undefined, async () => { this.meta = await this.api.run(this.id); });
+      this.onChange();
+    }
   }
 
   /* What the events do not say: name, labels, spec; and where there are many events,
@@ -191,12 +205,13 @@ export class RunSource {
   /* Try until the server answers; what it refuses ends it. */
   async insist(signal, call) {
     let wait = 300;
-    while (!signal.aborted) {
+    while (!this.stopped && !signal?.aborted) {
       try {
         await call();
+        this.waits = false;
         return;
       } catch (error) {
-        if (signal.aborted) {
+        if (signal?.aborted) {
           return;
         }
         if (error.status >= 400 && error.status < 500) {
@@ -205,6 +220,8 @@ export class RunSource {
           this.onChange();
           return;
         }
+        this.waits = true;
+        this.onChange();
         await new Promise(resolve => { setTimeout(resolve, wait); });
         wait = Math.min(5000, wait * 2);
       }

@@ -34,6 +34,9 @@ export function lineLabel(row, variant = '', members = null) {
   return parts.join(' · ');
 }
 
+/* "tree, LL128": how a row's calls were done, where that is known. */
+export const wayOf = row => [row?.algorithm, row?.protocol].filter(Boolean).join(', ');
+
 export const placement = row => (row.in_place ? 'in place' : 'out of place');
 
 /* The repeats of one row as one figure, as the server's summary has it: medians over the

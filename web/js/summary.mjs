@@ -72,7 +72,8 @@ function caseOf(found, env) {
     started: found.started ?? null,
     ended: found.ended ?? null,
     ranks: new Map(ranks),
-    conditions: new Map((found.conditions ?? []).map(said => [said.node, said]))
+    conditions: new Map((found.conditions ?? []).map(said => [said.node, said])),
+    revision: 0
   };
 }
 

@@ -14,7 +14,8 @@ const RUN_DEFAULTS = {
   rank: null,
   log: '',
   with: [],
-  at: null
+  at: null,
+  tab: ''
 };
 const OVERLAY_MAX = 5;
 
@@ -98,7 +99,8 @@ function readRun(params) {
     rank: readInteger(params.get('rank')),
     log: params.get('log') ?? '',
     with: [...new Set(params.getAll('with'))].slice(0, OVERLAY_MAX),
-    at: readInteger(params.get('at'))
+    at: readInteger(params.get('at')),
+    tab: oneOf('tab', ['table', 'ranks', 'cases', 'logs', 'spec'])
   };
 }
 

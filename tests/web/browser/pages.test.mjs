@@ -15,6 +15,10 @@ const EVIL = '<script>window.owned = 1</script><img src=x onerror="window.owned 
 const VIEWS = {
   runs: ['/', 'Busbw'],
   run: [`/runs/${RUN}`, 'Figures'],
+  ranks: [`/runs/${RUN}?tab=ranks`, 'Ranks by size'],
+  cases: [`/runs/${RUN}?tab=cases`, 'Cases'],
+  logs: [`/runs/${RUN}?tab=logs`, 'What happened'],
+  spec: [`/runs/${RUN}?tab=spec`, 'Effective spec'],
   overlay: [`/runs/${RUN}?with=r2&metric=time`, 'On one chart'],
   figures: ['/runs/prog', 'Figures of the program'],
   new: [`/new?from=${RUN}`, 'change what should differ'],
@@ -114,7 +118,7 @@ test('names that are markup stay text on every view', LIMIT, async t => {
     await open(path);
     await sees(page, text);
     await openAll(page);
-    if (view === 'run') {
+    if (view === 'logs') {
       await page.locator('.log-lines').getByText(EVIL).waitFor();
     }
     assert.equal(await page.evaluate(() => window.owned), undefined, view);
@@ -215,7 +219,7 @@ test('a token is asked for, sent with everything, and lives in this tab only', L
       await page.evaluate(() => sessionStorage.getItem('ringbench-token')), 'secret');
     assert.equal(
       await page.evaluate(() => JSON.stringify(localStorage).includes('secret')), false);
-    await page.getByText('Spec and environment').click();
+    await page.getByRole('tab', {name: 'Spec'}).click();
     assert.match(await page.getByRole('region', {name: 'the curl line'}).innerText(),
       /Bearer \$RINGBENCH_TOKEN/);
   });
@@ -231,7 +235,8 @@ test(
     await page.keyboard.press('ArrowRight');
     await sees(page, 'step 1');
     assert.match(await page.locator('.readout').first().innerText(), /2\.00 samples\/s/);
-    await sees(page, 'NCCL_P2P_DISABLE=0, repeat 2');
+    await page.getByRole('tab', {name: /^Cases/}).click();
+    await page.getByRole('button', {name: 'NCCL_P2P_DISABLE=0, repeat 2'}).waitFor();
   });
 
 test('keys move through the runs, choose and filter', LIMIT, async t => {

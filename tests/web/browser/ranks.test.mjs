@@ -47,14 +47,14 @@ test('whom the failure names stands on top, and apart from who was stopped', LIM
       {type: 'state', time, state: 'failed', reason});
     run.events.forEach((event, i) => { event.id = i + 1; });
     server.add(run);
-    await open(path);
+    await open(`${path}?tab=ranks`);
     await sees(page, '1 of 4 failed');
     const whys = await page.locator('.whys li').allInnerTexts();
     assert.deepEqual(
       whys, ['rank 3 on node-2: named by the failure', 'ranks 0–2: told to stop']);
     assert.match(await page.locator('.lanes tbody tr').first().innerText(), /^node-2/);
     assert.equal(await page.locator('.rank-dot.failed').count(), 1);
-    assert.equal(await page.locator('.alert').count(), 1);
+    assert.equal(await page.locator('.alerts > .alert').count(), 1);
   });
 
 test('a run that measured nothing has no empty chart when it is over', LIMIT, async t => {
@@ -100,8 +100,7 @@ test('what NCCL said of memory and channels is shown, the same once', LIMIT, asy
     ];
   });
   server.add(withEvents({sizes: [8]}, ranks));
-  await open(path);
-  await page.locator('summary').filter({hasText: 'Ranks'}).click();
+  await open(`${path}?tab=ranks`);
   await sees(page, 'NCCL on ranks 0–2');
   await sees(page, 'NCCL on rank 3 on node-2');
   const card = await page.locator('.links section').first().innerText();

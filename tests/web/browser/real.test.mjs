@@ -54,7 +54,7 @@ const WATCHED = {
 
 const currentRun = page => page.url().match(/\/runs\/([0-9a-z]+)/)[1];
 const sizes = async page => (await figureRows(page)).map(text => text.split(/\s/)[0]);
-const state = page => page.locator('.run-head .pill').first().innerText();
+const state = page => page.locator('.run-bar .pill').first().innerText();
 
 async function setUp(t, {nodes = 2, expected} = {}) {
   const cluster = await startCluster(t, nodes, faulty);
@@ -173,8 +173,10 @@ test('a wrong element of a real rank is shown with where', LIMIT, async t => {
   const {id} = await server.run(
     {sizes: [1024, 4096], iters: 2, fault: {kind: 'wrong', rank: 1, row: 2, index: 7}});
   await open(`/runs/${id}`);
-  await sees(page, 'Wrong data: 1 element in 1 row.');
-  await sees(page, /rank 1, all_reduce of 4K bytes \(out of place\), element 7/);
+  await sees(page, /failed: wrong data: 1 wrong element/);
+  await page.getByText('1 wrong element in 1 row').click();
+  await sees(page, /rank 1 on node-\d, all_reduce of 4K bytes \(out of place\), element 7/);
+  assert.equal(await page.locator('.alerts > .alert').count(), 1);
 });
 
 test(

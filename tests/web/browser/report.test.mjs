@@ -85,7 +85,10 @@ test('a saved report shows everything without a server', LIMIT, async t => {
       for (const fold of await page.locator('details.fold > summary').all()) {
         await fold.click();
       }
-      assert.deepEqual((await axe(page)).map(found => found.id), [], name);
+      for (const tab of await page.getByRole('tab').all()) {
+        await tab.click();
+        assert.deepEqual((await axe(page)).map(found => found.id), [], name);
+      }
     }
   }
   assert.deepEqual(requests.filter(url => !/^(file|data):/.test(url)), []);
@@ -108,7 +111,9 @@ test(
     const {page} = await openPage(t);
     await show(page, matrix);
     await page.getByRole('button', {name: 'algbw', exact: true}).click();
+    await page.getByRole('tab', {name: /^Cases/}).click();
     await page.getByRole('button', {name: /^NCCL_ALGO=Ring, repeat 2/}).click();
+    await page.getByRole('tab', {name: 'Table'}).click();
     assert.match(page.url(), /#(?=.*metric=algbw)(?=.*case=\d)/);
     const address = page.url();
     const legend = await page.locator('.legend').first().innerText();
@@ -122,8 +127,8 @@ test(
     await page.getByText('fastest to slowest rank').first().waitFor();
     const slider = page.getByRole('slider', {name: 'Moment of the run'});
     await slider.fill('2');
-    await page.locator('.run-head .pill', {hasText: 'queued'})
-      .or(page.locator('.run-head .pill', {hasText: 'rendezvous'}))
+    await page.locator('.run-bar .pill', {hasText: 'queued'})
+      .or(page.locator('.run-bar .pill', {hasText: 'rendezvous'}))
       .first()
       .waitFor();
     await page.getByText('What the numbers mean').click();
@@ -143,7 +148,9 @@ test('a report of very many rows says what it leaves out', LIMIT, async t => {
   assert.equal(await page.getByRole('slider').isVisible(), false);
   await page.locator('button.opener').first().click();
   await page.getByText('The single rows are not in this report').waitFor();
-  await page.getByRole('button', {name: /repeat 2/}).click();
+  await page.getByRole('tab', {name: /^Cases/}).click();
+  await page.getByRole('button', {name: /^repeat 2/}).click();
+  await page.getByRole('tab', {name: 'Table'}).click();
   await page.getByText(/medians of 3 repeats/).waitFor({state: 'detached'});
 });
 
@@ -173,7 +180,7 @@ test('what must be seen is seen, in either theme and on a phone', LIMIT, async t
     }
   }
   await show(page, files.wrong);
-  assert.ok(await page.getByText(/rank 1, .* element 5: expected/).first().isVisible());
+  assert.ok(await page.getByText(/^wrong data: 1 wrong element/).first().isVisible());
   assert.equal(await page.locator('tr.wrong').count(), 1);
   await show(page, files.simulated);
   assert.match(await page.title(), /^\[simulated\] /);

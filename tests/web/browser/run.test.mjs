@@ -46,7 +46,7 @@ test('points and rows appear as they are measured, then the stream closes', LIMI
     await rowCount(page, 3);
     await sees(page, 'completed');
     await until(() => server.streams.size === 0, 'the stream to close');
-    assert.equal(await page.locator('canvas').count(), 2);
+    assert.equal(await page.locator('.chart-box canvas').count(), 2);
     const asked = server.requests.filter(r => r.path.endsWith('/events')).length;
     assert.equal(asked, 1);
   });
@@ -106,16 +106,20 @@ test('the address restores what is shown', LIMIT, async t => {
   await page.getByRole('button', {name: 'algbw', exact: true}).click();
   await page.getByRole('button', {name: 'in place', exact: true}).click();
   await page.getByRole('button', {name: 'log', exact: true}).click();
-  await page.getByRole('button', {name: /case 1, repeat 2/}).click();
   await page.getByRole('columnheader', {name: /count/}).getByRole('button').click();
   await page.getByRole('columnheader', {name: /count/}).getByRole('button').click();
+  await page.getByRole('tab', {name: /^Cases/}).click();
+  await page.getByRole('button', {name: /^repeat 2/}).click();
+  await page.getByRole('tab', {name: /^Cases/}).press('Home');
   const address = await page.evaluate(() => location.search);
-  assert.equal(address, '?metric=algbw&y=log&place=in&sort=-count&case=1');
+  assert.equal(
+    address, '?metric=algbw&y=log&place=in&sort=-count&case=1&tab=table');
   await page.reload();
   await rowCount(page, 2);
   const pressed = await page.locator('button[aria-pressed="true"]').allInnerTexts();
-  assert.deepEqual(pressed.slice(0, 4).map(text => text.split('\n')[0]),
-    ['case 1, repeat 2', 'algbw', 'log', 'in place']);
+  assert.deepEqual(pressed.slice(0, 3).map(text => text.split('\n')[0]),
+    ['algbw', 'log', 'in place']);
+  await sees(page, 'Only repeat 2');
   assert.match((await figureRows(page))[0], /^1K/);
   await page.goBack().catch(() => {});
 });
@@ -138,8 +142,8 @@ test('wrong elements are red with where, skipped sizes say why', LIMIT, async t 
     }
   }));
   await open(path);
-  await sees(page, 'Wrong data: 3 elements in 1 row.');
-  await sees(page, /rank 2, all_reduce of 16 bytes \(out of place\), element 77/);
+  await sees(page, '3 wrong elements in 1 row.');
+  await sees(page, /rank 2 on node-2, all_reduce of 16 bytes \(out of place\), element 77/);
   assert.match(await page.locator('tr.wrong').innerText(), /✕ 3/);
   assert.equal(await page.getByText(skipped).count(), 2);
   await page.getByRole('button', {name: '16 bytes, details'}).press('Enter');
@@ -153,7 +157,7 @@ test('a failed run says why, and which rank on which node', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.add(
     sampleRun({sizes: [8], state: 'failed', reason: 'rank 2 on node-2 was killed'}));
-  await open(path);
+  await open(`${path}?tab=ranks`);
   await page.locator('.alert.bad')
     .filter({hasText: 'rank 2 on node-2 was killed'})
     .first()
@@ -199,7 +203,7 @@ test('logs are shown by rank and searched', LIMIT, async t => {
     text: `line ${seq} <b>bold</b>`
   }));
   await open(path);
-  await page.getByText('Logs').click();
+  await page.getByRole('tab', {name: 'Logs'}).click();
   await sees(page, 'line 4 <b>bold</b>');
   await page.getByLabel('Rank', {exact: true}).selectOption('1');
   await until(async () => await page.locator('.log-lines li').count() === 2, 'two lines');
@@ -267,7 +271,7 @@ test('what happened is told in order', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.add(sampleRun({sizes: [8], state: 'failed', reason: 'a rank was killed'}));
   await open(path);
-  await page.getByText('What happened').click();
+  await page.getByRole('tab', {name: 'Logs'}).click();
   await page.locator('.timeline li').nth(2).waitFor();
   const lines = await page.locator('.timeline li').allInnerTexts();
   assert.match(lines[0], /^\+0 ms\s+queued/);

@@ -4,7 +4,7 @@ import {createServer} from 'node:http';
 import {readFile} from 'node:fs/promises';
 import {extname, join, normalize} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {bookOf} from '../../../web/js/book.mjs';
+import {bookOf, headlineOfCases} from '../../../web/js/book.mjs';
 import {newRunState, applyEvents} from '../../../web/js/events.mjs';
 
 const SCHEMA = new URL('../../../server/api/openapi.json', import.meta.url);
@@ -312,13 +312,9 @@ export class FakeServer {
 }
 
 function headlineOf(state) {
-  const found = bookOf(state).headline();
-  return found && {
-    collective: state.rowList[0].collective,
-    size: found.size,
-    busbw_gbs: found.busbw_gbs,
-    rows: found.repeats
-  };
+  const rowList = currentRows(state).map(row => ({...row, case: 0, attempt: 1}));
+  const found = headlineOfCases({rowList, cases: new Map(), summary: null}).get(0);
+  return found ? {collective: rowList[0].collective, ...found, rows: 1} : null;
 }
 
 /* Rows measured, of the present attempts only. */

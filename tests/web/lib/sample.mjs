@@ -70,10 +70,13 @@ export function sampleRow(options) {
   };
 }
 
-const NODES = [{name: 'node-1', ranks: 2}, {name: 'node-2', ranks: 2}];
+const nodesOf = (count, ranks) =>
+  Array.from({length: count}, (_, i) => ({name: `node-${i + 1}`, ranks}));
+const NODES = nodesOf(2, 2);
 
 /* The rows of one case in the order of measuring. */
-export function sampleRows({collectives = ['all_reduce'], sizes, slow = 1}) {
+export function sampleRows(
+  {collectives = ['all_reduce'], sizes, slow = 1, world = 4}) {
   const rows = [];
   collectives.forEach((collective, c) => {
     sizes.forEach(size => {
@@ -83,7 +86,8 @@ export function sampleRows({collectives = ['all_reduce'], sizes, slow = 1}) {
         size,
         collective,
         inPlace,
-        slow
+        slow,
+        world
       })));
     });
   });
@@ -99,7 +103,8 @@ export const sizesUpTo = (min, max) => {
 };
 
 /* A whole run. `options`: id, name, labels, collectives, sizes, repeats, state, reason,
- * mutate(row): changes rows before they are logged; groups: the ranks of each. */
+ * mutate(row): changes rows before they are logged; groups: the ranks of each; nodes,
+ * ranks: how many, and how many on each. */
 export function sampleRun(options = {}) {
   const {
     id = '06cw1x2k3m4n',
@@ -111,7 +116,9 @@ export function sampleRun(options = {}) {
     state = 'completed',
     reason = null,
     mutate = row => row,
-    groups = undefined
+    groups = undefined,
+    nodes = 2,
+    ranks = 2
   } = options;
   const log = new EventLog(options.t0);
   const created = iso(log.t0);
@@ -120,14 +127,15 @@ export function sampleRun(options = {}) {
   log.add('state', {state: 'waiting_for_nodes', reason: null});
   log.add('placed', {
     backend: 'host',
-    world_size: 4,
-    nodes: NODES,
+    world_size: nodes * ranks,
+    nodes: nodesOf(nodes, ranks),
     rows_total: rowsEach * repeats,
     groups
   });
   log.add('state', {state: 'rendezvous', reason: null});
   for (let repeat = 0; repeat < repeats; repeat += 1) {
-    sampleCase(log, repeat, {collectives, sizes, mutate, failed: state === 'failed'});
+    sampleCase(log, repeat,
+      {collectives, sizes, mutate, nodes, ranks, failed: state === 'failed'});
   }
   log.add('state', {state, reason});
   const spec = {
@@ -157,12 +165,14 @@ export function sampleRun(options = {}) {
   return {id, name, labels, created, spec, events: log.events};
 }
 
-function sampleCase(log, repeat, {collectives, sizes, mutate, failed}) {
+function sampleCase(log, repeat, {collectives, sizes, mutate, nodes, ranks, failed}) {
+  const world = nodes * ranks;
   const at = {case: repeat, attempt: 1};
-  const eachRank = (state, after) => [0, 1, 2, 3].forEach(rank => log.add('rank', {
+  const all = Array.from({length: world}, (_, rank) => rank);
+  const eachRank = (state, after) => all.forEach(rank => log.add('rank', {
     ...at,
     rank,
-    node: rank < 2 ? 'node-1' : 'node-2',
+    node: `node-${Math.floor(rank / ranks) + 1}`,
     state,
     reason: null,
     transport: state === 'connected' ? 'shm' : undefined
@@ -178,7 +188,7 @@ function sampleCase(log, repeat, {collectives, sizes, mutate, failed}) {
     log.add('state', {state: 'running', reason: null}, 0);
   }
   eachRank('running', 0.001);
-  for (const row of sampleRows({collectives, sizes, slow: 1 + repeat * 0.05})) {
+  for (const row of sampleRows({collectives, sizes, world, slow: 1 + repeat * 0.05})) {
     log.add('result', {...at, ...mutate(row)}, ((row.time_us ?? 0) * 25) / 1e6);
   }
   if (failed) {

@@ -13,7 +13,7 @@ test('an address comes back as it was', () => {
     '/', '/new', '/nodes', '/nodes/node-1', '/runs/06cw1x2k3m4n',
     '/?q=nightly&state=running&state=failed&label=a%3Db&cursor=xyz', '/new?from=06cw',
     '/runs/06cw?metric=algbw&y=log&zoom=64K-16M&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
-      '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17'
+      '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17&tab=ranks'
   ];
   for (const address of addresses) {
     assert.equal(roundTrip(address), address);

@@ -1,16 +1,19 @@
 /* row_detail.mjs - all that is known of one size: repeats, ranks, wrong elements */
-import {h} from '../dom.mjs';
+import {caseName} from '../case_name.mjs';
+import {h, region} from '../dom.mjs';
 import {head} from '../parts.mjs';
-import {placement} from '../stats.mjs';
+import {placement, wayOf} from '../stats.mjs';
 import {formatBandwidth, formatTime} from '../units.mjs';
 
 const RANKS_SHOWN = 256;
 const BLOCKS_SHOWN = 40;
 
 export class RowDetail {
-  constructor(api, id, entry) {
+  /* `cases` are the run's, by number. */
+  constructor(api, id, entry, cases) {
     this.api = api;
     this.id = id;
+    this.cases = cases;
     this.loaded = [];
     this.element = h('div.row-detail');
     this.entry = entry;
@@ -27,6 +30,15 @@ export class RowDetail {
   update(entry) {
     this.entry = entry;
     this.draw();
+  }
+
+  /* "in place, NCCL_ALGO=Ring, repeat 2, cycle 1" */
+  nameOf(row) {
+    const found = this.cases.size > 1 ? this.cases.get(row.case) : null;
+    const cycle = row.cycle ?? null;
+    return [placement(row), found && caseName(found), cycle !== null && `cycle ${cycle + 1}`]
+      .filter(Boolean)
+      .join(', ');
   }
 
   /* The rows behind a summary, and all rows' samples, are asked for when somebody looks. */
@@ -50,12 +62,11 @@ export class RowDetail {
     const own =
       this.own().filter(row => !this.loaded.some(known => isSame(known, row)));
     const rows = [...this.loaded, ...own];
-    const isRepeated = rows.some(row => row.case > 0);
     const all = (this.entry.out?.repeats ?? 0) + (this.entry.in?.repeats ?? 0);
     const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
     this.element.replaceChildren(
       ...rows.slice(0, BLOCKS_SHOWN * 2)
-        .map(row => rowBlock(row, isRepeated, this.entry.members)),
+        .map(row => rowBlock(row, this.nameOf(row), this.entry.members)),
       left > 0 ? h('p.muted', `and ${left} more: the run’s CSV has all`) : '');
   }
 }
@@ -63,16 +74,13 @@ export class RowDetail {
 const isSame = (one, other) => one.row === other.row && one.case === other.case &&
   one.attempt === other.attempt && one.group === other.group;
 
-function rowBlock(row, isRepeated, members) {
-  const cycle =
-    row.cycle === undefined || row.cycle === null ? '' : `, cycle ${row.cycle}`;
-  const place = placement(row) + (isRepeated ? `, case ${row.case}` : '') + cycle;
+function rowBlock(row, place, members) {
   if (row.skipped !== undefined) {
     return h('section', h('h3', place), h('p', `Skipped: ${row.skipped}`));
   }
   return h('section', h('h3', place),
     h('dl.facts', facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)])),
-    rankBars(row.times_us ?? [], members), samples(row.samples_us), wrongList(row));
+    rankBars(row.times_us ?? [], members, place), samples(row.samples_us), wrongList(row));
 }
 
 function facts(row) {
@@ -107,22 +115,24 @@ function facts(row) {
       'enqueueing a call',
       row.enqueue_us === undefined ? null : formatTime(row.enqueue_us)
     ],
+    ['algorithm, protocol', wayOf(row) || null],
     ['timed calls', row.iters === undefined ? null : String(row.iters)],
     ['wrong elements', row.wrong === null ? 'not checked' : String(row.wrong)]
   ].filter(([, value]) => value !== null);
 }
 
 /* `members` are the ranks whose times they are, if not all. */
-function rankBars(times, members) {
+function rankBars(times, members, place) {
   if (times.length === 0) {
     return null;
   }
   const top = Math.max(...times);
-  return h('ul.rank-bars', {'aria-label': 'Time per rank'},
+  const bars =
     times.slice(0, RANKS_SHOWN)
       .map((time, i) => h('li', h('span.muted', `rank ${members?.[i] ?? i}`),
              h('span.bar', {vars: {'--share': String(time / top)}}),
-             h('span.number', formatTime(time)))));
+             h('span.number', formatTime(time))));
+  return region(`Time per rank, ${place}`, 'rank-bars', h('ul', bars));
 }
 
 function samples(times) {

@@ -1,11 +1,13 @@
 /* run.mjs - the view of one run, live or replayed from its events; others may be laid
- * over its chart */
+ * over its chart. What stands above the chart does not grow with nodes or repeats. */
 import {bookOf} from '../book.mjs';
 import {caseToShow, isEnded} from '../events.mjs';
 import {debounce, h, paced, setHidden} from '../dom.mjs';
+import {tabs} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
+import {rankHeat} from './rank_heat.mjs';
 import {runMeaning, runSpec} from './run_about.mjs';
-import {caseBar} from './run_cases.mjs';
+import {caseGrid, caseNote} from './run_cases.mjs';
 import {runCharts} from './run_charts.mjs';
 import {runFigures} from './run_figures.mjs';
 import {runHead} from './run_head.mjs';
@@ -15,14 +17,22 @@ import {runOnChart, runOverlay} from './run_overlay.mjs';
 import {runTable} from './run_table.mjs';
 import {runReplay, runTimeline} from './run_timeline.mjs';
 
-const PARTS_IN_ORDER = [
-  'cases', 'lanes', 'overlay', 'charts', 'metrics', 'figures', 'replay', 'table', 'logs',
-  'timeline', 'spec', 'meaning'
+const ABOVE_TABS = ['overlay', 'note', 'charts', 'metrics', 'replay'];
+/* [name, title, what is in it]. */
+const TABS = [
+  ['table', 'Table', ['figures', 'table', 'meaning']], ['ranks', 'Ranks', ['lanes', 'heat']],
+  ['cases', 'Cases', ['cases']], ['logs', 'Logs', ['timeline', 'logs']],
+  ['spec', 'Spec', ['spec']]
 ];
+
+/* The run that was looked at last, as far as it was known: who comes back finds it at
+ * once, also while the server is gone. */
+let last = null;
 
 export default function view(root, app, {id, query}) {
   let view = query;
-  const ask = paced(() => draw(source, parts, rest, view));
+  const shown = {};
+  const ask = paced(() => draw(shown, view));
   const change = set =>
     app.go({view: 'run', id, query: {...view, ...set}}, {replace: true});
   /* A replay moves faster than a browser lets an address change. */
@@ -32,24 +42,33 @@ export default function view(root, app, {id, query}) {
     ask();
     remember();
   };
-  const source = new RunSource(app.api, id, ask);
+  const source = last?.id === id ? last.open(ask) : new RunSource(app.api, id, ask);
+  last = source;
   const parts = buildParts(app, id, {ask, change, seek, source});
-  const rest =
-    h('div.stack', {hidden: true}, PARTS_IN_ORDER.map(name => parts[name]?.element));
-  root.append(parts.head.element, rest);
+  const elements = names => names.map(name => parts[name]?.element);
+  const panels = tabs('Details of the run',
+    TABS.map(([name, title, inside]) => ({name, title, panel: elements(inside)})),
+    tab => change({tab}));
+  const rest = h('div.stack', {hidden: true}, elements(ABOVE_TABS), panels.element);
+  Object.assign(shown, {source, parts, panels, rest});
+  root.append(parts.head.bar, parts.head.element, rest);
   const clock = setInterval(() => {
     if (!isEnded(source.state) && !document.hidden) {
       parts.head.tick(source.state, source);
     }
   }, 1000);
+  /* On paper nothing opens: all panels are on it. */
+  const onPrint = () => draw({...shown, onPaper: true}, view);
+  window.addEventListener('beforeprint', onPrint);
   ask();
   return {
     update(next) {
       view = next;
-      draw(source, parts, rest, view);
+      draw(shown, view);
     },
     destroy() {
       clearInterval(clock);
+      window.removeEventListener('beforeprint', onPrint);
       ask.cancel();
       remember.cancel();
       source.close();
@@ -60,15 +79,17 @@ export default function view(root, app, {id, query}) {
 
 function buildParts(app, id, {ask, change, seek, source}) {
   const parts = {
-    head: runHead(app, id),
-    cases: caseBar(change),
-    lanes: runLanes(app),
+    head: runHead(app, id, change),
+    note: caseNote(change),
     overlay: runOverlay(app, ask, change),
     charts: runCharts(change, ask),
     metrics: runCharts(change, ask, true),
     figures: runFigures(),
     replay: runReplay(seek, () => source.loadLog()),
     table: runTable(app, id, sort => change({sort})),
+    lanes: runLanes(app),
+    heat: rankHeat(),
+    cases: caseGrid(change),
     logs: runLogs(app, id, change),
     timeline: runTimeline(),
     spec: runSpec(app),
@@ -82,10 +103,9 @@ function buildParts(app, id, {ask, change, seek, source}) {
   return parts;
 }
 
-function draw(source, parts, rest, view) {
+function draw({source, parts, panels, rest, onPaper = false}, view) {
   const state = source.stateAt(view.at);
   const all = bookOf(state);
-  const shownCase = caseToShow(state, view.case);
   source.needCase(view.case);
   setHidden(rest, source.meta === null);
   const unreal = state.backend === 'sim' ? 'simulated' : all.unreal;
@@ -94,8 +114,6 @@ function draw(source, parts, rest, view) {
     return;
   }
   const {spec} = source.meta;
-  parts.cases.update(state, view.case);
-  parts.lanes.update(state, shownCase);
   const others = parts.overlay?.update(source, view.with) ?? [];
   const own = runOnChart(source, state, bookOf(state, view.case));
   const isBare = isEnded(state) && all.rows === 0 && others.length === 0;
@@ -103,17 +121,41 @@ function draw(source, parts, rest, view) {
   for (const name of ['charts', 'table', 'meaning']) {
     setHidden(parts[name].element, !measures);
   }
+  parts.note.update(state, view.case);
   if (measures) {
     parts.charts.update([own, ...others], view);
-    parts.table.update(own.book, view.sort);
   }
   parts.metrics.update([own, ...others], view);
-  parts.figures.update(state, spec?.program);
   parts.replay.update(source, state, view.at);
-  parts.logs?.update(state, view);
-  parts.timeline.update(state);
-  parts.spec.update(source.meta);
-  parts.meaning.update(ranksTogether(state));
+  const hasFigures = all.rows > 0 || state.metrics.size > 0;
+  const tab = view.tab || (hasFigures ? 'table' : 'ranks');
+  const shownCase = caseToShow(state, view.case);
+  panels.set(tab,
+    {ranks: parts.lanes.inWords(state, shownCase), cases: parts.cases.inWords(state)});
+  const fill = {
+    table() {
+      parts.figures.update(state, spec?.program);
+      if (measures) {
+        parts.table.update(own.book, view.sort, state.cases, onPaper);
+        parts.meaning.update(ranksTogether(state));
+      }
+    },
+    ranks() {
+      parts.lanes.update(state, shownCase);
+      parts.heat.update(own.book, shownCase);
+    },
+    cases() {
+      source.needCase(view.case ?? 0);
+      parts.cases.update(state, view.case);
+    },
+    logs() {
+      parts.timeline.update(state);
+      parts.logs?.update(state, view);
+    },
+    spec: () => parts.spec.update(source.meta)
+  };
+  (onPaper ? Object.keys(fill) : [tab]).forEach(name => fill[name]());
+  parts.logs?.show(tab === 'logs');
 }
 
 /* How many ranks a collective is of; 0 where groups differ. */

@@ -9,12 +9,12 @@ export function runSpec(app) {
   const json = copyBlock('', 'the spec');
   const curl = copyBlock('', 'the curl line');
   const env = h('div');
-  const details =
-    fold('Spec and environment', null, h('h3', 'The same run from a shell'), curl.block,
-      h('h3', 'Effective spec'), json.block, h('h3', 'Environment of the ranks'), env);
+  const element = h('section.card.spec', h('h2', 'Spec and environment'),
+    h('h3', 'The same run from a shell'), curl.block, h('h3', 'Effective spec'), json.block,
+    h('h3', 'Environment of the ranks'), env);
   let drawn = null;
   return {
-    element: details,
+    element,
     update(meta) {
       if (meta === null || meta === drawn) {
         return;

@@ -1,37 +1,84 @@
-/* run_cases.mjs - the cases of a run, each with its state: all together or one of them */
-import {caseName} from '../case_name.mjs';
+/* run_cases.mjs - the cases of a run, combinations by repeats: how each ended, what it
+ * measured; one of them may be looked at by itself */
+import {caseLabel, caseName} from '../case_name.mjs';
+import {headlineOfCases} from '../book.mjs';
 import {h, setHidden, syncChildren} from '../dom.mjs';
-import {statePill} from '../parts.mjs';
-import {plural} from '../units.mjs';
+import {stateLook, statePill, stateWord} from '../parts.mjs';
+import {formatBandwidth, formatSize, plural} from '../units.mjs';
 
-export function caseBar(change) {
-  const all = h('button', {on: {click: () => change({case: null})}}, 'All together');
-  const list = h('ul.case-list');
-  const element = h(
-    'nav.card.cases', {'aria-label': 'Cases', hidden: true}, h('h2', 'Cases'), all, list);
+/* Above the chart, while one case is looked at by itself. */
+export function caseNote(change) {
+  const text = h('span');
+  const element = h('p.case-note', {hidden: true}, text,
+    h('button.quiet', {on: {click: () => change({case: null})}}, 'All together'));
   return {
     element,
     update(state, wanted) {
-      const cases = [...state.cases.values()];
-      setHidden(element, cases.length < 2);
-      all.setAttribute('aria-pressed', String(wanted === null));
-      syncChildren(list, cases, {
-        key: item => item.case,
-        signature: item => JSON.stringify(
-          [item.state, item.reason, item.attempt, item.env, wanted === item.case]),
-        render: item => h('li',
-          h('button', {
-            'aria-pressed': String(wanted === item.case),
-            title: item.reason,
-            on: {click: () => change({case: item.case})}
-          },
-            nameWithAttempts(item), statePill(item.state)))
+      const found = state.cases.get(wanted);
+      setHidden(element, !found);
+      text.replaceChildren(
+        ...(found ? ['Only ', h('strong', caseName(found)), ' ', statePill(found.state)] : []));
+    }
+  };
+}
+
+export function caseGrid(change) {
+  const rows = h('div.stack');
+  const unit = h('span.muted.note');
+  const element = h('section.card', h('h2', 'Cases', unit), rows);
+  return {
+    element,
+    inWords: state => (state.cases.size > 1 ? endedInWords(state) : ''),
+    update(state, wanted) {
+      const figures = headlineOfCases(state);
+      const [first] = figures.values();
+      unit.textContent = first
+        ? `busbw in GB/s, the median at ${formatSize(first.size)} where it was measured`
+        : '';
+      syncChildren(rows, combinations(state), {
+        key: ([label]) => label,
+        signature: ([, cases]) => JSON.stringify(cases.map(one => [one.state, one.reason,
+          one.attempt, figures.get(one.case), wanted === one.case])),
+        render: ([label, cases]) => h('section', label ? h('h3', label) : null,
+          h('ul.case-grid',
+            cases.map(one =>
+              h('li', caseCell(one, figures.get(one.case), wanted, change)))))
       });
     }
   };
 }
 
-function nameWithAttempts(item) {
-  const again = item.attempt > 1 ? `, ${plural(item.attempt, 'attempt')}` : '';
-  return `${caseName(item)}${again} `;
+function endedInWords({cases}) {
+  const left = [...cases.values()].filter(one => !one.ended).length;
+  const failed = [...cases.values()].filter(one => one.state === 'failed').length;
+  return [left ? `${cases.size - left} of ${cases.size}` : String(cases.size),
+    failed ? `${failed} failed` : ''].filter(Boolean).join(', ');
+}
+
+/* [[label, its cases in the order of repeats]]. */
+function combinations({cases}) {
+  const found = new Map();
+  for (const one of cases.values()) {
+    const label = caseLabel(one);
+    found.set(label, [...found.get(label) ?? [], one]);
+  }
+  return [...found];
+}
+
+function caseCell(found, figure, wanted, change) {
+  const [sign, tone] = stateLook(found.state);
+  const again = found.attempt > 1 ? `, ${plural(found.attempt, 'attempt')}` : '';
+  const value = figure ? formatBandwidth(figure.busbw_gbs) : '';
+  const words = `${caseName(found)}${again}: ${stateWord(found.state)}${
+    figure ? `, ${value} GB/s at ${formatSize(figure.size)}` : ''}${
+    found.reason ? `: ${found.reason}` : ''}`;
+  const isChosen = wanted === found.case;
+  return h('button', {
+    class: `case-cell ${tone}`,
+    'aria-pressed': String(isChosen),
+    'aria-label': words,
+    title: words,
+    on: {click: () => change({case: isChosen ? null : found.case})}
+  },
+    h('span.muted', found.repeat + 1), h('span.sign', sign), value);
 }

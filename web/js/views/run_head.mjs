@@ -1,7 +1,17 @@
 /* run_head.mjs - the top of a run's page: what it is, how it goes, what can be done */
 import {isEnded} from '../events.mjs';
-import {h, setHidden, setText} from '../dom.mjs';
-import {alertBox, ask, headline, labelChips, statePill, timeOf} from '../parts.mjs';
+import {h, seen, setHidden, setText} from '../dom.mjs';
+import {
+  alertBox,
+  answerPill,
+  ask,
+  headline,
+  labelChips,
+  statePill,
+  stateWord,
+  timeOf
+} from '../parts.mjs';
+import {placement} from '../stats.mjs';
 import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
 import {whereInWords} from '../where.mjs';
 import {runShare} from './run_share.mjs';
@@ -14,10 +24,15 @@ const UNREAL = {
   imported: 'imported: not measured here'
 };
 
-export function runHead(app, id) {
+/* {bar, element}: the bar stays in sight, the rest stands below it. `change(set)` asks for
+ * another address state. */
+export function runHead(app, id, change) {
   const parts = {
     name: h('h1'),
     pill: h('span'),
+    replay: h('span'),
+    figure: h('span.headline'),
+    sentence: h('details.verdict', {hidden: true}),
     labels: h('span.chips'),
     facts: h('p.run-facts'),
     progress: h('progress', {max: '1'}),
@@ -32,15 +47,17 @@ export function runHead(app, id) {
   wireActions(parts, app, id);
   const actions =
     app.isReport ? null : [parts.stop, parts.share.element, parts.again, parts.remove];
-  const element = h('section.run-head',
+  const bar = h('header.run-bar',
     h('p.crumbs', app.isReport ? 'Run ' : [h('a', {href: '/'}, 'Runs'), ' / '], id),
-    h('div.title', parts.name, parts.pill, parts.labels, h('span.spring'), actions),
-    parts.facts, h('div.progress-line', parts.progress, parts.progressText),
-    parts.alerts);
+    h('div.title', parts.name, parts.pill, parts.replay, parts.figure), parts.sentence);
+  const element = h('section.run-head',
+    h('div.title', parts.labels, parts.facts, h('span.spring'), actions),
+    h('div.progress-line', parts.progress, parts.progressText), parts.alerts);
   return {
+    bar,
     element,
     update: (source, state, book, unreal) =>
-      update(parts, app, source, state, book, unreal),
+      update(parts, app, source, state, book, unreal, change),
     tick: (state, source) => drawFacts(parts, app, source, state),
     destroy: parts.share.destroy
   };
@@ -76,11 +93,12 @@ function wireActions(parts, app, id) {
   });
 }
 
-function update(parts, app, source, state, book, unreal) {
+function update(parts, app, source, state, book, unreal, change) {
   parts.unreal = unreal;
-  const name = shorten(source.name(), 240);
+  const name = seen(shorten(source.name(), 240));
   setText(parts.name, name);
   app.title(shorten(name, 60), unreal);
+  parts.name.title = name;
   parts.pill.replaceChildren(source.meta ? statePill(state.state) : '');
   for (const element of [parts.share.element, parts.again]) {
     setHidden(element, source.meta === null);
@@ -92,9 +110,40 @@ function update(parts, app, source, state, book, unreal) {
   setHidden(parts.stop, isEnded(source.state) || source.meta === null);
   setHidden(parts.remove, !isEnded(source.state));
   drawProgress(parts, state, rowsDone(state, book));
-  parts.headline = book.headline();
+  drawAnswer(parts, source, state, change);
   drawFacts(parts, app, source, state);
   drawAlerts(parts, source, state, book.wrong);
+}
+
+/* What the server says of the run as it is now: its figure, and the verdict on its checks.
+ * Of a moment of the past it says neither. */
+function drawAnswer(parts, source, state, change) {
+  const isNow = state === source.state;
+  const {summary, verdict} = (isNow && source.meta) || {};
+  const found = summary?.headline ?? null;
+  const sign = JSON.stringify([isNow, found, verdict]);
+  if (sign === parts.answerDrawn) {
+    return;
+  }
+  parts.answerDrawn = sign;
+  parts.figure.replaceChildren(...(found ? [headline(found)] : []));
+  parts.replay.replaceChildren(...(isNow
+      ? []
+      : [h('span.pill.warn', 'replay'), ' ',
+        h('button.quiet', {on: {click: () => change({at: null})}}, 'Show the end')]));
+  setHidden(parts.sentence, !verdict);
+  parts.sentence.replaceChildren(...(verdict ? verdictInWords(verdict) : []));
+}
+
+/* The verdict in a line, which opens to its checks. */
+function verdictInWords({answer, sentence, evidence}) {
+  const checks = evidence?.checks ?? [];
+  const against = checks.find(({check}) => check === 'baseline')?.sentence ?? '';
+  const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
+  return [
+    h('summary', answerPill(answer), ' ', h('span.verdict-text', {title: words}, words)),
+    h('ul', checks.map(one => h('li', answerPill(one.answer), ` ${one.check}: `, one.sentence)))
+  ];
 }
 
 /* Control series count as rows, one for each figure. */
@@ -124,7 +173,7 @@ function drawFacts(parts, app, source, state) {
   const left = ended ? '' : leftInWords(source, state);
   const sign = [
     parts.unreal, where, state.started, state.ended, ended ? '' : formatDuration(took),
-    left, parts.headline?.size, parts.headline?.busbw_gbs
+    left
   ].join();
   if (sign === parts.factsDrawn || state.created === null) {
     return;
@@ -135,8 +184,7 @@ function drawFacts(parts, app, source, state) {
     h('span', `${howLong(state)} ${formatDuration(took)}`),
     left
       ? h('span', {title: 'A guess of the server, from what was measured so far'}, left)
-      : '',
-    parts.headline ? h('span', 'busbw ', headline(parts.headline)) : '');
+      : '');
   if (parts.unreal) {
     parts.facts.prepend(h('span.pill.warn', UNREAL[parts.unreal]));
   }
@@ -164,9 +212,10 @@ function drawAlerts(parts, source, state, wrong) {
   const messages =
     state.messages.filter(({level, text}) => (level === 'warn' || level === 'error') &&
         !(state.reason && text.includes(state.reason)));
+  const outcome = source.state;
   const sign = JSON.stringify([
-    source.error?.message, state.state, state.reason, wrong.total, messages.length,
-    state.messagesDropped
+    source.error?.message, source.meta === null && source.waits, state === outcome,
+    outcome.state, outcome.reason, wrong.total, messages.length, state.messagesDropped
   ]);
   if (sign === parts.alertsDrawn) {
     return;
@@ -176,40 +225,55 @@ function drawAlerts(parts, source, state, wrong) {
       ? alertBox('bad', `This run can’t be shown${source.meta ? ' to its end' : ''}. `,
           source.error.message)
       : null,
-    state.reason ? alertBox(state.state === 'failed' ? 'bad' : 'warn',
-                     `${state.state.replaceAll('_', ' ')}: `, h('span', state.reason))
-                 : null,
-    wrong.total > 0 ? wrongAlert(wrong) : null,
-    messages.length > 0 ? messagesAlert(messages) : null]
+    source.meta === null && source.waits
+      ? alertBox('warn', 'Waiting for the server. ',
+          'The run is shown here as soon as it answers.')
+      : null,
+    outcome.reason || wrong.total > 0 ? endAlert(state, outcome, wrong) : null,
+    messages.length > 0 ? messagesAlert(messages, state.cases) : null]
                                  .filter(Boolean));
 }
 
-function wrongAlert(wrong) {
-  return alertBox('bad',
-    `Wrong data: ${plural(wrong.total, 'element')} in ` +
-      `${plural(wrong.rows, 'row')}.`,
-    h('ul',
-      wrong.named.map(
-        error => h('li',
-          `rank ${error.rank}, ${error.row.collective} of ${
-            formatSize(error.row.size)} bytes ` +
-            `(${error.row.in_place ? 'in place' : 'out of place'}), element ${
-              error.index}: ` +
-            'expected ',
-          h('code', String(error.expected)), ', got ', h('code', String(error.got))))),
+/* Why the run ended, and the wrong elements, in one box. */
+function endAlert(state, outcome, wrong) {
+  const isBad = outcome.state === 'failed' || wrong.total > 0;
+  const later = state === outcome ? '' : 'Later: ';
+  const found = `${plural(wrong.total, 'wrong element')} in ${plural(wrong.rows, 'row')}`;
+  return alertBox(isBad ? 'bad' : 'warn',
+    outcome.reason ? `${later}${stateWord(outcome.state)}: ` : `${found}.`,
+    outcome.reason ? h('span.why', {title: outcome.reason}, outcome.reason) : null,
+    wrong.total > 0 ? wrongList(state, wrong, outcome.reason ? found : 'Where') : null);
+}
+
+function wrongList(state, wrong, title) {
+  return h('details', {open: title === 'Where'}, h('summary', title),
+    h('ul', wrong.named.map(error => h('li', ...wrongInWords(state, error)))),
     wrong.total > wrong.named.length
       ? h('p',
-          `The first ${wrong.named.length} are named here; rows marked ✕ below ` +
+          `The first ${wrong.named.length} are named here; rows marked ✕ in the table ` +
             'open to the others that the ranks reported.')
       : null);
 }
 
-function messagesAlert(messages) {
+function wrongInWords(state, {rank, row, index, expected, got}) {
+  const node = state.cases.get(row.case)?.ranks.get(rank)?.node;
+  return [
+    `rank ${rank}${node ? ` on ${shorten(node, 60)}` : ''}, ${row.collective} of ${
+      formatSize(row.size)} bytes (${placement(row)}), element ${index}: expected `,
+    h('code', String(expected)), ', got ', h('code', String(got))
+  ];
+}
+
+/* The last one in a line, which opens to the others. */
+function messagesAlert(messages, cases) {
   const worst = messages.some(m => m.level === 'error') ? 'bad' : 'warn';
-  return alertBox(worst, plural(messages.length, 'message'),
-    h('ul',
-      messages.slice(-MESSAGES_SHOWN)
-        .reverse()
-        .map(
-          m => h('li', h('span.muted', timeOf(m.time), ` ${messagePlace(m)}`), m.text))));
+  const shown = messages.slice(-MESSAGES_SHOWN).reverse();
+  const item = m => [h('span.muted', timeOf(m.time), ` ${messagePlace(m, cases)}`), m.text];
+  if (messages.length === 1) {
+    return alertBox(worst, '', h('span.why', item(messages[0])));
+  }
+  return alertBox(worst, '',
+    h('details', h('summary', h('strong', plural(messages.length, 'message')), ' ',
+      h('span.why', item(shown[0]))),
+      h('ul', shown.map(m => h('li', item(m))))));
 }

@@ -2,6 +2,7 @@
  * failed, and what they said of NCCL */
 import {
   conditionLines,
+  evidenceOf,
   isBlamed,
   isVictim,
   lanes,
@@ -10,8 +11,8 @@ import {
   transports
 } from '../events.mjs';
 import {caseName} from '../case_name.mjs';
-import {h, region, setText, syncChildren} from '../dom.mjs';
-import {fold, head} from '../parts.mjs';
+import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
+import {head} from '../parts.mjs';
 import {
   formatDuration,
   formatMemory,
@@ -27,8 +28,13 @@ import {nodeAddress} from './nodes.mjs';
 const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];
 const RANKS_SHOWN = 64;
 
+/* Up to so many nodes each has a lane; of more only those that differ from the others. */
+const FEW = 8;
+const ALIKE_MIN = 4;
+const BAD_MAX = 32;
+
 export function runLanes(app) {
-  const summary = h('span.muted');
+  const note = h('span.muted.note');
   const body = h('tbody');
   const table = h('table.lanes',
     h('caption.visually-hidden', 'How far the ranks of each node have come'),
@@ -36,47 +42,90 @@ export function runLanes(app) {
   const whys = h('ul.whys');
   const conditions = h('ul.whys');
   const links = h('div.links');
-  const details = fold('Ranks', summary, whys, conditions, region('Ranks', 'scroll', table), links);
-  let touched = false;
-  details.querySelector('summary').addEventListener('click', () => { touched = true; });
+  const all = h('button.quiet', {hidden: true});
+  const scroll = region('Ranks', 'scroll', table);
+  const element =
+    h('section.card', h('h2', 'Ranks', note), whys, conditions, scroll, all, links);
+  let drawn = '';
+  let isWhole = false;
+  let again = () => {};
+  all.addEventListener('click', () => {
+    isWhole = !isWhole;
+    again();
+  });
 
   return {
-    element: details,
+    element,
+    inWords: ranksInWords,
     update(run, shownCase) {
-      const all =
-        lanes(shownCase).sort((a, b) => howFar(a, shownCase) - howFar(b, shownCase));
-      const lines = conditionLines(all);
-      const worth = lines.find(([tone]) => tone === 'warn');
-      setText(summary,
-        (run.cases.size > 1 && shownCase ? `${caseName(shownCase)}: ` : '') +
-          ranksInWords(run, shownCase) + (worth ? ` · ${shorten(worth[1], 80)}` : ''));
-      details.hidden = all.length === 0;
-      if (!touched) {
-        details.open = shownCase?.state !== 'completed';
+      again = () => this.update(run, shownCase);
+      const sign = [
+        run.epoch, shownCase?.case, shownCase?.attempt, shownCase?.revision, run.started,
+        isWhole
+      ].join();
+      if (sign === drawn) {
+        return;
       }
+      drawn = sign;
+      const nodes = lanes(shownCase);
+      const groups = groupBy(nodes, lane => lookOfLane(lane, shownCase));
+      setText(note, [shownCase && run.cases.size > 1 ? `${caseName(shownCase)}: ` : '',
+        nodes.length > FEW ? groupsInWords(groups) : ranksInWords(run, shownCase)].join(''));
+      setHidden(scroll, nodes.length === 0);
+      setHidden(all, nodes.length <= FEW);
+      setText(all, isWhole ? 'Show those that differ' : `Show all ${nodes.length} nodes`);
       const began = shownCase?.started ?? run.started;
-      const ranks = all.flatMap(lane => lane.ranks);
-      const ends = groupBy(ranks.filter(isFailed), rank => whyOf(rank, shownCase));
-      drawGroups(whys,
-        ends.sort(([[a]], [[b]]) => (a < b ? -1
-                      : a > b              ? 1
-                                           : 0)),
-        ([[tone, text], ranks]) => h('li', {class: tone}, `${namesOf(ranks)}: ${text}`));
-      syncChildren(conditions, lines, {
+      drawWhys(whys, nodes, shownCase);
+      syncChildren(conditions, conditionLines(nodes), {
         key: ([, text]) => text,
         signature: ([tone]) => tone,
         render: ([tone, text]) => h('li', {class: tone}, text)
       });
-      drawGroups(
-        links, groupBy(ranks, linksOf).filter(([facts]) => facts.length), linkCard);
-      syncChildren(body, all, {
-        key: lane => lane.node,
+      drawGroups(links,
+        groupBy(nodes.flatMap(lane => lane.ranks), linksOf)
+          .filter(([facts]) => facts.length),
+        linkCard);
+      const rows = nodes.length > FEW && !isWhole ? alikeTogether(groups) : nodes;
+      syncChildren(body, rows.sort((a, b) => howFar(a, shownCase) - howFar(b, shownCase)), {
+        key: lane => lane.node ?? `alike ${lane.look}`,
         signature: lane => JSON.stringify([lane, began, shownCase.blamed]),
         render: lane => laneRow(lane, began, shownCase, app)
       });
     }
   };
 }
+
+function drawWhys(whys, nodes, shownCase) {
+  const ended = nodes.flatMap(lane => lane.ranks)
+                  .filter(rank => isFailed(rank) || isBlamed(rank, shownCase.blamed));
+  const groups = groupBy(ended, rank => whyOf(rank, shownCase));
+  drawGroups(whys, groups.sort(([[a]], [[b]]) => (a < b ? -1 : a > b ? 1 : 0)),
+    ([[tone, text], ranks]) => h('li', {class: tone}, `${namesOf(ranks)}: ${text}`));
+}
+
+/* What is to be seen of a rank: its state, or how it ended. */
+const lookOfRank = (rank, blamed) => (isCulprit(rank, blamed) ? 'failed'
+    : isFailed(rank)                                          ? 'stopped'
+                                                              : rank.state);
+
+/* "failed, running": of a node's ranks together. */
+const lookOfLane = (lane, {blamed}) =>
+  [...new Set(lane.ranks.map(rank => lookOfRank(rank, blamed)))].sort().join(', ');
+
+/* "31 nodes running; gpu-17 failed" */
+function groupsInWords(groups) {
+  return [...groups]
+    .sort((a, b) => b[1].length - a[1].length)
+    .map(([look, nodes]) => `${nodes.length === 1 ? shorten(nodes[0].node, 60)
+                                                  : plural(nodes.length, 'node')} ${look}`)
+    .join('; ');
+}
+
+/* Nodes that do the same are one lane; few of them, and those that failed, have their own. */
+const alikeTogether = groups => groups.flatMap(([look, nodes]) => (
+  nodes.length >= (look.includes('failed') ? BAD_MAX : ALIKE_MIN)
+    ? [{node: null, look, count: nodes.length, ranks: nodes.flatMap(lane => lane.ranks)}]
+    : nodes));
 
 const isFailed = rank => rank.state === 'failed';
 const isCulprit = (rank, blamed) =>
@@ -111,7 +160,11 @@ function namesOf(ranks) {
 /* [tone, text]: why a rank ended; what went down with another one is no news. */
 function whyOf(rank, {blamed}) {
   const text = rank.reason ?? 'failed';
-  if (isBlamed(rank, blamed)) {
+  const named = evidenceOf(rank, blamed);
+  if (named && !isFailed(rank)) {
+    return ['bad', [blamed.kind.replaceAll('_', ' '), named.text].filter(Boolean).join(': ')];
+  }
+  if (named) {
     return ['bad', isVictim(rank) ? 'named by the failure' : text];
   }
   return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
@@ -153,11 +206,13 @@ function linkCard([facts, ranks]) {
 function ranksInWords(run, shownCase) {
   const ranks = [...(shownCase?.ranks.values() ?? [])];
   const total = run.worldSize || ranks.length;
+  const failed = ranks.filter(rank => isCulprit(rank, shownCase.blamed));
   const ended = ranks.filter(isFailed);
-  const failed = ended.filter(rank => isCulprit(rank, shownCase.blamed));
+  if (failed.length > 0) {
+    return `${failed.length} of ${total} failed`;
+  }
   if (ended.length > 0) {
-    return failed.length ? `${failed.length} of ${total} failed`
-                         : `${ended.length} of ${total} stopped`;
+    return `${ended.length} of ${total} stopped`;
   }
   const reached = state =>
     ranks.filter(rank => rankStage(rank) >= RANK_STATES.indexOf(state)).length;
@@ -176,24 +231,27 @@ const howFar = (lane, {blamed}) => Math.min(...lane.ranks.map(rank => {
 }));
 
 function laneRow(lane, began, {blamed}, {isReport}) {
-  const name = shorten(lane.node, 60);
+  const isAlike = lane.node === null;
+  const name = isAlike ? `${plural(lane.count, 'node')} ${lane.look}` : shorten(lane.node, 60);
   return h('tr', {class: lane.ranks.some(isFailed) ? 'failed' : null},
     h('th', {scope: 'row'},
-      isReport ? name : h('a', {href: nodeAddress(lane.node)}, name)),
-    h('td',
-      h('div.rank-dots',
-        lane.ranks.slice(0, RANKS_SHOWN)
-          .map((rank, i) => rankDot(
-            rank, isCulprit(rank, blamed), lane.conditions?.bind?.cpus?.[i])),
-        lane.ranks.length > RANKS_SHOWN ? ` +${lane.ranks.length - RANKS_SHOWN}` : null)),
+      isReport || isAlike ? name : h('a', {href: nodeAddress(lane.node)}, name)),
+    h('td', isAlike ? plural(lane.ranks.length, 'rank') : rankDots(lane, blamed)),
     STEPS.map(step => stepCell(lane, step, began)));
 }
 
-function rankDot(rank, isBad, cpus) {
-  const state = isBad ? 'failed' : isFailed(rank) ? 'stopped' : rank.state;
-  const text = `rank ${rank.rank}: ${state}${rank.reason ? `, ${rank.reason}` : ''}${
+function rankDots({ranks, conditions}, blamed) {
+  return h('div.rank-dots',
+    ranks.slice(0, RANKS_SHOWN)
+      .map((rank, i) =>
+        rankDot(rank, lookOfRank(rank, blamed), conditions?.bind?.cpus?.[i])),
+    ranks.length > RANKS_SHOWN ? ` +${ranks.length - RANKS_SHOWN}` : null);
+}
+
+function rankDot(rank, look, cpus) {
+  const text = `rank ${rank.rank}: ${look}${rank.reason ? `, ${rank.reason}` : ''}${
     cpus ? `, on CPU ${cpus}` : ''}`;
-  return h('span', {class: `rank-dot ${state}`, title: text},
+  return h('span', {class: `rank-dot ${look}`, title: text},
     h('span', {'aria-hidden': 'true'}, rank.rank), h('span.visually-hidden', text));
 }
 

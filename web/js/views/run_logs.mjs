@@ -1,9 +1,8 @@
 /* run_logs.mjs - what the ranks wrote, by rank and with a search */
-import {caseLabel} from '../case_name.mjs';
+import {caseName} from '../case_name.mjs';
 import {isEnded} from '../events.mjs';
 import {debounce, h, region, setHidden, setText} from '../dom.mjs';
 import {LogReader} from '../log_reader.mjs';
-import {fold} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {plural} from '../units.mjs';
 
@@ -16,7 +15,6 @@ class LogPanel {
     this.isOver = false;
     this.polling = null;
     this.build();
-    this.element.addEventListener('toggle', () => this.readOn(this.element.open));
     this.more.addEventListener('click', () => this.refresh());
     this.rank.addEventListener('change',
       () => change({rank: this.rank.value === '' ? null : Number(this.rank.value)}));
@@ -32,11 +30,20 @@ class LogPanel {
       placeholder: 'find in the lines',
       'aria-label': 'Find in the log lines'
     });
-    this.note = h('span.muted', {role: 'status'});
+    this.note = h('span.muted.note', {role: 'status'});
     this.list = h('ol.log-lines');
     this.more = h('button.quiet', {hidden: true}, 'Read on');
-    this.element = fold('Logs', this.note, h('div.controls', this.rank, this.find),
+    this.element = h('section.card', h('h2', 'Logs', this.note),
+      h('div.controls', this.rank, this.find),
       region('Log lines', 'scroll log-box', this.list), this.more);
+  }
+
+  /* What the ranks wrote is asked for while somebody looks. */
+  show(isShown) {
+    if (isShown !== Boolean(this.isShown)) {
+      this.isShown = isShown;
+      this.readOn(isShown);
+    }
   }
 
   update(state, view) {
@@ -50,11 +57,10 @@ class LogPanel {
     }
     if (before === null) {
       this.log.choose(view);
-      this.element.open = view.rank !== null || view.log !== '';
     } else if (before.rank !== view.rank || before.case !== view.case) {
       this.log.choose(view);
       this.draw();
-      this.readOn(this.element.open);
+      this.readOn(this.isShown);
     } else if (before.log !== view.log) {
       this.draw();
     }
@@ -110,8 +116,8 @@ function fillRanks(select, worldSize, rank) {
 }
 
 function logLine(line, cases) {
-  const found = cases.get(line.case);
-  const place = caseLabel(found) || (line.case > 0 ? `case ${line.case}` : '');
+  const found = cases.size > 1 ? cases.get(line.case) : null;
+  const place = found ? caseName(found) : '';
   return h('li', {class: line.stream === 'stderr' ? 'stderr' : null},
     h('span.muted',
       `${String(line.time ?? '').slice(11, 23)} ${place} rank ${line.rank} `),

@@ -1,7 +1,7 @@
 /* run_table.mjs - the figures of a run as a table, drawn live; a row opens to per-rank
  * times, repeats and wrong elements */
-import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
-import {doubtOf, sortPivot} from '../stats.mjs';
+import {h, paced, region, setHidden, setText, syncChildren} from '../dom.mjs';
+import {doubtOf, sortPivot, wayOf} from '../stats.mjs';
 import {
   formatBandwidth,
   formatMicros,
@@ -11,60 +11,106 @@ import {
 } from '../units.mjs';
 import {RowDetail} from './row_detail.mjs';
 
-const ROWS_FIRST = 400;
 const COLUMNS = [
   ['size', 'size', 'bytes'], ['count', 'count', 'elements'],
-  ['type', 'type', 'collective · data type · reduction'], ['out_time', 'time', 'µs'],
+  ['type', 'type', 'collective · data type · reduction'],
+  ['way', 'by', 'algorithm, protocol'], ['out_time', 'time', 'µs'],
   ['out_algbw', 'algbw', 'GB/s'], ['out_busbw', 'busbw', 'GB/s'],
   ['out_wrong', 'wrong', 'elements'], ['in_time', 'time', 'µs'],
   ['in_algbw', 'algbw', 'GB/s'], ['in_busbw', 'busbw', 'GB/s'],
   ['in_wrong', 'wrong', 'elements']
 ];
 
+/* Of more rows than these, those are drawn that are in sight or near. */
+const ALL_UP_TO = 400;
+const NEAR_PX = 600;
+/* As the style has it. */
+const ROW_PX = 30;
+
 export function runTable(app, id, onSort) {
   const heads = COLUMNS.map(([key, text, unit]) => sortHead(key, text, unit, onSort));
   const body = h('tbody');
-  const more = h('button.quiet', {hidden: true});
   const empty = h('p.muted', 'No figures yet.');
   const note = h('span.muted.note');
   const table =
     h('table.figures', h('caption.visually-hidden', 'Results: one row per size'),
       h('thead',
-        h('tr.places', h('td', {colspan: '2'}), h('td.type'),
+        h('tr.places', h('td', {colspan: '2'}), h('td.type'), h('td.way'),
           h('th', {scope: 'colgroup', colspan: '4'}, 'out of place'),
           h('th', {scope: 'colgroup', colspan: '4'}, 'in place')),
         h('tr', heads.map(head => head.cell))),
       body);
   const scroll = region('Results', 'scroll', table);
   const open = new Map();
-  let limit = ROWS_FIRST;
-  let again = () => {};
-  more.addEventListener('click', () => {
-    limit = Infinity;
-    again();
-  });
+  let draw = () => {};
+  const scrolled = paced(() => draw());
+  window.addEventListener('scroll', scrolled, {passive: true});
+  window.addEventListener('resize', scrolled);
 
   return {
-    element: h('section.card', h('h2', 'Figures', note), empty, scroll, more),
-    update(book, sort) {
-      again = () => this.update(book, sort);
+    element: h('section.card', h('h2', 'Figures', note), empty, scroll),
+    /* `onPaper`: nothing will be scrolled. */
+    update(book, sort, cases, onPaper = false) {
       const entries = sortPivot(book.table(), sort);
+      const facts = factsOf(entries);
       setText(note,
-        [unrealInWords(book), thinnedInWords(book), repeatsInWords(entries)]
+        [unrealInWords(book), thinnedInWords(book), repeatsInWords(facts.repeats)]
           .filter(Boolean)
           .join('; '));
       setHidden(empty, entries.length > 0);
       setHidden(scroll, entries.length === 0);
-      setHidden(more, entries.length <= limit);
-      setText(more, `Show all ${plural(entries.length, 'row')}`);
       heads.forEach(head => head.show(sort));
-      table.classList.toggle(
-        'one-type', new Set(entries.map(entry => entry.type)).size < 2);
-      drawRows(body, entries.slice(0, limit), open, () => again(),
-        entry => new RowDetail(app.api, id, entry));
+      table.classList.toggle('one-type', facts.types.size < 2);
+      table.classList.toggle('no-way', !facts.hasWay);
+      table.classList.toggle('many', entries.length > ALL_UP_TO);
+      table.setAttribute('aria-rowcount', entries.length + 2);
+      draw = () => {
+        const range = entries.length <= ALL_UP_TO ? [0, entries.length]
+          : onPaper                               ? [0, ALL_UP_TO]
+                                                  : inSight(body, entries, open);
+        const span = COLUMNS.length - (facts.hasWay ? 0 : 1);
+        drawRows(body, entries, range, open, span, () => draw(),
+          entry => new RowDetail(app.api, id, entry, cases));
+      };
+      draw();
+    },
+    destroy() {
+      scrolled.cancel();
+      window.removeEventListener('scroll', scrolled);
+      window.removeEventListener('resize', scrolled);
     }
   };
 }
+
+/* What the whole table shares. */
+function factsOf(entries) {
+  const facts = {types: new Set(), repeats: 0, hasWay: false};
+  for (const entry of entries) {
+    facts.types.add(entry.type);
+    facts.repeats =
+      Math.max(facts.repeats, entry.out?.repeats ?? 0, entry.in?.repeats ?? 0);
+    facts.hasWay ||= wayOfEntry(entry) !== '';
+  }
+  return facts;
+}
+
+/* From which entry to which the table is in the window, or near. */
+function inSight(body, entries, open) {
+  const top = -NEAR_PX - body.getBoundingClientRect().top;
+  const bottom = top + window.innerHeight + 2 * NEAR_PX;
+  let y = 0;
+  let first = entries.length;
+  let end = 0;
+  for (; end < entries.length && y < bottom; end += 1) {
+    y += heightOf(entries[end], open);
+    if (y > top) {
+      first = Math.min(first, end);
+    }
+  }
+  return [Math.min(first, end), end];
+}
+
+const heightOf = (entry, open) => ROW_PX + (open.get(entry.key)?.element.closest('tr')?.offsetHeight ?? 0);
 
 /* That figures are not measured, when they are not. */
 function unrealInWords({unreal}) {
@@ -81,16 +127,14 @@ function thinnedInWords({thinned}) {
 }
 
 /* That a figure stands for several, when it does. */
-function repeatsInWords(entries) {
-  const most = Math.max(0,
-    ...entries.map(entry => Math.max(entry.out?.repeats ?? 0, entry.in?.repeats ?? 0)));
+function repeatsInWords(most) {
   return most > 1 ? `medians of ${most} repeats; a row opens to each` : '';
 }
 
 function sortHead(key, text, unit, onSort) {
   const button = h(
     'button.sort', text, h('span.arrow', {'aria-hidden': 'true'}), h('span.unit', unit));
-  const cell = h('th', {scope: 'col', class: key === 'type' ? 'type' : 'number'}, button);
+  const cell = h('th', {scope: 'col', class: key === 'type' || key === 'way' ? key : 'number'}, button);
   let now = '';
   button.addEventListener('click',
     () => onSort(now === key ? `-${key}`
@@ -107,10 +151,7 @@ function sortHead(key, text, unit, onSort) {
 }
 
 /* Each entry is a row, and an open one is followed by its detail. */
-function drawRows(body, entries, open, again, detailOf) {
-  const items = entries.flatMap(entry => open.has(entry.key)
-      ? [{entry, detail: false, open: true}, {entry, detail: true, open: true}]
-      : [{entry, detail: false, open: false}]);
+function drawRows(body, entries, [first, end], open, span, again, detailOf) {
   const toggle = entry => {
     if (!open.delete(entry.key)) {
       open.set(entry.key, detailOf(entry));
@@ -118,22 +159,33 @@ function drawRows(body, entries, open, again, detailOf) {
     again();
     body.querySelector(`button[data-key="${CSS.escape(entry.key)}"]`)?.focus();
   };
+  const rows = entries.slice(first, end).flatMap((entry, i) => {
+    const row = {entry, index: first + i, open: open.has(entry.key)};
+    return row.open ? [row, {...row, detail: true}] : [row];
+  });
+  const items = [...gap('before', first), ...rows, ...gap('after', entries.length - end)];
   syncChildren(body, items, {
-    key: item => item.entry.key + (item.detail ? ' detail' : ''),
-    signature: item => signature(item),
-    render: item => (item.detail ? detailRow(open.get(item.entry.key), item.entry)
-                                 : entryRow(item, toggle))
+    key: item => item.gap ?? item.entry.key + (item.detail ? ' detail' : ''),
+    signature: item => (item.gap ? item.rows : signature(item)),
+    render: item => (item.gap ? gapRow(item, span)
+        : item.detail         ? detailRow(open.get(item.entry.key), item.entry, span)
+                              : entryRow(item, toggle))
   });
 }
 
+const gap = (name, rows) => (rows > 0 ? [{gap: name, rows}] : []);
+
+const gapRow = ({rows}, span) => h('tr.gap', {'aria-hidden': 'true', vars: {height: `${rows * ROW_PX}px`}},
+  h('td', {colspan: span}));
+
 /* Figures never change once measured; what changes is how many there are. */
-function signature({entry, open}) {
+function signature({entry, index, open}) {
   const side = cell =>
     (cell ? `${cell.repeats}:${cell.rows.length}:${cell.time_us}` : '');
-  return `${open}|${side(entry.out)}|${side(entry.in)}`;
+  return `${index}|${open}|${side(entry.out)}|${side(entry.in)}`;
 }
 
-function entryRow({entry, open}, toggle) {
+function entryRow({entry, index, open}, toggle) {
   const wrong = (entry.out?.wrong ?? 0) + (entry.in?.wrong ?? 0) > 0;
   const button = h('button.opener', {
     'aria-expanded': String(open),
@@ -142,18 +194,22 @@ function entryRow({entry, open}, toggle) {
     on: {click: () => toggle(entry)}
   },
     formatSize(entry.size));
-  return h('tr', {class: wrong ? 'wrong' : null},
+  return h('tr', {class: wrong ? 'wrong' : null, 'aria-rowindex': index + 3},
     h('th', {scope: 'row', class: 'number', title: `${entry.size} bytes`}, button),
-    h('td.number', entry.count ?? '–'), h('td.type', entry.type), ...sideCells(entry.out),
+    h('td.number', entry.count ?? '–'), h('td.type', entry.type), h('td.way', wayOfEntry(entry)),
+    ...sideCells(entry.out),
     ...sideCells(entry.in));
 }
+
+/* Those of the first row stand for the repeats: they are computed from the size. */
+const wayOfEntry = ({out, in: inside}) => wayOf((out ?? inside)?.rows[0]);
 
 function sideCells(side) {
   if (!side) {
     return [1, 2, 3, 4].map(() => h('td.number.muted', '–'));
   }
   if (side.skipped !== undefined) {
-    return [h('td.skipped', {colspan: '4'}, h('strong', 'skipped: '), side.skipped)];
+    return [h('td.skipped', {colspan: '4', title: side.skipped}, h('strong', 'skipped: '), side.skipped)];
   }
   return [
     timeCell(side), h('td.number', formatBandwidth(side.algbw_gbs)),
@@ -186,7 +242,7 @@ function wrongCell(wrong) {
                      : h('td.number.bad', h('strong', `✕ ${wrong}`));
 }
 
-function detailRow(detail, entry) {
+function detailRow(detail, entry, span) {
   detail.update(entry);
-  return h('tr.detail', h('td', {colspan: String(COLUMNS.length)}, detail.element));
+  return h('tr.detail', h('td', {colspan: span}, detail.element));
 }

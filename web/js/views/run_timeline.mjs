@@ -1,8 +1,9 @@
 /* run_timeline.mjs - what happened, in order: states and messages; and for a run that is
  * over, a slider back to any moment of it */
+import {caseName} from '../case_name.mjs';
 import {isEnded} from '../events.mjs';
 import {h, setHidden, setText, syncChildren} from '../dom.mjs';
-import {fold, stateWord} from '../parts.mjs';
+import {stateWord} from '../parts.mjs';
 import {formatDuration, plural, secondsBetween} from '../units.mjs';
 
 const SHOWN = 200;
@@ -11,11 +12,10 @@ const REPLAY_MS = 12000;
 const STEP_MS = 60;
 
 export function runTimeline() {
-  const note = h('span.muted');
+  const note = h('span.muted.note');
   const list = h('ol.timeline');
-  const details = fold('What happened', note, list);
   return {
-    element: details,
+    element: h('section.card', h('h2', 'What happened', note), list),
     update(state) {
       const items = timeline(state);
       setText(note, plural(items.length, 'entry', 'entries'));
@@ -41,7 +41,7 @@ function timeline(state) {
     key: `m${message.id}`,
     time: message.time,
     tone: message.level === 'error' ? 'bad' : null,
-    text: messagePlace(message) + message.text
+    text: messagePlace(message, state.cases) + message.text
   }));
   const all =
     [...states, ...messages].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
@@ -50,11 +50,13 @@ function timeline(state) {
       ({...item, after: `+${formatDuration(secondsBetween(all[0].time, item.time))}`}));
 }
 
-/* "node-2, rank 2, case 1: " */
-export function messagePlace({node, rank, case: at}) {
-  const place = [node, rank !== undefined && `rank ${rank}`, at > 0 && `case ${at}`];
+/* "node-2, rank 2, repeat 2: " */
+export function messagePlace({node, rank, case: at}, cases) {
+  const found = cases.size > 1 ? cases.get(at) : null;
+  const place = [node, rank !== undefined && `rank ${rank}`, found && caseName(found)];
   return place.some(Boolean) ? `${place.filter(Boolean).join(', ')}: ` : '';
 }
+
 /* `seek(at)` asks for the page as it was after `at` events; null is the end. `load()` gets
  * the events that a page drawn from a summary has not. */
 export function runReplay(seek, load) {
