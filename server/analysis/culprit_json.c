@@ -5,6 +5,7 @@
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
 #include "server/analysis/culprit_model.h"
+#include "server/analysis/gate_check.h"
 #include "server/analysis/verdict.h"
 
 #define SENTENCE_MAX ((size_t)16 << 10)
@@ -66,7 +67,10 @@ static int put_name(const struct culprit_model *model, const struct suspect *sus
 static int put_figures(const struct culprit_model *model, const struct suspect *suspect,
                        struct buf *out)
 {
-    return buf_printf(out, "%.3g of %.3g %s", suspect->figure, suspect->reference,
+    char figure[32], reference[32];
+
+    return buf_printf(out, "%s of %s %s", gate_number_text(suspect->figure, figure),
+                      gate_number_text(suspect->reference, reference),
                       model->fleet->unit);
 }
 

@@ -21,6 +21,9 @@ static const struct {
                          HAS(VERDICT_SLOW_NODE) | HAS(VERDICT_SLOW_LINK) |
                              HAS(VERDICT_SLOW_RACK) | HAS(VERDICT_NONE) |
                              HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_LATENESS] = {"lateness", "whether a rank comes late to what all wait for",
+                          HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) |
+                              HAS(VERDICT_NOT_ENOUGH_DATA)},
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {
@@ -34,6 +37,7 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_SLOW_NODE] = "slow_node",
     [VERDICT_SLOW_LINK] = "slow_link",
     [VERDICT_SLOW_RACK] = "slow_rack",
+    [VERDICT_LATE_RANK] = "late_rank",
     [VERDICT_NONE] = "none",
 };
 

@@ -13,6 +13,7 @@ enum verdict_kind {
     VERDICT_GATE,
     VERDICT_CHANGE,
     VERDICT_CULPRIT,
+    VERDICT_LATENESS,
     VERDICT_KINDS
 };
 
@@ -27,6 +28,7 @@ enum verdict_answer {
     VERDICT_SLOW_NODE,
     VERDICT_SLOW_LINK,
     VERDICT_SLOW_RACK,
+    VERDICT_LATE_RANK,
     VERDICT_NONE,
     VERDICT_ANSWERS
 };

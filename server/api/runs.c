@@ -111,6 +111,7 @@ static void finish_item(struct api *api, json_t *runs, size_t index)
     json_object_del(run, "spec");
     json_object_del(run, "cases");
     json_object_del(run, "machines");
+    json_object_del(run, "lateness");
     json_object_del(run, "elapsed");
     if (json_object_get(run, "verdict"))
         json_object_set_new(run, "verdict", gate_brief(json_object_get(run, "verdict")));

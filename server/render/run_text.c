@@ -195,6 +195,16 @@ static void put_checks(const json_t *verdict, struct buf *out)
     }
 }
 
+/* That no rank is late is no news. */
+static void put_lateness(const json_t *lateness, struct buf *out)
+{
+    if (strcmp(json_get_str(lateness, "answer", ""), "late_rank") != 0)
+        return;
+    buf_append_str(out, "# ");
+    put_in_line(out, json_get_str(lateness, "sentence", ""));
+    buf_append_str(out, "\n");
+}
+
 /* What was measured. */
 static void put_count(const struct run_text *text, int64_t time_ms, struct buf *out)
 {
@@ -232,6 +242,7 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
 
     table_end(&text->table, out);
     put_checks(verdict, out);
+    put_lateness(json_object_get(event, "lateness"), out);
     text->has_ended = true;
     buf_printf(out, "%s: ", state);
     if (is_completed)

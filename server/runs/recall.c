@@ -89,6 +89,7 @@ static void on_row(void *arg, int64_t time_ms, const json_t *body)
     if (recalled->is_gap)
         pace_skip(run->pace, time_ms);
     pace_result(run->pace, time_ms, body);
+    run_note_times(run, body);
     recalled->is_gap = false;
 }
 

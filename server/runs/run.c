@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "server/analysis/lateness.h"
 #include "server/nodes/run_groups.h"
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
@@ -157,6 +158,8 @@ void run_destroy(struct run *run)
     free(run->backend);
     json_decref(run->curve);
     json_decref(run->verdict);
+    json_decref(run->lateness);
+    lateness_destroy(run->late);
     headline_release(&run->headline);
     free(run->pace);
     run_metrics_release(&run->metrics);
@@ -196,6 +199,8 @@ static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
     run->ended_ms = time_ms;
     json_decref(run->verdict);
     run->verdict = json_incref(json_object_get(body, "verdict"));
+    json_decref(run->lateness);
+    run->lateness = json_incref(json_object_get(body, "lateness"));
 }
 
 /* How the ranks of the nodes go together, and how many rows that makes. */
@@ -369,6 +374,30 @@ void run_count(struct run *run, const struct run_result *result)
             run->curve, json_pack("[I, f]", (json_int_t)result->size, result->busbw_gbs));
 }
 
+void run_note_times(struct run *run, const json_t *row)
+{
+    if (run->spec->timing != TIMING_ISOLATED || run->spec->pattern != PATTERN_ALL ||
+        run->pool.world_size < 2)
+        return;
+    if (!run->late)
+        run->late = lateness_create((size_t)run->pool.world_size);
+    if (run->late)
+        lateness_add(run->late, row);
+}
+
+static const char *node_of_rank(const void *arg, int rank)
+{
+    const struct run *run = arg;
+    const struct run_node *node = run_nodes_of_rank(&run->pool, rank);
+
+    return node ? node->name : NULL;
+}
+
+json_t *run_lateness(const struct run *run)
+{
+    return run->late ? lateness_verdict(run->late, node_of_rank, run) : NULL;
+}
+
 static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
@@ -389,6 +418,7 @@ static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
     if (run->pace && run->spec->pattern == PATTERN_ALL)
         pace_result(run->pace, time_ms, body);
     run_count(run, &result);
+    run_note_times(run, body);
     if (!result.is_skipped && result.wrong > 0)
         run_note_wrong(c, body);
 }

@@ -103,6 +103,8 @@ struct run {
     uint64_t wrong;
     bool is_emulated;           /* its rows say so */
     struct run_metrics metrics; /* of a program */
+    struct lateness *late;      /* in isolated timing, once there is a row; or NULL */
+    json_t *lateness;           /* the verdict on that, once it has ended; or NULL */
     json_t *verdict;   /* on the checks of its spec, once it has ended; or NULL */
     json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
     struct pace *pace; /* NULL until a case began */
@@ -140,6 +142,12 @@ void run_note_wrong(struct run_case *c, const json_t *row);
 /* Which of the cases that the matrix makes of the same nodes it is: what run_matrix.h
  * asks for. */
 size_t run_case_turn(const struct run *run, size_t index);
+
+/* A row, for what the times of its ranks say. */
+void run_note_times(struct run *run, const json_t *row);
+
+/* Whether a rank comes late. A new verdict; NULL where no row can tell it. */
+json_t *run_lateness(const struct run *run);
 
 bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);

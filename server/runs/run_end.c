@@ -60,8 +60,12 @@ static void tell_end(struct active_run *active, enum run_state state, const char
     json_t *body = json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
                              json_clean_string(reason));
 
+    json_t *lateness = run_lateness(active->run);
+
     if (verdict)
         json_object_set_new(body, "verdict", verdict);
+    if (lateness)
+        json_object_set_new(body, "lateness", lateness);
     count(&active->scheduler->counters, state);
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");

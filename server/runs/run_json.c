@@ -154,6 +154,8 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));
+    if (run->lateness && form != RUN_BRIEF)
+        json_object_set(out, "lateness", run->lateness);
     if (run->verdict)
         json_object_set_new(out, "verdict",
                             form == RUN_BRIEF ? gate_brief(run->verdict)

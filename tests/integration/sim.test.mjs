@@ -105,14 +105,28 @@ test('a slow node and a wrong interface show in the times', limit, async (t) => 
 
 test('a late rank has the shortest times, the others wait for it', limit, async (t) => {
   const { server } = await startCluster(t, 2, faulty);
+  const isolated = {
+    ...sim(), timing: 'isolated', sizes: { min: 8, max: '64M', factor: 8 },
+  };
   const { id } = await server.run({
-    ...sim(), timing: 'isolated', fault: { kind: 'slow', rank: 1, us: 20000 },
+    ...isolated, fault: { kind: 'slow', rank: 1, us: 20000 },
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
   for (const { times_us: [other, late] } of await server.rows(id)) {
     assert.ok(other > 20000 && late < 10000, `${other} ${late}`);
   }
+  assert.equal(run.lateness.answer, 'late_rank', run.lateness.sentence);
+  assert.match(run.lateness.sentence,
+    /^rank 1 on node-2 is late: its time is the shortest in (\d+) of \1 rows, by 2\d{4} us/);
+  assert.deepEqual((await server.get(`/api/v1/runs/${id}/verdict`)).lateness, run.lateness);
+  const text = await server.get(`/api/v1/runs/${id}/events?format=text`);
+  assert.ok(text.includes(`\n# ${run.lateness.sentence}\ncompleted: `), text);
+
+  const healthy = await server.runEnds((await server.run(isolated)).id);
+  assert.equal(healthy.lateness.answer, 'none', healthy.lateness.sentence);
+  const quick = await server.runEnds((await server.run(sim())).id);
+  assert.equal(quick.lateness, undefined, 'back-to-back calls cannot tell it');
 });
 
 test('a rank that hangs is named when the case stalls', limit, async (t) => {

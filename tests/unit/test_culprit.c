@@ -21,7 +21,7 @@
 #include "tests/unit/seeded_noise.h"
 
 #define FLEETS 200
-#define FEWER 20 /* of large ones, but for the tables */
+#define FEWER 50 /* and of large ones 10, but for the tables */
 #define NODES_MAX 64
 #define GROUPS_MAX 4096
 #define MEMBERS_MAX 65536
@@ -250,7 +250,9 @@ struct rates {
 
 static struct rates rates_of(const struct fault *fault)
 {
-    struct rates rates = {.fleets = shows_tables || fault->n_nodes < 64 ? FLEETS : FEWER};
+    struct rates rates = {.fleets = shows_tables          ? FLEETS
+                                    : fault->n_nodes < 64 ? FEWER
+                                                          : 10};
 
     for (uint64_t seed = 1; seed <= rates.fleets; seed++) {
         size_t cases;

@@ -1,0 +1,30 @@
+/* lateness.h - whether a rank comes late to what all wait for. Where each call is timed
+ * for itself behind a barrier, a late rank has the shortest time in a collective that
+ * synchronises, and by as much at every size; a slow link makes it longer for all. */
+#ifndef RINGBENCH_SERVER_ANALYSIS_LATENESS_H
+#define RINGBENCH_SERVER_ANALYSIS_LATENESS_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* The times by rank of a run's first rows that tell it; at most LATENESS_TIMES. */
+#define LATENESS_TIMES 65536
+
+struct lateness;
+
+/* NULL when memory is out; destroy takes NULL. */
+struct lateness *lateness_create(size_t ranks);
+void lateness_destroy(struct lateness *lateness);
+
+/* A row of a run in `isolated` timing. What says nothing of it is passed over: other
+ * collectives, rows that were skipped, those of a part of the ranks. */
+void lateness_add(struct lateness *lateness, const json_t *row);
+
+/* The node of a rank, or NULL. */
+typedef const char *lateness_node(const void *arg, int rank);
+
+/* The verdict of kind `lateness`. A new object; NULL when memory is out. */
+json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of,
+                         const void *arg);
+
+#endif
