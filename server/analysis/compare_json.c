@@ -121,6 +121,22 @@ static json_t *sizes_json(const struct compare *compare)
 
 /* ---- Sides ---- */
 
+/* What a run is, as its own document has it; marks only of what was not measured here. */
+static json_t *run_json(const json_t *doc)
+{
+    static const char *const told[] = {"id",         "name",     "created", "backend",
+                                       "world_size", "emulated", "imported"};
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+        json_t *value = json_object_get(doc, told[i]);
+
+        if (value)
+            json_object_set(out, told[i], value);
+    }
+    return out;
+}
+
 static json_t *side_json(const struct compare_side *side)
 {
     json_t *runs = json_array(), *cases = json_array();
@@ -133,10 +149,7 @@ static json_t *side_json(const struct compare_side *side)
         for (size_t k = 0; k < i && is_new; k++)
             is_new = side->cases[k].run != one->run;
         if (is_new)
-            json_array_append_new(runs, json_pack("{s:O?, s:O?, s:O?}", "id",
-                                                  json_object_get(doc, "id"), "name",
-                                                  json_object_get(doc, "name"), "created",
-                                                  json_object_get(doc, "created")));
+            json_array_append_new(runs, run_json(doc));
         json_array_append_new(
             cases, json_pack("{s:O?, s:i, s:O?, s:O}", "run", json_object_get(doc, "id"),
                              "case", one->case_no, "repeat",

@@ -38,6 +38,8 @@ test('a slower link is worse where it counts, in every format alike', limit, asy
   assert.equal(latency.answer, 'same');
   assert.equal(bandwidth.answer, 'worse');
   assert.ok(bandwidth.interval[0] < -0.13 && bandwidth.interval[1] > -0.2, bandwidth.interval);
+  assert.deepEqual(base.runs.map(({ id: run, name, backend, world_size: ranks }) => [run, name, backend, ranks]),
+    [[id, '', 'sim', 2]]);
   // Every second repeat goes backwards.
   assert.deepEqual(base.cases.map((one) => one.case), [0, 3, 4, 7, 8]);
   assert.deepEqual(head.cases.map((one) => one.case), [1, 2, 5, 6, 9]);
