@@ -5,6 +5,8 @@ set(made ${TO}.new)
 # The chart library's notice goes with every copy of it; its own is no comment that is kept.
 set(notice "/*! with uPlot (https://github.com/leeoniya/uPlot): Copyright (c) Leon Sorokin, MIT licence */")
 set(esbuild ${ESBUILD} "--banner:js=${notice}" --bundle --minify --target=es2022 --log-level=warning)
+set(hashed --charset=utf8 --format=esm --outdir=${made}/assets --entry-names=[name]-[hash]
+    --chunk-names=[name]-[hash] --metafile=${made}.json)
 file(REMOVE_RECURSE ${made})
 file(MAKE_DIRECTORY ${made}/assets)
 file(READ ${FROM}/index.html index)
@@ -25,22 +27,33 @@ foreach(page index report)
 endforeach()
 
 # Every script and style sheet that index.html names is an entry; what they import goes in.
+# What main.mjs imports later is a file of its own, and what both need another, which
+# index.html names too, so that it comes along with the first.
+function(bundle_entries)
+    cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "ENTRIES;OPTIONS")
+    execute_process(COMMAND ${esbuild} ${arg_ENTRIES} ${hashed} ${arg_OPTIONS}
+        WORKING_DIRECTORY ${FROM} COMMAND_ERROR_IS_FATAL ANY)
+    file(READ ${made}.json meta)
+    string(JSON outputs GET "${meta}" outputs)
+    string(JSON count LENGTH "${outputs}")
+    math(EXPR last "${count} - 1")
+    foreach(i RANGE ${last})
+        string(JSON output MEMBER "${outputs}" ${i})
+        string(JSON entry ERROR_VARIABLE none GET "${outputs}" ${output} entryPoint)
+        get_filename_component(name ${output} NAME)
+        if(none)
+            string(REPLACE "<script type=\"module\"" "<link rel=\"modulepreload\" \
+href=\"/assets/${name}\">\n<script type=\"module\"" index "${index}")
+        endif()
+        string(REPLACE "\"/${entry}\"" "\"/assets/${name}\"" index "${index}")
+    endforeach()
+    set(index "${index}" PARENT_SCOPE)
+endfunction()
 string(REGEX MATCHALL "\"/(js|css)/[^\"]+\"" entries "${index}")
 string(REGEX REPLACE "\"/([^\"]+)\"" "\\1" entries "${entries}")
-execute_process(
-    COMMAND ${esbuild} ${entries} --charset=utf8 --format=esm --outdir=${made}/assets
-        --entry-names=[name]-[hash] --metafile=${made}.json
-    WORKING_DIRECTORY ${FROM} COMMAND_ERROR_IS_FATAL ANY)
-file(READ ${made}.json meta)
-string(JSON outputs GET "${meta}" outputs)
-string(JSON count LENGTH "${outputs}")
-math(EXPR last "${count} - 1")
-foreach(i RANGE ${last})
-    string(JSON output MEMBER "${outputs}" ${i})
-    string(JSON entry GET "${outputs}" ${output} entryPoint)
-    get_filename_component(name ${output} NAME)
-    string(REPLACE "\"/${entry}\"" "\"/assets/${name}\"" index "${index}")
-endforeach()
+list(REMOVE_ITEM entries js/main.mjs)
+bundle_entries(ENTRIES ${entries})
+bundle_entries(ENTRIES js/main.mjs OPTIONS --splitting)
 
 file(SHA256 ${FROM}/icon.svg hash)
 string(SUBSTRING ${hash} 0 8 hash)

@@ -138,12 +138,31 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/logs?${query}`);
   }
 
+  /* How head does against base. Of many results that takes a while. */
+  compare(query) {
+    return this.json(`/api/v1/compare?${query}`, {signal: AbortSignal.timeout(FILE_MS)});
+  }
+
+  trends(query) {
+    return this.json(`/api/v1/trends?${query}`);
+  }
+
+  acceptBaseline(baseline) {
+    return this.json('/api/v1/baselines', {
+      method: 'POST',
+      headers: {'Content-Type': 'application/json'},
+      body: JSON.stringify(baseline)
+    });
+  }
+
   /* The report, or the results in a format, as a file. */
-  async file(id, kind) {
+  file(id, kind) {
     const what = kind === 'report' ? 'report.html' : `results?format=${kind}`;
-    const init = {signal: AbortSignal.timeout(FILE_MS)};
-    const path = `${runPath(id)}/${what}`;
-    return (await this.request(path, init)).blob();
+    return this.blob(`${runPath(id)}/${what}`);
+  }
+
+  async blob(path) {
+    return (await this.request(path, {signal: AbortSignal.timeout(FILE_MS)})).blob();
   }
 
   async json(path, init = {}) {

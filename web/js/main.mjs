@@ -6,18 +6,35 @@ import {themeSwitch} from './theme.mjs';
 import {askToken} from './token_dialog.mjs';
 import {formatAddress, parseAddress} from './url_state.mjs';
 import missing from './views/missing.mjs';
-import newRun from './views/new_run.mjs';
 import node from './views/node.mjs';
 import nodes from './views/nodes.mjs';
 import run from './views/run.mjs';
 import runs from './views/runs.mjs';
 
+/* A view that comes when it is first asked for. */
+const later = name => (root, app, route) => {
+  let view = null;
+  let isGone = false;
+  import('./views/later.mjs').then(views => {
+    view = isGone ? null : views[name](root, app, route);
+  }, () => root.append(h('p', 'This view could not be loaded: load the page anew.')));
+  return {
+    update: query => view?.update?.(query),
+    destroy() {
+      isGone = true;
+      view?.destroy?.();
+    }
+  };
+};
+
 const VIEWS = {
   runs,
   run,
+  compare: later('compare'),
+  trends: later('trends'),
   nodes,
   node,
-  new: newRun,
+  new: later('newRun'),
   missing
 };
 
@@ -27,8 +44,10 @@ const ICON = document.querySelector('link[rel=icon]').href;
 
 const api = new Api({askToken, shared: new SharedStreams(HUB)});
 const outlet = h('main', {id: 'main', tabindex: '-1'});
-const links = [['/', 'Runs', 'runs'], ['/nodes', 'Nodes', 'nodes']].map(
-  ([href, text, view]) => ({view, link: h('a', {href}, text)}));
+const links = [
+  ['/', 'Runs', 'runs'], ['/compare', 'Compare', 'compare'],
+  ['/trends', 'Trends', 'trends'], ['/nodes', 'Nodes', 'nodes']
+].map(([href, text, view]) => ({view, link: h('a', {href}, text)}));
 let shown = null;
 
 /* What a view gets: the API, the way to other addresses, and the title. */

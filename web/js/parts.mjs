@@ -1,6 +1,7 @@
 /* parts.mjs - small pieces that several views show */
 import {copyText, h, setHidden, setText, svg} from './dom.mjs';
 import {formatBandwidth, formatSize} from './units.mjs';
+import {unrealOf} from './where.mjs';
 
 /* Those of runs first. */
 const STATES = {
@@ -46,6 +47,10 @@ const ANSWERS = {
 };
 
 export const answerPill = answer => signPill(ANSWERS, answer);
+
+/* A run that was not measured here says so. */
+export const unrealPill = run =>
+  (unrealOf(run) ? h('span.pill.warn', unrealOf(run)) : null);
 
 /* A run's or node's labels. */
 export function labelChips(labels) {

@@ -2,6 +2,13 @@
 
 const SUFFIXES = ['', 'K', 'M', 'G', 'T'];
 
+/* The sizes of each band, in which the server judges (docs/method.md). */
+export const BANDS = {
+  latency: 'up to 16K',
+  middle: 'between 16K and 4M',
+  bandwidth: 'from 4M up'
+};
+
 /* "8", "64K", "1.5M", "128MiB" in bytes, or null. K, M, G and T are powers of 1024. */
 export function parseSize(text) {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*$/i.exec(String(text));
@@ -68,6 +75,17 @@ export function formatPercent(part) {
   const percent = part * 100;
   return percent >= 10 ? `${Math.round(percent)} %`
                        : `${percent < 0.1 ? '<0.1' : percent.toFixed(1)} %`;
+}
+
+/* How much more or less: 0.041 is "+4.1 %". */
+export function formatChange(part) {
+  if (!Number.isFinite(part)) {
+    return '–';
+  }
+  const percent = Math.abs(part * 100);
+  const digits = percent < 9.95 ? 1 : 0;
+  const sign = percent < 0.05 ? '' : part < 0 ? '−' : '+';
+  return `${sign}${percent.toFixed(digits)} %`;
 }
 
 /* Microseconds with the unit that fits. */

@@ -18,15 +18,31 @@ const RUN_DEFAULTS = {
   tab: ''
 };
 const OVERLAY_MAX = 5;
+/* As the server's own parameters are called. */
+const COMPARE_DEFAULTS =
+  {base: [], base_env: [], head: [], head_env: [], last: null, like: ''};
+const TRENDS_DEFAULTS = {
+  collective: 'all_reduce',
+  dtype: 'float32',
+  in_place: '0',
+  backend: '',
+  nodes: '',
+  run: '',
+  like: '',
+  limit: null
+};
 
 const VIEWS = [
   [/^\/$/, 'runs'], [/^\/new\/?$/, 'new'], [/^\/nodes\/?$/, 'nodes'],
+  [/^\/compare\/?$/, 'compare'], [/^\/trends\/?$/, 'trends'],
   [/^\/nodes\/([^/]+)\/?$/, 'node'], [/^\/runs\/([^/]+)\/?$/, 'run']
 ];
 
 const QUERIES = {
   runs: {read: readRuns, write: writeRuns},
-  run: {read: readRun, write: writeRun},
+  run: {read: readRun, write: (query, params) => writeAll(RUN_DEFAULTS, query, params)},
+  compare: byDefaults(COMPARE_DEFAULTS),
+  trends: byDefaults(TRENDS_DEFAULTS),
   new: {
     read: params => ({from: params.get('from') ?? ''}),
     write: (query, params) => put(params, 'from', query.from, '')
@@ -50,6 +66,8 @@ export function formatAddress({view, id = null, query = {}}) {
   const paths = {
     runs: '/',
     new: '/new',
+    compare: '/compare',
+    trends: '/trends',
     nodes: '/nodes',
     node: `/nodes/${encodeURIComponent(id)}`,
     run: `/runs/${encodeURIComponent(id)}`
@@ -66,6 +84,36 @@ export function runListQuery(query, limit) {
   writeRuns(query, params);
   params.set('limit', limit);
   return params.toString();
+}
+
+/* The query string of GET /compare, which is that of the view. */
+export function compareQuery(query, more = {}) {
+  const params = new URLSearchParams(more);
+  writeAll(COMPARE_DEFAULTS, query, params);
+  return params.toString();
+}
+
+/* The query string of GET /trends for one band of what the view shows. */
+export function trendsQuery(query, more) {
+  const params = new URLSearchParams(more);
+  writeAll(TRENDS_DEFAULTS, query, params);
+  return params.toString();
+}
+
+/* What is said by its defaults alone: lists, texts, and numbers where the default is null. */
+function byDefaults(defaults) {
+  return {
+    read: params => Object.fromEntries(Object.entries(defaults).map(
+      ([key, fallback]) => [key, readAs(fallback, key, params)])),
+    write: (query, params) => writeAll(defaults, query, params)
+  };
+}
+
+function readAs(fallback, key, params) {
+  if (Array.isArray(fallback)) {
+    return params.getAll(key);
+  }
+  return fallback === null ? readInteger(params.get(key)) : params.get(key) ?? fallback;
 }
 
 function readRuns(params) {
@@ -104,8 +152,8 @@ function readRun(params) {
   };
 }
 
-function writeRun(query, params) {
-  for (const [key, fallback] of Object.entries(RUN_DEFAULTS)) {
+function writeAll(defaults, query, params) {
+  for (const [key, fallback] of Object.entries(defaults)) {
     const value = query[key] ?? fallback;
     if (key === 'zoom') {
       put(params, key, value && value.map(formatSize).join('-'), fallback);

@@ -1,6 +1,14 @@
 /* where.mjs - where a run ran, in words. No DOM. */
 import {plural} from './units.mjs';
 
+/* What a run is that was not measured here, or null. */
+export function unrealOf({backend, emulated, imported}) {
+  if (backend === 'sim') {
+    return 'simulated';
+  }
+  return emulated ? 'emulated' : imported ? 'imported' : null;
+}
+
 /* "host · 2 nodes × 4 ranks"; `emulated` is of results without GPUs. */
 export function whereInWords(run) {
   const backend = run.backend === 'sim' ? 'simulated'

@@ -10,7 +10,10 @@ function roundTrip(address) {
 
 test('an address comes back as it was', () => {
   const addresses = [
-    '/', '/new', '/nodes', '/nodes/node-1', '/runs/06cw1x2k3m4n',
+    '/', '/new', '/nodes', '/compare', '/trends',
+    '/compare?base=r1&base_env=A%3Db&head=r1%3A2&head=r3&head_env=A&last=5&like=hardware',
+    '/trends?collective=broadcast&in_place=1&nodes=a%2Cb&run=r1&limit=200',
+    '/nodes/node-1', '/runs/06cw1x2k3m4n',
     '/?q=nightly&state=running&state=failed&label=a%3Db&cursor=xyz', '/new?from=06cw',
     '/runs/06cw?metric=algbw&y=log&zoom=64K-16M&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
       '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17&tab=ranks'

@@ -1,0 +1,141 @@
+/* trend_model.mjs - trends as they are drawn: what is alike as a line over its runs, where
+ * versions changed, what a point is compared with. Nothing is judged here. No DOM. */
+import {compareQuery} from './url_state.mjs';
+import {whereInWords} from './where.mjs';
+
+export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringbench'];
+
+/* The lines of the answers for several bands of one figure, those with most runs first:
+ * {label, columns, panels}. A line is what is alike, in all bands; its columns
+ * are its runs, oldest first; a panel has the line's points of a band, each with its
+ * column `x`. */
+export function buildTrends(answers) {
+  const lines = new Map();
+  answers.forEach((answer, band) => answer.points.forEach(point => {
+    const key = lineKey(point);
+    const line = lines.get(key) ?? {like: point.like, points: answers.map(() => [])};
+    lines.set(key, line);
+    line.points[band].unshift(point);
+  }));
+  const all = [...lines.values()];
+  const labels = labelsOf(all.map(({like}) => like));
+  return all.map((line, i) => lineOf(line, labels[i], answers))
+    .sort((a, b) => b.columns.length - a.columns.length);
+}
+
+/* A series of the server is of one band; what it is of beside that is a line. */
+const lineKey = ({like}) => JSON.stringify({...like, band: null, sizes: null});
+
+const order = (a, b) => (a.created < b.created || (a.created === b.created && a.run < b.run)
+  ? -1 : 1);
+
+function lineOf({points}, label, answers) {
+  const runs = new Map(points.flat().map(point => [point.run, point]));
+  const columns = [...runs.values()].sort(order);
+  const place = new Map(columns.map(({run}, i) => [run, i]));
+  const panels = answers.map(({figure, changes, points: all, next}, band) => {
+    const own = points[band].map(point => ({
+      ...point,
+      x: place.get(point.run),
+      isOneOf: all.filter(({run}) => run === point.run).length > 1
+    }));
+    return {
+      figure,
+      points: own,
+      changes: changes.filter(one => own.some(point => point.series === one.series)),
+      versions: versionSteps(own),
+      hasMore: next !== null
+    };
+  });
+  return {label, columns, panels};
+}
+
+/* Where a line's run has other versions than the one before it. */
+function versionSteps(points) {
+  return points.slice(1).flatMap((point, i) => {
+    const before = points[i].versions ?? {};
+    const names =
+      VERSIONS.filter(name => (point.versions?.[name] ?? null) !== (before[name] ?? null));
+    return names.length === 0 ? [] : [{
+      x: point.x,
+      text: names.map(name => `${name} ${point.versions?.[name] ?? 'none'}`).join(', ')
+    }];
+  });
+}
+
+/* Where each ran, and what tells it apart from the others. */
+function labelsOf(likes) {
+  const facts = likes.map(factsOf);
+  const names = [...new Set(facts.flatMap(Object.keys))];
+  const telling = names.filter(name => facts.some(one => one[name] !== facts[0][name]));
+  return likes.map((like, i) => {
+    const {emulated, imported} = like.series ?? {};
+    const apart = telling.filter(name => facts[i][name] !== undefined)
+                    .map(name => (name === 'on' ? '' : `${name}=`) + facts[i][name]);
+    const where = whereInWords({...like, nodes: nodesOf(like), emulated});
+    return [where, imported ? 'imported' : '', ...apart].filter(Boolean).join(' · ');
+  });
+}
+
+/* As a run has them; of hardware as many as there were. */
+function nodesOf({nodes, hardware}) {
+  if (nodes) {
+    return Object.entries(nodes).map(([name, ranks]) => ({name, ranks}));
+  }
+  return Object.entries(hardware ?? {}).flatMap(
+    ([name, counts]) => Object.entries(counts).flatMap(
+      ([ranks, count]) => Array.from({length: count}, () => ({name, ranks: Number(ranks)}))));
+}
+
+const textOf = value => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function factsOf({nodes, hardware, settings, env, series}) {
+  const {redop, root, group} = series ?? {};
+  const entries = Object.entries({redop, root, group, ...settings, ...env})
+                    .filter(([, value]) => value !== undefined)
+                    .map(([name, value]) => [name, textOf(value)]);
+  const names = Object.keys(nodes ?? hardware ?? {});
+  const on = names.slice(0, 3).join(', ') + (names.length > 3 ? ' …' : '');
+  return {on, ...Object.fromEntries(entries)};
+}
+
+/* The change that a point lies behind, or null. */
+export function changeBefore(point, changes) {
+  return changes.filter(one => one.series === point.series && one.run !== null &&
+      one.created <= point.created)
+           .reduce((last, one) => (last && last.created > one.created ? last : one), null);
+}
+
+/* The address that compares a point with the last good one: the last run before the
+ * change that it lies behind, or the baseline. Of a run with several combinations it is
+ * the point's own. */
+export function compareAddress(point, changes) {
+  const change = changeBefore(point, changes);
+  const base = change ? change.verdict.evidence.last_before : 'baseline';
+  const env = !point.isOneOf ? [] : Object.entries(point.like.env ?? {}).map(
+    ([name, value]) => (value === null ? name : `${name}=${value}`));
+  return `/compare?${compareQuery(
+    {base: [base], base_env: change ? env : [], head: [point.run], head_env: env})}`;
+}
+
+/* Values of an axis that holds all points, and a tenth of them at least. */
+export function valueRange(points) {
+  const all = points.flatMap(
+    ({low, value, high}) => [low ?? value, value, high ?? value]);
+  const low = Math.min(...all);
+  const high = Math.max(...all);
+  const room = Math.max((high - low) * 0.12, ((high + low) / 2) * 0.05);
+  return [Math.max(0, low - room), high + room];
+}
+
+/* Three to six round values. */
+export function valueTicks([low, high]) {
+  const power = 10 ** Math.floor(Math.log10(high - low));
+  const step = [0.2, 0.5, 1, 2].map(part => part * power)
+                 .find(one => (high - low) / one <= 5.5);
+  const ticks = [];
+  for (let i = Math.ceil(low / step); i * step <= high; i++) {
+    ticks.push(i * step);
+  }
+  return ticks;
+}
