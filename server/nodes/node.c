@@ -31,6 +31,7 @@ void node_registry_release(struct node_registry *registry)
     for (size_t i = 0; i < registry->count; i++)
         node_destroy(registry->nodes[i]);
     free(registry->nodes);
+    free(registry->by_agent);
     memset(registry, 0, sizeof(*registry));
 }
 
@@ -74,15 +75,51 @@ struct node *node_find(const struct node_registry *registry, const char *name)
     return at < registry->count ? registry->nodes[at] : NULL;
 }
 
+/* Likewise among by_agent. */
+static size_t place_of_agent(const struct node_registry *registry, const char *agent)
+{
+    size_t low = 0, high = registry->n_by_agent;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(registry->by_agent[middle]->agent, agent) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 struct node *node_find_agent(const struct node_registry *registry, const char *agent)
 {
-    for (size_t i = 0; i < registry->count; i++) {
-        const struct node *node = registry->nodes[i];
+    size_t at = place_of_agent(registry, agent);
+    struct node *node = at < registry->n_by_agent ? registry->by_agent[at] : NULL;
 
-        if (node->state == NODE_ALIVE && strcmp(node->agent, agent) == 0)
-            return registry->nodes[i];
-    }
-    return NULL;
+    return node && node->state == NODE_ALIVE && strcmp(node->agent, agent) == 0 ? node
+                                                                                : NULL;
+}
+
+static void drop_agent(struct node_registry *registry, const struct node *node)
+{
+    size_t at = place_of_agent(registry, node->agent);
+
+    if (at == registry->n_by_agent || registry->by_agent[at] != node)
+        return;
+    registry->n_by_agent--;
+    memmove(&registry->by_agent[at], &registry->by_agent[at + 1],
+            (registry->n_by_agent - at) * sizeof(struct node *));
+}
+
+/* There is room: by_agent is as long as nodes. */
+static void add_agent(struct node_registry *registry, struct node *node)
+{
+    size_t at = place_of_agent(registry, node->agent);
+
+    memmove(&registry->by_agent[at + 1], &registry->by_agent[at],
+            (registry->n_by_agent - at) * sizeof(struct node *));
+    registry->by_agent[at] = node;
+    registry->n_by_agent++;
 }
 
 static struct node *add_node(struct node_registry *registry, const char *name)
@@ -95,6 +132,11 @@ static struct node *add_node(struct node_registry *registry, const char *name)
     if (!nodes)
         return NULL;
     registry->nodes = nodes;
+    nodes = realloc(registry->by_agent, (registry->count + 1) * sizeof(*nodes));
+    if (!nodes)
+        return NULL;
+    registry->by_agent = nodes;
+    nodes = registry->nodes;
     node = calloc(1, sizeof(*node));
     if (!node)
         return NULL;
@@ -115,6 +157,7 @@ void node_remove(struct node_registry *registry, struct node *node)
 {
     size_t at = node_index(registry, node->name);
 
+    drop_agent(registry, node);
     registry->count--;
     registry->cost -= node->cost;
     memmove(&registry->nodes[at], &registry->nodes[at + 1],
@@ -180,8 +223,10 @@ struct node *node_register(struct node_registry *registry,
     snprintf(node->boot_id, sizeof(node->boot_id), "%s", registration->boot_id);
     memcpy(node->key, registration->key, sizeof(node->key));
     memcpy(node->identity, registration->identity, sizeof(node->identity));
+    drop_agent(registry, node);
     memcpy(node->agent, "a-", 2);
     id_uuid(node->agent + 2);
+    add_agent(registry, node);
     take_registration(node, registration);
     registry->cost += registration->cost - node->cost;
     node->cost = registration->cost;

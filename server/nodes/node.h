@@ -61,6 +61,8 @@ struct node {
 struct node_registry {
     struct node **nodes; /* sorted by name */
     size_t count;
+    struct node **by_agent; /* the same, by `agent`: each request of one looks it up */
+    size_t n_by_agent;
     size_t cost; /* of all of them */
 };
 

@@ -73,6 +73,39 @@ static void the_same_boot_resumes_under_a_new_agent_id(void **state)
     node_registry_release(&registry);
 }
 
+static void agents_are_found_while_nodes_come_and_go(void **state)
+{
+    struct node_registry registry = {0};
+    struct error err;
+    char name[16], gone[NODE_AGENT_LENGTH + 1];
+    bool is_new;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof(name), "n%d", i);
+        assert_non_null(try_register(&registry, name, BOOT_1, &is_new, &err));
+    }
+    for (int i = 0; i < 300; i += 3) {
+        struct node *node;
+
+        snprintf(name, sizeof(name), "n%d", i);
+        node = node_find(&registry, name);
+        memcpy(gone, node->agent, sizeof(gone));
+        if (i % 2)
+            node_remove(&registry, node);
+        else
+            assert_non_null(try_register(&registry, name, BOOT_1, &is_new, &err));
+        assert_null(node_find_agent(&registry, gone));
+    }
+    assert_int_equal(registry.count, 250);
+    for (size_t i = 0; i < registry.count; i++)
+        assert_ptr_equal(node_find_agent(&registry, registry.nodes[i]->agent),
+                         registry.nodes[i]);
+    registry.nodes[7]->state = NODE_LOST;
+    assert_null(node_find_agent(&registry, registry.nodes[7]->agent));
+    node_registry_release(&registry);
+}
+
 /* After a restart of the server its agents still use the ids that they had: were these
  * given out again, one node's events would be taken for another's. */
 static void an_id_of_another_registry_names_nobody_here(void **state)
@@ -204,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_boot_takes_the_name_over),
         cmocka_unit_test(the_same_boot_resumes_under_a_new_agent_id),
+        cmocka_unit_test(agents_are_found_while_nodes_come_and_go),
         cmocka_unit_test(an_id_of_another_registry_names_nobody_here),
         cmocka_unit_test(nodes_are_found_by_name_in_any_order_of_registration),
         cmocka_unit_test(commands_come_until_they_are_acknowledged),
