@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/spec/placed.h"
 #include "common/spec/run_matrix.h"
 #include "server/nodes/neighbours.h"
 #include "server/nodes/node.h"
@@ -96,10 +97,11 @@ static bool needs_nodes(const struct run *run)
 static json_t *case_nodes(const struct live_case *live)
 {
     json_t *nodes = json_array();
+    struct placed placed;
 
+    placed_init(&placed, nodes);
     for (size_t i = 0; i < live->on.n; i++)
-        json_array_append_new(
-            nodes, json_pack("[s, i]", live->on.items[i].name, live->on.items[i].ranks));
+        placed_add(&placed, live->on.items[i].name, live->on.items[i].ranks);
     return nodes;
 }
 

@@ -1,5 +1,5 @@
 foreach(noun bands buf clean_text clock collective conditions cpu_list error headline ids json_util options order_stat problem row_fields
-        run_spec run_spec_memory secret_file series spec_docs this_machine threshold units utf8 variables)
+        placed run_spec run_spec_memory secret_file series spec_docs this_machine threshold units utf8 variables)
     unit_test(${noun} rb_common)
 endforeach()
 foreach(noun collective headline row_fields units)

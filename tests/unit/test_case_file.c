@@ -71,6 +71,7 @@ static void the_ranks_nodes_are_read(void **state)
     assert_null(parse_with("placed", "[[\"a\",1],[\"b\",4]]", false, &err));
     assert_string_equal(err.text, "case: placed[1] must be a name and how many of the 4 "
                                   "ranks it has");
+    assert_null(parse_with("placed", "[[\"a[1-5]\",1]]", false, &err));
     assert_null(parse_with("placed", "[[\"a\",1],[1]]", false, &err));
 }
 

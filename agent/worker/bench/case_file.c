@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/spec/placed.h"
 
 #define CASE_BYTES_MAX (8u << 20)
 
@@ -60,11 +61,22 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
     return 0;
 }
 
-/* "placed": optional, [name, ranks] of each in the order of ranks. */
+/* The ranks of one node. */
+static int read_node(struct case_file *file, const char *name, int ranks, int *rank)
+{
+    for (int last = *rank + ranks; *rank < last; (*rank)++) {
+        file->nodes[*rank] = strdup(name);
+        if (!file->nodes[*rank])
+            return -1;
+    }
+    return 0;
+}
+
+/* "placed": optional, [name, ranks] of each in the order of ranks; see placed.h. */
 static int read_nodes(struct case_file *file, const json_t *json, struct error *err)
 {
     const json_t *array = json_object_get(json, "placed"), *item;
-    int64_t rank = 0, n = file->world_size, last;
+    int rank = 0, n = file->world_size;
     size_t i;
 
     if (json_array_size(array) == 0)
@@ -73,44 +85,40 @@ static int read_nodes(struct case_file *file, const json_t *json, struct error *
     if (!file->nodes)
         return error_set(err, ERROR_MEMORY, "case: out of memory");
     json_array_foreach (array, i, item) {
-        const char *name = json_string_value(json_array_get(item, 0));
-        int64_t ranks = json_integer_value(json_array_get(item, 1));
-        if (!name || ranks < 1 || ranks > n - rank) {
+        char name[PLACED_NAME_MAX + 32];
+        struct placed entry;
+
+        if (placed_read(item, &entry) ||
+            placed_count(&entry) * entry.ranks > (long)(n - rank)) {
             return error_set(err, ERROR_INVALID,
-                             "case: placed[%zu] must be a name and how many of the %lld "
+                             "case: placed[%zu] must be a name and how many of the %d "
                              "ranks it has",
-                             i, (long long)n);
+                             i, n);
         }
-        for (last = rank + ranks; rank < last; rank++) {
-            file->nodes[rank] = strdup(name);
-            if (!file->nodes[rank])
+        for (long k = 0; k < placed_count(&entry); k++) {
+            placed_name(&entry, k, name, sizeof(name));
+            if (read_node(file, name, entry.ranks, &rank))
                 return error_set(err, ERROR_MEMORY, "case: out of memory");
         }
     }
-    return rank == n
-               ? 0
-               : error_set(err, ERROR_INVALID, "case: placed has %lld of %lld ranks",
-                           (long long)rank, (long long)n);
+    return rank == n ? 0
+                     : error_set(err, ERROR_INVALID, "case: placed has %d of %d ranks",
+                                 rank, n);
 }
 
 /* By rank, as read_nodes has found them: the number of its node and its place there. */
-static void place_ranks(const json_t *placed, int *node_of, int *local_rank)
+static void place_ranks(const struct case_file *file, int *node_of, int *local_rank)
 {
-    const json_t *item;
-    size_t i;
-    int rank = 0;
+    for (int rank = 1; file->nodes && rank < file->world_size; rank++) {
+        bool is_next = strcmp(file->nodes[rank], file->nodes[rank - 1]) != 0;
 
-    json_array_foreach (placed, i, item) {
-        int ranks = (int)json_integer_value(json_array_get(item, 1));
-        for (int place = 0; place < ranks; place++, rank++) {
-            node_of[rank] = (int)i;
-            local_rank[rank] = place;
-        }
+        node_of[rank] = node_of[rank - 1] + is_next;
+        local_rank[rank] = is_next ? 0 : local_rank[rank - 1] + 1;
     }
 }
 
 /* Which ranks form communicators, and so the rows; after read_nodes. */
-static int form_groups(struct case_file *file, const json_t *placed, struct error *err)
+static int form_groups(struct case_file *file, struct error *err)
 {
     size_t n = (size_t)file->world_size;
     int *node_of = calloc(n, sizeof(*node_of));
@@ -118,7 +126,7 @@ static int form_groups(struct case_file *file, const json_t *placed, struct erro
     int status = node_of && local_rank ? 0 : -1;
 
     if (!status) {
-        place_ranks(placed, node_of, local_rank);
+        place_ranks(file, node_of, local_rank);
         status = split_form(&file->spec->split, node_of, local_rank, file->world_size,
                             &file->groups);
     }
@@ -152,7 +160,7 @@ static int parse(struct case_file *file, json_t *json, bool heed_faults,
     if (!file->spec)
         return error_prefix(err, "case");
     if (read_numbers(file, json, err) || read_nodes(file, json, err) ||
-        form_groups(file, json_object_get(json, "placed"), err))
+        form_groups(file, err))
         return -1;
     if (heed_faults && file->spec->fault)
         return read_fault(&file->fault, file->spec->fault, err);
