@@ -18,6 +18,8 @@
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
+#define POLLS_PER_S 1000
+
 /* A batch of event lines on its way to the disk. */
 struct batch {
     struct scheduler *scheduler;
@@ -243,6 +245,17 @@ static struct node *find_or_error(struct scheduler *scheduler, const char *agent
     return node;
 }
 
+/* Polls of many agents are held longer, or there would be more of them per second the
+ * more agents there are; but an agent that asks again at once keeps its lease. */
+static int64_t hold_s(const struct scheduler *scheduler)
+{
+    int64_t most = scheduler->config.lease_s * 2 / 3;
+    int64_t fair = (int64_t)scheduler->nodes.count / POLLS_PER_S;
+
+    fair = fair < most ? fair : most;
+    return fair > scheduler->config.poll_s ? fair : scheduler->config.poll_s;
+}
+
 int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
                    int64_t after, node_commands *done, void *arg, struct error *err)
 {
@@ -250,9 +263,8 @@ int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *k
 
     if (!node)
         return -1;
-    node_poll(node, after,
-              node->last_seen_ns + scheduler->config.poll_s * INT64_C(1000000000), done,
-              arg);
+    node_poll(node, after, node->last_seen_ns + hold_s(scheduler) * INT64_C(1000000000),
+              done, arg);
     return 0;
 }
 
