@@ -18,7 +18,7 @@ static size_t at(size_t place, size_t round, size_t n)
 
 int pairs_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
-    size_t n = pool->n, last = places(n) - 1;
+    size_t n = pool->fleet.n_nodes, last = places(n) - 1;
 
     if (round >= pairs_size(n).rounds)
         return 0;
@@ -27,8 +27,8 @@ int pairs_fill(const struct plan_pool *pool, size_t round, struct plan_round *ou
 
         if (a >= n || b >= n)
             continue;
-        out->nodes[2 * out->n] = (int)(a < b ? a : b);
-        out->nodes[2 * out->n + 1] = (int)(a < b ? b : a);
+        out->nodes[2 * out->n] = a < b ? a : b;
+        out->nodes[2 * out->n + 1] = a < b ? b : a;
         out->sizes[out->n++] = 2;
     }
     return 0;

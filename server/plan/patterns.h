@@ -8,6 +8,10 @@
  */
 typedef int plan_fill(const struct plan_pool *pool, size_t round, struct plan_round *out);
 
+/* The rounds from number `first` on, in which suspects are measured again. */
+int confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
+                 struct plan_round *out);
+
 plan_fill pairs_fill, scaling_fill, bisect_fill;
 struct plan_size pairs_size(size_t n), scaling_size(size_t n), bisect_size(size_t n);
 

@@ -1,6 +1,7 @@
 /* plan.c - which of a run's nodes measure together */
 #include "server/plan/plan.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,9 +11,9 @@
 /* All nodes in every case: there is no choice. */
 static int all_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
-    for (size_t i = 0; round == 0 && i < pool->n; i++)
-        out->nodes[i] = (int)i;
-    out->sizes[0] = pool->n;
+    for (size_t i = 0; round == 0 && i < pool->fleet.n_nodes; i++)
+        out->nodes[i] = i;
+    out->sizes[0] = pool->fleet.n_nodes;
     out->n = round == 0 ? 1 : 0;
     return 0;
 }
@@ -26,22 +27,50 @@ static const struct {
     plan_fill *fill;
     struct plan_size (*size)(size_t n);
     size_t least_nodes;
+    bool seeks_culprit;
 } patterns[] = {
-    [PATTERN_ALL] = {all_fill, all_size, 1},
-    [PATTERN_PAIRS] = {pairs_fill, pairs_size, 2},
-    [PATTERN_SCALING] = {scaling_fill, scaling_size, 1},
+    [PATTERN_ALL] = {all_fill, all_size, 1, false},
+    [PATTERN_PAIRS] = {pairs_fill, pairs_size, 2, true},
+    [PATTERN_SCALING] = {scaling_fill, scaling_size, 1, false},
     /* Two groups to hold against each other, of more than one node each. */
-    [PATTERN_BISECT] = {bisect_fill, bisect_size, 4},
+    [PATTERN_BISECT] = {bisect_fill, bisect_size, 4, true},
 };
+
+bool plan_seeks_culprit(enum run_pattern pattern)
+{
+    return patterns[pattern].seeks_culprit;
+}
+
+/* The round in which suspects were first measured again; SIZE_MAX: none was yet. */
+static size_t first_confirming(const struct plan_pool *pool)
+{
+    for (size_t i = 0; i < pool->fleet.n_groups; i++)
+        if (pool->fleet.groups[i].confirms)
+            return pool->rounds[i];
+    return SIZE_MAX;
+}
+
+static int fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
+{
+    size_t first = first_confirming(pool);
+
+    if (first == SIZE_MAX && patterns[pool->pattern].fill(pool, round, out))
+        return -1;
+    if (out->n > 0 || !patterns[pool->pattern].seeks_culprit)
+        return 0;
+    return confirm_fill(pool, first < round ? first : round, round, out);
+}
 
 int plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
     int result = -1;
 
-    *out = (struct plan_round){.nodes = calloc(pool->n + 1, sizeof(*out->nodes)),
-                               .sizes = calloc(pool->n + 1, sizeof(*out->sizes))};
+    size_t n = pool->fleet.n_nodes + 1;
+
+    *out = (struct plan_round){.nodes = calloc(n, sizeof(*out->nodes)),
+                               .sizes = calloc(n, sizeof(*out->sizes))};
     if (out->nodes && out->sizes)
-        result = patterns[pool->pattern].fill(pool, round, out);
+        result = fill(pool, round, out);
     if (result)
         plan_round_release(out);
     return result;
@@ -51,7 +80,7 @@ void plan_round_release(struct plan_round *round)
 {
     free(round->nodes);
     free(round->sizes);
-    *round = (struct plan_round){NULL, NULL, 0};
+    *round = (struct plan_round){NULL, NULL, 0, false};
 }
 
 struct plan_size plan_size(enum run_pattern pattern, size_t n)

@@ -9,43 +9,40 @@
 #include <stddef.h>
 
 #include "common/spec/run_spec.h"
+#include "server/analysis/culprit.h"
 
 /* Of one run, repeats and the combinations of its matrix included. */
 #define PLAN_CASES_MAX 10000
 
 /* Groups of nodes, which are numbers from 0 to the run's n - 1. */
 struct plan_round {
-    int *nodes;    /* of all groups, one group behind the other */
+    size_t *nodes; /* of all groups, one group behind the other */
     size_t *sizes; /* of the groups */
     size_t n;      /* groups; 0: the plan has come to its end */
-};
-
-/* A group that was measured, or was to be. */
-struct plan_past {
-    size_t round;
-    const int *nodes;
-    size_t n;
-    double figure; /* the higher the better; 0: it has none, its case failed */
+    bool confirms; /* what makes groups slow is measured again: culprit_confirm */
 };
 
 struct plan_pool {
     enum run_pattern pattern;
-    size_t n;                     /* nodes */
-    const bool *is_lost;          /* of each; NULL: none is */
-    const struct plan_past *past; /* of the rounds before, in their order */
-    size_t n_past;
+    const bool *is_lost;        /* of each node; NULL: none is */
+    struct culprit_fleet fleet; /* the groups of the rounds before, in their order */
+    const size_t *rounds;       /* of these groups */
 };
 
 /* What a round has; release it after use. -1 when memory is out. */
 int plan_round_make(const struct plan_pool *pool, size_t round, struct plan_round *out);
 void plan_round_release(struct plan_round *round);
 
-/* Of a plan over n nodes that loses none. What a bisection finds adds to it. */
+/* Of a plan over n nodes that loses none. What is slow adds to it. */
 struct plan_size {
     size_t rounds, groups;
     size_t smallest, largest; /* nodes of a group */
 };
 struct plan_size plan_size(enum run_pattern pattern, size_t n);
+
+/* Whether its groups are to say who is slow, and suspects are measured again at the end.
+ */
+bool plan_seeks_culprit(enum run_pattern pattern);
 
 /* The fewest nodes that the pattern makes sense with. */
 size_t plan_least_nodes(enum run_pattern pattern);

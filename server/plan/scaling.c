@@ -5,7 +5,7 @@ static size_t count_alive(const struct plan_pool *pool)
 {
     size_t alive = 0;
 
-    for (size_t i = 0; i < pool->n; i++)
+    for (size_t i = 0; i < pool->fleet.n_nodes; i++)
         alive += !pool->is_lost || !pool->is_lost[i];
     return alive;
 }
@@ -27,7 +27,7 @@ int scaling_fill(const struct plan_pool *pool, size_t round, struct plan_round *
 
     for (size_t i = 0; taken < nodes; i++)
         if (!pool->is_lost || !pool->is_lost[i])
-            out->nodes[taken++] = (int)i;
+            out->nodes[taken++] = i;
     out->sizes[0] = nodes;
     out->n = nodes > 0 ? 1 : 0;
     return 0;

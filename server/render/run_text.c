@@ -230,6 +230,14 @@ static void put_count(const struct run_text *text, int64_t time_ms, struct buf *
                    text->wrong == 1 ? "" : "s");
 }
 
+static void put_verdict(const char *name, const json_t *verdict, struct buf *out)
+{
+    if (!verdict)
+        return;
+    buf_printf(out, "; %s: %s: ", name, json_get_str(verdict, "answer", "?"));
+    put_in_line(out, json_get_str(verdict, "sentence", ""));
+}
+
 /* The last line. Reason and verdict are kept on that line, so that `tail -1` has all of
  * it. */
 static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
@@ -253,10 +261,8 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
         put_in_line(out, reason ? reason : "no reason given");
     if (is_completed && reason)
         buf_append_str(out, ")");
-    if (verdict) {
-        buf_printf(out, "; verdict: %s: ", json_get_str(verdict, "answer", "?"));
-        put_in_line(out, json_get_str(verdict, "sentence", ""));
-    }
+    put_verdict("culprit", json_object_get(event, "culprit"), out);
+    put_verdict("verdict", verdict, out);
     buf_append_str(out, "\n");
 }
 

@@ -131,8 +131,10 @@ static void release_ranks(const struct run *run, struct run_case *c)
 
 static void release_nodes(struct run *run)
 {
-    for (size_t i = 0; i < run->pool.n; i++)
+    for (size_t i = 0; i < run->pool.n; i++) {
         free(run->pool.items[i].name);
+        json_decref(run->pool.items[i].labels);
+    }
     free(run->pool.items);
     run->pool = (struct run_nodes){NULL, 0, 0};
 }
@@ -160,6 +162,7 @@ void run_destroy(struct run *run)
     json_decref(run->verdict);
     json_decref(run->lateness);
     lateness_destroy(run->late);
+    json_decref(run->culprit);
     headline_release(&run->headline);
     free(run->pace);
     run_metrics_release(&run->metrics);
@@ -201,6 +204,8 @@ static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
     run->verdict = json_incref(json_object_get(body, "verdict"));
     json_decref(run->lateness);
     run->lateness = json_incref(json_object_get(body, "lateness"));
+    json_decref(run->culprit);
+    run->culprit = json_incref(json_object_get(body, "culprit"));
 }
 
 /* How the ranks of the nodes go together, and how many rows that makes. */
@@ -241,7 +246,8 @@ static void apply_placed(struct run *run, const json_t *body)
         run->pool.items[i].name = strdup(json_get_str(node, "name", "?"));
         run->pool.items[i].ranks = (int)json_get_int(node, "ranks", 0);
         run->pool.items[i].first_rank = rank;
-        run->pool.items[i].number = (int)i;
+        run->pool.items[i].number = i;
+        run->pool.items[i].labels = json_incref(json_object_get(node, "labels"));
         rank += run->pool.items[i].ranks;
         run->pool.n++;
     }

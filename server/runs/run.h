@@ -52,7 +52,8 @@ struct run_node {
     char *name;
     int ranks;
     int first_rank;
-    int number; /* among the run's nodes */
+    size_t number;  /* among the run's nodes */
+    json_t *labels; /* with a pattern, as the node had them; or NULL */
 };
 
 /* In the order of their ranks. */
@@ -71,6 +72,7 @@ struct run_rank {
 struct run_case {
     struct run_nodes on; /* names are the run's; items NULL: all of the run's nodes */
     size_t round;        /* of the pattern (run_plan.h); 0 without one */
+    bool confirms;       /* it measures a suspect again */
     struct headline headline; /* with a pattern: cases on other nodes have others */
     int attempt;              /* 0: never started */
     enum case_state state;
@@ -105,6 +107,7 @@ struct run {
     struct run_metrics metrics; /* of a program */
     struct lateness *late;      /* in isolated timing, once there is a row; or NULL */
     json_t *lateness;           /* the verdict on that, once it has ended; or NULL */
+    json_t *culprit;   /* the verdict on who is slow, once a pattern has ended; or NULL */
     json_t *verdict;   /* on the checks of its spec, once it has ended; or NULL */
     json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
     struct pace *pace; /* NULL until a case began */

@@ -14,6 +14,7 @@
 #include "server/runs/emit.h"
 #include "server/runs/history.h"
 #include "server/runs/run.h"
+#include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
@@ -59,13 +60,15 @@ static void tell_end(struct active_run *active, enum run_state state, const char
 {
     json_t *body = json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
                              json_clean_string(reason));
-
     json_t *lateness = run_lateness(active->run);
+    json_t *culprit = run_plan_verdict(active->run);
 
     if (verdict)
         json_object_set_new(body, "verdict", verdict);
     if (lateness)
         json_object_set_new(body, "lateness", lateness);
+    if (culprit)
+        json_object_set_new(body, "culprit", culprit);
     count(&active->scheduler->counters, state);
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");

@@ -48,6 +48,8 @@ json_t *run_case_json(const struct run *run, size_t index)
         json_object_set_new(out, "round", json_integer((json_int_t)c->round));
         json_object_set_new(out, "nodes", run_nodes_names(&c->on));
         json_object_set_new(out, "headline", headline_json(&c->headline));
+        if (c->confirms)
+            json_object_set_new(out, "confirms", json_true());
     }
     if (c->blamed)
         json_object_set(out, "blamed", c->blamed);
@@ -69,10 +71,13 @@ static json_t *nodes_json(const struct run *run)
 {
     json_t *nodes = json_array();
 
-    for (size_t i = 0; i < run->pool.n; i++)
+    for (size_t i = 0; i < run->pool.n; i++) {
+        const struct run_node *node = &run->pool.items[i];
+
         json_array_append_new(nodes,
-                              json_pack("{s:s, s:i}", "name", run->pool.items[i].name,
-                                        "ranks", run->pool.items[i].ranks));
+                              json_pack("{s:s, s:i, s:O*}", "name", node->name, "ranks",
+                                        node->ranks, "labels", node->labels));
+    }
     return nodes;
 }
 
@@ -156,6 +161,10 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     json_object_set_new(out, "summary", summary_json(run));
     if (run->lateness && form != RUN_BRIEF)
         json_object_set(out, "lateness", run->lateness);
+    if (run->culprit)
+        json_object_set_new(out, "culprit",
+                            form == RUN_BRIEF ? gate_brief(run->culprit)
+                                              : json_incref(run->culprit));
     if (run->verdict)
         json_object_set_new(out, "verdict",
                             form == RUN_BRIEF ? gate_brief(run->verdict)

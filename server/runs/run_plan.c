@@ -38,9 +38,12 @@ static int place_case(const struct run *run, struct run_case *c, const json_t *n
     return items ? 0 : -1;
 }
 
-static void add_case(struct run *run, int64_t round, const json_t *names)
+/* about: has its round and whether it confirms. */
+static void add_case(struct run *run, const json_t *about, const json_t *names)
 {
-    struct run_case c = {.round = (size_t)round};
+    int64_t round = json_get_int(about, "round", -1);
+    struct run_case c = {.round = (size_t)round,
+                         .confirms = json_get_bool(about, "confirms", false)};
     struct run_case *cases;
 
     if (run->spec->pattern == PATTERN_ALL || round < 0 || place_case(run, &c, names))
@@ -62,37 +65,41 @@ void run_plan_apply(struct run *run, const json_t *body)
         const json_t *c = json_array_get(cases, i);
 
         if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
-            add_case(run, json_get_int(body, "round", -1), json_object_get(c, "nodes"));
+            add_case(run, body, json_object_get(c, "nodes"));
     }
 }
 
 void run_plan_restore(struct run *run, const json_t *c)
 {
     if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
-        add_case(run, json_get_int(c, "round", -1), json_object_get(c, "nodes"));
+        add_case(run, c, json_object_get(c, "nodes"));
 }
 
 /* ---- The next round ---- */
 
 /* What the plan knows of the cases so far. */
 struct past {
-    struct plan_past *groups;
-    int *nodes; /* of all groups */
+    struct culprit_node *names;
+    struct culprit_group *groups;
+    size_t *rounds; /* of the plan */
+    size_t *nodes;  /* of all groups */
     size_t n;
 };
 
 static void past_release(struct past *past)
 {
+    free(past->names);
     free(past->groups);
+    free(past->rounds);
     free(past->nodes);
 }
 
 /* The group of an earlier repeat in the same round of the plan, or NULL. */
-static struct plan_past *find_group(const struct past *past, size_t round,
-                                    const struct run_nodes *on)
+static struct culprit_group *find_group(const struct past *past, size_t round,
+                                        const struct run_nodes *on)
 {
-    for (size_t i = past->n; i > 0 && past->groups[i - 1].round == round; i--) {
-        struct plan_past *group = &past->groups[i - 1];
+    for (size_t i = past->n; i > 0 && past->rounds[i - 1] == round; i--) {
+        struct culprit_group *group = &past->groups[i - 1];
 
         if (group->n == on->n && group->nodes[0] == on->items[0].number)
             return group;
@@ -100,41 +107,77 @@ static struct plan_past *find_group(const struct past *past, size_t round,
     return NULL;
 }
 
+/* Without a figure it is of no use. */
+static enum culprit_state state_of(const struct run_case *c)
+{
+    if (c->state == CASE_COMPLETED && median_of(&c->headline.busbw_gbs) > 0.0)
+        return CULPRIT_RAN;
+    return c->state == CASE_COMPLETED || c->state == CASE_FAILED ? CULPRIT_FAILED
+                                                                 : CULPRIT_NOT_RUN;
+}
+
 /* Repeats of a group are one: its figure is their mean, and none if a case failed. */
-static int *add_past(struct past *past, const struct run_case *c, size_t turns,
-                     int *nodes)
+static void add_repeat(struct culprit_group *group, const struct run_case *c, size_t turn)
+{
+    double value = median_of(&c->headline.busbw_gbs);
+
+    if (group->state == CULPRIT_RAN)
+        group->state = state_of(c);
+    group->figure += (value - group->figure) / (double)(turn + 1);
+}
+
+static size_t *add_past(struct past *past, const struct run_case *c, size_t turns,
+                        size_t *nodes)
 {
     size_t turn = c->round % turns, round = c->round / turns;
-    double value = c->state == CASE_COMPLETED ? median_of(&c->headline.busbw_gbs) : 0.0;
-    struct plan_past *group = turn > 0 ? find_group(past, round, &c->on) : NULL;
+    struct culprit_group *group = turn > 0 ? find_group(past, round, &c->on) : NULL;
 
     if (group) {
-        group->figure = group->figure > 0.0 && value > 0.0
-                            ? group->figure + (value - group->figure) / (double)(turn + 1)
-                            : 0.0;
+        add_repeat(group, c, turn);
         return nodes;
     }
     for (size_t i = 0; i < c->on.n; i++)
         nodes[i] = c->on.items[i].number;
-    past->groups[past->n++] = (struct plan_past){round, nodes, c->on.n, value};
+    past->rounds[past->n] = round;
+    past->groups[past->n++] =
+        (struct culprit_group){.nodes = nodes,
+                               .n = c->on.n,
+                               .figure = median_of(&c->headline.busbw_gbs),
+                               .state = state_of(c),
+                               .confirms = c->confirms};
     return nodes + c->on.n;
 }
 
-static int collect_past(const struct run *run, size_t turns, struct past *past)
+static int collect_past(const struct run *run, struct past *past)
 {
-    size_t most = 0;
-    int *nodes;
+    size_t turns = run_matrix_cases(run->spec), most = 0, *nodes;
 
     for (size_t i = 0; i < run->n_cases; i++)
         most += run->cases[i].on.n;
     past->n = 0;
+    past->names = calloc(run->pool.n + 1, sizeof(*past->names));
     past->groups = calloc(run->n_cases + 1, sizeof(*past->groups));
+    past->rounds = calloc(run->n_cases + 1, sizeof(*past->rounds));
     past->nodes = nodes = calloc(most + 1, sizeof(*nodes));
-    if (!past->groups || !nodes)
+    if (!past->names || !past->groups || !past->rounds || !nodes)
         return -1;
+    for (size_t i = 0; i < run->pool.n; i++)
+        past->names[i] =
+            (struct culprit_node){run->pool.items[i].name, run->pool.items[i].labels};
     for (size_t i = 0; i < run->n_cases; i++)
         nodes = add_past(past, &run->cases[i], turns, nodes);
     return 0;
+}
+
+static struct culprit_fleet fleet_of(const struct run *run, const struct past *past)
+{
+    return (struct culprit_fleet){.nodes = past->names,
+                                  .n_nodes = run->pool.n,
+                                  .groups = past->groups,
+                                  .n_groups = past->n,
+                                  .unit = "GB/s",
+                                  .is_simulated =
+                                      run->backend && strcmp(run->backend, "sim") == 0};
 }
 
 /* What the plan knew when it made the groups that are repeated now. */
@@ -142,7 +185,7 @@ static size_t before(const struct past *past, size_t round)
 {
     size_t n = past->n;
 
-    while (n > 0 && past->groups[n - 1].round >= round)
+    while (n > 0 && past->rounds[n - 1] >= round)
         n--;
     return n;
 }
@@ -151,7 +194,7 @@ static json_t *round_json(const struct run *run, size_t number,
                           const struct plan_round *round)
 {
     json_t *cases = json_array();
-    const int *nodes = round->nodes;
+    const size_t *nodes = round->nodes;
 
     for (size_t i = 0; i < round->n; i++) {
         json_t *names = json_array();
@@ -162,22 +205,25 @@ static json_t *round_json(const struct run *run, size_t number,
                               json_pack("{s:I, s:o}", "case",
                                         (json_int_t)(run->n_cases + i), "nodes", names));
     }
-    return json_pack("{s:I, s:o}", "round", (json_int_t)number, "cases", cases);
+    return json_pack("{s:I, s:b, s:o}", "round", (json_int_t)number, "confirms",
+                     round->confirms, "cases", cases);
 }
 
 json_t *run_plan_next(const struct run *run, const bool *is_lost)
 {
     size_t turns = run_matrix_cases(run->spec);
     size_t number = run->n_cases ? run->cases[run->n_cases - 1].round + 1 : 0;
-    struct plan_pool pool = {
-        .pattern = run->spec->pattern, .n = run->pool.n, .is_lost = is_lost};
-    struct past past = {NULL, NULL, 0};
+    struct past past = {NULL, NULL, NULL, NULL, 0};
     struct plan_round round;
     json_t *body = NULL;
 
-    if (run->spec->pattern != PATTERN_ALL && !collect_past(run, turns, &past)) {
-        pool.past = past.groups;
-        pool.n_past = before(&past, number / turns);
+    if (run->spec->pattern != PATTERN_ALL && !collect_past(run, &past)) {
+        struct plan_pool pool = {.pattern = run->spec->pattern,
+                                 .is_lost = is_lost,
+                                 .fleet = fleet_of(run, &past),
+                                 .rounds = past.rounds};
+
+        pool.fleet.n_groups = before(&past, number / turns);
         if (plan_round_make(&pool, number / turns, &round) == 0) {
             body = round.n > 0 ? round_json(run, number, &round) : NULL;
             plan_round_release(&round);
@@ -185,6 +231,21 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost)
     }
     past_release(&past);
     return body;
+}
+
+json_t *run_plan_verdict(const struct run *run)
+{
+    struct past past = {NULL, NULL, NULL, NULL, 0};
+    struct culprit_fleet fleet;
+    json_t *verdict = NULL;
+
+    if (plan_seeks_culprit(run->spec->pattern) && !run->spec->program.name &&
+        run->pool.n > 0 && !collect_past(run, &past)) {
+        fleet = fleet_of(run, &past);
+        verdict = culprit_verdict(&fleet);
+    }
+    past_release(&past);
+    return verdict;
 }
 
 /* ---- What is expected ---- */
@@ -204,7 +265,7 @@ static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t 
 size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n)
 {
     struct plan_size size = plan_size(spec->pattern, n);
-    struct plan_pool pool = {.pattern = spec->pattern, .n = n};
+    struct plan_pool pool = {.pattern = spec->pattern, .fleet = {.n_nodes = n}};
     size_t rows = 0;
 
     if (size.smallest == size.largest && n > 0)

@@ -19,6 +19,10 @@ void run_plan_restore(struct run *run, const json_t *c);
  * of the run's nodes. NULL: there is none. A new reference. */
 json_t *run_plan_next(const struct run *run, const bool *is_lost);
 
+/* Who is slow (server/analysis/culprit.h), of a pattern that seeks it. A new object, or
+ * NULL. */
+json_t *run_plan_verdict(const struct run *run);
+
 /* What a run over nodes with so many ranks each is expected to have of all its rows. */
 size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n);
 

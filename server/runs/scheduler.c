@@ -66,9 +66,14 @@ static void place(struct active_run *active, const struct placement *placement)
     int world = 0;
 
     for (size_t i = 0; i < placement->n_nodes; i++) {
+        const struct node *node = placement->nodes[i];
+        bool has_labels =
+            run->spec->pattern != PATTERN_ALL && json_object_size(node->labels) > 0;
+
         json_array_append_new(nodes,
-                              json_pack("{s:s, s:i}", "name", placement->nodes[i]->name,
-                                        "ranks", (int)placement->ranks[i]));
+                              json_pack("{s:s, s:i, s:O*}", "name", node->name, "ranks",
+                                        (int)placement->ranks[i], "labels",
+                                        has_labels ? node->labels : NULL));
         world += (int)placement->ranks[i];
     }
     body = json_pack("{s:s, s:i, s:o}", "backend", placement->backend, "world_size",

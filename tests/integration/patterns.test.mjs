@@ -13,8 +13,11 @@ const limit = { timeout: 180000 * patience };
 // Rows that take a while without using the CPU.
 const slow = {
   backend: 'sim', sizes: { min: 4096, max: 4096 * 20, step: 4096 }, iters: 2, warmup: 0,
-  env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '10000' },
+  env: { SIM_SLEEP_FRACTION: '1', SIM_BASE_US: '10000', SIM_NOISE: '0' },
 };
+
+const sim = { ...quick, backend: 'sim', sizes: ['64M'], iters: 10, env: { SIM_NOISE: '0' } };
+const slowly = (spec, node) => ({ ...spec, env: { ...spec.env, SIM_SLOW_NODE: node } });
 
 const names = (nodes) => nodes.join(' ');
 const span = (c) => [Date.parse(c.started), Date.parse(c.ended)];
@@ -71,7 +74,7 @@ test('pairs: every node meets every other, all that can at once', limit, async (
 
 test('pairs one after the other, an odd one out', limit, async (t) => {
   const { server } = await startCluster(t, 3);
-  const spec = { ...quick, pattern: 'pairs', concurrent: false, repeats: 2 };
+  const spec = { ...sim, pattern: 'pairs', concurrent: false, repeats: 2 };
   const run = await server.runEnds((await server.run(spec)).id);
   assert.equal(run.state, 'completed', run.reason);
   assert.deepEqual(run.cases.map((c) => [c.repeat, names(c.nodes)]),
@@ -88,19 +91,34 @@ test('scaling: 1, 2, 4 and all nodes', limit, async (t) => {
   assert.deepEqual(run.cases.map((c) => c.ranks.length), [0, 0, 0, 0]);
 });
 
-test('bisect: what is slow is halved until it is alone', limit, async (t) => {
-  const { server } = await startCluster(t, 6);
-  const spec = { ...quick, pattern: 'bisect', backend: 'sim', sizes: ['64M'], iters: 10 };
+test('bisect: what is slow is halved until it is alone, measured again, and named', limit, async (t) => {
+  const { server } = await startCluster(t, 9);
+  const spec = { ...sim, pattern: 'bisect' };
   const sound = await server.runEnds((await server.run(spec)).id);
   assert.equal(sound.state, 'completed', sound.reason);
   assert.deepEqual(sound.cases.map((c) => c.round), [0, 0, 0]);
-  const env = { SIM_SLOW_NODE: 'node-5:0.25' };
-  const run = await server.runEnds((await server.run({ ...spec, env })).id);
+  assert.equal(sound.culprit.answer, 'none', sound.culprit.sentence);
+  const run = await server.runEnds((await server.run(slowly(spec, 'node-5:0.25'))).id);
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.cases_total, run.cases.length);
-  assert.ok(run.cases.every((c) => c.nodes.length === 2));
   const slow = run.cases.filter((c) => c.headline.busbw_gbs < 30);
-  assert.deepEqual(slow.map((c) => [c.round, c.nodes.includes('node-5')]), [[0, true], [1, true], [2, true]]);
+  assert.ok(slow.every((c) => c.nodes.includes('node-5')));
+  assert.ok(run.cases.every((c) => c.nodes.length === (c.confirms ? 2 : 3)));
+  assert.ok(slow.filter((c) => c.confirms).length >= 3);
+  assert.equal(run.culprit.answer, 'slow_node');
+  assert.match(run.culprit.sentence, /^node-5 is slow/);
+  const { id } = run;
+  const last = (await server.events(id)).at(-1);
+  assert.deepEqual(last.culprit, run.culprit);
+  const text = (await server.request('GET', `/api/v1/runs/${id}/events?format=text`)).text;
+  assert.match(text, /\ncompleted: .*; culprit: slow_node: node-5 is slow.*\n$/);
+});
+
+test('pairs name a slow node', limit, async (t) => {
+  const { server } = await startCluster(t, 6, { agent: { args: ['--label', 'rack=r1'] } });
+  const run = await server.runEnds((await server.run(slowly({ ...sim, pattern: 'pairs' }, 'node-2:0.5'))).id);
+  assert.match(run.culprit.sentence, /^node-2 is slow/);
+  assert.deepEqual(run.nodes[0], { name: 'node-1', ranks: 1, labels: { rack: 'r1' } });
 });
 
 test('what is too much is refused with what to use', limit, async (t) => {

@@ -1,0 +1,68 @@
+/* confirm.c - suspects once more, among nodes that are known to be good. Analysis asks
+ * for pairs a batch at a time, and goes by whole batches: what it asked for before
+ * follows from the groups before. */
+#include <stdlib.h>
+
+#include "server/plan/patterns.h"
+
+/* Pairs from number `from` on that have no node in common with those before: how many. */
+static size_t at_once(const struct culprit_pair *pairs, size_t n, size_t from,
+                      struct plan_round *out)
+{
+    size_t taken = 0;
+
+    for (size_t i = from; i < n; i++, taken++) {
+        for (size_t k = 0; k < 2 * taken; k++)
+            if (out->nodes[k] == pairs[i].a || out->nodes[k] == pairs[i].b)
+                return taken;
+        out->nodes[2 * taken] = pairs[i].a;
+        out->nodes[2 * taken + 1] = pairs[i].b;
+        out->sizes[taken] = 2;
+    }
+    return taken;
+}
+
+/* Round number *round of a batch, or *round less those that it has. */
+static void take(const struct culprit_pair *pairs, size_t n, size_t *round,
+                 struct plan_round *out)
+{
+    for (size_t from = 0; from < n;) {
+        size_t taken = at_once(pairs, n, from, out);
+
+        if (*round == 0) {
+            out->n = taken;
+            out->confirms = true;
+            return;
+        }
+        from += taken;
+        --*round;
+    }
+}
+
+/* The groups of the rounds before. */
+static size_t known(const struct plan_pool *pool, size_t round)
+{
+    size_t n = 0;
+
+    while (n < pool->fleet.n_groups && pool->rounds[n] < round)
+        n++;
+    return n;
+}
+
+int confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
+                 struct plan_round *out)
+{
+    size_t left = round - first, n = 1;
+
+    while (n > 0 && out->n == 0) {
+        struct culprit_fleet fleet = pool->fleet;
+        struct culprit_pair *pairs;
+
+        fleet.n_groups = known(pool, round - left);
+        if (culprit_confirm(&fleet, &pairs, &n))
+            return -1;
+        take(pairs, n, &left, out);
+        free(pairs);
+    }
+    return 0;
+}
