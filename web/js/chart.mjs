@@ -51,9 +51,10 @@ export class Chart {
     this.box.setAttribute('aria-label', `Chart of ${panel.title}: ${panel.axis} over ` +
       `${panel.isSize ? 'bytes' : panel.place}. Left and right arrow keys read out each ` +
       `point${this.onZoom ? '; with Shift they choose a range, Enter shows it, 0 all' : ''}.`);
+    this.tone = colours();
     const made = JSON.stringify([
       height, panel.lines.map(line => [line.key, line.hidden, line.colour]), panel.isLog,
-      panel.isSize, colours()
+      panel.isSize, this.tone
     ]);
     this.data = alignLines(panel.lines);
     if (made !== this.made || !this.plot) {
@@ -74,7 +75,7 @@ export class Chart {
   }
 
   options() {
-    const tone = colours();
+    const {tone} = this;
     return {
       width: this.width(),
       height: this.height,
@@ -132,7 +133,7 @@ export class Chart {
       if (this.spread) {
         drawBars(u, line);
       }
-      drawShapes(u, line, colours().surface);
+      drawShapes(u, line, this.tone.surface);
     }
   }
 

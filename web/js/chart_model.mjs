@@ -161,7 +161,8 @@ function pointsOf(series, metric) {
  * arrive. */
 function sizeRange(specs, lines, zoom) {
   const sizes = zoom ?? [
-    ...specs.flatMap(planSizes), ...lines.flatMap(line => line.points.map(point => point.x))
+    ...specs.flatMap(planSizes),
+    ...lines.flatMap(({points}) => [...points.slice(0, 1), ...points.slice(-1)].map(({x}) => x))
   ].filter(size => size > 0);
   if (sizes.length === 0) {
     return [8, 1024];

@@ -70,7 +70,7 @@ async function realRun(page, report) {
 /* One more row in a run of many: what a frame of the live page costs. */
 const redraw = page => page.evaluate(async () => {
   const {bookOf} = await import('/js/book.mjs');
-  const {Chart} = await import('/js/chart.mjs');
+  const {chartPanels} = await import('/js/chart_panels.mjs');
   const {buildPanels} = await import('/js/chart_model.mjs');
   const {applyEvents, newRunState} = await import('/js/events.mjs');
   const {parseAddress} = await import('/js/url_state.mjs');
@@ -101,26 +101,29 @@ const redraw = page => page.evaluate(async () => {
     }
   }
   const view = parseAddress('/runs/x', '').query;
-  const chart = new Chart(root);
+  const charts = chartPanels({onToggle() {}});
+  root.append(charts.element);
   const state = newRunState();
-  const build = () =>
-    buildPanels([{name: '', book: bookOf(state), spec: {}}], view, 'light')[0];
+  const run = {id: 'x', name: '', mark: '', spec: {}};
+  const build = () => buildPanels([{...run, book: bookOf(state)}], view, 'light');
+  const shown = {spread: true, mark: ''};
   applyEvents(state, events.slice(0, -FRAMES));
-  chart.update(build(), view);
+  charts.update(build(), shown);
   const times = {model: [], draw: []};
   for (const event of events.slice(-FRAMES)) {
     const start = performance.now();
     applyEvents(state, [event]);
-    const panel = build();
+    const panels = build();
     const built = performance.now();
-    chart.update(panel, view);
+    charts.update(panels, shown);
     await Promise.resolve();
-    chart.plot.ctx.getImageData(0, 0, 1, 1);
+    root.querySelectorAll('canvas').forEach(
+      canvas => canvas.getContext('2d').getImageData(0, 0, 1, 1));
     times.model.push(built - start);
     times.draw.push(performance.now() - built);
     await new Promise(requestAnimationFrame);
   }
-  chart.destroy();
+  charts.destroy();
   const half = list => list.sort((a, b) => a - b)[list.length >> 1];
   return {model: half(times.model), draw: half(times.draw)};
 });
