@@ -12,18 +12,21 @@ const TOP = 12;
 const NAMES_ROOM = 22;
 const NAME_MAX = 20;
 const BOTTOM = 26;
-const LABEL_ROOM = 120;
+const CHANGE_ROOM = 70;
 const DATE_ROOM = 90;
 const DATE_HALF = 34;
 const LETTER = 6;
 
+const HINT = 'Point at a run to read it out; a click compares it with the last good one.';
+
+/* `box` is the chart, `said` the line below it, so that nothing covers a point. */
 export class TrendChart {
   constructor(label, {readOut, choose}) {
     this.label = label;
     this.readOut = readOut;
     this.choose = choose;
     this.at = null;
-    this.tip = h('div.readout', {hidden: true, role: 'status'});
+    this.said = h('p.trend-readout', {role: 'status'}, HINT);
     this.box = h('div.chart-box.trend', {
       tabindex: '0',
       role: 'group',
@@ -60,12 +63,12 @@ export class TrendChart {
     const step = (this.width - LEFT - RIGHT) / this.columns.length;
     this.x = column => LEFT + step * (column + 0.5);
     this.y = value => this.top + (HEIGHT - this.top - BOTTOM) * (1 - (value - low) / (high - low));
-    this.cross = svg('line', {class: 'cross', y1: this.top, y2: HEIGHT - BOTTOM, visibility: 'hidden'});
+    this.cross = svg('line', {class: 'cross', y1: this.top, y2: HEIGHT - BOTTOM});
     this.box.replaceChildren(
       svg('svg', {width: this.width, height: HEIGHT, 'aria-hidden': 'true'},
         this.grid([low, high]), this.dates(), this.versionLines(step),
-        this.intervals(), this.line(), this.marks(step), this.cross),
-      this.tip);
+        this.intervals(), this.line(), this.marks(step), this.cross));
+    this.place();
   }
 
   grid(range) {
@@ -100,9 +103,9 @@ export class TrendChart {
     let last = -Infinity;
     return this.panel.versions.map(({x, text}) => {
       const at = this.x(x) - step / 2;
-      const anchor = this.anchor(at);
       const name = shorten(text, NAME_MAX);
       const width = name.length * LETTER + 8;
+      const anchor = this.anchor(at, width);
       const from = anchor.side > 0 ? at : at - width;
       const hasRoom = from > last;
       last = hasRoom ? from + width : last;
@@ -116,8 +119,8 @@ export class TrendChart {
   }
 
   /* Words beside a line at x, on the side where there is room. */
-  anchor(x) {
-    return x > this.width - LABEL_ROOM ? {name: 'end', side: -1} : {name: 'start', side: 1};
+  anchor(x, width) {
+    return x + width > this.width ? {name: 'end', side: -1} : {name: 'start', side: 1};
   }
 
   intervals() {
@@ -146,7 +149,7 @@ export class TrendChart {
     return this.points.filter(({change}) => change !== null).map(point => {
       const at = this.x(point.x) - step / 2;
       const answer = answers.get(`${point.series} ${point.run}`);
-      const anchor = this.anchor(at);
+      const anchor = this.anchor(at, CHANGE_ROOM);
       return svg('g', {class: `change ${answer}`},
         svg('line', {x1: at, x2: at, y1: this.top, y2: HEIGHT - BOTTOM}),
         svg('text',
@@ -192,22 +195,17 @@ export class TrendChart {
       return;
     }
     this.at = index;
-    this.tip.hidden = index === null;
-    this.cross?.setAttribute('visibility', index === null ? 'hidden' : 'visible');
-    if (index !== null) {
-      this.placeTip(this.points[index]);
-    }
+    this.said.replaceChildren(...(index === null ? [HINT] : this.readOut(this.points[index])));
+    this.place();
   }
 
-  /* On the side of the line where there is more room, so that it covers no point of it. */
-  placeTip(point) {
-    const x = this.x(point.x);
-    this.cross.setAttribute('x1', x);
-    this.cross.setAttribute('x2', x);
-    this.tip.replaceChildren(...this.readOut(point));
-    const left = x < this.width / 2 ? x + 14 : Math.max(0, x - 14 - this.tip.offsetWidth);
-    this.tip.style.setProperty('left', `${Math.round(left)}px`);
-    this.tip.style.setProperty('top', '14px');
+  place() {
+    if (this.cross) {
+      const x = this.at === null ? 0 : this.x(this.points[this.at].x);
+      this.cross.setAttribute('visibility', this.at === null ? 'hidden' : 'visible');
+      this.cross.setAttribute('x1', x);
+      this.cross.setAttribute('x2', x);
+    }
   }
 
   destroy() {

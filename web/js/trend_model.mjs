@@ -3,6 +3,8 @@
 import {compareQuery} from './url_state.mjs';
 import {whereInWords} from './where.mjs';
 
+/* In 9 of 10 comparisons so many find a change of 3 % (docs/method.md). */
+const CASES_WANTED = 8;
 export const VERSIONS = ['nccl', 'cuda_driver', 'cuda_runtime', 'kernel', 'ringbench'];
 
 /* The lines of the answers for several bands of one figure, those with most runs first:
@@ -107,15 +109,46 @@ export function changeBefore(point, changes) {
 }
 
 /* The address that compares a point with the last good one: the last run before the
- * change that it lies behind, or the baseline. Of a run with several combinations it is
- * the point's own. */
+ * change that it lies behind, or the baseline. */
 export function compareAddress(point, changes) {
   const change = changeBefore(point, changes);
-  const base = change ? change.verdict.evidence.last_before : 'baseline';
+  return address(point, [change ? change.verdict.evidence.last_before : 'baseline'],
+    [point.run]);
+}
+
+/* The address that compares the runs since a change with those before it, the nearest of
+ * either: as many as have cases enough, and none beyond another change. */
+export function changeAddress({run, series, verdict}, points) {
+  const at = points.findIndex(point => point.run === run && point.series === series);
+  if (at < 1) {
+    return `/compare?${compareQuery({base: [verdict.evidence.last_before], head: [run]})}`;
+  }
+  const since = points.slice(at);
+  const before = points.slice(0, at).reverse();
+  const isNext = ({change}, i) => i > 0 && change !== null;
+  const isFirst = (point, i) => i > 0 && before[i - 1].change !== null;
+  return address(points[at], nearest(before, isFirst), nearest(since, isNext));
+}
+
+function nearest(points, isBeyond) {
+  const end = points.findIndex(isBeyond);
+  const runs = [];
+  let cases = 0;
+  for (const point of end < 0 ? points : points.slice(0, end)) {
+    if (cases < CASES_WANTED) {
+      runs.push(point.run);
+      cases += point.cases;
+    }
+  }
+  return runs;
+}
+
+/* Of runs with several combinations the point's own. */
+function address(point, base, head) {
   const env = !point.isOneOf ? [] : Object.entries(point.like.env ?? {}).map(
     ([name, value]) => (value === null ? name : `${name}=${value}`));
-  return `/compare?${compareQuery(
-    {base: [base], base_env: change ? env : [], head: [point.run], head_env: env})}`;
+  const isBaseline = base[0] === 'baseline';
+  return `/compare?${compareQuery({base, base_env: isBaseline ? [] : env, head, head_env: env})}`;
 }
 
 /* Values of an axis that holds all points, and a tenth of them at least. */

@@ -76,11 +76,17 @@ test('a change is said, drawn, and leads to the last run before it', LIMIT, asyn
   assert.match(rows[6], /^night 9\t.*−/);
   assert.deepEqual((await axe(page)).map(({id}) => id), []);
 
+  /* Those before against those since are cases enough for an answer. */
+  await bandwidth.getByRole('link', {name: 'Compare before and since'}).click();
+  await sees(page, /slower from 4M up/);
+  assert.equal(await page.locator('.sides li').count(), 15);
+  await page.goBack();
+
   /* Keys read out, and Enter compares: the newest run lies behind the change. */
   const chart = bandwidth.locator('.trend');
   await chart.focus();
   await page.keyboard.press('ArrowLeft');
-  await bandwidth.locator('.readout').getByText('night 15').waitFor();
+  await bandwidth.locator('.trend-readout').getByText('night 15').waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/compare?base=${runs[7]}&head=${runs[14]}`);
   await sees(page, /not enough data: 1 and 1 cases/);

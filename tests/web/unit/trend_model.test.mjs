@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {
   buildTrends,
+  changeAddress,
   compareAddress,
   valueRange,
   valueTicks
@@ -74,6 +75,16 @@ test('a point is compared with the last before its change, or with the baseline'
     '/compare?base=baseline&head=r1', '/compare?base=baseline&head=r2',
     '/compare?base=r2&head=r3', '/compare?base=r2&head=r4'
   ]);
+});
+
+test('a change is compared by the nearest runs with cases enough, up to another change', () => {
+  const points = [1, 2, 3, 4, 5, 6].map(
+    i => point(`r${i}`, i, {cases: 4, change: i === 3 || i === 5 ? 0.1 : null}));
+  const address = run => changeAddress(
+    {run, series: 1, verdict: {evidence: {last_before: 'r0'}}}, points);
+  assert.equal(address('r3'), '/compare?base=r2&base=r1&head=r3&head=r4');
+  assert.equal(address('r5'), '/compare?base=r4&base=r3&head=r5&head=r6');
+  assert.equal(address('r1'), '/compare?base=r0&head=r1', 'what was before is not here');
 });
 
 test('of several combinations in a run its own are compared', () => {

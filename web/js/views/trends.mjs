@@ -3,7 +3,13 @@ import {debounce, download, h, region, setHidden, setText} from '../dom.mjs';
 import {alertBox, answerPill, fold, head, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {TrendChart} from '../trend_chart.mjs';
-import {buildTrends, changeBefore, compareAddress, VERSIONS} from '../trend_model.mjs';
+import {
+  buildTrends,
+  changeAddress,
+  changeBefore,
+  compareAddress,
+  VERSIONS
+} from '../trend_model.mjs';
 import {BANDS, formatChange, plural, shorten, significant} from '../units.mjs';
 import {trendsQuery} from '../url_state.mjs';
 
@@ -142,16 +148,17 @@ function bandPanel(app, band, panel, columns) {
   return {
     chart,
     element: h('section.card.trend-card', {'aria-label': title},
-      h('h3', title), h('ul.trend-says', panel.changes.map(sentence)), chart.box,
+      h('h3', title), h('ul.trend-says', panel.changes.map(one => sentence(one, panel.points))), chart.box,
+      chart.said,
       fold('Table', null, valueTable(band, panel)))
   };
 }
 
 /* What the server says, of a change with the way to look at it. */
-function sentence({run, verdict: {answer, sentence: text, evidence}}) {
-  const to = run && `/compare?base=${evidence.last_before}&head=${run}`;
-  return h('li', answerPill(answer),
-    h('p', text, to ? [' ', h('a', {href: to}, 'Compare it with the run before')] : null));
+function sentence(change, points) {
+  const {answer, sentence: text} = change.verdict;
+  const link = () => h('a', {href: changeAddress(change, points)}, 'Compare before and since');
+  return h('li', answerPill(answer), h('p', text, change.run ? [' ', link()] : null));
 }
 
 const inUnit = (value, {unit}) => `${significant(value)} ${unit === 'us' ? 'µs' : unit}`;
@@ -163,21 +170,19 @@ const nameOf = ({name, run}) => shorten(name || run, 60);
 function readOut(point, {figure, versions, changes}) {
   const step = versions.find(({x}) => x === point.x);
   return [
-    h('div.readout-size', nameOf(point)), h('div.muted', timeOf(point.created)),
-    h('div', h('strong', inUnit(point.value, figure)),
-      point.low === null ? ` (${plural(point.cases, 'case')})`
-                         : ` (${span(point.low, point.high, figure)})`),
-    step ? h('div', `From here: ${step.text}`) : null,
-    h('div.muted', changeBefore(point, changes)
-      ? 'Click or Enter: against the last run before the change'
-      : 'Click or Enter: against the baseline')
-  ].filter(Boolean);
+    h('strong', nameOf(point)), ', ', timeOf(point.created), ': ',
+    h('strong', inUnit(point.value, figure)),
+    point.low === null ? ` (${plural(point.cases, 'case')})`
+                       : ` (${span(point.low, point.high, figure)})`,
+    step ? `; from here ${step.text}` : '', '. Click or Enter: against ',
+    changeBefore(point, changes) ? 'the last run before the change.' : 'the baseline.'
+  ];
 }
 
 function valueTable(band, {figure, points, changes, hasMore}) {
   const row = point => [
     h('th', {scope: 'row'}, h('a', {href: `/runs/${point.run}`}, nameOf(point))),
-    h('td', timeOf(point.created)), h('td.number', inUnit(point.value, figure)),
+    h('td.when', timeOf(point.created)), h('td.number', inUnit(point.value, figure)),
     h('td.number', span(point.low, point.high, figure)),
     h('td.number', span(point.least, point.most, figure)), h('td.number', point.cases),
     h('td.number', point.change === null ? '' : formatChange(point.change)),
