@@ -224,7 +224,8 @@ export function placeTicks({isSize, x}, width) {
 
 export const placeLabel = (panel, at) => (panel.isSize ? formatSize(at) : String(at));
 
-export const valueTicks = panel => (panel.isLog ? logTicks : evenTicks)(panel.y);
+/* A short stretch of a logarithmic axis is nearly even. */
+export const valueTicks = ({isLog, y}) => (isLog && y[1] > 3 * y[0] ? logTicks : evenTicks)(y);
 
 export const valueLabel = value => {
   const text = value === 0 ? '0' : significant(value);

@@ -256,6 +256,10 @@ test('what a run was held against is drawn, and named', LIMIT, async t => {
   await open('/runs/held');
   await sees(page, 'large: at least 40 GB/s (fail)');
   await sees(page, `baseline: accepted, ${RUN}`);
+  /* As it was before its end, nobody had judged it. */
+  const rows = held.events.findIndex(event => event.type === 'result');
+  await open(`/runs/held?at=${rows + 4}`);
+  await page.locator('.references li').getByText(/^large: at least 40 GB\/s$/).waitFor();
   /* Without a check of its own, by what the server says that it is like. */
   await open('/runs/like');
   await sees(page, `baseline: accepted, ${RUN}`);

@@ -150,6 +150,7 @@ test('ticks are powers of two with room between, and of ten', () => {
   assert.deepEqual(model.logTicks([1, 1000]), [1, 10, 100, 1000]);
   assert.deepEqual(model.logTicks([10, 100]), [10, 20, 50, 100]);
   assert.deepEqual(model.logTicks([15, 25]), [15, 20, 25]);
+  assert.deepEqual(model.valueTicks({isLog: true, y: [15, 20]}), [15, 16, 17, 18, 19, 20]);
   const even = y => model.valueTicks({isLog: false, y});
   assert.deepEqual(even([0, 15]), [0, 2.5, 5, 7.5, 10, 12.5, 15]);
   assert.deepEqual(even([0, 0.3]), [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3]);
@@ -305,6 +306,7 @@ test('Markdown has the runs, the verdict, what is simulated, and the figures', (
   assert.match(text, /1 of 2 checks failed: large/);
   assert.match(text, /\n\| 64K \| [\d.]+ \| [\d.]+ µs ±[\d.]+ % \| /);
   assert.match(text, /\[This view\]\(<http:\/\/head\/runs\/a\?with=b>\)/);
+  assert.doesNotMatch(toMarkdown(runs, panelsOf(runs), null), /This view|null/);
 });
 
 /* A run that is held against others: by thresholds, with what its verdict says of them. */

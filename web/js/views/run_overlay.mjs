@@ -65,7 +65,8 @@ export function runOverlay(app, onChange, change) {
   };
 }
 
-/* A run as charts and what is shared of them want it; of one case, if `book` is. */
+/* A run as charts and what is shared of them want it; of one case, if `book` is. Of a moment
+ * before its end nobody had a verdict. */
 export function runOnChart(source, state, book) {
   return {
     id: source.id,
@@ -75,7 +76,7 @@ export function runOnChart(source, state, book) {
     backend: state.backend,
     worldSize: state.worldSize,
     nodes: state.nodes,
-    verdict: source.meta?.verdict ?? null,
+    verdict: (state === source.state && source.meta?.verdict) || null,
     spec: source.meta?.spec,
     baseline: source.baseline ?? null,
     book,
