@@ -21,6 +21,8 @@ static const struct {
                          HAS(VERDICT_SLOW_NODE) | HAS(VERDICT_SLOW_LINK) |
                              HAS(VERDICT_SLOW_RACK) | HAS(VERDICT_NONE) |
                              HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_PROJECTION] = {"projection", "what a run would measure on more nodes",
+                            HAS(VERDICT_PROJECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_LATENESS] = {"lateness", "whether a rank comes late to what all wait for",
                           HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) |
                               HAS(VERDICT_NOT_ENOUGH_DATA)},
@@ -39,6 +41,7 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_SLOW_RACK] = "slow_rack",
     [VERDICT_LATE_RANK] = "late_rank",
     [VERDICT_NONE] = "none",
+    [VERDICT_PROJECTED] = "projected",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind)

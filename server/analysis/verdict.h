@@ -14,6 +14,7 @@ enum verdict_kind {
     VERDICT_CHANGE,
     VERDICT_CULPRIT,
     VERDICT_LATENESS,
+    VERDICT_PROJECTION,
     VERDICT_KINDS
 };
 
@@ -30,6 +31,7 @@ enum verdict_answer {
     VERDICT_SLOW_RACK,
     VERDICT_LATE_RANK,
     VERDICT_NONE,
+    VERDICT_PROJECTED,
     VERDICT_ANSWERS
 };
 

@@ -12,6 +12,7 @@
 static const struct http_route routes[] = {
     {"POST", "/api/v1/runs", ROLE_OPERATOR, RUN_BODY_MAX, api_run_submit},
     {"GET", "/api/v1/runs/{id}/verdict", ROLE_VIEWER, 0, api_run_verdict},
+    {"GET", "/api/v1/runs/{id}/projection", ROLE_VIEWER, 0, api_run_projection},
     {"POST", "/api/v1/import", ROLE_OPERATOR, IMPORT_BODY_MAX, api_import},
     {"GET", "/api/v1/runs/{id}/summary", ROLE_VIEWER, 0, api_run_summary},
     {"POST", "/api/v1/runs/validate", ROLE_VIEWER, RUN_BODY_MAX, api_run_validate},

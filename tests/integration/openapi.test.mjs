@@ -131,6 +131,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
       await api.call('GET', `${at}/logs${query}`);
     }
     for (const query of ['', '?wait=100', '?format=text']) await api.call('GET', `${at}/verdict${query}`);
+    for (const query of ['', '&format=text']) await api.call('GET', `${at}/projection?nodes=8${query}`);
     for (const query of ['', '?last=3&like=hardware']) await api.call('GET', `${at}/baseline${query}`);
     for (const query of ['', '&format=csv', '&format=markdown', '&format=text']) {
       await api.call('GET', `/api/v1/compare?base=${before}&head=${id}${query}`);
@@ -170,6 +171,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   for (const [status, target, headers] of [
     [404, '/api/v1/nodes/nobody'], [404, '/api/v1/runs/nothing'], [404, '/api/v1/runs/nothing/events'],
     [404, '/api/v1/runs/nothing/summary'], [404, '/api/v1/runs/nothing/verdict'],
+    [404, '/api/v1/runs/nothing/projection?nodes=8'], [422, '/api/v1/runs/nothing/projection'],
     [404, '/api/v1/compare?base=nothing'], [422, '/api/v1/compare'],
     [400, '/api/v1/runs?limit=0'], [400, '/api/v1/runs?cursor=x'], [422, '/api/v1/runs?state=x'],
     [422, '/api/v1/runs?label=x'],

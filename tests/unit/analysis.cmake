@@ -4,3 +4,4 @@ foreach(noun case_values compare compare_cases culprit gate lateness states stat
         SOURCE_DIR="${CMAKE_SOURCE_DIR}" VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
 unit_test(compare_level rb_analysis rb_worker_sim m)
+unit_test(projection rb_analysis rb_worker_sim m)

@@ -1,0 +1,44 @@
+// projection.test.mjs - what a run over several node counts would measure on more, held against
+// a run on as many
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startServer } from './lib/cluster.mjs';
+import { Program, binDir, patience } from './lib/fixture.mjs';
+
+const limit = { timeout: 180000 * patience };
+
+const sim = {
+  backend: 'sim', sizes: ['64M', '1G'], in_place: false, repeats: 3,
+  env: { SIM_SLEEP_FRACTION: '0', SIM_ALGO: 'ring', SIM_PROTO: 'Simple', SIM_SEED: '7' },
+};
+
+test('128 nodes are told from runs on 4 to 32', limit, async (t) => {
+  const server = await startServer(t);
+  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'),
+    ['--server', server.url, '--nodes', '128', '--ranks', '2']);
+  await fleet.line(/^128 simulated nodes/);
+  const ends = async (spec) => {
+    const run = await server.runEnds((await server.run(spec)).id, 120000);
+    assert.equal(run.state, 'completed', run.reason);
+    return run;
+  };
+  const scaling = await ends({ ...sim, nodes: { count: 32 }, pattern: 'scaling' });
+  const ask = (nodes) => server.get(`/api/v1/runs/${scaling.id}/projection?nodes=${nodes}`);
+
+  const projection = await ask(128);
+  assert.equal(projection.verdict.answer, 'projected', projection.verdict.sentence);
+  assert.match(projection.verdict.sentence, /^on 128 nodes all_reduce float32 of 1G would take \d+ us \(\d+ to \d+\), busbw .*\(simulated\)$/);
+  assert.equal(projection.ranks, 256);
+  const whole = await ends({ ...sim, repeats: 1 });
+  for (const row of await server.rows(whole.id)) {
+    const told = projection.sizes.find(({ size }) => size === row.size);
+    assert.deepEqual(told.measured.map(({ nodes }) => nodes), [1, 2, 4, 8, 16, 32]);
+    assert.ok(told.time_low_us < row.time_us * 1.03 && told.time_high_us > row.time_us * 0.97,
+      `${told.time_low_us} to ${told.time_high_us}, ${row.time_us}`);
+  }
+  const far = await ask(400);
+  assert.equal(far.verdict.answer, 'not_enough_data');
+  assert.match(far.verdict.sentence, /400 nodes are more than 8 times the most that were measured; measure 50/);
+});
