@@ -109,9 +109,14 @@ export class Api extends EventTarget {
     });
   }
 
-  /* Ten times as much with what the nodes are made of. */
-  nodes(withInventory = false) {
-    return this.json(`/api/v1/nodes${withInventory ? '' : '?inventory=0'}`);
+  /* Without the inventories, which are most of it. */
+  nodes() {
+    return this.json('/api/v1/nodes?inventory=0');
+  }
+
+  /* Whether this token may start, stop and delete runs: {operator, reason}. */
+  access() {
+    return this.json('/api/v1/access');
   }
 
   node(name) {

@@ -1,6 +1,9 @@
 /* fields.mjs - the controls of the new-run form, built from spec_fields.mjs */
 import {h, setHidden} from './dom.mjs';
+import {nodeFits, order} from './node_list.mjs';
 import {programControl} from './program_field.mjs';
+
+const NODES_SHOWN = 24;
 
 /* {element, read(), write(value), error(texts), focus()} of a field. `onInput` is called
  * after every change by hand. */
@@ -106,37 +109,67 @@ function checkbox(id, value, onInput) {
   };
 }
 
-/* The nodes that the server knows, and any that the loaded spec named. */
+/* Nodes by name: written or pasted, or chosen from those that the server knows, of which a
+ * filter shows some. */
 function nodesControl(field, onInput) {
-  const element = h('div.choices');
-  const state = {known: [], chosen: []};
-  const choose = (name, chosen) => {
-    const others = state.chosen.filter(other => other !== name);
-    state.chosen = chosen ? [...others, name] : others;
+  const known = [];
+  const names = h('textarea', {
+    id: field.id,
+    rows: '2',
+    'aria-label': 'Names of nodes',
+    placeholder: 'node-1 node-2',
+    spellcheck: 'false',
+    on: {input: () => changed()}
+  });
+  const filter = h('input', {
+    type: 'search',
+    'aria-label': 'Filter the nodes',
+    placeholder: 'filter by name, group or label',
+    on: {input: () => draw()}
+  });
+  const boxes = h('div.choices');
+  const all = h('button.quiet', {on: {click: () => choose(fitting(), true)}});
+  const count = h('p.help', {role: 'status'});
+  const read = () => [...new Set(names.value.split(/[\s,;]+/).filter(Boolean))];
+  const write = values => {
+    names.value = values.join(values.some(name => name.length > 40) ? '\n' : ' ');
+    draw();
+  };
+  const fitting = () => known.filter(node => nodeFits(node, {q: filter.value}))
+                          .map(node => node.name);
+  const changed = () => {
+    draw();
     onInput();
   };
-  const nodeBox = (name, i) => {
-    const box = checkbox(`${field.id}-${i}`, name, () => choose(name, box.input.checked));
-    box.input.checked = state.chosen.includes(name);
-    return box.label;
+  const choose = (some, isChosen) => {
+    const others = read().filter(name => !some.includes(name));
+    write(isChosen ? [...others, ...some] : others);
+    onInput();
   };
   const draw = () => {
-    const names = [...new Set([...state.known, ...state.chosen])];
-    const none = h('p.help', 'No node is registered.');
-    element.replaceChildren(...(names.length ? names.map(nodeBox) : [none]));
+    const chosen = read();
+    const fit = fitting();
+    boxes.replaceChildren(...fit.slice(0, NODES_SHOWN).map((name, i) => {
+      const box = checkbox(`${field.id}-${i}`, name, () => choose([name], box.input.checked));
+      box.input.checked = chosen.includes(name);
+      return box.label;
+    }));
+    setHidden(filter, known.length <= NODES_SHOWN);
+    setHidden(all, fit.length < 2);
+    all.textContent = `Choose all ${fit.length}`;
+    count.textContent = known.length === 0 ? 'No node is registered.'
+        : `${chosen.length} chosen${fit.length > NODES_SHOWN
+          ? `; the first ${NODES_SHOWN} of ${fit.length} are shown` : ''}`;
   };
   draw();
   return {
     grouped: true,
-    element,
-    focus: () => element.querySelector('input')?.focus(),
-    read: () => state.chosen,
-    write(values) {
-      state.chosen = [...values];
-      draw();
-    },
-    offer(names) {
-      state.known = names;
+    element: h('div.stack', filter, boxes, h('p.actions', all, count), names),
+    focus: () => names.focus(),
+    read,
+    write,
+    offer(nodes) {
+      known.push(...order(nodes, {sort: 'name', order: 'asc'}));
       draw();
     }
   };

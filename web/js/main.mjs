@@ -128,7 +128,20 @@ function header() {
     h('a.brand', {href: '/'}, h('img', {src: ICON, alt: '', width: '24', height: '24'}),
       'ringbench'),
     h('nav', {'aria-label': 'Main'}, links.map(({link}) => link)), h('span.spring'),
-    themeSwitch(), h('a.button.primary', {href: '/new'}, 'New run'));
+    themeSwitch(), newRunLink());
+}
+
+/* Who may not start runs reads why. */
+function newRunLink() {
+  const link = h('a.button.primary', {href: '/new'}, 'New run');
+  api.access().then(({operator, reason}) => {
+    if (!operator) {
+      link.title = reason;
+      link.className = 'button quiet';
+      link.textContent = 'Check a request';
+    }
+  }, () => {});
+  return link;
 }
 
 document.body.append(header(), reachNotice(), outlet);

@@ -52,10 +52,59 @@ export const answerPill = answer => signPill(ANSWERS, answer);
 export const unrealPill = run =>
   (unrealOf(run) ? h('span.pill.warn', unrealOf(run)) : null);
 
-/* A run's or node's labels. */
-export function labelChips(labels) {
-  return Object.entries(labels ?? {}).map(([key,
-    value]) => h('span.chip', value === '' ? key : `${key}=${value}`));
+/* A run's or node's labels; with the path of a list they lead to all that have them. */
+export function labelChips(labels, path = null) {
+  return Object.entries(labels ?? {}).map(([key, value]) => {
+    const text = value === '' ? key : `${key}=${value}`;
+    const search = path && new URLSearchParams({label: `${key}=${value}`});
+    return path ? h('a.chip', {href: `${path}?${search}`, title: text}, text)
+                : h('span.chip', text);
+  });
+}
+
+/* The names of a list's columns, [text, what it is sorted by or null]; numbers stand to
+ * the right. `set` redraws them after another `query`. */
+export function sortHead(columns, numbers, onSort) {
+  const cells = columns.map(([text, sort]) => h('th', {
+                              scope: 'col',
+                              class: numbers.has(text) ? 'number' : null
+                            }, sort ? h('button.sort', {on: {click: () => onSort(sort)}}, text, ' ',
+                                 h('span.arrow', {'aria-hidden': 'true'}))
+                                    : text));
+  const ways = {asc: 'ascending', desc: 'descending'};
+  return {
+    head: h('thead', h('tr', cells)),
+    set({sort, order}) {
+      cells.forEach((cell, i) => {
+        if (columns[i][1]) {
+          cell.setAttribute('aria-sort', columns[i][1] === sort ? ways[order] : 'none');
+        }
+      });
+    }
+  };
+}
+
+/* The query after a click on the heading of a column: the same one turns round. */
+export const sorted = (query, sort, first = 'desc') => ({
+  sort,
+  order: query.sort === sort ? (query.order === 'asc' ? 'desc' : 'asc') : first
+});
+
+/* Some of a few: buttons that stay down. `onChange` gets those that are. */
+export function toggles(label, options, onChange) {
+  let chosen = [];
+  const flip = value => onChange(
+    chosen.includes(value) ? chosen.filter(one => one !== value) : [...chosen, value]);
+  const buttons = options.map(
+    ([value, text]) => h('button', {on: {click: () => flip(value)}}, text));
+  return {
+    group: h('div.switcher.toggles', {role: 'group', 'aria-label': label}, buttons),
+    set(values) {
+      chosen = options.map(([value]) => value).filter(value => values.includes(value));
+      buttons.forEach((button, i) => button.setAttribute(
+                        'aria-pressed', String(chosen.includes(options[i][0]))));
+    }
+  };
 }
 
 /* The names of a table's columns; numbers stand to the right. */
@@ -167,13 +216,14 @@ export function tabs(label, items, choose) {
   };
 }
 
-/* A time of day, with the date when it is another day; the full time in the tooltip. */
-export function timeOf(text) {
+/* A time of day, with the date when it is another day, or always; the full time in the
+ * tooltip. */
+export function timeOf(text, hasDay = false) {
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) {
     return h('span', '–');
   }
-  const today = new Date().toDateString() === time.toDateString();
+  const today = !hasDay && new Date().toDateString() === time.toDateString();
   const clock = time.toLocaleTimeString([], {hour12: false});
   /* Swedes write dates as ISO 8601 does. */
   const day = today ? '' : `${time.toLocaleDateString('sv')} `;
@@ -206,8 +256,12 @@ const HEADLINE_TITLE = 'Bus bandwidth: the median at the largest size that the f
 
 /* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
 export function headline(found) {
-  return found
-    ? h('span', {title: HEADLINE_TITLE}, h('strong', formatBandwidth(found.busbw_gbs)),
-        ` GB/s at ${formatSize(found.size)}`)
-    : '–';
+  if (!found) {
+    return '–';
+  }
+  const text =
+    found.text ?? `${formatBandwidth(found.busbw_gbs)} GB/s at ${formatSize(found.size)}`;
+  const [number] = text.split(' ');
+  const title = found.metric ? `${found.metric}: the median` : HEADLINE_TITLE;
+  return h('span', {title}, h('strong', number), text.slice(number.length));
 }

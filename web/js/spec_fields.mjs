@@ -10,7 +10,7 @@ const bytes = {
 /* clang-format off */
 const TITLES = [
   ['What to measure', [
-    ['/collectives', 'Collectives', {help: 'None chosen: all_reduce.'}],
+    ['/collectives', 'Collectives', {help: 'If none is chosen: all_reduce.'}],
     ['/sizes', 'Sizes', {id: 'sizes_mode', kind: 'choice', options: [
       ['factor', 'from … to, times a factor'], ['step', 'from … to, plus a step'],
       ['list', 'a list']]}],
@@ -36,7 +36,13 @@ const TITLES = [
     ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
     ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
     ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
-    ['/ranks_per_node', 'Ranks per node']]],
+    ['/ranks_per_node', 'Ranks per node'],
+    ['/devices', 'GPUs', {kind: 'any', hint: '[0, 1]', help: 'By their index: a list for all ' +
+      'nodes, or {"node-1": [0, 1]}.'}],
+    ['/nccl_lib', 'NCCL library', {hint: '/opt/nccl/lib/libnccl.so.2', help: 'One that the ' +
+      'nodes offer (--nccl-libs). Blank: the node’s own.'}],
+    ['/bind', 'Bind ranks to', {words: {auto: 'auto: cores, or the GPU’s memory domain',
+      core: 'a core each', numa: 'a memory domain', none: 'nothing'}}]]],
   ['What to compare', [
     ['/matrix', 'Variables', {help: 'A case for each combination: new processes, since ' +
       'libraries read their environment once.'}],
@@ -52,6 +58,11 @@ const TITLES = [
       isolated: 'isolated: each call by itself'}}],
     ['/iters', 'Timed calls', {unit: 'per size'}], ['/warmup', 'Warm-up calls', {unit: 'per size'}],
     ['/agg_iters', 'Calls per group'], ['/cycles', 'Cycles'],
+    ['/control/series', 'Small operations', {help: 'Barriers, objects, pieces of an all-reduce, ' +
+      'beside the collectives. If none is chosen, none is measured.'}],
+    ['/control/bytes', 'Bytes in pieces', {...bytes}], ['/control/pieces', 'Pieces'],
+    ['/control/object_bytes', 'Size of an object', {...bytes}],
+    ['/control/iters', 'Timed small operations'],
     ['/check', 'Check the data', {help: '1: every element of every rank. 0: not at all.'}]], 'closed'],
   ['Environment and limits', [
     ['/env', 'Environment', {hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.'}],
@@ -135,7 +146,8 @@ function fromSchema(schema, pointer, top) {
                                                                               : kind,
     options: items ?? worded(schema, {}),
     hint: usual === undefined || typeof usual === 'object' ? undefined : String(usual),
-    help: schema.description ?? (items && usual ? `None chosen: ${usual}.` : undefined)
+    help: schema.description ??
+      (items && usual ? `If none is chosen: ${[usual].flat().join(', ')}.` : undefined)
   };
 }
 

@@ -31,6 +31,9 @@ const TRENDS_DEFAULTS = {
   like: '',
   limit: null
 };
+const RUN_SORTS = ['created', 'duration', 'figure'];
+const NODE_SORTS =
+  ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'seen'];
 
 const VIEWS = [
   [/^\/$/, 'runs'], [/^\/new\/?$/, 'new'], [/^\/nodes\/?$/, 'nodes'],
@@ -40,6 +43,7 @@ const VIEWS = [
 
 const QUERIES = {
   runs: {read: readRuns, write: writeRuns},
+  nodes: {read: readNodes, write: writeNodes},
   run: {read: readRun, write: (query, params) => writeAll(RUN_DEFAULTS, query, params)},
   compare: byDefaults(COMPARE_DEFAULTS),
   trends: byDefaults(TRENDS_DEFAULTS),
@@ -79,10 +83,13 @@ export function formatAddress({view, id = null, query = {}}) {
 }
 
 /* The query string of GET /runs for what the run list shows. */
-export function runListQuery(query, limit) {
+export function runListQuery({since, until, ...query}, limit, hasTotal = false) {
   const params = new URLSearchParams();
   writeRuns(query, params);
+  put(params, 'since', dayStart(since, 0), '');
+  put(params, 'until', dayStart(until, 1), '');
   params.set('limit', limit);
+  put(params, 'total', hasTotal ? 1 : '', '');
   return params.toString();
 }
 
@@ -116,11 +123,22 @@ function readAs(fallback, key, params) {
   return fallback === null ? readInteger(params.get(key)) : params.get(key) ?? fallback;
 }
 
+/* When a day (2026-01-31) begins here, or the one so many days later; '' of none. */
+function dayStart(day, later) {
+  const [year, month, date] = String(day ?? '').split('-').map(Number);
+  const time = new Date(year, month - 1, date + later);
+  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
+}
+
 function readRuns(params) {
   return {
     q: params.get('q') ?? '',
     states: params.getAll('state'),
     labels: params.getAll('label'),
+    node: params.get('node') ?? '',
+    since: params.get('since') ?? '',
+    until: params.get('until') ?? '',
+    ...readOrder(params, RUN_SORTS, ['desc', 'asc']),
     cursor: params.get('cursor') ?? ''
   };
 }
@@ -129,7 +147,36 @@ function writeRuns(query, params) {
   put(params, 'q', query.q, '');
   (query.states ?? []).forEach(state => params.append('state', state));
   (query.labels ?? []).forEach(label => params.append('label', label));
+  put(params, 'node', query.node, '');
+  put(params, 'since', query.since, '');
+  put(params, 'until', query.until, '');
+  put(params, 'sort', query.sort, RUN_SORTS[0]);
+  put(params, 'order', query.order, 'desc');
   put(params, 'cursor', query.cursor, '');
+}
+
+/* By what a list is sorted, and which way; the first of each is the usual one. */
+function readOrder(params, sorts, orders) {
+  const oneOf = (key, words) =>
+    (words.includes(params.get(key)) ? params.get(key) : words[0]);
+  return {sort: oneOf('sort', sorts), order: oneOf('order', orders)};
+}
+
+function readNodes(params) {
+  return {
+    q: params.get('q') ?? '',
+    states: params.getAll('state'),
+    labels: params.getAll('label'),
+    ...readOrder(params, NODE_SORTS, ['asc', 'desc'])
+  };
+}
+
+function writeNodes(query, params) {
+  put(params, 'q', query.q, '');
+  (query.states ?? []).forEach(state => params.append('state', state));
+  (query.labels ?? []).forEach(label => params.append('label', label));
+  put(params, 'sort', query.sort, NODE_SORTS[0]);
+  put(params, 'order', query.order, 'asc');
 }
 
 function readRun(params) {

@@ -182,7 +182,7 @@ test('several runs are laid over one another', LIMIT, async t => {
   await open('/');
   await page.getByRole('checkbox', {name: 'Choose before'}).check();
   await page.getByRole('checkbox', {name: 'Choose after'}).check();
-  await page.getByRole('button', {name: 'Lay 2 runs over one another'}).click();
+  await page.getByRole('link', {name: 'Lay 2 runs over one another'}).click();
   await page.locator('.legend-item').filter({hasText: 'after'}).first().waitFor();
   assert.match(page.url(), /with=r2$/);
   await page.getByRole('button', {name: 'Take after off the chart'}).click();

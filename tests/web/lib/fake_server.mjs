@@ -32,6 +32,7 @@ export class FakeServer {
     this.posts = [];
     this.requests = [];
     this.token = null;
+    this.access = {operator: true, reason: null};
     this.streams = new Set();
     this.port = 0;
     this.programs = [];
@@ -162,7 +163,9 @@ export class FakeServer {
 
   route(request, response, url, body) {
     const [, , , kind, id, verb] = url.pathname.split('/').map(decodeURIComponent);
-    if (kind === 'programs') {
+    if (kind === 'access') {
+      json(response, 200, this.access);
+    } else if (kind === 'programs') {
       json(response, 200, {programs: this.programs});
     } else if (kind === 'runs' && id === 'validate') {
       const answer = this.onValidate(JSON.parse(body));
@@ -195,19 +198,37 @@ export class FakeServer {
 
   list(response, params) {
     const states = params.getAll('state');
+    const labels = params.getAll('label');
     const q = params.get('q') ?? '';
+    const key = {
+      figure: run => run.summary.headline?.busbw_gbs,
+      duration: run => Date.parse(run.ended) - Date.parse(run.started)
+    }[params.get('sort')];
+    const sign = params.get('order') === 'asc' ? 1 : -1;
+    const isIn = (key, run, way) =>
+      !params.has(key) || way * (Date.parse(run.created) - Date.parse(params.get(key))) >= 0;
     const all = [...this.runs.values()]
                   .reverse()
                   .map(run => this.describe(run))
                   .filter(run => states.length === 0 || states.includes(run.state))
                   .filter(run => !params.has('node') ||
                       run.nodes.some(node => node.name === params.get('node')))
+                  .filter(run => labels.every(label => Object.entries(run.labels ?? {}).some(
+                      pair => pair.join('=') === label)))
+                  .filter(run => isIn('since', run, 1) && isIn('until', run, -1))
                   .filter(run => `${run.name} ${run.id}`.includes(q));
+    if (key) {
+      all.splice(0, all.length, ...all.filter(run => Number.isFinite(key(run))));
+      all.sort((a, b) => sign * (key(a) - key(b)));
+    } else if (sign > 0) {
+      all.reverse();
+    }
     const from = Number(params.get('cursor') ?? 0);
     const limit = Number(params.get('limit'));
     json(response, 200, {
       runs: all.slice(from, from + limit),
-      next: from + limit < all.length ? String(from + limit) : null
+      next: from + limit < all.length ? String(from + limit) : null,
+      total: params.get('total') === '1' ? {runs: all.length, is_more: false} : null
     });
   }
 

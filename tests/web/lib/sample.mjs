@@ -224,6 +224,8 @@ export function sampleNode(name, state = 'idle', extra = {}) {
     registered: iso(Date.now() - 3.6e6),
     last_seen: iso(Date.now()),
     version: '0.1.0',
+    hardware: 'AMD EPYC 9354, 2 sockets, 64 cores; 8 x NVIDIA H100 80GB HBM3',
+    versions: {ringbench: '0.1.0', nccl: '2.27.3', cuda_driver: '13.0'},
     run: null,
     inventory: {
       host: name,

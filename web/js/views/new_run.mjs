@@ -33,6 +33,7 @@ class NewRunPage {
     this.controls = new Map();
     this.extra = {};
     this.what = 'measure';
+    this.refused = null;
     this.sent = {body: '', key: ''};
     this.checking = null;
     this.later = debounce(() => this.check(), CHECK_AFTER_MS);
@@ -76,6 +77,7 @@ class NewRunPage {
       this.groups.replaceChildren(...groups.map(group => this.buildGroup(group)));
       this.write(emptyForm(this.fields));
       this.offer();
+      this.askAccess();
       setText(this.note, '');
       if (from) {
         await this.load(from);
@@ -171,12 +173,17 @@ class NewRunPage {
 
   showErrors(byField) {
     this.controls.forEach((control, id) => control.error(byField[id] ?? []));
-    this.errors.replaceChildren();
+    if (!this.refused) {
+      this.errors.replaceChildren();
+    }
   }
 
   /* The same body goes out under the same key, so a second try starts nothing twice. */
   async submit(event) {
     event.preventDefault();
+    if (this.refused) {
+      return;
+    }
     this.later.cancel();
     this.checking?.abort();
     const body = JSON.stringify(this.spec);
@@ -215,13 +222,21 @@ class NewRunPage {
     }
   }
 
+  /* Who may not start runs reads why, and can still have requests checked. */
+  async askAccess() {
+    const {operator, reason} = await this.app.api.access().catch(() => ({operator: true}));
+    this.refused = operator ? null : reason;
+    this.go.disabled = !operator;
+    this.errors.replaceChildren(operator ? '' : alertBox('warn', reason));
+  }
+
   /* What there is to choose from; the header says when the server is gone. */
   async offer() {
     const {api} = this.app;
     const [nodes, programs] = await Promise.allSettled([api.nodes(), api.programs()]);
     if (nodes.value) {
       const here = nodes.value.nodes.filter(node => node.state !== 'left');
-      this.controls.get('nodes_names').offer(here.map(node => node.name));
+      this.controls.get('nodes_names').offer(here);
     }
     if (programs.value) {
       this.controls.get('program').offer(programs.value.programs);

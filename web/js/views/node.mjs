@@ -3,6 +3,7 @@ import {h, region, setHidden, setText} from '../dom.mjs';
 import {head, headline, labelChips, statePill, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {formatMemory, plural, shorten} from '../units.mjs';
+import {formatAddress} from '../url_state.mjs';
 import {whatCell} from './runs.mjs';
 
 const HISTORY_RUNS = 100;
@@ -20,7 +21,9 @@ export default function view(root, app, {id}) {
   const facts = h('dl.facts.card');
   const backends = h('div.cards');
   const history = region('Runs here', 'scroll card');
-  const more = h('p.muted');
+  const more = h('p.muted', {hidden: true},
+    `The last ${HISTORY_RUNS}; older ones are in `,
+    h('a', {href: formatAddress({view: 'runs', query: {node: id}})}, 'the list of runs'), '.');
   const changes = h('ol.timeline');
   const past = h('section.card', h('h2', 'Its past'), changes);
   const note = h('p.muted', 'Asking the server…');
@@ -37,8 +40,7 @@ export default function view(root, app, {id}) {
         app.api.list(new URLSearchParams({node: id, limit: HISTORY_RUNS}))
       ]);
       setText(note, '');
-      setText(more,
-        next ? `The last ${HISTORY_RUNS}; older ones are in the list of runs.` : '');
+      setHidden(more, !next);
       const sign = JSON.stringify([node, runs]);
       if (sign !== drawn) {
         drawn = sign;
@@ -75,18 +77,20 @@ export function nodeParts(node) {
 }
 
 function factRows(node) {
-  const inventory = node.inventory ?? {};
+  const {inventory = {}, versions = {}} = node;
   const cpu = inventory.cpu ?? {};
   const addresses = (inventory.addresses ?? []).map(a => `${a.interface} ${a.address}`);
   const rows = [
-    ['Group', node.group], ['Labels', labelChips(node.labels)], ['Address', node.address],
+    ['Group', node.group], ['Labels', labelChips(node.labels, '/nodes')],
+    ['Address', node.address],
     ['Host', inventory.host],
     ['System', [inventory.os, inventory.kernel].filter(Boolean).join(', ')],
     ['CPU', cpuInWords(cpu)], ['NUMA nodes', inventory.numa_nodes],
     ['Memory', inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : null],
     ['Interfaces', addresses.map(text => h('div', text))],
     ['Host identity', inventory.hostid], ['Ranks offered', node.ranks],
-    ['Agent', node.version], ['Registered', timeOf(node.registered)],
+    ['Agent', node.version], ['NCCL', versions.nccl], ['CUDA driver', versions.cuda_driver],
+    ['CUDA runtime', versions.cuda_runtime], ['Registered', timeOf(node.registered)],
     ['Last seen', timeOf(node.last_seen)]
   ];
   return rows
@@ -124,11 +128,11 @@ function changeLine({time, state, detail}) {
 }
 
 function runTable(runs) {
-  const columns = ['State', 'Run', 'Started', 'What and where', 'Busbw'];
+  const columns = ['State', 'Run', 'Created', 'What and where', 'Figure'];
   return h('table.list', head(columns, i => i === 4), h('tbody', runs.map(runRow)));
 }
 
 const runRow = run => h('tr', h('td', statePill(run.state)),
   h('th', {scope: 'row'},
     h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80))),
-  h('td', timeOf(run.started ?? run.created)), whatCell(run), h('td.number', headline(run.summary?.headline)));
+  h('td', timeOf(run.created, true)), whatCell(run), h('td.number', headline(run.summary?.headline)));

@@ -1,102 +1,129 @@
 /* nodes.mjs - the view of all nodes */
-import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
-import {head, labelChips, statePill} from '../parts.mjs';
+import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs';
+import {labelChips, sorted, sortHead, statePill, toggles} from '../parts.mjs';
+import {cpuOf, gpusOf, labelTexts, NODE_STATES, nodeFits, nodesInWords, order} from '../node_list.mjs';
+import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
-import {formatAgo, formatMemory, plural} from '../units.mjs';
+import {formatAgo} from '../units.mjs';
 
 const COLUMNS = [
-  'Node', 'State', 'Runs now', 'Group', 'Ranks', 'Address', 'Backends', 'CPU', 'Memory',
-  'Last seen'
+  ['Node', 'name'], ['State', 'state'], ['Runs now', null], ['Group', 'group'],
+  ['Ranks', 'ranks'], ['GPUs', 'gpus'], ['NCCL', 'nccl'], ['Driver', 'driver'],
+  ['Agent', 'version'], ['CPU', null], ['Address', null], ['Last seen', 'seen']
 ];
+const NUMBERS = new Set(['Ranks']);
+const ROWS = 100;
 
-const NUMBERS = new Set(['Ranks', 'Memory']);
-
-export default function view(root, app) {
+export default function view(root, app, {query: first}) {
   app.title('Nodes');
-  const count = h('p.muted', 'Asking the server…');
+  let query = first;
+  let limit = ROWS;
+  let nodes = [];
+  const change =
+    set => app.go({view: 'nodes', query: {...query, ...set}}, {replace: true});
+  const count = h('p.muted', {role: 'status'}, 'Asking the server…');
   const body = h('tbody');
-  const table = region('Nodes', 'scroll card',
-    h('table.list', head(COLUMNS, i => NUMBERS.has(COLUMNS[i])), body));
+  const heading = sortHead(COLUMNS, NUMBERS,
+    sort => change(sorted(query, sort, 'asc')));
+  const table = region('Nodes', 'scroll card', h('table.list.nodes', heading.head, body));
+  const more = h('button', {hidden: true, on: {click: () => {
+                                                 limit = Infinity;
+                                                 draw();
+                                               }}});
+  const filter = filterBar(change);
+  const place = keepPlace();
   table.hidden = true;
-  root.append(h('h1', 'Nodes'), count, table);
-
-  let inventories = new Map();
-
-  /* What a node is made of is asked for when one registers. */
-  async function load() {
-    const {nodes} = await app.api.nodes();
-    if (nodes.some(node => !inventories.has(registration(node)))) {
-      const whole = await app.api.nodes(true);
-      inventories =
-        new Map(whole.nodes.map(node => [registration(node), node.inventory]));
-    }
-    return nodes.map(node => ({...node, inventory: inventories.get(registration(node))}));
-  }
+  root.append(h('div.title', h('h1', 'Nodes'), count), filter.bar, table,
+    h('p.actions', more));
 
   async function refresh() {
-    let nodes;
     try {
-      nodes = await load();
+      ({nodes} = await app.api.nodes());
     } catch (error) {
       setText(count, error.status ? error.message : 'Waiting for the server.');
       return;
     }
-    setText(count, nodesInWords(nodes));
-    setHidden(table, nodes.length === 0);
-    syncChildren(body, byName(nodes), {
+    draw();
+    place.restore();
+  }
+
+  function draw() {
+    const found = order(nodes.filter(node => nodeFits(node, query)), query);
+    const all = nodesInWords(nodes);
+    setText(count, found.length === nodes.length ? all
+        : `${found.length} fit the filter, of ${all}`);
+    setHidden(table, found.length === 0);
+    setHidden(more, found.length <= limit);
+    setText(more, `Show all ${found.length}`);
+    syncChildren(body, found.slice(0, limit), {
       key: node => node.name,
-      signature: node => JSON.stringify(node) + formatAgo(age(app, node)),
+      signature: node =>
+        JSON.stringify({...node, last_seen: formatAgo(age(app, node))}),
       render: node => nodeRow(node, app)
     });
   }
 
+  function update(next) {
+    query = next;
+    heading.set(query);
+    filter.set(query);
+    draw();
+  }
+
+  heading.set(query);
+  filter.set(query);
   const polling = poll(refresh, 2000);
-  return {destroy: polling.stop};
+  return {
+    update,
+    destroy() {
+      filter.cancel();
+      polling.stop();
+      place.stop();
+    }
+  };
 }
 
-const registration = ({name, registered}) => `${name} ${registered}`;
-
-/* By name, node-2 before node-10. */
-export const byName =
-  nodes => [...nodes].sort((a, b) => a.name.localeCompare(b.name, 'en', {numeric: true}));
-
-/* "4 nodes: 3 idle, 1 busy" */
-export function nodesInWords(nodes) {
-  if (nodes.length === 0) {
-    return 'No agent has registered yet.';
-  }
-  const counts = {};
-  for (const node of nodes) {
-    counts[node.state] = (counts[node.state] ?? 0) + 1;
-  }
-  const parts = ['idle', 'busy', 'lost', 'left']
-                  .filter(state => counts[state])
-                  .map(state => `${counts[state]} ${state}`);
-  return `${plural(nodes.length, 'node')}: ${parts.join(', ')}`;
+function filterBar(change) {
+  const text = h('input', {
+    type: 'search',
+    'aria-label': 'Filter nodes',
+    placeholder: 'name, group, label, GPU, version'
+  });
+  const states = toggles('Filter by state', NODE_STATES.map(name => [name, name]),
+    chosen => change({states: chosen}));
+  const later = debounce(() => change({q: text.value.trim(), labels: []}), 150);
+  text.addEventListener('input', later);
+  return {
+    bar:
+      h('form.filters', {role: 'search', on: {submit: event => event.preventDefault()}},
+        text, states.group),
+    cancel: later.cancel,
+    set({q, labels, states: chosen}) {
+      const words = [q, ...labels].filter(Boolean).join(' ');
+      if (text.value.trim() !== words) {
+        text.value = words;
+      }
+      states.set(chosen);
+    }
+  };
 }
 
 export const nodeAddress = name => `/nodes/${encodeURIComponent(name)}`;
 
 const age = (app, node) => (app.api.now() - Date.parse(node.last_seen)) / 1000;
 
-/* The backends that a node can run, by the probes' word. */
-function backendNames(inventory) {
-  return Object.entries(inventory?.backends ?? {})
-    .filter(([, probe]) => probe?.available)
-    .map(([name]) => name)
-    .sort();
-}
-
 function nodeRow(node, app) {
-  const inventory = node.inventory ?? {};
+  const {versions = {}} = node;
+  const labels = labelChips(node.labels, '/nodes');
   return h('tr',
-    h('th', {scope: 'row'}, h('a', {href: nodeAddress(node.name)}, node.name),
-      labelChips(node.labels)),
+    h('th', {scope: 'row'}, h('a.cut', {href: nodeAddress(node.name), title: node.name}, node.name),
+      labels.length ? h('div.cut.second', {title: labelTexts(node).join('\n')}, labels) : null),
     h('td', statePill(node.state)),
     h('td', node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : '–'),
     h('td', node.group ?? '–'), h('td.number', node.ranks ?? '–'),
-    h('td', node.address ?? '–'), h('td', backendNames(inventory).join(', ') || '–'),
-    h('td', inventory.cpu?.threads ? plural(inventory.cpu.threads, 'thread') : '–'),
-    h('td.number', inventory.memory_bytes ? formatMemory(inventory.memory_bytes) : '–'),
+    cutCell(gpusOf(node)), cutCell(versions.nccl), cutCell(versions.cuda_driver),
+    cutCell(node.version), cutCell(cpuOf(node)), cutCell(node.address),
     h('td', formatAgo(age(app, node))));
 }
+
+const cutCell = text => h('td', h('div.cut', {title: text || null}, text || '–'));

@@ -2,55 +2,66 @@
 import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {
   copyBlock,
-  head,
   headline,
   labelChips,
   RUN_STATES,
+  sorted,
+  sortHead,
   sparkline,
   statePill,
   stateWord,
-  timeOf
+  timeOf,
+  toggles
 } from '../parts.mjs';
+import {nodesInWords, troubleFirst} from '../node_list.mjs';
+import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
-import {
-  formatDuration,
-  plural,
-  secondsBetween,
-  shorten
-} from '../units.mjs';
+import {buildTray} from '../tray.mjs';
+import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
 import {formatAddress, runListQuery} from '../url_state.mjs';
 import {whereInWords} from '../where.mjs';
-import {byName, nodeAddress, nodesInWords} from './nodes.mjs';
+import {nodeAddress} from './nodes.mjs';
 
 const PAGE = 50;
-const NODES_SHOWN = 32;
-const OVERLAY_MAX = 6;
+const NODES_SHOWN = 12;
 const COLUMNS = [
-  'Choose', 'State', 'Run', 'Started', 'Took', 'What and where', 'Rows', 'Busbw',
-  'Curve'
+  ['Choose', null], ['State', null], ['Run', null], ['Created', 'created'],
+  ['Took', 'duration'], ['What and where', null], ['Rows', null], ['Figure', 'figure'],
+  ['Curve', null]
 ];
-const NUMBERS = new Set(['Took', 'Rows', 'Busbw']);
+const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
+const NO_FILTER =
+  {q: '', states: [], labels: [], node: '', since: '', until: '', cursor: ''};
+/* What is left out of a list that is sorted so. */
+const SORTED_ARE = {duration: ' that ended', figure: ' with a figure'};
 
 export default function view(root, app, {query: first}) {
   app.title('Runs');
   let query = first;
-  const chosen = new Set();
-  const parts = buildParts();
-  const filters =
-    filterBar(set => app.go(
-                {view: 'runs', query: {...query, cursor: '', ...set}}, {replace: true}));
-  root.append(parts.nodes, h('div.title', h('h1', 'Runs'), filters.bar), parts.note,
-    parts.list, parts.pages, parts.keys, parts.empty);
-  const overlay = overlayButton(chosen, app);
-  parts.pages.append(overlay.button);
+  const change = set =>
+    app.go({view: 'runs', query: {...query, cursor: '', ...set}}, {replace: true});
+  const filters = filterBar(change);
+  const tray = buildTray(() => drawRows(shown));
+  const parts = buildParts(sort => change(sorted(query, sort)));
+  const place = keepPlace();
+  let shown = [];
+  let counted = {};
+  root.append(parts.nodes, h('div.title', h('h1', 'Runs'), parts.total), filters.bar,
+    parts.note, parts.list, parts.pages, tray.element, parts.keys, parts.empty);
 
   async function refresh() {
     try {
       const asked = query;
-      const [{runs, next}, {nodes}] =
-        await Promise.all([app.api.list(runListQuery(query, PAGE)), app.api.nodes()]);
+      /* Counting takes longer than a page: once for each filter, and when a run was added. */
+      const isCounted = counted.query === asked && counted.first === shown[0]?.id;
+      const [{runs, next, total}, {nodes}] = await Promise.all([
+        app.api.list(runListQuery(query, PAGE, !isCounted)),
+        app.api.nodes()
+      ]);
       if (asked === query) {
+        counted = isCounted ? counted : {query, first: runs[0]?.id, total};
         draw(runs, next, nodes);
+        place.restore();
       }
     } catch (error) {
       setText(parts.note, error.status ? error.message : 'Waiting for the server.');
@@ -58,11 +69,13 @@ export default function view(root, app, {query: first}) {
   }
 
   function draw(runs, next, nodes) {
-    const filtered =
-      query.q || query.states.length || query.labels.length || query.cursor;
+    const isFiltered =
+      Object.entries(NO_FILTER).some(([key, none]) => query[key].length !== none.length);
     drawNodes(parts, nodes);
-    setText(parts.note, runs.length === 0 && filtered ? 'No run fits the filter.' : '');
-    setHidden(parts.empty, runs.length > 0 || Boolean(filtered));
+    setText(parts.note, runs.length === 0 && isFiltered ? 'No run fits the filter.' : '');
+    setText(parts.total, totalInWords(counted.total, query));
+    setHidden(filters.clear, !isFiltered);
+    setHidden(parts.empty, runs.length > 0 || isFiltered);
     setHidden(parts.list, runs.length === 0);
     setHidden(parts.keys, runs.length === 0);
     setHidden(parts.older, !next);
@@ -70,22 +83,32 @@ export default function view(root, app, {query: first}) {
     parts.older.href =
       formatAddress({view: 'runs', query: {...query, cursor: next ?? ''}});
     parts.newest.href = formatAddress({view: 'runs', query: {...query, cursor: ''}});
+    drawRows(runs);
+  }
+
+  function drawRows(runs) {
+    shown = runs;
     syncChildren(parts.body, runs, {
       key: run => run.id,
-      signature: JSON.stringify,
-      render: run => runRow(run, chosen, overlay.show)
+      signature: run => JSON.stringify([run, tray.has(run.id)]),
+      render: run => runRow(run, tray)
     });
   }
 
   function update(next) {
     query = next;
-    filters.set(query);
+    showQuery();
     polling.again();
+  }
+
+  function showQuery() {
+    filters.set(query);
+    parts.head.set(query);
   }
 
   const onKey = event => heedKey(event, parts.body, filters);
   document.addEventListener('keydown', onKey);
-  filters.set(query);
+  showQuery();
   const polling = poll(refresh, 2000);
   return {
     update,
@@ -93,8 +116,15 @@ export default function view(root, app, {query: first}) {
       document.removeEventListener('keydown', onKey);
       filters.cancel();
       polling.stop();
+      place.stop();
     }
   };
+}
+
+/* "312 runs", "10000 runs or more with a figure" */
+function totalInWords(total, {sort}) {
+  const more = total?.is_more ? ' or more' : '';
+  return total ? `${plural(total.runs, 'run')}${more}${SORTED_ARE[sort] ?? ''}` : '';
 }
 
 /* / to filter, j and k or the arrows to move, x to choose; Enter opens, as for any link. */
@@ -121,99 +151,103 @@ function heedKey(event, body, filters) {
   event.preventDefault();
 }
 
-function buildParts() {
+function buildParts(onSort) {
   const body = h('tbody');
-  const older = h('a.button.quiet', {href: '/', hidden: true}, 'Older runs');
-  const newest = h('a.button.quiet', {href: '/', hidden: true}, 'Newest runs');
+  const older = h('a.button.quiet', {href: '/', hidden: true}, 'Next page');
+  const newest = h('a.button.quiet', {href: '/', hidden: true}, 'First page');
+  const heading = sortHead(COLUMNS, NUMBERS, onSort);
   return {
     body,
     older,
     newest,
+    head: heading,
     nodes: h('section.node-strip', {'aria-label': 'Nodes'}),
+    total: h('span.muted', {role: 'status'}),
     note: h('p.muted', {role: 'status'}, 'Asking the server…'),
-    list: region('Runs', 'scroll card',
-      h('table.list.runs', head(COLUMNS, i => NUMBERS.has(COLUMNS[i])), body)),
+    list: region('Runs', 'scroll card', h('table.list.runs', heading.head, body)),
     pages: h('p.actions', newest, older),
     keys: h('p.muted.keys', 'Keys: / filters, ↑ ↓ move, x chooses, Enter opens.'),
     empty: emptyState()
   };
 }
 
-function filterBar(change) {
-  const text = h('input',
-    {type: 'search', placeholder: 'name or id', 'aria-label': 'Filter by name or id'});
-  const label = h('input',
-    {type: 'search', placeholder: 'label KEY=VALUE', 'aria-label': 'Filter by label'});
-  const state = h('select', {'aria-label': 'Filter by state'},
-    h('option', {value: ''}, 'every state'),
-    RUN_STATES.map(name => h('option', {value: name}, stateWord(name))));
-  const later = debounce(
-    () => change(
-      {q: text.value.trim(), labels: label.value.trim() ? [label.value.trim()] : []}),
-    250);
-  text.addEventListener('input', later);
-  label.addEventListener('input', later);
-  state.addEventListener(
-    'change', () => change({states: state.value ? [state.value] : []}));
-  const put = (input, value) => {
-    if (document.activeElement !== input) {
-      input.value = value;
+/* A field of the filter, whose value stays as it is typed until another is set. */
+function filterField(label, props, read) {
+  const input = h('input', {type: 'search', 'aria-label': label, ...props});
+  return {
+    input,
+    set(value) {
+      if (read(input.value) !== value) {
+        input.value = value;
+      }
     }
   };
+}
+
+const trimmed = text => text.trim();
+
+function filterBar(change) {
+  const fields = {
+    q: filterField('Filter by name or id', {placeholder: 'name or id'}, trimmed),
+    labels: filterField('Filter by label', {placeholder: 'label KEY=VALUE'}, trimmed),
+    node: filterField('Filter by node', {placeholder: 'node'}, trimmed),
+    since: filterField('Created from', {type: 'date', title: 'from'}, trimmed),
+    until: filterField('Created until', {type: 'date', title: 'until'}, trimmed)
+  };
+  const states = toggles('Filter by state', RUN_STATES.map(name => [name, stateWord(name)]),
+    chosen => change({states: chosen}));
+  const clear = h('button.quiet', {hidden: true, on: {click: () => change(NO_FILTER)}},
+    'Clear the filter');
+  const read = ([key, {input}]) => {
+    const value = input.value.trim();
+    return [key, key === 'labels' ? value.split(/\s+/).filter(Boolean) : value];
+  };
+  const later =
+    debounce(() => change(Object.fromEntries(Object.entries(fields).map(read))), 250);
+  Object.values(fields).forEach(({input}) => input.addEventListener('input', later));
   return {
     bar:
       h('form.filters', {role: 'search', on: {submit: event => event.preventDefault()}},
-        text, label, state),
+        fields.q.input, fields.labels.input, fields.node.input,
+        h('span.dates', fields.since.input, '–', fields.until.input), states.group, clear),
+    clear,
     cancel: later.cancel,
-    focus: () => text.focus(),
+    focus: () => fields.q.input.focus(),
     set(query) {
-      put(text, query.q);
-      put(label, query.labels[0] ?? '');
-      state.value = query.states[0] ?? '';
+      later.cancel();
+      for (const [key, field] of Object.entries(fields)) {
+        field.set(key === 'labels' ? query.labels.join(' ') : query[key]);
+      }
+      states.set(query.states);
     }
   };
 }
 
-/* Two to six chosen runs on one chart. */
-function overlayButton(chosen, app) {
-  const button = h('button.primary', {hidden: true});
-  button.addEventListener('click', () => {
-    const [id, ...others] = chosen;
-    app.go({view: 'run', id, query: {with: others}});
-  });
-  const show = () => {
-    setHidden(button, chosen.size < 2);
-    setText(button,
-      chosen.size > OVERLAY_MAX ? `Choose at most ${OVERLAY_MAX}`
-                                : `Lay ${chosen.size} runs over one another`);
-    button.disabled = chosen.size > OVERLAY_MAX;
-  };
-  return {button, show};
-}
+/* A line of text that is cut, whole on hover. */
+const cutLine = (name, title, ...children) => h(`div.cut.${name}`, {title}, children);
 
-function runRow(run, chosen, onChoose) {
+function runRow(run, tray) {
   const name = run.name || run.id;
+  const labels = labelChips(run.labels, '/');
   const choose = h('input', {
     type: 'checkbox',
-    checked: chosen.has(run.id),
+    checked: tray.has(run.id),
     'aria-label': `Choose ${shorten(name, 80)}`,
-    on: {
-      change: event => {
-        chosen[event.target.checked ? 'add' : 'delete'](run.id);
-        onChoose();
-      }
-    }
+    on: {change: () => tray.toggle(run)}
   });
   const wrong = run.summary?.wrong;
+  const second = [run.reason, ...labels.map(chip => chip.textContent)].filter(Boolean);
   return h('tr', h('td', choose), h('td', statePill(run.state)),
     h('th', {scope: 'row'},
-      h('a', {href: `/runs/${encodeURIComponent(run.id)}`}, shorten(name, 120)),
-      h('div.chips', run.name ? h('span.muted', run.id) : null,
-        labelChips(run.labels).slice(0, 8)),
-      run.reason ? h('div.muted.reason', shorten(run.reason, 200)) : null),
-    h('td', timeOf(run.started ?? run.created)), h('td.number', tookInWords(run)),
-    whatCell(run), h('td.number', run.rows_total ? rowsCell(run) : '–'),
-    h('td.number', headline(run.summary?.headline), wrong ? h('div.bad', `${wrong} wrong`) : null),
+      h('a.cut', {href: `/runs/${encodeURIComponent(run.id)}`, title: name}, shorten(name, 300)),
+      cutLine('second', second.join('\n') || null,
+        run.name ? h('span.muted', `${run.id} `) : null,
+        run.reason ? h('span.muted', `${shorten(run.reason, 300)} `) : null,
+        labels.slice(0, 8))),
+    h('td', timeOf(run.created, true)), h('td.number', tookInWords(run)), whatCell(run),
+    h('td.number', run.rows_total ? rowsCell(run) : '–'),
+    h('td.number', headline(run.summary?.headline),
+      wrong ? h('div.bad', `${wrong} wrong`) : null),
     h('td', sparkline(run.summary?.curve)));
 }
 
@@ -233,8 +267,12 @@ function rowsCell({rows_done: done, rows_total: total, state}) {
 }
 
 /* What a run measured, and where. */
-export const whatCell = run =>
-  h('td', run.program ?? seriesInWords(run), h('div.muted.where', whereInWords(run)));
+export function whatCell(run) {
+  const where = whereInWords(run);
+  const nodes = (run.nodes ?? []).map(node => node.name).join(' ');
+  return h('td', h('div.cut', run.program ?? seriesInWords(run)),
+    cutLine('muted', `${where}\n${shorten(nodes, 1000)}`, where));
+}
 
 /* The collectives and control series of a run; one that has many says how many more. */
 function seriesInWords({collectives, control}) {
@@ -250,7 +288,7 @@ function drawNodes(parts, nodes) {
     return;
   }
   parts.nodesDrawn = sign;
-  const here = byName(nodes.filter(node => node.state !== 'left'));
+  const here = troubleFirst(nodes.filter(node => node.state !== 'left'));
   parts.nodes.replaceChildren(h('a.node-count', {href: '/nodes'}, nodesInWords(nodes)),
     h('ul',
       here.slice(0, NODES_SHOWN)

@@ -1,0 +1,192 @@
+/* lists.test.mjs - the lists of runs and nodes, and what is chosen from them */
+import assert from 'node:assert/strict';
+import {after} from 'node:test';
+import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
+import {sampleNode, sampleRun} from '../lib/sample.mjs';
+
+after(closeBrowser);
+
+function addRuns(server, count, make = () => ({})) {
+  for (let i = 0; i < count; i += 1) {
+    server.add(sampleRun({id: `run-${i}`, name: `name ${i}`, sizes: [8], ...make(i)}));
+  }
+}
+
+const rowCount = page => page.locator('table.runs tbody tr').count();
+const names = page => page.locator('tbody th > a').allInnerTexts();
+
+test('an address with two states shows both', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  addRuns(server, 3, i => ({state: ['completed', 'failed', 'cancelled'][i]}));
+  await open('/?state=failed&state=cancelled');
+  await sees(page, 'name 2');
+  assert.deepEqual(await names(page), ['name 2', 'name 1']);
+  await sees(page, '2 runs');
+  const pressed = page.locator('.toggles button[aria-pressed=true]');
+  assert.deepEqual(await pressed.allInnerTexts(), ['failed', 'cancelled']);
+  await page.getByRole('button', {name: 'failed', exact: true}).click();
+  await until(async () => await rowCount(page) === 1, 'the cancelled one');
+  assert.match(page.url(), /\?state=cancelled$/);
+  await page.getByRole('button', {name: 'Clear the filter'}).click();
+  await sees(page, '3 runs');
+});
+
+test('headings sort, and days and labels filter', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  addRuns(server, 3, i => ({sizes: [[65536], [8], [1024]][i], labels: {nr: String(i)}}));
+  await open('/');
+  await sees(page, 'name 2');
+  await page.getByRole('button', {name: 'Figure'}).click();
+  await until(async () => (await names(page))[0] === 'name 0', 'the greatest first');
+  assert.deepEqual(await names(page), ['name 0', 'name 2', 'name 1']);
+  assert.match(page.url(), /\?sort=figure$/);
+  await sees(page, '3 runs with a figure');
+  await page.getByRole('button', {name: 'Figure'}).click();
+  await until(async () => (await names(page))[0] === 'name 1', 'the least first');
+  const heading = page.getByRole('columnheader', {name: 'Figure'});
+  assert.equal(await heading.getAttribute('aria-sort'), 'ascending');
+  await page.getByRole('link', {name: 'nr=2'}).click();
+  await until(async () => await rowCount(page) === 1, 'the one with the label');
+  const label = page.getByLabel('Filter by label');
+  assert.equal(await label.inputValue(), 'nr=2');
+  await label.focus();
+  await page.goBack();
+  await until(async () => await rowCount(page) === 3, 'all of them again');
+  assert.equal(await label.inputValue(), '');
+  await page.getByLabel('Created until').fill('2025-12-31');
+  await sees(page, 'No run fits the filter.');
+  assert.match(page.url(), /until=2025-12-31/);
+});
+
+test('who comes back finds the place, and what was chosen', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  addRuns(server, 50);
+  await open('/');
+  await page.getByRole('checkbox', {name: 'Choose name 40'}).check();
+  await page.getByRole('checkbox', {name: 'Choose name 12'}).check();
+  const compare = page.getByRole('link', {name: 'Compare', exact: true}).last();
+  await compare.waitFor();
+  const box = await compare.boundingBox();
+  assert.ok(box.y > 0 && box.y < 900, `the tray is at ${box.y}`);
+  const link = page.getByRole('link', {name: 'name 5', exact: true});
+  await link.evaluate(element => element.scrollIntoView({block: 'center'}));
+  const place = await page.evaluate(() => scrollY);
+  assert.ok(place > 500);
+  await link.click();
+  await page.getByRole('region', {name: 'Results'}).waitFor();
+  await page.goBack();
+  await link.waitFor();
+  await until(async () => Math.abs(await page.evaluate(() => scrollY) - place) < 200,
+    'the place in the list');
+  assert.equal(await page.getByRole('checkbox', {name: 'Choose name 40'}).isChecked(), true);
+  assert.match(await compare.getAttribute('href'), /\/compare\?base=run-40&head=run-12$/);
+  await page.getByRole('button', {name: 'Swap'}).click();
+  assert.match(await compare.getAttribute('href'), /\/compare\?base=run-12&head=run-40$/);
+  await page.getByRole('link', {name: 'Lay 2 runs over one another'}).click();
+  await sees(page, 'On one chart');
+});
+
+test('a row has two lines, whatever the names; the rest is in what the pointer shows', LIMIT,
+  async t => {
+    const {server, page, open} = await setUp(t, {width: 1600});
+    const labels = Object.fromEntries(Array.from({length: 30}, (_, i) => [`key-${i}`, 'x'.repeat(150)]));
+    addRuns(server, 1, () => ({name: 'n'.repeat(200), labels, state: 'failed', reason: 'why '.repeat(100)}));
+    await open('/');
+    const row = page.locator('table.runs tbody tr');
+    await row.waitFor();
+    assert.ok((await row.boundingBox()).height < 75);
+    assert.equal(await row.locator('th a').first().getAttribute('title'), 'n'.repeat(200));
+    assert.match(await row.locator('th .second').getAttribute('title'), /^(why ){100}[^]*key-29=x{150}$/);
+  });
+
+test('names cannot turn the text beside them round', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  addRuns(server, 1, () => ({name: 'a\u202eb', labels: {k: '\u2067v'}}));
+  await open('/');
+  await sees(page, 'a\\u202eb');
+  await sees(page, 'k=\\u2067v');
+});
+
+function fleet(server, count) {
+  server.nodes = Array.from({length: count}, (_, i) => sampleNode(`gpu-${i}`,
+    i === 321 ? 'lost' : 'idle', {
+      labels: {rack: String(Math.floor(i / 16))},
+      versions: {ringbench: '0.1.0', nccl: i === 77 ? '2.26.2' : '2.27.3', cuda_driver: '13.0'}
+    }));
+}
+
+test('500 nodes: the lost one first, sorted, filtered, a hundred rows at a time', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fleet(server, 500);
+  await open('/nodes');
+  await sees(page, '500 nodes: 499 idle, 1 lost');
+  assert.deepEqual((await names(page)).slice(0, 3), ['gpu-321', 'gpu-0', 'gpu-1']);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 7500);
+  await page.getByRole('button', {name: 'NCCL'}).click();
+  await until(async () => (await names(page))[0] === 'gpu-77', 'the odd version');
+  await sees(page, '2.26.2');
+  await sees(page, '8 x NVIDIA H100 80GB HBM3');
+  await page.getByLabel('Filter nodes').fill('rack=4');
+  await sees(page, '16 fit the filter, of 500 nodes: 499 idle, 1 lost');
+  await until(async () => await page.locator('tbody tr').count() === 16, 'the rack');
+  assert.match(page.url(), /\?q=rack%3D4&sort=nccl$/);
+  await page.goto(`${server.url}/nodes?label=rack%3D4`);
+  await until(async () => await page.locator('tbody tr').count() === 16, 'the rack by its label');
+  await open('/nodes');
+  await page.getByRole('button', {name: 'Show all 500'}).click();
+  await until(async () => await page.locator('tbody tr').count() === 500, 'all of them');
+  await open('/');
+  await sees(page, 'and 488 more');
+  assert.equal(await page.locator('.node-chip').first().innerText(), 'gpu-321\nlost');
+});
+
+test('nodes of a run are chosen by a filter, or pasted', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fleet(server, 500);
+  await open('/new');
+  await page.getByLabel('Nodes', {exact: true}).selectOption('names');
+  await sees(page, '0 chosen; the first 24 of 500 are shown');
+  const request = async () =>
+    JSON.parse(await page.getByLabel('The request as JSON').inputValue()).nodes.names;
+  await page.getByLabel('Filter the nodes').fill('rack=4');
+  await page.getByRole('button', {name: 'Choose all'}).click();
+  assert.deepEqual(await request(), Array.from({length: 16}, (_, i) => `gpu-${64 + i}`));
+  await page.getByLabel('Names of nodes').fill('gpu-3, gpu-4\ngpu-65');
+  assert.deepEqual(await request(), ['gpu-3', 'gpu-4', 'gpu-65']);
+  await sees(page, '3 chosen');
+  await page.getByRole('checkbox', {name: 'gpu-65'}).uncheck();
+  assert.deepEqual(await request(), ['gpu-3', 'gpu-4']);
+});
+
+test('who may not start runs reads why, and can have a request checked', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.access = {operator: false, reason: 'This token only looks.'};
+  await open('/new');
+  await sees(page, 'This token only looks.');
+  await sees(page, '1 case.');
+  assert.equal(await page.getByRole('button', {name: 'Start the run'}).isDisabled(), true);
+  const link = page.getByRole('link', {name: 'Check a request'});
+  assert.equal(await link.getAttribute('title'), 'This token only looks.');
+  assert.equal(await page.getByRole('link', {name: 'New run'}).count(), 0);
+});
+
+test('fields say what they take, and what a blank means', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fleet(server, 1);
+  await open('/new');
+  await sees(page, 'If none is chosen: all_reduce.');
+  await page.getByLabel('GPUs').fill('{"gpu-0": [0, 1]}');
+  await page.getByLabel('NCCL library').fill('/opt/libnccl.so');
+  await page.getByLabel('Bind ranks to').selectOption('numa');
+  await page.getByText('How to measure').click();
+  await sees(page, /If none is chosen, none is measured\./);
+  await page.getByRole('checkbox', {name: 'barrier'}).check();
+  await page.getByLabel('Pieces', {exact: true}).fill('10');
+  assert.deepEqual(JSON.parse(await page.getByLabel('The request as JSON').inputValue()), {
+    devices: {'gpu-0': [0, 1]},
+    nccl_lib: '/opt/libnccl.so',
+    bind: 'numa',
+    control: {series: ['barrier'], pieces: 10}
+  });
+  assert.equal(await page.getByText('None chosen').count(), 0);
+});
