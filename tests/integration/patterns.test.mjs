@@ -181,3 +181,21 @@ test('kill -9 of the server in the middle: the plan goes on, nothing counts twic
   assert.equal((await server.rows(id)).length, run.rows_total);
   assertNumbered(await server.events(id));
 });
+
+test('kill -9 of the server and of an agent in a bisection: who is slow is still found', limit, async (t) => {
+  let { server, agents } = await startCluster(t, 9, { server: { args: ['--lease-s', '4'] } });
+  const { id } = await server.run(slowly({ ...slow, pattern: 'bisect', sizes: ['64M'], iters: 40 }, 'node-5:0.25'));
+  for (const round of [0, 2]) {
+    await waitFor(async () => (await server.getRun(id)).cases.some((c) => c.round === round && c.state === 'running'),
+      `round ${round}`, 60000);
+    await server.killHard();
+    server = await server.startAgain();
+  }
+  agents[0].signal('SIGKILL');
+  const run = await server.runEnds(id, 120000);
+  assert.match(run.culprit.sentence, /^node-5 is slow/);
+  assert.equal((await server.rows(id)).length, run.rows_done);
+  assert.equal(new Set((await server.rows(id)).map((row) => `${row.case} ${row.series}`)).size, run.rows_done);
+  for (const c of run.cases.filter((one) => one.state !== 'completed')) assert.match(c.reason, /node-1/);
+  assertNumbered(await server.events(id));
+});
