@@ -18,8 +18,6 @@
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
 
-#define POLLS_PER_S 1000
-
 /* A batch of event lines on its way to the disk. */
 struct batch {
     struct scheduler *scheduler;
@@ -220,10 +218,10 @@ json_t *scheduler_register(struct scheduler *scheduler, json_t *body,
     }
     reconcile(scheduler, node, json_object_get(body, "cases"), registered->is_new);
     node_log_registration(scheduler, node, &before, registered->is_new);
-    answer =
-        json_pack("{s:s, s:I, s:I, s:I}", "agent", node->agent, "lease_s",
-                  (json_int_t)scheduler->config.lease_s, "poll_s",
-                  (json_int_t)scheduler->config.poll_s, "acked", (json_int_t)node->acked);
+    answer = json_pack("{s:s, s:I, s:I, s:I}", "agent", node->agent, "lease_s",
+                       (json_int_t)scheduler_lease_s(scheduler), "poll_s",
+                       (json_int_t)scheduler_poll_s(scheduler), "acked",
+                       (json_int_t)node->acked);
     scheduler_wake(scheduler);
     return answer;
 }
@@ -245,17 +243,6 @@ static struct node *find_or_error(struct scheduler *scheduler, const char *agent
     return node;
 }
 
-/* Polls of many agents are held longer, or there would be more of them per second the
- * more agents there are; but an agent that asks again at once keeps its lease. */
-static int64_t hold_s(const struct scheduler *scheduler)
-{
-    int64_t most = scheduler->config.lease_s * 2 / 3;
-    int64_t fair = (int64_t)scheduler->nodes.count / POLLS_PER_S;
-
-    fair = fair < most ? fair : most;
-    return fair > scheduler->config.poll_s ? fair : scheduler->config.poll_s;
-}
-
 int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *key,
                    int64_t after, node_commands *done, void *arg, struct error *err)
 {
@@ -263,7 +250,8 @@ int scheduler_poll(struct scheduler *scheduler, const char *agent, const char *k
 
     if (!node)
         return -1;
-    node_poll(node, after, node->last_seen_ns + hold_s(scheduler) * INT64_C(1000000000),
+    node_poll(node, after,
+              node->last_seen_ns + scheduler_poll_s(scheduler) * INT64_C(1000000000),
               done, arg);
     return 0;
 }

@@ -62,8 +62,8 @@ static int refuse_held(const struct scheduler *scheduler, const struct node *nod
                          "node name '%s' is held by a live agent, last heard of %.1f s "
                          "ago; choose another with --name, or stop that agent",
                          node->name, silent_s);
-    *retry_after_s =
-        seconds_until(node->last_seen_ns + scheduler->config.lease_s * SECOND_NS, now_ns);
+    *retry_after_s = seconds_until(
+        node->last_seen_ns + scheduler_lease_s(scheduler) * SECOND_NS, now_ns);
     return error_set(err, ERROR_CONFLICT,
                      "node name '%s' is held by an agent that was last heard of %.1f s "
                      "ago; if it is gone, the name is free in %ld s",

@@ -190,6 +190,8 @@ static void expire_lost(struct scheduler *scheduler, struct node *node, int64_t 
 
 static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
 {
+    int64_t lease_s = scheduler_lease_s(scheduler);
+
     for (size_t i = 0; i < scheduler->nodes.count; i++) {
         struct node *node = scheduler->nodes.nodes[i];
 
@@ -198,10 +200,10 @@ static void expire_agents(struct scheduler *scheduler, int64_t now_ns)
             continue;
         if (node->poll_done && now_ns >= node->poll_until_ns)
             node_poll_end(node);
-        if (now_ns - node->last_seen_ns < scheduler->config.lease_s * SECOND_NS)
+        if (now_ns - node->last_seen_ns < lease_s * SECOND_NS)
             continue;
         log_warn("node %s is %s: silent for %ld s", node->name,
-                 node->leaving ? "gone" : "lost", scheduler->config.lease_s);
+                 node->leaving ? "gone" : "lost", (long)lease_s);
         node_poll_end(node);
         node->state = node->leaving ? NODE_LEFT : NODE_LOST;
         node->n_occupants = 0;

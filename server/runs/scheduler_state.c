@@ -6,6 +6,8 @@
 #include "server/runs/active_run.h"
 #include "server/runs/history.h"
 
+#define POLLS_PER_S 1000
+
 static void scheduler_free(struct scheduler *scheduler)
 {
     while (scheduler->n_runs > 0)
@@ -27,6 +29,25 @@ void scheduler_release(struct scheduler *scheduler)
 {
     if (--scheduler->pending == 0)
         scheduler_free(scheduler);
+}
+
+/* Polls of many agents are held longer, or there would be more of them per second the
+ * more agents there are. */
+int64_t scheduler_poll_s(const struct scheduler *scheduler)
+{
+    const struct scheduler_config *config = &scheduler->config;
+    int64_t fair = (int64_t)scheduler->nodes.count / POLLS_PER_S;
+    int64_t most = config->lease_s * 2 / 3;
+
+    fair = fair < most ? fair : most;
+    return fair > config->poll_s ? fair : config->poll_s;
+}
+
+/* An agent has as long to come back after an answer as in a small fleet. */
+int64_t scheduler_lease_s(const struct scheduler *scheduler)
+{
+    return scheduler->config.lease_s + scheduler_poll_s(scheduler) -
+           scheduler->config.poll_s;
 }
 
 struct clock_time scheduler_now(const struct scheduler *scheduler)

@@ -43,6 +43,10 @@ struct scheduler {
 void scheduler_hold(struct scheduler *scheduler);
 void scheduler_release(struct scheduler *scheduler);
 
+/* How long a poll is held, and an agent may be silent. */
+int64_t scheduler_poll_s(const struct scheduler *scheduler);
+int64_t scheduler_lease_s(const struct scheduler *scheduler);
+
 /* By the clock that it was given: the one place that reads it. */
 struct clock_time scheduler_now(const struct scheduler *scheduler);
 

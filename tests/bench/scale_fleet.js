@@ -1,4 +1,5 @@
-// scale_fleet.js - one server and its agents for run_scale and run_control, and what they cost
+// scale_fleet.js - one server and its agents for run_scale, run_control and run_fleet, and what
+// they cost
 'use strict';
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
@@ -71,6 +72,20 @@ class Fleet {
             '--spool-dir', path.join(this.scratch, 'spool', name)], ['ignore', log, log], this.env);
         fs.closeSync(log);
         this.agents.set(name, agent);
+    }
+
+    // Agents that ringbench-sim plays, once all are registered.
+    async play(args) {
+        const log = fs.openSync(path.join(this.scratch, 'agents.log'), 'a');
+        const played = this.spawn('ringbench-sim', ['--server', this.url, ...args],
+            ['ignore', 'pipe', log]);
+        fs.closeSync(log);
+        this.agents.set('played', played);
+        await new Promise((resolve, reject) => {
+            const lines = readline.createInterface({ input: played.stdout });
+            lines.once('line', resolve);
+            lines.once('close', () => reject(new Error('the fleet did not start')));
+        });
     }
 
     // Start agents up to n and wait until the server has them all.

@@ -365,6 +365,35 @@ static void what_a_server_slept_through_is_no_silence(void **state)
     release_agent(&a);
 }
 
+/* 3,000 agents: 1,000 polls a second, and nobody is lost by that. */
+static void polls_of_a_crowd_are_held_longer(void **state)
+{
+    struct world *world = *state;
+    struct agent agent, last;
+    struct error err;
+    char name[16];
+
+    world->scheduler->config.max_nodes = 4000;
+    agent_start(&agent, world, "a");
+    assert_int_equal(scheduler_poll_s(world->scheduler), 1);
+    assert_int_equal(scheduler_lease_s(world->scheduler), 60);
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof(name), "n%d", i);
+        agent_start(&last, world, name);
+    }
+    assert_int_equal(
+        scheduler_poll(world->scheduler, agent.id, key, 0, on_commands, &agent, &err), 0);
+    live_for(world, 3000 - STEP_MS);
+    assert_false(agent.has_answer);
+    live_for(world, STEP_MS);
+    assert_true(agent.has_answer);
+    assert_null(agent.commands);
+    live_for(world, 59000 - STEP_MS);
+    assert_node(world, "a", "idle");
+    live_for(world, STEP_MS);
+    assert_node(world, "a", "lost");
+}
+
 static void a_run_ends_at_its_timeout(void **state)
 {
     struct world *world = *state;
@@ -588,6 +617,7 @@ int main(void)
         WITH_WORLD(wrong_data_fails_the_run),
         WITH_WORLD(a_late_rank_is_named),
         WITH_WORLD(a_stall_names_who_is_behind),
+        WITH_WORLD(polls_of_a_crowd_are_held_longer),
         WITH_WORLD(a_silent_agent_is_lost_and_its_case_fails),
         WITH_WORLD(a_lease_lasts_to_its_last_step_and_no_longer),
         WITH_WORLD(what_a_server_slept_through_is_no_silence),
