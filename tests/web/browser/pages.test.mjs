@@ -150,6 +150,12 @@ test('an empty server shows the three lines to copy', LIMIT, async t => {
     `ringbench-agent --server ${server.url}`,
     `curl -N -H 'Accept: text/plain' -d '{}' ${server.url}/api/v1/runs`
   ]);
+  await page.evaluate(() => sessionStorage.setItem('ringbench-token', 'secret'));
+  await page.reload();
+  await sees(page, 'No runs yet');
+  const withToken = await page.locator('.steps code').allInnerTexts();
+  assert.match(withToken[1], /^ringbench-agent --server \S+ --token-file agent\.token$/);
+  assert.match(withToken[2], /-H "Authorization: Bearer \$RINGBENCH_TOKEN" -d '\{\}' http/);
   fill(server);
   await sees(page, 'nightly');
   assert.equal(await page.getByText('No runs yet').isVisible(), false);

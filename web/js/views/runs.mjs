@@ -16,6 +16,7 @@ import {
 import {nodesInWords, troubleFirst} from '../node_list.mjs';
 import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
+import {curlLine} from '../spec_form.mjs';
 import {buildTray} from '../tray.mjs';
 import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
 import {formatAddress, runListQuery} from '../url_state.mjs';
@@ -42,7 +43,8 @@ export default function view(root, app, {query: first}) {
     app.go({view: 'runs', query: {...query, cursor: '', ...set}}, {replace: true});
   const filters = filterBar(change);
   const tray = buildTray(() => drawRows(shown));
-  const parts = buildParts(sort => change(sorted(query, sort)));
+  const parts =
+    buildParts(sort => change(sorted(query, sort)), app.api.token() !== null);
   const place = keepPlace();
   let shown = [];
   let counted = {};
@@ -151,7 +153,7 @@ function heedKey(event, body, filters) {
   event.preventDefault();
 }
 
-function buildParts(onSort) {
+function buildParts(onSort, hasToken) {
   const body = h('tbody');
   const older = h('a.button.quiet', {href: '/', hidden: true}, 'Next page');
   const newest = h('a.button.quiet', {href: '/', hidden: true}, 'First page');
@@ -167,7 +169,7 @@ function buildParts(onSort) {
     list: region('Runs', 'scroll card', h('table.list.runs', heading.head, body)),
     pages: h('p.actions', newest, older),
     keys: h('p.muted.keys', 'Keys: / filters, ↑ ↓ move, x chooses, Enter opens.'),
-    empty: emptyState()
+    empty: emptyState(hasToken)
   };
 }
 
@@ -301,20 +303,23 @@ function drawNodes(parts, nodes) {
       : '');
 }
 
-/* The three lines that lead to a first result. */
-function emptyState() {
-  const origin = location.origin;
+/* The three lines that lead to a first result, with a token where one is asked for. */
+function emptyState(hasToken) {
+  const {origin, host} = location;
+  const file = hasToken ? ' --token-file' : '';
   const steps = [
     [
-      'Start the server', `ringbench-server --listen ${location.host}`,
+      'Start the server', `ringbench-server --listen ${host}${file && `${file} tokens`}`,
       'It runs: this page comes from it.'
     ],
     [
-      'Start an agent on each node', `ringbench-agent --server ${origin}`,
-      'It dials out to the server: no SSH, no MPI.'
+      'Start an agent on each node',
+      `ringbench-agent --server ${origin}${file && `${file} agent.token`}`,
+      'It dials out to the server: no SSH, no MPI. Without nodes at hand, ringbench-sim ' +
+        'with the same options plays some, for runs with the backend sim.'
     ],
     [
-      'Start a run', `curl -N -H 'Accept: text/plain' -d '{}' ${origin}/api/v1/runs`,
+      'Start a run', curlLine({}, origin, hasToken),
       'Or with “New run” above. The results show here and in the terminal.'
     ]
   ];
