@@ -113,6 +113,11 @@ export class RunSource {
         this.log.push(event);
       }
     }
+    /* No page replays so many: none is kept. */
+    if (this.log.length > REPLAY_MAX && this.isWhole()) {
+      this.log = [];
+      this.logFrom = Infinity;
+    }
     applyEvents(this.state, events);
     if (this.state.summary && events.some(event => event.type === 'result')) {
       this.refreshSoon();

@@ -186,3 +186,16 @@ test('a table of many rows holds those in sight, and scrolls to all', LIMIT, asy
   await page.locator('.row-detail').waitFor();
   assert.ok(await rows.count() < 200);
 });
+
+test('the map and the lanes follow a run that does not pause', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const run = sampleRun({sizes: [8, 1024], nodes: 20, ranks: 1, repeats: 60});
+  const rows = run.events.findIndex(event => event.type === 'result');
+  server.add(run, rows);
+  await open(`${path}?tab=ranks`);
+  await sees(page, '20 nodes running');
+  const going = setInterval(() => server.emit(RUN, 2), 20);
+  await sees(page, /^Furthest from the others: rank \d+ on node-/);
+  clearInterval(going);
+  assert.ok(server.runs.get(RUN).rest.length > 0);
+});

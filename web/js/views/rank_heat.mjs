@@ -8,7 +8,7 @@ const AXIS_PX = 20;
 const ROW_PX = 15;
 const ROWS_MAX = 32;
 const TICK_PX = 64;
-/* How long after news it is drawn: it is read, not watched. */
+/* At most so often it is drawn: it is read, not watched. */
 const PAUSE_MS = 400;
 /* Okabe and Ito's blue and vermillion, told apart by all who see colours, by lightness
  * from what is between. */
@@ -36,6 +36,8 @@ export function rankHeat() {
   const map = new HeatMap(canvas, box, said);
   let timer = 0;
   let drawn = '';
+  let now = () => {};
+  choice.addEventListener('change', () => now());
 
   function draw(book, shownCase) {
     const lines = [...book.lines.values()];
@@ -57,13 +59,14 @@ export function rankHeat() {
   return {
     element,
     update(book, shownCase) {
-      const now = () => draw(book, shownCase);
-      choice.onchange = now;
+      now = () => draw(book, shownCase);
       if (drawn === '') {
         now();
       }
-      clearTimeout(timer);
-      timer = setTimeout(now, PAUSE_MS);
+      timer ||= setTimeout(() => {
+        timer = 0;
+        now();
+      }, PAUSE_MS);
     },
     destroy: () => clearTimeout(timer)
   };

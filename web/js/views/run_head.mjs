@@ -96,10 +96,14 @@ function wireActions(parts, app, id) {
 function update(parts, app, source, state, book, unreal, change) {
   parts.unreal = unreal;
   const name = seen(shorten(source.name(), 240));
-  setText(parts.name, name);
-  app.title(shorten(name, 60), unreal);
-  parts.name.title = name;
-  parts.pill.replaceChildren(source.meta ? statePill(state.state) : '');
+  const sign = JSON.stringify([name, unreal, source.meta !== null, state.state]);
+  if (sign !== parts.nameDrawn) {
+    parts.nameDrawn = sign;
+    setText(parts.name, name);
+    app.title(shorten(name, 60), unreal);
+    parts.name.title = name;
+    parts.pill.replaceChildren(source.meta ? statePill(state.state) : '');
+  }
   for (const element of [parts.share.element, parts.again]) {
     setHidden(element, source.meta === null);
   }

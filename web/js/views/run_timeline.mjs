@@ -2,7 +2,7 @@
  * over, a slider back to any moment of it */
 import {caseName} from '../case_name.mjs';
 import {isEnded} from '../events.mjs';
-import {h, setHidden, setText, syncChildren} from '../dom.mjs';
+import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {stateWord} from '../parts.mjs';
 import {formatDuration, plural, secondsBetween} from '../units.mjs';
 
@@ -15,7 +15,8 @@ export function runTimeline() {
   const note = h('span.muted.note');
   const list = h('ol.timeline');
   return {
-    element: h('section.card', h('h2', 'What happened', note), list),
+    element: h('section.card', h('h2', 'What happened', note),
+      region('What happened', 'scroll timeline-box', list)),
     update(state) {
       const items = timeline(state);
       setText(note, plural(items.length, 'entry', 'entries'));

@@ -1,0 +1,102 @@
+/* live.mjs [SECONDS] - what a run's page costs while the run goes on: 500 nodes in the last
+ * of 100 repeats, and 32 nodes with 8 ranks each. Frames, long tasks, layout shift and heap,
+ * with the load of the machine, on each tab. Prints a table. */
+import {loadavg} from 'node:os';
+import {openBrowser, whyNoBrowser} from '../lib/browser.mjs';
+import {FakeServer} from '../lib/fake_server.mjs';
+import {sampleRun, sizesUpTo} from '../lib/sample.mjs';
+
+const SECONDS = Number(process.argv[2] ?? 20);
+const TICK_MS = 50;
+const RUNS = {
+  '500 nodes x 1': {nodes: 500, ranks: 1, repeats: 100, sizes: sizesUpTo(8, 128 << 20)},
+  '32 nodes x 8': {nodes: 32, ranks: 8, repeats: 40, sizes: sizesUpTo(8, 128 << 20)}
+};
+/* Cases that pass in a second. */
+const PACE = 0.5;
+
+/* In the page: everything that is to be added up. */
+function watch() {
+  const seen = {frames: [], long: 0, longest: 0, shift: 0, began: performance.now()};
+  window.seen = seen;
+  new PerformanceObserver(list => list.getEntries().forEach(({duration}) => {
+    seen.long += duration;
+    seen.longest = Math.max(seen.longest, duration);
+  })).observe({type: 'longtask'});
+  new PerformanceObserver(list => list.getEntries().forEach(
+    ({value, hadRecentInput}) => { seen.shift += hadRecentInput ? 0 : value; }))
+    .observe({type: 'layout-shift'});
+  let last = performance.now();
+  const frame = now => {
+    seen.frames.push(now - last);
+    last = now;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}
+
+async function heapOf(page) {
+  const client = await page.context().newCDPSession(page);
+  await client.send('HeapProfiler.collectGarbage');
+  const {usedSize} = await client.send('Runtime.getHeapUsage');
+  await client.detach();
+  return usedSize / 1e6;
+}
+
+async function measure(page, server, id, tab, perTick) {
+  await page.goto(`${server.url}/runs/${id}?tab=${tab}`);
+  /* What was before is not measured. */
+  const rows = server.runs.get(id).events.filter(({type}) => type === 'result').length;
+  await page.getByText(`${rows} of `).waitFor();
+  await page.waitForTimeout(2000);
+  const before = await heapOf(page);
+  await page.evaluate(watch);
+  const emitting = setInterval(() => server.emit(id, perTick), TICK_MS);
+  await page.waitForTimeout(SECONDS * 1000);
+  clearInterval(emitting);
+  const seen = await page.evaluate(() => window.seen);
+  const chart = await page.locator('.chart-card').first().evaluate(
+    element => element.getBoundingClientRect().top + window.scrollY);
+  const frames = seen.frames.sort((a, b) => a - b);
+  return {
+    p95: frames[Math.floor(frames.length * 0.95)],
+    long: seen.long / (SECONDS * 10),
+    longest: seen.longest,
+    shift: seen.shift,
+    chart,
+    heap: [before, await heapOf(page)]
+  };
+}
+
+const why = whyNoBrowser();
+if (why) {
+  console.log(`skipped: ${why}`);
+  process.exit(0);
+}
+const browser = await openBrowser();
+const page = await browser.context.newPage();
+await page.setViewportSize({width: 1400, height: 900});
+console.log('run            tab    p95 frame  long tasks  longest  shift  chart top  heap, MB' +
+  '        load');
+for (const [name, options] of Object.entries(RUNS)) {
+  for (const tab of ['table', 'ranks', 'cases']) {
+    const server = new FakeServer();
+    await server.start();
+    const run = sampleRun({...options, id: 'live'});
+    const perCase = run.events.length / options.repeats;
+    const left = Math.ceil(perCase * PACE * (SECONDS + 2));
+    server.add(run, run.events.length - left);
+    const found =
+      await measure(page, server, 'live', tab, Math.ceil(perCase * PACE * TICK_MS / 1000));
+    console.log([
+      name.padEnd(14), tab.padEnd(6), `${found.p95.toFixed(1)} ms`.padStart(9),
+      `${found.long.toFixed(1)} %`.padStart(11), `${found.longest.toFixed(0)} ms`.padStart(8),
+      found.shift.toFixed(3).padStart(6), `${found.chart.toFixed(0)} px`.padStart(10),
+      found.heap.map(mb => mb.toFixed(1)).join(' to ').padStart(16),
+      loadavg()[0].toFixed(1).padStart(5)
+    ].join(' '));
+    await page.goto('about:blank');
+    await server.stop();
+  }
+}
+await browser.close();
