@@ -1,6 +1,6 @@
 /* book.mjs - a run's rows as lines to plot and as table rows to read, grown row by row so
  * that one more row costs as much in a run of many as in a run of few. No DOM. */
-import {caseLabel} from './case_name.mjs';
+import {variantOf} from './case_name.mjs';
 import {lineLabel, median, summarise} from './stats.mjs';
 import {pointOfSummary} from './summary.mjs';
 
@@ -46,7 +46,7 @@ export class Book {
       const found = state.cases.get(row.case);
       const wanted = this.onlyCase === null || row.case === this.onlyCase;
       if (wanted && row.id > this.upTo && (row.attempt ?? 1) === (found?.attempt ?? 1)) {
-        this.add(row, caseLabel(found), touched);
+        this.add(row, variantOf(found), touched);
       }
     }
     touched.forEach(settle);
@@ -63,13 +63,13 @@ export class Book {
     this.upTo = from?.upTo ?? this.upTo;
     for (const series of from?.series ?? []) {
       if (this.onlyCase === null || series.case === this.onlyCase) {
-        this.addSeries(series, caseLabel(series));
+        this.addSeries(series, variantOf(series));
       }
     }
   }
 
   addSeries(series, variant) {
-    const key = lineKey(series, variant);
+    const key = lineKey(series, variant.key);
     for (const known of series.points) {
       const row = {...series, row: known.row, size: known.size, count: null};
       const figures = pointOfSummary(known);
@@ -90,7 +90,7 @@ export class Book {
   }
 
   add(row, variant, touched) {
-    const key = lineKey(row, variant);
+    const key = lineKey(row, variant.key);
     const line = this.lineFor(row, key, variant);
     const point = pointFor(line, row.size);
     point.rows.push(row);
@@ -114,7 +114,7 @@ export class Book {
         key: own,
         lineKey: key,
         collective: row.collective,
-        label: lineLabel(row, variant, this.membersOf(row)),
+        label: lineLabel(row, variant.label, this.membersOf(row)),
         members: this.membersOf(row),
         inPlace: row.in_place,
         points: [],
@@ -240,7 +240,7 @@ function newEntry(key, row, variant, members) {
     series: {},
     out: null,
     in: null,
-    type: lineLabel(row, variant, members)
+    type: lineLabel(row, variant.label, members)
   };
 }
 

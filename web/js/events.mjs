@@ -100,6 +100,7 @@ function caseOf(run, event) {
       attempt,
       repeat: found?.repeat ?? 0,
       env: found?.env ?? null,
+      nodes: found?.nodes ?? null,
       state: 'queued',
       reason: null,
       blamed: null,
@@ -126,6 +127,7 @@ function applyCase(run, event) {
   found.blamed = event.blamed ?? null;
   found.repeat = event.repeat ?? found.repeat;
   found.env = event.env ?? found.env;
+  found.nodes = event.nodes ?? found.nodes;
   if (event.state === 'rendezvous' || event.state === 'running') {
     found.started ??= event.time;
   }

@@ -43,7 +43,12 @@ const ANSWERS = {
   not_enough_data: '? warn',
   pass: '✓ good',
   fail: '✕ bad',
-  not_evaluated: '? warn'
+  not_evaluated: '? warn',
+  slow_node: '▼ bad',
+  slow_link: '▼ bad',
+  slow_rack: '▼ bad',
+  late_rank: '▼ bad',
+  none: '= good'
 };
 
 export const answerPill = answer => signPill(ANSWERS, answer);

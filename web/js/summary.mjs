@@ -43,15 +43,16 @@ export function stateOfSummary(summary) {
 }
 
 /* The series that books begin with, and up to which event they speak. */
-export function seriesOf({series, last_event, combinations}, envs = null) {
+export function seriesOf({run, series, last_event, combinations}, envs = null) {
   const known =
     envs ?? new Map(combinations.flatMap(({env, cases}) => cases.map(at => [at, env])));
+  const nodes = new Map((run.cases ?? []).map(found => [found.case, found.nodes]));
   const first = new Map(combinations.map(one => [one.combination, one.cases[0]]));
   return {
     upTo: last_event,
     series: series.map(one => {
       const at = one.case ?? first.get(one.combination);
-      return {...one, env: known.get(at) ?? null};
+      return {...one, env: known.get(at) ?? null, nodes: nodes.get(at)};
     })
   };
 }
@@ -66,6 +67,7 @@ function caseOf(found, env) {
     attempt: found.attempt ?? 1,
     repeat: found.repeat ?? 0,
     env,
+    nodes: found.nodes ?? null,
     state: found.state,
     reason: found.reason ?? null,
     blamed: found.blamed ?? null,

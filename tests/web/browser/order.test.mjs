@@ -53,7 +53,7 @@ test('name, state, figure and verdict stay in sight, and are the server’s word
     await open(path);
     await sees(page, 'completed');
     const bar = page.locator('.run-bar');
-    await bar.locator('.verdict .pill.bad', {hasText: 'fail'}).first().waitFor();
+    await bar.locator('.run-verdict .pill.bad', {hasText: 'fail'}).first().waitFor();
     /* The middle one of the repeats, which get slower. */
     const {busbw_gbs: middle} = run.events.find(
       ({case: at, size, in_place: inPlace}) => at === 1 && size === 1 << 20 && !inPlace);
@@ -66,6 +66,38 @@ test('name, state, figure and verdict stay in sight, and are the server’s word
     await page.getByText('1 of 3 checks failed').click();
     await sees(page, 'large: busbw is 8.93 GB/s at 1M');
   });
+
+test('who is slow or late is said on top', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const said = (kind, answer, sentence) => ({kind, answer, sentence, evidence: {}});
+  server.add({
+    ...sampleRun({sizes: [8, 1024]}),
+    extra: {
+      culprit: said('culprit', 'slow_node', 'node-2 is slow: 12.2 of 46.5 GB/s'),
+      lateness: said('lateness', 'none', 'no rank comes late')
+    }
+  });
+  await open(path);
+  await sees(page, 'node-2 is slow: 12.2 of 46.5 GB/s');
+  const lines = await page.locator('.run-verdict').allInnerTexts();
+  assert.deepEqual(lines.map(text => text.split(/\s+/).slice(1, 3).join(' ')),
+    ['slow node', 'none no']);
+});
+
+test('groups of a pattern are lines and cases of their own', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const run = sampleRun({sizes: [8, 1024], repeats: 3});
+  const groups = [['node-1', 'node-2'], ['node-1', 'node-3'], ['a', 'b', 'c']];
+  run.events.filter(({type}) => type === 'case')
+    .forEach(event => Object.assign(event, {nodes: groups[event.case], repeat: 0}));
+  server.add(run);
+  await open(`${path}?tab=cases`);
+  await page.getByRole('button', {name: /^a … c \(3 nodes\), repeat 1: completed/}).click();
+  await sees(page, 'Only a … c (3 nodes), repeat 1');
+  await page.getByRole('button', {name: 'All together'}).click();
+  await page.locator('.legend-item', {hasText: 'node-1, node-3'}).first().waitFor();
+  assert.equal(await page.locator('.case-cell').count(), 3);
+});
 
 test('the figure and the verdict come when a run that is watched ends', LIMIT, async t => {
   const {server, page, open} = await setUp(t);

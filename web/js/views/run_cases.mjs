@@ -1,10 +1,10 @@
 /* run_cases.mjs - the cases of a run, combinations by repeats: how each ended, what it
  * measured; one of them may be looked at by itself */
-import {caseLabel, caseName} from '../case_name.mjs';
+import {caseLabel, caseName, variantOf} from '../case_name.mjs';
 import {headlineOfCases} from '../book.mjs';
 import {h, setHidden, syncChildren} from '../dom.mjs';
 import {stateLook, statePill, stateWord} from '../parts.mjs';
-import {formatBandwidth, formatSize, plural} from '../units.mjs';
+import {formatBandwidth, formatSize, plural, shorten} from '../units.mjs';
 
 /* Above the chart, while one case is looked at by itself. */
 export function caseNote(change) {
@@ -36,13 +36,13 @@ export function caseGrid(change) {
         ? `busbw in GB/s, the median at ${formatSize(first.size)} where it was measured`
         : '';
       syncChildren(rows, combinations(state), {
-        key: ([label]) => label,
-        signature: ([, cases]) => JSON.stringify(cases.map(one => [one.state, one.reason,
+        key: ({cases: [one]}) => one.case,
+        signature: ({cases}) => JSON.stringify(cases.map(one => [one.state, one.reason,
           one.attempt, figures.get(one.case), wanted === one.case])),
-        render: ([label, cases]) => h('section', label ? h('h3', label) : null,
-          h('ul.case-grid',
-            cases.map(one =>
-              h('li', caseCell(one, figures.get(one.case), wanted, change)))))
+        render: ({label, nameOf, cases}) => h('section', label ? h('h3', label) : null,
+          h('ul', {class: nameOf === repeatOf ? 'case-grid' : 'case-grid named'},
+            cases.map(one => h('li',
+              caseCell(one, nameOf(one), figures.get(one.case), wanted, change)))))
       });
     }
   };
@@ -55,17 +55,25 @@ function endedInWords({cases}) {
     failed ? `${failed} failed` : ''].filter(Boolean).join(', ');
 }
 
-/* [[label, its cases in the order of repeats]]. */
+const repeatOf = found => String(found.repeat + 1);
+const labelOf = found => shorten(caseLabel(found), 40);
+
+/* [{label, cases, nameOf}], the cases in the order of repeats; where there are none of
+ * these, all combinations are together, and `nameOf` tells them apart. */
 function combinations({cases}) {
   const found = new Map();
   for (const one of cases.values()) {
-    const label = caseLabel(one);
-    found.set(label, [...found.get(label) ?? [], one]);
+    const {label, key} = variantOf(one);
+    const known = found.get(key) ?? {label, cases: [], nameOf: repeatOf};
+    known.cases.push(one);
+    found.set(key, known);
   }
-  return [...found];
+  return found.size > 1 && found.size === cases.size
+    ? [{label: '', cases: [...cases.values()], nameOf: labelOf}]
+    : [...found.values()];
 }
 
-function caseCell(found, figure, wanted, change) {
+function caseCell(found, name, figure, wanted, change) {
   const [sign, tone] = stateLook(found.state);
   const again = found.attempt > 1 ? `, ${plural(found.attempt, 'attempt')}` : '';
   const value = figure ? formatBandwidth(figure.busbw_gbs) : '';
@@ -80,5 +88,5 @@ function caseCell(found, figure, wanted, change) {
     title: words,
     on: {click: () => change({case: isChosen ? null : found.case})}
   },
-    h('span.muted', found.repeat + 1), h('span.sign', sign), value);
+    h('span.muted', name), h('span.sign', sign), value);
 }

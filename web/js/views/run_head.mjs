@@ -32,7 +32,7 @@ export function runHead(app, id, change) {
     pill: h('span'),
     replay: h('span'),
     figure: h('span.headline'),
-    sentence: h('details.verdict', {hidden: true}),
+    verdicts: h('div.run-verdicts'),
     labels: h('span.chips'),
     facts: h('p.run-facts'),
     progress: h('progress', {max: '1'}),
@@ -49,7 +49,7 @@ export function runHead(app, id, change) {
     app.isReport ? null : [parts.stop, parts.share.element, parts.again, parts.remove];
   const bar = h('header.run-bar',
     h('p.crumbs', app.isReport ? 'Run ' : [h('a', {href: '/'}, 'Runs'), ' / '], id),
-    h('div.title', parts.name, parts.pill, parts.replay, parts.figure), parts.sentence);
+    h('div.title', parts.name, parts.pill, parts.replay, parts.figure), parts.verdicts);
   const element = h('section.run-head',
     h('div.title', parts.labels, parts.facts, h('span.spring'), actions),
     h('div.progress-line', parts.progress, parts.progressText), parts.alerts);
@@ -119,13 +119,14 @@ function update(parts, app, source, state, book, unreal, change) {
   drawAlerts(parts, source, state, book.wrong);
 }
 
-/* What the server says of the run as it is now: its figure, and the verdict on its checks.
- * Of a moment of the past it says neither. */
+/* What the server says of the run as it is now: its figure, who is slow or late, and the
+ * verdict on its checks. Of a moment of the past it says none of it. */
 function drawAnswer(parts, source, state, change) {
   const isNow = state === source.state;
-  const {summary, verdict} = (isNow && source.meta) || {};
+  const {summary, culprit, lateness, verdict} = (isNow && source.meta) || {};
   const found = summary?.headline ?? null;
-  const sign = JSON.stringify([isNow, found, verdict]);
+  const verdicts = [culprit, lateness, verdict].filter(Boolean);
+  const sign = JSON.stringify([isNow, found, verdicts]);
   if (sign === parts.answerDrawn) {
     return;
   }
@@ -135,19 +136,18 @@ function drawAnswer(parts, source, state, change) {
       ? []
       : [h('span.pill.warn', 'replay'), ' ',
         h('button.quiet', {on: {click: () => change({at: null})}}, 'Show the end')]));
-  setHidden(parts.sentence, !verdict);
-  parts.sentence.replaceChildren(...(verdict ? verdictInWords(verdict) : []));
+  parts.verdicts.replaceChildren(...verdicts.map(verdictInWords));
 }
 
-/* The verdict in a line, which opens to its checks. */
+/* A verdict in a line, which opens to its whole sentence and its checks. */
 function verdictInWords({answer, sentence, evidence}) {
   const checks = evidence?.checks ?? [];
   const against = checks.find(({check}) => check === 'baseline')?.sentence ?? '';
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
-  return [
+  return h('details.run-verdict',
     h('summary', answerPill(answer), ' ', h('span.verdict-text', {title: words}, words)),
-    h('ul', checks.map(one => h('li', answerPill(one.answer), ` ${one.check}: `, one.sentence)))
-  ];
+    h('ul',
+      checks.map(one => h('li', answerPill(one.answer), ` ${one.check}: `, one.sentence))));
 }
 
 /* Control series count as rows, one for each figure. */
