@@ -23,6 +23,8 @@ static const struct {
                              HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_PROJECTION] = {"projection", "what a run would measure on more nodes",
                             HAS(VERDICT_PROJECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_BUDGET] = {"budget", "what the communication of a step would take",
+                        HAS(VERDICT_ESTIMATED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_LATENESS] = {"lateness", "whether a rank comes late to what all wait for",
                           HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) |
                               HAS(VERDICT_NOT_ENOUGH_DATA)},
@@ -42,6 +44,7 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_LATE_RANK] = "late_rank",
     [VERDICT_NONE] = "none",
     [VERDICT_PROJECTED] = "projected",
+    [VERDICT_ESTIMATED] = "estimated",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind)

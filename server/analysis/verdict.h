@@ -15,6 +15,7 @@ enum verdict_kind {
     VERDICT_CULPRIT,
     VERDICT_LATENESS,
     VERDICT_PROJECTION,
+    VERDICT_BUDGET,
     VERDICT_KINDS
 };
 
@@ -32,6 +33,7 @@ enum verdict_answer {
     VERDICT_LATE_RANK,
     VERDICT_NONE,
     VERDICT_PROJECTED,
+    VERDICT_ESTIMATED,
     VERDICT_ANSWERS
 };
 

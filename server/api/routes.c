@@ -5,6 +5,7 @@
 #define IMPORT_BODY_MAX (2 << 20)         /* 10,000 rows and what stands between them */
 #define REGISTRATION_BODY_MAX (128 << 10) /* a node with 8 GPUs sends some 8 KiB */
 #define EVENTS_BODY_MAX (4 << 20)
+#define BUDGET_BODY_MAX 16384
 #define LEAVE_BODY_MAX 4096
 #define BASELINE_BODY_MAX 8192
 #define IGNORED_BODY_MAX 4096 /* clients that POST {} where nothing is asked for */
@@ -13,6 +14,7 @@ static const struct http_route routes[] = {
     {"POST", "/api/v1/runs", ROLE_OPERATOR, RUN_BODY_MAX, api_run_submit},
     {"GET", "/api/v1/runs/{id}/verdict", ROLE_VIEWER, 0, api_run_verdict},
     {"GET", "/api/v1/runs/{id}/projection", ROLE_VIEWER, 0, api_run_projection},
+    {"POST", "/api/v1/budget", ROLE_VIEWER, BUDGET_BODY_MAX, api_budget},
     {"POST", "/api/v1/import", ROLE_OPERATOR, IMPORT_BODY_MAX, api_import},
     {"GET", "/api/v1/runs/{id}/summary", ROLE_VIEWER, 0, api_run_summary},
     {"POST", "/api/v1/runs/validate", ROLE_VIEWER, RUN_BODY_MAX, api_run_validate},

@@ -131,6 +131,11 @@ test('runs, results, events and logs are as described', limit, async (t) => {
       await api.call('GET', `${at}/logs${query}`);
     }
     for (const query of ['', '?wait=100', '?format=text']) await api.call('GET', `${at}/verdict${query}`);
+    const budget = { run: id, parameters: 1e9, step_s: 1.6 };
+    for (const [question, status] of [[budget, 200], [{ ...budget, zero: 3 }, 200], [{ ...budget, zero: 4 }, 422], [{ ...budget, run: 'nothing' }, 404]]) {
+      const { status: got } = await api.call('POST', '/api/v1/budget', { body: JSON.stringify(question) });
+      assert.equal(got, status, JSON.stringify(question));
+    }
     for (const query of ['', '&format=text']) await api.call('GET', `${at}/projection?nodes=8${query}`);
     for (const query of ['', '?last=3&like=hardware']) await api.call('GET', `${at}/baseline${query}`);
     for (const query of ['', '&format=csv', '&format=markdown', '&format=text']) {

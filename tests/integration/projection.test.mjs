@@ -1,5 +1,5 @@
-// projection.test.mjs - what a run over several node counts would measure on more, held against
-// a run on as many
+// projection.test.mjs - what a run's figures say of what it did not measure: more nodes, held
+// against a run on as many, and a step of training
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
@@ -41,4 +41,15 @@ test('128 nodes are told from runs on 4 to 32', limit, async (t) => {
   const far = await ask(400);
   assert.equal(far.verdict.answer, 'not_enough_data');
   assert.match(far.verdict.sentence, /400 nodes are more than 8 times the most that were measured; measure 50/);
+
+  // 64 MiB a call, 30 calls: what each took in the run.
+  const { json: step } = await server.request('POST', '/api/v1/budget', { body: JSON.stringify({
+    run: whole.id, step_s: 1.6, ranks: 256,
+    collectives: [{ collective: 'all_reduce', bytes: 30 * 2 ** 26, calls: 30 }],
+  }) });
+  const [{ time_us }] = await server.rows(whole.id);
+  assert.equal(step.verdict.answer, 'estimated', step.verdict.sentence);
+  assert.ok(Math.abs(step.verdict.evidence.time_s / (30 * time_us / 1e6) - 1) < 1e-9);
+  assert.match(step.verdict.sentence,
+    /^communication takes 0\.\d+ s of a 1\.6 s step unless overlapped \(\d+ %\) \(simulated\)$/);
 });

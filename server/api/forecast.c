@@ -1,8 +1,10 @@
-/* projection.c - what a run would measure on more nodes */
+/* forecast.c - what a run's figures say of what was not measured: more nodes, a step of
+ * training */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/json_util.h"
+#include "server/analysis/budget.h"
 #include "server/analysis/projection.h"
 #include "server/api/handlers.h"
 #include "server/api/lookup.h"
@@ -23,8 +25,9 @@ static const struct params_format formats[] = {
 
 struct question {
     struct parked *parked;
-    json_t *run; /* shared with nobody */
-    int64_t nodes;
+    json_t *run;   /* shared with nobody */
+    int64_t nodes; /* 0: the question is the budget */
+    struct budget budget;
     int form;
 };
 
@@ -61,7 +64,9 @@ static void on_values(void *arg, const struct error *err, struct case_values *va
 
     (void)of_run;
     if (request && !err)
-        answer = projection_json(question->run, values, (size_t)question->nodes);
+        answer = question->nodes > 0
+                     ? projection_json(question->run, values, (size_t)question->nodes)
+                     : budget_json(&question->budget, question->run, values);
     if (request && answer)
         reply(request, question, answer);
     else if (request && err)
@@ -72,24 +77,40 @@ static void on_values(void *arg, const struct error *err, struct case_values *va
     question_free(question);
 }
 
+/* What is asked, once more: it was found to be right before the run was looked for. */
+static bool read_question(struct http_request *request, struct question *question)
+{
+    bool is_read, is_budget = !http_request_param(request, "id");
+    struct problems problems;
+    json_t *body;
+
+    if (!params_format(request, formats, &question->form))
+        return false;
+    if (!is_budget)
+        return params_integer(request, "nodes", 1, NODES_MAX, &question->nodes);
+    body = params_body(request);
+    if (!body)
+        return false;
+    problems_init(&problems);
+    is_read = budget_read(body, &question->budget, &problems) == 0;
+    if (!is_read)
+        http_reply_problem(request, 422, &problems, "the question is not valid");
+    problems_release(&problems);
+    json_decref(body);
+    return is_read;
+}
+
 static void found(struct api *api, struct http_request *request, json_t *run)
 {
     struct question *question = calloc(1, sizeof(*question));
-    int form = FORM_JSON;
 
     if (!question || !(question->run = json_deep_copy(run))) {
         http_reply_problem(request, 503, NULL, "out of memory");
         free(question);
         return;
     }
-    if (!params_integer(request, "nodes", 1, NODES_MAX, &question->nodes) ||
-        !params_format(request, formats, &form)) {
-        question_free(question);
-        return;
-    }
-    question->form = form;
-    question->parked = parked_create(api, request);
-    if (!question->parked) {
+    if (!read_question(request, question) ||
+        !(question->parked = parked_create(api, request))) {
         question_free(question);
         return;
     }
@@ -114,4 +135,20 @@ void api_run_projection(struct http_request *request, void *arg)
                            "the parameter nodes must say how many there would be");
     else
         lookup_run(arg, request, http_request_param(request, "id"), settled);
+}
+
+void api_budget(struct http_request *request, void *arg)
+{
+    struct question question = {0};
+    json_t *body;
+
+    if (!read_question(request, &question))
+        return;
+    body = params_body(request);
+    if (!json_is_string(json_object_get(body, "run")))
+        http_reply_problem(request, 422, NULL,
+                           "run must be the id of the run whose times are taken");
+    else
+        lookup_run(arg, request, json_get_str(body, "run", ""), settled);
+    json_decref(body);
 }

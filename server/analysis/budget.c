@@ -1,0 +1,272 @@
+/* budget.c - what the communication of a training step would take */
+#include "server/analysis/budget.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/median.h"
+#include "common/base/order_stat.h"
+#include "common/spec/collective.h"
+#include "server/analysis/gate_check.h"
+#include "server/analysis/verdict.h"
+
+#define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
+#define ZERO_MAX 3
+#define CASES_MAX 256
+#define SENTENCE_MAX 400
+
+/* ---- What is asked ---- */
+
+/* A number above 0 where it is given; fallback: where it is not. */
+static double number_of(const json_t *body, const char *name, double fallback,
+                        struct problems *problems)
+{
+    const json_t *value = json_object_get(body, name);
+    char pointer[80];
+
+    if (!value)
+        return fallback;
+    if (json_is_number(value) && json_number_value(value) > 0 &&
+        json_number_value(value) < 1e18)
+        return json_number_value(value);
+    snprintf(pointer, sizeof(pointer), "/%s", name);
+    problems_add(problems, pointer, "must be a number above 0");
+    return fallback;
+}
+
+static void add_part(struct budget *budget, enum collective_kind kind, double bytes,
+                     double bucket)
+{
+    budget->parts[budget->n++] = (struct budget_part){
+        .collective = (int)kind, .bytes = bytes, .calls = ceil(bytes / bucket)};
+}
+
+/* Gradients are averaged once a step; from stage 1 on each rank keeps a part and gathers
+ * the rest, at stage 3 the parameters once more. */
+static void read_model(const json_t *body, struct budget *budget,
+                       struct problems *problems)
+{
+    double parameters = number_of(body, "parameters", 0, problems);
+    double bucket = number_of(body, "bucket_bytes", BUCKET_BYTES, problems), bytes;
+    int dtype = dtype_lookup(json_get_str(body, "dtype", "bfloat16"));
+    json_int_t zero = json_get_int(body, "zero", 0);
+
+    if (dtype < 0)
+        problems_add(problems, "/dtype", "there is no such data type");
+    if (zero < 0 || zero > ZERO_MAX ||
+        (json_object_get(body, "zero") &&
+         !json_is_integer(json_object_get(body, "zero"))))
+        problems_add(problems, "/zero", "must be ZeRO's stage, 0 to %d", ZERO_MAX);
+    if (problems->count > 0)
+        return;
+    bytes = parameters * (double)dtype_size((enum dtype)dtype);
+    if (zero == 0)
+        add_part(budget, COLLECTIVE_ALL_REDUCE, bytes, bucket);
+    else
+        add_part(budget, COLLECTIVE_REDUCE_SCATTER, bytes, bucket);
+    for (json_int_t i = 0; i < (zero == 0 ? 0 : zero == ZERO_MAX ? 2 : 1); i++)
+        add_part(budget, COLLECTIVE_ALL_GATHER, bytes, bucket);
+}
+
+static void read_part(const json_t *item, struct budget *budget,
+                      struct problems *problems)
+{
+    struct budget_part part = {
+        .collective = collective_lookup(json_get_str(item, "collective", "")),
+        .bytes = number_of(item, "bytes", 0, problems),
+        .calls = number_of(item, "calls", 1, problems)};
+
+    if (part.collective < 0)
+        problems_add(problems, "/collectives", "there is no such collective");
+    else if (part.bytes <= 0)
+        problems_add(problems, "/collectives", "each must say its bytes in a step");
+    else
+        budget->parts[budget->n++] = part;
+}
+
+static void check_names(const json_t *body, struct problems *problems)
+{
+    static const char *const known[] = {"run",   "step_s", "ranks",        "collectives",
+                                        "dtype", "zero",   "bucket_bytes", "parameters"};
+    const char *name;
+    json_t *value;
+
+    json_object_foreach ((json_t *)(uintptr_t)body, name, value) {
+        bool is_known = false;
+
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+            is_known |= strcmp(name, known[i]) == 0;
+        if (!is_known)
+            problems_add(problems, "", "there is no field %.80s", name);
+    }
+}
+
+int budget_read(const json_t *body, struct budget *budget, struct problems *problems)
+{
+    const json_t *parts = json_object_get(body, "collectives");
+
+    *budget = (struct budget){0};
+    check_names(body, problems);
+    budget->step_s = number_of(body, "step_s", 0, problems);
+    budget->ranks = lround(number_of(body, "ranks", 0, problems));
+    if (!json_object_get(body, "parameters") == !parts)
+        problems_add(problems, "", "either parameters or collectives must be there");
+    else if (parts &&
+             (json_array_size(parts) == 0 || json_array_size(parts) > BUDGET_PARTS_MAX))
+        problems_add(problems, "/collectives", "must be an array of 1 to %d",
+                     BUDGET_PARTS_MAX);
+    else if (!parts)
+        read_model(body, budget, problems);
+    for (size_t i = 0; i < json_array_size(parts) && problems->count == 0; i++)
+        read_part(json_array_get(parts, i), budget, problems);
+    return problems->count > 0 ? -1 : 0;
+}
+
+/* ---- The measured curve ---- */
+
+/* The time of a call of so many bytes by one case's curve: a straight line between two
+ * sizes on logarithms; below the smallest its time, above the largest its bandwidth. */
+static double time_us(const struct case_series *series, double bytes)
+{
+    const struct case_point *low = NULL, *high = NULL;
+
+    for (size_t i = 0; i < series->n_points; i++) {
+        const struct case_point *point = &series->points[i];
+
+        if (!(point->time_us > 0) || point->size <= 0)
+            continue;
+        if ((double)point->size <= bytes)
+            low = point;
+        else if (!high)
+            high = point;
+    }
+    if (!low)
+        return high ? high->time_us : 0;
+    if (!high)
+        return low->time_us * bytes / (double)low->size;
+    return low->time_us * pow(high->time_us / low->time_us,
+                              log(bytes / (double)low->size) /
+                                  log((double)high->size / (double)low->size));
+}
+
+/* Of all cases: the median, and the extremes. */
+struct range {
+    double middle, low, high; /* s */
+    size_t cases;
+};
+
+static struct range range_of(const struct case_values *values,
+                             const struct budget_part *part)
+{
+    double times[CASES_MAX];
+    struct range out = {0};
+
+    for (size_t i = 0; i < values->n && out.cases < CASES_MAX; i++) {
+        const struct case_series *series = &values->series[i];
+        double us;
+
+        if (series->is_figure || json_get_bool(series->key, "in_place", false) ||
+            strcmp(json_get_str(series->key, "collective", ""),
+                   collective_name((enum collective_kind)part->collective)) != 0)
+            continue;
+        us = time_us(series, part->bytes / part->calls);
+        if (us > 0)
+            times[out.cases++] = us * part->calls / 1e6;
+    }
+    if (out.cases == 0)
+        return out;
+    order_stat_sort(times, out.cases);
+    out.middle = median_of_sorted(times, out.cases);
+    out.low = times[0];
+    out.high = times[out.cases - 1];
+    return out;
+}
+
+/* ---- The answer ---- */
+
+static void put_estimate(const struct budget *budget, const struct range *all, char *out,
+                         size_t size)
+{
+    char middle[32], low[32], high[32], step[32];
+    int n = snprintf(out, size, "communication takes %s s",
+                     gate_number_text(all->middle, middle));
+
+    if (all->cases > 1)
+        n += snprintf(out + n, size - (size_t)n, " (%s to %s)",
+                      gate_number_text(all->low, low), gate_number_text(all->high, high));
+    if (budget->step_s > 0)
+        snprintf(out + n, size - (size_t)n, " of a %s s step unless overlapped (%.0f %%)",
+                 gate_number_text(budget->step_s, step),
+                 100 * all->middle / budget->step_s);
+    else
+        snprintf(out + n, size - (size_t)n, " of a step unless overlapped");
+}
+
+static json_t *part_json(const struct budget_part *part, const struct range *range)
+{
+    json_t *out =
+        json_pack("{s:s, s:f, s:f, s:I}", "collective",
+                  collective_name((enum collective_kind)part->collective), "bytes",
+                  part->bytes, "calls", part->calls, "cases", (json_int_t)range->cases);
+
+    if (range->cases > 0) {
+        json_object_set_new(out, "time_s", json_real(range->middle));
+        json_object_set_new(out, "time_low_s", json_real(range->low));
+        json_object_set_new(out, "time_high_s", json_real(range->high));
+    }
+    return out;
+}
+
+json_t *budget_json(const struct budget *budget, const json_t *run,
+                    const struct case_values *values)
+{
+    json_int_t ranks = json_get_int(run, "world_size", 0);
+    bool is_like = budget->ranks == 0 || budget->ranks == ranks;
+    bool is_sim = strcmp(json_get_str(run, "backend", ""), "sim") == 0;
+    const char *missing = NULL;
+    struct range all = {.cases = SIZE_MAX};
+    json_t *parts = json_array(), *evidence;
+    char sentence[SENTENCE_MAX] = "";
+
+    for (size_t i = 0; i < budget->n; i++) {
+        struct range range = range_of(values, &budget->parts[i]);
+
+        all.middle += range.middle;
+        all.low += range.low;
+        all.high += range.high;
+        all.cases = range.cases < all.cases ? range.cases : all.cases;
+        if (range.cases == 0)
+            missing = collective_name((enum collective_kind)budget->parts[i].collective);
+        json_array_append_new(parts, part_json(&budget->parts[i], &range));
+    }
+    if (!is_like)
+        snprintf(sentence, sizeof(sentence),
+                 "not enough data: the run had %lld ranks, and %ld are asked about; "
+                 "measure on as many",
+                 (long long)ranks, budget->ranks);
+    else if (missing)
+        snprintf(sentence, sizeof(sentence),
+                 "not enough data: the run has no times of %s out of place", missing);
+    else
+        put_estimate(budget, &all, sentence, sizeof(sentence) - 20);
+    if (is_sim)
+        strcat(sentence, " (simulated)");
+    evidence =
+        is_like && !missing
+            ? json_pack("{s:f, s:f, s:f, s:I}", "time_s", all.middle, "time_low_s",
+                        all.low, "time_high_s", all.high, "cases", (json_int_t)all.cases)
+            : json_object();
+    if (is_like && !missing && budget->step_s > 0)
+        json_object_set_new(evidence, "step_s", json_real(budget->step_s));
+    return json_pack(
+        "{s:O?, s:I, s:o, s:o}", "run", json_object_get(run, "id"), "ranks", ranks,
+        "verdict",
+        verdict_json(VERDICT_BUDGET,
+                     is_like && !missing ? VERDICT_ESTIMATED : VERDICT_NOT_ENOUGH_DATA,
+                     sentence, evidence),
+        "parts", parts);
+}
