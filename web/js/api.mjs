@@ -152,6 +152,10 @@ export class Api extends EventTarget {
     return this.json(`/api/v1/trends?${query}`);
   }
 
+  baselines(query) {
+    return this.json(`/api/v1/baselines?${new URLSearchParams(query)}`);
+  }
+
   acceptBaseline(baseline) {
     return this.json('/api/v1/baselines', {
       method: 'POST',

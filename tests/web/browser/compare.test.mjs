@@ -170,6 +170,14 @@ test('a run is accepted as a baseline, and later ones are compared with it', LIM
     await open(`/compare?base=baseline&head=${third}`);
     await page.locator('.verdict').waitFor();
     await page.locator('.sides').getByText(second).waitFor();
+    await sees(page, /accepted by ann .*: as delivered/);
+    /* Who may not is not asked to. */
+    await page.getByRole('button', {name: 'Accept as baseline'}).waitFor();
+    await page.route('**/api/v1/access',
+      route => route.fulfill({json: {operator: false, reason: 'a viewer'}}));
+    await page.reload();
+    await sees(page, /accepted by ann/);
+    assert.equal(await page.getByRole('button', {name: 'Accept as baseline'}).count(), 0);
     await open(`/compare?base=baseline&head=nobody`);
     await sees(page, /There is no comparison.*nobody/);
   });

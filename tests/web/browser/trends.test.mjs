@@ -102,11 +102,22 @@ test('a change is said, drawn, and leads to the last run before it', LIMIT, asyn
 test('what is shown follows the address, and is saved as CSV', LIMIT, async t => {
   const server = await startServer(t);
   await history(t, server, 2, 1);
+  await startAgents(t, server, 2);
+  const {id} = await server.run({...SPEC, iters: 3, collectives: ['all_reduce']});
+  await server.runEnds(id);
+  await server.get(`/api/v1/runs/${id}/baseline`);
   const {page} = await openPage(t, {expected: /422/, width: 400});
   await page.goto(`${server.url}/trends`);
   await sees(page, '3 runs of the 10 that it takes to see a change');
   assert.equal(await page.evaluate(
     () => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
+  /* Two lines, told by what differs. */
+  await page.getByRole('heading', {name: 'iters=2'}).waitFor();
+  await page.getByRole('heading', {name: 'iters=3'}).waitFor();
+  for (const summary of await page.locator('.trend-card summary').all()) {
+    await summary.click();
+  }
+  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
   await page.getByLabel('Place').selectOption('in place');
   await page.waitForURL('**/trends?in_place=1');
   const [file] = await Promise.all([
@@ -123,6 +134,6 @@ test('what is shown follows the address, and is saved as CSV', LIMIT, async t =>
   await page.goto(`${server.url}/trends?collective=nothing`);
   await sees(page, 'there is no collective nothing');
   await page.goto(`${server.url}/trends?like=hardware&nodes=node-1%2Cnode-2`);
-  await until(async () => await page.locator('.trend polyline').count() === 2,
+  await until(async () => await page.locator('.trend polyline').count() === 4,
     'the bands that were measured');
 });

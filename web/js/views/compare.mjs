@@ -2,7 +2,7 @@
  * another: all of it from the one answer of the server */
 import {copyText, download, h, setHidden, setText} from '../dom.mjs';
 import {pageFile} from '../page_file.mjs';
-import {alertBox, ask} from '../parts.mjs';
+import {alertBox, ask, timeOf} from '../parts.mjs';
 import {compareQuery} from '../url_state.mjs';
 import {compareForm} from './compare_form.mjs';
 import {comparison, headline} from './compare_result.mjs';
@@ -102,7 +102,29 @@ class ComparePage {
     this.result.replaceChildren(...comparison(answer));
     setHidden(this.result, false);
     setHidden(this.actions, false);
-    setHidden(this.accept, answer.head.runs.length !== 1 || answer.head.unfinished > 0);
+    this.tellBaseline(answer);
+    this.offerBaseline(answer);
+  }
+
+  /* A run that is whole, to who may. */
+  async offerBaseline({head}) {
+    setHidden(this.accept, true);
+    const {operator} = await this.app.api.access().catch(() => ({operator: false}));
+    setHidden(this.accept, !operator || head.runs.length !== 1 || head.unfinished > 0);
+  }
+
+  /* Who accepted it, and why. */
+  async tellBaseline({base}) {
+    if (this.query.base[0] !== 'baseline' || this.query.last) {
+      return;
+    }
+    const card = this.result.querySelector('.sides .card');
+    const {baselines: [found]} = await this.app.api.baselines({run: base.runs[0].id, limit: 1})
+      .catch(() => ({baselines: []}));
+    if (found) {
+      card.append(h('p', `The baseline, accepted by ${found.by} `, timeOf(found.accepted),
+        `: ${found.why}`));
+    }
   }
 
   say(...content) {

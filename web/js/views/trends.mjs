@@ -127,7 +127,7 @@ function saveButtons(app, query, note) {
 /* What is alike, over its runs: a panel for each band. */
 function lineSection(app, {label, columns, panels}) {
   const drawn = panels.map((panel, i) => (panel.points.length === 0
-    ? null : bandPanel(app, NAMES[i], panel, columns))).filter(Boolean);
+    ? null : bandPanel(app, NAMES[i], panel, {label, columns}))).filter(Boolean);
   return {
     element: h('section.stack', {'aria-label': label},
       h('div.title', h('h2', shorten(label, 240)),
@@ -137,20 +137,21 @@ function lineSection(app, {label, columns, panels}) {
   };
 }
 
-function bandPanel(app, band, panel, columns) {
+function bandPanel(app, band, panel, {label, columns}) {
   const isTime = panel.figure.name === 'time_us';
   const title = `${isTime ? 'Time per call' : 'Bus bandwidth'} ${BANDS[band]}`;
-  const chart = new TrendChart(title, {
+  const name = `${title}, ${label}`;
+  const chart = new TrendChart(name, {
     readOut: point => readOut(point, panel),
     choose: point => app.go(compareAddress(point, panel.changes))
   });
   chart.update(panel, columns);
   return {
     chart,
-    element: h('section.card.trend-card', {'aria-label': title},
+    element: h('section.card.trend-card', {'aria-label': name},
       h('h3', title), h('ul.trend-says', panel.changes.map(one => sentence(one, panel.points))), chart.box,
       chart.said,
-      fold('Table', null, valueTable(band, panel)))
+      fold('Table', null, valueTable(name, panel)))
   };
 }
 
@@ -179,7 +180,7 @@ function readOut(point, {figure, versions, changes}) {
   ];
 }
 
-function valueTable(band, {figure, points, changes, hasMore}) {
+function valueTable(name, {figure, points, changes, hasMore}) {
   const row = point => [
     h('th', {scope: 'row'}, h('a', {href: `/runs/${point.run}`}, nameOf(point))),
     h('td.when', timeOf(point.created)), h('td.number', inUnit(point.value, figure)),
@@ -189,7 +190,7 @@ function valueTable(band, {figure, points, changes, hasMore}) {
     h('td', versionsInWords(point.versions)),
     h('td', h('a', {href: compareAddress(point, changes)}, 'compare'))
   ];
-  return region(`Values of ${band}`, 'scroll',
+  return region(`Values: ${name}`, 'scroll',
     h('table.list', head(COLUMNS, i => i > 1 && i < 7),
       h('tbody', [...points].reverse().map(point => h('tr', row(point))))),
     hasMore ? h('p.muted', 'There are older runs: raise the number above.') : null);
