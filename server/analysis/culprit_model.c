@@ -80,10 +80,10 @@ static int set_reference(struct culprit_model *model, size_t size, double larger
 static int set_references(struct culprit_model *model)
 {
     const struct culprit_fleet *fleet = model->fleet;
-    double larger = NAN;
+    double larger = (double)NAN;
 
     for (size_t size = 0; size <= fleet->n_nodes; size++)
-        model->references[size] = NAN;
+        model->references[size] = (double)NAN;
     for (size_t i = 0; i < fleet->n_groups; i++)
         if (fleet->groups[i].state == CULPRIT_RAN)
             model->references[fleet->groups[i].n] = 0;

@@ -153,7 +153,7 @@ static double error_of(const struct form *form, const struct projection_point *p
 static void project(const struct projection_point *points, size_t n, size_t nodes,
                     size_t ranks, struct projection *out)
 {
-    double errors[FORMS], low = INFINITY, high = 0;
+    double errors[FORMS], low = HUGE_VAL, high = 0;
     size_t best = 0;
 
     for (size_t i = 0; i < FORMS; i++) {
