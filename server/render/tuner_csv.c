@@ -106,6 +106,9 @@ static int read_choices(struct tuner *tuner, const struct summary_case *cases,
 
     tuner->standard = -1;
     json_array_foreach (described, i, item) {
+        if (json_object_get(item, "nodes"))
+            return error_set(err, ERROR_INVALID,
+                             "the run has a pattern: its cases are on different nodes");
         if (cases[i].combination >= COMBINATIONS_MAX)
             return error_set(err, ERROR_LIMIT, "there are more than %d combinations",
                              COMBINATIONS_MAX);

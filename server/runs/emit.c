@@ -91,15 +91,18 @@ int emit_cases(struct store_write *write, struct run *run)
     size_t n = run_begun_cases(run);
     int result = 0;
 
-    for (size_t i = 0; i < n && !result; i++) {
+    for (size_t i = run->n_settled; i < n && !result; i++) {
         json_t *doc = run->cases[i].is_stored ? NULL : run_case_json(run, i);
 
         if (doc)
             result = store_write_case(write, run->id, i, doc);
         json_decref(doc);
     }
-    for (size_t i = 0; i < n && !result; i++)
+    for (size_t i = run->n_settled; i < n && !result; i++)
         run->cases[i].is_stored = true;
+    while (run->n_settled < n && run->cases[run->n_settled].is_stored &&
+           case_has_ended(&run->cases[run->n_settled]))
+        run->n_settled++;
     return result;
 }
 

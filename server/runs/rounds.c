@@ -201,7 +201,7 @@ static void go_on(struct active_run *active, int64_t now_ns, const char *cut)
 
 static size_t first_open(const struct run *run)
 {
-    size_t i = 0;
+    size_t i = run->n_settled;
 
     while (i < run->n_cases && case_has_ended(&run->cases[i]))
         i++;

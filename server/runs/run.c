@@ -232,6 +232,7 @@ static void apply_placed(struct run *run, const json_t *body)
 
     if (run_open_cases(run))
         return;
+    run->n_settled = 0;
     for (size_t i = 0; i < run->n_cases; i++) {
         release_ranks(run, &run->cases[i]);
         run->cases[i].is_stored = false;
@@ -266,6 +267,8 @@ static struct run_case *case_of(struct run *run, const json_t *body)
     if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
         return NULL;
     run->cases[index].is_stored = false;
+    if ((size_t)index < run->n_settled)
+        run->n_settled = (size_t)index;
     return &run->cases[index];
 }
 

@@ -100,6 +100,7 @@ struct run {
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;         /* with a pattern: those of the rounds so far */
     size_t n_live;          /* that have begun and not ended */
+    size_t n_settled;       /* so many, the first, have ended and are stored so */
     size_t rows_done, rows_total, rows_skipped;
     struct headline headline;
     uint64_t wrong;

@@ -171,6 +171,8 @@ static void runs_that_say_nothing_of_it_are_refused(void **state)
     refuse(f, "with null, NCCL's own choice");
     json_object_set_new(env, "NCCL_BUFFSIZE", json_string("1"));
     refuse(f, "of NCCL_ALGO and NCCL_PROTO alone");
+    json_object_set_new(last, "nodes", json_pack("[s]", "a"));
+    refuse(f, "its cases are on different nodes");
     json_object_set_new(f->run, "backend", json_string("host"));
     refuse(f, "the run's backend is host");
 }
