@@ -358,6 +358,7 @@ test('lists, nodes and results are printed as the server makes them', limit, asy
   const { out } = await call(t, server, ['ls', 'of two', '--state', 'completed', '--label', 'rack=r 1', '--limit', '5']);
   assert.match(out, new RegExp(`^ID +STATE .*\n${id} +completed .* one of two$`));
   assert.equal((await call(t, server, ['ls'])).out.split('\n').length, 3);
+  assert.match((await call(t, server, ['ls', '--sort', 'figure', '--order', 'up'])).err, /order must be one of desc, asc/);
   assert.match((await call(t, server, ['ls', '--state', 'flying'])).err, /^ringbench: the parameter state must be /);
   assert.match((await call(t, server, ['nodes'])).out, /^NAME +STATE .*\nnode-1 +idle .*\nnode-2 +idle /);
   assert.match((await call(t, server, ['results', id, 'csv'])).out, /^case,attempt,/);

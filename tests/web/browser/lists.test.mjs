@@ -86,6 +86,14 @@ test('who comes back finds the place, and what was chosen', LIMIT, async t => {
   await sees(page, 'On one chart');
 });
 
+test('the figure is in sight where the window is not wide', LIMIT, async t => {
+  const {server, page, open} = await setUp(t, {width: 1280});
+  addRuns(server, 1, () => ({name: 'n'.repeat(200), labels: {key: 'x'.repeat(150)}}));
+  await open('/');
+  const {x, width} = await page.locator('table.runs td', {hasText: 'GB/s at'}).boundingBox();
+  assert.ok(x + width < 800, `it ends at ${x + width}`);
+});
+
 test('a row has two lines, whatever the names; the rest is in what the pointer shows', LIMIT,
   async t => {
     const {server, page, open} = await setUp(t, {width: 1600});
@@ -136,8 +144,19 @@ test('500 nodes: the lost one first, sorted, filtered, a hundred rows at a time'
   await page.getByRole('button', {name: 'Show all 500'}).click();
   await until(async () => await page.locator('tbody tr').count() === 500, 'all of them');
   await open('/');
-  await sees(page, 'and 488 more');
+  await sees(page, 'and 490 more');
   assert.equal(await page.locator('.node-chip').first().innerText(), 'gpu-321\nlost');
+});
+
+test('a node says which versions it has', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fleet(server, 78);
+  await open('/nodes/gpu-77');
+  for (const [name, version] of [['NCCL', '2.26.2'], ['CUDA driver', '13.0'], ['Agent', '0.1.0']]) {
+    await page.locator('dt', {hasText: name}).locator('+ dd', {hasText: version}).waitFor();
+  }
+  const label = page.locator('dd').getByRole('link', {name: 'rack=4'});
+  assert.equal(await label.getAttribute('href'), '/nodes?label=rack%3D4');
 });
 
 test('nodes of a run are chosen by a filter, or pasted', LIMIT, async t => {

@@ -15,6 +15,8 @@ test('an address comes back as it was', () => {
     '/trends?collective=broadcast&in_place=1&nodes=a%2Cb&run=r1&limit=200',
     '/nodes/node-1', '/runs/06cw1x2k3m4n',
     '/?q=nightly&state=running&state=failed&label=a%3Db&cursor=xyz', '/new?from=06cw',
+    '/?node=n1&since=2026-01-31&until=2026-02-01&sort=duration&order=asc',
+    '/nodes?q=h100&state=lost&label=rack%3D7&sort=nccl&order=desc',
     '/runs/06cw?metric=algbw&y=log&zoom=64K-16M&place=in&hide=a%2Fb&hide=c&band=0&sort=-out_busbw' +
       '&case=1&rank=3&log=NCCL&with=r2&with=r3&at=17&tab=ranks'
   ];
@@ -54,4 +56,14 @@ test('at most six runs are laid over one another, each once', () => {
 test('the list is asked for as the address has it', () => {
   const {query} = parseAddress('/', '?q=a+b&state=failed&label=k%3Dv');
   assert.equal(runListQuery(query, 50), 'q=a+b&state=failed&label=k%3Dv&limit=50');
+});
+
+test('days of the list begin and end here', () => {
+  const {query} = parseAddress('/', '?since=2026-01-31&until=2026-01-31&sort=figure&order=asc');
+  const asked = new URLSearchParams(runListQuery(query, 50, true));
+  assert.equal(Date.parse(asked.get('since')), new Date(2026, 0, 31).getTime());
+  assert.equal(Date.parse(asked.get('until')), new Date(2026, 1, 1).getTime());
+  assert.deepEqual(['sort', 'order', 'total'].map(key => asked.get(key)), ['figure', 'asc', '1']);
+  const {query: odd} = parseAddress('/', '?since=soon&sort=name&order=up');
+  assert.equal(runListQuery(odd, 50), 'limit=50');
 });

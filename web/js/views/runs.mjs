@@ -24,10 +24,10 @@ import {whereInWords} from '../where.mjs';
 import {nodeAddress} from './nodes.mjs';
 
 const PAGE = 50;
-const NODES_SHOWN = 12;
+const NODES_SHOWN = 10;
 const COLUMNS = [
-  ['Choose', null], ['State', null], ['Run', null], ['Created', 'created'],
-  ['Took', 'duration'], ['What and where', null], ['Rows', null], ['Figure', 'figure'],
+  ['Choose', null], ['State', null], ['Run', null], ['Figure', 'figure'],
+  ['Created', 'created'], ['Took', 'duration'], ['What and where', null], ['Rows', null],
   ['Curve', null]
 ];
 const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
@@ -246,10 +246,10 @@ function runRow(run, tray) {
         run.name ? h('span.muted', `${run.id} `) : null,
         run.reason ? h('span.muted', `${shorten(run.reason, 300)} `) : null,
         labels.slice(0, 8))),
-    h('td', timeOf(run.created, true)), h('td.number', tookInWords(run)), whatCell(run),
-    h('td.number', run.rows_total ? rowsCell(run) : '–'),
     h('td.number', headline(run.summary?.headline),
       wrong ? h('div.bad', `${wrong} wrong`) : null),
+    h('td', timeOf(run.created, true)), h('td.number', tookInWords(run)), whatCell(run),
+    h('td.number', run.rows_total ? rowsCell(run) : '–'),
     h('td', sparkline(run.summary?.curve)));
 }
 
