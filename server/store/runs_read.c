@@ -60,10 +60,11 @@ void runs_read_page_sql(const json_t *params, struct buf *sql)
 
     buf_printf(sql, "SELECT %s, id, doc", column);
     put_source(params, sql);
-    buf_printf(sql,
-               " AND (%s, id) %c (:before_ms, :before_id)"
-               " ORDER BY %s %s, id %s LIMIT :limit + 1",
-               column, is_rising ? '>' : '<', column, way, way);
+    /* The first page has no limit: a figure may be the largest number there is. */
+    if (*json_get_str(params, "before_id", ""))
+        buf_printf(sql, " AND (%s, id) %c (:before_ms, :before_id)", column,
+                   is_rising ? '>' : '<');
+    buf_printf(sql, " ORDER BY %s %s, id %s LIMIT :limit + 1", column, way, way);
 }
 
 void runs_read_total_sql(const json_t *params, struct buf *sql)

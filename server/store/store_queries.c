@@ -30,8 +30,6 @@ static void begin_page(struct store_read *read, const char *cursor)
 
     read->limit = (int)json_get_int(read->params, "limit", -1);
     store_read_begin(read, cursor);
-    if (!cursor && json_get_bool(read->params, "is_rising", false))
-        read->before_ms = INT64_MIN;
     dot = read->before_id ? strchr(read->before_id, '.') : NULL;
     if (dot) {
         json_object_set_new(read->params, "before_like", json_integer(atoll(dot + 1)));

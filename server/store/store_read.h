@@ -78,8 +78,8 @@ char *store_read_copy(struct store_read *read, const char *text);
  * newest if that is NULL. What is no cursor fails the question. */
 void store_read_begin(struct store_read *read, const char *cursor);
 
-/* Ask by parameters (taken), of which `limit` and `is_rising` are about pages: before_ms
- * and before_id join them. */
+/* Ask by parameters (taken), of which `limit` is about pages: before_ms and before_id
+ * join them. */
 void store_ask(struct store *store, enum store_read_kind kind, json_t *params,
                const char *cursor, store_read_done *done, void *arg);
 

@@ -146,14 +146,15 @@ static const char SQL_VERSION_4[] =
 static const char SQL_VERSION_5[] = "ALTER TABLE events ADD COLUMN samples BLOB;";
 
 /* A list reads one of these indexes, and of the table the rows that it shows. A figure is
- * kept in millionths, so that all orders are by whole numbers. */
+ * kept in millionths, so that all orders are by whole numbers. A document that is damaged
+ * has neither: the rest can still be read, and it be deleted. */
 static const char SQL_VERSION_6[] =
-    "ALTER TABLE runs ADD COLUMN duration_ms INTEGER AS (CAST(round(86400000.0 *"
-    " (julianday(json_extract(doc, '$.ended'))"
-    " - julianday(json_extract(doc, '$.started')))) AS INTEGER)) VIRTUAL;"
-    "ALTER TABLE runs ADD COLUMN figure_micro INTEGER AS (CAST(round(1e6 *"
-    " coalesce(json_extract(doc, '$.summary.headline.value'),"
-    " json_extract(doc, '$.summary.headline.busbw_gbs'))) AS INTEGER)) VIRTUAL;"
+    "ALTER TABLE runs ADD COLUMN duration_ms INTEGER AS (CASE WHEN json_valid(doc) THEN"
+    " CAST(round(86400000.0 * (julianday(json_extract(doc, '$.ended'))"
+    " - julianday(json_extract(doc, '$.started')))) AS INTEGER) END) VIRTUAL;"
+    "ALTER TABLE runs ADD COLUMN figure_micro INTEGER AS (CASE WHEN json_valid(doc) THEN"
+    " CAST(round(1e6 * coalesce(json_extract(doc, '$.summary.headline.value'),"
+    " json_extract(doc, '$.summary.headline.busbw_gbs'))) AS INTEGER) END) VIRTUAL;"
     "DROP INDEX runs_by_created;"
     "CREATE UNIQUE INDEX runs_by_created ON runs (created_ms, id, state, name, labels);"
     "CREATE INDEX runs_by_duration ON runs (duration_ms, id, created_ms, state, name,"

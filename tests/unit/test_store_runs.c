@@ -82,6 +82,22 @@ static void runs_come_in_the_order_that_was_asked_for(void **state)
                 "dcb");
 }
 
+/* A program's figure may be operations a second. */
+static void the_largest_figures_are_listed(void **state)
+{
+    struct fixture *fixture = *state;
+
+    store_run(fixture, "a", 1000, NULL, "{\"value\": 1e15}");
+    store_run(fixture, "b", 2000, NULL, "{\"value\": 1}");
+    store_run(fixture, "c", 3000, NULL, "{\"value\": -1e15}");
+    check_pages(fixture, (struct store_runs_query){.limit = 1, .sort = STORE_RUNS_FIGURE},
+                "a|b|c");
+    check_pages(fixture,
+                (struct store_runs_query){
+                    .limit = 1, .sort = STORE_RUNS_FIGURE, .is_rising = true},
+                "c|b|a");
+}
+
 static void check_total(struct fixture *fixture, struct store_runs_query query,
                         int64_t runs, bool is_more)
 {
@@ -117,6 +133,23 @@ static void runs_are_counted_up_to_a_limit(void **state)
                 false);
     check_total(fixture, (struct store_runs_query){.text = NULL}, STORE_RUNS_TOTAL_MAX,
                 true);
+}
+
+/* Nor does it keep a server from bringing its database up to date. */
+static void a_damaged_run_can_be_deleted(void **state)
+{
+    static const char damage[] = "UPDATE runs SET doc = '{\"id\": \"a' WHERE id = 'a'";
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+
+    store_some(fixture);
+    fixture_close(fixture);
+    change_database(fixture, LIST_UNDO "PRAGMA user_version = 5;");
+    change_database(fixture, damage);
+    fixture_open(fixture);
+    store_write_delete(write, "a");
+    store_it(fixture, write);
+    check_pages(fixture, (struct store_runs_query){.limit = 9}, "edcb");
 }
 
 static void check_plan(sqlite3 *db, const struct buf *sql, const char *index)
@@ -165,6 +198,7 @@ static void every_list_is_read_from_an_index(void **state)
 
         json_object_set_new(params, "sort", json_integer((json_int_t)i % 3));
         json_object_set_new(params, "is_rising", json_boolean(i % 2));
+        json_object_set_new(params, "before_id", json_string(i % 4 < 2 ? "" : "x"));
         buf_clear(&sql);
         runs_read_page_sql(params, &sql);
         check_plan(db, &sql, indexes[i % 3]);
@@ -182,7 +216,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(runs_come_in_the_order_that_was_asked_for,
                                         fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(the_largest_figures_are_listed, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(runs_are_counted_up_to_a_limit, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_damaged_run_can_be_deleted, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(every_list_is_read_from_an_index, fixture_setup,
                                         fixture_teardown),
