@@ -79,16 +79,22 @@ size_t median_count(const struct median *median)
     return median->low.n + median->high.n;
 }
 
+/* Their sum may be more than there are numbers. */
+static double middle(double a, double b)
+{
+    return a / 2.0 + b / 2.0;
+}
+
 double median_of(const struct median *median)
 {
     const struct median_heap *low = &median->low, *high = &median->high;
 
     if (low->n == 0)
         return 0.0;
-    return low->n > high->n ? -low->items[0] : (high->items[0] - low->items[0]) / 2.0;
+    return low->n > high->n ? -low->items[0] : middle(-low->items[0], high->items[0]);
 }
 
 double median_of_sorted(const double *values, size_t n)
 {
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2.0;
+    return n % 2 ? values[n / 2] : middle(values[n / 2 - 1], values[n / 2]);
 }

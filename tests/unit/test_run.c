@@ -129,6 +129,23 @@ static void results_add_up(void **state)
     run_destroy(run);
 }
 
+/* Both are numbers; their sum is none. */
+static void the_largest_figures_leave_a_summary(void **state)
+{
+    struct run *run = make_run("{}");
+    json_t *json, *headline;
+
+    (void)state;
+    apply(run, 1, "placed", placed);
+    apply(run, 2, "result", "{\"case\":0,\"metric\":\"m\",\"value\":1.7e308}");
+    apply(run, 3, "result", "{\"case\":0,\"metric\":\"m\",\"value\":1.5e308}");
+    json = run_to_json(run, RUN_BRIEF);
+    headline = json_object_get(json_object_get(json, "summary"), "headline");
+    assert_true(fabs(json_get_num(headline, "value", 0) / 1e308 - 1.6) < 1e-9);
+    json_decref(json);
+    run_destroy(run);
+}
+
 /* Every event that the server does not expect, as a damaged or newer log may hold it. */
 static void strange_events_change_nothing(void **state)
 {
@@ -185,6 +202,7 @@ int main(void)
         cmocka_unit_test(states_carry_times_and_reasons),
         cmocka_unit_test(figures_alone_mark_an_emulated_run),
         cmocka_unit_test(results_add_up),
+        cmocka_unit_test(the_largest_figures_leave_a_summary),
         cmocka_unit_test(strange_events_change_nothing),
         cmocka_unit_test(a_new_attempt_forgets_the_ranks_of_the_old),
     };
