@@ -187,6 +187,13 @@ test('who may not start runs reads why, and can have a request checked', LIMIT, 
   const link = page.getByRole('link', {name: 'Check a request'});
   assert.equal(await link.getAttribute('title'), 'This token only looks.');
   assert.equal(await page.getByRole('link', {name: 'New run'}).count(), 0);
+  addRuns(server, 1, () => ({labels: {ticket: 'NET-12'}}));
+  await open('/runs/run-0');
+  const remove = page.getByRole('button', {name: 'Delete'});
+  await until(() => remove.isDisabled(), 'a button that refuses');
+  assert.equal(await remove.getAttribute('title'), 'This token only looks.');
+  assert.equal(await page.getByRole('link', {name: 'ticket=NET-12'}).getAttribute('href'),
+    '/?label=ticket%3DNET-12');
 });
 
 test('fields say what they take, and what a blank means', LIMIT, async t => {

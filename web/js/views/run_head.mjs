@@ -45,6 +45,9 @@ export function runHead(app, id, change) {
   };
   parts.progress.setAttribute('aria-label', 'Rows measured');
   wireActions(parts, app, id);
+  if (!app.isReport) {
+    refuseViewers(parts, app);
+  }
   const actions =
     app.isReport ? null : [parts.stop, parts.share.element, parts.again, parts.remove];
   const bar = h('header.run-bar',
@@ -93,6 +96,15 @@ function wireActions(parts, app, id) {
   });
 }
 
+/* Who may not stop or delete runs reads why. */
+async function refuseViewers({stop, remove}, app) {
+  const {operator, reason} = await app.api.access().catch(() => ({operator: true}));
+  for (const button of operator ? [] : [stop, remove]) {
+    button.disabled = true;
+    button.title = reason;
+  }
+}
+
 function update(parts, app, source, state, book, unreal, change) {
   parts.unreal = unreal;
   const name = seen(shorten(source.name(), 240));
@@ -108,7 +120,7 @@ function update(parts, app, source, state, book, unreal, change) {
     setHidden(element, source.meta === null);
   }
   if (source.meta && !parts.labels.hasChildNodes()) {
-    parts.labels.append(...labelChips(source.meta.labels));
+    parts.labels.append(...labelChips(source.meta.labels, app.isReport ? null : '/'));
   }
   /* What can be done follows from how it is now, not from the moment that is shown. */
   setHidden(parts.stop, isEnded(source.state) || source.meta === null);
