@@ -6,8 +6,6 @@ import {themeSwitch} from './theme.mjs';
 import {askToken} from './token_dialog.mjs';
 import {formatAddress, parseAddress} from './url_state.mjs';
 import missing from './views/missing.mjs';
-import node from './views/node.mjs';
-import nodes from './views/nodes.mjs';
 import run from './views/run.mjs';
 import runs from './views/runs.mjs';
 
@@ -32,8 +30,8 @@ const VIEWS = {
   run,
   compare: later('compare'),
   trends: later('trends'),
-  nodes,
-  node,
+  nodes: later('nodes'),
+  node: later('node'),
   new: later('newRun'),
   missing
 };

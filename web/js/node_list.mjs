@@ -63,3 +63,5 @@ export function nodesInWords(nodes) {
                   .map(state => `${counts[state]} ${state}`);
   return `${plural(nodes.length, 'node')}: ${parts.join(', ')}`;
 }
+
+export const nodeAddress = name => `/nodes/${encodeURIComponent(name)}`;

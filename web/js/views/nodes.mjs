@@ -1,7 +1,7 @@
 /* nodes.mjs - the view of all nodes */
 import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {labelChips, sorted, sortHead, statePill, toggles} from '../parts.mjs';
-import {cpuOf, gpusOf, labelTexts, NODE_STATES, nodeFits, nodesInWords, order} from '../node_list.mjs';
+import {cpuOf, gpusOf, labelTexts, NODE_STATES, nodeAddress, nodeFits, nodesInWords, order} from '../node_list.mjs';
 import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
 import {formatAgo} from '../units.mjs';
@@ -107,8 +107,6 @@ function filterBar(change) {
     }
   };
 }
-
-export const nodeAddress = name => `/nodes/${encodeURIComponent(name)}`;
 
 const age = (app, node) => (app.api.now() - Date.parse(node.last_seen)) / 1000;
 

@@ -12,6 +12,7 @@ import {
 } from '../events.mjs';
 import {caseName} from '../case_name.mjs';
 import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
+import {nodeAddress} from '../node_list.mjs';
 import {head} from '../parts.mjs';
 import {
   formatDuration,
@@ -22,7 +23,6 @@ import {
   secondsBetween,
   shorten
 } from '../units.mjs';
-import {nodeAddress} from './nodes.mjs';
 
 /* The steps that are shown: a rank that is assigned has merely a place. */
 const STEPS = ['spawned', 'joined', 'connected', 'running', 'done'];

@@ -13,7 +13,7 @@ import {
   timeOf,
   toggles
 } from '../parts.mjs';
-import {nodesInWords, troubleFirst} from '../node_list.mjs';
+import {nodeAddress, nodesInWords, troubleFirst} from '../node_list.mjs';
 import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
 import {curlLine} from '../spec_form.mjs';
@@ -21,7 +21,6 @@ import {buildTray} from '../tray.mjs';
 import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
 import {formatAddress, runListQuery} from '../url_state.mjs';
 import {whereInWords} from '../where.mjs';
-import {nodeAddress} from './nodes.mjs';
 
 const PAGE = 50;
 const NODES_SHOWN = 10;
