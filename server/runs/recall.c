@@ -8,6 +8,9 @@
 /* The latest rows say how long the next ones take. */
 #define PACE_ROWS 1000
 
+/* Among so many of the first rows are those that tell whether a rank is late. */
+#define TIMES_ROWS 4096
+
 struct recalled {
     struct run *run;
     const struct run_case *current; /* one that is under way, or NULL */
@@ -20,9 +23,9 @@ struct recalled {
 
 /* A case that waits or gathers has no results; what is there is of an attempt that was
  * given up. */
-static bool is_owned(const struct run_case *c, const struct result_record *record)
+static bool is_owned(const struct run_case *c, int64_t attempt)
 {
-    return c->attempt == record->attempt && c->state != CASE_QUEUED &&
+    return c->attempt == attempt && c->state != CASE_QUEUED &&
            c->state != CASE_RENDEZVOUS;
 }
 
@@ -50,7 +53,8 @@ static void on_record(void *arg, const struct result_record *record, const json_
         .about = key,
     };
 
-    if (result.case_no >= run->n_cases || !is_owned(&run->cases[result.case_no], record))
+    if (result.case_no >= run->n_cases ||
+        !is_owned(&run->cases[result.case_no], record->attempt))
         return;
     run_count(run, &result);
     if (run->cases[result.case_no].state == CASE_RUNNING && record->wrong > 0 &&
@@ -89,8 +93,18 @@ static void on_row(void *arg, int64_t time_ms, const json_t *body)
     if (recalled->is_gap)
         pace_skip(run->pace, time_ms);
     pace_result(run->pace, time_ms, body);
-    run_note_times(run, body);
     recalled->is_gap = false;
+}
+
+static void on_times(void *arg, int64_t time_ms, const json_t *body)
+{
+    struct run *run = ((struct recalled *)arg)->run;
+    size_t index = (size_t)json_get_int(body, "case", -1);
+
+    (void)time_ms;
+    if (index < run->n_cases &&
+        is_owned(&run->cases[index], json_get_int(body, "attempt", -1)))
+        run_note_times(run, body);
 }
 
 /* The first row tells what a start takes, the latest what rows do. */
@@ -162,6 +176,8 @@ int recall_results(struct run *run, struct store_recall *recall, struct error *e
     }
     recall_cases(&recalled);
     if (store_recall_results(recall, run->id, on_record, &recalled, err) ||
+        (run->spec->timing == TIMING_ISOLATED &&
+         store_recall_rows(recall, run->id, 0, TIMES_ROWS, on_times, &recalled, err)) ||
         (recalled.current &&
          (store_recall_ranks(recall, run->id, has_rounds, on_rank, &recalled, err) ||
           recall_pace(&recalled, recall, err) || recall_wrong(&recalled, recall, err))))

@@ -301,6 +301,51 @@ static void rows_of_an_attempt_that_starts_anew_are_not_the_runs(void **state)
     stop(&world);
 }
 
+/* An isolated run, of which one case has ended, and another begins anew. */
+static void put_timed(struct store_write *write)
+{
+    put_run(write, "run1", "running",
+            "{\"started\":\"2023-11-14T22:13:21.000Z\",\"backend\":\"host\","
+            "\"nodes\":[{\"name\":\"a\",\"ranks\":2}],"
+            "\"spec\":{\"sizes\":[8],\"timing\":\"isolated\",\"repeats\":2},\"cases\":["
+            "{\"case\":0,\"attempt\":1,\"state\":\"completed\",\"ranks\":[]},"
+            "{\"case\":1,\"attempt\":1,\"state\":\"rendezvous\",\"ranks\":[]}]}");
+    for (int i = 0; i < 20; i++) {
+        char text[200];
+
+        snprintf(text, sizeof(text),
+                 "{\"case\":%d,\"attempt\":1,\"row\":%d,\"series\":0,\"size\":8,"
+                 "\"collective\":\"all_reduce\",\"times_us\":[90,30],\"busbw_gbs\":1}",
+                 i / 10, i % 10);
+        put_event(write, "run1", START_MS + 2000, "result", text);
+    }
+}
+
+static void who_was_late_before_a_restart_is_told_at_the_end(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    struct world world;
+    const json_t *body;
+    json_t *events;
+    struct error err;
+
+    put_timed(write);
+    store_it(fixture, write);
+    start(&world, fixture);
+    assert_int_equal(scheduler_cancel(world.scheduler, "run1", &err), 0);
+    scheduler_tick(world.scheduler);
+    while (scheduler_head(world.scheduler, "run1") > 0)
+        uv_run(&fixture->loop, UV_RUN_ONCE);
+    events = events_of(fixture, "run1");
+    body = json_array_get(events, json_array_size(events) - 1);
+    body = json_object_get(json_object_get(body, "lateness"), "evidence");
+    assert_int_equal(json_get_int(body, "rows", -1), 10);
+    assert_int_equal(json_get_int(body, "late", -1), 1);
+    json_decref(events);
+    stop(&world);
+}
+
 /* A run whose wait for nodes is over: when its end is stored, the scheduler has looked at
  * all, and what it said of others is stored too. */
 static void put_impatient(struct store_write *write)
@@ -488,6 +533,7 @@ int main(void)
         TEST(a_running_case_is_taken_up_with_all_that_was_stored),
         TEST(many_rows_are_taken_up_without_reading_their_events),
         TEST(rows_of_an_attempt_that_starts_anew_are_not_the_runs),
+        TEST(who_was_late_before_a_restart_is_told_at_the_end),
         TEST(a_clock_set_forward_does_not_time_a_run_out),
         TEST(a_clock_set_under_a_server_does_not_count_after_its_restart),
         TEST(what_a_run_had_taken_counts_after_a_restart),
