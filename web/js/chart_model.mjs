@@ -219,7 +219,7 @@ const TICK_PX = 44;
 /* Where the axis of places has ticks, `width` pixels long. */
 export function placeTicks({isSize, x}, width) {
   const ticks = isSize ? sizeTicks(x, width, TICK_PX) : [];
-  return ticks.length > 1 ? ticks : countTicks(x, width, TICK_PX);
+  return ticks.length > 0 ? ticks : countTicks(x, width, TICK_PX);
 }
 
 export const placeLabel = (panel, at) => (panel.isSize ? formatSize(at) : String(at));

@@ -1,4 +1,5 @@
-/* heat.mjs - how each rank's own time differs from the others', by size. No DOM. */
+/* heat.mjs - how each rank's own time differs from the others', by size, and the colours of
+ * such maps. No DOM. */
 import {median} from './stats.mjs';
 
 /* A difference of this part of the median is not coloured, one of all of it fully. */
@@ -38,6 +39,13 @@ export function deviation({times, middle}, i) {
 export function heatShade(part) {
   const strength = Math.log10(Math.abs(part) / LEAST) / -Math.log10(LEAST);
   return Math.sign(part) * Math.min(1, Math.max(0, strength));
+}
+
+/* Okabe and Ito's blue and vermillion, told apart by all who see colours, by lightness
+ * from what is between; with the shade's strength. */
+export function heatColour(shade) {
+  const strength = shade === 0 ? 0 : 15 + 85 * Math.abs(shade);
+  return `rgb(${shade < 0 ? '0 114 178' : '213 94 0'} / ${strength.toFixed(0)}%)`;
 }
 
 /* Cells in at most so many columns and rows, each with the one that differs most:

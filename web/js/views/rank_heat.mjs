@@ -1,6 +1,6 @@
 /* rank_heat.mjs - a map of ranks by sizes: whose own times differ from the others' */
 import {h, setHidden, setText} from '../dom.mjs';
-import {deviation, heatBins, heatOf, heatShade} from '../heat.mjs';
+import {deviation, heatBins, heatColour, heatOf, heatShade} from '../heat.mjs';
 import {formatPercent, formatSize, formatTime, shorten} from '../units.mjs';
 
 const LABELS_PX = 48;
@@ -10,10 +10,6 @@ const ROWS_MAX = 32;
 const TICK_PX = 64;
 /* At most so often it is drawn: it is read, not watched. */
 const PAUSE_MS = 400;
-/* Okabe and Ito's blue and vermillion, told apart by all who see colours, by lightness
- * from what is between. */
-const SHORTER = [0, 114, 178];
-const LONGER = [213, 94, 0];
 
 export function rankHeat() {
   const canvas = h('canvas', {'aria-hidden': 'true'});
@@ -117,8 +113,7 @@ class HeatMap {
     for (const {x, y, cell} of binned.bins) {
       const shade = heatShade(cell.part);
       if (shade !== 0) {
-        pen.fillStyle = `rgb(${(shade < 0 ? SHORTER : LONGER).join(' ')} / ${
-          (15 + 85 * Math.abs(shade)).toFixed(0)}%)`;
+        pen.fillStyle = heatColour(shade);
         pen.fillRect(LABELS_PX + x * this.cell, y * ROW_PX, Math.max(1, this.cell - 0.5),
           ROW_PX - 1);
       }

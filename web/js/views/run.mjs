@@ -5,6 +5,7 @@ import {caseToShow, isEnded} from '../events.mjs';
 import {debounce, h, paced, setHidden} from '../dom.mjs';
 import {tabs} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
+import {pairMap} from './pair_map.mjs';
 import {rankHeat} from './rank_heat.mjs';
 import {runMeaning, runSpec} from './run_about.mjs';
 import {caseGrid, caseNote} from './run_cases.mjs';
@@ -17,7 +18,7 @@ import {runOnChart, runOverlay} from './run_overlay.mjs';
 import {runTable} from './run_table.mjs';
 import {runReplay, runTimeline} from './run_timeline.mjs';
 
-const ABOVE_TABS = ['overlay', 'note', 'charts', 'metrics', 'replay'];
+const ABOVE_TABS = ['overlay', 'note', 'pairs', 'charts', 'metrics', 'replay'];
 /* [name, title, what is in it]. */
 const TABS = [
   ['table', 'Table', ['figures', 'table', 'meaning']], ['ranks', 'Ranks', ['lanes', 'heat']],
@@ -82,6 +83,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
     head: runHead(app, id, change),
     note: caseNote(change),
     overlay: runOverlay(app, ask, change),
+    pairs: pairMap(change),
     charts: runCharts(change, ask),
     metrics: runCharts(change, ask, true),
     figures: runFigures(),
@@ -122,7 +124,12 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
     setHidden(parts[name].element, !measures);
   }
   parts.note.update(state, view.case);
-  if (measures) {
+  const isMap = measures && spec?.pattern === 'pairs' && view.case === null;
+  parts.pairs.show(isMap);
+  if (isMap) {
+    setHidden(parts.charts.element, true);
+    parts.pairs.update(state, namedBy(source.meta.culprit));
+  } else if (measures) {
     parts.charts.update([own, ...others], view);
   }
   parts.metrics.update([own, ...others], view);
@@ -157,6 +164,10 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
   (onPaper ? Object.keys(fill) : [tab]).forEach(name => fill[name]());
   parts.logs?.show(tab === 'logs');
 }
+
+/* The nodes that a verdict on who is slow names. */
+const namedBy = culprit => (culprit?.evidence?.suspects ?? [])
+  .filter(({state}) => state === 'guilty').flatMap(({nodes}) => nodes ?? []);
 
 /* How many ranks a collective is of; 0 where groups differ. */
 function ranksTogether({groups, worldSize}) {

@@ -10,6 +10,9 @@ import {onTheme, theme} from '../theme.mjs';
 import {formatSize} from '../units.mjs';
 import {viewShare} from './run_share.mjs';
 
+/* More of them nobody tells apart, and thousands take a browser minutes. */
+const LINES_MAX = 200;
+
 const SPREADS =
   'Shaded: fastest to slowest rank. Bars: how far a figure may be off, by the 95 % ' +
   'interval of its median, and over repeats';
@@ -25,7 +28,7 @@ export function runCharts(change, redraw, figures = false) {
   const warning = h('span');
   const unlike = alertBox('warn', 'Not alike. ', warning);
   const spreads = h('p.muted.spreads', `${SPREADS}.`);
-  const empty = h('p.chart-empty', 'Points appear here as they are measured.');
+  const empty = h('p.chart-empty');
   let shown = {runs: [], panels: [], hide: []};
   const share = viewShare(() => ({...shown, tone: {...colours(), theme: theme()}}));
   const stopTheme = onTheme(redraw);
@@ -39,7 +42,11 @@ export function runCharts(change, redraw, figures = false) {
     element,
     /* The runs are what runOnChart() makes of them, the run of the page first. */
     update(runs, view) {
-      const panels = build(runs, view, theme());
+      const lines = figures ? 0 : runs.reduce((sum, {book}) => sum + book.lines.size, 0);
+      const panels = lines > LINES_MAX ? [] : build(runs, view, theme());
+      setText(empty, lines > LINES_MAX
+        ? `${lines} lines are too many to tell apart: choose one of the cases, in its tab.`
+        : 'Points appear here as they are measured.');
       shown = {runs, panels, spread: view.band, hide: view.hide};
       setHidden(element, figures && panels.length === 0);
       setText(warning, unlikeInWords(runs));

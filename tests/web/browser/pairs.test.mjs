@@ -1,0 +1,90 @@
+/* pairs.test.mjs - a run of pairs of nodes is a map that shows who is slow */
+import assert from 'node:assert/strict';
+import {after} from 'node:test';
+import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
+import {sampleRun} from '../lib/sample.mjs';
+
+after(closeBrowser);
+
+const path = '/runs/06cw1x2k3m4n';
+
+/* All pairs of so many nodes, one size; those with node-3 take twice as long. */
+function pairsRun(count) {
+  const groups = [];
+  for (let i = 1; i <= count; i += 1) {
+    for (let j = i + 1; j <= count; j += 1) {
+      groups.push([`node-${i}`, `node-${j}`]);
+    }
+  }
+  const run = sampleRun({sizes: [1 << 20], repeats: groups.length});
+  run.spec = {...run.spec, pattern: 'pairs', repeats: 1};
+  for (const event of run.events) {
+    if (event.type === 'case') {
+      Object.assign(event, {nodes: groups[event.case], repeat: 0});
+    } else if (event.type === 'result') {
+      event.busbw_gbs = groups[event.case].includes('node-3') ? 5 : 10 + event.case / 1000;
+    }
+  }
+  const culprit = {
+    kind: 'culprit',
+    answer: 'slow_node',
+    sentence: 'node-3 is slow with 5 of 5 partners',
+    evidence: {suspects: [{kind: 'node', state: 'guilty', nodes: ['node-3']}]}
+  };
+  return {...run, extra: {culprit}};
+}
+
+test('pairs are a map with the slowest node first, each to be read out and opened', LIMIT,
+  async t => {
+    const {server, page, open} = await setUp(t);
+    server.add(pairsRun(6));
+    await open(path);
+    const map = page.getByRole('group', {name: /^Map of pairs of nodes/});
+    await sees(page, /^Slowest: node-\d, node-\d: .* below the median$/);
+    assert.ok(!await page.locator('.chart-card').first().isVisible());
+    await map.focus();
+    await sees(page, /^node-(1, node-3|2, node-3|3, node-\d): .* GB\/s, [45]\d(\.\d)? % below the median$/);
+    for (let i = 0; i < 6; i += 1) {
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('ArrowLeft');
+    }
+    await sees(page, 'node-3');
+    await page.keyboard.press('ArrowRight');
+    await sees(page, /^node-(\d, node-3|3, node-\d): /);
+    await page.keyboard.press('Enter');
+    await sees(page, /^Only node-(\d, node-3|3, node-\d), repeat 1/);
+    await page.locator('.u-over').first().waitFor();
+    assert.ok(!await map.isVisible());
+  });
+
+test('the named node is outlined, and slow pairs are coloured', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.add(pairsRun(6));
+  await open(path);
+  await sees(page, 'node-3 is slow with 5 of 5 partners');
+  const cell = (row, column) => page.locator('canvas').first().evaluate((canvas, [y, x]) => {
+    const ratio = window.devicePixelRatio;
+    const {data} = canvas.getContext('2d').getImageData(
+      (110 + x * 22 + 11) * ratio, (y * 22 + 11) * ratio, 1, 1);
+    return [...data];
+  }, [row, column]);
+  const redness = async (row, column) => {
+    const [red, , blue, alpha] = await cell(row, column);
+    return alpha === 0 ? null : red - blue;
+  };
+  await until(async () => await redness(0, 2) > 60, 'a slow pair to be red');
+  await until(async () => {
+    const plain = await redness(2, 4);
+    return plain !== null && Math.abs(plain) < 60;
+  }, 'a pair like the others to be plain');
+});
+
+test('more lines than can be told apart are no chart', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const run = pairsRun(16);
+  run.spec.pattern = 'bisect';
+  server.add(run);
+  await open(path);
+  await sees(page, /^240 lines are too many to tell apart/);
+  assert.equal(await page.locator('.legend-item:visible').count(), 0);
+});
