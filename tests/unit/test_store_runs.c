@@ -181,8 +181,7 @@ static void every_list_is_read_from_an_index(void **state)
         "{\"pattern\": \"%x%\"}",
         "{\"node\": \"n1\"}",
         "{\"since_ms\": 1, \"until_ms\": 2}",
-        "{\"states\": [\"failed\"], \"labels\": [[\"k\", \"v\"]], \"pattern\": \"%x%\","
-        " \"node\": \"n1\", \"since_ms\": 1, \"until_ms\": 2}"};
+        "{\"states\": [\"failed\"], \"labels\": [[\"k\", \"v\"]], \"node\": \"n1\"}"};
     static const char *const indexes[] = {
         "INDEX runs_by_created", "INDEX runs_by_duration", "INDEX runs_by_figure"};
     struct fixture *fixture = *state;
