@@ -262,7 +262,7 @@ void spool_close(struct spool *spool)
         unlinkat(spool->dir_fd, EVENTS_NAME, 0);
     if (spool->dir)
         unlinkat(spool->dir_fd, LOCK_NAME, 0);
-    if (spool->is_dir_ours)
+    if (spool->dir && spool->is_dir_ours)
         rmdir(spool->dir);
     release(spool);
 }

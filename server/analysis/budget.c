@@ -254,7 +254,8 @@ json_t *budget_json(const struct budget *budget, const json_t *run,
     else
         put_estimate(budget, &all, sentence, sizeof(sentence) - 20);
     if (is_sim)
-        strcat(sentence, " (simulated)");
+        snprintf(sentence + strlen(sentence), sizeof(sentence) - strlen(sentence),
+                 " (simulated)");
     evidence =
         is_like && !missing
             ? json_pack("{s:f, s:f, s:f, s:I}", "time_s", all.middle, "time_low_s",

@@ -1,6 +1,7 @@
 /* culprit.c - which node, link or rack is slow */
 #include "server/analysis/culprit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,6 +63,7 @@ static size_t node_of_rack(const struct culprit_model *model, size_t first, size
 
     for (size_t k = 0; k < model->fleet->n_nodes; k++)
         n += model->racks[k] == model->racks[first];
+    assert(n > 0); /* its first is one of them */
     i %= n;
     for (size_t k = 0; k < model->fleet->n_nodes; k++)
         if (model->racks[k] == model->racks[first] && i-- == 0)

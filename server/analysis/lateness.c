@@ -246,7 +246,7 @@ static int put_late(const struct finding *finding, struct buf *out)
 
 static enum verdict_answer put_answer(const struct finding *finding, struct buf *out)
 {
-    if (finding->lateness->n_rows < ROWS_MIN) {
+    if (finding->lateness->n_rows < ROWS_MIN || !finding->worst) {
         buf_printf(out,
                    "not enough data: %zu rows have times by rank that can tell a late "
                    "rank, and %d at least are needed",

@@ -291,7 +291,8 @@ static json_t *conclude(const struct sweep *sweep, const json_t *run)
     else
         put_refused(sweep, sentence, sizeof(sentence) - 20);
     if (strcmp(json_get_str(run, "backend", ""), "sim") == 0)
-        strcat(sentence, " (simulated)");
+        snprintf(sentence + strlen(sentence), sizeof(sentence) - strlen(sentence),
+                 " (simulated)");
     return verdict_json(VERDICT_PROJECTION,
                         is_done ? VERDICT_PROJECTED : VERDICT_NOT_ENOUGH_DATA, sentence,
                         json_pack("{s:I, s:I}", "projected", (json_int_t)sweep->done,

@@ -33,7 +33,7 @@ static json_t *combinations_json(const json_t *run)
     struct summary_case *cases = summary_cases(run, &n_cases);
     json_t *list = cases ? json_array() : NULL;
 
-    for (size_t i = 0; i < n_cases; i++) {
+    for (size_t i = 0; list && i < n_cases; i++) {
         size_t number = (size_t)cases[i].combination;
         const json_t *c = json_array_get(described, i);
 

@@ -201,9 +201,9 @@ static json_t *round_json(const struct run *run, size_t number,
 
         for (size_t k = 0; k < round->sizes[i]; k++)
             json_array_append_new(names, json_string(run->pool.items[*nodes++].name));
-        json_array_append_new(cases,
-                              json_pack("{s:I, s:o}", "case",
-                                        (json_int_t)(run->n_cases + i), "nodes", names));
+        json_array_append_new(cases, json_pack("{s:I, s:o}", "case",
+                                               (json_int_t)run->n_cases + (json_int_t)i,
+                                               "nodes", names));
     }
     return json_pack("{s:I, s:b, s:o}", "round", (json_int_t)number, "confirms",
                      round->confirms, "cases", cases);

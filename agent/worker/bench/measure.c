@@ -610,6 +610,7 @@ static int measure_blocks(struct crew *crew, struct measurement *out, struct err
     if (!status)
         status = blocks_figures(&blocks, out, err);
     blocks_release(&blocks);
+    crew->blocks = NULL;
     return status;
 }
 
