@@ -98,14 +98,14 @@ test('lists are columns for who asks for text', limit, async (t) => {
   for (const name of ['node-1', 'node-2']) await server.nodeIs(name, 'idle');
   const list = async (what) => (await shell(`curl -sSf -H 'Accept: text/plain' '${server.url}/api/v1/${what}'`)).stdout.split('\n');
   const [head, ...nodes] = await list('nodes');
-  assert.match(head, /^NAME +STATE +GROUP +RANKS +ADDRESS +SEEN +RUN +LABELS$/);
-  assert.match(nodes[0], /^node-1 +idle +left +1 +127\.0\.0\.1 +2\S+Z +- +rack=r1$/);
+  assert.match(head, /^NAME +STATE +GROUP +RANKS +ADDRESS +SEEN +RUN +NCCL +LABELS +HARDWARE$/);
+  assert.match(nodes[0], /^node-1 +idle +left +1 +127\.0\.0\.1 +2\S+Z +- +\S+ +rack=r1 +\S.*$/);
   assert.match(nodes[1], /^node-2 /);
   const columns = [...head.matchAll(/\S+ */g)].map(({ index }) => index);
   for (const column of columns.slice(1, 3)) assert.match(nodes[0].slice(column - 1), /^ \S/);
   const [heading, last, more] = await list('runs?limit=1');
-  assert.match(heading, /^ID +STATE +CREATED +BACKEND +RANKS +DONE +OF +GB\/S +AT +VERDICT +WHAT +NAME$/);
-  assert.match(last, new RegExp(`^${runs[2].id} +completed +\\S+Z +host +2 +4 +4 +\\S+ +4K +- +all_reduce +third$`));
+  assert.match(heading, /^ID +STATE +CREATED +BACKEND +RANKS +DONE +OF +FIGURE +VERDICT +WHAT +NAME$/);
+  assert.match(last, new RegExp(`^${runs[2].id} +completed +\\S+Z +host +2 +4 +4 +\\S+ GB/s at 4K +- +all_reduce +third$`));
   const [, cursor] = more.match(/^# there is more: cursor=(\S+)$/);
   assert.match((await list(`runs?limit=1&cursor=${cursor}`))[1], new RegExp(`^${runs[1].id} .* second$`));
   assert.match((await list('programs'))[0], /^NAME +RANKS\/NODE +PARAMETERS +METRICS +NODES +DESCRIPTION$/);

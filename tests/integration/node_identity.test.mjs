@@ -50,10 +50,10 @@ test('a node speaks for its own ranks only', limit, async (t) => {
   await first.say(start, { type: 'spawn', rank: 0, pid: 1 });
   for (const event of ofRanks(0)) {
     assertProblem(await second.say(start, event), 400, /node-2 .*rank 0 .*node-1/);
-    assertProblem(await stranger.say(start, event), 400, /stranger takes no part in run/);
+    assertProblem(await stranger.say(start, event), 400, /stranger takes no part in case 0 of run/);
   }
   for (const event of ofCase) {
-    assertProblem(await stranger.say(start, event), 400, /stranger takes no part in run/);
+    assertProblem(await stranger.say(start, event), 400, /stranger takes no part in case 0 of run/);
   }
   assert.equal((await stranger.say(start, { type: 'gone' })).status, 200);
   assert.equal((await first.say(start, { ...row, rank: 0, busbw_gbs: 1 })).status, 200);

@@ -42,6 +42,7 @@ export class Api extends EventTarget {
   }
 
   setToken(token) {
+    this.role = null;
     if (token) {
       this.storage.setItem('ringbench-token', token);
     } else {
@@ -114,9 +115,13 @@ export class Api extends EventTarget {
     return this.json('/api/v1/nodes?inventory=0');
   }
 
-  /* Whether this token may start, stop and delete runs: {operator, reason}. */
+  /* Whether this token may start, stop and delete runs: {operator, reason}. Asked once. */
   access() {
-    return this.json('/api/v1/access');
+    this.role ??= this.json('/api/v1/access').catch(error => {
+      this.role = null;
+      throw error;
+    });
+    return this.role;
   }
 
   node(name) {
