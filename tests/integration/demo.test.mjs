@@ -46,6 +46,22 @@ test('it stays until Ctrl-C, and the four can play hosts of their own', limit, a
   await demo.nothingLeft();
 });
 
+test('a played fleet: its slow node is named, and nothing is left', limit, async (t) => {
+  const demo = startDemo(t, '--fleet', '12');
+  const [, page] = await demo.line(/^In a browser: (http:\S+)$/, 60000);
+  const slow = /^12 simulated nodes .*; (sim-\d+) has half of its bandwidth$/.exec(demo.lines[0])?.[1];
+  assert.ok(slow, demo.describe());
+  const end = demo.lines.find((line) => line.startsWith('completed'));
+  assert.match(end ?? '', new RegExp(`, simulated; culprit: slow_node: ${slow} is slow in .*\\(simulated\\)$`),
+    demo.describe());
+  const url = new URL(page);
+  const run = await (await fetch(new URL(`/api/v1${url.pathname}`, url.origin))).json();
+  assert.equal(run.pattern, 'bisect');
+  demo.signal('SIGINT');
+  assert.deepEqual(await demo.ended(30000), { code: 0, signal: null }, demo.describe());
+  await demo.nothingLeft();
+});
+
 test('it is stopped in the middle of a run', limit, async (t) => {
   const demo = startDemo(t);
   await demo.line(/ranks joined$/, 60000);
