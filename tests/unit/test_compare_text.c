@@ -16,7 +16,7 @@ static const char hostile[] =
     "  'differences': [{'what': 'env.A_B', 'base': '<b>\\u001b', 'head': null}],"
     "  'bands': [{'series': 'a|b `c` @d\\u001b', 'figure': 'x_y'}]}},"
     " 'base': {'runs': [{'id': 'r1', 'name': '*n*\\\\\\u202e'}], 'cases': [1]},"
-    " 'head': {'runs': [{'id': 'r2', 'name': ''}], 'cases': []},"
+    " 'head': {'runs': [{'id': 'r2', 'name': '', 'backend': 'sim'}], 'cases': []},"
     " 'sizes': []}";
 
 typedef int write_fn(const json_t *document, struct buf *out);
@@ -46,7 +46,7 @@ static void text_has_nothing_that_a_terminal_acts_upon(void **state)
             "# warning: see [this](x) \\u009b1m\n"
             "head is slower at \\u001b[2J|x|\n\n"
             "# base: run r1 *n*\\\\u202e, 1 case\n"
-            "# head: run r2, 0 cases\n"
+            "# head: run r2 (simulated), 0 cases\n"
             "# differs: env.A_B, base <b>\\u001b, head -\n"
             "SERIES            BAND  FIGURE  BASE  HEAD  CHANGE  95 %  P  ANSWER  WHY\n"
             "a|b `c` @d\\u001b  -     x_y        -     -       -     -  1  -       -\n");
@@ -59,7 +59,7 @@ static void markdown_has_no_marks_but_its_own(void **state)
         compare_markdown,
         "**head is slower at \\\\u001b\\[2J\\|x\\|**\n\n"
         "- base: run r1 \\*n\\*\\\\\\\\u202e, 1 case\n"
-        "- head: run r2, 0 cases\n"
+        "- head: run r2 (simulated), 0 cases\n"
         "- warning: see \\[this\\](x) \\\\u009b1m\n"
         "- differs: env.A\\_B, base \\<b\\>\\\\u001b, head -\n\n"
         "| SERIES | BAND | FIGURE | BASE | HEAD | CHANGE | 95 % | P | ANSWER | WHY |\n"

@@ -35,9 +35,9 @@ export function deviation({times, middle}, i) {
   return time === null || !(middle > 0) ? null : time / middle - 1;
 }
 
-/* From -1, much shorter, over 0, like the others, to 1, much longer. */
-export function heatShade(part) {
-  const strength = Math.log10(Math.abs(part) / LEAST) / -Math.log10(LEAST);
+/* From -1, much shorter, over 0, off by no more than `least`, to 1, much longer. */
+export function heatShade(part, least = LEAST) {
+  const strength = Math.log10(Math.abs(part) / least) / -Math.log10(least);
   return Math.sign(part) * Math.min(1, Math.max(0, strength));
 }
 

@@ -259,6 +259,11 @@ export function ask(title, content, ...buttons) {
 const HEADLINE_TITLE = 'Bus bandwidth: the median at the largest size that the first ' +
   'series has measured';
 
+/* What a run came to, in a list: who is slow, if that was sought, else its figure. */
+export const outcome = run => (run.culprit
+  ? h('span', {title: run.culprit.sentence}, answerPill(run.culprit.answer))
+  : headline(run.summary?.headline));
+
 /* "46.5 GB/s at 256M": the figure that stands for a run (docs/method.md). */
 export function headline(found) {
   if (!found) {

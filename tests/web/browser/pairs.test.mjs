@@ -79,6 +79,15 @@ test('the named node is outlined, and slow pairs are coloured', LIMIT, async t =
   }, 'a pair like the others to be plain');
 });
 
+test('lists say whom a run names in the place of a figure', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.add(pairsRun(6));
+  await open('/');
+  const row = page.locator('tbody tr').first();
+  await row.locator('.pill', {hasText: 'slow node'}).waitFor();
+  await sees(row, 'node-3 is slow with 5 of 5 partners');
+});
+
 test('more lines than can be told apart are no chart', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   const run = pairsRun(16);

@@ -128,8 +128,9 @@ export class FakeServer {
         curve: out.map(row => [row.size, row.busbw_gbs])
       }
     };
+    const {culprit} = run.extra ?? {};
     return full ? {...document, ...run.extra, spec: run.spec, cases: casesOf(state)}
-                : document;
+                : {...document, ...(culprit ? {culprit} : {})};
   }
 
   async handle(request, response) {

@@ -1,6 +1,6 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
 import {h, region, setHidden, setText} from '../dom.mjs';
-import {head, headline, labelChips, statePill, timeOf} from '../parts.mjs';
+import {head, labelChips, outcome, statePill, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {formatMemory, plural, shorten} from '../units.mjs';
 import {formatAddress} from '../url_state.mjs';
@@ -134,5 +134,6 @@ function runTable(runs) {
 
 const runRow = run => h('tr', h('td', statePill(run.state)),
   h('th', {scope: 'row'},
-    h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80))),
-  h('td', timeOf(run.created, true)), whatCell(run), h('td.number', headline(run.summary?.headline)));
+    h('a', {href: `/runs/${run.id}`}, shorten(run.name || run.id, 80)),
+    run.culprit ? h('div.second.muted', run.culprit.sentence) : null),
+  h('td', timeOf(run.created, true)), whatCell(run), h('td.number', outcome(run)));

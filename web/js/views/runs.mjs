@@ -2,8 +2,8 @@
 import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {
   copyBlock,
-  headline,
   labelChips,
+  outcome,
   RUN_STATES,
   sorted,
   sortHead,
@@ -237,15 +237,16 @@ function runRow(run, tray) {
     on: {change: () => tray.toggle(run)}
   });
   const wrong = run.summary?.wrong;
-  const second = [run.reason, ...labels.map(chip => chip.textContent)].filter(Boolean);
+  const said = run.reason ?? run.culprit?.sentence;
+  const second = [said, ...labels.map(chip => chip.textContent)].filter(Boolean);
   return h('tr', h('td', choose), h('td', statePill(run.state)),
     h('th', {scope: 'row'},
       h('a.cut', {href: `/runs/${encodeURIComponent(run.id)}`, title: name}, shorten(name, 300)),
       cutLine('second', second.join('\n') || null,
         run.name ? h('span.muted', `${run.id} `) : null,
-        run.reason ? h('span.muted', `${shorten(run.reason, 300)} `) : null,
+        said ? h('span.muted', `${shorten(said, 300)} `) : null,
         labels.slice(0, 8))),
-    h('td.number', headline(run.summary?.headline),
+    h('td.number', outcome(run),
       wrong ? h('div.bad', `${wrong} wrong`) : null),
     h('td', timeOf(run.created, true)), h('td.number', tookInWords(run)), whatCell(run),
     h('td.number', run.rows_total ? rowsCell(run) : '–'),
