@@ -1,19 +1,36 @@
-/* browser.mjs - Debian's Chromium for the tests, or the reason why there is none */
+/* browser.mjs - Debian's Chromium or Firefox for the tests, or why there is none */
 import {existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 
-const PLACES = [
-  process.env.RINGBENCH_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome'
-];
-const CHROMIUM = PLACES.find(file => file && existsSync(file));
+const KINDS = {
+  chromium: {
+    places: [
+      process.env.RINGBENCH_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser',
+      '/usr/bin/google-chrome'
+    ],
+    missing: 'there is no Chromium (Debian package chromium)',
+    options: {
+      args: [
+        '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+        '--disable-background-networking', '--disable-component-update', '--disable-sync'
+      ]
+    }
+  },
+  firefox: {
+    places: [process.env.RINGBENCH_FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox'],
+    missing: 'there is no Firefox (Debian package firefox-esr)',
+    /* Without it playwright speaks to a Firefox of its own build alone. */
+    options: {channel: 'moz-firefox'}
+  }
+};
+const programOf = kind => KINDS[kind].places.find(file => file && existsSync(file));
 const MODULES = new URL('../../../web/node_modules/', import.meta.url);
 
 /* null, or why browser tests can't run here. */
-export function whyNoBrowser() {
-  if (!CHROMIUM) {
-    return 'there is no Chromium (Debian package chromium)';
+export function whyNoBrowser(kind = 'chromium') {
+  if (!programOf(kind)) {
+    return KINDS[kind].missing;
   }
   if (!existsSync(new URL('playwright-core/index.mjs', MODULES))) {
     return 'playwright-core is not installed (npm ci in web/)';
@@ -21,18 +38,17 @@ export function whyNoBrowser() {
   return null;
 }
 
-export async function openBrowser() {
-  const {chromium} = await import(new URL('playwright-core/index.mjs', MODULES));
+export async function openBrowser(kind = 'chromium') {
+  const browsers = await import(new URL('playwright-core/index.mjs', MODULES));
+  const options = {executablePath: programOf(kind), headless: true, ...KINDS[kind].options};
+  if (kind === 'firefox') {
+    /* With a profile of ours, playwright waits in vain for a first page. */
+    const browser = await browsers.firefox.launch(options);
+    return {context: await browser.newContext(), close: () => browser.close()};
+  }
   const profile = mkdtempSync(join(tmpdir(), 'ringbench-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    headless: true,
-    acceptDownloads: true,
-    args: [
-      '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync'
-    ]
-  });
+  const context = await browsers.chromium.launchPersistentContext(
+    profile, {acceptDownloads: true, ...options});
   return {
     context,
     async close() {

@@ -40,10 +40,11 @@ export function pageTest(name, options, body) {
   });
 }
 
-/* {page, errors}: a page; `expected` matches the complaints that it may make. */
+/* {page, errors}: a page; `expected` matches the complaints that it may make, `kind` is the
+ * browser's, one for a file. */
 export async function openPage(
-  t, {expected = /(?!)/, width = 1280, scheme = 'light'} = {}) {
-  browser ??= await openBrowser();
+  t, {expected = /(?!)/, width = 1280, scheme = 'light', kind = 'chromium'} = {}) {
+  browser ??= await openBrowser(kind);
   const page = await browser.context.newPage();
   ends.get(t).undo.push(() => page.close());
   page.setDefaultTimeout(20000 * patience);
