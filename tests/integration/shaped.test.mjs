@@ -1,5 +1,5 @@
 // shaped.test.mjs - four hosts of our own on links of a known rate: what is measured must be
-// that rate, and a link that is cut must be noticed
+// that rate, a slow host must be found, and a link that is cut must be noticed
 //
 // Of a full-sized TCP segment 1448 of 1514 bytes on the wire are payload, so a ring all-reduce
 // of large messages over 1 Gbit/s shows a bus bandwidth of 0.125 * 1448 / 1514 GB/s, and that
@@ -18,8 +18,8 @@ const gigabit = 0.125 * (1448 / 1514);
 const startIn = (t, where, file, args, options) =>
   new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
 
-async function startHosts(t, rate) {
-  const net = netns.setup(4, rate);
+async function startHosts(t, rate, count = 4) {
+  const net = netns.setup(count, rate);
   atEnd(t, () => net.teardown());
   const server = startIn(t, net.hub, path.join(binDir, 'ringbench-server'), [
     '--listen', `${net.hub.address}:0`, '--insecure', '--data-dir', tempDir(t),
@@ -85,6 +85,24 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     await assertMeasures(t, hosts, {
       sizes: ['1M'], iters: 40, warmup: 1, in_place: false,
     }, gigabit / 25);
+  });
+
+  // Each pair waits for its slower link, so an all-reduce over all cannot say whose it is.
+  it('a host at a tenth of the rate is named, and of sound ones none', async (t) => {
+    const hosts = await startHosts(t, '200mbit', 8);
+    const culprit = async (pattern) => {
+      const curl = post(t, hosts, { pattern, sizes: ['512K'], iters: 4, warmup: 1, in_place: false, check: 0 });
+      await curl.ended(120000 * patience);
+      return eventsOf(curl).at(-1).culprit;
+    };
+    assert.doesNotMatch((await culprit('pairs')).answer, /^slow_/);
+    hosts.net.setRate(3, '20mbit');
+    for (const pattern of ['pairs', 'bisect']) {
+      const { answer, sentence } = await culprit(pattern);
+      assert.equal(answer, 'slow_node', sentence);
+      assert.match(sentence, /^node-4 is slow /);
+      t.diagnostic(`${pattern}: ${sentence}`);
+    }
   });
 
   // A host that can send but hears nothing may be the first to tell the store whom it lost.
