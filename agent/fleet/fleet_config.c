@@ -38,6 +38,54 @@ static const struct option table[] = {
      "read options from a file", 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, NULL, 0, 0}};
 
+/* The number of PREFIX1 to PREFIXmost, as that is spelt; -1: none of them. */
+static long numbered(const char *name, size_t len, const char *prefix, long most)
+{
+    size_t at = strlen(prefix);
+    long number = 0;
+
+    if (len <= at || strncmp(name, prefix, at) != 0 || name[at] == '0')
+        return -1;
+    for (; at < len && number <= most; at++) {
+        if (name[at] < '0' || name[at] > '9')
+            return -1;
+        number = 10 * number + name[at] - '0';
+    }
+    return number <= most ? number : -1;
+}
+
+static bool is_link(const char *where, size_t len, long nodes)
+{
+    for (size_t i = 1; i + 1 < len; i++)
+        if (where[i] == '-' && numbered(where, i, FLEET_PREFIX, nodes) > 0 &&
+            numbered(where + i + 1, len - i - 1, FLEET_PREFIX, nodes) > 0)
+            return true;
+    return false;
+}
+
+static int check_fault(const struct fleet_config *config,
+                       const struct played_fault *fault, struct error *err)
+{
+    int shown = fault->where_len < 60 ? (int)fault->where_len : 60;
+    bool is_rack = fault->what == PLAYED_SLOW_RACK;
+    const char *prefix = is_rack ? FLEET_RACK : FLEET_PREFIX;
+    long most = is_rack ? config->racks : config->nodes;
+    bool is_known = fault->what == PLAYED_SLOW_LINK
+                        ? is_link(fault->where, fault->where_len, config->nodes)
+                        : numbered(fault->where, fault->where_len, prefix, most) > 0;
+
+    if (is_known)
+        return 0;
+    if (most == 0)
+        return error_set(err, ERROR_INVALID,
+                         "--fault: '%.*s': there are no racks; add "
+                         "--racks N",
+                         shown, fault->where);
+    return error_set(
+        err, ERROR_INVALID, "--fault: '%.*s' is %s %s1 to %s%ld", shown, fault->where,
+        fault->what == PLAYED_SLOW_LINK ? "no two of" : "none of", prefix, prefix, most);
+}
+
 static int check(const struct fleet_config *config, struct error *err)
 {
     if (config->racks > config->nodes)
@@ -47,18 +95,9 @@ static int check(const struct fleet_config *config, struct error *err)
                          config->seed[strspn(config->seed, "0123456789")] != '\0'))
         return error_set(err, ERROR_INVALID, "--seed: '%.40s' is not a number",
                          config->seed);
-    for (size_t i = 0; i < config->faults.n; i++) {
-        const struct played_fault *fault = &config->faults.list[i];
-        char where[300];
-
-        if (fault->what == PLAYED_SLOW_LINK || fault->what == PLAYED_SLOW_RACK)
-            continue;
-        snprintf(where, sizeof(where), "%.*s", (int)fault->where_len, fault->where);
-        if (fleet_config_index(config, where) < 0)
-            return error_set(err, ERROR_INVALID,
-                             "--fault: '%.60s' is none of %s1 to %s%ld", where,
-                             FLEET_PREFIX, FLEET_PREFIX, config->nodes);
-    }
+    for (size_t i = 0; i < config->faults.n; i++)
+        if (check_fault(config, &config->faults.list[i], err))
+            return -1;
     return 0;
 }
 
@@ -87,14 +126,9 @@ void fleet_config_release(struct fleet_config *config)
 
 long fleet_config_index(const struct fleet_config *config, const char *name)
 {
-    size_t len = strlen(FLEET_PREFIX);
-    char *end;
-    long number;
+    long number = numbered(name, strlen(name), FLEET_PREFIX, config->nodes);
 
-    if (strncmp(name, FLEET_PREFIX, len) != 0)
-        return -1;
-    number = strtol(name + len, &end, 10);
-    return *end == '\0' && number >= 1 && number <= config->nodes ? number - 1 : -1;
+    return number > 0 ? number - 1 : -1;
 }
 
 long fleet_config_rack(const struct fleet_config *config, long index)

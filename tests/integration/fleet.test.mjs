@@ -157,6 +157,11 @@ test('what it can not do it says', () => {
   refused([...server, '--fault', 'slow_node=sim-2'], /must be slow_node=NAME:VALUE/);
   refused([...server, '--fault', 'tired=sim-2:1'], /begins with none of slow_node=/);
   refused([...server, '--fault', 'slow_node=sim-17:0.5'], /'sim-17' is none of sim-1 to sim-16/);
+  refused([...server, '--fault', 'slow_node=sim-007:0.5'], /'sim-007' is none of sim-1 to sim-16/);
+  refused([...server, '--fault', 'dying=sim-+1:3'], /'sim-\+1' is none of sim-1 to sim-16/);
+  refused([...server, '--fault', 'slow_link=sim-1-sim-99:0.5'], /'sim-1-sim-99' is no two of sim-1 to sim-16/);
+  refused([...server, '--fault', 'slow_rack=rack-1:0.5'], /'rack-1': there are no racks; add --racks N/);
+  refused([...server, '--racks', '2', '--fault', 'slow_rack=rack-3:0.5'], /'rack-3' is none of rack-1 to rack-2/);
   refused([...server, '--racks', '17'], /17 are more than the 16 nodes/);
   refused([...server, '--seed', 'x'], /'x' is not a number/);
   const { stderr } = spawnSync('bash', ['-c', `ulimit -n 256; exec ${program} "$@"`, 'sim', ...server,
