@@ -72,9 +72,7 @@ static char *cases_text(const json_t *run)
 
 static void init_table(struct event_writer *writer, const json_t *run)
 {
-    const json_t *spec = json_object_get(run, "spec");
-
-    table_init(&writer->table, !json_is_boolean(json_object_get(spec, "in_place")),
+    table_init(&writer->table, json_object_get(run, "spec"),
                json_array_size(json_object_get(run, "cases")) > 1);
     table_name_cases(&writer->table, json_object_get(run, "cases"));
 }

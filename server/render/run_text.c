@@ -47,22 +47,6 @@ struct run_text {
     bool is_program;  /* its rows are figures, and nobody knows how many will come */
 };
 
-static bool wants_both_placements(const json_t *run)
-{
-    const json_t *spec = json_object_get(run, "spec");
-    const json_t *in_place = json_object_get(spec, "in_place");
-
-    return !json_is_boolean(in_place);
-}
-
-static bool has_pattern(const json_t *run)
-{
-    const char *pattern = json_get_str(json_object_get(run, "spec"), "pattern",
-                                       run_pattern_name(PATTERN_ALL));
-
-    return strcmp(pattern, run_pattern_name(PATTERN_ALL)) != 0;
-}
-
 static void forget_most(struct run_text *text)
 {
     text->most.init_s = -1.0;
@@ -100,10 +84,12 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
 
     if (!text)
         return NULL;
-    text->has_pattern = has_pattern(run);
     text->n_cases = json_array_size(json_object_get(run, "cases"));
-    table_init(&text->table, wants_both_placements(run),
-               text->n_cases > 1 || text->has_pattern);
+    table_init(&text->table, json_object_get(run, "spec"), text->n_cases > 1);
+    text->has_pattern = text->table.held != NULL;
+    /* A line of its own says how each ended, and stands before its rows. */
+    if (text->has_pattern)
+        text->table.names_cases = false;
     table_name_cases(&text->table, json_object_get(run, "cases"));
     forget_most(text);
     text->id = strdup(json_get_str(run, "id", "?"));
@@ -170,7 +156,7 @@ void run_text_flush(struct run_text *text, struct buf *out)
 static bool is_final(const char *state)
 {
     return strcmp(state, "completed") == 0 || strcmp(state, "failed") == 0 ||
-           strcmp(state, "cancelled") == 0;
+           strcmp(state, "cancelled") == 0 || strcmp(state, "skipped") == 0;
 }
 
 static void put_in_line(struct buf *out, const char *words)
@@ -376,13 +362,25 @@ static void put_most(struct run_text *text, struct buf *out)
     forget_most(text);
 }
 
-static void take_case(struct run_text *text, const json_t *event, struct buf *out)
+static void put_case(const json_t *event, struct buf *out)
 {
     const char *state = json_get_str(event, "state", "?");
     const char *reason = json_get_str(event, "reason", NULL);
+    char words[1024], env[300];
+
+    run_matrix_case_text(event, env, sizeof(env));
+    snprintf(words, sizeof(words), "case %lld%s%s: %s%s%s",
+             (long long)json_get_int(event, "case", 0), env,
+             json_get_int(event, "attempt", 1) > 1 ? ", tried again" : "", state,
+             reason ? ": " : "", reason ? reason : "");
+    put_comment(out, words);
+}
+
+static void take_case(struct run_text *text, const json_t *event, struct buf *out)
+{
+    const char *state = json_get_str(event, "state", "?");
     int64_t case_no = json_get_int(event, "case", 0);
     int64_t attempt = json_get_int(event, "attempt", 1);
-    char words[1024], env[300];
 
     if (case_no != text->case_no || attempt != text->attempt) {
         text->case_no = case_no;
@@ -401,13 +399,19 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
     else if (is_final(state))
         conditions_text_end(&text->conditions, out);
     /* The only case of a run says nothing that the run's own state does not say. */
-    if (text->n_cases <= 1 && attempt <= 1 && !text->has_pattern)
+    if (text->n_cases > 1 || attempt > 1)
+        put_case(event, out);
+}
+
+/* Cases go side by side: each is told when it has ended, with its rows. What is said of
+ * the nodes' conditions and memory stands in the run's document. */
+static void take_case_of_pattern(struct run_text *text, const json_t *event,
+                                 struct buf *out)
+{
+    if (!is_final(json_get_str(event, "state", "?")))
         return;
-    run_matrix_case_text(event, env, sizeof(env));
-    snprintf(words, sizeof(words), "case %lld%s%s: %s%s%s", (long long)case_no, env,
-             attempt > 1 ? ", tried again" : "", state, reason ? ": " : "",
-             reason ? reason : "");
-    put_comment(out, words);
+    put_case(event, out);
+    table_end_case(&text->table, json_get_int(event, "case", 0), out);
 }
 
 static void take_failed_rank(struct run_text *text, const json_t *event, struct buf *out)
@@ -509,13 +513,15 @@ static void take_event(struct run_text *text, int64_t time_ms, const char *type,
         take_state(text, event, time_ms, out);
     else if (strcmp(type, "placed") == 0)
         take_placed(text, event, out);
+    else if (strcmp(type, "case") == 0 && text->has_pattern)
+        take_case_of_pattern(text, event, out);
     else if (strcmp(type, "case") == 0)
         take_case(text, event, out);
     else if (strcmp(type, "result") == 0)
         take_result(text, event, out);
     else if (strcmp(type, "message") == 0)
         take_message(event, out);
-    else if (strcmp(type, "conditions") == 0)
+    else if (strcmp(type, "conditions") == 0 && !text->has_pattern)
         conditions_text_take(&text->conditions, event);
 }
 

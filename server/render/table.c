@@ -9,8 +9,10 @@
 #include "common/result/row_fields.h"
 #include "common/spec/collective.h"
 #include "common/spec/run_matrix.h"
+#include "common/spec/run_spec.h"
 
 #define ENV_TEXT_MAX 300
+#define HELD_MAX 4096 /* rows of cases that go side by side */
 
 static const char columns_heading[] =
     "#                                                              out-of-place         "
@@ -27,11 +29,15 @@ static const char *type_name(const char *name)
     return type < 0 ? name : dtype_name_nccl((enum dtype)type);
 }
 
-void table_init(struct table *table, bool is_paired, bool names_cases)
+void table_init(struct table *table, const json_t *spec, bool names_cases)
 {
+    const char *all = run_pattern_name(PATTERN_ALL);
+
     memset(table, 0, sizeof(*table));
-    table->is_paired = is_paired;
+    table->is_paired = !json_is_boolean(json_object_get(spec, "in_place"));
     table->names_cases = names_cases;
+    if (strcmp(json_get_str(spec, "pattern", all), all) != 0)
+        table->held = json_object();
 }
 
 void table_name_cases(struct table *table, json_t *cases)
@@ -43,9 +49,10 @@ void table_release(struct table *table)
 {
     json_decref(table->cases);
     table->cases = NULL;
+    json_decref(table->held);
     json_decref(table->pending);
     json_decref(table->heading_row);
-    table->pending = NULL;
+    table->held = table->pending = NULL;
     table->heading_row = NULL;
 }
 
@@ -76,8 +83,9 @@ static void put_case(const struct table *table, const json_t *row, struct buf *o
                run_matrix_case_text(item, env, sizeof(env)));
 }
 
-/* Whether two rows stand under the same heading. */
-static bool same_heading(const json_t *a, const json_t *b)
+/* Whether two rows stand under the same heading, which says the case where it names it.
+ */
+static bool same_heading(const struct table *table, const json_t *a, const json_t *b)
 {
     const struct row_field *fields;
     size_t n;
@@ -86,7 +94,8 @@ static bool same_heading(const json_t *a, const json_t *b)
     for (size_t i = 0; i < n; i++) {
         const json_t *x, *y;
 
-        if (!(fields[i].use & IN_HEADING))
+        if (!(fields[i].use & IN_HEADING) ||
+            (!table->names_cases && strcmp(fields[i].name, "case") == 0))
             continue;
         x = json_object_get(a, fields[i].name);
         y = json_object_get(b, fields[i].name);
@@ -115,7 +124,7 @@ static void put_heading(struct table *table, json_t *row, struct buf *out)
     int64_t root = json_get_int(row, "root", -1);
     int64_t attempt = json_get_int(row, "attempt", 1);
 
-    if (table->heading_row && same_heading(table->heading_row, row))
+    if (table->heading_row && same_heading(table, table->heading_row, row))
         return;
     json_decref(table->heading_row);
     table->heading_row = json_incref(row);
@@ -231,11 +240,12 @@ static int64_t group_of(const json_t *row)
     return json_get_int(row, "group", 0);
 }
 
-static bool is_pair(const json_t *out_of_place, const json_t *in_place)
+static bool is_pair(const struct table *table, const json_t *out_of_place,
+                    const json_t *in_place)
 {
     return json_get_int(out_of_place, "size", -1) == json_get_int(in_place, "size", -2) &&
            group_of(out_of_place) == group_of(in_place) &&
-           same_heading(out_of_place, in_place);
+           same_heading(table, out_of_place, in_place);
 }
 
 /* The row's pair among those that wait, if it is the next of them; it is the first. */
@@ -243,7 +253,7 @@ static bool take_pair(struct table *table, json_t *row, struct buf *out)
 {
     json_t *first = json_array_get(table->pending, 0);
 
-    if (!first || !is_pair(first, row))
+    if (!first || !is_pair(table, first, row))
         return false;
     put_pair(table, first, row, out);
     json_array_remove(table->pending, 0);
@@ -256,7 +266,7 @@ static void put_aside(struct table *table, json_t *row, struct buf *out)
     size_t n = json_array_size(table->pending);
     const json_t *last = n ? json_array_get(table->pending, n - 1) : NULL;
 
-    if (last && (group_of(row) <= group_of(last) || !same_heading(last, row)))
+    if (last && (group_of(row) <= group_of(last) || !same_heading(table, last, row)))
         table_flush(table, out);
     if (!table->pending)
         table->pending = json_array();
@@ -300,7 +310,7 @@ static void put_figure(struct table *table, json_t *row, struct buf *out)
     const json_t *rank = json_object_get(row, "rank");
     const char *reason = skip_reason(row);
 
-    if (!table->heading_row || !same_heading(table->heading_row, row)) {
+    if (!table->heading_row || !same_heading(table, table->heading_row, row)) {
         json_decref(table->heading_row);
         table->heading_row = json_incref(row);
         buf_append_str(out, "#\n");
@@ -347,12 +357,63 @@ static void take_row(struct table *table, json_t *row, struct buf *out)
     put_pair(table, is_in_place ? NULL : row, is_in_place ? row : NULL, out);
 }
 
+static void put_held(struct table *table, json_t *rows, struct buf *out)
+{
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        take_row(table, json_array_get(rows, i), out);
+    table_flush(table, out);
+    table->n_held -= json_array_size(rows);
+}
+
+static void put_all_held(struct table *table, struct buf *out)
+{
+    const char *key;
+    json_t *rows;
+
+    json_object_foreach (table->held, key, rows)
+        put_held(table, rows, out);
+    json_object_clear(table->held);
+}
+
+static const char *case_key(int64_t case_no, char key[24])
+{
+    snprintf(key, 24, "%lld", (long long)case_no);
+    return key;
+}
+
+static void hold(struct table *table, json_t *row, struct buf *out)
+{
+    char key[24];
+    json_t *rows;
+
+    case_key(json_get_int(row, "case", 0), key);
+    rows = json_object_get(table->held, key);
+    if (!rows) {
+        rows = json_array();
+        json_object_set_new(table->held, key, rows);
+    }
+    if (json_array_append(rows, row) == 0 && ++table->n_held >= HELD_MAX)
+        put_all_held(table, out);
+}
+
 void table_row(struct table *table, json_t *row, struct buf *out)
 {
     json_t *shown = clean_text_shown(row, false);
 
-    take_row(table, shown, out);
+    if (table->held)
+        hold(table, shown, out);
+    else
+        take_row(table, shown, out);
     json_decref(shown);
+}
+
+void table_end_case(struct table *table, int64_t case_no, struct buf *out)
+{
+    char key[24];
+
+    table_flush(table, out);
+    put_held(table, json_object_get(table->held, case_key(case_no, key)), out);
+    json_object_del(table->held, key);
 }
 
 void table_flush(struct table *table, struct buf *out)
@@ -365,6 +426,7 @@ void table_flush(struct table *table, struct buf *out)
 void table_end(struct table *table, struct buf *out)
 {
     table_flush(table, out);
+    put_all_held(table, out);
     if (table->halves == 0)
         return;
     if (table->checked_halves > 0)

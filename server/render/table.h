@@ -10,9 +10,11 @@
 #include "common/base/buf.h"
 
 struct table {
-    bool is_paired;      /* in-place rows follow out-of-place ones */
-    bool names_cases;    /* headings say which case */
-    json_t *cases;       /* an array of the run's cases, or NULL */
+    bool is_paired;   /* in-place rows follow out-of-place ones */
+    bool names_cases; /* headings say which case */
+    json_t *cases;    /* an array of the run's cases, or NULL */
+    json_t *held;     /* rows by case, where several go side by side; or NULL */
+    size_t n_held;
     json_t *pending;     /* out-of-place rows that wait for their pairs, one per group */
     json_t *heading_row; /* a row of the series whose heading was printed last */
     uint64_t halves, wrong_halves, checked_halves, noisy_halves;
@@ -20,7 +22,9 @@ struct table {
     double busbw_sum, enqueue_us_sum;
 };
 
-void table_init(struct table *table, bool is_paired, bool names_cases);
+/* Of a run with this spec, as documents have it. With a pattern, whose cases go side by
+ * side, the rows of each stay together. */
+void table_init(struct table *table, const json_t *spec, bool names_cases);
 /* Headings say the variables of a case, too: `cases` (borrowed) as a run has them. */
 void table_name_cases(struct table *table, json_t *cases);
 void table_release(struct table *table);
@@ -28,6 +32,9 @@ void table_release(struct table *table);
 /* Take the next result row (docs/worker-contract.md, with "case"; borrowed) and append
  * the lines that are complete now. Rows come in the order of common/spec/series.h. */
 void table_row(struct table *table, json_t *row, struct buf *out);
+
+/* No more rows of that case will come: append those that were kept for it. */
+void table_end_case(struct table *table, int64_t case_no, struct buf *out);
 
 /* Append the line of a row whose pair has not come. */
 void table_flush(struct table *table, struct buf *out);

@@ -70,6 +70,11 @@ test('pairs: every node meets every other, all that can at once', limit, async (
   assert.deepEqual((await server.get('/api/v1/trends?band=latency')).points, []);
   const text = (await server.request('GET', `/api/v1/runs/${run.id}/results?format=text`)).text;
   assert.match(text, /^# case 0 on node-1, node-6, all_reduce /m);
+  // Cases that went side by side have their rows together, each half beside its pair.
+  const told = (await server.request('GET', `/api/v1/runs/${run.id}/events?format=text`)).text;
+  const rows = run.rows_total / 15 / 2;
+  assert.equal([...told.matchAll(/^# case \d+ on \S+ \S+: completed\n((?:(?:#.*\n){0,6}?(?: .*\n)+)?)/gm)]
+    .filter(([, block]) => block.match(/^ .*$/gm)?.length === rows && !block.includes('  -  ')).length, 15, told);
 });
 
 test('pairs one after the other, an odd one out', limit, async (t) => {

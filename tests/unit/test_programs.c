@@ -262,7 +262,7 @@ static void figures_are_shown(void **state)
     csv_release(&columns);
     json_decref(run);
     buf_release(&out);
-    table_init(&table, true, false);
+    table_init(&table, NULL, false);
     table_row(&table, row, &out);
     table_row(&table, row, &out);
     table_end(&table, &out);

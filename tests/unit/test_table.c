@@ -8,11 +8,14 @@ static void render(const char *input, const char *output, bool is_paired,
                    bool names_cases)
 {
     char *text = golden_read(input), *rest = text, *line;
+    json_t *spec =
+        json_pack("{s:o}", "in_place", is_paired ? json_string("both") : json_false());
     struct table table;
     struct buf out;
 
     buf_init(&out, 1 << 20);
-    table_init(&table, is_paired, names_cases);
+    table_init(&table, spec, names_cases);
+    json_decref(spec);
     while ((line = strsep(&rest, "\n"))) {
         json_t *row = *line ? json_parse(line, strlen(line), NULL) : NULL;
 
@@ -68,7 +71,7 @@ static void says_whose_figures_the_extremes_are(void **state)
 
     (void)state;
     buf_init(&out, 1 << 20);
-    table_init(&table, true, false);
+    table_init(&table, NULL, false);
     table_row(&table, row, &out);
     assert_string_equal(
         strchr(out.data + 2, '\n') + 1,
@@ -84,13 +87,14 @@ static void holds_a_row_back_only_for_its_pair(void **state)
     json_t *row = json_pack("{s:s, s:s, s:s, s:i, s:i, s:b, s:f}", "collective", "reduce",
                             "dtype", "int8", "redop", "sum", "root", 0, "size", 16,
                             "in_place", 0, "time_us", 1.0);
+    json_t *spec;
     struct table table;
     struct buf out;
     size_t len;
 
     (void)state;
     buf_init(&out, 1 << 20);
-    table_init(&table, true, false);
+    table_init(&table, NULL, false);
     table_row(&table, row, &out);
     assert_int_equal(out.len, 0);
     table_flush(&table, &out);
@@ -100,12 +104,95 @@ static void holds_a_row_back_only_for_its_pair(void **state)
     assert_int_equal(out.len, len);
     table_release(&table);
     buf_clear(&out);
-    table_init(&table, false, false);
+    spec = json_pack("{s:b}", "in_place", 0);
+    table_init(&table, spec, false);
     table_row(&table, row, &out);
     assert_int_equal(out.len, len);
+    json_decref(spec);
     table_release(&table);
     buf_release(&out);
     json_decref(row);
+}
+
+static json_t *row_of(int case_no, bool is_in_place)
+{
+    return json_pack("{s:i, s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:f}", "case", case_no,
+                     "collective", "all_reduce", "dtype", "float32", "redop", "sum",
+                     "root", -1, "size", 8, "count", 2, "in_place", (int)is_in_place,
+                     "time_us", 10.0 * (case_no + 1) + is_in_place);
+}
+
+/* The lines that are no comment. */
+static size_t lines_of(const struct buf *out, const char *has)
+{
+    size_t n = 0;
+
+    for (const char *line = out->len ? out->data : ""; *line;) {
+        const char *end = strchr(line, '\n'), *found = strstr(line, has);
+
+        n += *line != '#' && found && found < end;
+        line = end + 1;
+    }
+    return n;
+}
+
+/* Cases that go side by side come in turns; their halves are pairs all the same. */
+static void keeps_the_rows_of_each_case_together(void **state)
+{
+    json_t *spec = json_pack("{s:s}", "pattern", "pairs");
+    struct table table;
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    table_init(&table, spec, false);
+    for (int i = 0; i < 6; i++) {
+        json_t *row = row_of(i % 3, i >= 3);
+
+        table_row(&table, row, &out);
+        json_decref(row);
+    }
+    assert_int_equal(out.len, 0);
+    table_end_case(&table, 1, &out);
+    assert_int_equal(lines_of(&out, "  20.00"), 1);
+    assert_int_equal(lines_of(&out, "  21.00"), 1);
+    assert_int_equal(lines_of(&out, "  -  "), 0);
+    table_end_case(&table, 1, &out);
+    table_end_case(&table, 7, &out);
+    assert_int_equal(lines_of(&out, ""), 1);
+    table_end(&table, &out);
+    assert_int_equal(lines_of(&out, ""), 3);
+    assert_int_equal(lines_of(&out, "  -  "), 0);
+    /* One heading for all, since who ends a case says which it was. */
+    assert_ptr_equal(strstr(out.data, "# all_reduce"), out.data + 2);
+    assert_null(strstr(out.data + 4, "# all_reduce"));
+    table_release(&table);
+    buf_release(&out);
+    json_decref(spec);
+}
+
+static void keeps_no_more_rows_than_it_may(void **state)
+{
+    json_t *spec = json_pack("{s:s}", "pattern", "pairs");
+    struct table table;
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 4 << 20);
+    table_init(&table, spec, true);
+    for (int i = 0; i < 10000; i++) {
+        json_t *row = row_of(i / 2, i % 2);
+
+        table_row(&table, row, &out);
+        json_decref(row);
+        assert_true(table.n_held < 4096);
+    }
+    table_end(&table, &out);
+    assert_int_equal(table.n_held, 0);
+    assert_int_equal(lines_of(&out, ""), 5000);
+    table_release(&table);
+    buf_release(&out);
+    json_decref(spec);
 }
 
 static void says_nothing_of_a_run_without_rows(void **state)
@@ -115,7 +202,7 @@ static void says_nothing_of_a_run_without_rows(void **state)
 
     (void)state;
     buf_init(&out, 1 << 20);
-    table_init(&table, true, false);
+    table_init(&table, NULL, false);
     table_end(&table, &out);
     assert_int_equal(out.len, 0);
     table_release(&table);
@@ -150,6 +237,8 @@ int main(void)
         cmocka_unit_test(ends_a_line_with_its_group),
         cmocka_unit_test(says_whose_figures_the_extremes_are),
         cmocka_unit_test(holds_a_row_back_only_for_its_pair),
+        cmocka_unit_test(keeps_the_rows_of_each_case_together),
+        cmocka_unit_test(keeps_no_more_rows_than_it_may),
         cmocka_unit_test(says_nothing_of_a_run_without_rows),
         cmocka_unit_test(fits_numbers_into_their_column),
     };
