@@ -154,10 +154,15 @@ static int put_open(const struct culprit_model *model, struct buf *out)
     return 0;
 }
 
-/* As a part of the reference. */
-static double largest(const struct culprit_model *model)
+/* What so far below means as a part of the reference. */
+static double behind(double deviation)
 {
-    return model->largest < 0 ? -expm1(model->largest) : 0;
+    return deviation < 0 ? -expm1(deviation) : 0;
+}
+
+static bool is_blurred(const struct culprit_model *model)
+{
+    return behind(model->resolution) > CULPRIT_RESOLVED;
 }
 
 static bool is_unexplained(const struct culprit_model *model)
@@ -174,8 +179,14 @@ static int put_none(const struct culprit_model *model, struct buf *out)
                           "not enough data: %zu of %zu measurements are slow, and no "
                           "node, link or rack accounts for them",
                           model->n_slow, model->n_free);
+    if (is_blurred(model))
+        return buf_printf(out,
+                          "not enough data: measurements scatter so far that a node may "
+                          "be %.0f %% behind and not stand out; larger sizes, more "
+                          "repeats or nodes that do nothing else would tell",
+                          100 * behind(model->resolution));
     if (buf_printf(out, "none stands out; the largest deviation is %.1f %%",
-                   100 * largest(model)))
+                   100 * behind(model->largest)))
         return -1;
     return model->largest < 0
                ? buf_printf(out, " (%s)", name_of(model, model->largest_of))
@@ -221,7 +232,7 @@ static enum verdict_answer answer_of(const struct culprit_model *model)
             return answers[model->suspects[i].kind];
     if (model->n_measured < CULPRIT_NODES_MIN ||
         model->n_measured < model->fleet->n_nodes || count(model, SUSPECT_OPEN) > 0 ||
-        is_unexplained(model))
+        is_unexplained(model) || is_blurred(model))
         return VERDICT_NOT_ENOUGH_DATA;
     return VERDICT_NONE;
 }
@@ -296,12 +307,13 @@ static json_t *evidence_json(const struct culprit_model *model)
     for (size_t i = 0; i < model->n_suspects; i++)
         json_array_append_new(suspects, suspect_json(model, &model->suspects[i]));
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:{s:I, s:I}, s:o}", "unit",
+        "{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:{s:I, s:I}, s:o}", "unit",
         model->fleet->unit, "nodes", (json_int_t)model->fleet->n_nodes, "nodes_measured",
         (json_int_t)model->n_measured, "groups", (json_int_t)model->n_ran, "failed",
         (json_int_t)model->n_failed, "noise", model->noise, "level", CULPRIT_LEVEL,
-        "largest_deviation", largest(model), "unexplained", "slow",
-        (json_int_t)model->n_slow, "of", (json_int_t)model->n_free, "suspects", suspects);
+        "largest_deviation", behind(model->largest), "resolution",
+        behind(model->resolution), "unexplained", "slow", (json_int_t)model->n_slow, "of",
+        (json_int_t)model->n_free, "suspects", suspects);
 }
 
 json_t *culprit_verdict(const struct culprit_fleet *fleet)

@@ -10,6 +10,7 @@
 #define CULPRIT_CONFIRMATION 0.1
 #define CULPRIT_LEAST 0.03 /* less than that behind is nobody's fault */
 #define CULPRIT_LEVEL 0.002
+#define CULPRIT_RESOLVED 0.25 /* who could lose more unseen leaves no "none" */
 #define CULPRIT_NODES_MIN 3
 #define CULPRIT_LINKS_MAX 16 /* suspects; of more none is */
 #define CULPRIT_CONFIRM_MIN 3
@@ -53,6 +54,7 @@ struct culprit_model {
     size_t n_slow, n_free; /* groups that nobody explains: slow ones, and all */
     double largest;        /* deviation of a node that is no suspect, and which */
     size_t largest_of;
+    double resolution; /* what a node that is no suspect could be behind, unseen */
     size_t n_measured; /* nodes */
 };
 

@@ -491,6 +491,7 @@ static void judge(struct culprit_model *model, struct suspect *suspect)
 static void count_free(struct culprit_model *model)
 {
     double cut = culprit_cut(model, 1, culprit_errors(CULPRIT_SUSPICION, model->n_ran));
+    double errors = culprit_errors(CULPRIT_SUSPICION, model->fleet->n_nodes);
 
     for (size_t i = 0; i < model->fleet->n_groups; i++) {
         if (isnan(model->deviations[i]) || model->users[i] > 0)
@@ -503,7 +504,10 @@ static void count_free(struct culprit_model *model)
         double deviation = culprit_deviation(model, i, &n);
 
         model->n_measured += n > 0 || model->is_suspect[i];
-        if (n == 0 || model->is_suspect[i] || deviation >= model->largest)
+        if (n == 0 || model->is_suspect[i])
+            continue;
+        model->resolution = fmin(model->resolution, culprit_cut(model, n, errors));
+        if (deviation >= model->largest)
             continue;
         model->largest = deviation;
         model->largest_of = i;

@@ -34,6 +34,7 @@ struct fault {
     size_t rack;
     bool is_slow_within;
     double factor;
+    double noise;            /* of a case, besides what all have */
     double outliers, states; /* parts of the cases that take 2x, 3x as long */
     bool by_bisect;
 };
@@ -107,6 +108,8 @@ static double disturbance(struct fleet *fleet)
     double factor = exp(0.01 * noise_normal(noise) + 0.01 * noise_normal(noise) +
                         0.02 / sqrt(8) * noise_normal(noise));
 
+    if (fleet->fault.noise > 0)
+        factor *= exp(fleet->fault.noise * noise_normal(noise));
     if (noise_uniform(noise) < fleet->fault.outliers)
         factor *= 2;
     if (noise_uniform(noise) < 1.0 / 3)
@@ -453,6 +456,33 @@ static void between_two_racks_the_boundary_is_named(void **state)
     assert_sentence(&fault, "slow_rack", "what lies between rack r0 and r1 is slow in ");
 }
 
+/* A machine that others use: half of a node's bandwidth could be lost unseen. */
+static void where_nothing_could_stand_out_none_is_no_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fault fault = fault_of(8);
+        struct rates rates;
+
+        fault.noise = 0.6;
+        fault.by_bisect = i == 1;
+        rates = rates_of(&fault);
+        /* "none"; few groups may agree by chance. */
+        assert_true(rates.right <= (fault.by_bisect ? rates.fleets / 5 : 0));
+        assert_int_equal(rates.accused, 0);
+        fault.noise = 0.02;
+        rates = rates_of(&fault);
+        assert_int_equal(rates.right, rates.fleets);
+    }
+    assert_sentence(&(struct fault){.n_nodes = 8,
+                                    .node = NONE,
+                                    .link = NONE,
+                                    .rack = NONE,
+                                    .factor = 1,
+                                    .noise = 0.6},
+                    "not_enough_data", "a node may be ");
+}
+
 static void two_nodes_are_too_few(void **state)
 {
     struct fault fault = fault_of(2);
@@ -509,6 +539,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(moods_are_not_blamed_on_nodes),
         cmocka_unit_test(the_sentence_says_what_is_slow_and_what_is_not),
         cmocka_unit_test(between_two_racks_the_boundary_is_named),
+        cmocka_unit_test(where_nothing_could_stand_out_none_is_no_answer),
         cmocka_unit_test(two_nodes_are_too_few),
         cmocka_unit_test(a_suspect_without_confirmation_is_not_named),
         cmocka_unit_test(a_node_that_never_ran_is_no_healthy_one),
