@@ -118,11 +118,11 @@ static bool start_case(struct active_run *active, size_t index, int64_t now_ns)
     return true;
 }
 
-/* Without a pattern each case is a round. */
-static bool are_of_one_round(const struct run *run, size_t a, size_t b)
+/* Whether they may go side by side. */
+static bool go_together(const struct run *run, size_t a, size_t b)
 {
-    return run->spec->pattern == PATTERN_ALL ? a == b
-                                             : run->cases[a].round == run->cases[b].round;
+    return a == b || (run->spec->pattern != PATTERN_ALL && run->spec->concurrent &&
+                      run->cases[a].round == run->cases[b].round);
 }
 
 static void start_round(struct active_run *active, size_t first, int64_t now_ns)
@@ -130,12 +130,9 @@ static void start_round(struct active_run *active, size_t first, int64_t now_ns)
     const struct run *run = active->run;
     bool all_started = true;
 
-    for (size_t i = first; i < run->n_cases && are_of_one_round(run, i, first); i++) {
-        if (!run->spec->concurrent && !LIST_EMPTY(&active->live))
-            return;
+    for (size_t i = first; i < run->n_cases && go_together(run, i, first); i++)
         if (run->cases[i].state == CASE_QUEUED && !start_case(active, i, now_ns))
             all_started = false;
-    }
     if (all_started)
         active->nodes_until_ns = 0;
 }

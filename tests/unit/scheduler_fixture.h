@@ -293,22 +293,29 @@ static inline struct acknowledgement agent_post(struct agent *agent, const char 
     return answer;
 }
 
-/* Send one event of the run's case 0; `rest` is JSON members with a leading comma. */
-static inline void agent_say(struct agent *agent, const char *run, int attempt,
-                             const char *type, const char *rest)
+/* Send one event of a case; `rest` is JSON members with a leading comma. */
+static inline void agent_say_of(struct agent *agent, const char *run, int number,
+                                int attempt, const char *type, const char *rest)
 {
     struct acknowledgement answer;
     struct buf line;
 
     buf_init(&line, 1 << 20);
     buf_printf(&line,
-               "{\"seq\":%lld,\"time_ms\":5,\"run\":\"%s\",\"case\":0,\"attempt\":%d,"
+               "{\"seq\":%lld,\"time_ms\":5,\"run\":\"%s\",\"case\":%d,\"attempt\":%d,"
                "\"type\":\"%s\"%s}\n",
-               (long long)++agent->seq, run, attempt, type, rest);
+               (long long)++agent->seq, run, number, attempt, type, rest);
     answer = agent_post(agent, line.data);
     assert_int_equal(answer.code, ERROR_NONE);
     assert_int_equal(answer.acked, agent->seq);
     buf_release(&line);
+}
+
+/* Of the run's case 0. */
+static inline void agent_say(struct agent *agent, const char *run, int attempt,
+                             const char *type, const char *rest)
+{
+    agent_say_of(agent, run, 0, attempt, type, rest);
 }
 
 static inline void agent_join(struct agent *agent, const char *run, int attempt, int rank)

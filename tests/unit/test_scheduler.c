@@ -321,6 +321,100 @@ static void a_silent_agent_is_lost_and_its_case_fails(void **state)
     release_agent(&b);
 }
 
+/* ---- Groups one after the other ---- */
+
+/* The agent of a case's n-th node, of those named a to d. */
+static struct agent *agent_of(struct agent agents[4], const char *run, size_t number,
+                              size_t n)
+{
+    json_t *doc = scheduler_run_json(agents->world->scheduler, run, false);
+    const json_t *c = json_array_get(json_object_get(doc, "cases"), number);
+    const char *name = json_string_value(json_array_get(json_object_get(c, "nodes"), n));
+    struct agent *agent = name ? &agents[name[0] - 'a'] : NULL;
+
+    assert_non_null(agent);
+    json_decref(doc);
+    return agent;
+}
+
+static void await_case(struct agent agents[4], const char *run, size_t number)
+{
+    const json_t *start = agent_await(agent_of(agents, run, number, 0), "start");
+
+    assert_int_equal(json_get_int(start, "case", -1), number);
+    agent_await(agent_of(agents, run, number, 1), "start");
+}
+
+/* Both ranks of the case say so. */
+static void say_both(struct agent agents[4], const char *run, int number,
+                     const char *type, const char *rest)
+{
+    for (size_t n = 0; n < 2; n++) {
+        char text[64];
+
+        snprintf(text, sizeof(text), ",\"rank\":%zu%s", n, rest);
+        agent_say_of(agent_of(agents, run, (size_t)number, n), run, number, 1, type,
+                     text);
+    }
+}
+
+static void hold_nodes(struct world *world, bool are_held)
+{
+    const struct node_registry *nodes = &world->scheduler->nodes;
+
+    for (size_t i = 0; i < nodes->count; i++)
+        if (are_held)
+            node_occupy(nodes->nodes[i], "earlier", 0, 1, false);
+        else
+            node_vacate(nodes->nodes[i], "earlier", 0, 1);
+    scheduler_wake(world->scheduler);
+}
+
+/* So long that whoever waits for a node all the time gives it up. */
+static void poll_for_long(struct agent agents[4])
+{
+    struct error err;
+
+    for (int i = 0; i < 10; i++) {
+        for (int n = 0; n < 4; n++)
+            assert_int_equal(scheduler_poll(agents[n].world->scheduler, agents[n].id, key,
+                                            agents[n].after, on_commands, &agents[n],
+                                            &err),
+                             0);
+        live_for(agents->world, 10000);
+    }
+}
+
+/* The nodes of both cases of the second round are late, one after the other. */
+static void each_group_of_a_sequence_has_its_own_time_to_wait(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    struct world *world = *state;
+    struct agent agents[4];
+    char run[16];
+
+    for (int i = 0; i < 4; i++)
+        agent_start(&agents[i], world, names[i]);
+    submit(world, "{\"pattern\":\"pairs\",\"concurrent\":false,\"stall_s\":3600}", run);
+    for (int i = 0; i < 4; i++) {
+        live_for(world, 1000);
+        await_case(agents, run, (size_t)i);
+        hold_nodes(world, true);
+        say_both(agents, run, i, "phase", ",\"phase\":\"joined\"");
+        say_both(agents, run, i, "phase", ",\"phase\":\"connected\"");
+        if (i == 2)
+            poll_for_long(agents);
+        say_both(agents, run, i, "done", ",\"ok\":true");
+        say_both(agents, run, i, "gone", "");
+        live_for(world, 1000);
+        hold_nodes(world, false);
+    }
+    live_for(world, 1000);
+    await_case(agents, run, 4);
+    for (int i = 0; i < 4; i++)
+        release_agent(&agents[i]);
+}
+
 static json_t *node_shown(struct world *world, const char *name)
 {
     json_t *node = scheduler_node_json(world->scheduler, name);
@@ -619,6 +713,7 @@ int main(void)
         WITH_WORLD(a_stall_names_who_is_behind),
         WITH_WORLD(polls_of_a_crowd_are_held_longer),
         WITH_WORLD(a_silent_agent_is_lost_and_its_case_fails),
+        WITH_WORLD(each_group_of_a_sequence_has_its_own_time_to_wait),
         WITH_WORLD(a_lease_lasts_to_its_last_step_and_no_longer),
         WITH_WORLD(what_a_server_slept_through_is_no_silence),
         WITH_WORLD(a_run_ends_at_its_timeout),
