@@ -26,12 +26,11 @@
 #include "common/base/error.h"
 #include "common/spec/collective.h"
 
-#define PATTERN_RANKS_MAX 4096
 #define PATTERN_TEXT_MAX 32
 
 struct pattern;
 
-/* redop -1: nothing is reduced. n: ranks, 1 to PATTERN_RANKS_MAX. */
+/* redop -1: nothing is reduced. n: ranks, 1 or more. */
 struct pattern *pattern_create(enum dtype type, int redop, int n, uint64_t seed,
                                struct error *err);
 void pattern_destroy(struct pattern *pattern);
