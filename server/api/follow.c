@@ -256,7 +256,7 @@ static struct follower *follower_create(struct api *api, struct http_request *re
                                         const struct follow_options *options)
 {
     struct follower *follower = calloc(1, sizeof(*follower));
-    char site[LINK_MAX], link[LINK_MAX + 80], stop[LINK_MAX + 160];
+    char site[LINK_MAX], link[LINK_MAX + 80], post[LINK_MAX + 160];
 
     if (!follower)
         return NULL;
@@ -267,11 +267,10 @@ static struct follower *follower_create(struct api *api, struct http_request *re
     snprintf(follower->run, sizeof(follower->run), "%s", json_get_str(run, "id", ""));
     site_of(api, request, site);
     snprintf(link, sizeof(link), "%s/runs/%s", site, follower->run);
-    snprintf(stop, sizeof(stop), "curl -X POST %s%s/api/v1/runs/%s/cancel",
+    snprintf(post, sizeof(post), "curl -X POST %s%s/api/v1/runs/%s",
              api->has_tokens ? "-H \"Authorization: Bearer $TOKEN\" " : "", site,
              follower->run);
-    follower->writer =
-        event_writer_create(options->form, run, link, follower->has_ended ? NULL : stop);
+    follower->writer = event_writer_create(options->form, run, link, post);
     if (!follower->writer) {
         free(follower);
         return NULL;

@@ -22,6 +22,8 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/runs/{id}", ROLE_VIEWER, 0, api_run_get},
     {"DELETE", "/api/v1/runs/{id}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_run_delete},
     {"POST", "/api/v1/runs/{id}/cancel", ROLE_OPERATOR, IGNORED_BODY_MAX, api_run_cancel},
+    {"POST", "/api/v1/runs/{id}/follow_up", ROLE_OPERATOR, IGNORED_BODY_MAX,
+     api_run_follow_up},
     {"GET", "/api/v1/runs/{id}/results", ROLE_VIEWER, 0, api_run_results},
     {"GET", "/api/v1/runs/{id}/events", ROLE_VIEWER, 0, api_run_events},
     {"GET", "/api/v1/runs/{id}/logs", ROLE_VIEWER, 0, api_run_logs},

@@ -11,6 +11,7 @@
 #include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/plan/follow_up.h"
 
 #define LIST_LIMIT_DEFAULT 50
 #define LIST_LIMIT_MAX 500
@@ -235,7 +236,11 @@ void api_run_list(struct http_request *request, void *arg)
 
 static void show(struct api *api, struct http_request *request, json_t *run)
 {
+    json_t *follow_up = follow_up_of(run);
+
     (void)api;
+    if (follow_up)
+        json_object_set_new(run, "follow_up", follow_up);
     http_reply_json(request, 200, json_incref(run));
 }
 

@@ -13,6 +13,7 @@
 #include "server/api/parked.h"
 #include "server/api/spec_request.h"
 #include "server/nodes/digest.h"
+#include "server/plan/follow_up.h"
 
 #define KEY_MAX 200
 #define KEY_RULE "Idempotency-Key must be 1 to 200 visible ASCII characters"
@@ -212,18 +213,12 @@ bool api_can_keep(struct api *api, struct http_request *request)
     return false;
 }
 
-void api_run_submit(struct http_request *request, void *arg)
+static void take_body(struct api *api, struct http_request *request, json_t *body)
 {
-    struct api *api = arg;
     char key[KEY_MAX + 1], hash[DIGEST_TEXT_SIZE] = "";
     struct run_spec *spec;
-    json_t *body;
-    int form;
 
-    if (!params_format(request, answers, &form) || !read_key(request, key))
-        return;
-    body = spec_request_body(request);
-    if (!body)
+    if (!read_key(request, key))
         return;
     if (*key && digest_json(body, hash))
         http_reply_problem(request, 503, NULL, "out of memory");
@@ -234,5 +229,39 @@ void api_run_submit(struct http_request *request, void *arg)
         else
             run_spec_destroy(spec);
     }
+}
+
+void api_run_submit(struct http_request *request, void *arg)
+{
+    json_t *body;
+    int form;
+
+    if (!params_format(request, answers, &form))
+        return;
+    body = spec_request_body(request);
+    if (body)
+        take_body(arg, request, body);
     json_decref(body);
+}
+
+static void submit_follow_up(struct api *api, struct http_request *request, json_t *run)
+{
+    json_t *follow_up = follow_up_of(run);
+
+    if (follow_up)
+        take_body(api, request, json_object_get(follow_up, "spec"));
+    else
+        http_reply_problem(request, 409, NULL,
+                           "run %s has no follow-up: that is for measurements that have "
+                           "ended, of all of three nodes or more together",
+                           json_get_str(run, "id", "?"));
+    json_decref(follow_up);
+}
+
+void api_run_follow_up(struct http_request *request, void *arg)
+{
+    int form;
+
+    if (params_format(request, answers, &form))
+        lookup_run(arg, request, http_request_param(request, "id"), submit_follow_up);
 }

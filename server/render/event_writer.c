@@ -78,7 +78,7 @@ static void init_table(struct event_writer *writer, const json_t *run)
 }
 
 struct event_writer *event_writer_create(enum event_form form, const json_t *run,
-                                         const char *link, const char *stop)
+                                         const char *link, const char *post)
 {
     struct event_writer *writer = calloc(1, sizeof(*writer));
 
@@ -93,7 +93,7 @@ struct event_writer *event_writer_create(enum event_form form, const json_t *run
     writer->cases = form == ROWS_FORM_JSON ? cases_text(run) : NULL;
     writer->run = strdup(json_get_str(run, "id", ""));
     if (form == EVENT_FORM_TEXT)
-        writer->text = run_text_create(run, link, stop);
+        writer->text = run_text_create(run, link, post);
     if (!writer->run || (form == EVENT_FORM_TEXT && !writer->text)) {
         event_writer_destroy(writer);
         return NULL;

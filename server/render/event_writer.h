@@ -23,10 +23,11 @@ enum event_form {
 
 struct event_writer;
 
-/* run: the run's document (borrowed); link: the address of its page; stop: a command line
- * that cancels it, NULL for none (both copied). NULL when memory is out. */
+/* run: the run's document (borrowed); link: the address of its page; post: a command line
+ * that posts to its address in the API, NULL for none (both copied). NULL when memory is
+ * out. */
 struct event_writer *event_writer_create(enum event_form form, const json_t *run,
-                                         const char *link, const char *stop);
+                                         const char *link, const char *post);
 void event_writer_destroy(struct event_writer *writer);
 
 /* Show the samples of rows too; before event_writer_begin. */

@@ -13,6 +13,7 @@
 #include "common/spec/run_spec.h"
 #include "server/render/conditions_text.h"
 #include "server/render/table.h"
+#include "server/plan/follow_up.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */
 #define JOINED_INTERVAL_MS 250
@@ -21,7 +22,7 @@
 #define RANKS_NAMED_MAX 16
 
 struct run_text {
-    char *id, *link, *stop;
+    char *id, *link, *post;
     struct table table;
     char state[32];
     char reason[512]; /* of that state */
@@ -30,7 +31,7 @@ struct run_text {
     uint64_t rows, figures, skipped, wrong;
     struct headline headline;
     const char *unreal; /* "simulated", "emulated", or NULL; static */
-    size_t n_cases;
+    size_t n_cases, n_nodes;
     int64_t case_no, attempt;
     /* Per rank of the current case, whether it has joined. */
     bool *has_joined;
@@ -42,6 +43,8 @@ struct run_text {
     } most; /* of any rank of the current case; -1: none has said it */
     struct conditions_text conditions; /* of the current case */
     char settings[256]; /* of the timed loop, where they are not the usual ones */
+    bool is_over;       /* before this text began */
+    bool can_follow_up; /* if it is over enough nodes */
     bool has_ended;
     bool has_pattern; /* cases on other nodes go side by side */
     bool is_program;  /* its rows are figures, and nobody knows how many will come */
@@ -78,7 +81,7 @@ static void describe_settings(const json_t *spec, char *out, size_t size)
     json_decref(settings);
 }
 
-struct run_text *run_text_create(const json_t *run, const char *link, const char *stop)
+struct run_text *run_text_create(const json_t *run, const char *link, const char *post)
 {
     struct run_text *text = calloc(1, sizeof(*text));
 
@@ -94,12 +97,14 @@ struct run_text *run_text_create(const json_t *run, const char *link, const char
     forget_most(text);
     text->id = strdup(json_get_str(run, "id", "?"));
     text->link = strdup(link);
-    text->stop = stop ? strdup(stop) : NULL;
+    text->post = post ? strdup(post) : NULL;
+    text->is_over = json_is_string(json_object_get(run, "ended"));
+    text->can_follow_up = post && follow_up_fits(run);
     text->case_no = -1;
     describe_settings(json_object_get(run, "spec"), text->settings,
                       sizeof(text->settings));
     text->is_program = json_object_get(json_object_get(run, "spec"), "program") != NULL;
-    if (!text->id || !text->link || (stop && !text->stop)) {
+    if (!text->id || !text->link || (post && !text->post)) {
         run_text_destroy(text);
         return NULL;
     }
@@ -115,7 +120,7 @@ void run_text_destroy(struct run_text *text)
     free(text->has_joined);
     free(text->id);
     free(text->link);
-    free(text->stop);
+    free(text->post);
     free(text);
 }
 
@@ -134,8 +139,8 @@ static void put_comment(struct buf *out, const char *words)
 void run_text_begin(const struct run_text *text, struct buf *out)
 {
     buf_printf(out, "# run %s  %s\n", text->id, text->link);
-    if (text->stop)
-        buf_printf(out, "# stop: %s\n", text->stop);
+    if (text->post && !text->is_over)
+        buf_printf(out, "# stop: %s/cancel\n", text->post);
     if (text->settings[0])
         buf_printf(out, "# %s\n", text->settings);
 }
@@ -237,6 +242,9 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
     table_end(&text->table, out);
     put_checks(verdict, out);
     put_lateness(json_object_get(event, "lateness"), out);
+    if (text->can_follow_up && text->n_nodes >= FOLLOW_UP_NODES_MIN)
+        buf_printf(out, "# find the slow node: %s/follow_up -H 'Accept: text/plain'\n",
+                   text->post);
     text->has_ended = true;
     buf_printf(out, "%s: ", state);
     if (is_completed)
@@ -311,6 +319,7 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
 
     text->world_size = world_size > 0 ? (size_t)world_size : 0;
     text->rows_total = json_get_int(event, "rows_total", 0);
+    text->n_nodes = count;
     free(text->has_joined);
     text->has_joined = calloc(text->world_size + 1, sizeof(*text->has_joined));
     text->joined = text->joined_shown = 0;

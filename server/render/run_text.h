@@ -11,9 +11,10 @@
 
 struct run_text;
 
-/* run: the run's document, borrowed; link: the address of its page; stop: a command line
- * that cancels it, NULL for none; both copied. NULL when memory is out. */
-struct run_text *run_text_create(const json_t *run, const char *link, const char *stop);
+/* run: the run's document, borrowed; link: the address of its page; post: a command line
+ * that posts to its address in the API, NULL for none; both copied. NULL when memory is
+ * out. */
+struct run_text *run_text_create(const json_t *run, const char *link, const char *post);
 void run_text_destroy(struct run_text *text);
 
 /* The opening lines. */

@@ -145,6 +145,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     await api.call('GET', `${at}/report.html`);
     await api.call('GET', at);
     await api.call('POST', `${at}/cancel`);
+    assert.equal((await api.call('POST', `${at}/follow_up`)).status, 409);
   }
   for (const accept of ['application/json', 'text/plain', 'text/event-stream', 'application/x-ndjson']) {
     await api.post(quick, { Accept: accept, 'Idempotency-Key': 'one' });

@@ -1,6 +1,8 @@
 // patterns.test.mjs - runs whose nodes measure in groups: pairs, more and more of them, halves
 import assert from 'node:assert/strict';
+import { exec } from 'node:child_process';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 
 import {
   assertNumbered, assertProblem, assertWholeRows, faulty, long, noWorkersLeft, quick, startCluster,
@@ -124,6 +126,28 @@ test('pairs name a slow node', limit, async (t) => {
   const run = await server.runEnds((await server.run(slowly({ ...sim, pattern: 'pairs' }, 'node-2:0.5'))).id);
   assert.match(run.culprit.sentence, /^node-2 is slow/);
   assert.deepEqual(run.nodes[0], { name: 'node-1', ranks: 1, labels: { rack: 'r1' } });
+});
+
+test('a run over all nodes ends with the line that finds the slow one', limit, async (t) => {
+  const { server } = await startCluster(t, 4);
+  const spec = { ...slowly(sim, 'node-2:0.5'), collectives: ['all_gather', 'all_reduce'], repeats: 2 };
+  const lines = await (await server.followText(spec)).ended();
+  const [, line] = lines.at(-2).match(/^# find the slow node: (curl .*)$/) ?? assert.fail(lines.join('\n'));
+  assert.match(lines.at(-1), /^completed: /);
+  const told = await promisify(exec)(line);
+  assert.match(told.stdout, /\ncompleted: .*; culprit: slow_node: node-2 is slow.*\n$/);
+  assert.doesNotMatch(told.stdout, /find the slow node/);
+  const [found, first] = (await server.get('/api/v1/runs')).runs;
+  const { follow_up: offer } = await server.getRun(first.id);
+  assert.equal(offer.title, 'Find the slow node');
+  assert.equal(found.name, offer.spec.name);
+  assert.deepEqual([found.pattern, found.backend, found.collectives], ['pairs', 'sim', ['all_gather']]);
+  // The same key is the same run; what has no follow-up says so.
+  const again = (id) => server.request('POST', `/api/v1/runs/${id}/follow_up`, { headers: { 'Idempotency-Key': 'k' } });
+  const one = (await again(first.id)).json.id;
+  assert.equal((await again(first.id)).json.id, one);
+  assertProblem(await again(found.id), 409, /has no follow-up/);
+  assertProblem(await again('000000000000'), 404);
 });
 
 test('what is too much is refused with what to use', limit, async (t) => {

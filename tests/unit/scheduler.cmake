@@ -1,5 +1,6 @@
 unit_test(last_checks rb_runs rb_common)
 unit_test(plan rb_plan rb_common)
+unit_test(follow_up rb_plan rb_common)
 unit_test(run rb_runs rb_common)
 unit_test(machine rb_nodes rb_common)
 unit_test(node rb_runs rb_common)

@@ -136,6 +136,12 @@ export class Api extends EventTarget {
     });
   }
 
+  /* The run that finds the slow node of this one. */
+  followUp(id, key) {
+    return this.json(
+      `${runPath(id)}/follow_up`, {method: 'POST', headers: {'Idempotency-Key': key}});
+  }
+
   cancel(id) {
     return this.json(`${runPath(id)}/cancel`, {method: 'POST'});
   }

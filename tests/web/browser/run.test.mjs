@@ -99,6 +99,34 @@ test(
     assert.equal(resumed.headers['last-event-id'], String(rows + 2));
   });
 
+test('the slow node is sought with one click, and the button stands out where one is named',
+  LIMIT, async t => {
+    const {server, page, open} = await setUp(t, {expected: /409/});
+    const run = sampleRun({sizes: [8, 1024], nodes: 4});
+    const follow_up = {title: 'Find the slow node', why: null, spec: {pattern: 'pairs'}};
+    server.add({...run, extra: {follow_up}});
+    server.add({...run, id: '06cw1x2k3m4p', extra: {follow_up: {...follow_up, why: 'rank 3 comes late'}}});
+    server.add({...run, id: '06cw1x2k3m4q'});
+    const button = page.getByRole('button', {name: 'Find the slow node'});
+    await open(path);
+    await button.waitFor();
+    assert.ok(!await button.evaluate(one => one.classList.contains('primary')));
+    await button.click();
+    await sees(page, 'That did not work. nothing follows');
+    server.followUp = {id: '06cw1x2k3m4q'};
+    await open('/runs/06cw1x2k3m4p');
+    await page.locator('button.primary', {hasText: 'Find the slow node'}).waitFor();
+    assert.equal(await button.getAttribute('title'), 'rank 3 comes late');
+    await button.click();
+    await page.waitForURL(/06cw1x2k3m4q/);
+    await sees(page, 'Figures');
+    assert.ok(!await button.isVisible());
+    server.access = {operator: false, reason: 'This token only looks.'};
+    await open('/runs/06cw1x2k3m4p');
+    await until(() => button.isDisabled(), 'a viewer to be refused');
+    assert.match(await button.getAttribute('title'), /only looks/);
+  });
+
 test('the address restores what is shown', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.add(sampleRun({sizes: [8, 1024], repeats: 2}));

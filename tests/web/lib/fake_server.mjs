@@ -37,6 +37,7 @@ export class FakeServer {
     this.port = 0;
     this.programs = [];
     this.onPost = null;
+    this.followUp = null;
     this.beforeSchema = null;
     this.onValidate = spec => ({status: 200, body: {spec, cases: 1}});
   }
@@ -246,6 +247,10 @@ export class FakeServer {
     } else if (verb === 'cancel') {
       run.cancelled = true;
       json(response, 202, this.describe(run));
+    } else if (verb === 'follow_up' && this.followUp) {
+      json(response, 201, this.followUp);
+    } else if (verb === 'follow_up') {
+      problem(response, 409, 'nothing follows');
     } else if (verb === 'events') {
       this.stream(request, response, run, params);
     } else if (verb === 'logs') {

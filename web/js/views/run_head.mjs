@@ -11,6 +11,7 @@ import {
   stateWord,
   timeOf
 } from '../parts.mjs';
+import {idempotencyKey} from '../spec_form.mjs';
 import {placement} from '../stats.mjs';
 import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
 import {whereInWords} from '../where.mjs';
@@ -39,6 +40,7 @@ export function runHead(app, id, change) {
     progressText: h('span.muted'),
     alerts: h('div.alerts'),
     stop: h('button.danger', {hidden: true}, 'Stop'),
+    follow: h('button', {hidden: true}),
     again: h('a.button', {href: `/new?from=${encodeURIComponent(id)}`}, 'Run again'),
     share: runShare(app, id),
     remove: h('button.quiet', {hidden: true}, 'Delete')
@@ -49,7 +51,9 @@ export function runHead(app, id, change) {
     refuseViewers(parts, app);
   }
   const actions =
-    app.isReport ? null : [parts.stop, parts.share.element, parts.again, parts.remove];
+    app.isReport
+    ? null
+    : [parts.stop, parts.follow, parts.share.element, parts.again, parts.remove];
   const bar = h('header.run-bar',
     h('p.crumbs', app.isReport ? 'Run ' : [h('a', {href: '/'}, 'Runs'), ' / '], id),
     h('div.title', parts.name, parts.pill, parts.replay, parts.figure), parts.verdicts);
@@ -79,6 +83,16 @@ function wireActions(parts, app, id) {
       fail(error);
     }
   });
+  const key = idempotencyKey();
+  parts.follow.addEventListener('click', async () => {
+    parts.follow.disabled = true;
+    try {
+      app.go({view: 'run', id: (await app.api.followUp(id, key)).id});
+    } catch (error) {
+      parts.follow.disabled = false;
+      fail(error);
+    }
+  });
   parts.remove.addEventListener('click', async () => {
     const answer = await ask('Delete this run?',
       h('p', 'Its results, events and logs are removed from the server for good.'),
@@ -96,10 +110,10 @@ function wireActions(parts, app, id) {
   });
 }
 
-/* Who may not stop or delete runs reads why. */
-async function refuseViewers({stop, remove}, app) {
+/* Who may not start, stop or delete runs reads why. */
+async function refuseViewers({stop, follow, remove}, app) {
   const {operator, reason} = await app.api.access().catch(() => ({operator: true}));
-  for (const button of operator ? [] : [stop, remove]) {
+  for (const button of operator ? [] : [stop, follow, remove]) {
     button.disabled = true;
     button.title = reason;
   }
@@ -125,10 +139,21 @@ function update(parts, app, source, state, book, unreal, change) {
   /* What can be done follows from how it is now, not from the moment that is shown. */
   setHidden(parts.stop, isEnded(source.state) || source.meta === null);
   setHidden(parts.remove, !isEnded(source.state));
+  drawFollowUp(parts, source.meta?.follow_up);
   drawProgress(parts, state, rowsDone(state, book));
   drawAnswer(parts, source, state, change);
   drawFacts(parts, app, source, state);
   drawAlerts(parts, source, state, book.wrong);
+}
+
+/* What the server offers to run next; it stands out where something is slow. */
+function drawFollowUp({follow}, offer) {
+  setHidden(follow, !offer);
+  if (offer) {
+    setText(follow, offer.title);
+    follow.classList.toggle('primary', offer.why !== null);
+    follow.title ||= offer.why ?? 'The same nodes in groups, which are held against each other';
+  }
 }
 
 /* What the server says of the run as it is now: its figure, who is slow or late, and the

@@ -1,0 +1,122 @@
+/* follow_up.c - what to run behind a run, to find its slow node */
+#include "server/plan/follow_up.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/culprit_model.h"
+
+/* Of the run's spec: what its figures depend on. All else is as usual. */
+static const char *const kept[] = {"labels",  "iters",    "warmup",         "env",
+                                   "nccl",    "nccl_lib", "ranks_per_node", "bind",
+                                   "devices", "share"};
+
+_Static_assert(FOLLOW_UP_NODES_MIN == CULPRIT_NODES_MIN, "of fewer nobody is named");
+
+bool follow_up_fits(const json_t *run)
+{
+    const json_t *spec = json_object_get(run, "spec");
+
+    return strcmp(json_get_str(spec, "pattern", ""), "all") == 0 &&
+           json_array_size(json_object_get(spec, "collectives")) > 0 &&
+           !json_object_get(run, "imported");
+}
+
+/* ---- Why ---- */
+
+/* The check, but for `completed`, that says that the run's figures are not as they should
+ * be. */
+static json_t *failed_check(const json_t *verdict)
+{
+    json_t *checks = json_object_get(json_object_get(verdict, "evidence"), "checks");
+    json_t *check;
+    size_t i;
+
+    json_array_foreach (checks, i, check)
+        if (strcmp(json_get_str(check, "answer", ""), "fail") == 0 &&
+            strcmp(json_get_str(check, "check", ""), "completed") != 0)
+            return check;
+    return NULL;
+}
+
+static json_t *why(const json_t *run)
+{
+    json_t *said = json_object_get(run, "lateness");
+
+    if (strcmp(json_get_str(said, "answer", ""), "late_rank") != 0)
+        said = failed_check(json_object_get(run, "verdict"));
+    return said ? json_incref(json_object_get(said, "sentence")) : json_null();
+}
+
+/* ---- What ---- */
+
+static json_t *names_of(const json_t *nodes)
+{
+    json_t *names = json_array(), *node;
+    size_t i;
+
+    json_array_foreach (nodes, i, node)
+        json_array_append(names, json_object_get(node, "name"));
+    return names;
+}
+
+/* The size that the run is known by, else the largest that it asked for. */
+static json_int_t size_of(const json_t *run, const json_t *spec)
+{
+    const json_t *headline = json_object_get(json_object_get(run, "summary"), "headline");
+    json_int_t size = json_get_int(headline, "size", 0);
+    const json_t *asked;
+    size_t i;
+
+    if (size > 0)
+        return size;
+    json_array_foreach (json_object_get(spec, "sizes"), i, asked)
+        if (json_integer_value(asked) > size)
+            size = json_integer_value(asked);
+    return size;
+}
+
+static void keep(json_t *out, const json_t *spec)
+{
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        json_t *value = json_object_get(spec, kept[i]);
+
+        if (value && !json_is_null(value) &&
+            !(json_is_object(value) && json_object_size(value) == 0))
+            json_object_set(out, kept[i], value);
+    }
+}
+
+/* One series, of one size: what pairs and halves are held against each other by. */
+static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *nodes)
+{
+    static const char *const firsts[] = {"collectives", "dtypes", "redops"};
+    bool is_small = json_array_size(nodes) <= FOLLOW_UP_PAIRS_MAX;
+    json_t *out;
+    char name[80];
+
+    snprintf(name, sizeof(name), "slow node of %.40s", json_get_str(run, "id", ""));
+    out = json_pack("{s:s, s:s, s:{s:o}, s:s, s:[I], s:b}", "name", name, "pattern",
+                    is_small ? "pairs" : "bisect", "nodes", "names", names_of(nodes),
+                    "backend", json_get_str(run, "backend", "auto"), "sizes",
+                    size_of(run, spec), "in_place", 0);
+    for (size_t i = 0; out && i < sizeof(firsts) / sizeof(firsts[0]); i++)
+        json_object_set_new(
+            out, firsts[i],
+            json_pack("[O]", json_array_get(json_object_get(spec, firsts[i]), 0)));
+    if (out)
+        keep(out, spec);
+    return out;
+}
+
+json_t *follow_up_of(const json_t *run)
+{
+    const json_t *nodes = json_object_get(run, "nodes");
+
+    if (!json_is_string(json_object_get(run, "ended")) ||
+        json_array_size(nodes) < FOLLOW_UP_NODES_MIN || !follow_up_fits(run))
+        return NULL;
+    return json_pack("{s:s, s:o, s:o}", "title", "Find the slow node", "why", why(run),
+                     "spec", spec_of(run, json_object_get(run, "spec"), nodes));
+}

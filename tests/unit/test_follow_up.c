@@ -1,0 +1,146 @@
+/* test_follow_up.c - what a run is followed by, to find its slow node */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/plan/follow_up.h"
+
+/* A run over n nodes that has ended; `more` are members that it has besides, or has other
+ * than these. */
+static json_t *run_of(size_t n, const char *more)
+{
+    json_t *run = json_pack(
+        "{s:s, s:s, s:s, s:[], s:{s:{s:i}},"
+        " s:{s:s, s:[s, s], s:[s], s:[s], s:[i, i], s:{s:s}, s:{}, s:i, s:n}}",
+        "id", "06cw1x2k3m4n", "ended", "2026-01-05T10:00:00.000Z", "backend", "sim",
+        "nodes", "summary", "headline", "size", 65536, "spec", "pattern", "all",
+        "collectives", "all_gather", "all_reduce", "dtypes", "float32", "redops", "sum",
+        "sizes", 1048576, 8, "env", "A", "b", "matrix", "repeats", 5, "nccl_lib");
+    json_t *others = json_loads(more, 0, NULL);
+    char name[20];
+
+    assert_non_null(others);
+    for (size_t i = 1; i <= n; i++) {
+        snprintf(name, sizeof(name), "n%zu", i);
+        json_array_append_new(json_object_get(run, "nodes"),
+                              json_pack("{s:s, s:i}", "name", name, "ranks", 8));
+    }
+    json_object_update(run, others);
+    json_decref(others);
+    return run;
+}
+
+static json_t *follow_up(size_t n, const char *more)
+{
+    json_t *run = run_of(n, more), *found = follow_up_of(run);
+
+    json_decref(run);
+    return found;
+}
+
+static void the_same_nodes_measure_one_size_in_groups(void **state)
+{
+    json_t *found = follow_up(3, "{}");
+    char *text = json_dumps(found, JSON_SORT_KEYS);
+
+    (void)state;
+    assert_string_equal(
+        text, "{\"spec\": {\"backend\": \"sim\", \"collectives\": [\"all_gather\"],"
+              " \"dtypes\": [\"float32\"], \"env\": {\"A\": \"b\"}, \"in_place\": false,"
+              " \"name\": \"slow node of 06cw1x2k3m4n\","
+              " \"nodes\": {\"names\": [\"n1\", \"n2\", \"n3\"]}, \"pattern\": \"pairs\","
+              " \"redops\": [\"sum\"], \"sizes\": [65536]},"
+              " \"title\": \"Find the slow node\", \"why\": null}");
+    free(text);
+    json_decref(found);
+}
+
+static void many_nodes_are_halved(void **state)
+{
+    static const struct {
+        size_t n;
+        const char *pattern;
+    } rows[] = {{FOLLOW_UP_PAIRS_MAX, "pairs"}, {FOLLOW_UP_PAIRS_MAX + 1, "bisect"}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        json_t *found = follow_up(rows[i].n, "{}");
+
+        assert_string_equal(json_get_str(json_object_get(found, "spec"), "pattern", ""),
+                            rows[i].pattern);
+        json_decref(found);
+    }
+}
+
+static void without_a_figure_the_largest_size_counts(void **state)
+{
+    json_t *found = follow_up(3, "{\"summary\": {\"headline\": null}}");
+    json_t *sizes = json_object_get(json_object_get(found, "spec"), "sizes");
+
+    (void)state;
+    assert_int_equal(json_integer_value(json_array_get(sizes, 0)), 1048576);
+    json_decref(found);
+}
+
+static void says_why_where_something_is_slow(void **state)
+{
+    static const struct {
+        const char *more, *why;
+    } rows[] = {
+        {"{\"lateness\": {\"answer\": \"none\", \"sentence\": \"no\"}}", NULL},
+        {"{\"lateness\": {\"answer\": \"late_rank\", \"sentence\": \"rank 3 is\"}}",
+         "rank 3 is"},
+        {"{\"verdict\": {\"evidence\": {\"checks\": ["
+         "{\"check\": \"completed\", \"answer\": \"fail\", \"sentence\": \"failed\"}]}}}",
+         NULL},
+        {"{\"verdict\": {\"evidence\": {\"checks\": ["
+         "{\"check\": \"large\", \"answer\": \"pass\", \"sentence\": \"is\"},"
+         "{\"check\": \"baseline\", \"answer\": \"fail\", \"sentence\": \"worse\"}]}}}",
+         "worse"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        json_t *found = follow_up(3, rows[i].more);
+        const char *why = json_get_str(found, "why", NULL);
+
+        assert_true(why == rows[i].why || strcmp(why, rows[i].why) == 0);
+        json_decref(found);
+    }
+}
+
+static void others_have_none(void **state)
+{
+    static const char *const more[] = {
+        "{\"ended\": null}",
+        "{\"imported\": {\"from\": \"osu\"}}",
+        "{\"spec\": {\"pattern\": \"pairs\", \"collectives\": [\"all_reduce\"]}}",
+        "{\"spec\": {\"pattern\": \"all\", \"collectives\": []}}",
+        "{\"spec\": {\"pattern\": \"all\", \"program\": {\"name\": \"a\"}}}",
+    };
+
+    (void)state;
+    assert_null(follow_up(2, "{}"));
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+        assert_null(follow_up(3, more[i]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_nodes_measure_one_size_in_groups),
+        cmocka_unit_test(many_nodes_are_halved),
+        cmocka_unit_test(without_a_figure_the_largest_size_counts),
+        cmocka_unit_test(says_why_where_something_is_slow),
+        cmocka_unit_test(others_have_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
