@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/beside.h"
 #include "common/base/options.h"
 
 #define AT(field) offsetof(struct config, field)
@@ -168,18 +169,10 @@ static bool has_index(const char *dir)
  * without one still serves the API. */
 static int find_web_dir(struct config *config, struct error *err)
 {
-    char program[4000], path[4096], *slash;
-    ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    char path[PATH_MAX];
 
-    if (config->web_dir || len <= 0)
-        return 0;
-    program[len] = '\0';
-    slash = strrchr(program, '/');
-    if (!slash)
-        return 0;
-    *slash = '\0';
-    snprintf(path, sizeof(path), "%s/../share/ringbench/web", program);
-    if (!has_index(path))
+    if (config->web_dir || beside_program("../share/ringbench/web", path) ||
+        !has_index(path))
         return 0;
     config->web_dir = strdup(path);
     return config->web_dir ? 0 : error_set(err, ERROR_MEMORY, "out of memory");

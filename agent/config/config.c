@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/config/inherit.h"
+#include "common/base/beside.h"
 #include "common/base/clean_text.h"
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
@@ -382,15 +383,13 @@ static int load_consent(struct agent_config *config, struct error *err)
 
 static int load_worker_dir(struct agent_config *config, struct error *err)
 {
-    char path[PATH_MAX];
-    const char *from = config->worker_dir ? config->worker_dir : "/proc/self/exe";
-    char *slash;
+    char beside[PATH_MAX], path[PATH_MAX];
+    const char *from = config->worker_dir ? config->worker_dir : beside;
 
+    if (!config->worker_dir && beside_program(".", beside))
+        return error_set(err, ERROR_INTERNAL, "where are the workers? --worker-dir says");
     if (!realpath(from, path))
         return error_set_errno(err, ERROR_IO, errno, "worker directory %s", from);
-    slash = strrchr(path, '/');
-    if (!config->worker_dir && slash)
-        *slash = '\0';
     return set_text(&config->worker_dir, path, err);
 }
 

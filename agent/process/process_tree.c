@@ -22,6 +22,7 @@
 #include "agent/reaper/cgroup.h"
 #include "agent/reaper/children.h"
 #include "agent/reaper/protocol.h"
+#include "common/base/beside.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
 
@@ -638,18 +639,6 @@ static void raise_file_limit(struct process_table *table)
     setrlimit(RLIMIT_NOFILE, &raised);
 }
 
-static int find_reaper(struct process_table *table)
-{
-    static const char name[] = "ringbench-reaper";
-    ssize_t n = readlink("/proc/self/exe", table->reaper, sizeof(table->reaper) - 1);
-    char *slash = n > 0 ? strrchr(table->reaper, '/') : NULL;
-
-    if (!slash || (size_t)(slash + 1 - table->reaper) + sizeof(name) > PATH_MAX)
-        return -1;
-    memcpy(slash + 1, name, sizeof(name));
-    return 0;
-}
-
 void process_table_limit(struct process_table *table, int answer_ms, int end_ms)
 {
     table->answer_ms = answer_ms;
@@ -698,7 +687,7 @@ struct process_table *process_table_create(uv_loop_t *loop, const char *dir,
     struct process_table *table = calloc(1, sizeof(*table));
     int result;
 
-    if (!table || find_reaper(table)) {
+    if (!table || beside_program("ringbench-reaper", table->reaper)) {
         free(table);
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
