@@ -64,6 +64,7 @@ static void close_scheduler(void *arg)
     struct server *server = arg;
 
     server->api.http = NULL;
+    api_demo_end(&server->api);
     if (server->scheduler)
         scheduler_close(server->scheduler, close_rendezvous, server);
     else
@@ -292,19 +293,11 @@ static int start_http(struct server *server, struct error *err)
 
 static void announce(const struct server *server)
 {
-    struct sockaddr_storage address;
-    char host[NI_MAXHOST], port[NI_MAXSERV];
-    bool is_six;
+    char url[HTTP_URL_MAX];
 
-    http_server_address(server->api.http, &address);
-    is_six = address.ss_family == AF_INET6;
-    if (getnameinfo((struct sockaddr *)&address,
-                    is_six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
-                    host, sizeof(host), port, sizeof(port),
-                    NI_NUMERICHOST | NI_NUMERICSERV))
+    if (http_server_url(server->api.http, url))
         return;
-    printf("listening on http%s://%s%s%s:%s\n", server->config.tls_cert ? "s" : "",
-           is_six ? "[" : "", host, is_six ? "]" : "", port);
+    printf("listening on %s\n", url);
     fflush(stdout);
 }
 

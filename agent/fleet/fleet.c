@@ -27,7 +27,7 @@ struct fleet {
     const struct fleet_config *config;
     uv_loop_t loop;
     uv_signal_t signals[2];
-    uv_timer_t timer; /* of the leave */
+    uv_timer_t timer; /* until the leave, and then of it */
     json_t *backends;
     struct curl_loop **shared;
     size_t n_shared;
@@ -186,15 +186,25 @@ static void on_leave_timeout(uv_timer_t *timer)
     uv_stop(&fleet->loop);
 }
 
+static void leave(struct fleet *fleet)
+{
+    fleet->is_leaving = true;
+    uv_timer_start(&fleet->timer, on_leave_timeout, LEAVE_MS, 0);
+    leave_more(fleet);
+}
+
 static void on_signal(uv_signal_t *handle, int signum)
 {
     struct fleet *fleet = handle->data;
 
     if (fleet->is_leaving)
         _exit(128 + signum);
-    fleet->is_leaving = true;
-    uv_timer_start(&fleet->timer, on_leave_timeout, LEAVE_MS, 0);
-    leave_more(fleet);
+    leave(fleet);
+}
+
+static void on_time_over(uv_timer_t *timer)
+{
+    leave(timer->data);
 }
 
 /* ---- Making and ending it ---- */
@@ -246,6 +256,9 @@ static void init_handles(struct fleet *fleet)
 
     uv_timer_init(&fleet->loop, &fleet->timer);
     fleet->timer.data = fleet;
+    if (fleet->config->for_s)
+        uv_timer_start(&fleet->timer, on_time_over, (uint64_t)fleet->config->for_s * 1000,
+                       0);
     for (size_t i = 0; i < 2; i++) {
         uv_signal_init(&fleet->loop, &fleet->signals[i]);
         fleet->signals[i].data = fleet;

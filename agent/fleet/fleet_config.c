@@ -30,6 +30,8 @@ static const struct option table[] = {
      0, 0},
     {"seed", OPTION_STRING, FIELD(seed), NULL, "N",
      "of the noise of runs that set no SIM_SEED (default: each run's own)", 0, 0},
+    {"for-s", OPTION_INT, FIELD(for_s), "0", "S",
+     "leave after so long; 0: at SIGTERM or SIGINT alone", 0, 1000000},
     {"token-file", OPTION_STRING, FIELD(agent.token_file), NULL, "FILE",
      "file with the agents' token", 0, 0},
     {"ca-file", OPTION_STRING, FIELD(agent.ca_file), NULL, "FILE",

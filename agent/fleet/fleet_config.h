@@ -15,6 +15,7 @@
 struct fleet_config {
     struct agent_config agent; /* what all agents have in common; name and labels not */
     long nodes, racks;         /* racks 0: none */
+    long for_s;                /* 0: until told to leave */
     char *seed;                /* NULL: that of each run */
     struct option_list fault;
     struct played_faults faults;

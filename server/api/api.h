@@ -26,10 +26,15 @@ struct api {
     bool is_tls;              /* links begin with https */
     bool has_tokens;          /* requests need one */
     int64_t started_ms;
+    uv_process_t demo; /* plays nodes while it is_playing */
+    bool is_playing;
     unsigned reports;               /* being written */
     unsigned comparisons;           /* being made */
     struct submission *submissions; /* runs on their way into the store; starts NULL */
 };
+
+/* No node is played from here on; of any struct api. */
+void api_demo_end(struct api *api);
 
 /* The route table, terminated by a NULL method. */
 const struct http_route *api_routes(void);

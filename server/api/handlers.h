@@ -16,6 +16,10 @@ http_handler api_baseline_accept, api_baseline_list, api_baseline_get,
     api_baseline_remove, api_run_baseline, api_trends;
 http_handler api_rendezvous_describe;
 http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives, api_access;
+http_handler api_demo_start;
+
+/* Why api_demo_start would refuse, as a sentence; NULL: it would not. */
+const char *api_demo_refusal(const struct api *api);
 
 /* Whether what is posted now can be kept; false after a 503. */
 bool api_can_keep(struct api *api, struct http_request *request);

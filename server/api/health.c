@@ -30,10 +30,10 @@ void api_access(struct http_request *request, void *arg)
 {
     bool may_operate = http_request_may(request, ROLE_OPERATOR);
 
-    (void)arg;
     if (params_type(request, "application/json"))
         http_reply_json(request, 200,
-                        json_pack("{s:b, s:s?}", "operator", (int)may_operate, "reason",
+                        json_pack("{s:b, s:b, s:s?}", "operator", (int)may_operate,
+                                  "demo", may_operate && !api_demo_refusal(arg), "reason",
                                   may_operate
                                       ? NULL
                                       : "This token only looks: to start, stop or delete "

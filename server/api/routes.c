@@ -40,6 +40,7 @@ static const struct http_route routes[] = {
     {"GET", "/api/v1/nodes/{name}", ROLE_VIEWER, 0, api_node_get},
     {"DELETE", "/api/v1/nodes/{name}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_node_forget},
     {"GET", "/api/v1/programs", ROLE_VIEWER, 0, api_program_list},
+    {"POST", "/api/v1/demo", ROLE_OPERATOR, IGNORED_BODY_MAX, api_demo_start},
     {"GET", "/api/v1/access", ROLE_VIEWER, 0, api_access},
     {"GET", "/api/v1/collectives", ROLE_VIEWER, 0, api_collectives},
     {"GET", "/api/v1/rendezvous", ROLE_VIEWER, 0, api_rendezvous_describe},

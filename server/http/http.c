@@ -449,6 +449,21 @@ void http_server_address(const struct http_server *server, struct sockaddr_stora
     *out = server->address;
 }
 
+int http_server_url(const struct http_server *server, char url[HTTP_URL_MAX])
+{
+    const struct sockaddr *address = (const struct sockaddr *)&server->address;
+    bool is_six = address->sa_family == AF_INET6;
+    char host[NI_MAXHOST], port[NI_MAXSERV];
+
+    if (getnameinfo(
+            address, is_six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
+            host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
+        return -1;
+    snprintf(url, HTTP_URL_MAX, "http%s://%s%s%s:%s", server->certificate ? "s" : "",
+             is_six ? "[" : "", host, is_six ? "]" : "", port);
+    return 0;
+}
+
 void http_server_counters(const struct http_server *server, struct http_counters *out)
 {
     struct lobby_counters lobby = {.waiting = 0};

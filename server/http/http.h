@@ -65,6 +65,10 @@ int http_server_set_certificate(struct http_server *server, char *cert, char *ke
 /* The bound address, for port 0. */
 void http_server_address(const struct http_server *server, struct sockaddr_storage *out);
 
+/* It as "https://ADDRESS:PORT". -1: it can't be told. */
+#define HTTP_URL_MAX (NI_MAXHOST + NI_MAXSERV + 16)
+int http_server_url(const struct http_server *server, char url[HTTP_URL_MAX]);
+
 /* Requests answered and connections and streams open now, for metrics. */
 struct http_counters {
     uint64_t requests, responses_2xx, responses_4xx, responses_5xx;

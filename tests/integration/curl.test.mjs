@@ -59,7 +59,7 @@ test('who may start runs is said beforehand', limit, async (t) => {
   const server = await startGuarded(t);
   const access = async (token) => (await server.request('GET', '/api/v1/access',
     { headers: token ? { Authorization: `Bearer ${token}` } : {} })).json;
-  assert.deepEqual(await access(tokens.operator), { operator: true, reason: null });
+  assert.deepEqual(await access(tokens.operator), { operator: true, demo: false, reason: null });
   const { operator, reason } = await access(tokens.viewer);
   assert.equal(operator, false);
   assert.match(reason, /takes one with the role operator/);

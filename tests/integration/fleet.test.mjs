@@ -2,11 +2,12 @@
 // fault as a server sees it, and nothing left behind
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { assertNumbered, assertWholeRows, startAgent, startServer } from './lib/cluster.mjs';
-import { Program, binDir, patience, waitFor } from './lib/fixture.mjs';
+import { assertNumbered, assertProblem, assertWholeRows, startAgent, startServer } from './lib/cluster.mjs';
+import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 
 const limit = { timeout: 120000 * patience };
 const program = path.join(binDir, 'ringbench-sim');
@@ -144,6 +145,46 @@ test('a cancel ends it, and a server that was killed finds the fleet again', lim
   assertNumbered(await again.events(next.id));
   fleet.signal('SIGINT');
   await fleet.ended();
+});
+
+const demo = (server, options) => server.request('POST', '/api/v1/demo', options);
+const playing = (server) => fs.readdirSync('/proc').filter((pid) => {
+  try {
+    return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`--server=${server.url}\0`);
+  } catch {
+    return false;
+  }
+});
+
+test('a server without nodes plays some, and ends them with itself', limit, async (t) => {
+  const server = await startServer(t, { env: { RINGBENCH_LEASE_S: '7' } });
+  assert.deepEqual(await server.get('/api/v1/access'), { operator: true, demo: true, reason: null });
+  const started = await demo(server);
+  assert.equal(started.status, 202, started.text);
+  assertProblem(await demo(server), 409, /there are nodes: simulated ones would stand among them/);
+  const { run } = await runs(server, sim({ pattern: 'pairs', nodes: { count: started.json.nodes }, sizes: ['64M'] }));
+  assert.match(run.culprit.sentence, /^sim-6 is slow with 15 of 15 partners/);
+  assert.equal((await server.get('/api/v1/access')).demo, false);
+  assert.equal(playing(server).length, 1);
+  server.signal('SIGTERM');
+  assert.equal((await server.ended()).code, 0, server.describe());
+  await waitFor(() => playing(server).length === 0, 'the nodes end');
+});
+
+test('a server with tokens plays none', limit, async (t) => {
+  const tokens = path.join(tempDir(t), 'tokens');
+  fs.writeFileSync(tokens, 'operator run-0123456789abcdef\n', { mode: 0o600 });
+  const server = await startServer(t, { args: ['--token-file', tokens] });
+  const headers = { Authorization: 'Bearer run-0123456789abcdef' };
+  assertProblem(await demo(server, { headers }), 409, /ringbench-sim --server URL --token-file FILE plays some/);
+  assert.equal((await server.request('GET', '/api/v1/access', { headers })).json.demo, false);
+});
+
+test('it leaves after the time that it is told', limit, async (t) => {
+  const server = await startServer(t);
+  const fleet = await startFleet(t, server, 4, ['--for-s', '1']);
+  assert.equal((await fleet.ended()).code, 0, fleet.describe());
+  assert.ok((await server.get('/api/v1/nodes?inventory=0')).nodes.every((node) => node.state === 'left'));
 });
 
 test('what it can not do it says', () => {

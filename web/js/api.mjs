@@ -115,7 +115,13 @@ export class Api extends EventTarget {
     return this.json('/api/v1/nodes?inventory=0');
   }
 
-  /* Whether this token may start, stop and delete runs: {operator, reason}. Asked once. */
+  /* Have some simulated nodes, where there are none. */
+  startDemo() {
+    return this.json('/api/v1/demo', {method: 'POST'});
+  }
+
+  /* Whether this token may start, stop and delete runs: {operator, demo, reason}. Asked
+   * once. */
   access() {
     this.role ??= this.json('/api/v1/access').catch(error => {
       this.role = null;

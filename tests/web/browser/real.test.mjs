@@ -232,3 +232,16 @@ test('a node shows its inventory', LIMIT, async t => {
   await sees(page, 'Host identity');
   assert.match(await page.locator('dl.facts').innerText(), /Memory\s+\d+(\.\d+)? GiB/);
 });
+
+test('an empty server has simulated nodes by a click, and names the slow one', LIMIT, async t => {
+  const server = await Server.start(t);
+  const {page, errors} = await openPage(t);
+  await page.goto(server.url);
+  await page.getByRole('button', {name: 'Load demo data'}).click();
+  await sees(page, /sim-6 is slow with 15 of 15 partners/);
+  await sees(page, 'Simulated');
+  await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
+  await sees(page, 'demo: all nodes');
+  assert.equal(await page.getByRole('button', {name: 'Load demo data'}).isVisible(), false);
+  assert.deepEqual(errors, []);
+});

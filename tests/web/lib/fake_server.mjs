@@ -32,7 +32,7 @@ export class FakeServer {
     this.posts = [];
     this.requests = [];
     this.token = null;
-    this.access = {operator: true, reason: null};
+    this.access = {operator: true, demo: false, reason: null};
     this.streams = new Set();
     this.port = 0;
     this.programs = [];

@@ -16,7 +16,7 @@ import {
 import {nodeAddress, nodesInWords, troubleFirst} from '../node_list.mjs';
 import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
-import {curlLine} from '../spec_form.mjs';
+import {curlLine, idempotencyKey} from '../spec_form.mjs';
 import {buildTray} from '../tray.mjs';
 import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
 import {formatAddress, runListQuery} from '../url_state.mjs';
@@ -32,6 +32,12 @@ const COLUMNS = [
 const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
 const NO_FILTER =
   {q: '', states: [], labels: [], node: '', since: '', until: '', cursor: ''};
+/* The last is what the demo shows. */
+const DEMO_RUNS = [
+  {name: 'demo: all nodes', sizes: {min: '8', max: '256M'}},
+  {name: 'demo: which node is slow?', pattern: 'pairs', sizes: ['64M']}
+];
+const DEMO_ENV = {SIM_SLEEP_FRACTION: '0.1'};
 /* What is left out of a list that is sorted so. */
 const SORTED_ARE = {duration: ' that ended', figure: ' with a figure'};
 
@@ -42,8 +48,7 @@ export default function view(root, app, {query: first}) {
     app.go({view: 'runs', query: {...query, cursor: '', ...set}}, {replace: true});
   const filters = filterBar(change);
   const tray = buildTray(() => drawRows(shown));
-  const parts =
-    buildParts(sort => change(sorted(query, sort)), app.api.token() !== null);
+  const parts = buildParts(sort => change(sorted(query, sort)), app);
   const place = keepPlace();
   let shown = [];
   let counted = {};
@@ -152,7 +157,7 @@ function heedKey(event, body, filters) {
   event.preventDefault();
 }
 
-function buildParts(onSort, hasToken) {
+function buildParts(onSort, app) {
   const body = h('tbody');
   const older = h('a.button.quiet', {href: '/', hidden: true}, 'Next page');
   const newest = h('a.button.quiet', {href: '/', hidden: true}, 'First page');
@@ -168,7 +173,7 @@ function buildParts(onSort, hasToken) {
     list: region('Runs', 'scroll card', h('table.list.runs', heading.head, body)),
     pages: h('p.actions', newest, older),
     keys: h('p.muted.keys', 'Keys: / filters, ↑ ↓ move, x chooses, Enter opens.'),
-    empty: emptyState(hasToken)
+    empty: emptyState(app)
   };
 }
 
@@ -304,8 +309,9 @@ function drawNodes(parts, nodes) {
 }
 
 /* The three lines that lead to a first result, with a token where one is asked for. */
-function emptyState(hasToken) {
+function emptyState(app) {
   const {origin, host} = location;
+  const hasToken = app.api.token() !== null;
   const file = hasToken ? ' --token-file' : '';
   const steps = [
     [
@@ -326,5 +332,30 @@ function emptyState(hasToken) {
   return h('section.empty', {hidden: true}, h('h2', 'No runs yet'),
     h('ol.steps',
       steps.map(([title, line, note]) => h('li', h('h3', title),
-                  copyBlock(line, title).block, h('p.muted', note)))));
+                  copyBlock(line, title).block, h('p.muted', note)))), demoOffer(app));
+}
+
+/* For who has no nodes: a search for the slow one among simulated ones. */
+function demoOffer(app) {
+  const button = h('button', 'Load demo data');
+  const note = h('p.muted', {role: 'status'},
+    'The server plays 16 nodes for a quarter of an hour, one of them slow, and finds it. ' +
+      'All of it is marked simulated.');
+  const offer = h('div', {hidden: true}, h('h3', 'No nodes at hand?'), button, note);
+  app.api.access().then(({demo}) => setHidden(offer, !demo), () => {});
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    try {
+      const {nodes} = await app.api.startDemo();
+      let run;
+      for (const what of DEMO_RUNS) {
+        const spec = {...what, backend: 'sim', nodes: {count: nodes}, env: DEMO_ENV};
+        run = await app.api.create(spec, idempotencyKey());
+      }
+      app.go({view: 'run', id: run.id});
+    } catch (error) {
+      setText(note, error.message);
+    }
+  });
+  return offer;
 }
