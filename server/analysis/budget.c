@@ -226,7 +226,6 @@ json_t *budget_json(const struct budget *budget, const json_t *run,
 {
     json_int_t ranks = json_get_int(run, "world_size", 0);
     bool is_like = budget->ranks == 0 || budget->ranks == ranks;
-    bool is_sim = strcmp(json_get_str(run, "backend", ""), "sim") == 0;
     const char *missing = NULL;
     struct range all = {.cases = SIZE_MAX};
     json_t *parts = json_array(), *evidence;
@@ -252,10 +251,7 @@ json_t *budget_json(const struct budget *budget, const json_t *run,
         snprintf(sentence, sizeof(sentence),
                  "not enough data: the run has no times of %s out of place", missing);
     else
-        put_estimate(budget, &all, sentence, sizeof(sentence) - 20);
-    if (is_sim)
-        snprintf(sentence + strlen(sentence), sizeof(sentence) - strlen(sentence),
-                 " (simulated)");
+        put_estimate(budget, &all, sentence, sizeof(sentence));
     evidence =
         is_like && !missing
             ? json_pack("{s:f, s:f, s:f, s:I}", "time_s", all.middle, "time_low_s",
@@ -268,6 +264,6 @@ json_t *budget_json(const struct budget *budget, const json_t *run,
         "verdict",
         verdict_json(VERDICT_BUDGET,
                      is_like && !missing ? VERDICT_ESTIMATED : VERDICT_NOT_ENOUGH_DATA,
-                     sentence, evidence),
+                     sentence, verdict_mark_of(run), evidence),
         "parts", parts);
 }

@@ -291,7 +291,7 @@ static json_t *verdict_of(const struct compare *compare, json_t *evidence)
     buf_init(&out, SENTENCE_MAX);
     if (put_unlike(json_object_get(evidence, "differences"), &out) == 0 &&
         compare_sentence(compare, &out) == 0 && buf_append(&out, "", 1) == 0)
-        verdict = verdict_json(VERDICT_COMPARE, compare->answer, out.data,
+        verdict = verdict_json(VERDICT_COMPARE, compare->answer, out.data, NULL,
                                json_incref(evidence));
     buf_release(&out);
     json_decref(evidence);

@@ -31,7 +31,7 @@ struct culprit_fleet {
     const struct culprit_group *groups; /* in any order, repeats too */
     size_t n_groups;
     const char *unit; /* of the figures */
-    bool is_simulated;
+    const char *mark; /* as verdict.h has it, or NULL */
 };
 
 struct culprit_pair {

@@ -249,9 +249,9 @@ static int put_sentence(const struct culprit_model *model, struct buf *out)
         result = put_open(model, out);
     else
         result = put_none(model, out);
-    if (result || (model->n_measured >= CULPRIT_NODES_MIN && put_gaps(model, out)))
-        return -1;
-    return model->fleet->is_simulated ? buf_append_str(out, " (simulated)") : 0;
+    if (result || model->n_measured < CULPRIT_NODES_MIN)
+        return result;
+    return put_gaps(model, out);
 }
 
 /* ---- The evidence ---- */
@@ -320,16 +320,13 @@ json_t *culprit_verdict(const struct culprit_fleet *fleet)
 {
     struct culprit_model model;
     struct buf out;
-    json_t *verdict = NULL, *clean = NULL;
+    json_t *verdict = NULL;
 
     buf_init(&out, SENTENCE_MAX);
     if (!culprit_model_init(&model, fleet) && !culprit_find_suspects(&model) &&
         !put_sentence(&model, &out))
-        clean = json_clean_string(out.data);
-    if (clean)
-        verdict = verdict_json(VERDICT_CULPRIT, answer_of(&model),
-                               json_string_value(clean), evidence_json(&model));
-    json_decref(clean);
+        verdict = verdict_json(VERDICT_CULPRIT, answer_of(&model), out.data, fleet->mark,
+                               evidence_json(&model));
     buf_release(&out);
     culprit_model_release(&model);
     return verdict;

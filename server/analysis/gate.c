@@ -200,43 +200,32 @@ static void add_baseline(struct tally *tally, const struct gate_run *run)
     add(tally, "baseline", &check);
 }
 
-static const char *unreal(const json_t *doc)
-{
-    if (strcmp(json_get_str(doc, "backend", ""), "sim") == 0)
-        return " (simulated)";
-    return json_get_bool(doc, "emulated", false) ? " (emulated)" : "";
-}
-
 static json_t *conclude(const struct tally *tally, const struct gate_run *run)
 {
     static const char *const verbs[] = {
         [VERDICT_FAIL] = "failed", [VERDICT_NOT_EVALUATED] = "could not be evaluated"};
+    const char *mark = verdict_mark_of(run->doc);
     enum verdict_answer answer = VERDICT_PASS;
     size_t n = json_array_size(tally->checks);
     char sentence[GATE_SENTENCE_MAX + 200];
-    json_t *clean, *verdict;
 
     if (tally->n[VERDICT_FAIL] > 0)
         answer = VERDICT_FAIL;
     else if (tally->n[VERDICT_NOT_EVALUATED] > 0)
         answer = VERDICT_NOT_EVALUATED;
     if (answer != VERDICT_PASS) {
-        snprintf(sentence, sizeof(sentence), "%zu of %zu checks %s: %s: %s%s",
+        snprintf(sentence, sizeof(sentence), "%zu of %zu checks %s: %s: %s",
                  tally->n[answer], n, verbs[answer], tally->first[answer],
-                 tally->why[answer], unreal(run->doc));
+                 tally->why[answer]);
     } else if (!gate_is_asked(json_object_get(run->doc, "spec"))) {
         answer = VERDICT_NOT_EVALUATED;
+        mark = "";
         snprintf(sentence, sizeof(sentence), "the run's spec asks for no checks");
     } else {
-        snprintf(sentence, sizeof(sentence), "all %zu checks passed%s", n,
-                 unreal(run->doc));
+        snprintf(sentence, sizeof(sentence), "all %zu checks passed", n);
     }
-    /* It may have been cut within a character. */
-    clean = json_clean_string(sentence);
-    verdict = verdict_json(VERDICT_GATE, answer, clean ? json_string_value(clean) : "",
-                           json_pack("{s:O}", "checks", tally->checks));
-    json_decref(clean);
-    return verdict;
+    return verdict_json(VERDICT_GATE, answer, sentence, mark,
+                        json_pack("{s:O}", "checks", tally->checks));
 }
 
 bool gate_is_asked(const json_t *spec)

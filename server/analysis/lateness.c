@@ -293,7 +293,7 @@ json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of
 {
     struct finding finding = {.lateness = lateness, .node_of = node_of, .arg = arg};
     enum verdict_answer answer;
-    json_t *clean, *verdict = NULL;
+    json_t *verdict;
     struct buf out;
 
     finding.leads = calloc(lateness->n_ranks + 1, sizeof(*finding.leads));
@@ -303,11 +303,8 @@ json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of
         find_leads(&finding);
     buf_init(&out, SENTENCE_MAX);
     answer = put_answer(&finding, &out);
-    clean = json_clean_string(out.data ? out.data : "");
-    if (clean)
-        verdict = verdict_json(VERDICT_LATENESS, answer, json_string_value(clean),
-                               evidence_json(&finding));
-    json_decref(clean);
+    verdict = verdict_json(VERDICT_LATENESS, answer, out.data ? out.data : "", NULL,
+                           evidence_json(&finding));
     buf_release(&out);
     free(finding.leads);
     return verdict;

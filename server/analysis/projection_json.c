@@ -287,14 +287,12 @@ static json_t *conclude(const struct sweep *sweep, const json_t *run)
     bool is_done = sweep->done > 0;
 
     if (is_done)
-        put_done(sweep, sentence, sizeof(sentence) - 20);
+        put_done(sweep, sentence, sizeof(sentence));
     else
-        put_refused(sweep, sentence, sizeof(sentence) - 20);
-    if (strcmp(json_get_str(run, "backend", ""), "sim") == 0)
-        snprintf(sentence + strlen(sentence), sizeof(sentence) - strlen(sentence),
-                 " (simulated)");
+        put_refused(sweep, sentence, sizeof(sentence));
     return verdict_json(VERDICT_PROJECTION,
                         is_done ? VERDICT_PROJECTED : VERDICT_NOT_ENOUGH_DATA, sentence,
+                        verdict_mark_of(run),
                         json_pack("{s:I, s:I}", "projected", (json_int_t)sweep->done,
                                   "refused", (json_int_t)sweep->refused));
 }

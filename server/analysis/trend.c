@@ -137,7 +137,7 @@ static int add_unchanged(const struct history *history)
     return add_verdict(
         history, NULL, 0.0,
         verdict_json(VERDICT_CHANGE, is_enough ? VERDICT_SAME : VERDICT_NOT_ENOUGH_DATA,
-                     sentence, json_pack("{s:I}", "runs", (json_int_t)history->n)));
+                     sentence, NULL, json_pack("{s:I}", "runs", (json_int_t)history->n)));
 }
 
 static enum verdict_answer answer_of(const struct history *history, double change)
@@ -182,9 +182,10 @@ static int add_change(const struct history *history, const struct change_point *
              json_string_value(cell(row, AT_RUN)), figure->collective, figure->dtype,
              figure->in_place ? " in place" : "", band_where(figure->band), point->after,
              unit_of(figure->band), point->n_after, point->before, point->n_before, with);
-    result = add_verdict(history, row, change,
-                         verdict_json(VERDICT_CHANGE, answer_of(history, change),
-                                      sentence, evidence_json(history, point, versions)));
+    result =
+        add_verdict(history, row, change,
+                    verdict_json(VERDICT_CHANGE, answer_of(history, change), sentence,
+                                 NULL, evidence_json(history, point, versions)));
     json_decref(versions);
     return result;
 }

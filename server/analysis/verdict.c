@@ -2,7 +2,12 @@
 #include "server/analysis/verdict.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+
+#define SENTENCE_MAX ((size_t)16 << 10)
 #define HAS(answer) (1u << (answer))
 
 static const struct {
@@ -67,10 +72,36 @@ bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer)
     return (kinds[kind].answers & HAS(answer)) != 0;
 }
 
-json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
-                     const char *sentence, json_t *evidence)
+const char *verdict_mark(const char *backend, bool is_emulated)
 {
+    if (backend && strcmp(backend, "sim") == 0)
+        return " (simulated)";
+    return is_emulated ? " (emulated)" : "";
+}
+
+const char *verdict_mark_of(const json_t *run)
+{
+    if (json_object_get(run, "imported"))
+        return " (imported)";
+    return verdict_mark(json_get_str(run, "backend", NULL),
+                        json_get_bool(run, "emulated", false));
+}
+
+json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
+                     const char *sentence, const char *mark, json_t *evidence)
+{
+    struct buf whole;
+    json_t *text = NULL;
+
     assert(verdict_kind_has(kind, answer));
-    return json_pack("{s:s, s:s, s:s, s:o}", "kind", kinds[kind].name, "answer",
-                     answers[answer], "sentence", sentence, "evidence", evidence);
+    buf_init(&whole, SENTENCE_MAX);
+    if (buf_append_str(&whole, sentence) == 0 &&
+        buf_append_str(&whole, mark ? mark : "") == 0)
+        text = json_clean_string(whole.data);
+    buf_release(&whole);
+    if (!text)
+        json_decref(evidence);
+    return text ? json_pack("{s:s, s:s, s:o, s:o}", "kind", kinds[kind].name, "answer",
+                            answers[answer], "sentence", text, "evidence", evidence)
+                : NULL;
 }

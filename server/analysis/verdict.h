@@ -42,10 +42,16 @@ const char *verdict_kind_about(enum verdict_kind kind); /* what it is of, a sent
 const char *verdict_answer_name(enum verdict_answer answer);
 bool verdict_kind_has(enum verdict_kind kind, enum verdict_answer answer);
 
-/* {"kind","answer","sentence","evidence"}. The answer is one of its kind. evidence: what
- * the sentence rests on, an object; it is taken, also on failure. A new object; NULL when
- * memory is out. */
+/* What stands behind a sentence on a run that was not measured here: " (simulated)",
+ * " (emulated)", of its document also " (imported)"; or "". backend: or NULL. */
+const char *verdict_mark(const char *backend, bool is_emulated);
+const char *verdict_mark_of(const json_t *run);
+
+/* {"kind","answer","sentence","evidence"}. The answer is one of its kind. sentence:
+ * whatever bytes it has of names that others gave; mark: as above, or NULL. evidence:
+ * what the sentence rests on, an object; it is taken, also on failure. A new object; NULL
+ * when memory is out. */
 json_t *verdict_json(enum verdict_kind kind, enum verdict_answer answer,
-                     const char *sentence, json_t *evidence);
+                     const char *sentence, const char *mark, json_t *evidence);
 
 #endif

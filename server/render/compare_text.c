@@ -10,6 +10,7 @@
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "server/analysis/verdict.h"
 #include "server/render/columns.h"
 #include "server/render/csv.h"
 
@@ -178,16 +179,6 @@ static int put_sentence(const struct form *form, const json_t *document, struct 
     return result;
 }
 
-/* Why its figures are no measurements of ours. */
-static const char *unreal(const json_t *run)
-{
-    if (strcmp(json_get_str(run, "backend", ""), "sim") == 0)
-        return " (simulated)";
-    if (json_get_bool(run, "emulated", false))
-        return " (emulated)";
-    return json_object_get(run, "imported") ? " (imported)" : "";
-}
-
 static int put_side(const struct form *form, const json_t *document, const char *name,
                     struct buf *out)
 {
@@ -202,7 +193,7 @@ static int put_side(const struct form *form, const json_t *document, const char 
 
         if (buf_printf(out, "%srun %s", i ? ", " : "", json_get_str(run, "id", "?")) ||
             (*called && (buf_append_str(out, " ") || put_text(form, called, out))) ||
-            buf_append_str(out, unreal(run)))
+            buf_append_str(out, verdict_mark_of(run)))
             return -1;
     }
     n = json_array_size(json_object_get(side, "cases"));

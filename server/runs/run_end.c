@@ -108,7 +108,7 @@ static bool asks_checks(const struct run_spec *spec)
 static json_t *unjudged(void)
 {
     return verdict_json(VERDICT_GATE, VERDICT_NOT_EVALUATED,
-                        "the checks were not judged: the server's memory was out",
+                        "the checks were not judged: the server's memory was out", NULL,
                         json_pack("{s:[]}", "checks"));
 }
 

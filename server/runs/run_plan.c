@@ -10,6 +10,7 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
+#include "server/analysis/verdict.h"
 #include "server/nodes/run_groups.h"
 #include "server/plan/plan.h"
 #include "server/runs/run_nodes.h"
@@ -176,8 +177,7 @@ static struct culprit_fleet fleet_of(const struct run *run, const struct past *p
                                   .groups = past->groups,
                                   .n_groups = past->n,
                                   .unit = "GB/s",
-                                  .is_simulated =
-                                      run->backend && strcmp(run->backend, "sim") == 0};
+                                  .mark = verdict_mark(run->backend, run->is_emulated)};
 }
 
 /* What the plan knew when it made the groups that are repeated now. */

@@ -15,15 +15,27 @@
 
 static void it_is_an_object_of_four_members(void **state)
 {
-    json_t *verdict =
-        verdict_json(VERDICT_COMPARE, VERDICT_NOT_ENOUGH_DATA, "too few", json_object());
+    json_t *verdict = verdict_json(VERDICT_COMPARE, VERDICT_NOT_ENOUGH_DATA, "too few",
+                                   " (simulated)", json_object());
 
     (void)state;
     assert_int_equal(json_object_size(verdict), 4);
     assert_string_equal(json_get_str(verdict, "kind", ""), "compare");
     assert_string_equal(json_get_str(verdict, "answer", ""), "not_enough_data");
-    assert_string_equal(json_get_str(verdict, "sentence", ""), "too few");
+    assert_string_equal(json_get_str(verdict, "sentence", ""), "too few (simulated)");
     assert_true(json_is_object(json_object_get(verdict, "evidence")));
+    json_decref(verdict);
+}
+
+/* What others named may be no UTF-8, and may have been cut within a character. */
+static void its_sentence_is_text_whatever_was_named(void **state)
+{
+    json_t *verdict =
+        verdict_json(VERDICT_GATE, VERDICT_PASS, "caf\xc3", NULL, json_object());
+
+    (void)state;
+    assert_non_null(verdict);
+    assert_memory_equal(json_get_str(verdict, "sentence", ""), "caf", 3);
     json_decref(verdict);
 }
 
@@ -76,6 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_an_object_of_four_members),
+        cmocka_unit_test(its_sentence_is_text_whatever_was_named),
         cmocka_unit_test(a_kind_has_answers_of_its_own),
         cmocka_unit_test(architecture_lists_the_kinds_and_their_answers),
     };
