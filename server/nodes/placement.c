@@ -11,6 +11,7 @@
 #include "common/base/utf8.h"
 #include "server/nodes/node_devices.h"
 #include "server/nodes/programs.h"
+#include "server/nodes/refusals.h"
 #include "server/nodes/run_groups.h"
 #include "server/nodes/unmatched.h"
 #include "server/plan/plan.h"
@@ -89,7 +90,7 @@ static long ranks_on(const struct run_spec *spec, const struct node *node,
     if (ranks == 0)
         return 0;
     if (ranks < spec->ranks_per_node) {
-        buf_printf(refused, "; %s offers %ld %s ranks, %ld asked", node->name, ranks,
+        buf_printf(refused, "; %s: offers %ld %s ranks, %ld asked", node->name, ranks,
                    backend, spec->ranks_per_node);
         return 0;
     }
@@ -110,18 +111,19 @@ static void set_free(struct candidate *candidate, const struct run_spec *spec,
  * says why a selected node does not count. */
 static size_t collect(const struct run_spec *spec, const struct node_registry *registry,
                       const struct reservation *reserved, const char *backend,
-                      struct candidate *out, struct buf *refused)
+                      struct candidate *out, struct refusals *refused)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < registry->count; i++) {
         struct node *node = registry->nodes[i];
-        size_t wish;
+        size_t wish, before = refused->text.len;
         long ranks;
 
         if (node->state != NODE_ALIVE || !is_selected(spec, node, &wish))
             continue;
-        ranks = ranks_on(spec, node, backend, refused);
+        ranks = ranks_on(spec, node, backend, &refused->text);
+        refusals_fold(refused, node->name, before);
         if (ranks > 0) {
             out[n].node = node;
             out[n].ranks = ranks;
@@ -169,7 +171,7 @@ static void list_missing(const struct run_spec *spec,
 
 static void explain_unknown(const struct run_spec *spec,
                             const struct node_registry *registry, size_t found,
-                            const struct buf *refused, struct placement *placement)
+                            const struct refusals *refused, struct placement *placement)
 {
     struct buf text;
     bool any = false;
@@ -178,9 +180,8 @@ static void explain_unknown(const struct run_spec *spec,
     buf_printf(&text, "%zu of %zu nodes are there", found, least_nodes(spec));
     if (spec->nodes.group)
         buf_printf(&text, " in group '%s'", spec->nodes.group);
-    if (refused->len)
-        buf_append(&text, refused->data, refused->len);
-    else if (found == 0)
+    refusals_append(refused, &text);
+    if (refused->n == 0 && found == 0)
         unmatched_explain(spec, registry, &text);
     list_missing(spec, registry, &text);
     for (size_t i = 0; spec->nodes.names && i < registry->count; i++) {
@@ -323,7 +324,7 @@ static void take(const struct run_spec *spec, const char *backend,
 static const char *choose_backend(const struct run_spec *spec,
                                   const struct node_registry *registry,
                                   const struct reservation *reserved,
-                                  struct candidate *scratch, struct buf *refused)
+                                  struct candidate *scratch, struct refusals *refused)
 {
     size_t with_gpu, all;
 
@@ -334,9 +335,9 @@ static const char *choose_backend(const struct run_spec *spec,
     if (node_devices_matter(spec))
         return "nccl";
     with_gpu = collect(spec, registry, reserved, "nccl", scratch, refused);
-    buf_clear(refused);
+    refusals_clear(refused);
     all = collect(spec, registry, reserved, "host", scratch, refused);
-    buf_clear(refused);
+    refusals_clear(refused);
     if (with_gpu > 0 && with_gpu >= least_nodes(spec) &&
         (most_nodes(spec) != SIZE_MAX || with_gpu >= all))
         return "nccl";
@@ -347,7 +348,7 @@ int placement_choose(const struct run_spec *spec, const struct node_registry *re
                      const struct reservation *reserved, struct placement *placement)
 {
     struct candidate *candidates = calloc(registry->count + 1, sizeof(*candidates));
-    struct buf refused;
+    struct refusals refused = {.n = 0};
     const char *backend;
     size_t n;
 
@@ -360,7 +361,7 @@ int placement_choose(const struct run_spec *spec, const struct node_registry *re
         return -1;
     }
     placement->least = least_nodes(spec);
-    buf_init(&refused, sizeof(placement->reason));
+    buf_init(&refused.text, sizeof(placement->reason));
     backend = choose_backend(spec, registry, reserved, candidates, &refused);
     n = collect(spec, registry, reserved, backend, candidates, &refused);
     if (n < least_nodes(spec)) {
@@ -371,7 +372,7 @@ int placement_choose(const struct run_spec *spec, const struct node_registry *re
     } else {
         take(spec, backend, candidates, n, placement);
     }
-    buf_release(&refused);
+    buf_release(&refused.text);
     free(candidates);
     return 0;
 }

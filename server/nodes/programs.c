@@ -28,7 +28,7 @@ static void say_unknown(const struct node *node, const char *name, struct buf *w
 {
     json_t *list = programs_of(node);
 
-    buf_printf(why, "; %s offers no program '%s', but ", node->name, name);
+    buf_printf(why, "; %s: offers no program '%s', but ", node->name, name);
     for (size_t i = 0; i < json_array_size(list); i++)
         buf_printf(why, "%s%s", i ? ", " : "",
                    json_get_str(json_array_get(list, i), "name", "?"));
@@ -88,12 +88,12 @@ long program_ranks(const struct node *node, const struct run_spec *spec, struct 
     if (!fit)
         return 0;
     if (spec->ranks_per_node > most) {
-        buf_printf(why, "; %s offers %ld ranks, %ld asked", node->name, most,
+        buf_printf(why, "; %s: offers %ld ranks, %ld asked", node->name, most,
                    spec->ranks_per_node);
         return 0;
     }
     if (declared < 1 && !spec->ranks_per_node)
-        buf_printf(why, "; %s offers no ranks", node->name);
+        buf_printf(why, "; %s: offers no ranks", node->name);
     return spec->ranks_per_node ? spec->ranks_per_node : declared;
 }
 

@@ -178,7 +178,7 @@ test('a program that no node offers names those that are', limit, async (t) => {
   const { id } = await server.run({ program: { name: 'figure' }, nodes: { wait_s: 0 } });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /node-1 offers no program 'figure', but figures/);
+  assert.match(run.reason, /node-1: offers no program 'figure', but figures/);
 });
 
 test('a failure carries the program\'s last lines', limit, async (t) => {

@@ -159,7 +159,7 @@ test('more nodes or ranks than there are: the run ends and says so', limit, asyn
   assert.match(nodes.reason, /2 of 3 nodes are there \(waited 0 s\)/);
   const ranks = await ends({ ranks_per_node: 3, nodes: { wait_s: 0 } });
   assert.equal(ranks.state, 'failed');
-  assert.match(ranks.reason, /node-1 offers 2 host ranks, 3 asked/);
+  assert.match(ranks.reason, /node-1 and 1 more: offers 2 host ranks, 3 asked/);
   const root = await ends({ root: 4, collectives: ['broadcast'] });
   assert.equal(root.state, 'failed');
   assert.match(root.reason, /root is 4, but the run has 4 ranks \(0 to 3\)/);

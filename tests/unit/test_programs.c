@@ -100,9 +100,9 @@ static void places_programs_where_they_are_offered(void **state)
         {"{\"program\":{\"name\":\"p\"},\"ranks_per_node\":2}", "a:2 b:2 c:2", NULL},
         {"{\"program\":{\"name\":\"q\"},\"ranks_per_node\":4}", "g:4", NULL},
         {"{\"program\":{\"name\":\"x\"},\"nodes\":{\"names\":[\"a\"]}}", "",
-         "a offers no program 'x', but p, q"},
+         "a: offers no program 'x', but p, q"},
         {"{\"program\":{\"name\":\"x\"},\"nodes\":{\"names\":[\"none\"]}}", "",
-         "none offers no program 'x', but none at all"},
+         "none: offers no program 'x', but none at all"},
         {"{\"program\":{\"name\":\"p\",\"args\":{\"n\":20}},"
          "\"nodes\":{\"names\":[\"a\"]}}",
          "", "a: /program/args/n must be at most 5, not 20"},
@@ -110,7 +110,7 @@ static void places_programs_where_they_are_offered(void **state)
          "odd: /program/args/n"},
         {"{\"program\":{\"name\":\"p\"},\"ranks_per_node\":9,"
          "\"nodes\":{\"names\":[\"a\"]}}",
-         "", "a offers 2 ranks, 9 asked"},
+         "", "a: offers 2 ranks, 9 asked"},
     };
     struct reservation reserved[16] = {{.is_kept = false}};
 
