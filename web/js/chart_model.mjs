@@ -272,10 +272,12 @@ export function countTicks([low, high], width, room) {
   return ticks;
 }
 
-/* Many within a decade, 1, 2, 5 or only whole powers of ten, as there is room. */
+/* Many within a decade, 1, 2, 5 or fewer, as there is room. */
 export function logTicks([low, high]) {
   const decades = Math.log10(high / low);
-  const factors = decades < 1 ? NICE.slice(0, -1) : decades <= 2 ? [1, 2, 5] : [1];
+  const factors = decades < 1 ? NICE.slice(0, -1) : decades <= 3 ? [1, 2, 5]
+    : decades <= 5                                  ? [1, 3]
+                                                    : [1];
   const stride = Math.max(1, Math.ceil(decades / 8));
   const ticks = [];
   for (let p = Math.floor(Math.log10(low)); p <= Math.log10(high) + 1e-9; p += stride) {

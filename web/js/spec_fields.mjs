@@ -30,7 +30,7 @@ const TITLES = [
     ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
       ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
       ['group', 'a group'], ['labels', 'by label']]}],
-    ['/nodes/count', 'How many', {unit: 'nodes', hint: '4',
+    ['/nodes/count', 'How many', {unit: 'nodes',
       when: ['nodes_mode', ['count', 'group', 'labels']]}],
     ['/nodes/names', 'Which', {kind: 'nodes', when: ['nodes_mode', ['names']]}],
     ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],

@@ -4,11 +4,30 @@ import {formatDuration, formatMemory, plural} from './units.mjs';
 const OUTCOMES = {
   busy: 'It would wait in the queue',
   unknown: 'It would wait for nodes',
+  missing: 'No nodes that could run it are here',
   impossible: 'It would fail'
 };
 
-/* [tone, text] each: how much, where, how long. */
-export function costLines({cases, rows, sizes, placement, memory, time}) {
+/* The backend to ask for where the server's own choice can't run here and only the model
+ * can; else ''. */
+export async function usableBackend(api) {
+  const can = async spec =>
+    ['ready', 'busy'].includes((await api.validate(spec)).placement?.outcome);
+  return await can({}) || !await can({backend: 'sim'}) ? '' : 'sim';
+}
+
+/* What becomes of it: nodes that are not here are waited for by who says how long. */
+const outcomeOf = ({placement}, asked) =>
+  (placement?.outcome === 'unknown' && asked.nodes?.wait_s === undefined
+    ? 'missing' : placement?.outcome);
+
+/* Whether it would come to nothing. */
+export const isHopeless = (answer, asked) =>
+  ['missing', 'impossible'].includes(outcomeOf(answer, asked));
+
+/* [tone, text] each: how much, where, how long. `asked` is the request. */
+export function costLines(answer, asked = {}) {
+  const {cases, rows, sizes, placement, memory, time} = answer;
   const lines = [];
   const much = [
     cases && plural(cases, 'case'),
@@ -18,12 +37,12 @@ export function costLines({cases, rows, sizes, placement, memory, time}) {
   if (much.length) {
     lines.push(['', `${much.join(', ')}.`]);
   }
-  if (memory) {
+  if (memory && memory.where !== 'none') {
     const where = memory.where === 'host' ? '' : ` of ${memory.where} memory`;
     lines.push(['', `${formatMemory(memory.per_rank_bytes)}${where} in each rank.`]);
   }
   if (placement) {
-    lines.push(placementLine(placement));
+    lines.push(placementLine(placement, outcomeOf(answer, asked)));
   }
   if (Number.isFinite(time?.seconds)) {
     lines.push([
@@ -34,11 +53,12 @@ export function costLines({cases, rows, sizes, placement, memory, time}) {
   return lines;
 }
 
-function placementLine({outcome, reason, backend, nodes, world_size: ranks}) {
+function placementLine({reason, backend, nodes, world_size: ranks}, outcome) {
   if (outcome === 'ready') {
     const where = `${plural(nodes.length, 'node')}, ${plural(ranks, 'rank')}`;
     return ['', `Starts at once: ${backend}, ${where}.`];
   }
   const text = `${OUTCOMES[outcome] ?? outcome}${reason ? `: ${reason}` : ''}`;
-  return [outcome === 'impossible' ? 'bad' : '', text];
+  return outcome === 'missing' ? ['bad', `${text}. A time to wait for them lets it start.`]
+                               : [outcome === 'impossible' ? 'bad' : '', text];
 }

@@ -62,6 +62,32 @@ test(
     assert.match(server.posts[0].key, /^[0-9a-f]{32}$/);
   });
 
+const placed = outcome => ({outcome, reason: outcome === 'ready' ? null : '0 of 1 nodes are there; ' +
+  'sim-1 and 511 more: host: no worker', backend: 'sim', world_size: 8, nodes: [{name: 'sim-1', ranks: 8}]});
+
+test('where only the model can run, it is chosen; what can’t start at all can’t be started', LIMIT,
+  async t => {
+    const {server, page, open} = await setUp(t);
+    fill(server);
+    server.onValidate = spec => ({status: 200, body: {spec, cases: 1,
+      memory: {per_rank_bytes: 256 << 20, where: 'none'},
+      placement: placed(spec.backend === 'sim' ? 'ready' : 'unknown')}});
+    await open('/new');
+    await sees(page, 'Starts at once: sim, 1 node, 8 ranks.');
+    assert.equal(await page.getByLabel('Backend').inputValue(), 'sim');
+    assert.equal(await page.getByText(/none memory/).count(), 0);
+    const start = page.getByRole('button', {name: 'Start the run'});
+    assert.ok(await start.isEnabled());
+    await page.getByLabel('Backend').selectOption('host');
+    await sees(page, 'No nodes that could run it are here: 0 of 1 nodes are there; sim-1 and 511 more: host: no worker.');
+    await until(() => start.isDisabled(), 'nothing to start');
+    await page.getByLabel('Nodes', {exact: true}).selectOption('count');
+    assert.equal(await page.getByLabel('How many').getAttribute('placeholder'), null);
+    await page.getByLabel('Wait for them').fill('600');
+    await sees(page, /^It would wait for nodes: 0 of 1/);
+    await until(() => start.isEnabled(), 'who waits to be let');
+  });
+
 test('the server’s faults stand at their fields, and the first has the focus', LIMIT,
   async t => {
     const {server, page, open} = await setUp(t, {expected: /422/});

@@ -161,6 +161,24 @@ test('an empty server shows the three lines to copy', LIMIT, async t => {
   assert.equal(await page.getByText('No runs yet').isVisible(), false);
 });
 
+test('idle nodes and no run: the slow one is sought with one click', LIMIT, async t => {
+  const {server, page, open} = await setUp(t, {expected: /404/});
+  server.nodes = [1, 2, 3].map(i => sampleNode(`node-${i}`));
+  server.onValidate = spec => ({status: 200, body: {placement: {outcome: spec.backend === 'sim' ? 'ready' : 'unknown'}}});
+  server.onPost = () => ({status: 201, body: {id: 'made'}});
+  await open('/');
+  await sees(page, 'All 3 idle nodes measure in groups');
+  await page.getByRole('button', {name: 'Find the slow node'}).click();
+  await page.waitForURL(/\/runs\/made$/);
+  assert.deepEqual(server.posts[0].spec,
+    {name: 'slow node', backend: 'sim', pattern: 'pairs', sizes: ['64M'], in_place: false});
+  server.nodes.pop();
+  await open('/');
+  await sees(page, 'No runs yet');
+  await sees(page, '2 nodes: 2 idle');
+  assert.ok(!await page.getByRole('button', {name: 'Find the slow node'}).isVisible());
+});
+
 test('the list is filtered, and the address holds the filter', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   fill(server);

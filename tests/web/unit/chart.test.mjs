@@ -147,7 +147,9 @@ test('ticks are powers of two with room between, and of ten', () => {
   assert.deepEqual(model.sizeTicks([6, 90], 1000, 44), [8, 16, 32, 64]);
   const few = model.sizeTicks([5, 2 ** 30], 300, 44);
   assert.ok(few.length >= 3 && few.length <= 7, String(few));
-  assert.deepEqual(model.logTicks([1, 1000]), [1, 10, 100, 1000]);
+  assert.deepEqual(model.logTicks([1, 1e6]), [1, 10, 100, 1000, 1e4, 1e5, 1e6]);
+  assert.deepEqual(model.logTicks([20, 5000]), [20, 50, 100, 200, 500, 1000, 2000, 5000]);
+  assert.deepEqual(model.logTicks([8, 20000]), [10, 30, 100, 300, 1000, 3000, 10000]);
   assert.deepEqual(model.logTicks([10, 100]), [10, 20, 50, 100]);
   assert.deepEqual(model.logTicks([15, 25]), [15, 20, 25]);
   assert.deepEqual(model.valueTicks({isLog: true, y: [15, 20]}), [15, 16, 17, 18, 19, 20]);

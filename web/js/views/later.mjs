@@ -1,5 +1,6 @@
 /* later.mjs - the views that few visits need, one file of the bundle */
 export {default as compare} from './compare.mjs';
+export {default as firstSteps} from './first_steps.mjs';
 export {default as newRun} from './new_run.mjs';
 export {default as node} from './node.mjs';
 export {default as nodes} from './nodes.mjs';

@@ -14,7 +14,7 @@ import {
   prettyJson,
   toSpec
 } from '../spec_form.mjs';
-import {costLines} from '../validation.mjs';
+import {costLines, isHopeless, usableBackend} from '../validation.mjs';
 
 const CHECK_AFTER_MS = 200;
 
@@ -34,6 +34,7 @@ class NewRunPage {
     this.extra = {};
     this.what = 'measure';
     this.refused = null;
+    this.hopeless = false;
     this.sent = {body: '', key: ''};
     this.checking = null;
     this.later = debounce(() => this.check(), CHECK_AFTER_MS);
@@ -72,10 +73,13 @@ class NewRunPage {
   async begin(from) {
     setText(this.note, 'Asking the server…');
     try {
-      const groups = buildGroups(await this.app.api.schema());
+      const [schema, backend] = await Promise.all([
+        this.app.api.schema(), from ? '' : usableBackend(this.app.api).catch(() => '')
+      ]);
+      const groups = buildGroups(schema);
       this.fields = groups.flatMap(group => group.fields);
       this.groups.replaceChildren(...groups.map(group => this.buildGroup(group)));
-      this.write(emptyForm(this.fields));
+      this.write({...emptyForm(this.fields), backend});
       this.offer();
       this.askAccess();
       setText(this.note, '');
@@ -152,18 +156,26 @@ class NewRunPage {
     this.checking?.abort();
     const checking = new AbortController();
     this.checking = checking;
+    const asked = this.spec;
     try {
-      const answer = await this.app.api.validate(this.spec, checking.signal);
+      const answer = await this.app.api.validate(asked, checking.signal);
       this.showErrors({});
-      this.showCost(costLines(answer));
+      this.showCost(costLines(answer, asked));
+      this.hopeless = isHopeless(answer, asked);
     } catch (error) {
       if (!checking.signal.aborted && (error.status === 400 || error.status === 422)) {
         const byField = errorsByField(this.fields, error.problem, this.read());
         this.showErrors(byField);
         const loose = (byField[''] ?? []).map(text => ['bad', text]);
         this.showCost([['bad', 'The server would refuse this.'], ...loose]);
+        this.hopeless = false;
       }
     }
+    this.allowStart();
+  }
+
+  allowStart() {
+    this.go.disabled = Boolean(this.refused || this.sending || this.hopeless);
   }
 
   showCost(lines) {
@@ -181,14 +193,15 @@ class NewRunPage {
   /* The same body goes out under the same key, so a second try starts nothing twice. */
   async submit(event) {
     event.preventDefault();
-    if (this.refused) {
+    if (this.refused || this.hopeless) {
       return;
     }
     this.later.cancel();
     this.checking?.abort();
     const body = JSON.stringify(this.spec);
     this.sent = this.sent.body === body ? this.sent : {body, key: idempotencyKey()};
-    this.go.disabled = true;
+    this.sending = true;
+    this.allowStart();
     this.showErrors({});
     try {
       const run = await this.app.api.create(this.spec, this.sent.key);
@@ -196,7 +209,8 @@ class NewRunPage {
     } catch (error) {
       this.showFailure(error);
     } finally {
-      this.go.disabled = false;
+      this.sending = false;
+      this.allowStart();
     }
   }
 
@@ -226,7 +240,7 @@ class NewRunPage {
   async askAccess() {
     const {operator, reason} = await this.app.api.access().catch(() => ({operator: true}));
     this.refused = operator ? null : reason;
-    this.go.disabled = !operator;
+    this.allowStart();
     this.errors.replaceChildren(operator ? '' : alertBox('warn', reason));
   }
 

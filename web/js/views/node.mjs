@@ -90,8 +90,8 @@ function factRows(node) {
     ['Interfaces', addresses.map(text => h('div', text))],
     ['Host identity', inventory.hostid], ['Ranks offered', node.ranks],
     ['Agent', node.version], ['NCCL', versions.nccl], ['CUDA driver', versions.cuda_driver],
-    ['CUDA runtime', versions.cuda_runtime], ['Registered', timeOf(node.registered)],
-    ['Last seen', timeOf(node.last_seen)]
+    ['CUDA runtime', versions.cuda_runtime], ['Registered', timeOf(node.registered, true)],
+    ['Last seen', timeOf(node.last_seen, true)]
   ];
   return rows
     .filter(([, value]) =>

@@ -1,7 +1,6 @@
 /* runs.mjs - the home view: the nodes at a glance, and the runs */
 import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {
-  copyBlock,
   labelChips,
   outcome,
   RUN_STATES,
@@ -16,7 +15,6 @@ import {
 import {nodeAddress, nodesInWords, troubleFirst} from '../node_list.mjs';
 import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
-import {curlLine, idempotencyKey} from '../spec_form.mjs';
 import {buildTray} from '../tray.mjs';
 import {formatDuration, plural, secondsBetween, shorten} from '../units.mjs';
 import {formatAddress, runListQuery} from '../url_state.mjs';
@@ -32,12 +30,6 @@ const COLUMNS = [
 const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
 const NO_FILTER =
   {q: '', states: [], labels: [], node: '', since: '', until: '', cursor: ''};
-/* The last is what the demo shows. */
-const DEMO_RUNS = [
-  {name: 'demo: all nodes', sizes: {min: '8', max: '256M'}},
-  {name: 'demo: which node is slow?', pattern: 'pairs', sizes: ['64M']}
-];
-const DEMO_ENV = {SIM_SLEEP_FRACTION: '0.1'};
 /* What is left out of a list that is sorted so. */
 const SORTED_ARE = {duration: ' that ended', figure: ' with a figure'};
 
@@ -48,8 +40,9 @@ export default function view(root, app, {query: first}) {
     app.go({view: 'runs', query: {...query, cursor: '', ...set}}, {replace: true});
   const filters = filterBar(change);
   const tray = buildTray(() => drawRows(shown));
-  const parts = buildParts(sort => change(sorted(query, sort)), app);
+  const parts = buildParts(sort => change(sorted(query, sort)));
   const place = keepPlace();
+  let steps = null;
   let shown = [];
   let counted = {};
   root.append(parts.nodes, h('div.title', h('h1', 'Runs'), parts.total), filters.bar,
@@ -82,6 +75,9 @@ export default function view(root, app, {query: first}) {
     setText(parts.total, totalInWords(counted.total, query));
     setHidden(filters.clear, !isFiltered);
     setHidden(parts.empty, runs.length > 0 || isFiltered);
+    if (!parts.empty.hidden) {
+      drawFirstSteps(nodes).catch(() => {}); /* asked again soon */
+    }
     setHidden(parts.list, runs.length === 0);
     setHidden(parts.keys, runs.length === 0);
     setHidden(parts.older, !next);
@@ -90,6 +86,13 @@ export default function view(root, app, {query: first}) {
       formatAddress({view: 'runs', query: {...query, cursor: next ?? ''}});
     parts.newest.href = formatAddress({view: 'runs', query: {...query, cursor: ''}});
     drawRows(runs);
+  }
+
+  /* Who has runs never needs them. */
+  async function drawFirstSteps(nodes) {
+    const {firstSteps} = await import('./later.mjs');
+    steps ??= firstSteps(parts.empty, app);
+    steps.update(nodes);
   }
 
   function drawRows(runs) {
@@ -157,7 +160,7 @@ function heedKey(event, body, filters) {
   event.preventDefault();
 }
 
-function buildParts(onSort, app) {
+function buildParts(onSort) {
   const body = h('tbody');
   const older = h('a.button.quiet', {href: '/', hidden: true}, 'Next page');
   const newest = h('a.button.quiet', {href: '/', hidden: true}, 'First page');
@@ -173,7 +176,7 @@ function buildParts(onSort, app) {
     list: region('Runs', 'scroll card', h('table.list.runs', heading.head, body)),
     pages: h('p.actions', newest, older),
     keys: h('p.muted.keys', 'Keys: / filters, ↑ ↓ move, x chooses, Enter opens.'),
-    empty: emptyState(app)
+    empty: h('section.empty', {hidden: true})
   };
 }
 
@@ -306,56 +309,4 @@ function drawNodes(parts, nodes) {
     here.length > NODES_SHOWN
       ? h('a', {href: '/nodes'}, `and ${here.length - NODES_SHOWN} more`)
       : '');
-}
-
-/* The three lines that lead to a first result, with a token where one is asked for. */
-function emptyState(app) {
-  const {origin, host} = location;
-  const hasToken = app.api.token() !== null;
-  const file = hasToken ? ' --token-file' : '';
-  const steps = [
-    [
-      'Start the server', `ringbench-server --listen ${host}${file && `${file} tokens`}`,
-      'It runs: this page comes from it.'
-    ],
-    [
-      'Start an agent on each node',
-      `ringbench-agent --server ${origin}${file && `${file} agent.token`}`,
-      'It dials out to the server: no SSH, no MPI. Without nodes at hand, ringbench-sim ' +
-        'with the same options plays some, for runs with the backend sim.'
-    ],
-    [
-      'Start a run', curlLine({}, origin, hasToken),
-      'Or with “New run” above. The results show here and in the terminal.'
-    ]
-  ];
-  return h('section.empty', {hidden: true}, h('h2', 'No runs yet'),
-    h('ol.steps',
-      steps.map(([title, line, note]) => h('li', h('h3', title),
-                  copyBlock(line, title).block, h('p.muted', note)))), demoOffer(app));
-}
-
-/* For who has no nodes: a search for the slow one among simulated ones. */
-function demoOffer(app) {
-  const button = h('button', 'Load demo data');
-  const note = h('p.muted', {role: 'status'},
-    'The server plays 16 nodes for a quarter of an hour, one of them slow, and finds it. ' +
-      'All of it is marked simulated.');
-  const offer = h('div', {hidden: true}, h('h3', 'No nodes at hand?'), button, note);
-  app.api.access().then(({demo}) => setHidden(offer, !demo), () => {});
-  button.addEventListener('click', async () => {
-    button.disabled = true;
-    try {
-      const {nodes} = await app.api.startDemo();
-      let run;
-      for (const what of DEMO_RUNS) {
-        const spec = {...what, backend: 'sim', nodes: {count: nodes}, env: DEMO_ENV};
-        run = await app.api.create(spec, idempotencyKey());
-      }
-      app.go({view: 'run', id: run.id});
-    } catch (error) {
-      setText(note, error.message);
-    }
-  });
-  return offer;
 }

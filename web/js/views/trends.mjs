@@ -215,8 +215,11 @@ function filterForm(app, change) {
       'Backend', choices('backend',
         [['', 'every'], ['nccl', 'nccl'], ['host', 'host'], ['sim', 'sim'], ['mpi', 'mpi']])
     ],
-    ['Nodes', text('nodes', 'all of exactly: A,B')], ['Like run', text('run', 'a run’s id')],
-    ['Alike by', choices('like', [['', 'nodes'], ['hardware', 'hardware']])],
+    ['Nodes', text('nodes', 'all of exactly: A,B')], ['Only like this run', text('run', 'a run’s id')],
+    [
+      'A line for each',
+      choices('like', [['', 'set of nodes'], ['hardware', 'kind of hardware']])
+    ],
     ['Runs', choices('limit', [['', '100'], ['200', '200'], ['500', '500']])]
   ];
   const form = h('form.card.trend-filters', {on: {submit: event => event.preventDefault()}},
