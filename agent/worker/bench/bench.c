@@ -252,6 +252,10 @@ static void report(const struct bench *bench, const struct bench_row *row,
         json_object_set_new(result, "samples_us",
                             number_array(figures->samples_us, figures->n_samples));
     }
+    if (result && figures->late_us) {
+        json_object_set_new(result, "late_us", number_array(figures->late_us, n));
+        json_object_set_new(result, "late_error_us", json_real(figures->late_error_us));
+    }
     if (result && figures->n_blocks > 0)
         add_blocks(result, figures);
     events_emit(bench->events, "result", result);

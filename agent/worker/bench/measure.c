@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/worker/bench/arrival.h"
 #include "agent/worker/bench/blocks.h"
 #include "agent/worker/bench/fault.h"
 #include "common/base/clock.h"
@@ -30,7 +31,8 @@ struct loop {
     double submit_us; /* of one in the warm-up, the shortest */
     double *samples;  /* of each iteration, own; NULL: not asked for */
     long n_samples;
-    int64_t *laps; /* where the backend has none; one more than iters */
+    struct arrivals arrivals; /* `isolated` */
+    int64_t *laps;            /* where the backend has none; one more than iters */
     bool is_capturing, has_graph;
     int64_t started_ns; /* the first block */
     long timed;         /* submissions behind the figures */
@@ -66,8 +68,15 @@ static void rotate(struct loop *loop)
     loop->turn = loop->turn + 1 == loop->row->offsets ? 0 : loop->turn + 1;
 }
 
+static int misbehave(struct loop *loop, struct error *err)
+{
+    return loop->fault != FAULT_NONE && !loop->row->is_idle && !loop->is_capturing
+               ? fault_act(loop->bench, loop->fault, err)
+               : 0;
+}
+
 /* agg_iters calls, submitted as one where the backend can. */
-static int submit(struct loop *loop, struct error *err)
+static int call_all(struct loop *loop, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
     struct backend_comm *comm = loop->bench->comm;
@@ -76,9 +85,6 @@ static int submit(struct loop *loop, struct error *err)
 
     if (loop->row->is_idle)
         return 0;
-    if (loop->fault != FAULT_NONE && !loop->is_capturing &&
-        fault_act(loop->bench, loop->fault, err))
-        return -1;
     if (batch && batch->begin(comm, err))
         return -1;
     for (long i = 0; i < agg_iters; i++) {
@@ -93,6 +99,11 @@ static int submit(struct loop *loop, struct error *err)
     if (!backend->is_async)
         progress_finish(loop->bench->progress);
     return 0;
+}
+
+static int submit(struct loop *loop, struct error *err)
+{
+    return misbehave(loop, err) || call_all(loop, err) ? -1 : 0;
 }
 
 static int wait_for_all(struct loop *loop, struct error *err)
@@ -250,8 +261,7 @@ static int replay(struct loop *loop, struct error *err)
     struct bench *bench = loop->bench;
     uint64_t calls = (uint64_t)loop->iters * (uint64_t)bench->file->spec->agg_iters;
 
-    if (bench_stopped(bench, err) ||
-        (loop->fault != FAULT_NONE && fault_act(loop->bench, loop->fault, err)))
+    if (bench_stopped(bench, err) || misbehave(loop, err))
         return -1;
     progress_begin_many(bench->progress, calls);
     return bench->backend->graph->replay(bench->comm, err);
@@ -286,6 +296,14 @@ static int time_calls(struct loop *loop, struct own_figures *own, struct error *
                : time_blocking(loop, own, err);
 }
 
+/* A simulation's ranks leave a barrier at one time, which their clocks don't tell. */
+static void keep_arrival(struct loop *loop, struct arrival arrival)
+{
+    if (loop->bench->backend->is_simulated)
+        arrival = (struct arrival){.came_ns = arrival.came_ns - arrival.out_ns};
+    arrivals_add(&loop->arrivals, arrival);
+}
+
 static int time_isolated(struct loop *loop, struct own_figures *own, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
@@ -296,16 +314,20 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
 
     assert(loop->samples);
     for (long i = 0; i < loop->iters; i++) {
+        struct arrival arrival = {.in_ns = now_ns(loop)};
         double us;
-        if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err) ||
-            backend->timer_start(comm, err))
+        if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err))
             return -1;
-        int64_t start = now_ns(loop);
-        if (submit(loop, err))
+        arrival.out_ns = now_ns(loop);
+        if (misbehave(loop, err) || backend->timer_start(comm, err))
             return -1;
-        enqueue += now_ns(loop) - start;
+        arrival.came_ns = now_ns(loop);
+        if (call_all(loop, err))
+            return -1;
+        enqueue += now_ns(loop) - arrival.came_ns;
         if (backend->timer_stop(comm, &us, err))
             return -1;
+        keep_arrival(loop, arrival);
         progress_finish(loop->bench->progress);
         us /= (double)spec->agg_iters;
         loop->samples[loop->n_samples++] = us;
@@ -515,6 +537,35 @@ static int combine_samples(struct crew *crew, struct measurement *out, struct er
     return status;
 }
 
+/* Rank 0, which reports them: how late the ranks came. */
+static int find_late(const struct arrivals *all, int n, struct measurement *out,
+                     struct error *err)
+{
+    out->late_us = calloc((size_t)n, sizeof(*out->late_us));
+    return out->late_us && !arrivals_late_us(all, n, out->late_us, &out->late_error_us)
+               ? 0
+               : error_set(err, ERROR_MEMORY, "arrivals: out of memory");
+}
+
+static int combine_arrivals(struct crew *crew, struct measurement *out, struct error *err)
+{
+    int n = crew->bench->file->world_size;
+    struct arrivals *all = calloc((size_t)n, sizeof(*all));
+    struct arrivals *mine = calloc((size_t)crew->n, sizeof(*mine));
+    int status =
+        all && mine ? 0 : error_set(err, ERROR_MEMORY, "arrivals: out of memory");
+
+    for (int i = 0; !status && i < crew->n; i++)
+        mine[i] = crew->loops[i].arrivals;
+    if (!status)
+        status = bench_allgather(crew->bench, mine, sizeof(*mine), all, err);
+    if (!status && crew->bench->rank == 0)
+        status = find_late(all, n, out, err);
+    free(all);
+    free(mine);
+    return status;
+}
+
 /* What one more rank, number `place` of n, measured. */
 static void add_figures(struct measurement *out, const struct own_figures *one, int place,
                         int n)
@@ -572,6 +623,7 @@ static int prepare_loop(struct loop *loop, long iters, size_t samples)
     bool is_whole = true;
 
     loop->iters = iters;
+    arrivals_init(&loop->arrivals);
     if (spec->timing == TIMING_ISOLATED || spec->per_iter) {
         loop->samples = calloc(samples, sizeof(*loop->samples));
         is_whole = loop->samples != NULL;
@@ -652,6 +704,9 @@ static int measure(struct crew *crew, struct measurement *out, struct error *err
         (!is_counted && measure_blocks(crew, out, err)))
         return -1;
     count_calls(crew->loops, out);
+    if (bench->file->spec->timing == TIMING_ISOLATED && bench->file->groups.n == 1 &&
+        combine_arrivals(crew, out, err))
+        return -1;
     if (crew->loops->has_graph)
         bench->backend->graph->drop(bench->comm);
     return crew->loops->samples ? combine_samples(crew, out, err) : 0;
@@ -678,6 +733,7 @@ void measurement_release(struct measurement *measurement)
 {
     free(measurement->times_us);
     free(measurement->samples_us);
+    free(measurement->late_us);
     free(measurement->blocks_us);
     memset(measurement, 0, sizeof(*measurement));
 }

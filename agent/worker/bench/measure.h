@@ -12,6 +12,9 @@ struct measurement {
     double *times_us;               /* per rank of the group */
     double *samples_us;             /* per iteration, slowest rank; NULL: not asked for */
     long n_samples;
+    /* Per rank, see arrival.h: `isolated`, of rank 0 where all ranks are one group; NULL
+     */
+    double *late_us, late_error_us;
     /* Of a row whose calls were timed in blocks, else 0 and NULL. */
     long n_blocks;
     double *blocks_us; /* per call, mean over ranks, in the order of time */

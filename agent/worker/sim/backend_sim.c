@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/worker/bench/expected.h"
+#include "agent/worker/sim/noise_parts.h"
 #include "agent/worker/sim/sim.h"
 #include "agent/worker/sim/sim_comm.h"
 #include "common/base/json_util.h"
@@ -249,6 +250,9 @@ static int sim_timer_start(struct backend_comm *comm, struct error *err)
 {
     (void)err;
     comm->clock.device_us = 0;
+    /* No host is at it at once. */
+    comm->clock.host_us += noise_of_host(&comm->shared->params, comm->shared->seed,
+                                         comm->calls, comm->world_rank);
     return 0;
 }
 

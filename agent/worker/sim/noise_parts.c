@@ -10,6 +10,7 @@
 #define CASE_SIGMA 0.5  /* of all of a case, unless it is told */
 #define ROW_SIGMA 0.5   /* of a size in this case: what does not average out */
 #define RANK_SIGMA 0.25 /* of a rank in one call: its clock and its host */
+#define HOST_SIGMA 5.0  /* of the latency: of a host that is about to call */
 
 enum stream {
     STREAM_ROW = 1,
@@ -18,7 +19,8 @@ enum stream {
     STREAM_CASE,
     STREAM_OUTLIER,
     STREAM_STATE,
-    STREAM_SWITCH
+    STREAM_SWITCH,
+    STREAM_HOST
 };
 
 static double factor(double sigma, uint64_t seed)
@@ -71,4 +73,13 @@ double noise_of_call(const struct sim_params *params, uint64_t seed, uint64_t ca
 
     own = noise_split(own, (uint64_t)rank);
     return factor(params->noise, shared) * factor(RANK_SIGMA * params->noise, own);
+}
+
+double noise_of_host(const struct sim_params *params, uint64_t seed, uint64_t call,
+                     int rank)
+{
+    uint64_t own = noise_split(noise_split(seed, STREAM_HOST), call);
+
+    own = noise_split(own, (uint64_t)rank);
+    return HOST_SIGMA * params->noise * params->latency_us * fabs(noise_normal(own));
 }

@@ -18,4 +18,8 @@ double noise_of_row(const struct sim_params *params, uint64_t seed,
 double noise_of_call(const struct sim_params *params, uint64_t seed, uint64_t call,
                      int rank);
 
+/* How late a rank comes to a call, in us, though nothing keeps it. */
+double noise_of_host(const struct sim_params *params, uint64_t seed, uint64_t call,
+                     int rank);
+
 #endif

@@ -1,0 +1,173 @@
+/* arrival.c - how late each rank comes to calls behind a barrier */
+#include "agent/worker/bench/arrival.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/fnv.h"
+#include "common/base/median.h"
+#include "common/base/order_stat.h"
+#include "common/base/this_machine.h"
+
+/* Of the ranks that read one clock: the last that came to each barrier, and the first
+ * that left it. */
+struct machine {
+    uint64_t clock;
+    struct arrival edge[ARRIVALS_MAX];
+    int64_t ahead_ns; /* of rank 0's clock */
+    double error_ns;
+};
+
+struct machines {
+    struct machine *list;
+    int n;
+    int *of; /* by rank */
+};
+
+void arrivals_init(struct arrivals *arrivals)
+{
+    char boot[64];
+    struct stat info;
+
+    memset(arrivals, 0, sizeof(*arrivals));
+    if (!this_machine_boot_id(boot, sizeof(boot))[0])
+        return;
+    arrivals->clock = fnv1a(FNV1A_BEGIN, boot, strlen(boot));
+    /* A time namespace has its own. */
+    if (stat("/proc/self/ns/time", &info) == 0)
+        arrivals->clock = fnv1a(arrivals->clock, &info.st_ino, sizeof(info.st_ino));
+}
+
+void arrivals_add(struct arrivals *arrivals, struct arrival arrival)
+{
+    if (arrivals->n < ARRIVALS_MAX)
+        arrivals->of[arrivals->n++] = arrival;
+}
+
+/* ---- Clocks ---- */
+
+/* The machine of a rank's clock, or a new one; neighbours mostly share it. */
+static int find_machine(struct machines *machines, int rank,
+                        const struct arrivals *arrivals)
+{
+    int last = rank > 0 ? machines->of[rank - 1] : 0;
+
+    if (arrivals->clock && rank > 0 && machines->list[last].clock == arrivals->clock)
+        return last;
+    for (int i = 0; arrivals->clock && i < machines->n; i++)
+        if (machines->list[i].clock == arrivals->clock)
+            return i;
+    machines->list[machines->n] = (struct machine){.clock = arrivals->clock};
+    memcpy(machines->list[machines->n].edge, arrivals->of, sizeof(arrivals->of));
+    return machines->n++;
+}
+
+static void add_rank(struct machines *machines, int rank, const struct arrivals *arrivals)
+{
+    struct machine *machine;
+
+    machines->of[rank] = find_machine(machines, rank, arrivals);
+    machine = &machines->list[machines->of[rank]];
+    for (int64_t i = 0; i < arrivals->n; i++) {
+        struct arrival *edge = &machine->edge[i];
+
+        if (arrivals->of[i].in_ns > edge->in_ns)
+            edge->in_ns = arrivals->of[i].in_ns;
+        if (arrivals->of[i].out_ns < edge->out_ns)
+            edge->out_ns = arrivals->of[i].out_ns;
+    }
+}
+
+static void hold_against(const struct machine *first, int64_t n, struct machine *machine)
+{
+    int64_t low = INT64_MIN, high = INT64_MAX;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t least = machine->edge[i].in_ns - first->edge[i].out_ns;
+        int64_t most = machine->edge[i].out_ns - first->edge[i].in_ns;
+
+        low = least > low ? least : low;
+        high = most < high ? most : high;
+    }
+    /* One that runs faster than the other may leave nothing between. */
+    machine->ahead_ns = low + (high - low) / 2;
+    machine->error_ns = fabs((double)(high - low)) / 2;
+}
+
+/* How far two of them may be off each other. */
+static double compare_clocks(struct machines *machines, int64_t n)
+{
+    double worst = 0, second = 0;
+
+    for (int i = 1; i < machines->n; i++) {
+        double error;
+
+        hold_against(&machines->list[0], n, &machines->list[i]);
+        error = machines->list[i].error_ns;
+        second = error > worst ? worst : error > second ? error : second;
+        worst = error > worst ? error : worst;
+    }
+    return (worst + second) / 1e3;
+}
+
+/* ---- Arrivals ---- */
+
+/* At call i, by rank from `step` to `step`; scratch: n. */
+static void add_call(const struct machines *machines, const struct arrivals *ranks, int n,
+                     int64_t i, double *late_us, double *scratch)
+{
+    int64_t first = ranks[0].of[i].came_ns;
+    size_t step = (size_t)ranks->n;
+
+    for (int k = 0; k < n; k++)
+        scratch[k] = (double)(ranks[k].of[i].came_ns -
+                              machines->list[machines->of[k]].ahead_ns - first) /
+                     1e3;
+    for (int k = 0; k < n; k++)
+        late_us[(size_t)k * step + (size_t)i] = scratch[k];
+    order_stat_sort(scratch, (size_t)n);
+    for (int k = 0; k < n; k++)
+        late_us[(size_t)k * step + (size_t)i] -= scratch[(n - 1) / 2];
+}
+
+static void find_late(const struct machines *machines, const struct arrivals *ranks,
+                      int n, double *late_us, double *room)
+{
+    size_t calls = (size_t)ranks->n;
+    double *scratch = room + (size_t)n * calls;
+
+    for (int64_t i = 0; i < ranks->n; i++)
+        add_call(machines, ranks, n, i, room, scratch);
+    for (int k = 0; k < n; k++) {
+        double *own = room + (size_t)k * calls;
+
+        order_stat_sort(own, calls);
+        late_us[k] = median_of_sorted(own, calls);
+    }
+}
+
+int arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
+                     double *error_us)
+{
+    size_t size = (size_t)n;
+    struct machines machines = {.list = calloc(size, sizeof(*machines.list)),
+                                .of = calloc(size, sizeof(*machines.of))};
+    double *room = calloc(size * (size_t)(ranks->n + 1), sizeof(*room));
+    bool is_whole = machines.list && machines.of && room;
+
+    assert(ranks->n >= 1 && ranks->n <= ARRIVALS_MAX);
+    for (int i = 0; is_whole && i < n; i++)
+        add_rank(&machines, i, &ranks[i]);
+    if (is_whole) {
+        *error_us = compare_clocks(&machines, ranks->n);
+        find_late(&machines, ranks, n, late_us, room);
+    }
+    free(room);
+    free(machines.list);
+    free(machines.of);
+    return is_whole ? 0 : -1;
+}

@@ -1,0 +1,159 @@
+/* test_arrival.c - who comes late is found though no two machines' clocks agree */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "agent/worker/bench/arrival.h"
+#include "tests/unit/seeded_noise.h"
+
+#define RUNS 200
+#define RANKS 8
+#define PER_NODE 2
+#define LATE_RANK 5
+#define CALLS 20
+
+struct world {
+    struct noise noise;
+    double late_ns;                 /* of LATE_RANK, at each call */
+    double wire_ns;                 /* between nodes, at least */
+    double offset_ns[RANKS], drift; /* of each rank's clock, whose seconds are longer */
+    struct arrivals ranks[RANKS];
+    double came_ns[CALLS][RANKS]; /* the truth */
+};
+
+static double message_ns(struct world *world, int from, int to)
+{
+    double least = from / PER_NODE == to / PER_NODE ? 200 : world->wire_ns;
+
+    return least * (1 - 0.5 * log(noise_uniform(&world->noise)));
+}
+
+static int64_t shown(const struct world *world, int rank, double ns)
+{
+    double runs = rank / PER_NODE == 1 ? 1 + world->drift : 1;
+
+    return (int64_t)(world->offset_ns[rank] + ns * runs);
+}
+
+/* Each rank leaves the barrier when it has heard of all. */
+static double go_through(struct world *world, int call, double now)
+{
+    double in[RANKS], last = 0;
+
+    for (int i = 0; i < RANKS; i++)
+        in[i] = now + 2000 * noise_uniform(&world->noise);
+    for (int i = 0; i < RANKS; i++) {
+        double out = in[i], came;
+
+        for (int k = 0; k < RANKS; k++) {
+            double heard = in[k] + (k == i ? 0 : message_ns(world, k, i));
+            out = heard > out ? heard : out;
+        }
+        came = out + (i == LATE_RANK ? world->late_ns : 0);
+        arrivals_add(&world->ranks[i],
+                     (struct arrival){.in_ns = shown(world, i, in[i]),
+                                      .out_ns = shown(world, i, out),
+                                      .came_ns = shown(world, i, came)});
+        world->came_ns[call][i] = came;
+        last = came > last ? came : last;
+    }
+    return last + 50000;
+}
+
+static void play(struct world *world, uint64_t seed)
+{
+    double now = 1e9;
+
+    world->noise.seed = seed * 7919;
+    for (int i = 0; i < RANKS; i++) {
+        world->ranks[i] = (struct arrivals){.clock = (uint64_t)(i / PER_NODE + 1)};
+        world->offset_ns[i] =
+            i % PER_NODE ? world->offset_ns[i - 1] : 1e13 * noise_uniform(&world->noise);
+    }
+    for (int call = 0; call < CALLS; call++)
+        now = go_through(world, call, now);
+}
+
+/* By the same definition, on one clock. */
+static double true_late_us(struct world *world, int rank)
+{
+    struct arrivals one[RANKS];
+    double late_us[RANKS], error_us;
+
+    for (int i = 0; i < RANKS; i++) {
+        one[i] = (struct arrivals){.clock = 1};
+        for (int call = 0; call < CALLS; call++)
+            arrivals_add(&one[i],
+                         (struct arrival){.came_ns = (int64_t)world->came_ns[call][i]});
+    }
+    assert_int_equal(arrivals_late_us(one, RANKS, late_us, &error_us), 0);
+    assert_true(error_us <= 0);
+    return late_us[rank];
+}
+
+static void lateness_is_true_within_its_error(void **state)
+{
+    struct world world = {.late_ns = 300000, .wire_ns = 10000};
+    double late_us[RANKS], error_us;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        play(&world, seed);
+        assert_int_equal(arrivals_late_us(world.ranks, RANKS, late_us, &error_us), 0);
+        assert_true(error_us > 1 && error_us < 60);
+        for (int i = 0; i < RANKS; i++)
+            assert_true(fabs(late_us[i] - true_late_us(&world, i)) <= error_us);
+        assert_true(late_us[LATE_RANK] > 250);
+    }
+}
+
+static void a_clock_that_runs_faster_is_followed(void **state)
+{
+    struct world world = {.late_ns = 300000, .wire_ns = 10000, .drift = 1e-4};
+    double late_us[RANKS], error_us;
+
+    (void)state;
+    play(&world, 1);
+    assert_int_equal(arrivals_late_us(world.ranks, RANKS, late_us, &error_us), 0);
+    assert_true(fabs(late_us[LATE_RANK] - true_late_us(&world, LATE_RANK)) <= error_us);
+}
+
+static void ranks_of_one_machine_have_no_error(void **state)
+{
+    struct arrivals here[3];
+    double late_us[3], error_us;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        arrivals_init(&here[i]);
+        for (int64_t call = 0; call < ARRIVALS_MAX + 5; call++)
+            arrivals_add(&here[i],
+                         (struct arrival){.in_ns = call * 100000,
+                                          .out_ns = call * 100000 + 900,
+                                          .came_ns = call * 100000 + 1000 + 500 * i});
+        assert_int_equal(here[i].n, ARRIVALS_MAX);
+        assert_true(here[i].clock != 0);
+    }
+    assert_int_equal(arrivals_late_us(here, 3, late_us, &error_us), 0);
+    assert_true(error_us <= 0);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(late_us[i] - 0.5 * (i - 1)) < 1e-9);
+    here[0].clock = here[1].clock = here[2].clock = 0;
+    assert_int_equal(arrivals_late_us(here, 3, late_us, &error_us), 0);
+    assert_true(error_us > 1.7 && error_us < 1.9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lateness_is_true_within_its_error),
+        cmocka_unit_test(a_clock_that_runs_faster_is_followed),
+        cmocka_unit_test(ranks_of_one_machine_have_no_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
