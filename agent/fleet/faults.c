@@ -18,6 +18,7 @@ static const struct {
     [PLAYED_FLAPPING] = {"flapping", NULL, true},
     [PLAYED_DYING] = {"dying", NULL, true},
     [PLAYED_HANG] = {"hang", NULL, true},
+    [PLAYED_LATE] = {"late", NULL, true},
     [PLAYED_VERSION_SKEW] = {"version_skew", NULL, false},
 };
 
@@ -53,7 +54,7 @@ static int read_one(struct played_fault *fault, const char *text, struct error *
     return error_set(err, ERROR_INVALID,
                      "--fault %.80s: begins with none of slow_node=, slow_link=, "
                      "wrong_interface=, slow_rack=, flapping=, dying=, hang=, "
-                     "version_skew=",
+                     "late=, version_skew=",
                      text);
 }
 

@@ -16,6 +16,7 @@ enum fault_what {
     PLAYED_FLAPPING,  /* dies every so many seconds, and comes back */
     PLAYED_DYING,     /* the same, once */
     PLAYED_HANG,      /* the node's first rank, at row number VALUE */
+    PLAYED_LATE,      /* the same, to every operation, by so many us */
     PLAYED_VERSION_SKEW
 };
 

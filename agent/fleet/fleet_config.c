@@ -25,7 +25,8 @@ static const struct option table[] = {
      "so many racks, as label rack=rack-1 and so on; 0: no label", 0, NODES_MAX},
     {"fault", OPTION_LIST, FIELD(fault), NULL, "WHAT=WHERE:VALUE",
      "slow_node=NODE:FACTOR, slow_link=NODE-NODE:FACTOR, slow_rack=RACK:FACTOR, "
-     "wrong_interface=NODE:GBS, hang=NODE:ROW, dying=NODE:S, flapping=NODE:S, "
+     "wrong_interface=NODE:GBS, hang=NODE:ROW, late=NODE:US, dying=NODE:S, "
+     "flapping=NODE:S, "
      "version_skew=NODE; may be given again",
      0, 0},
     {"seed", OPTION_STRING, FIELD(seed), NULL, "N",

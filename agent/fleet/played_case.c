@@ -393,17 +393,25 @@ static void shape(void *arg, struct sim_topology *topology)
     }
 }
 
-/* The first rank of a node that is to hang. */
-static void set_hang(struct played_case *played)
+/* The first rank of a node that is to hang, or to come late. */
+static void set_fault(struct played_case *played)
 {
+    const struct played_faults *faults = &played->params.config->faults;
+
     for (size_t i = 0; i < played->n_seats; i++) {
         const struct seat *seat = &played->seats[i];
-        const struct played_fault *fault =
-            faults_find(&played->params.config->faults, PLAYED_HANG, seat->place.name);
-        if (fault)
+        const struct played_fault *hang =
+            faults_find(faults, PLAYED_HANG, seat->place.name);
+        const struct played_fault *late =
+            faults_find(faults, PLAYED_LATE, seat->place.name);
+
+        if (hang)
             played->file->fault = (struct fault){.kind = FAULT_HANG,
                                                  .rank = seat->first_rank,
-                                                 .row = (uint64_t)fault->value - 1};
+                                                 .row = (uint64_t)hang->value - 1};
+        else if (late)
+            played->file->fault = (struct fault){
+                .kind = FAULT_SLOW, .rank = seat->first_rank, .us = (long)late->value};
     }
 }
 
@@ -421,7 +429,7 @@ static int prepare(struct played_case *played, struct error *err)
     if (control_figures(&played->file->spec->control) > 0)
         return error_set(err, ERROR_UNSUPPORTED,
                          "ringbench-sim plays no control figures");
-    set_hang(played);
+    set_fault(played);
     if (says_supported(&backend_sim, played->file, err) || make_environment(played, err))
         return -1;
     setting.file = played->file;

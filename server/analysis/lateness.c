@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
@@ -12,31 +11,35 @@
 #include "common/base/order_stat.h"
 #include "common/spec/collective.h"
 #include "server/analysis/gate_check.h"
-#include "server/analysis/stats.h"
 #include "server/analysis/verdict.h"
 
 #define ROWS_MIN 8
 #define ROWS_MAX 512
-#define LEVEL 0.01     /* of runs in which the order of ranks is chance */
-#define LEAD_MIN 0.2   /* of the others' time, where calls are shortest */
-#define NEARLY_ALL 0.9 /* of the rows */
-#define NOISE 0.02     /* of a time: a lead below that is lost in it */
-#define LONGER 4.0     /* so much longer calls tell a lead of a time from one of a part */
+#define LATE_MIN 0.2    /* of what a call takes: later than that is late */
+#define LATE_MIN_US 5.0 /* and than that: what leaving a barrier takes */
+#define NEARLY_ALL 0.9  /* of the rows */
 #define LISTED_MAX 16
 #define SENTENCE_MAX 2000
 
+/* One in which clocks agree well enough to tell. */
+struct row {
+    double time_us, error_us; /* of the slowest rank; of clocks, at most */
+    double *late_us;          /* by rank */
+};
+
 struct lateness {
     size_t n_ranks, n_rows, rows_max;
-    double *times;  /* by row, by rank; us */
-    double *sorted; /* the same, each row in rising order */
+    size_t n_known;        /* rows that say when ranks came, however well */
+    double least_error_us; /* of these */
+    struct row rows[ROWS_MAX];
+    double *late_us; /* of all rows */
 };
 
 /* What speaks of one rank. */
-struct lead {
+struct delay {
     int rank;
-    double us, share;   /* medians over the shorter half of the rows */
-    size_t rows, first; /* in which such a lead is to be seen, and is */
-    double long_share;  /* over the longest quarter of the rows */
+    double us, share; /* medians over the shorter half of the rows */
+    size_t rows;      /* in which it came late, more than clocks can be off */
     bool is_late;
 };
 
@@ -47,24 +50,22 @@ struct lateness *lateness_create(size_t ranks)
     if (!lateness)
         return NULL;
     lateness->n_ranks = ranks;
+    lateness->least_error_us = HUGE_VAL;
     lateness->rows_max = ranks > 0 ? LATENESS_TIMES / ranks : 0;
     if (lateness->rows_max > ROWS_MAX)
         lateness->rows_max = ROWS_MAX;
-    lateness->times = calloc(lateness->rows_max * ranks + 1, sizeof(double));
-    lateness->sorted = calloc(lateness->rows_max * ranks + 1, sizeof(double));
-    if (!lateness->times || !lateness->sorted) {
-        lateness_destroy(lateness);
-        return NULL;
-    }
-    return lateness;
+    lateness->late_us = calloc(lateness->rows_max * ranks + 1, sizeof(double));
+    if (lateness->late_us)
+        return lateness;
+    free(lateness);
+    return NULL;
 }
 
 void lateness_destroy(struct lateness *lateness)
 {
     if (!lateness)
         return;
-    free(lateness->times);
-    free(lateness->sorted);
+    free(lateness->late_us);
     free(lateness);
 }
 
@@ -76,115 +77,66 @@ static bool is_synchronising(const json_t *row)
            !collective_facts((enum collective_kind)kind)->is_rooted;
 }
 
-void lateness_add(struct lateness *lateness, const json_t *row)
+void lateness_add(struct lateness *lateness, const json_t *json)
 {
-    const json_t *times = json_object_get(row, "times_us");
+    const json_t *late = json_object_get(json, "late_us");
     size_t n = lateness->n_ranks;
-    double *to = lateness->times + lateness->n_rows * n;
-    double *sorted = lateness->sorted + lateness->n_rows * n;
+    struct row row = {.late_us = lateness->late_us + lateness->n_rows * n};
 
-    if (n < 2 || json_array_size(times) != n || json_object_get(row, "group") ||
-        lateness->n_rows == lateness->rows_max || !is_synchronising(row))
+    if (n < 2 || json_array_size(late) != n || json_object_get(json, "group") ||
+        lateness->n_rows == lateness->rows_max || !is_synchronising(json))
         return;
-    for (size_t i = 0; i < n; i++) {
-        to[i] = sorted[i] = json_number_value(json_array_get(times, i));
-        if (!(to[i] > 0))
-            return;
-    }
-    order_stat_sort(sorted, n);
-    lateness->n_rows++;
+    row.time_us = json_get_num(json, "time_max_us", 0);
+    row.error_us = json_get_num(json, "late_error_us", 0);
+    lateness->n_known++;
+    lateness->least_error_us = fmin(lateness->least_error_us, row.error_us);
+    if (!(row.time_us > 0) || row.error_us > LATE_MIN * row.time_us)
+        return;
+    for (size_t i = 0; i < n; i++)
+        row.late_us[i] = json_number_value(json_array_get(late, i));
+    lateness->rows[lateness->n_rows++] = row;
 }
 
 /* ---- A rank beside the others ---- */
 
-static int compare(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    const struct row *const *x = a, *const *y = b;
 
-    return (x > y) - (x < y);
+    return ((*x)->time_us > (*y)->time_us) - ((*x)->time_us < (*y)->time_us);
 }
 
-/* The median of the n - 1 >= 1 other ranks' times. */
-static double others(const struct lateness *lateness, size_t row, size_t rank)
+/* Rows by rising time of their calls. */
+static void order_rows(const struct lateness *lateness, const struct row **order)
 {
-    const double *sorted = lateness->sorted + row * lateness->n_ranks;
-    double own = lateness->times[row * lateness->n_ranks + rank];
-    const double *at = bsearch(&own, sorted, lateness->n_ranks, sizeof(*sorted), compare);
-    size_t n = lateness->n_ranks - 1, low = (n - 1) / 2, high = n / 2;
-    size_t place = at ? (size_t)(at - sorted) : 0;
-
-    return (sorted[low + (low >= place)] + sorted[high + (high >= place)]) / 2;
+    for (size_t i = 0; i < lateness->n_rows; i++)
+        order[i] = &lateness->rows[i];
+    qsort(order, lateness->n_rows, sizeof(*order), by_time);
 }
 
-static double lead_us(const struct lateness *lateness, size_t row, size_t rank)
-{
-    return others(lateness, row, rank) - lateness->times[row * lateness->n_ranks + rank];
-}
-
-/* Rows by rising time of the middle rank. */
-static void order_rows(const struct lateness *lateness, size_t *order)
-{
-    for (size_t i = 0; i < lateness->n_rows; i++) {
-        double time = others(lateness, i, 0);
-        size_t k = i;
-
-        for (; k > 0 && others(lateness, order[k - 1], 0) > time; k--)
-            order[k] = order[k - 1];
-        order[k] = i;
-    }
-}
-
-static double median_lead(const struct lateness *lateness, const size_t *rows, size_t n,
-                          size_t rank, bool as_share)
+static double median_late(const struct row *const *rows, size_t n, size_t rank,
+                          bool as_share)
 {
     double values[ROWS_MAX];
 
     for (size_t i = 0; i < n; i++)
-        values[i] = lead_us(lateness, rows[i], rank) /
-                    (as_share ? others(lateness, rows[i], rank) : 1);
+        values[i] = rows[i]->late_us[rank] / (as_share ? rows[i]->time_us : 1);
     order_stat_sort(values, n);
     return median_of_sorted(values, n);
 }
 
-static size_t long_rows(const struct lateness *lateness)
-{
-    return lateness->n_rows - lateness->n_rows / 4;
-}
-
-/* Of longer calls it is as large a part: it ran ahead all the time, nobody waited. */
-static bool is_part(const struct lateness *lateness, const size_t *order,
-                    const struct lead *lead)
-{
-    size_t n = lateness->n_rows, rank = (size_t)lead->rank;
-
-    return others(lateness, order[n - 1 - n / 8], rank) >=
-               LONGER * others(lateness, order[n / 4], rank) &&
-           2 * lead->long_share >= lead->share;
-}
-
 /* The order is of the rows, by time; there are ROWS_MIN at least. */
-static void judge(const struct lateness *lateness, const size_t *order, struct lead *lead)
+static void judge(const struct lateness *lateness, const struct row *const *order,
+                  struct delay *delay)
 {
-    size_t rank = (size_t)lead->rank, half = lateness->n_rows / 2, n = 0;
-    double chance;
+    size_t rank = (size_t)delay->rank, n = lateness->n_rows;
 
-    lead->us = median_lead(lateness, order, half, rank, false);
-    lead->share = median_lead(lateness, order, half, rank, true);
-    lead->long_share = median_lead(lateness, order + long_rows(lateness),
-                                   lateness->n_rows / 4, rank, true);
-    for (size_t i = 0; i < lateness->n_rows; i++) {
-        if (lead->us < NOISE * others(lateness, order[i], rank))
-            continue;
-        n++;
-        lead->first += lead_us(lateness, order[i], rank) > 0;
-    }
-    lead->rows = n;
-    if (n < ROWS_MIN)
-        return;
-    chance = stats_beta(0.5, (double)lead->first, (double)(n - lead->first + 1));
-    lead->is_late =
-        lead->share >= LEAD_MIN && (double)lead->first >= NEARLY_ALL * (double)n &&
-        !is_part(lateness, order, lead) && (double)lateness->n_ranks * chance <= LEVEL;
+    delay->us = median_late(order, n / 2, rank, false);
+    delay->share = median_late(order, n / 2, rank, true);
+    for (size_t i = 0; i < n; i++)
+        delay->rows += order[i]->late_us[rank] > fmax(order[i]->error_us, delay->us / 2);
+    delay->is_late = delay->us >= LATE_MIN_US && delay->share >= LATE_MIN &&
+                     (double)delay->rows >= NEARLY_ALL * (double)n;
 }
 
 /* ---- The verdict ---- */
@@ -193,99 +145,136 @@ struct finding {
     const struct lateness *lateness;
     lateness_node *node_of;
     const void *arg;
-    struct lead *leads; /* by rank */
+    double error_us;      /* of clocks, the median over the rows */
+    struct delay *delays; /* by rank */
     size_t n_late;
-    const struct lead *worst; /* the late one with most rows, or the longest lead */
+    const struct delay *worst; /* of the late ones, or of all */
 };
 
-static void find_leads(struct finding *finding)
+static double median_error(const struct lateness *lateness)
+{
+    double values[ROWS_MAX];
+
+    for (size_t i = 0; i < lateness->n_rows; i++)
+        values[i] = lateness->rows[i].error_us;
+    order_stat_sort(values, lateness->n_rows);
+    return median_of_sorted(values, lateness->n_rows);
+}
+
+static void find_delays(struct finding *finding)
 {
     const struct lateness *lateness = finding->lateness;
-    size_t order[ROWS_MAX];
+    const struct row *order[ROWS_MAX];
 
     order_rows(lateness, order);
+    finding->error_us = median_error(lateness);
     for (size_t i = 0; i < lateness->n_ranks; i++) {
-        struct lead *lead = &finding->leads[i];
+        struct delay *delay = &finding->delays[i];
 
-        lead->rank = (int)i;
-        judge(lateness, order, lead);
-        finding->n_late += lead->is_late;
-        if (!finding->worst || lead->is_late > finding->worst->is_late ||
-            (lead->is_late == finding->worst->is_late &&
-             lead->share > finding->worst->share))
-            finding->worst = lead;
+        delay->rank = (int)i;
+        judge(lateness, order, delay);
+        finding->n_late += delay->is_late;
+        if (!finding->worst || delay->is_late > finding->worst->is_late ||
+            (delay->is_late == finding->worst->is_late &&
+             delay->share > finding->worst->share))
+            finding->worst = delay;
     }
 }
 
-static int put_rank(const struct finding *finding, int rank, struct buf *out)
+static void put_rank(const struct finding *finding, struct buf *out)
 {
+    int rank = finding->worst->rank;
     const char *node = finding->node_of(finding->arg, rank);
 
-    return buf_printf(out, "rank %d%s%s", rank, node ? " on " : "", node ? node : "");
+    buf_printf(out, "rank %d%s%s", rank, node ? " on " : "", node ? node : "");
 }
 
-static int put_late(const struct finding *finding, struct buf *out)
+static void put_clocks(const struct finding *finding, struct buf *out)
 {
-    const struct lead *worst = finding->worst;
     char us[32];
 
-    if (put_rank(finding, worst->rank, out))
-        return -1;
-    if (finding->n_late > 1 &&
-        buf_printf(out, " and %zu more are late: its time is", finding->n_late - 1))
-        return -1;
-    if (finding->n_late == 1 && buf_append_str(out, " is late: its time is"))
-        return -1;
-    return buf_printf(out,
-                      " the shortest in %zu of %zu rows, by %s us where calls are "
-                      "shortest (%.0f %% of what the others take), since they wait for "
-                      "it; a slow link would make all of them longer",
-                      worst->first, worst->rows, gate_number_text(worst->us, us),
-                      100 * worst->share);
+    if (finding->error_us > 0)
+        buf_printf(out, " (clocks agree within %s us)",
+                   gate_number_text(finding->error_us, us));
+    else
+        buf_append_str(out, " (by one clock)");
 }
 
-static enum verdict_answer put_answer(const struct finding *finding, struct buf *out)
+static enum verdict_answer put_late(const struct finding *finding, struct buf *out)
 {
-    if (finding->lateness->n_rows < ROWS_MIN || !finding->worst) {
-        buf_printf(out,
-                   "not enough data: %zu rows have times by rank that can tell a late "
-                   "rank, and %d at least are needed",
-                   finding->lateness->n_rows, ROWS_MIN);
-        return VERDICT_NOT_ENOUGH_DATA;
-    }
-    if (finding->n_late > 0) {
-        put_late(finding, out);
-        return VERDICT_LATE_RANK;
-    }
-    buf_append_str(out, "no rank is late: the largest lead is that of ");
-    put_rank(finding, finding->worst->rank, out);
-    buf_printf(out, ", %.1f %% of the others' time where calls are shortest",
-               100 * fmax(finding->worst->share, 0));
+    const struct delay *worst = finding->worst;
+    char us[32];
+
+    put_rank(finding, out);
+    if (finding->n_late > 1)
+        buf_printf(out, " and %zu more are late: it", finding->n_late - 1);
+    else
+        buf_append_str(out, " is late: it");
+    buf_printf(out,
+               " comes %s us after the middle rank, %.0f %% of what short calls take, so "
+               "in %zu of %zu rows",
+               gate_number_text(worst->us, us), 100 * worst->share, worst->rows,
+               finding->lateness->n_rows);
+    put_clocks(finding, out);
+    buf_append_str(out, ": the host, not the network");
+    return VERDICT_LATE_RANK;
+}
+
+static enum verdict_answer put_none(const struct finding *finding, struct buf *out)
+{
+    const struct delay *worst = finding->worst;
+    char us[32];
+
+    buf_append_str(out, "no rank is late: at most, ");
+    put_rank(finding, out);
+    buf_printf(out,
+               " comes %s us after the middle rank, %.1f %% of what short calls take",
+               gate_number_text(fmax(worst->us, 0), us), 100 * fmax(worst->share, 0));
+    put_clocks(finding, out);
+    buf_append_str(out, ": where calls are slow, the transfer is");
     return VERDICT_NONE;
+}
+
+static enum verdict_answer put_too_little(const struct lateness *lateness,
+                                          struct buf *out)
+{
+    char us[32];
+
+    buf_printf(out,
+               "not enough data: %zu rows can tell a late rank, and %d at least are "
+               "needed",
+               lateness->n_rows, ROWS_MIN);
+    if (lateness->n_known >= ROWS_MIN)
+        buf_printf(
+            out,
+            "; in %zu more, calls are too short for clocks that agree within %s us "
+            "at best",
+            lateness->n_known - lateness->n_rows,
+            gate_number_text(lateness->least_error_us, us));
+    return VERDICT_NOT_ENOUGH_DATA;
 }
 
 static json_t *evidence_json(const struct finding *finding)
 {
-    json_t *late = json_array();
+    const struct lateness *lateness = finding->lateness;
+    json_t *listed = json_array();
 
-    for (size_t i = 0; finding->worst && i < finding->lateness->n_ranks; i++) {
-        const struct lead *lead = &finding->leads[i];
+    for (size_t i = 0; finding->worst && i < lateness->n_ranks; i++) {
+        const struct delay *delay = &finding->delays[i];
 
-        if ((!lead->is_late && (lead != finding->worst)) ||
-            json_array_size(late) == LISTED_MAX)
+        if ((!delay->is_late && (delay != finding->worst)) ||
+            json_array_size(listed) == LISTED_MAX)
             continue;
         json_array_append_new(
-            late,
-            json_pack("{s:i, s:s?, s:b, s:f, s:f, s:I, s:I, s:f}", "rank", lead->rank,
-                      "node", finding->node_of(finding->arg, lead->rank), "late",
-                      (int)lead->is_late, "lead_us", lead->us, "lead_share", lead->share,
-                      "rows", (json_int_t)lead->rows, "first", (json_int_t)lead->first,
-                      "long_share", lead->long_share));
+            listed, json_pack("{s:i, s:s?, s:b, s:f, s:f, s:I}", "rank", delay->rank,
+                              "node", finding->node_of(finding->arg, delay->rank), "late",
+                              (int)delay->is_late, "late_us", delay->us, "late_share",
+                              delay->share, "rows", (json_int_t)delay->rows));
     }
-    return json_pack("{s:I, s:I, s:I, s:o}", "rows",
-                     (json_int_t)finding->lateness->n_rows, "ranks",
-                     (json_int_t)finding->lateness->n_ranks, "late",
-                     (json_int_t)finding->n_late, "leads", late);
+    return json_pack(
+        "{s:I, s:I, s:I, s:I, s:f, s:o}", "rows", (json_int_t)lateness->n_rows, "known",
+        (json_int_t)lateness->n_known, "ranks", (json_int_t)lateness->n_ranks, "late",
+        (json_int_t)finding->n_late, "error_us", finding->error_us, "delays", listed);
 }
 
 json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of,
@@ -296,16 +285,18 @@ json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of
     json_t *verdict;
     struct buf out;
 
-    finding.leads = calloc(lateness->n_ranks + 1, sizeof(*finding.leads));
-    if (!finding.leads)
+    finding.delays = calloc(lateness->n_ranks + 1, sizeof(*finding.delays));
+    if (!finding.delays)
         return NULL;
     if (lateness->n_rows >= ROWS_MIN)
-        find_leads(&finding);
+        find_delays(&finding);
     buf_init(&out, SENTENCE_MAX);
-    answer = put_answer(&finding, &out);
+    answer = !finding.worst       ? put_too_little(lateness, &out)
+             : finding.n_late > 0 ? put_late(&finding, &out)
+                                  : put_none(&finding, &out);
     verdict = verdict_json(VERDICT_LATENESS, answer, out.data ? out.data : "", NULL,
                            evidence_json(&finding));
     buf_release(&out);
-    free(finding.leads);
+    free(finding.delays);
     return verdict;
 }

@@ -1,13 +1,13 @@
-/* lateness.h - whether a rank comes late to what all wait for. Where each call is timed
- * for itself behind a barrier, a late rank has the shortest time in a collective that
- * synchronises, and by as much at every size; a slow link makes it longer for all. */
+/* lateness.h - whether a rank comes late to what all wait for, or what is slow is the
+ * transfer. Where each call begins behind a barrier, the worker tells when each rank came
+ * to it and how well clocks agree (agent/worker/bench/arrival.h). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LATENESS_H
 #define RINGBENCH_SERVER_ANALYSIS_LATENESS_H
 
 #include <jansson.h>
 #include <stddef.h>
 
-/* The times by rank of a run's first rows that tell it; at most LATENESS_TIMES. */
+/* Of a run's first rows that tell it: as many figures by rank at most. */
 #define LATENESS_TIMES 65536
 
 struct lateness;

@@ -30,9 +30,10 @@ static const struct {
                             HAS(VERDICT_PROJECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_BUDGET] = {"budget", "what the communication of a step would take",
                         HAS(VERDICT_ESTIMATED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
-    [VERDICT_LATENESS] = {"lateness", "whether a rank comes late to what all wait for",
-                          HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) |
-                              HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_LATENESS] =
+        {"lateness",
+         "whether a rank comes late to what all wait for, or the transfer is slow",
+         HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) | HAS(VERDICT_NOT_ENOUGH_DATA)},
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {

@@ -119,6 +119,22 @@ test('a rank that hangs is named as the one behind', limit, async (t) => {
   await server.nodeIs('sim-2', 'idle');
 });
 
+test('a rank that comes late is told from a node whose transfers are slow', limit, async (t) => {
+  const isolated = sim({ timing: 'isolated', sizes: { min: 8, max: '64M', factor: 4 } });
+  for (const [faults, answer, sentence] of [
+    [['late=sim-3:200', 'slow_node=sim-2:0.25'], 'late_rank',
+      /^rank 4 on sim-3 is late: it comes (199|20\d)\S* us after the middle rank/],
+    [['slow_node=sim-2:0.25'], 'none', /^no rank is late: .*: where calls are slow, the transfer is$/],
+  ]) {
+    const server = await startServer(t);
+    const fleet = await startFleet(t, server, 8, ['--ranks', '2', ...faults.flatMap((fault) => ['--fault', fault])]);
+    const { run } = await runs(server, isolated);
+    assert.equal(run.lateness.answer, answer, run.lateness.sentence);
+    assert.match(run.lateness.sentence, sentence);
+    fleet.signal('SIGTERM');
+  }
+});
+
 test('a node of another build is named', limit, async (t) => {
   const server = await startServer(t);
   await startFleet(t, server, 3, ['--fault', 'version_skew=sim-2']);

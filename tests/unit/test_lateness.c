@@ -15,10 +15,10 @@
 #define RUNS 200
 #define ROWS 28
 
-/* A run of a sweep: of one rank each call is late, or its time is a part shorter. */
+/* A run of a sweep: one rank comes late to each call, or its transfer is slow. */
 struct sweep {
     int ranks, late_rank;
-    double late_us, part;
+    double late_us, slower, error_us;
     const char *collective;
     size_t rows;
 };
@@ -29,22 +29,23 @@ static const char *node_of(const void *arg, int rank)
     return rank < 2 ? "n0" : "n1";
 }
 
-/* Each rank has 2 % of its own in each row. */
+/* Clocks are off by as much as they can be; each rank comes when it is let to. */
 static json_t *make_row(const struct sweep *sweep, size_t row, struct noise *noise)
 {
-    json_t *times = json_array();
-    double time = 22 + pow(2, (double)row) / 50e3;
+    json_t *late = json_array();
+    double time = (22 + pow(2, (double)row) / 50e3) * sweep->slower;
 
     for (int i = 0; i < sweep->ranks; i++) {
-        double own = time * exp(0.02 * noise_normal(noise));
+        double off = i < 2 ? 0 : sweep->error_us * (2 * noise_uniform(noise) - 1);
+        double own = fabs(noise_normal(noise)) + off;
 
-        if (i != sweep->late_rank)
-            own += sweep->late_us;
-        else
-            own *= 1 - sweep->part;
-        json_array_append_new(times, json_real(own));
+        json_array_append_new(
+            late, json_real(own + (i == sweep->late_rank ? sweep->late_us : 0)));
     }
-    return json_pack("{s:s, s:o}", "collective", sweep->collective, "times_us", times);
+    return json_pack("{s:s, s:f, s:f, s:o}", "collective", sweep->collective,
+                     "time_max_us",
+                     (time + sweep->late_us) * exp(0.02 * noise_normal(noise)),
+                     "late_error_us", sweep->error_us, "late_us", late);
 }
 
 static json_t *judge(const struct sweep *sweep, uint64_t seed)
@@ -81,23 +82,26 @@ static size_t count(const struct sweep *sweep, const char *answer)
 
 static struct sweep usual(int ranks)
 {
-    return (struct sweep){
-        .ranks = ranks, .late_rank = 1, .collective = "all_reduce", .rows = ROWS};
+    return (struct sweep){.ranks = ranks,
+                          .late_rank = 1,
+                          .slower = 1,
+                          .collective = "all_reduce",
+                          .rows = ROWS};
 }
 
 static void a_late_rank_is_named(void **state)
 {
-    struct sweep sweep;
-
     (void)state;
     for (int ranks = 2; ranks <= 64; ranks *= 2) {
-        sweep = usual(ranks);
+        struct sweep sweep = usual(ranks);
+
         sweep.late_us = 300;
+        sweep.error_us = 30;
+        assert_in_range(count(&sweep, "late_rank"), 199, 200);
+        sweep.late_us = 20;
+        sweep.error_us = 0;
         assert_in_range(count(&sweep, "late_rank"), 199, 200);
     }
-    sweep = usual(4);
-    sweep.late_us = 20;
-    assert_in_range(count(&sweep, "late_rank"), 199, 200);
 }
 
 static void of_ranks_in_time_none_is(void **state)
@@ -106,18 +110,28 @@ static void of_ranks_in_time_none_is(void **state)
     for (int ranks = 2; ranks <= 64; ranks *= 2) {
         struct sweep sweep = usual(ranks);
 
+        sweep.error_us = 4;
+        assert_int_equal(count(&sweep, "none"), RUNS);
+        sweep.slower = 4;
+        sweep.error_us = 16;
         assert_int_equal(count(&sweep, "none"), RUNS);
     }
 }
 
-/* It is a part of each time, however long: nobody waited for that rank. */
-static void what_grows_with_the_size_is_no_lateness(void **state)
+static void what_clocks_cannot_tell_is_not_enough_data(void **state)
 {
     struct sweep sweep = usual(4);
+    json_t *verdict;
 
     (void)state;
-    sweep.part = 0.5;
-    assert_int_equal(count(&sweep, "none"), RUNS);
+    sweep.late_us = 50;
+    sweep.error_us = 400;
+    sweep.rows = 24;
+    assert_int_equal(count(&sweep, "not_enough_data"), RUNS);
+    verdict = judge(&sweep, 1);
+    assert_non_null(strstr(json_get_str(verdict, "sentence", ""),
+                           "too short for clocks that agree within 400 us at best"));
+    json_decref(verdict);
 }
 
 static void rows_that_cannot_tell_are_not_enough_data(void **state)
@@ -133,20 +147,23 @@ static void rows_that_cannot_tell_are_not_enough_data(void **state)
     assert_int_equal(count(&sweep, "not_enough_data"), RUNS);
 }
 
-static void the_sentence_has_rank_node_and_lead(void **state)
+static void the_sentence_has_rank_node_and_delay(void **state)
 {
     struct sweep sweep = usual(4);
-    json_t *verdict, *lead;
+    json_t *verdict, *delay;
 
     (void)state;
     sweep.late_us = 300;
     sweep.late_rank = 2;
+    sweep.error_us = 12;
     verdict = judge(&sweep, 1);
+    assert_non_null(
+        strstr(json_get_str(verdict, "sentence", ""), "rank 2 on n1 is late: it comes "));
     assert_non_null(strstr(json_get_str(verdict, "sentence", ""),
-                           "rank 2 on n1 is late: its time is the shortest in "));
-    lead =
-        json_array_get(json_object_get(json_object_get(verdict, "evidence"), "leads"), 0);
-    assert_in_range((uint64_t)json_get_num(lead, "lead_us", 0), 295, 305);
+                           "in 28 of 28 rows (clocks agree within 12 us): the host"));
+    delay = json_array_get(
+        json_object_get(json_object_get(verdict, "evidence"), "delays"), 0);
+    assert_in_range((uint64_t)json_get_num(delay, "late_us", 0), 288, 312);
     json_decref(verdict);
 }
 
@@ -155,9 +172,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_late_rank_is_named),
         cmocka_unit_test(of_ranks_in_time_none_is),
-        cmocka_unit_test(what_grows_with_the_size_is_no_lateness),
+        cmocka_unit_test(what_clocks_cannot_tell_is_not_enough_data),
         cmocka_unit_test(rows_that_cannot_tell_are_not_enough_data),
-        cmocka_unit_test(the_sentence_has_rank_node_and_lead),
+        cmocka_unit_test(the_sentence_has_rank_node_and_delay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

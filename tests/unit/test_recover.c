@@ -315,7 +315,8 @@ static void put_timed(struct store_write *write)
 
         snprintf(text, sizeof(text),
                  "{\"case\":%d,\"attempt\":1,\"row\":%d,\"series\":0,\"size\":8,"
-                 "\"collective\":\"all_reduce\",\"times_us\":[90,30],\"busbw_gbs\":1}",
+                 "\"collective\":\"all_reduce\",\"time_max_us\":90,"
+                 "\"late_us\":[0,60],\"busbw_gbs\":1}",
                  i / 10, i % 10);
         put_event(write, "run1", START_MS + 2000, "result", text);
     }

@@ -1,0 +1,48 @@
+// late.test.mjs - a rank that really comes late is named, over TCP between hosts whose clocks
+// differ, and one that does not is not
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import test from 'node:test';
+
+import { faulty, startAgent, startServer } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
+
+const limit = { timeout: 120000 * patience };
+const isolated = { timing: 'isolated', iters: 20, sizes: { min: 64, max: '4M', factor: 4 } };
+
+// A clock that is 1000 s ahead.
+const within = ['unshare', '--time', '--monotonic', '1000', '--fork', '--kill-child', '--'];
+const skip = spawnSync(within[0], [...within.slice(1), 'true']).status === 0 ? false
+  : 'no time namespace: root and Linux 5.6 or newer';
+
+async function startHosts(t, places) {
+  const server = await startServer(t, faulty.server);
+  for (const [i, place] of places.entries()) {
+    await startAgent(t, server, `node-${i + 1}`, {
+      within: place, env: { ...faulty.agent.env, RINGBENCH_HOSTID: `host-${i}` },
+    });
+  }
+  return server;
+}
+
+async function lateness(server, fault) {
+  const run = await server.runEnds((await server.run({ ...isolated, ...(fault && { fault }) })).id);
+  assert.equal(run.state, 'completed', run.reason);
+  return { ...run.lateness, rows: await server.rows(run.id) };
+}
+
+for (const [what, place, options] of [['of one clock', [], limit],
+  ['whose clocks are 1000 s apart', within, { ...limit, skip }]]) {
+  test(`on hosts ${what} a late rank is named`, options, async (t) => {
+    const server = await startHosts(t, [[], place, []]);
+    const late = await lateness(server, { kind: 'slow', rank: 1, us: 20000 });
+    assert.equal(late.answer, 'late_rank', late.sentence);
+    assert.match(late.sentence, /^rank 1 on node-2 is late: it comes [2-9]\d{4} us after the middle rank/);
+    assert.match(late.sentence, place.length > 0 ? /clocks agree within/ : /by one clock/);
+    for (const { late_us: [first, second], late_error_us: error } of late.rows) {
+      assert.ok(second > 20000 - error && Math.abs(first) < 10000, `${first} ${second} ${error}`);
+    }
+    const healthy = await lateness(server);
+    assert.notEqual(healthy.answer, 'late_rank', healthy.sentence);
+  });
+}
