@@ -1,11 +1,15 @@
 /* live.mjs [SECONDS] - what a run's page costs while the run goes on: 500 nodes in the last
  * of 100 repeats, and 32 nodes with 8 ranks each. Frames, long tasks, layout shift and heap,
- * with the load of the machine, on each tab. Prints a table. */
+ * with the load of the machine, on each tab. Prints a table.
+ * live.mjs --heap MINUTES - the page of the first of them left open so long: the heap beside
+ * the rows, while they come for half of the time and once the last is there. Tabs take turns,
+ * and the list is visited. */
 import {loadavg} from 'node:os';
 import {openBrowser, whyNoBrowser} from '../lib/browser.mjs';
 import {FakeServer} from '../lib/fake_server.mjs';
 import {sampleRun, sizesUpTo} from '../lib/sample.mjs';
 
+const heapMinutes = process.argv[2] === '--heap' ? Number(process.argv[3] ?? 30) : 0;
 const SECONDS = Number(process.argv[2] ?? 20);
 const TICK_MS = 50;
 const RUNS = {
@@ -14,6 +18,7 @@ const RUNS = {
 };
 /* Cases that pass in a second. */
 const PACE = 0.5;
+const TABS = ['table', 'ranks', 'cases'];
 
 /* In the page: everything that is to be added up. */
 function watch() {
@@ -68,6 +73,69 @@ async function measure(page, server, id, tab, perTick) {
   };
 }
 
+async function watchFrames() {
+  console.log('run            tab    p95 frame  long tasks  longest  shift  chart top  heap, MB' +
+    '        load');
+  for (const [name, options] of Object.entries(RUNS)) {
+    for (const tab of TABS) {
+      const server = new FakeServer();
+      await server.start();
+      const run = sampleRun({...options, id: 'live'});
+      const perCase = run.events.length / options.repeats;
+      const left = Math.ceil(perCase * PACE * (SECONDS + 2));
+      server.add(run, run.events.length - left);
+      const found =
+        await measure(page, server, 'live', tab, Math.ceil(perCase * PACE * TICK_MS / 1000));
+      console.log([
+        name.padEnd(14), tab.padEnd(6), `${found.p95.toFixed(1)} ms`.padStart(9),
+        `${found.long.toFixed(1)} %`.padStart(11), `${found.longest.toFixed(0)} ms`.padStart(8),
+        found.shift.toFixed(3).padStart(6), `${found.chart.toFixed(0)} px`.padStart(10),
+        found.heap.map(mb => mb.toFixed(1)).join(' to ').padStart(16),
+        loadavg()[0].toFixed(1).padStart(5)
+      ].join(' '));
+      await page.goto('about:blank');
+      await server.stop();
+    }
+  }
+}
+
+async function watchHeap() {
+  const STEPS = 60;
+  const server = new FakeServer();
+  await server.start();
+  const run = sampleRun({...RUNS['500 nodes x 1'], id: 'live'});
+  const {length} = run.events;
+  /* The last event, the run's end, never comes. */
+  server.add(run, Math.floor(length / 100));
+  const perStep = Math.ceil(length / (STEPS / 2));
+  await page.goto(`${server.url}/runs/live`);
+  console.log('minute   rows  heap, MB  elements');
+  for (let step = 0; step < STEPS; step += 1) {
+    const tab = TABS[step % TABS.length];
+    const inSlices = 100;
+    if (step % 10 === 9) {
+      await page.getByLabel('Main').getByRole('link', {name: 'Runs'}).click();
+      await page.waitForTimeout(500);
+      await page.goBack();
+    }
+    await page.getByRole('tab', {name: new RegExp(tab, 'i')}).click();
+    for (let slice = 0; slice < inSlices; slice += 1) {
+      const entry = server.runs.get('live');
+      server.emit('live', Math.min(Math.ceil(perStep / inSlices), entry.rest.length - 1));
+      await page.waitForTimeout(heapMinutes * 60000 / STEPS / inSlices);
+    }
+    if (step % 5 === 4) {
+      const rows = server.runs.get('live').events.filter(({type}) => type === 'result').length;
+      const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
+      console.log([
+        (heapMinutes * (step + 1) / STEPS).toFixed(1).padStart(6), String(rows).padStart(6),
+        (await heapOf(page)).toFixed(1).padStart(9), String(nodes).padStart(10)
+      ].join(' '));
+    }
+  }
+  await server.stop();
+}
+
 const why = whyNoBrowser();
 if (why) {
   console.log(`skipped: ${why}`);
@@ -76,27 +144,5 @@ if (why) {
 const browser = await openBrowser();
 const page = await browser.context.newPage();
 await page.setViewportSize({width: 1400, height: 900});
-console.log('run            tab    p95 frame  long tasks  longest  shift  chart top  heap, MB' +
-  '        load');
-for (const [name, options] of Object.entries(RUNS)) {
-  for (const tab of ['table', 'ranks', 'cases']) {
-    const server = new FakeServer();
-    await server.start();
-    const run = sampleRun({...options, id: 'live'});
-    const perCase = run.events.length / options.repeats;
-    const left = Math.ceil(perCase * PACE * (SECONDS + 2));
-    server.add(run, run.events.length - left);
-    const found =
-      await measure(page, server, 'live', tab, Math.ceil(perCase * PACE * TICK_MS / 1000));
-    console.log([
-      name.padEnd(14), tab.padEnd(6), `${found.p95.toFixed(1)} ms`.padStart(9),
-      `${found.long.toFixed(1)} %`.padStart(11), `${found.longest.toFixed(0)} ms`.padStart(8),
-      found.shift.toFixed(3).padStart(6), `${found.chart.toFixed(0)} px`.padStart(10),
-      found.heap.map(mb => mb.toFixed(1)).join(' to ').padStart(16),
-      loadavg()[0].toFixed(1).padStart(5)
-    ].join(' '));
-    await page.goto('about:blank');
-    await server.stop();
-  }
-}
+await (heapMinutes ? watchHeap() : watchFrames());
 await browser.close();
