@@ -80,7 +80,7 @@ static int choose_case(struct compare_side *side, const struct compare_run *run,
     return 0;
 }
 
-static int choose_ask(struct compare_side *side, const struct compare_ask *ask,
+int compare_side_take(struct compare_side *side, const struct compare_ask *ask,
                       const json_t *env, struct error *err)
 {
     int n = (int)json_array_size(json_object_get(ask->run->doc, "cases"));
@@ -134,7 +134,7 @@ int compare_side_choose(struct compare_side *side, const struct compare_ask *ask
                         size_t n, const json_t *env, struct error *err)
 {
     for (size_t i = 0; i < n; i++)
-        if (choose_ask(side, &asks[i], env, err))
+        if (compare_side_take(side, &asks[i], env, err))
             return -1;
     if (side->n + side->unfinished == 0)
         return no_case(side, &asks[0], env, err);

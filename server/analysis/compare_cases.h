@@ -39,6 +39,10 @@ struct compare_side {
 int compare_side_choose(struct compare_side *side, const struct compare_ask *asks,
                         size_t n, const json_t *env, struct error *err);
 
+/* The same of one ask, whatever nodes its cases are on: more cases of the side. */
+int compare_side_take(struct compare_side *side, const struct compare_ask *ask,
+                      const json_t *env, struct error *err);
+
 /* Keep those cases of base that have the variables of some case of head: a run of several
  * combinations may be a baseline for the sake of one of them. */
 void compare_side_keep_alike(struct compare_side *base, const struct compare_side *head);

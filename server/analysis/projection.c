@@ -1,10 +1,7 @@
 /* projection.c - what a collective would take on more nodes than were measured */
 #include "server/analysis/projection.h"
 
-#include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 /* What a time may be made of, by the cost models of NCCL's algorithms
  * (src/graph/tuning.cc of 2.28): a constant, a hop for each node (ring), a hop for each
@@ -34,8 +31,12 @@ static const struct form {
 #define NOISE_MIN 0.01 /* what cases differ by at least */
 #define ERRORS 2       /* standard errors to either side */
 
+/* Terms as parts of the time that their sum is to meet: a f + b g should be 1. */
+struct pair {
+    double f, g;
+};
+
 struct fit {
-    const struct form *form;
     double a, b;
     /* Before a term that came out below 0 was left out: a hop that is 3 % of a time on 32
      * nodes is lost in the noise there, and 11 % of it on 128. */
@@ -61,39 +62,27 @@ static double value_of(enum term term, size_t nodes, size_t ranks)
     }
 }
 
-static double time_of(const struct fit *fit, size_t nodes, size_t ranks)
-{
-    return fit->a * value_of(fit->form->terms[0], nodes, ranks) +
-           fit->b * value_of(fit->form->terms[1], nodes, ranks);
-}
-
-static struct sums sums_of(const struct form *form, const struct projection_point *points,
-                           size_t n)
+static struct sums sums_of(const struct pair *pairs, size_t n)
 {
     struct sums sums = {0};
 
     for (size_t i = 0; i < n; i++) {
-        const struct projection_point *at = &points[i];
-        double f = value_of(form->terms[0], at->nodes, at->ranks) / at->time_us;
-        double g = value_of(form->terms[1], at->nodes, at->ranks) / at->time_us;
-
-        sums.ff += f * f;
-        sums.fg += f * g;
-        sums.gg += g * g;
-        sums.f += f;
-        sums.g += g;
+        sums.ff += pairs[i].f * pairs[i].f;
+        sums.fg += pairs[i].f * pairs[i].g;
+        sums.gg += pairs[i].g * pairs[i].g;
+        sums.f += pairs[i].f;
+        sums.g += pairs[i].g;
     }
     return sums;
 }
 
 /* Least squares of relative errors; no part of a time is below 0: then the other term
  * alone, whichever leaves less. */
-static struct fit fit_form(const struct form *form, const struct projection_point *points,
-                           size_t n)
+static struct fit fit_pairs(const struct pair *pairs, size_t n)
 {
-    struct sums s = sums_of(form, points, n);
+    struct sums s = sums_of(pairs, n);
     double determinant = s.ff * s.gg - s.fg * s.fg;
-    struct fit fit = {.form = form, .sums = s};
+    struct fit fit = {.sums = s};
 
     if (determinant > 1e-9 * s.ff * s.gg) {
         fit.determinant = determinant;
@@ -107,26 +96,26 @@ static struct fit fit_form(const struct form *form, const struct projection_poin
     return fit;
 }
 
-static double noise_of(const struct fit *fit, const struct projection_point *points,
-                       size_t n)
+/* By how much of it the fit is off a time. */
+static double off(const struct fit *fit, const struct pair *pair)
+{
+    return fabs(fit->a * pair->f + fit->b * pair->g - 1);
+}
+
+static double noise_of(const struct fit *fit, const struct pair *pairs, size_t n)
 {
     double squares = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        double error =
-            time_of(fit, points[i].nodes, points[i].ranks) / points[i].time_us - 1;
-
-        squares += error * error;
-    }
+    for (size_t i = 0; i < n; i++)
+        squares += off(fit, &pairs[i]) * off(fit, &pairs[i]);
     return fmax(NOISE_MIN, n > 2 ? sqrt(squares / (double)(n - 2)) : 0);
 }
 
-/* Where the time lies if the points' noise is what the fit leaves. */
-static void range_of(const struct fit *fit, double noise, size_t nodes, size_t ranks,
+/* Where the time of these terms lies if the points' noise is what the fit leaves. */
+static void range_of(const struct fit *fit, double noise, const struct pair *at,
                      double *low, double *high)
 {
-    double f = value_of(fit->form->terms[0], nodes, ranks);
-    double g = value_of(fit->form->terms[1], nodes, ranks);
+    double f = at->f, g = at->g;
     double time = fit->a * f + fit->b * g, middle = time, width = noise * time;
     const struct sums *s = &fit->sums;
 
@@ -141,34 +130,65 @@ static void range_of(const struct fit *fit, double noise, size_t nodes, size_t r
 
 /* ---- The best of them, and those as good ---- */
 
-static double error_of(const struct form *form, const struct projection_point *points,
-                       size_t n)
+static size_t passed_over(const struct projection_question *question)
 {
-    const struct projection_point *last = &points[n - 1];
-    struct fit fit = fit_form(form, points, n - 1);
+    size_t n = 0;
 
-    return fabs(time_of(&fit, last->nodes, last->ranks) / last->time_us - 1);
+    while (n < question->n_points && question->points[n].nodes < PROJECTION_NODES_MIN)
+        n++;
+    return n;
 }
 
-static void project(const struct projection_point *points, size_t n, size_t nodes,
-                    size_t ranks, struct projection *out)
+/* The form's terms on each count that is used; how many these are. */
+static size_t pairs_of(const struct projection_question *question,
+                       const struct form *form, struct pair out[PROJECTION_COUNTS_MAX])
+{
+    size_t n = 0;
+
+    for (size_t i = passed_over(question);
+         i < question->n_points && n < PROJECTION_COUNTS_MAX; i++) {
+        const struct projection_point *at = &question->points[i];
+
+        out[n++] =
+            (struct pair){value_of(form->terms[0], at->nodes, at->ranks) / at->time_us,
+                          value_of(form->terms[1], at->nodes, at->ranks) / at->time_us};
+    }
+    return n;
+}
+
+static double error_of(const struct projection_question *question,
+                       const struct form *form)
+{
+    struct pair pairs[PROJECTION_COUNTS_MAX];
+    size_t n = pairs_of(question, form, pairs);
+    struct fit fit = fit_pairs(pairs, n - 1);
+
+    return off(&fit, &pairs[n - 1]);
+}
+
+void projection_at(const struct projection_question *question, size_t nodes, size_t ranks,
+                   struct projection *out)
 {
     double errors[FORMS], low = HUGE_VAL, high = 0;
     size_t best = 0;
 
     for (size_t i = 0; i < FORMS; i++) {
-        errors[i] = error_of(&forms[i], points, n);
+        errors[i] = error_of(question, &forms[i]);
         best = errors[i] < errors[best] ? i : best;
     }
     for (size_t i = 0; i < FORMS; i++) {
-        struct fit fit = fit_form(&forms[i], points, n);
+        struct pair pairs[PROJECTION_COUNTS_MAX];
+        size_t n = pairs_of(question, &forms[i], pairs);
+        struct fit fit = fit_pairs(pairs, n);
+        struct pair at = {value_of(forms[i].terms[0], nodes, ranks),
+                          value_of(forms[i].terms[1], nodes, ranks)};
         double from, to;
 
         if (i == best)
-            out->time_us = time_of(&fit, nodes, ranks);
+            out->time_us = fit.a * at.f + fit.b * at.g;
         if (errors[i] > errors[best] + AS_GOOD)
             continue;
-        range_of(&fit, noise_of(&fit, points, n), nodes, ranks, &from, &to);
+        range_of(&fit, noise_of(&fit, pairs, n), &at, &from, &to);
         low = fmin(low, from);
         high = fmax(high, to);
     }
@@ -176,6 +196,39 @@ static void project(const struct projection_point *points, size_t n, size_t node
     out->error = errors[best];
     out->low_us = fmin(low, out->time_us * (1 - out->error));
     out->high_us = fmax(high, out->time_us * (1 + out->error));
+}
+
+/* ---- Whether it is one algorithm ---- */
+
+/* Which algorithm is the fastest is a matter of what a node has of the bytes, or of the
+ * bytes. So what this size does on more nodes, the largest count does with less of it,
+ * and what it did on fewer, with more: if these sizes' times there are a straight line,
+ * no other algorithm begins in between. */
+static enum projection_answer look_along(const struct projection_question *question,
+                                         struct projection *out)
+{
+    const struct projection_point *points = question->points;
+    double largest = (double)points[question->n_points - 1].nodes;
+    struct pair pairs[PROJECTION_COUNTS_MAX];
+    struct fit fit;
+    size_t n = 0;
+
+    out->size_from = (double)question->size * fmin(1, largest / (double)question->nodes);
+    out->size_to =
+        (double)question->size * largest / (double)points[passed_over(question)].nodes;
+    for (size_t i = 0; i < question->n_curve && n < PROJECTION_COUNTS_MAX; i++) {
+        const struct case_point *at = &question->curve[i];
+
+        if ((double)at->size >= out->size_from && (double)at->size <= out->size_to)
+            pairs[n++] = (struct pair){1 / at->time_us, (double)at->size / at->time_us};
+    }
+    if (n < PROJECTION_SIZES_MIN)
+        return PROJECTION_ALONE;
+    fit = fit_pairs(pairs, n);
+    for (size_t i = 0; i < n; i++)
+        if (off(&fit, &pairs[i]) > PROJECTION_BEND_MAX)
+            return PROJECTION_BENT;
+    return PROJECTION_DONE;
 }
 
 static size_t eighth(size_t nodes)
@@ -195,25 +248,29 @@ static size_t next_count(size_t largest, size_t nodes)
     return twice < nodes ? twice : nodes;
 }
 
-void projection_make(const struct projection_point *points, size_t n, size_t nodes,
-                     size_t ranks, struct projection *out)
+static enum projection_answer project(const struct projection_question *question,
+                                      struct projection *out)
 {
-    size_t largest = n > 0 ? points[n - 1].nodes : 0;
+    projection_at(question, question->nodes, question->ranks, out);
+    if (out->error > PROJECTION_ERROR_MAX)
+        return PROJECTION_OFF;
+    if (out->high_us > PROJECTION_WIDTH_MAX * out->low_us)
+        return PROJECTION_WIDE;
+    return look_along(question, out);
+}
 
-    *out = (struct projection){.answer = PROJECTION_DONE};
-    while (n > 0 && points->nodes < PROJECTION_NODES_MIN)
-        points++, n--;
-    if (nodes > PROJECTION_FACTOR_MAX * largest) {
+void projection_make(const struct projection_question *question, struct projection *out)
+{
+    size_t n = question->n_points;
+    size_t largest = n > 0 ? question->points[n - 1].nodes : 0;
+
+    *out = (struct projection){.measure = next_count(largest, question->nodes)};
+    if (question->nodes > PROJECTION_FACTOR_MAX * largest) {
         out->answer = PROJECTION_FAR;
-        out->measure = eighth(nodes);
-    } else if (n < PROJECTION_COUNTS_MIN) {
+        out->measure = eighth(question->nodes);
+    } else if (n - passed_over(question) < PROJECTION_COUNTS_MIN) {
         out->answer = PROJECTION_FEW;
-        out->measure = next_count(largest, nodes);
     } else {
-        project(points, n, nodes, ranks, out);
-        if (out->error <= PROJECTION_ERROR_MAX)
-            return;
-        out->answer = PROJECTION_OFF;
-        out->measure = next_count(largest, nodes);
+        out->answer = project(question, out);
     }
 }

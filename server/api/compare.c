@@ -3,19 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/analysis/compare_json.h"
 #include "server/api/baseline_find.h"
 #include "server/api/handlers.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/api/run_set.h"
 #include "server/render/compare_text.h"
-#include "server/runs/case_values_read.h"
 
-#define ASKS_MAX 64         /* runs and cases, of both sides */
-#define COMPARISONS_MAX 2   /* one of a million results takes 650 MB for a moment */
-#define BASELINE "baseline" /* in the place of a run; no run's id is so short */
+#define ASKS_MAX (RUN_SET_MAX / 2) /* runs and cases, of both sides */
+#define BASELINE "baseline"        /* in the place of a run; no run's id is so short */
 #define TEXT_MAX ((size_t)64 << 20)
 
 enum form { FORM_JSON, FORM_CSV, FORM_MARKDOWN, FORM_TEXT };
@@ -28,16 +26,8 @@ static const struct params_format formats[] = {
     {NULL, NULL, 0},
 };
 
-/* A run that takes part, once however often it is named. */
-struct part {
-    char id[ID_RUN_LENGTH + 1];
-    json_t *doc; /* shared with nobody */
-    struct case_values *values;
-    struct compare_run run; /* of these two */
-};
-
 struct ask {
-    size_t part;
+    size_t run; /* index */
     int case_no;
 };
 
@@ -55,8 +45,7 @@ struct comparison {
     struct api *api;
     struct parked *parked;
     int form;
-    struct part parts[2 * ASKS_MAX];
-    size_t n_parts, at; /* the one that is read */
+    struct run_set set;
     struct side base, head;
     struct store_base_query like; /* for a baseline */
     struct buf out;
@@ -64,16 +53,9 @@ struct comparison {
     struct error err; /* of the work */
 };
 
-static void read_next(struct comparison *comparison);
-
 static void comparison_free(struct comparison *comparison)
 {
-    for (size_t i = 0; i < comparison->n_parts; i++) {
-        struct part *part = &comparison->parts[i];
-
-        json_decref(part->doc);
-        case_values_destroy(part->values);
-    }
+    run_set_release(&comparison->set);
     json_decref(comparison->base.env);
     json_decref(comparison->head.env);
     buf_release(&comparison->out);
@@ -122,7 +104,7 @@ static int choose(struct comparison *comparison, const struct side *from,
     struct compare_ask asks[ASKS_MAX];
 
     for (size_t i = 0; i < from->n; i++)
-        asks[i] = (struct compare_ask){&comparison->parts[from->asks[i].part].run,
+        asks[i] = (struct compare_ask){&comparison->set.runs[from->asks[i].run],
                                        from->asks[i].case_no};
     side->name = from->name;
     return compare_side_choose(side, asks, from->n, from->env, &comparison->err);
@@ -157,88 +139,17 @@ static void on_compared(uv_work_t *work, int status)
     finish(comparison, comparison->err.code ? &comparison->err : NULL);
 }
 
-/* ---- Reading what it needs, one run after the other ---- */
-
-static void on_values(void *arg, const struct error *err, struct case_values *values,
-                      json_t *of_run)
+static void on_read(void *arg, const struct error *err)
 {
     struct comparison *comparison = arg;
-    struct part *part = &comparison->parts[comparison->at];
-
-    (void)of_run;
-    if (err) {
-        finish(comparison, err);
-        return;
-    }
-    part->values = values;
-    part->run = (struct compare_run){part->doc, part->values};
-    comparison->at++;
-    read_next(comparison);
-}
-
-/* All that its document counts is in the store now. */
-static void on_settled(void *arg, const struct error *err)
-{
-    struct comparison *comparison = arg;
-    const struct api *api = comparison->api;
 
     if (err)
         finish(comparison, err);
     else
-        case_values_read(api->loop, api->store, comparison->parts[comparison->at].doc,
-                         false, on_values, comparison);
-}
-
-static void on_run(void *arg, const struct error *err, json_t *doc)
-{
-    struct comparison *comparison = arg;
-    struct part *part = &comparison->parts[comparison->at];
-    struct error none;
-
-    if (err) {
-        error_set(&none, ERROR_NOT_FOUND, "there is no run %s", part->id);
-        finish(comparison, err->code == ERROR_NOT_FOUND ? &none : err);
-        json_decref(doc);
-        return;
-    }
-    part->doc = json_deep_copy(doc);
-    json_decref(doc);
-    if (part->doc)
-        scheduler_settle(comparison->api->scheduler, part->id, on_settled, comparison);
-    else
-        finish(comparison, &(struct error){ERROR_MEMORY, "out of memory"});
-}
-
-static void read_next(struct comparison *comparison)
-{
-    struct api *api = comparison->api;
-    struct part *part = &comparison->parts[comparison->at];
-    json_t *doc;
-
-    if (comparison->at == comparison->n_parts) {
-        uv_queue_work(api->loop, &comparison->work, do_compare, on_compared);
-        return;
-    }
-    doc = scheduler_run_json(api->scheduler, part->id, false);
-    if (doc)
-        on_run(comparison, NULL, doc);
-    else
-        store_read_run(api->store, part->id, on_run, comparison);
+        uv_queue_work(comparison->api->loop, &comparison->work, do_compare, on_compared);
 }
 
 /* ---- A baseline ---- */
-
-static size_t part_of(struct comparison *comparison, const char *id, size_t len)
-{
-    struct part *part = &comparison->parts[comparison->n_parts];
-
-    for (size_t i = 0; i < comparison->n_parts; i++)
-        if (strlen(comparison->parts[i].id) == len &&
-            strncmp(comparison->parts[i].id, id, len) == 0)
-            return i;
-    snprintf(part->id, sizeof(part->id), "%.*s", (int)len, id);
-    return comparison->n_parts++;
-}
 
 static void take_baseline(struct comparison *comparison, const json_t *runs)
 {
@@ -251,7 +162,7 @@ static void take_baseline(struct comparison *comparison, const json_t *runs)
 
         if (text && base->n < ASKS_MAX)
             base->asks[base->n++] =
-                (struct ask){part_of(comparison, text, strlen(text)), -1};
+                (struct ask){run_set_add(&comparison->set, text, strlen(text)), -1};
     }
 }
 
@@ -276,7 +187,7 @@ static void on_baseline(void *arg, const struct error *err, json_t *found)
     if (err)
         finish(comparison, err);
     else
-        read_next(comparison);
+        run_set_read(&comparison->set, comparison->api, on_read, comparison);
 }
 
 /* ---- What is asked for ---- */
@@ -315,7 +226,7 @@ static void take_ask(void *arg, const char *value)
         return;
     }
     side->asks[side->n++] =
-        (struct ask){part_of(reading->comparison, value, len), (int)case_no};
+        (struct ask){run_set_add(&reading->comparison->set, value, len), (int)case_no};
 }
 
 /* NAME=VALUE; NAME alone is not set. */
@@ -359,7 +270,7 @@ static int read_baseline(struct comparison *comparison, struct error *err)
         return error_set(err, ERROR_INVALID,
                          "base=baseline stands alone, and needs head: a run's id");
     base->is_alike = json_object_size(base->env) == 0;
-    comparison->like.run = comparison->parts[head->asks[0].part].id;
+    comparison->like.run = comparison->set.parts[head->asks[0].run].id;
     return 0;
 }
 
@@ -412,13 +323,8 @@ void api_compare(struct http_request *request, void *arg)
 
     if (!params_format(request, formats, &form) || !params_base(request, &like))
         return;
-    if (api->comparisons >= COMPARISONS_MAX) {
-        http_reply_header(request, "Retry-After", "1");
-        http_reply_problem(request, 503, NULL,
-                           "%d comparisons are being made, which is the most",
-                           COMPARISONS_MAX);
+    if (!run_set_may(api, request))
         return;
-    }
     comparison = comparison_create(api, form);
     if (!comparison) {
         http_reply_problem(request, 503, NULL, "out of memory");
@@ -439,5 +345,5 @@ void api_compare(struct http_request *request, void *arg)
     if (comparison->base.is_baseline)
         baseline_find(api, &comparison->like, on_baseline, comparison);
     else
-        read_next(comparison);
+        run_set_read(&comparison->set, api, on_read, comparison);
 }

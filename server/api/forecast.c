@@ -2,15 +2,15 @@
  * training */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/json_util.h"
 #include "server/analysis/budget.h"
 #include "server/analysis/projection.h"
 #include "server/api/handlers.h"
-#include "server/api/lookup.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
-#include "server/runs/case_values_read.h"
+#include "server/api/run_set.h"
 
 #define NODES_MAX 100000
 #define TEXT_MAX 2000
@@ -24,131 +24,180 @@ static const struct params_format formats[] = {
 };
 
 struct question {
+    uv_work_t work;
+    struct api *api;
     struct parked *parked;
-    json_t *run;   /* shared with nobody */
+    struct run_set set;
     int64_t nodes; /* 0: the question is the budget */
     struct budget budget;
     int form;
+    json_t *answer;
+    struct error err;
 };
 
-static void question_free(struct question *question)
-{
-    json_decref(question->run);
-    free(question);
-}
-
-static void reply(struct http_request *request, const struct question *question,
-                  json_t *answer)
+static void reply(struct http_request *request, int form, json_t *answer)
 {
     const json_t *verdict = json_object_get(answer, "verdict");
     char text[TEXT_MAX];
     int n;
 
     http_reply_header(request, "Ringbench-Verdict", json_get_str(verdict, "answer", ""));
-    if (question->form == FORM_JSON) {
-        http_reply_json(request, 200, answer);
+    if (form == FORM_JSON) {
+        http_reply_json(request, 200, json_incref(answer));
         return;
     }
     n = snprintf(text, sizeof(text), "%s: %s\n", json_get_str(verdict, "answer", "?"),
                  json_get_str(verdict, "sentence", ""));
     http_reply_text(request, 200, "text/plain; charset=utf-8", text, (size_t)n);
-    json_decref(answer);
 }
 
-static void on_values(void *arg, const struct error *err, struct case_values *values,
-                      json_t *of_run)
+static void refuse(struct http_request *request, const struct error *err)
+{
+    if (err->code == ERROR_INVALID)
+        http_reply_problem(request, 422, NULL, "%s", err->text);
+    else
+        http_reply_error(request, err);
+}
+
+/* Answer, if there is still someone to answer, and free. */
+static void finish(struct question *question, const struct error *err)
+{
+    struct http_request *request = parked_take(question->parked);
+
+    question->api->comparisons--;
+    if (request && err)
+        refuse(request, err);
+    else if (request)
+        reply(request, question->form, question->answer);
+    json_decref(question->answer);
+    run_set_release(&question->set);
+    free(question);
+}
+
+/* ---- The answer, on the work queue ---- */
+
+static void do_answer(uv_work_t *work)
+{
+    struct question *question = work->data;
+    const struct run_set *set = &question->set;
+
+    if (question->nodes > 0)
+        question->answer =
+            projection_json(set->runs, set->n, (size_t)question->nodes, &question->err);
+    else if (!(question->answer =
+                   budget_json(&question->budget, set->runs->doc, set->runs->values)))
+        error_set(&question->err, ERROR_MEMORY, "out of memory");
+}
+
+static void on_answered(uv_work_t *work, int status)
+{
+    struct question *question = work->data;
+
+    if (status < 0)
+        error_set(&question->err, ERROR_UNAVAILABLE, "the server stops");
+    finish(question, question->err.code ? &question->err : NULL);
+}
+
+static void on_read(void *arg, const struct error *err)
 {
     struct question *question = arg;
-    struct http_request *request = parked_take(question->parked);
-    json_t *answer = NULL;
 
-    (void)of_run;
-    if (request && !err)
-        answer = question->nodes > 0
-                     ? projection_json(question->run, values, (size_t)question->nodes)
-                     : budget_json(&question->budget, question->run, values);
-    if (request && answer)
-        reply(request, question, answer);
-    else if (request && err)
-        http_reply_error(request, err);
-    else if (request)
-        http_reply_problem(request, 503, NULL, "out of memory");
-    case_values_destroy(values);
-    question_free(question);
+    if (err)
+        finish(question, err);
+    else
+        uv_queue_work(question->api->loop, &question->work, do_answer, on_answered);
 }
 
-/* What is asked, once more: it was found to be right before the run was looked for. */
-static bool read_question(struct http_request *request, struct question *question)
-{
-    bool is_read, is_budget = !http_request_param(request, "id");
-    struct problems problems;
-    json_t *body;
+/* ---- What is asked ---- */
 
-    if (!params_format(request, formats, &question->form))
+static void take_run(void *arg, const char *id)
+{
+    struct question *question = arg;
+
+    if (strlen(id) > ID_RUN_LENGTH)
+        error_set(&question->err, ERROR_NOT_FOUND, "there is no run %.40s", id);
+    else if (question->set.n == RUN_SET_MAX)
+        error_set(&question->err, ERROR_INVALID,
+                  "the parameter run may be given %d times at most", RUN_SET_MAX - 1);
+    else
+        run_set_add(&question->set, id, strlen(id));
+}
+
+static bool read_nodes(struct http_request *request, struct question *question)
+{
+    if (!params_integer(request, "nodes", 1, NODES_MAX, &question->nodes))
         return false;
-    if (!is_budget)
-        return params_integer(request, "nodes", 1, NODES_MAX, &question->nodes);
-    body = params_body(request);
+    take_run(question, http_request_param(request, "id"));
+    http_request_query_each(request, "run", take_run, question);
+    if (question->nodes == 0)
+        http_reply_problem(request, 422, NULL,
+                           "the parameter nodes must say how many there would be");
+    return question->nodes > 0;
+}
+
+static bool read_budget(struct http_request *request, struct question *question)
+{
+    json_t *body = params_body(request);
+    struct problems problems;
+    bool is_read;
+
     if (!body)
         return false;
     problems_init(&problems);
     is_read = budget_read(body, &question->budget, &problems) == 0;
-    if (!is_read)
+    if (is_read && !json_is_string(json_object_get(body, "run"))) {
+        problems_add(&problems, "/run",
+                     "must be the id of the run whose times are taken");
+        is_read = false;
+    }
+    if (is_read)
+        take_run(question, json_get_str(body, "run", ""));
+    else
         http_reply_problem(request, 422, &problems, "the question is not valid");
     problems_release(&problems);
     json_decref(body);
     return is_read;
 }
 
-static void found(struct api *api, struct http_request *request, json_t *run)
+static bool read_question(struct http_request *request, struct question *question,
+                          bool is_budget)
 {
-    struct question *question = calloc(1, sizeof(*question));
+    if (!params_format(request, formats, &question->form) ||
+        !(is_budget ? read_budget : read_nodes)(request, question))
+        return false;
+    if (question->err.code)
+        refuse(request, &question->err);
+    return !question->err.code;
+}
 
-    if (!question || !(question->run = json_deep_copy(run))) {
+static void answer(struct http_request *request, struct api *api, bool is_budget)
+{
+    struct question *question;
+
+    if (!run_set_may(api, request))
+        return;
+    question = calloc(1, sizeof(*question));
+    if (!question) {
         http_reply_problem(request, 503, NULL, "out of memory");
+        return;
+    }
+    question->api = api;
+    question->work.data = question;
+    if (!read_question(request, question, is_budget) ||
+        !(question->parked = parked_create(api, request))) {
         free(question);
         return;
     }
-    if (!read_question(request, question) ||
-        !(question->parked = parked_create(api, request))) {
-        question_free(question);
-        return;
-    }
-    case_values_read(api->loop, api->store, question->run, false, on_values, question);
-}
-
-static void settled(struct api *api, struct http_request *request, json_t *run)
-{
-    lookup_settle(api, request, run, found);
+    api->comparisons++;
+    run_set_read(&question->set, api, on_read, question);
 }
 
 void api_run_projection(struct http_request *request, void *arg)
 {
-    int64_t nodes = 0;
-    int form;
-
-    if (!params_integer(request, "nodes", 1, NODES_MAX, &nodes) ||
-        !params_format(request, formats, &form))
-        return;
-    if (nodes == 0)
-        http_reply_problem(request, 422, NULL,
-                           "the parameter nodes must say how many there would be");
-    else
-        lookup_run(arg, request, http_request_param(request, "id"), settled);
+    answer(request, arg, false);
 }
 
 void api_budget(struct http_request *request, void *arg)
 {
-    struct question question = {0};
-    json_t *body;
-
-    if (!read_question(request, &question))
-        return;
-    body = params_body(request);
-    if (!json_is_string(json_object_get(body, "run")))
-        http_reply_problem(request, 422, NULL,
-                           "run must be the id of the run whose times are taken");
-    else
-        lookup_run(arg, request, json_get_str(body, "run", ""), settled);
-    json_decref(body);
+    answer(request, arg, true);
 }

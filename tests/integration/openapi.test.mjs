@@ -1,9 +1,10 @@
 // openapi.test.mjs - what the server says of itself, held against what it answers
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { test } from 'node:test';
 
-import { long, quick, startCluster } from './lib/cluster.mjs';
-import { patience } from './lib/fixture.mjs';
+import { long, quick, startCluster, startServer } from './lib/cluster.mjs';
+import { Program, binDir, patience } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -166,6 +167,27 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     assert.equal(asked.text, named.text);
     assert.equal((await api.call('GET', `/api/v1/${list.replace(/\?.*/, '')}?format=csv`)).status, 422);
   }
+});
+
+test('a run over node counts, and what it says of more, are as described', limit, async (t) => {
+  const server = await startServer(t);
+  const api = new Contract(server, await server.get('/openapi.json'));
+  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), ['--server', server.url, '--nodes', '16', '--ranks', '2']);
+  await fleet.line(/^16 simulated nodes/);
+  const spec = { backend: 'sim', pattern: 'scaling', sizes: { min: '1M', max: '64M' }, in_place: false,
+    env: { SIM_SLEEP_FRACTION: '0', SIM_ALGO: 'ring', SIM_PROTO: 'Simple' } };
+  const [{ id }, { id: other }] = [(await api.post(spec)).json, (await api.post(spec)).json];
+  for (const run of [id, other]) await server.runEnds(run);
+  for (const part of ['', '/events?follow=0', '/results', '/summary', '/summary?by=case', '/verdict']) {
+    assert.equal((await api.call('GET', `/api/v1/runs/${id}${part}`)).status, 200);
+  }
+  const answers = new Set();
+  for (const query of ['nodes=64', 'nodes=1000', `nodes=32&run=${other}`, 'nodes=64&format=text']) {
+    const { status, json } = await api.call('GET', `/api/v1/runs/${id}/projection?${query}`);
+    assert.equal(status, 200, query);
+    json?.sizes.forEach(({ answer }) => answers.add(answer));
+  }
+  assert.ok(answers.has('projected') && answers.has('too_far'), [...answers].join());
 });
 
 test('the server, its nodes and its refusals are as described', limit, async (t) => {
