@@ -4,17 +4,14 @@ import {execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {webcrypto} from 'node:crypto';
 import {test} from 'node:test';
+import {emptyForm, errorsByField, fromSpec, toSpec} from '../../../web/js/spec_form.mjs';
 import {
   curlLine,
-  emptyForm,
-  errorsByField,
-  fromSpec,
   idempotencyKey,
   listAsRange,
   prettyJson,
-  shortSpec,
-  toSpec
-} from '../../../web/js/spec_form.mjs';
+  shortSpec
+} from '../../../web/js/spec_text.mjs';
 import {buildGroups} from '../../../web/js/spec_fields.mjs';
 import {sampleRun} from '../lib/sample.mjs';
 

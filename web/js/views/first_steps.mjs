@@ -1,7 +1,7 @@
 /* first_steps.mjs - what stands in the place of the list of runs while there is none */
 import {h, setHidden, setText} from '../dom.mjs';
 import {copyBlock} from '../parts.mjs';
-import {curlLine, idempotencyKey} from '../spec_form.mjs';
+import {curlLine, idempotencyKey} from '../spec_text.mjs';
 import {usableBackend} from '../validation.mjs';
 
 /* Nodes: fewer tell nothing of one of them; of more, pairs are too many. */

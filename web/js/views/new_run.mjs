@@ -4,16 +4,8 @@ import {debounce, h, setHidden, setText} from '../dom.mjs';
 import {buildField} from '../fields.mjs';
 import {alertBox, copyBlock, copyButton, fold, switcher} from '../parts.mjs';
 import {buildGroups} from '../spec_fields.mjs';
-import {
-  curlLine,
-  emptyForm,
-  errorsByField,
-  fromSpec,
-  idempotencyKey,
-  isShown,
-  prettyJson,
-  toSpec
-} from '../spec_form.mjs';
+import {emptyForm, errorsByField, fromSpec, isShown, toSpec} from '../spec_form.mjs';
+import {curlLine, idempotencyKey, prettyJson} from '../spec_text.mjs';
 import {costLines, isHopeless, usableBackend} from '../validation.mjs';
 
 const CHECK_AFTER_MS = 200;

@@ -1,7 +1,7 @@
 /* run_about.mjs - what was asked for, and what the numbers mean */
 import {h} from '../dom.mjs';
 import {copyBlock, fold, head} from '../parts.mjs';
-import {curlLine, prettyJson, shortSpec} from '../spec_form.mjs';
+import {curlLine, prettyJson, shortSpec} from '../spec_text.mjs';
 import {busFactor} from '../stats.mjs';
 import {significant} from '../units.mjs';
 

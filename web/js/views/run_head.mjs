@@ -11,7 +11,7 @@ import {
   stateWord,
   timeOf
 } from '../parts.mjs';
-import {idempotencyKey} from '../spec_form.mjs';
+import {idempotencyKey} from '../spec_text.mjs';
 import {placement} from '../stats.mjs';
 import {formatDuration, formatSize, plural, secondsBetween, shorten} from '../units.mjs';
 import {whereInWords} from '../where.mjs';
