@@ -96,6 +96,12 @@ static void thin_curve(json_t *run)
     json_object_set_new(summary, "curve", thin);
 }
 
+static void shorten(json_t *run, const char *verdict)
+{
+    if (json_object_get(run, verdict))
+        json_object_set_new(run, verdict, gate_brief(json_object_get(run, verdict)));
+}
+
 /* Stored documents show more than a list does, and a run that goes on has moved since. */
 static void finish_item(struct api *api, json_t *runs, size_t index)
 {
@@ -114,8 +120,8 @@ static void finish_item(struct api *api, json_t *runs, size_t index)
     json_object_del(run, "machines");
     json_object_del(run, "lateness");
     json_object_del(run, "elapsed");
-    if (json_object_get(run, "verdict"))
-        json_object_set_new(run, "verdict", gate_brief(json_object_get(run, "verdict")));
+    shorten(run, "culprit");
+    shorten(run, "verdict");
 }
 
 static void on_list(void *arg, const struct error *err, json_t *result)
@@ -200,6 +206,7 @@ static bool read_query(struct http_request *request, struct store_runs_query *qu
     if (!lists_can_reply(request) ||
         !params_integer(request, "limit", 1, LIST_LIMIT_MAX, &limit) ||
         !params_flag(request, "total", &query->has_total) ||
+        !params_flag(request, "judged", &query->is_judged) ||
         !read_word(request, "sort", sorts, &sort) ||
         !read_word(request, "order", orders, &order) ||
         !read_time(request, "since", &query->since_ms) ||
@@ -209,6 +216,7 @@ static bool read_query(struct http_request *request, struct store_runs_query *qu
     query->is_rising = order == 1;
     query->text = http_request_query(request, "q");
     query->node = http_request_query(request, "node");
+    query->suspect = http_request_query(request, "suspect");
     query->cursor = http_request_query(request, "cursor");
     query->limit = (int)limit;
     return true;

@@ -2,6 +2,7 @@
 #include "common/base/clock.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/gate.h"
+#include "server/analysis/suspects.h"
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
@@ -122,8 +123,24 @@ static json_t *control_json(const struct run_spec *spec)
     return names;
 }
 
+/* What the run's verdicts say of nodes; NULL where they say nothing. */
+static json_t *suspects_json(const struct run *run)
+{
+    json_t *out = json_array();
+
+    suspects_add(out, run->culprit);
+    suspects_add(out, run->lateness);
+    for (size_t i = 0; run->cases && i < run->n_cases; i++)
+        suspects_add(out, json_object_get(run->cases[i].blamed, "verdict"));
+    if (json_array_size(out) > 0)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
 json_t *run_to_json(const struct run *run, enum run_form form)
 {
+    json_t *suspects;
     json_t *out =
         json_pack("{s:s, s:s, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id",
                   run->id, "name", run->spec->name, "labels", run->spec->labels, "state",
@@ -159,6 +176,9 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     json_object_set_new(out, "rows_done", json_integer((json_int_t)run->rows_done));
     json_object_set_new(out, "rows_total", json_integer((json_int_t)run->rows_total));
     json_object_set_new(out, "summary", summary_json(run));
+    suspects = suspects_json(run);
+    if (suspects)
+        json_object_set_new(out, "suspects", suspects);
     if (run->lateness && form != RUN_BRIEF)
         json_object_set(out, "lateness", run->lateness);
     if (run->culprit)

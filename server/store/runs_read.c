@@ -34,6 +34,12 @@ static const struct {
                " AND have.value = json_extract(want.value, '$[1]')))"},
     /* The sign keeps the plan on the index that has the order. */
     {"node", "+id IN (SELECT run FROM run_nodes WHERE node = :node)"},
+    {"suspect",
+     "+id IN (SELECT judged.id FROM runs AS judged INDEXED BY runs_by_suspects,"
+     " json_each(judged.suspects) AS said, json_each(said.value, '$.nodes') AS named"
+     " WHERE judged.suspects IS NOT NULL AND named.value = :suspect)"},
+    {"judged", "+id IN (SELECT id FROM runs INDEXED BY runs_by_suspects"
+               " WHERE suspects IS NOT NULL)"},
     {"since_ms", "created_ms >= :since_ms"},
     {"until_ms", "created_ms < :until_ms"},
 };

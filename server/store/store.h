@@ -127,9 +127,11 @@ struct store_runs_query {
     size_t n_states;
     const char *const *label_keys, *const *label_values; /* all must match */
     size_t n_labels;
-    const char *node;   /* took part in it; NULL = any */
-    const char *text;   /* in id or name; NULL = any */
-    const char *cursor; /* from an earlier answer, or NULL */
+    const char *node;    /* took part in it; NULL = any */
+    const char *suspect; /* a node that its verdicts name; NULL = any */
+    bool is_judged;      /* a verdict says whether a node is to blame */
+    const char *text;    /* in id or name; NULL = any */
+    const char *cursor;  /* from an earlier answer, or NULL */
     int limit;
 };
 

@@ -105,11 +105,13 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg)
 {
     json_t *params = json_pack(
-        "{s:i, s:b, s:o, s:o, s:o, s:s?, s:o, s:o, s:b, s:i}", "sort", (int)query->sort,
-        "is_rising", (int)query->is_rising, "states", states_json(query), "labels",
-        labels_json(query), "pattern", pattern_json(query->text), "node", query->node,
-        "since_ms", time_json(query->since_ms), "until_ms", time_json(query->until_ms),
-        "has_total", (int)query->has_total, "limit", query->limit);
+        "{s:i, s:b, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:b, s:i}", "sort",
+        (int)query->sort, "is_rising", (int)query->is_rising, "states",
+        states_json(query), "labels", labels_json(query), "pattern",
+        pattern_json(query->text), "node", query->node, "suspect", query->suspect,
+        "judged", query->is_judged ? json_true() : json_null(), "since_ms",
+        time_json(query->since_ms), "until_ms", time_json(query->until_ms), "has_total",
+        (int)query->has_total, "limit", query->limit);
 
     store_ask(store, STORE_READ_RUNS, params, query->cursor, done, arg);
 }

@@ -162,9 +162,16 @@ static const char SQL_VERSION_6[] =
     "CREATE INDEX runs_by_figure ON runs (figure_micro, id, created_ms, state, name,"
     " labels) WHERE figure_micro IS NOT NULL;";
 
+/* What verdicts say of nodes: of few runs. */
+static const char SQL_VERSION_7[] =
+    "ALTER TABLE runs ADD COLUMN suspects TEXT AS (CASE WHEN json_valid(doc) THEN"
+    " json_extract(doc, '$.suspects') END) VIRTUAL;"
+    "CREATE INDEX runs_by_suspects ON runs (id, suspects) WHERE suspects IS NOT NULL;";
+
 /* Step i brings schema version i to i + 1. */
 static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3,
-                                         SQL_VERSION_4, SQL_VERSION_5, SQL_VERSION_6};
+                                         SQL_VERSION_4, SQL_VERSION_5, SQL_VERSION_6,
+                                         SQL_VERSION_7};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)

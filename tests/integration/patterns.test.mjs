@@ -117,6 +117,11 @@ test('bisect: what is slow is halved until it is alone, measured again, and name
   const { id } = run;
   const last = (await server.events(id)).at(-1);
   assert.deepEqual(last.culprit, run.culprit);
+  const named = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((one) => one.id);
+  assert.deepEqual(await named('suspect=node-5'), [id]);
+  assert.deepEqual(await named('suspect=node-4'), []);
+  assert.deepEqual(await named('judged=1'), [id, sound.id]);
+  assert.deepEqual(run.suspects, [{ kind: 'culprit', answer: 'slow_node', sentence: run.culprit.sentence, nodes: ['node-5'] }]);
   const text = (await server.request('GET', `/api/v1/runs/${id}/events?format=text`)).text;
   assert.match(text, /\ncompleted: .*; culprit: slow_node: node-5 is slow.*\n$/);
 });

@@ -135,6 +135,36 @@ static void runs_of_a_node_are_found(void **state)
     json_decref(heard.result);
 }
 
+static void runs_that_name_a_node_are_found(void **state)
+{
+    static const struct {
+        struct store_runs_query query;
+        size_t wanted;
+    } asked[] = {{{.suspect = "n1", .limit = 10}, 1},
+                 {{.suspect = "n2", .limit = 10}, 0},
+                 {{.is_judged = true, .limit = 10}, 2}};
+    struct fixture *fixture = *state;
+    struct store_write *write = store_write_create();
+    json_t *named =
+        json_pack("{s:s, s:[{s:[s]}]}", "id", "run1", "suspects", "nodes", "n1");
+    json_t *cleared = json_pack("{s:s, s:[{s:[]}]}", "id", "run2", "suspects", "nodes");
+    struct heard heard = {0};
+
+    store_write_run(write, "run1", "completed", "", 5, NULL, named);
+    store_write_run(write, "run2", "completed", "", 6, NULL, cleared);
+    json_decref(named);
+    json_decref(cleared);
+    store_it(fixture, write);
+    store_it(fixture, write_of_run("run3", "completed", 7));
+    for (int i = 0; i < 3; i++) {
+        store_read_runs(fixture->store, &asked[i].query, on_read, &heard);
+        wait_for(fixture, &heard, i + 1);
+        assert_int_equal(json_array_size(json_object_get(heard.result, "runs")),
+                         asked[i].wanted);
+    }
+    json_decref(heard.result);
+}
+
 static void history_of_a_node_is_kept_short(void **state)
 {
     struct fixture *fixture = *state;
@@ -170,6 +200,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(pages_are_filtered, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(runs_of_a_node_are_found, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(runs_that_name_a_node_are_found, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(history_of_a_node_is_kept_short, fixture_setup,
                                         fixture_teardown),

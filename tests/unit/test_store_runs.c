@@ -180,6 +180,8 @@ static void every_list_is_read_from_an_index(void **state)
         "{\"labels\": [[\"k\", \"v\"]]}",
         "{\"pattern\": \"%x%\"}",
         "{\"node\": \"n1\"}",
+        "{\"suspect\": \"n1\"}",
+        "{\"judged\": true}",
         "{\"since_ms\": 1, \"until_ms\": 2}",
         "{\"states\": [\"failed\"], \"labels\": [[\"k\", \"v\"]], \"node\": \"n1\"}"};
     static const char *const indexes[] = {
