@@ -20,9 +20,11 @@
 /* Of all bodies that are being read or handled. */
 #define BODIES_MAX ((size_t)256 << 20)
 
-/* What is made of a larger one may take milliseconds. One is handled per turn of the
- * loop, after all that takes less, so others wait for one of them and not for all. */
-#define LARGE_BODY ((size_t)16 << 10)
+/* What is made of bodies takes milliseconds: of a large one, or of a thousand that agents
+ * send at the same time. So many bytes are handled in a turn of the loop, or one body,
+ * and others wait for these and not for all. */
+#define TURN_BYTES ((size_t)64 << 10)
+#define BODY_BYTES 1024 /* what each takes for itself, in bytes of one */
 
 static void on_lost(struct http_request *request)
 {
@@ -448,22 +450,46 @@ void exchange_abandon(struct http_request *request)
         request->is_abandoned = true;
 }
 
-static void leave_large(void *data)
+void exchange_begin_turn(struct http_server *server)
+{
+    server->turn_left = TURN_BYTES;
+}
+
+/* Whether the turn has room for it, which it then takes. */
+static bool take_room(struct http_request *request)
+{
+    struct http_server *server = request->server;
+    size_t bytes = request->body.len + BODY_BYTES;
+
+    if (bytes > server->turn_left && server->turn_left < TURN_BYTES)
+        return false;
+    server->turn_left -= bytes < server->turn_left ? bytes : server->turn_left;
+    return true;
+}
+
+static void leave_bodies(void *data)
 {
     struct http_request *request = data;
 
-    TAILQ_REMOVE(&request->server->large, request, large);
+    TAILQ_REMOVE(&request->server->bodies, request, bodies);
 }
 
-void exchange_handle_large(struct http_server *server)
+void exchange_handle_bodies(struct http_server *server)
 {
-    struct http_request *request = TAILQ_FIRST(&server->large);
+    struct http_request *request;
 
-    if (!request)
-        return;
-    leave_large(request);
-    http_request_park(request, NULL, NULL);
-    request->match.route->handler(request, server->arg);
+    while ((request = TAILQ_FIRST(&server->bodies)) && take_room(request)) {
+        leave_bodies(request);
+        http_request_park(request, NULL, NULL);
+        request->match.route->handler(request, server->arg);
+    }
+}
+
+/* Those without a body take little, and go past the others. */
+static bool waits(struct http_request *request)
+{
+    return request->body.len > 0 &&
+           (!TAILQ_EMPTY(&request->server->bodies) || !take_room(request));
 }
 
 static enum MHD_Result dispatch(struct http_request *request)
@@ -475,9 +501,9 @@ static enum MHD_Result dispatch(struct http_request *request)
         reply_refuse(request, 503, "the server is stopping");
     } else if (request->file) {
         reply_static(request, request->file);
-    } else if (request->body.len > LARGE_BODY) {
-        TAILQ_INSERT_TAIL(&server->large, request, large);
-        http_request_park(request, leave_large, request);
+    } else if (waits(request)) {
+        TAILQ_INSERT_TAIL(&server->bodies, request, bodies);
+        http_request_park(request, leave_bodies, request);
     } else {
         request->match.route->handler(request, server->arg);
     }

@@ -63,7 +63,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 static bool is_due(const struct http_server *server)
 {
     return !TAILQ_EMPTY(&server->resumes) || !TAILQ_EMPTY(&server->woken) ||
-           !TAILQ_EMPTY(&server->large);
+           !TAILQ_EMPTY(&server->bodies);
 }
 
 static void resume_batch(struct http_server *server, unsigned limit)
@@ -106,11 +106,12 @@ static void pump(struct http_server *server)
     server->is_pumping = true;
     resume_batch(server, server->is_closing ? UINT32_MAX : RESUMES_PER_TURN);
     handshake_resume(server, HANDSHAKES_PER_TURN);
+    exchange_begin_turn(server);
     MHD_run(server->mhd);
     handshake_hold(server);
     stream_run_notices(server);
     reply_turns(server);
-    exchange_handle_large(server);
+    exchange_handle_bodies(server);
     server->is_pumping = false;
     if (server->is_closing && (TAILQ_EMPTY(&server->requests) ||
                                uv_now(server->loop) >= server->close_deadline_ms))
@@ -366,7 +367,7 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     TAILQ_INIT(&server->requests);
     TAILQ_INIT(&server->resumes);
     TAILQ_INIT(&server->turns);
-    TAILQ_INIT(&server->large);
+    TAILQ_INIT(&server->bodies);
     TAILQ_INIT(&server->notices);
     TAILQ_INIT(&server->waiting);
     TAILQ_INIT(&server->shaking);

@@ -85,7 +85,7 @@ struct http_request {
     bool is_lost;      /* the client left before the answer */
     bool is_abandoned; /* the server answered for its handler, which will still answer */
     bool is_last;      /* the connection closes after the answer */
-    TAILQ_ENTRY(http_request) all, resumes, turns, large;
+    TAILQ_ENTRY(http_request) all, resumes, turns, bodies;
 };
 
 TAILQ_HEAD(http_request_list, http_request);
@@ -114,7 +114,8 @@ struct http_server {
     unsigned handles; /* not yet closed */
 
     struct http_request_list requests, resumes, turns;
-    struct http_request_list large; /* whose bodies are to be handled: see exchange.c */
+    struct http_request_list bodies;   /* to be handled: see exchange.c */
+    size_t turn_left;                  /* of what the loop's turn handles of them */
     TAILQ_HEAD(, http_stream) notices; /* streams with a callback due */
     struct http_connection_list waiting;
     struct http_connection_list shaking, held, woken; /* see handshake.c */
@@ -192,8 +193,10 @@ enum MHD_Result exchange_handle(void *cls, struct MHD_Connection *mhd, const cha
                                 const char *upload, size_t *upload_size, void **context);
 void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
                         enum MHD_RequestTerminationCode code);
-/* Handle one of the large bodies that have come; what came with less work is done. */
-void exchange_handle_large(struct http_server *server);
+/* Before the library runs; and after, to handle bodies that have come as far as the turn
+ * has room for them. */
+void exchange_begin_turn(struct http_server *server);
+void exchange_handle_bodies(struct http_server *server);
 /* The server closes: answer a suspended request on its handler's behalf. */
 void exchange_abandon(struct http_request *request);
 

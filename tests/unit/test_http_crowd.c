@@ -419,7 +419,7 @@ static void lets_others_in_past_a_body_that_comes(void **state)
 }
 
 /* While the server is held by the client that is returned. */
-static int send_large_bodies(int *fds, int n)
+static int send_bodies(int *fds, int n, size_t len)
 {
     int held = known_client();
 
@@ -427,13 +427,13 @@ static int send_large_bodies(int *fds, int n)
         fds[i] = known_client();
     hold_server(held);
     for (int i = 0; i < n; i++)
-        send_body(fds[i], 60000);
+        send_body(fds[i], len);
     return held;
 }
 
 static void handles_one_large_body_per_turn(void **state)
 {
-    int fds[8], held = send_large_bodies(fds, 8);
+    int fds[8], held = send_bodies(fds, 8, 60000);
 
     (void)state;
     sem_post(&fixture->release);
@@ -445,9 +445,24 @@ static void handles_one_large_body_per_turn(void **state)
     assert_int_equal(fixture->most_bodies_per_turn, 1);
 }
 
+/* As agents of one case send them. */
+static void handles_many_small_bodies_in_several_turns(void **state)
+{
+    int fds[20], held = send_bodies(fds, 20, 8000);
+
+    (void)state;
+    sem_post(&fixture->release);
+    expect(held, 204);
+    for (int i = 0; i < 20; i++)
+        expect(fds[i], 200);
+    close(held);
+    close_crowd(fds, 20);
+    assert_in_range(fixture->most_bodies_per_turn, 2, 7);
+}
+
 static void forgets_large_bodies_of_those_who_left(void **state)
 {
-    int fds[8], held = send_large_bodies(fds, 8);
+    int fds[8], held = send_bodies(fds, 8, 60000);
 
     (void)state;
     close_crowd(fds, 8);
@@ -479,6 +494,7 @@ int main(void)
         CASE(one_makes_room_for_one),
         CASE(lets_others_in_past_a_body_that_comes),
         CASE(handles_one_large_body_per_turn),
+        CASE(handles_many_small_bodies_in_several_turns),
         CASE(forgets_large_bodies_of_those_who_left),
         SMALL(drops_no_reader_of_what_all_get_at_once, &small),
         SMALL(forgets_who_left_before_its_turn, &small),
