@@ -31,6 +31,8 @@
  * sent there. */
 #define READS_PER_TURN 4
 #define READ_BYTES_PER_TURN ((size_t)1 << 20)
+/* Agents of one case say the same things at the same time. */
+#define WRITES_PER_TURN 128
 
 struct store {
     uv_async_t wake;
@@ -43,6 +45,7 @@ struct store {
     struct store_reader *analyst; /* of what may take long: nothing else waits for it */
     struct store_write_list refused_writes; /* failed before they reached a thread */
     struct store_read_list refused_reads;
+    struct store_write_list written; /* whose callers are to be told */
     struct store_read_list answered; /* whose answers are to be handed over */
     struct error trouble;            /* the writer's */
     char disk_trouble[256];
@@ -58,7 +61,7 @@ struct store {
 };
 
 static void on_wake(uv_async_t *wake);
-static void finish_writes(struct store *store, struct store_write_list *writes);
+static bool finish_writes(struct store *store, size_t most);
 static bool finish_reads(struct store *store, size_t most, size_t most_bytes);
 
 /* ---- Opening ---- */
@@ -169,6 +172,7 @@ static struct store *store_alloc(const char *dir, struct error *err)
     store->lock_fd = -1;
     STAILQ_INIT(&store->refused_writes);
     STAILQ_INIT(&store->refused_reads);
+    STAILQ_INIT(&store->written);
     STAILQ_INIT(&store->answered);
     store->reserve_bytes = reserve ? strtoull(reserve, NULL, 10) : RESERVE_BYTES;
     store->dir = strdup(dir);
@@ -191,7 +195,8 @@ static void on_handle_closed(uv_handle_t *handle)
 
     if (--store->open_handles)
         return;
-    finish_writes(store, &store->refused_writes);
+    STAILQ_CONCAT(&store->written, &store->refused_writes);
+    finish_writes(store, SIZE_MAX);
     STAILQ_CONCAT(&store->answered, &store->refused_reads);
     finish_reads(store, SIZE_MAX, SIZE_MAX);
     store_free(store);
@@ -349,13 +354,16 @@ static void finish_read(struct store *store, struct store_read *read)
     store_read_destroy(read);
 }
 
-static void finish_writes(struct store *store, struct store_write_list *writes)
+/* Whether all are finished. */
+static bool finish_writes(struct store *store, size_t most)
 {
-    while (!STAILQ_EMPTY(writes)) {
-        struct store_write *write = STAILQ_FIRST(writes);
-        STAILQ_REMOVE_HEAD(writes, entry);
+    struct store_write *write;
+
+    while ((write = STAILQ_FIRST(&store->written)) && most-- > 0) {
+        STAILQ_REMOVE_HEAD(&store->written, entry);
         finish_write(store, write);
     }
+    return !write;
 }
 
 /* Whether all are finished. */
@@ -376,15 +384,15 @@ static bool finish_reads(struct store *store, size_t most, size_t most_bytes)
 static void on_wake(uv_async_t *wake)
 {
     struct store *store = wake->data;
-    struct store_write_list writes = STAILQ_HEAD_INITIALIZER(writes);
-    bool writer_ended = store_writer_collect(store->writer, &writes, &store->trouble);
+    bool writer_ended =
+        store_writer_collect(store->writer, &store->written, &store->trouble);
     bool reader_ended = store_reader_collect(store->reader, &store->answered);
     bool analyst_ended = store_reader_collect(store->analyst, &store->answered);
 
-    STAILQ_CONCAT(&writes, &store->refused_writes);
+    STAILQ_CONCAT(&store->written, &store->refused_writes);
     STAILQ_CONCAT(&store->answered, &store->refused_reads);
-    finish_writes(store, &writes);
-    if (!finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN)) {
+    if (!finish_writes(store, WRITES_PER_TURN) ||
+        !finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN)) {
         uv_async_send(wake);
         return;
     }

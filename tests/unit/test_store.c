@@ -439,6 +439,21 @@ static void a_turn_of_the_loop_takes_few_answers(void **state)
     free(pages.text);
 }
 
+static void a_turn_of_the_loop_tells_of_few_writes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard writes = {0};
+
+    store_it(fixture, write_of_run("run1", "running", 1));
+    for (int i = 0; i < 1000; i++) {
+        struct store_write *write = store_write_create();
+
+        add_event(write, "run1", i);
+        store_submit(fixture->store, write, false, on_written, &writes);
+    }
+    wait_in_steps(fixture, &writes, 1000, 128);
+}
+
 static void closing_hands_over_all_that_was_asked(void **state)
 {
     struct fixture *fixture = *state;
@@ -675,6 +690,7 @@ int main(void)
         TEST(logs_filter_by_case_and_rank),
         TEST(a_page_of_logs_is_bounded_in_bytes),
         TEST(a_turn_of_the_loop_takes_few_answers),
+        TEST(a_turn_of_the_loop_tells_of_few_writes),
         TEST(closing_hands_over_all_that_was_asked),
         TEST(acks_only_rise_and_survive),
         TEST(idempotency_key_binds_once),
