@@ -142,14 +142,26 @@ bool case_blame_is_clear(const struct live_case *live, const struct run_case *mo
     return true;
 }
 
-bool case_blame_is_explained(const struct live_case *live, size_t i)
+static void hear(const struct live_case *live, const struct run_case *model,
+                 struct case_blame_word *word)
+{
+    int votes;
+
+    if (word->is_known && (word->own < 0 || !is_on_lost_node(live, word->own)))
+        return;
+    word->own = own_failure(live, model);
+    word->blamed = word->own < 0 ? most_blamed(live, model, &votes) : -1;
+    word->is_known = true;
+}
+
+bool case_blame_is_explained(const struct live_case *live, size_t i,
+                             struct case_blame_word *word)
 {
     const struct run_case *model = &live->active->run->cases[live->index];
-    int votes, rank = own_failure(live, model);
+    int rank;
 
-    if (rank >= 0)
-        return false;
-    rank = most_blamed(live, model, &votes);
+    hear(live, model, word);
+    rank = word->blamed;
     if (rank < 0)
         return false;
     /* Ranks that blame each other in a circle leave it open which of them is cut off. */

@@ -19,9 +19,17 @@ json_t *case_blame(const struct live_case *live, const struct run_case *model);
  * reported. */
 bool case_blame_is_clear(const struct live_case *live, const struct run_case *model);
 
+/* What the ranks say, worked out once for all nodes that are found to be lost together:
+ * losing one changes it only where a rank had failed by itself there. */
+struct case_blame_word {
+    bool is_known;
+    int own, blamed; /* the rank that failed by itself, that most others blame; or -1 */
+};
+
 /* Whether the loss of run node `i` explains what its peers say: the rank that they blame
  * lives there, or they blame each other. */
-bool case_blame_is_explained(const struct live_case *live, size_t i);
+bool case_blame_is_explained(const struct live_case *live, size_t i,
+                             struct case_blame_word *word);
 
 /* Who has not joined, or whose communicator has not formed, after join_s. */
 json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,

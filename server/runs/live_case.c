@@ -165,14 +165,25 @@ static bool all_gone(const struct live_case *live)
     return true;
 }
 
-static bool all_in_state(const struct live_case *live, enum rank_state least)
+static bool all_done(const struct live_case *live)
 {
     const struct run_case *model = model_of(live);
 
     for (int i = 0; model->ranks && i < live->on.world_size; i++)
-        if (model->ranks[i].state < least)
+        if (model->ranks[i].state < RANK_DONE)
             return false;
     return true;
+}
+
+/* Asked at each event of each rank. */
+static bool all_connected(struct live_case *live)
+{
+    const struct run_case *model = model_of(live);
+
+    while (model->ranks && live->n_connected < live->on.world_size &&
+           model->ranks[live->n_connected].state >= RANK_CONNECTED)
+        live->n_connected++;
+    return !model->ranks || live->n_connected == live->on.world_size;
 }
 
 static bool any_failed(const struct live_case *live)
@@ -180,21 +191,21 @@ static bool any_failed(const struct live_case *live)
     return live->failed_first >= 0 || live->lost;
 }
 
-/* Ask every node that still has workers to stop them. */
-static void send_stops(struct live_case *live)
+/* Ask run node i to stop its workers, if it still has some. */
+static void send_stop(struct live_case *live, size_t i)
 {
-    for (size_t i = 0; i < live->on.n; i++) {
-        struct node *node = node_at(live, i);
+    struct node *node = node_at(live, i);
 
-        if (live->nodes[i].is_gone || !node || node->state != NODE_ALIVE)
-            continue;
-        node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:o, s:b}", "type", "stop",
-                                     "run", live->active->run->id, "case",
-                                     (int)live->index, "attempt", attempt_of(live),
-                                     "reason", json_clean_string(live->end_reason),
-                                     "stacks", live->wants_stacks));
-    }
+    if (live->nodes[i].is_gone || !node || node->state != NODE_ALIVE)
+        return;
+    node_command(node, json_pack("{s:s, s:s, s:i, s:i, s:o, s:b}", "type", "stop", "run",
+                                 live->active->run->id, "case", (int)live->index,
+                                 "attempt", attempt_of(live), "reason",
+                                 json_clean_string(live->end_reason), "stacks",
+                                 live->wants_stacks));
 }
+
+static void clear_node(struct live_case *live, size_t i, const char *why);
 
 void live_case_stop(struct live_case *live, enum case_state state, const char *reason)
 {
@@ -209,12 +220,13 @@ void live_case_stop(struct live_case *live, enum case_state state, const char *r
     if (before == STAGE_STARTING) {
         /* Nothing was sent, so nothing will be heard. */
         for (size_t i = 0; i < live->on.n; i++)
-            live_case_gone(live, live->on.items[i].name, NULL);
+            clear_node(live, i, NULL);
         return;
     }
     emit_message(live->active, state == CASE_CANCELLED ? "info" : "error",
                  "stopping case %zu: %s", live->index, reason);
-    send_stops(live);
+    for (size_t i = 0; i < live->on.n; i++)
+        send_stop(live, i);
     scheduler_wake(live->active->scheduler);
 }
 
@@ -260,7 +272,7 @@ void live_case_rank(struct live_case *live, const struct rank_report *report)
         free(rank->reason);
         rank->reason = report->reason ? strdup(report->reason) : NULL;
         note_failure(live);
-    } else if (live->stage == STAGE_JOINING && all_in_state(live, RANK_CONNECTED)) {
+    } else if (live->stage == STAGE_JOINING && all_connected(live)) {
         enter_running(live);
     }
     scheduler_wake(live->active->scheduler);
@@ -298,23 +310,27 @@ static void fail_silent_ranks(struct live_case *live, const struct run_node *nod
             fail_rank(live, i, why ? why : "its worker ended without a word");
 }
 
+/* No worker of the case is left on run node i. */
+static void clear_node(struct live_case *live, size_t i, const char *why)
+{
+    struct node *node = node_at(live, i);
+
+    scheduler_wake(live->active->scheduler);
+    if (live->nodes[i].is_gone)
+        return;
+    live->nodes[i].is_gone = true;
+    if (node)
+        node_vacate(node, live->active->run->id, (int)live->index, attempt_of(live));
+    if (!live->nodes[i].is_lost)
+        fail_silent_ranks(live, &live->on.items[i], why);
+}
+
 void live_case_gone(struct live_case *live, const char *name, const char *why)
 {
-    const struct run *run = live->active->run;
+    const struct run_node *place = run_nodes_find(&live->on, name);
 
-    for (size_t i = 0; i < live->on.n; i++) {
-        struct node *node;
-
-        if (strcmp(live->on.items[i].name, name) != 0 || live->nodes[i].is_gone)
-            continue;
-        live->nodes[i].is_gone = true;
-        node = node_at(live, i);
-        if (node)
-            node_vacate(node, run->id, (int)live->index, attempt_of(live));
-        if (!live->nodes[i].is_lost)
-            fail_silent_ranks(live, &live->on.items[i], why);
-    }
-    scheduler_wake(live->active->scheduler);
+    if (place)
+        clear_node(live, (size_t)(place - live->on.items), why);
 }
 
 void live_case_refused(struct live_case *live, const char *node, const char *reason)
@@ -367,27 +383,27 @@ void live_case_reconcile(struct live_case *live, struct node *node, bool still_t
                          bool is_new)
 {
     const struct run *run = live->active->run;
+    const struct run_node *place = run_nodes_find(&live->on, node->name);
+    size_t i = place ? (size_t)(place - live->on.items) : 0;
 
-    for (size_t i = 0; i < live->on.n; i++) {
-        if (strcmp(live->on.items[i].name, node->name) != 0)
-            continue;
-        live->nodes[i].is_back = true;
-        if (still_there)
-            node_occupy(node, run->id, (int)live->index, attempt_of(live),
-                        run->spec->share);
+    if (!place)
+        return;
+    if (!still_there) {
+        clear_node(live, i, is_new ? "its agent was started anew" : NULL);
+        return;
     }
-    if (!still_there)
-        live_case_gone(live, node->name, is_new ? "its agent was started anew" : NULL);
-    else if (live->stage == STAGE_ENDING)
-        send_stops(live);
+    node_occupy(node, run->id, (int)live->index, attempt_of(live), run->spec->share);
+    if (live->stage == STAGE_ENDING)
+        send_stop(live, i);
 }
 
 /* The node's ranks went with its agent. What their peers saw was the consequence. */
-static void note_lost(struct live_case *live, size_t i, const char *how)
+static void note_lost(struct live_case *live, size_t i, const char *how,
+                      struct case_blame_word *word)
 {
     const struct run_node *node = &live->on.items[i];
 
-    live->is_blamed_lost = live->is_blamed_lost || case_blame_is_explained(live, i);
+    live->is_blamed_lost = live->is_blamed_lost || case_blame_is_explained(live, i, word);
     live->nodes[i].is_lost = true;
     if (!live->lost)
         live->lost = blame_create(BLAME_NODE_LOST);
@@ -401,12 +417,13 @@ static void note_lost(struct live_case *live, size_t i, const char *how)
     }
 }
 
-static void lose_node(struct live_case *live, size_t i, const char *how)
+static void lose_node(struct live_case *live, size_t i, const char *how,
+                      struct case_blame_word *word)
 {
     if (live->nodes[i].is_gone)
         return;
-    note_lost(live, i, how);
-    live_case_gone(live, live->on.items[i].name, NULL);
+    note_lost(live, i, how, word);
+    clear_node(live, i, NULL);
     note_failure(live);
 }
 
@@ -444,13 +461,14 @@ void live_case_leaving(struct live_case *live, const struct node *node)
 /* It is gone from here on: how, can still be said. */
 void live_case_forget(struct live_case *live, const struct node *node)
 {
+    struct case_blame_word word = {.is_known = false};
     char how[NODE_LEAVING_MAX + 64];
 
     describe_absence(node, time_ns(live), how, sizeof(how));
     for (size_t i = 0; i < live->on.n; i++) {
         if (node_at(live, i) != node)
             continue;
-        lose_node(live, i, how);
+        lose_node(live, i, how, &word);
         live->nodes[i].node = NULL;
     }
 }
@@ -458,6 +476,7 @@ void live_case_forget(struct live_case *live, const struct node *node)
 static void check_nodes(struct live_case *live, int64_t now_ns)
 {
     struct scheduler *scheduler = live->active->scheduler;
+    struct case_blame_word word = {.is_known = false};
     char how[NODE_LEAVING_MAX + 64];
 
     for (size_t i = 0; i < live->on.n; i++) {
@@ -466,10 +485,11 @@ static void check_nodes(struct live_case *live, int64_t now_ns)
         if (live->nodes[i].is_gone)
             continue;
         if (!node && now_ns > scheduler->recovering_until_ns) {
-            lose_node(live, i, "agent did not come back after the server's restart");
+            lose_node(live, i, "agent did not come back after the server's restart",
+                      &word);
         } else if (node && node->state != NODE_ALIVE) {
             describe_absence(node, now_ns, how, sizeof(how));
-            lose_node(live, i, how);
+            lose_node(live, i, how, &word);
         }
     }
 }
@@ -494,6 +514,7 @@ static bool all_gone_or_silent(const struct live_case *live, int64_t now_ns)
  * is clear, or has lost its lease. */
 static void give_up_waiting(struct live_case *live, int64_t now_ns)
 {
+    struct case_blame_word word = {.is_known = false};
     bool any_alive = false;
     char how[NODE_LEAVING_MAX + 64];
 
@@ -502,7 +523,7 @@ static void give_up_waiting(struct live_case *live, int64_t now_ns)
         if (!is_silent(live, i, now_ns) || live->nodes[i].is_lost)
             continue;
         describe_absence(node_at(live, i), now_ns, how, sizeof(how));
-        note_lost(live, i, how);
+        note_lost(live, i, how, &word);
     }
     if (any_alive)
         emit_message(live->active, "warn",
@@ -541,7 +562,7 @@ static void tick_running(struct live_case *live, int64_t now_ns)
 {
     long stall_s = live->active->run->spec->stall_s;
 
-    if (all_in_state(live, RANK_DONE) && !any_failed(live)) {
+    if (all_done(live) && !any_failed(live)) {
         if (all_gone(live))
             finish_well(live);
         else if (now_ns - live->changed_ns > STOP_NS)

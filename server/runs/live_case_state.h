@@ -29,7 +29,6 @@ struct live_node {
     struct node *node; /* NULL: not registered when it was last looked for */
     bool is_gone;      /* no worker of the case is left there */
     bool is_lost;
-    bool is_back; /* registered again since a restart of the server */
 };
 
 struct live_case {
@@ -43,6 +42,7 @@ struct live_case {
     struct live_node *nodes; /* of `on` */
     int64_t join_until_ns, grace_until_ns, end_until_ns;
     int64_t changed_ns;  /* when any rank last got on */
+    int n_connected;     /* ranks from 0 on that were connected */
     int failed_first;    /* the rank that failed first, or -1 */
     json_t *lost;        /* the nodes that were lost, as a blame; or NULL */
     bool is_blamed_lost; /* a lost node explains what the ranks say */

@@ -632,6 +632,36 @@ static void a_rendezvous_cut_by_a_restart_begins_again(void **state)
     release_agent(&a);
 }
 
+/* When a server comes back all agents do, and each may have a case that is to end. */
+static void an_agent_that_comes_back_has_only_itself_told_to_stop(void **state)
+{
+    struct world *world = *state;
+    struct agent a, b;
+    struct error err;
+    const struct node *other;
+    size_t told;
+    char run[16];
+
+    agent_start(&a, world, "a");
+    agent_start(&b, world, "b");
+    submit(world, "{}", run);
+    agent_await(&a, "start");
+    agent_await(&b, "start");
+    assert_int_equal(scheduler_cancel(world->scheduler, run, &err), 0);
+    live_for(world, 0);
+    other = node_find(&world->scheduler->nodes, "a");
+    told = json_array_size(other->commands);
+    agent_register(&b,
+                   json_pack("[{s:s, s:i, s:i}]", "run", run, "case", 0, "attempt", 1));
+    agent_await(&b, "stop");
+    assert_int_equal(json_array_size(other->commands), told);
+    agent_say(&a, run, 1, "gone", "");
+    agent_say(&b, run, 1, "gone", "");
+    assert_ended(world, run, "cancelled", NULL);
+    release_agent(&a);
+    release_agent(&b);
+}
+
 static void a_gap_in_the_events_is_refused(void **state)
 {
     struct world *world = *state;
@@ -722,6 +752,7 @@ int main(void)
         WITH_WORLD(cancelling_stops_the_workers_first),
         WITH_WORLD(a_restarted_server_goes_on_where_it_was),
         WITH_WORLD(a_rendezvous_cut_by_a_restart_begins_again),
+        WITH_WORLD(an_agent_that_comes_back_has_only_itself_told_to_stop),
         WITH_WORLD(a_gap_in_the_events_is_refused),
         WITH_WORLD(events_of_unknown_runs_are_acknowledged_and_dropped),
         WITH_WORLD(nodes_come_in_pages),
