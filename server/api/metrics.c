@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -208,12 +209,18 @@ static double resident_bytes(void)
     return field ? strtod(field, NULL) * (double)sysconf(_SC_PAGESIZE) : 0.0;
 }
 
+/* From Linux 6.2 on the folder's size says how many there are: to count ten thousand
+ * takes the loop 10 ms. */
 static double open_descriptors(void)
 {
-    DIR *dir = opendir("/proc/self/fd");
     const struct dirent *entry;
+    struct stat folder;
     unsigned count = 0;
+    DIR *dir;
 
+    if (stat("/proc/self/fd", &folder) == 0 && folder.st_size > 0)
+        return (double)folder.st_size;
+    dir = opendir("/proc/self/fd");
     if (!dir)
         return 0.0;
     while ((entry = readdir(dir)))
