@@ -43,14 +43,23 @@ struct played_node {
 
 /* ---- What it is ---- */
 
-/* Addresses of its own in 10.0.0.0/8: what is looked at is that they differ. */
-static json_t *inventory_of(const struct played_node *node)
+#define ADDRESS_SIZE 32
+
+/* Its own address in NET.0.0.0/8. */
+static void put_address(const struct played_node *node, int net, char out[ADDRESS_SIZE])
 {
-    char address[32], machine[64];
     long number = node->index + 1;
 
-    snprintf(address, sizeof(address), "10.%ld.%ld.%ld", number >> 16 & 255,
+    snprintf(out, ADDRESS_SIZE, "%d.%ld.%ld.%ld", net, number >> 16 & 255,
              number >> 8 & 255, number & 255);
+}
+
+/* Of the addresses it is looked at that they differ. */
+static json_t *inventory_of(const struct played_node *node)
+{
+    char address[ADDRESS_SIZE], machine[64];
+
+    put_address(node, 10, address);
     snprintf(machine, sizeof(machine), "played-%s", node->config.name);
     return json_pack("{s:s, s:s, s:s, s:{s:s, s:i, s:i, s:i}, s:i, s:I, s:[{s:s, s:s}], "
                      "s:s, s:s, s:O, s:b}",
@@ -296,8 +305,17 @@ static void on_blocked(void *arg)
 
 /* ---- Life and death ---- */
 
+/* From one address all of a large fleet's connections to one port would have to share its
+ * 28,000 ports, and the kernel looks longer for a free one the fewer there are. On this
+ * machine there are more addresses. */
+static bool has_own_address(const struct played_node *node)
+{
+    return strncmp(node->config.server_host, "127.", 4) == 0;
+}
+
 static void live(struct played_node *node)
 {
+    char address[ADDRESS_SIZE];
     struct error err;
     struct link_params params = {.loop = node->params.loop,
                                  .shared = node->params.shared,
@@ -316,6 +334,9 @@ static void live(struct played_node *node)
                                               .on_left = on_left,
                                               .arg = node}};
 
+    put_address(node, 127, address);
+    if (has_own_address(node))
+        params.from = address;
     node->link = link_create(&params, &err);
     if (node->link)
         link_start(node->link);

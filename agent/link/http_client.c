@@ -25,6 +25,7 @@ struct http_client {
     bool is_loop_shared;
     char *base_url;
     char *ca_file;
+    char *from;                    /* as CURLOPT_INTERFACE has it, or NULL */
     struct curl_slist *headers[2]; /* for a JSON body, for NDJSON */
     struct http_request *first;
 };
@@ -197,6 +198,7 @@ struct http_client *http_client_create(const struct http_client_params *params,
     }
     client->base_url = strdup(params->base_url);
     client->ca_file = params->ca_file ? strdup(params->ca_file) : NULL;
+    client->from = params->from ? strdup(params->from) : NULL;
     client->headers[0] = make_headers(params, "application/json");
     client->headers[1] = make_headers(params, "application/x-ndjson");
     client->is_loop_shared = params->shared != NULL;
@@ -220,6 +222,7 @@ void http_client_destroy(struct http_client *client)
     curl_slist_free_all(client->headers[1]);
     free(client->base_url);
     free(client->ca_file);
+    free(client->from);
     free(client);
 }
 
@@ -246,6 +249,8 @@ static void set_options(struct http_request *request,
                      params->timeout_ms ? params->timeout_ms : 2 * connect_ms);
     if (client->ca_file)
         curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
+    if (client->from)
+        curl_easy_setopt(easy, CURLOPT_INTERFACE, client->from);
     if (params->body) {
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)params->body_len);
         curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, params->body);

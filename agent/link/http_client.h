@@ -21,6 +21,7 @@ struct http_client_params {
     const char *token;        /* or NULL */
     const char *key;          /* the agent's own secret; or NULL */
     const char *ca_file;      /* or NULL: the system's */
+    const char *from;         /* the address to connect from; or NULL: any */
 };
 
 struct http_reply {

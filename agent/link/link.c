@@ -453,6 +453,7 @@ static int create_parts(struct link *link, const struct link_params *params,
 {
     struct http_client_params client = {.loop = params->loop,
                                         .shared = params->shared,
+                                        .from = params->from,
                                         .base_url = link->config->server,
                                         .token = link->config->token,
                                         .key = link->identity->key,

@@ -33,6 +33,7 @@ struct link_handlers {
 struct link_params {
     uv_loop_t *loop;
     struct curl_loop *shared; /* with other links; NULL: with none */
+    const char *from;         /* the address to connect from; or NULL: any */
     const struct agent_config *config;
     const char *version; /* of the agent */
     struct identity *identity;

@@ -44,6 +44,7 @@ test('64 nodes complete a run over all, marked simulated, and leave', limit, asy
   assert.deepEqual(nodes.filter((node) => node.labels.rack === 'rack-2').map((node) => node.name),
     Array.from({ length: 16 }, (_, i) => `sim-${17 + i}`));
   assert.ok(nodes.every((node) => node.inventory.simulated && node.inventory.backends.sim.simulated));
+  assert.equal(new Set(nodes.map((node) => node.address)).size, 64, 'each connects from an address of its own');
 
   const { run, rows } = await runs(server, sim({ check: 1 }));
   assert.equal(run.state, 'completed', run.reason);
