@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/machine/process_state.h"
 #include "agent/ncclog/ncclog.h"
 #include "agent/process/capture.h"
 #include "agent/process/event_line.h"
@@ -20,6 +21,7 @@
 #define OUTPUT_EVENT_BYTES ((size_t)32 * 1024) /* send at once what has grown to this */
 #define TAIL_LINES 20
 #define TAIL_LINE_MAX ((size_t)400)
+#define LAST_LINE_MAX ((size_t)300)
 #define BAD_LINES_MAX 20 /* reported one by one; the rest as a number at the end */
 
 struct rank {
@@ -36,6 +38,8 @@ struct rank {
     json_t *told; /* what has been passed on of it; NULL: nothing */
     bool is_asked_for_stacks;
     struct stack_quote stacks;
+    struct process_state state; /* when it was asked */
+    char last[LAST_LINE_MAX];   /* line of its output, no stack's */
 };
 
 static const char *const stream_names[] = {"stdout", "stderr"};
@@ -80,12 +84,25 @@ static bool is_program(const struct rank *rank)
     return rank->params.metrics != NULL;
 }
 
+static void set_text(json_t *event, const char *key, const char *text)
+{
+    if (text[0])
+        json_object_set_new(event, key, clean_text_json(text, strlen(text)));
+}
+
 /* Once: when they are all here, or when no more will come. */
 static void tell_stacks(struct rank *rank)
 {
-    if (rank->is_asked_for_stacks && rank->stacks.text[0])
-        emit_steal(rank,
-                   json_pack("{s:s, s:s}", "type", "stack", "text", rank->stacks.text));
+    json_t *event =
+        rank->is_asked_for_stacks ? json_pack("{s:s}", "type", "stack") : NULL;
+
+    if (event) {
+        set_text(event, "text", rank->stacks.text);
+        set_text(event, "state", rank->state.state);
+        set_text(event, "kernel", rank->state.kernel);
+        set_text(event, "line", rank->last);
+        emit_steal(rank, event);
+    }
     rank->is_asked_for_stacks = false;
     rank->params.on_stacks(rank->params.arg);
 }
@@ -102,13 +119,21 @@ static bool take_stack_line(struct rank *rank, const char *line, size_t len)
     return true;
 }
 
+/* What it says once it is asked is no sign of what it did before. */
+static void keep_line(struct rank *rank, int stream, const char *line, size_t len)
+{
+    if (!rank->is_asked_for_stacks && len > 0)
+        clean_text_copy(rank->last, sizeof(rank->last), line, len);
+    if (stream == PROCESS_STDERR || is_program(rank))
+        keep_tail(rank, line, len);
+}
+
 static void on_output_line(struct rank *rank, int stream, const char *line, size_t len)
 {
     struct capture *capture = &rank->captures[stream];
 
-    if (!(stream == PROCESS_STDERR && take_stack_line(rank, line, len)) &&
-        (stream == PROCESS_STDERR || is_program(rank)))
-        keep_tail(rank, line, len);
+    if (!(stream == PROCESS_STDERR && take_stack_line(rank, line, len)))
+        keep_line(rank, stream, line, len);
     if (is_program(rank))
         program_watch_line(&rank->watch,
                            stream == PROCESS_STDERR ? METRIC_STDERR : METRIC_STDOUT, line,
@@ -341,6 +366,8 @@ void rank_ask_stacks(struct rank *rank)
 {
     rank->is_asked_for_stacks = true;
     rank->stacks = (struct stack_quote){0};
+    if (!rank->has_ended)
+        process_state_read(process_pid(rank->process), &rank->state);
     process_signal_leader(rank->process, SIGUSR2);
 }
 

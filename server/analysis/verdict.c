@@ -30,6 +30,9 @@ static const struct {
                             HAS(VERDICT_PROJECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_BUDGET] = {"budget", "what the communication of a step would take",
                         HAS(VERDICT_ESTIMATED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_HANG] = {"hang", "who holds up a case in which no rank gets on",
+                      HAS(VERDICT_LAGGING_RANK) | HAS(VERDICT_NO_RANK) |
+                          HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_LATENESS] =
         {"lateness",
          "whether a rank comes late to what all wait for, or the transfer is slow",
@@ -48,7 +51,9 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_SLOW_LINK] = "slow_link",
     [VERDICT_SLOW_RACK] = "slow_rack",
     [VERDICT_LATE_RANK] = "late_rank",
+    [VERDICT_LAGGING_RANK] = "lagging_rank",
     [VERDICT_NONE] = "none",
+    [VERDICT_NO_RANK] = "no_rank",
     [VERDICT_PROJECTED] = "projected",
     [VERDICT_ESTIMATED] = "estimated",
 };

@@ -286,13 +286,20 @@ static int parse_gone(struct action *action, const struct node *node, json_t *li
 static int parse_stack(struct action *action, const struct node *node, json_t *line,
                        struct store_write *write)
 {
-    const char *text = json_get_str(line, "text", "");
+    static const char *const keys[] = {"text", "state", "kernel", "line"};
 
     (void)node;
     (void)write;
     action->kind = ACTION_STACK;
-    action->reason = strndup(text, (size_t)utf8_fit(text, STACK_MAX));
-    return action->reason ? 0 : -1;
+    action->body = json_object();
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *text = json_get_str(line, keys[i], NULL);
+
+        if (text)
+            json_object_set_new(action->body, keys[i],
+                                json_stringn(text, (size_t)utf8_fit(text, STACK_MAX)));
+    }
+    return action->body ? 0 : -1;
 }
 
 /* What NCCL's log said of a rank: passed on as it is. */
@@ -520,7 +527,7 @@ void action_perform(struct action *action, const struct node *node)
         break;
     case ACTION_STACK:
         if (live)
-            live_case_stack(live, action->rank, action->reason);
+            live_case_stack(live, action->rank, action->body);
         break;
     case ACTION_GONE:
         if (live)

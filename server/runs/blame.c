@@ -133,24 +133,17 @@ static void say_rank_missing(const json_t *blame, struct buf *out)
     list_ranks(blame, out);
 }
 
+/* That a program's ranks do not say where they are is no news. */
 static void say_stalled(const json_t *blame, struct buf *out)
 {
-    long long seconds = number(blame, "seconds"), waiting = number(blame, "waiting");
+    const json_t *verdict = json_object_get(blame, "verdict");
+    bool is_output = strcmp(json_get_str(blame, "awaited", ""), "output") == 0;
 
-    if (strcmp(json_get_str(blame, "awaited", ""), "output") == 0) {
-        buf_printf(out, "stalled: no rank printed anything for %lld s", seconds);
-        return;
-    }
-    buf_printf(out, "stalled: no rank made progress for %lld s; ", seconds);
-    if (waiting == 0)
-        buf_printf(out, "all %lld ranks are at operation %lld:", number(blame, "count"),
-                   number(blame, "operation"));
-    else
-        buf_append_str(out, "behind:");
-    list_ranks(blame, out);
-    if (waiting > 0)
-        buf_printf(out, "; %lld ranks wait for it at operation %lld", waiting,
-                   number(blame, "waiting_at"));
+    buf_printf(out, "stalled: no rank %s for %lld s",
+               is_output ? "printed anything" : "made progress",
+               number(blame, "seconds"));
+    if (verdict && !(is_output && number(blame, "count") == 0))
+        buf_printf(out, "; %s", json_get_str(verdict, "sentence", ""));
 }
 
 /* "node-2: agent lost (...)", "3 nodes: agent lost (...): node-2, node-5 and 1 more" */

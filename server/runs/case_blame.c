@@ -7,11 +7,14 @@
 
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "server/analysis/hang.h"
+#include "server/analysis/verdict.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/blame.h"
 #include "server/runs/run.h"
 #include "server/runs/run_nodes.h"
+#include "server/runs/scheduler_state.h"
 
 static bool is_failed(const struct run_case *model, int rank)
 {
@@ -211,70 +214,110 @@ static void add_behind(json_t *blame, const struct live_case *live, int rank)
     blame_add(blame, rank, node_of(live, rank), text);
 }
 
-/* Those that have begun the fewest operations hold the others up; if all have begun the
- * same one, that names nobody. */
-static void add_stalled(json_t *blame, const struct live_case *live)
+static void describe(const struct live_case *live, int rank, struct hang_rank *out)
 {
-    int64_t least = INT64_MAX, most = 0;
-    int world = live->on.world_size, waiting = 0;
+    const struct live_rank *at = &live->ranks[rank];
+    int64_t heard_ns = at->heard_ns ? at->heard_ns : live->changed_ns;
 
-    for (int i = 0; i < world; i++) {
-        int64_t op = live->ranks[i].op;
-
-        if (live->ranks[i].is_reported)
-            continue;
-        least = op < least ? op : least;
-        most = op > most ? op : most;
-    }
-    for (int i = 0; i < world; i++) {
-        if (live->ranks[i].is_reported)
-            continue;
-        if (live->ranks[i].op == least)
-            add_behind(blame, live, i);
-        else
-            waiting++;
-    }
-    if (waiting == 0) {
-        json_object_set_new(blame, "rank", json_null());
-        json_object_set_new(blame, "node", json_null());
-    }
-    json_object_set_new(blame, "operation",
-                        json_integer((json_int_t)(least < INT64_MAX ? least : 0)));
-    json_object_set_new(blame, "waiting", json_integer(waiting));
-    json_object_set_new(blame, "waiting_at", json_integer((json_int_t)most));
+    *out = (struct hang_rank){.rank = rank,
+                              .node = node_of(live, rank),
+                              .is_over = at->was_over,
+                              .has_told = at->heard_ns != 0,
+                              .op = at->op,
+                              .done = at->done,
+                              .size = at->size,
+                              .phase = at->phase,
+                              .silent_s = (double)(live->stalled_ns - heard_ns) / 1e9,
+                              .process = at->process};
 }
 
-json_t *case_blame_stall(const struct live_case *live, long stall_s)
+static json_t *judge_hang(const struct live_case *live)
 {
-    bool is_program = live->active->run->spec->program.name != NULL;
+    const struct run *run = live->active->run;
+    const struct run_spec *spec = run->spec;
+    struct clock_time now = scheduler_now(live->active->scheduler);
+    struct hang_rank *ranks = calloc((size_t)live->on.world_size, sizeof(*ranks));
+    struct hang hang = {.ranks = ranks,
+                        .n = (size_t)live->on.world_size,
+                        .seconds = spec->stall_s,
+                        .since_ms =
+                            now.wall_ms - (now.monotonic_ns - live->changed_ns) / 1000000,
+                        .is_program = spec->program.name != NULL,
+                        .mark = verdict_mark(run->backend, run->is_emulated),
+                        .ras = live->ras};
+    json_t *verdict;
+
+    for (int i = 0; ranks && i < live->on.world_size; i++)
+        describe(live, i, &ranks[i]);
+    verdict = ranks ? hang_verdict(&hang) : NULL;
+    free(ranks);
+    return verdict;
+}
+
+json_t *case_blame_stall(const struct live_case *live)
+{
+    const struct run_spec *spec = live->active->run->spec;
     json_t *blame = blame_create(BLAME_STALLED);
 
     json_object_set_new(blame, "awaited",
-                        json_string(is_program ? "output" : "progress"));
-    json_object_set_new(blame, "seconds", json_integer(stall_s));
-    if (!is_program)
-        add_stalled(blame, live);
+                        json_string(spec->program.name ? "output" : "progress"));
+    json_object_set_new(blame, "seconds", json_integer(spec->stall_s));
     return blame;
 }
 
-void case_blame_quote(const struct live_case *live, json_t *blame)
+static void name_lagging(const struct live_case *live, json_t *blame)
+{
+    json_t *verdict = judge_hang(live);
+    const json_t *found = json_object_get(verdict, "evidence");
+    const json_t *ranks = json_object_get(found, "ranks");
+
+    for (size_t i = 0; i < json_array_size(ranks); i++) {
+        const json_t *one = json_array_get(ranks, i);
+
+        if (json_get_bool(one, "lagging", false))
+            add_behind(blame, live, (int)json_get_int(one, "rank", 0));
+    }
+    json_object_set_new(blame, "count", json_integer(json_get_int(found, "lagging", 0)));
+    if (verdict)
+        json_object_set_new(blame, "verdict", verdict);
+}
+
+static bool names(const json_t *blame, int rank)
 {
     const json_t *evidence = json_object_get(blame, "evidence");
+    size_t n = json_array_size(evidence);
+
+    for (size_t i = 0; i < n; i++)
+        if (json_get_int(json_array_get(evidence, i), "rank", -1) == rank)
+            return true;
+    return n == 0;
+}
+
+/* Where a rank was that is named, or any where none is: of those who told it the first
+ * that does not wait for others, else the first. */
+static void quote_stack(const struct live_case *live, json_t *blame)
+{
     int told = -1;
 
-    for (size_t i = 0; i < json_array_size(evidence); i++) {
-        int rank = (int)json_get_int(json_array_get(evidence, i), "rank", -1);
+    for (int rank = 0; rank < live->on.world_size; rank++) {
+        const struct live_rank *at = &live->ranks[rank];
 
-        if (rank < 0 || !live->ranks[rank].stack)
+        if (!json_object_get(at->process, "text") || !names(blame, rank))
             continue;
-        if (strcmp(live->ranks[rank].phase, "waiting") != 0) {
+        if (told < 0 || (strcmp(live->ranks[told].phase, "waiting") == 0 &&
+                         strcmp(at->phase, "waiting") != 0))
             told = rank;
-            break;
-        }
-        told = told < 0 ? rank : told;
     }
     if (told >= 0)
-        blame_quote_stack(blame, told, live->ranks[told].stack);
+        blame_quote_stack(blame, told,
+                          json_get_str(live->ranks[told].process, "text", ""));
+}
+
+void case_blame_explain(const struct live_case *live, json_t *blame)
+{
+    if (live->stalled_ns)
+        name_lagging(live, blame);
+    quote_stack(live, blame);
 }
 
 json_t *case_blame_lingering(const struct live_case *live)

@@ -35,12 +35,13 @@ bool case_blame_is_explained(const struct live_case *live, size_t i,
 json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
                            long join_s);
 
-/* Who is behind after a time without progress. */
-json_t *case_blame_stall(const struct live_case *live, long stall_s);
+/* That no rank got on for a time; who lags is found when the agents have said what they
+ * see. */
+json_t *case_blame_stall(const struct live_case *live);
 
-/* Quote in a blame of these two where a rank was that it names: of those who told it the
- * first that does not wait for others, else the first. */
-void case_blame_quote(const struct live_case *live, json_t *blame);
+/* Add to a blame of these two what came of asking the agents: the verdict on the stall,
+ * and where a rank was. */
+void case_blame_explain(const struct live_case *live, json_t *blame);
 
 /* Whose workers are still there after they were done. */
 json_t *case_blame_lingering(const struct live_case *live);

@@ -341,10 +341,10 @@ void live_case_refused(struct live_case *live, const char *node, const char *rea
     stop_blaming(live, blame);
 }
 
-void live_case_stack(struct live_case *live, int rank, const char *stack)
+void live_case_stack(struct live_case *live, int rank, const json_t *event)
 {
-    free(live->ranks[rank].stack);
-    live->ranks[rank].stack = strdup(stack);
+    json_decref(live->ranks[rank].process);
+    live->ranks[rank].process = json_deep_copy(event);
 }
 
 void live_case_result(struct live_case *live)
@@ -357,9 +357,10 @@ void live_case_progress(struct live_case *live, int rank, const json_t *event)
     struct live_rank *r;
     int64_t op = json_get_int(event, "op", 0), done = json_get_int(event, "done", 0);
 
-    if (rank < 0 || rank >= live->on.world_size)
+    if (rank < 0 || rank >= live->on.world_size || live->stage == STAGE_ENDING)
         return;
     r = &live->ranks[rank];
+    r->heard_ns = time_ns(live);
     if (op != r->op || done != r->done)
         live->changed_ns = time_ns(live);
     r->op = op;
@@ -414,6 +415,7 @@ static void note_lost(struct live_case *live, size_t i, const char *how,
         live->is_blamed_lost) {
         json_decref(live->blamed);
         live->blamed = json_deep_copy(live->lost);
+        live->wants_stacks = false;
     }
 }
 
@@ -542,7 +544,7 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
         give_up_waiting(live, now_ns);
     }
     if (live->wants_stacks && live->blamed)
-        case_blame_quote(live, live->blamed);
+        case_blame_explain(live, live->blamed);
     reason = live->end_reason;
     state = live->end_state;
     live->end_reason = NULL;
@@ -572,7 +574,10 @@ static void tick_running(struct live_case *live, int64_t now_ns)
     if (now_ns - live->changed_ns < stall_s * INT64_C(1000000000))
         return;
     live->wants_stacks = true;
-    stop_blaming(live, case_blame_stall(live, stall_s));
+    live->stalled_ns = now_ns;
+    for (int i = 0; i < live->on.world_size; i++)
+        live->ranks[i].was_over = live->ranks[i].is_reported;
+    stop_blaming(live, case_blame_stall(live));
 }
 
 void live_case_excuse(struct live_case *live, int64_t ns)

@@ -44,8 +44,8 @@ void live_case_gone(struct live_case *live, const char *node, const char *why);
 void live_case_refused(struct live_case *live, const char *node, const char *reason);
 void live_case_exited_well(struct live_case *live, int rank);
 
-/* What a rank was doing when its agent asked. */
-void live_case_stack(struct live_case *live, int rank, const char *stack);
+/* What a rank was doing when its agent asked: event `stack` of docs/agent-protocol.md. */
+void live_case_stack(struct live_case *live, int rank, const json_t *event);
 
 /* A result row is in. */
 void live_case_result(struct live_case *live);

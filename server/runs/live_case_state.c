@@ -42,12 +42,13 @@ void live_case_free(struct live_case *live)
         rendezvous_store_close(live->store);
     for (int i = 0; live->ranks && i < live->on.world_size; i++) {
         free(live->ranks[i].reason);
-        free(live->ranks[i].stack);
+        json_decref(live->ranks[i].process);
     }
     free(live->ranks);
     free(live->nodes);
     free(live->end_reason);
     json_decref(live->lost);
+    json_decref(live->ras);
     json_decref(live->blamed);
     free(live);
 }

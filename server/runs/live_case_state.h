@@ -19,10 +19,12 @@ struct live_rank {
     int64_t op, done; /* operations begun and finished */
     int64_t size;     /* of the operation, bytes */
     char phase[16];
+    int64_t heard_ns; /* when it last told these; 0: never */
     bool is_reported; /* its final state is known or on its way to the disk */
+    bool was_over;    /* it was when the case stalled */
     char *reason;     /* of its failure */
     int peer;         /* whom it blames, or -1 */
-    char *stack;      /* where it was when its case was stopped, if it was asked */
+    json_t *process;  /* what its agent saw when it asked for stacks, or NULL */
 };
 
 struct live_node {
@@ -47,6 +49,8 @@ struct live_case {
     json_t *lost;        /* the nodes that were lost, as a blame; or NULL */
     bool is_blamed_lost; /* a lost node explains what the ranks say */
     bool wants_stacks;
+    int64_t stalled_ns; /* since then it is stopped for that; 0: it is not */
+    json_t *ras;        /* what NCCL said of it then, or NULL */
     enum case_state end_state;
     char *end_reason; /* or what says `blamed` */
     json_t *blamed;   /* whom its end names, or NULL */

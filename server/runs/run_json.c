@@ -138,9 +138,19 @@ static json_t *suspects_json(const struct run *run)
     return NULL;
 }
 
+/* Of the first case that stalled. */
+static json_t *hang_of(const struct run *run)
+{
+    json_t *verdict = NULL;
+
+    for (size_t i = 0; run->cases && !verdict && i < run->n_cases; i++)
+        verdict = json_object_get(run->cases[i].blamed, "verdict");
+    return verdict;
+}
+
 json_t *run_to_json(const struct run *run, enum run_form form)
 {
-    json_t *suspects;
+    json_t *suspects, *hang;
     json_t *out =
         json_pack("{s:s, s:s, s:O, s:s, s:s?, s:o, s:o, s:o, s:s?, s:i, s:o, s:o}", "id",
                   run->id, "name", run->spec->name, "labels", run->spec->labels, "state",
@@ -179,6 +189,9 @@ json_t *run_to_json(const struct run *run, enum run_form form)
     suspects = suspects_json(run);
     if (suspects)
         json_object_set_new(out, "suspects", suspects);
+    hang = form == RUN_BRIEF ? NULL : hang_of(run);
+    if (hang)
+        json_object_set(out, "hang", hang);
     if (run->lateness && form != RUN_BRIEF)
         json_object_set(out, "lateness", run->lateness);
     if (run->culprit)

@@ -136,6 +136,25 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
   }
 });
 
+test('of 20 runs the one that hangs is named in each, wherever it is', limit, async (t) => {
+  const server = await startServer(t);
+  const seeds = Array.from({ length: 20 }, (_, i) => i + 1);
+  const bad = (seed) => `sim-${4 * (seed - 1) + 1 + ((seed * 7) % 4)}`;
+  const faults = seeds.flatMap((seed) => ['--fault', `hang=${bad(seed)}:${1 + (seed % 3)}`]);
+  await startFleet(t, server, 80, ['--ranks', '2', ...faults]);
+  const ids = await Promise.all(seeds.map(async (seed) => (await server.run(sim({
+    stall_s: 5, env: { SIM_SEED: String(seed) },
+    nodes: { names: [1, 2, 3, 4].map((k) => `sim-${4 * (seed - 1) + k}`) },
+  }))).id));
+  for (const [i, id] of ids.entries()) {
+    const { hang, reason } = await server.runEnds(id);
+    assert.equal(hang?.answer, 'lagging_rank', reason);
+    const named = hang.evidence.ranks.filter(({ lagging }) => lagging);
+    assert.deepEqual(named.map(({ node, rank }) => [node, rank % 2]), [[bad(seeds[i]), 0]], reason);
+    assert.equal(hang.evidence.waiting, 7);
+  }
+});
+
 test('a node of another build is named', limit, async (t) => {
   const server = await startServer(t);
   await startFleet(t, server, 3, ['--fault', 'version_skew=sim-2']);

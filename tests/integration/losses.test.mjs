@@ -11,6 +11,7 @@ import {
   startCluster, startServer,
 } from './lib/cluster.mjs';
 import { isAlive, patience, waitFor } from './lib/fixture.mjs';
+import { Schemas } from './lib/schema.mjs';
 
 const limit = { timeout: 180000 * patience };
 
@@ -213,8 +214,7 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /stalled: no rank made progress for 5 s; .*rank 1 on node-2/);
-  assert.doesNotMatch(run.reason, /rank 0 on node-1 \(operation/);
+  assert.match(run.reason, /stalled: no rank made progress for 5 s; rank 1 on node-2 lags: /);
   // Where it hangs is quoted; what all threads of all ranks do is in the log.
   assert.match(run.reason, /; stack of rank 1: clock_nanosleep <- .*fault_act <- /);
   for (const rank of [0, 1, 2]) {
@@ -227,6 +227,28 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
   }
   await noWorkersLeft(agents);
   await nextRunWorks(server);
+});
+
+test('a worker that is stopped is named with its state, whatever it said last', limit, async (t) => {
+  const { server, agents } = await startCluster(t, 3);
+  const { id } = await server.run({ ...long, stall_s: 4 });
+  await server.event(id, (event) => event.type === 'result' && event.row >= 3);
+  process.kill(agents[1].workers()[0], 'SIGSTOP');
+  const run = await server.runEnds(id);
+  assert.match(run.reason, /^stalled: no rank made progress for 4 s; rank 1 on node-2 lags: its process is stopped \(by a signal\), /);
+  assert.match(run.reason, /; 2 ranks wait for it, up to (inside|waiting|done)/);
+  const { blamed } = run.cases[0];
+  assert.deepEqual([blamed.rank, blamed.node, blamed.count], [1, 'node-2', 1]);
+  const { kind, answer, evidence } = blamed.verdict;
+  assert.deepEqual([kind, answer, evidence.by, evidence.ranks[0].state], ['hang', 'lagging_rank', 'stopped', 'T']);
+  assert.deepEqual(evidence.ranks.map(({ rank, lagging }) => [rank, lagging]), [[1, true], [0, false], [2, false]]);
+  assert.equal(run.hang.sentence, blamed.verdict.sentence);
+  assert.deepEqual((await server.get(`/api/v1/runs/${id}/verdict`)).hang, run.hang);
+  assert.deepEqual(run.suspects.map(({ kind: of, nodes }) => [of, nodes]), [['hang', ['node-2']]]);
+  const schemas = new Schemas(await server.get('/openapi.json'));
+  assert.deepEqual(schemas.faults({ $ref: '#/components/schemas/Blame' }, blamed), []);
+  await noWorkersLeft(agents);
+  assert.equal((await nextRunWorks(server)).hang, undefined);
 });
 
 test('a run that takes longer than its timeout is ended', limit, async (t) => {

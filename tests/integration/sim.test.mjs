@@ -138,7 +138,7 @@ test('a rank that hangs is named when the case stalls', limit, async (t) => {
   });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /stalled: no rank made progress for 5 s; behind: rank 3 on node-2/);
+  assert.match(run.reason, /stalled: no rank made progress for 5 s; rank 3 on node-2 lags: /);
   assert.match(run.reason, /5 ranks wait for it/);
   assert.doesNotMatch(run.reason, /rank [01245] on/);
   await noWorkersLeft(agents);

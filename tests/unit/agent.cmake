@@ -9,6 +9,7 @@ target_compile_definitions(test_bind_plan
     PRIVATE TOPOLOGY_FILE="${CMAKE_SOURCE_DIR}/tests/vectors/two_sockets_four_gpus.xml")
 unit_test(agent_neighbours rb_agent)
 unit_test(machine_sample rb_agent)
+unit_test(process_state rb_agent)
 unit_test(capture rb_agent)
 unit_test(case_input rb_agent)
 unit_test(command rb_agent)

@@ -48,6 +48,8 @@ const ANSWERS = {
   slow_link: '▼ bad',
   slow_rack: '▼ bad',
   late_rank: '▼ bad',
+  lagging_rank: '▼ bad',
+  no_rank: '? warn',
   none: '= good'
 };
 

@@ -156,13 +156,15 @@ function drawFollowUp({follow}, offer) {
   }
 }
 
-/* What the server says of the run as it is now: its figure, who is slow or late, and the
- * verdict on its checks. Of a moment of the past it says none of it. */
+/* What the server says of the run as it is now: its figure, who hangs where the reason of its
+ * end does not say it, who is slow or late, and the verdict on its checks. Of a moment of the
+ * past it says none of it. */
 function drawAnswer(parts, source, state, change) {
   const isNow = state === source.state;
-  const {summary, culprit, lateness, verdict} = (isNow && source.meta) || {};
+  const {summary, hang, culprit, lateness, verdict} = (isNow && source.meta) || {};
+  const isSaid = hang && state.reason?.includes(hang.sentence);
   const found = summary?.headline ?? null;
-  const verdicts = [culprit, lateness, verdict].filter(Boolean);
+  const verdicts = [isSaid ? null : hang, culprit, lateness, verdict].filter(Boolean);
   const sign = JSON.stringify([isNow, found, verdicts]);
   if (sign === parts.answerDrawn) {
     return;
@@ -248,11 +250,15 @@ function howLong(state) {
   return state.started ? 'running for' : 'waiting for';
 }
 
+/* "stopping case 0: WHY", where that is how the reason begins, or has all of it. */
+const saysReason = (text, reason) => Boolean(reason) &&
+  (text.includes(reason) || reason.startsWith(text.replace(/^stopping case \d+: /, '')));
+
 function drawAlerts(parts, source, state, wrong) {
   /* What only says again why the run ended is left to "What happened". */
   const messages =
     state.messages.filter(({level, text}) => (level === 'warn' || level === 'error') &&
-        !(state.reason && text.includes(state.reason)));
+        !saysReason(text, state.reason));
   const outcome = source.state;
   const sign = JSON.stringify([
     source.error?.message, source.meta === null && source.waits, state === outcome,

@@ -1,0 +1,172 @@
+/* test_hang.c - who is named when no rank gets on, and when nobody is */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/hang.h"
+
+#define RANKS 4
+
+/* What rank i last said, and what was seen of it; NULL: nothing. */
+struct seen {
+    int64_t op, done;
+    const char *phase;
+    double silent_s;
+    const char *process;
+};
+
+static const struct seen inside = {12, 11, "enqueued", 0.5, NULL};
+static const struct seen behind = {12, 12, "waiting", 0.5, NULL};
+
+struct example {
+    struct seen ranks[RANKS];
+    const char *ras, *answer, *by, *sentence;
+};
+
+static void check(const struct example *example)
+{
+    struct hang_rank ranks[RANKS];
+    json_t *owned[RANKS + 1] = {NULL}, *verdict;
+    struct hang hang = {.ranks = ranks, .n = RANKS, .seconds = 30};
+
+    for (int i = 0; i < RANKS; i++) {
+        const struct seen *seen = &example->ranks[i];
+
+        if (seen->process)
+            owned[i] = json_loads(seen->process, 0, NULL);
+        ranks[i] = (struct hang_rank){.rank = i,
+                                      .node = i < 2 ? "a" : "b",
+                                      .is_over = seen->op < 0,
+                                      .has_told = seen->phase != NULL,
+                                      .op = seen->op,
+                                      .done = seen->done,
+                                      .size = 1 << 20,
+                                      .phase = seen->phase ? seen->phase : "",
+                                      .silent_s = seen->silent_s,
+                                      .process = owned[i]};
+    }
+    if (example->ras)
+        hang.ras = owned[RANKS] = json_loads(example->ras, 0, NULL);
+    verdict = hang_verdict(&hang);
+    assert_string_equal(json_get_str(verdict, "sentence", ""), example->sentence);
+    assert_string_equal(json_get_str(verdict, "answer", ""), example->answer);
+    assert_string_equal(
+        json_get_str(json_object_get(verdict, "evidence"), "by", "nothing"), example->by);
+    json_decref(verdict);
+    for (int i = 0; i <= RANKS; i++)
+        json_decref(owned[i]);
+}
+
+static void examples_come_out_as_they_should(void **state)
+{
+    const struct example examples[] = {
+        {{inside, inside, inside, inside},
+         NULL,
+         "no_rank",
+         "nothing",
+         "all 4 ranks are inside operation 12 (1.0 MiB) and none gets on: the network or "
+         "the library, no rank stands out"},
+        {{inside, inside, behind, inside},
+         NULL,
+         "no_rank",
+         "nothing",
+         "3 of 4 ranks are inside operation 12 (1.0 MiB), the others further: no rank "
+         "stands out"},
+        {{behind, inside, behind, behind},
+         NULL,
+         "lagging_rank",
+         "behind",
+         "rank 1 on a lags: inside operation 12 (1.0 MiB); 3 ranks wait for it, up to "
+         "waiting for its peers after operation 12 (1.0 MiB)"},
+        {{inside, {0, 0, NULL, 30, "{\"state\":\"T\"}"}, inside, inside},
+         NULL,
+         "lagging_rank",
+         "stopped",
+         "rank 1 on a lags: its process is stopped (by a signal), before its first "
+         "report; 3 ranks wait for it, up to inside operation 12 (1.0 MiB)"},
+        {{inside, inside, inside, {12, 11, "enqueued", 25, "{\"line\":\"so far\"}"}},
+         NULL,
+         "lagging_rank",
+         "silent",
+         "rank 3 on b lags: nothing was heard of it for 25 s, inside operation 12 (1.0 "
+         "MiB), its last line: so far; 3 ranks wait for it, up to inside operation 12 "
+         "(1.0 MiB)"},
+        {{inside, inside, inside, inside},
+         "{\"missing\":[2]}",
+         "lagging_rank",
+         "unreached",
+         "rank 2 on b lags: NCCL's RAS gets no answer from it, inside operation 12 (1.0 "
+         "MiB); 3 ranks wait for it, up to inside operation 12 (1.0 MiB)"},
+        {{inside, inside, inside, inside},
+         "{\"missing\":[],\"behind\":[0],\"least\":7,\"most\":8}",
+         "lagging_rank",
+         "unlaunched",
+         "rank 0 on a lags: by NCCL's RAS it has launched 7 collectives, others 8; "
+         "inside operation 12 (1.0 MiB); 3 ranks wait for it, up to inside operation 12 "
+         "(1.0 MiB)"},
+        {{inside,
+          inside,
+          {12, 11, "enqueued", 1, "{\"state\":\"D\",\"kernel\":\"f\"}"},
+          inside},
+         NULL,
+         "lagging_rank",
+         "in_kernel",
+         "rank 2 on b lags: its process is stuck in the kernel (state D, f), inside "
+         "operation 12 (1.0 MiB); 3 ranks wait for it, up to inside operation 12 (1.0 "
+         "MiB)"},
+        /* The last one to end, when all others have. */
+        {{{-1, 0, "", 0, NULL}, {-1, 0, "", 0, NULL}, behind, {-1, 0, "", 0, NULL}},
+         NULL,
+         "lagging_rank",
+         "behind",
+         "rank 2 on b lags: waiting for its peers after operation 12 (1.0 MiB)"},
+        {{{0, 0, NULL, 30, NULL},
+          {0, 0, NULL, 30, NULL},
+          {0, 0, NULL, 30, NULL},
+          {0, 0, NULL, 30, NULL}},
+         NULL,
+         "not_enough_data",
+         "nothing",
+         "no rank has said where it is"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+        check(&examples[i]);
+}
+
+/* They say by output only that they get on. */
+static void of_a_program_only_its_processes_tell(void **state)
+{
+    json_t *process = json_pack("{s:s}", "state", "t"), *verdict;
+    struct hang_rank ranks[2] = {{.rank = 0, .node = "a", .phase = ""},
+                                 {.rank = 1, .node = "b", .phase = ""}};
+    const struct hang hang = {.ranks = ranks, .n = 2, .is_program = true};
+
+    (void)state;
+    verdict = hang_verdict(&hang);
+    assert_string_equal(json_get_str(verdict, "answer", ""), "not_enough_data");
+    json_decref(verdict);
+    ranks[1].process = process;
+    verdict = hang_verdict(&hang);
+    assert_string_equal(json_get_str(verdict, "sentence", ""),
+                        "rank 1 on b lags: its process is stopped by a debugger, as a "
+                        "program it does not say where it is; 1 rank waits for it");
+    json_decref(verdict);
+    json_decref(process);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(examples_come_out_as_they_should),
+        cmocka_unit_test(of_a_program_only_its_processes_tell),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
