@@ -3,14 +3,17 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "common/base/utf8.h"
 #include "server/analysis/compare_sentence.h"
 #include "server/analysis/differences.h"
 
 #define SENTENCE_MAX 8192
+#define HEAD_NAME_MAX 80
 #define UNLIKE_MAX 3 /* told in front of the sentence */
 
 static json_t *number(double value)
@@ -283,14 +286,42 @@ static int put_unlike(const json_t *differences, struct buf *out)
     return n > 0 ? buf_append_str(out, ": ") : 0;
 }
 
-static json_t *verdict_of(const struct compare *compare, json_t *evidence)
+/* The run of all cases of a side, or NULL. */
+static const json_t *only_run(const struct compare_side *side)
+{
+    for (size_t i = 1; i < side->n; i++)
+        if (side->cases[i].run != side->cases[0].run)
+            return NULL;
+    return side->n > 0 ? side->cases[0].run->doc : NULL;
+}
+
+/* What the sentence calls head: its run by name, or by id where base has that name too.
+ */
+static void name_head(const struct compare_side *base, const struct compare_side *head,
+                      char *out, size_t size)
+{
+    const json_t *left = only_run(base), *right = only_run(head);
+    const char *name = json_get_str(right, "name", "");
+    const char *id = json_get_str(right, "id", head->name);
+    bool is_known = right && strcmp(id, json_get_str(left, "id", "")) != 0;
+
+    if (strcmp(name, json_get_str(left, "name", "")) == 0)
+        name = "";
+    if (is_known && *name)
+        snprintf(out, size, "'%.*s'", utf8_fit(name, HEAD_NAME_MAX), name);
+    else
+        snprintf(out, size, "%s", is_known ? id : head->name);
+}
+
+static json_t *verdict_of(const struct compare *compare, const char *head,
+                          json_t *evidence)
 {
     json_t *verdict = NULL;
     struct buf out;
 
     buf_init(&out, SENTENCE_MAX);
     if (put_unlike(json_object_get(evidence, "differences"), &out) == 0 &&
-        compare_sentence(compare, &out) == 0 && buf_append(&out, "", 1) == 0)
+        compare_sentence(compare, head, &out) == 0 && buf_append(&out, "", 1) == 0)
         verdict = verdict_json(VERDICT_COMPARE, compare->answer, out.data, NULL,
                                json_incref(evidence));
     buf_release(&out);
@@ -332,12 +363,14 @@ json_t *compare_json(struct compare_side *base, struct compare_side *head,
 {
     bool is_paired = compare_sides_pair(base, head);
     struct compare *compare = compare_of(base, head, is_paired, err);
+    char name[HEAD_NAME_MAX + 3];
     json_t *out;
 
     if (!compare)
         return NULL;
+    name_head(base, head, name, sizeof(name));
     out = json_pack("{s:o, s:o, s:o, s:o, s:I, s:I}", "verdict",
-                    verdict_of(compare, evidence_of(compare, base, head)), "base",
+                    verdict_of(compare, name, evidence_of(compare, base, head)), "base",
                     side_json(base), "head", side_json(head), "sizes",
                     sizes_json(compare), "sizes_total", (json_int_t)compare->sizes_total,
                     "sizes_left_out", (json_int_t)compare->sizes_left_out);

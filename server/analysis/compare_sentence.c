@@ -258,7 +258,7 @@ static int put_seen(const struct compare *compare, const struct compare_band *ba
 }
 
 /* Too few cases for any interval: what they show is said, and that it is no verdict. */
-static int put_few(const struct compare *compare, struct buf *out)
+static int put_few(const struct compare *compare, const char *head, struct buf *out)
 {
     bool has_repeats = true;
 
@@ -269,16 +269,16 @@ static int put_few(const struct compare *compare, struct buf *out)
         return -1;
     if (compare->n_bands == 0)
         return 0;
-    return buf_append_str(out, "; in these head ") ||
+    return buf_printf(out, "; in these %s ", head) ||
                    put_all(compare, VERDICT_NOT_ENOUGH_DATA, put_seen, &has_repeats, out)
                ? -1
                : 0;
 }
 
-static int put_nothing(const struct compare *compare, struct buf *out)
+static int put_nothing(const struct compare *compare, const char *head, struct buf *out)
 {
     if (compare->n_base == 0 || compare->n_head == 0 || compare->n_bands > 0)
-        return put_few(compare, out);
+        return put_few(compare, head, out);
     return buf_append_str(out, "not enough data: there is no size or metric that all "
                                "cases of both sides have");
 }
@@ -317,16 +317,16 @@ static int put_sames(const struct compare *compare, bool *has_part, bool *has_re
                : 0;
 }
 
-int compare_sentence(const struct compare *compare, struct buf *out)
+int compare_sentence(const struct compare *compare, const char *head, struct buf *out)
 {
     static const enum verdict_answer found[] = {VERDICT_WORSE, VERDICT_BETTER};
     bool has_part = false, has_repeats = false;
 
     if (is_hopeless(compare))
-        return put_nothing(compare, out);
+        return put_nothing(compare, head, out);
     for (size_t i = 0; i < 2; i++)
         if (count(compare, found[i]) > 0 &&
-            (join(out, &has_part) || buf_append_str(out, "head ") ||
+            (join(out, &has_part) || buf_printf(out, "%s ", head) ||
              put_all(compare, found[i], put_found, &has_repeats, out)))
             return -1;
     if (put_sames(compare, &has_part, &has_repeats, out))

@@ -65,7 +65,9 @@ test('runs that are not alike are compared with a warning in front', limit, asyn
   const first = await finished(server, sim({ name: 'two nodes' }));
   const second = await finished(server, sim({ nodes: { count: 1 } }));
   const { verdict } = await compare(server, `base=${first}&head=${second}`);
-  assert.match(verdict.sentence, /^not alike in ranks, nodes: head /);
+  assert.match(verdict.sentence, new RegExp(`^not alike in ranks, nodes: ${second} `));
+  const { verdict: back } = await compare(server, `base=${second}&head=${first}`);
+  assert.match(back.sentence, /^not alike in ranks, nodes: 'two nodes' /);
   assert.equal(verdict.evidence.paired, false);
   assert.match(verdict.evidence.warnings.join('\n'), /not alike in ranks: base 2, head 1\n.*\n?the cases did not take turns/);
   const text = await compare(server, `base=${first}&head=${second}&format=text`);

@@ -261,8 +261,8 @@ test('compare ends with 0 unless the second run is worse, or too little is known
     [ids[name]] = out.split(' ');
   }
   for (const [a, b, code, says] of [
-    [ids.base, ids.slow, 1, /^head takes 60 % more time/m],
-    [ids.slow, ids.base, 0, /^head takes 38 % less time/m],
+    [ids.base, ids.slow, 1, /^\S+ takes 60 % more time/m],
+    [ids.slow, ids.base, 0, /^\S+ takes 38 % less time/m],
     [ids.base, ids.like, 0, /^no difference/m],
     [`${ids.base}:0`, `${ids.slow}:0`, 2, /not enough data/],
   ]) {

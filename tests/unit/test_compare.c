@@ -59,7 +59,7 @@ static void require_sentence(const struct compare *compare, const char *wanted)
     struct buf out;
 
     buf_init(&out, 10000);
-    assert_int_equal(compare_sentence(compare, &out), 0);
+    assert_int_equal(compare_sentence(compare, "head", &out), 0);
     buf_append(&out, "", 1);
     assert_string_equal(out.data, wanted);
     buf_release(&out);

@@ -66,6 +66,8 @@ test('a slower link is said by the server’s sentence, drawn, and goes into fil
     const bandwidth = verdict.evidence.bands[2];
     assert.match(rows[2], new RegExp(`−${Math.round(-bandwidth.change * 100)} %`));
     assert.match(rows[2], /worse/);
+    assert.match(rows[0], /time: less is better/);
+    assert.match(rows[2], /busbw: more is better/);
     /* Worse lies to the left, whether less or more is worse. */
     for (const mark of await page.locator('.delta.worse .mark').all()) {
       assert.ok(parseFloat(await mark.getAttribute('cx')) < 45);

@@ -100,7 +100,8 @@ function deltaTable(label, first, limit, cases, groups, what) {
       items.map(item => deltaLine(...what(item)))))));
 
   function deltaLine(name, item, isMoreBetter, ...answer) {
-    return h('tr', h('th', {scope: 'row'}, name),
+    return h('tr',
+      h('th', {scope: 'row'}, name, h('div.muted', directionOf(item, isMoreBetter))),
       h('td.track', deltaRow(item, isMoreBetter, limit)),
       h('td.number', h('strong', formatChange(item.change)),
         h('div.muted', item.interval ? formatInterval(item.interval) : '')),
@@ -109,6 +110,11 @@ function deltaTable(label, first, limit, cases, groups, what) {
       answer.length ? h('td', answer) : null);
   }
 }
+
+/* "busbw: more is better" */
+const directionOf = ({figure}, isMoreBetter) =>
+  `${{time_us: 'time', busbw_gbs: 'busbw'}[figure] ?? figure}: ` +
+  `${isMoreBetter ? 'more' : 'less'} is better`;
 
 function figureInWords({figure, about}, value) {
   if (value === null) {
