@@ -522,6 +522,8 @@ static void take_event(struct run_text *text, int64_t time_ms, const char *type,
         take_state(text, event, time_ms, out);
     else if (strcmp(type, "placed") == 0)
         take_placed(text, event, out);
+    else if (strcmp(type, "plan") == 0)
+        text->rows_total = json_get_int(event, "rows_total", text->rows_total);
     else if (strcmp(type, "case") == 0 && text->has_pattern)
         take_case_of_pattern(text, event, out);
     else if (strcmp(type, "case") == 0)

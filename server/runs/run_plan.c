@@ -62,6 +62,7 @@ void run_plan_apply(struct run *run, const json_t *body)
 {
     const json_t *cases = json_object_get(body, "cases");
 
+    run->rows_total = (size_t)json_get_int(body, "rows_total", (int64_t)run->rows_total);
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *c = json_array_get(cases, i);
 
@@ -74,6 +75,38 @@ void run_plan_restore(struct run *run, const json_t *c)
 {
     if (json_get_int(c, "case", -1) == (int64_t)run->n_cases)
         add_case(run, c, json_object_get(c, "nodes"));
+}
+
+/* ---- Rows ---- */
+
+static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t n)
+{
+    struct split_groups groups = {0};
+    size_t rows = 0;
+
+    if (run_groups_form(spec, ranks, n, &groups) == 0)
+        rows = run_groups_rows(spec, &groups);
+    split_release(&groups);
+    return rows;
+}
+
+/* The run's rows with those of a round: what is slow adds to those that were expected. */
+static size_t rows_with(const struct run *run, size_t number,
+                        const struct plan_round *round)
+{
+    size_t expected =
+        plan_size(run->spec->pattern, run->pool.n).rounds * run_matrix_cases(run->spec);
+    long *ranks = calloc(run->pool.n + 1, sizeof(*ranks));
+    const size_t *nodes = round->nodes;
+    size_t rows = run->rows_total;
+
+    for (size_t i = 0; ranks && number >= expected && i < round->n; i++) {
+        for (size_t k = 0; k < round->sizes[i]; k++)
+            ranks[k] = run->pool.items[*nodes++].ranks;
+        rows += group_rows(run->spec, ranks, round->sizes[i]);
+    }
+    free(ranks);
+    return rows;
 }
 
 /* ---- The next round ---- */
@@ -205,8 +238,9 @@ static json_t *round_json(const struct run *run, size_t number,
                                                (json_int_t)run->n_cases + (json_int_t)i,
                                                "nodes", names));
     }
-    return json_pack("{s:I, s:b, s:o}", "round", (json_int_t)number, "confirms",
-                     round->confirms, "cases", cases);
+    return json_pack("{s:I, s:b, s:I, s:o}", "round", (json_int_t)number, "confirms",
+                     round->confirms, "rows_total",
+                     (json_int_t)rows_with(run, number, round), "cases", cases);
 }
 
 json_t *run_plan_next(const struct run *run, const bool *is_lost)
@@ -249,17 +283,6 @@ json_t *run_plan_verdict(const struct run *run)
 }
 
 /* ---- What is expected ---- */
-
-static size_t group_rows(const struct run_spec *spec, const long *ranks, size_t n)
-{
-    struct split_groups groups = {0};
-    size_t rows = 0;
-
-    if (run_groups_form(spec, ranks, n, &groups) == 0)
-        rows = run_groups_rows(spec, &groups);
-    split_release(&groups);
-    return rows;
-}
 
 /* Groups of one size are taken to be alike. */
 size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n)

@@ -87,6 +87,7 @@ struct run *run_restore(const json_t *doc, struct error *err)
         run_apply(run, 0, "placed", doc);
     run_apply(run, 0, "state", doc);
     run->started_ms = time_of(doc, "started");
+    run->rows_total = (size_t)json_get_int(doc, "rows_total", (int64_t)run->rows_total);
     run->is_emulated = json_get_bool(doc, "emulated", false);
     restore_cases(run, json_object_get(doc, "cases"));
     return run;

@@ -108,6 +108,7 @@ test('bisect: what is slow is halved until it is alone, measured again, and name
   const run = await server.runEnds((await server.run(slowly(spec, 'node-5:0.25'))).id);
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.cases_total, run.cases.length);
+  assert.deepEqual([run.rows_done, run.rows_total], [run.cases.length * 2, run.cases.length * 2]);
   const slow = run.cases.filter((c) => c.headline.busbw_gbs < 30);
   assert.ok(slow.every((c) => c.nodes.includes('node-5')));
   assert.ok(run.cases.every((c) => c.nodes.length === (c.confirms ? 2 : 3)));
@@ -130,6 +131,10 @@ test('pairs name a slow node', limit, async (t) => {
   const { server } = await startCluster(t, 6, { agent: { args: ['--label', 'rack=r1'] } });
   const run = await server.runEnds((await server.run(slowly({ ...sim, pattern: 'pairs' }, 'node-2:0.5'))).id);
   assert.match(run.culprit.sentence, /^node-2 is slow/);
+  assert.deepEqual([run.rows_done, run.rows_total], [run.cases.length * 2, run.cases.length * 2]);
+  const totals = (await server.events(run.id)).filter(({ type }) => type === 'plan').map((event) => event.rows_total);
+  assert.deepEqual([...new Set(totals.slice(0, 5))], [30]);
+  assert.ok(totals.at(-1) > 30 && totals.at(-1) === run.rows_total, String(totals));
   assert.deepEqual(run.nodes[0], { name: 'node-1', ranks: 1, labels: { rack: 'r1' } });
 });
 

@@ -38,6 +38,7 @@ export function newRunState() {
 const HANDLERS = {
   state: applyState,
   placed: applyPlaced,
+  plan: applyPlan,
   case: applyCase,
   rank: applyRank,
   nccl: applyLog,
@@ -88,6 +89,10 @@ function applyPlaced(run, event) {
   run.nodes = event.nodes ?? [];
   run.groups = event.groups ?? null;
   run.rowsTotal = event.rows_total ?? 0;
+}
+
+function applyPlan(run, event) {
+  run.rowsTotal = event.rows_total ?? run.rowsTotal;
 }
 
 /* The case of an event; a later attempt starts it afresh, an earlier one is stale. */
