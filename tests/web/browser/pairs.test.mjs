@@ -79,6 +79,21 @@ test('the named node is outlined, and slow pairs are coloured', LIMIT, async t =
   }, 'a pair like the others to be plain');
 });
 
+test('the ranks are those of the pair that is shown, and many rows keep their place', LIMIT,
+  async t => {
+    const {server, page, open} = await setUp(t);
+    const run = pairsRun(15);
+    run.events.find(event => event.type === 'placed').world_size = 512;
+    server.add(run);
+    await open(`${path}?case=3`);
+    await page.getByRole('tab', {name: /^Ranks\s*all 4 done$/}).waitFor();
+    await open(path);
+    const rows = page.getByRole('region', {name: 'Results'});
+    await rows.waitFor();
+    assert.ok((await rows.boundingBox()).height <= 0.8 * 900);
+    assert.equal(await rows.locator('tbody tr').count(), 105);
+  });
+
 test('lists say whom a run names in the place of a figure', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.add(pairsRun(6));

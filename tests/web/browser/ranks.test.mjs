@@ -76,6 +76,7 @@ test('groups name their ranks, wherever a rank is named', LIMIT, async t => {
   await page.locator('.legend-item').filter({hasText: 'group 1 (ranks 1, 3)'}).waitFor();
   const opener = page.getByRole('button', {name: '8 bytes, details'}).last();
   await opener.click();
+  await sees(page, /^2 ranks: least \S+ µs \(rank 1 on node-1\), median \S+ µs, most \S+ µs \(rank 3 on node-2\)$/);
   const bars = await page.locator('.rank-bars li').allInnerTexts();
   assert.deepEqual(bars.map(text => text.match(/rank \d/)[0]), ['rank 1', 'rank 3']);
   await page.getByText('What the numbers mean').click();

@@ -2,8 +2,8 @@
 import {caseName} from '../case_name.mjs';
 import {h, region} from '../dom.mjs';
 import {head} from '../parts.mjs';
-import {placement, wayOf} from '../stats.mjs';
-import {formatBandwidth, formatTime} from '../units.mjs';
+import {median, placement, wayOf} from '../stats.mjs';
+import {formatBandwidth, formatTime, plural, shorten} from '../units.mjs';
 
 const RANKS_SHOWN = 256;
 const BLOCKS_SHOWN = 40;
@@ -41,6 +41,16 @@ export class RowDetail {
       .join(', ');
   }
 
+  /* i: "rank 5 on node-2", of the row's times. */
+  rankNames(row) {
+    const ranks = this.cases.get(row.case)?.ranks;
+    return i => {
+      const rank = this.entry.members?.[i] ?? i;
+      const node = ranks?.get(rank)?.node;
+      return `rank ${rank}${node ? ` on ${shorten(node, 40)}` : ''}`;
+    };
+  }
+
   /* The rows behind a summary, and all rows' samples, are asked for when somebody looks. */
   async load() {
     const {series, size} = this.entry;
@@ -66,7 +76,7 @@ export class RowDetail {
     const left = all - Math.min(rows.length, BLOCKS_SHOWN * 2);
     this.element.replaceChildren(
       ...rows.slice(0, BLOCKS_SHOWN * 2)
-        .map(row => rowBlock(row, this.nameOf(row), this.entry.members)),
+        .map(row => rowBlock(row, this.nameOf(row), this.rankNames(row))),
       left > 0 ? h('p.muted', `and ${left} more: the run’s CSV has all`) : '');
   }
 }
@@ -74,13 +84,13 @@ export class RowDetail {
 const isSame = (one, other) => one.row === other.row && one.case === other.case &&
   one.attempt === other.attempt && one.group === other.group;
 
-function rowBlock(row, place, members) {
+function rowBlock(row, place, nameOf) {
   if (row.skipped !== undefined) {
     return h('section', h('h3', place), h('p', `Skipped: ${row.skipped}`));
   }
   return h('section', h('h3', place),
     h('dl.facts', facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)])),
-    rankBars(row.times_us ?? [], members, place), samples(row.samples_us), wrongList(row));
+    rankBars(row.times_us ?? [], nameOf, place), samples(row.samples_us), wrongList(row));
 }
 
 function facts(row) {
@@ -121,18 +131,30 @@ function facts(row) {
   ].filter(([, value]) => value !== null);
 }
 
-/* `members` are the ranks whose times they are, if not all. */
-function rankBars(times, members, place) {
+/* "64 ranks: 12 µs (rank 3 on node-1), median 12.5 µs, 14 µs (rank 37 on node-5)" */
+function ranksInWords(times, nameOf) {
+  const at = find => {
+    const i = times.reduce((best, time, k) => (find(time, times[best]) ? k : best), 0);
+    return `${formatTime(times[i])} (${nameOf(i)})`;
+  };
+  return `${plural(times.length, 'rank')}: least ${at((a, b) => a < b)}, ` +
+    `median ${formatTime(median(times))}, most ${at((a, b) => a > b)}`;
+}
+
+function rankBars(times, nameOf, place) {
   if (times.length === 0) {
     return null;
   }
   const top = Math.max(...times);
   const bars =
     times.slice(0, RANKS_SHOWN)
-      .map((time, i) => h('li', h('span.muted', `rank ${members?.[i] ?? i}`),
+      .map((time, i) => h('li', h('span.muted', {title: nameOf(i)}, nameOf(i).split(' on ')[0]),
              h('span.bar', {vars: {'--share': String(time / top)}}),
              h('span.number', formatTime(time))));
-  return region(`Time per rank, ${place}`, 'rank-bars', h('ul', bars));
+  return [
+    times.length > 1 ? h('p', ranksInWords(times, nameOf)) : null,
+    region(`Time per rank, ${place}`, 'rank-bars', h('ul', bars))
+  ];
 }
 
 function samples(times) {

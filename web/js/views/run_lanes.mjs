@@ -13,7 +13,7 @@ import {
 import {caseName} from '../case_name.mjs';
 import {h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {nodeAddress} from '../node_list.mjs';
-import {head} from '../parts.mjs';
+import {head, stateWord} from '../parts.mjs';
 import {
   formatDuration,
   formatMemory,
@@ -205,7 +205,10 @@ function linkCard([facts, ranks]) {
 /* "3 of 4 ranks joined" while they gather, else what they do. */
 function ranksInWords(run, shownCase) {
   const ranks = [...(shownCase?.ranks.values() ?? [])];
-  const total = run.worldSize || ranks.length;
+  const total = shownCase?.nodes ? ranks.length : run.worldSize || ranks.length;
+  if (total === 0) {
+    return shownCase ? stateWord(shownCase.state) : '';
+  }
   const failed = ranks.filter(rank => isCulprit(rank, shownCase.blamed));
   const ended = ranks.filter(isFailed);
   if (failed.length > 0) {
@@ -217,7 +220,7 @@ function ranksInWords(run, shownCase) {
   const reached = state =>
     ranks.filter(rank => rankStage(rank) >= RANK_STATES.indexOf(state)).length;
   for (const state of ['done', 'running', 'connected', 'joined']) {
-    if (reached(state) === total && total > 0) {
+    if (reached(state) === total) {
       return `all ${total} ${state}`;
     }
   }

@@ -21,7 +21,9 @@ const COLUMNS = [
   ['in_wrong', 'wrong', 'elements']
 ];
 
-/* Of more rows than these, those are drawn that are in sight or near. */
+/* Of more rows than these, the table scrolls in a window of its own. */
+const PAGE_UP_TO = 100;
+/* Of more than these, those are drawn that are in sight or near. */
 const ALL_UP_TO = 400;
 const NEAR_PX = 600;
 /* As the style has it. */
@@ -45,6 +47,7 @@ export function runTable(app, id, onSort) {
   let draw = () => {};
   const scrolled = paced(() => draw());
   window.addEventListener('scroll', scrolled, {passive: true});
+  scroll.addEventListener('scroll', scrolled, {passive: true});
   window.addEventListener('resize', scrolled);
 
   return {
@@ -63,11 +66,12 @@ export function runTable(app, id, onSort) {
       table.classList.toggle('one-type', facts.types.size < 2);
       table.classList.toggle('no-way', !facts.hasWay);
       table.classList.toggle('many', entries.length > ALL_UP_TO);
+      scroll.classList.toggle('tall', entries.length > PAGE_UP_TO);
       table.setAttribute('aria-rowcount', entries.length + 2);
       draw = () => {
         const range = entries.length <= ALL_UP_TO ? [0, entries.length]
           : onPaper                               ? [0, ALL_UP_TO]
-                                                  : inSight(body, entries, open);
+                                                  : inSight(scroll, body, entries, open);
         const span = COLUMNS.length - (facts.hasWay ? 0 : 1);
         drawRows(body, entries, range, open, span, () => draw(),
           entry => new RowDetail(app.api, id, entry, cases));
@@ -94,10 +98,12 @@ function factsOf(entries) {
   return facts;
 }
 
-/* From which entry to which the table is in the window, or near. */
-function inSight(body, entries, open) {
-  const top = -NEAR_PX - body.getBoundingClientRect().top;
-  const bottom = top + window.innerHeight + 2 * NEAR_PX;
+/* From which entry to which the table is in sight, or near. */
+function inSight(scroll, body, entries, open) {
+  const from = body.getBoundingClientRect().top;
+  const box = scroll.getBoundingClientRect();
+  const top = Math.max(0, box.top) - from - NEAR_PX;
+  const bottom = Math.max(window.innerHeight, box.bottom) - from + NEAR_PX;
   let y = 0;
   let first = entries.length;
   let end = 0;
