@@ -40,13 +40,13 @@ static void on_written(void *arg, const struct error *err,
     scheduler_release(scheduler);
 }
 
-/* The run's row follows its states, not each of its events. A message of the server's own
- * is rare, and brings the time that the run has taken up to date. */
+/* The run's row follows its states, not each of its events: of cases, which have rows of
+ * their own, a run may have ten thousand, and as many nodes. A message of the server's
+ * own is rare, and brings the time that the run has taken up to date. */
 static bool changes_row(const struct run *run, const char *type)
 {
     return strcmp(type, "state") == 0 || strcmp(type, "placed") == 0 ||
-           strcmp(type, "case") == 0 || strcmp(type, "plan") == 0 ||
-           (strcmp(type, "message") == 0 && run->started_ms);
+           strcmp(type, "plan") == 0 || (strcmp(type, "message") == 0 && run->started_ms);
 }
 
 /* What an earlier attempt measured is not of the run that goes on. */
@@ -86,24 +86,50 @@ static int write_run(struct store_write *write, const struct active_run *active,
     return result;
 }
 
+static int write_case(struct store_write *write, struct run *run, size_t i)
+{
+    json_t *doc = run->cases[i].is_stored ? NULL : run_case_json(run, i);
+    int result = doc ? store_write_case(write, run->id, i, doc) : 0;
+
+    run->cases[i].is_stored = true;
+    json_decref(doc);
+    return result;
+}
+
+static void settle(struct run *run, size_t begun)
+{
+    while (run->n_settled < begun && run->cases[run->n_settled].is_stored &&
+           case_has_ended(&run->cases[run->n_settled]))
+        run->n_settled++;
+}
+
 int emit_cases(struct store_write *write, struct run *run)
 {
     size_t n = run_begun_cases(run);
     int result = 0;
 
-    for (size_t i = run->n_settled; i < n && !result; i++) {
-        json_t *doc = run->cases[i].is_stored ? NULL : run_case_json(run, i);
-
-        if (doc)
-            result = store_write_case(write, run->id, i, doc);
-        json_decref(doc);
-    }
     for (size_t i = run->n_settled; i < n && !result; i++)
-        run->cases[i].is_stored = true;
-    while (run->n_settled < n && run->cases[run->n_settled].is_stored &&
-           case_has_ended(&run->cases[run->n_settled]))
-        run->n_settled++;
+        result = write_case(write, run, i);
+    settle(run, n);
     return result;
+}
+
+/* An event `case` is of one of them. */
+static int write_rows(struct store_write *write, const struct active_run *active,
+                      struct clock_time now, const char *type, const json_t *body)
+{
+    struct run *run = active->run;
+    size_t n = run_begun_cases(run), i = (size_t)json_get_int(body, "case", -1);
+
+    if (strcmp(type, "case") == 0 && i < n) {
+        int result = write_case(write, run, i);
+
+        settle(run, n);
+        return result;
+    }
+    if (!changes_row(run, type))
+        return 0;
+    return write_run(write, active, now) || emit_cases(write, run) ? -1 : 0;
 }
 
 static int fill_write(struct store_write *write, const struct active_run *active,
@@ -112,9 +138,7 @@ static int fill_write(struct store_write *write, const struct active_run *active
     if (store_write_event(write, active->run->id, now.wall_ms, type, body) ||
         disown_results(write, active->run, type, body))
         return -1;
-    if (!changes_row(active->run, type))
-        return 0;
-    return write_run(write, active, now) || emit_cases(write, active->run) ? -1 : 0;
+    return write_rows(write, active, now, type, body);
 }
 
 void emit(struct active_run *active, const char *type, json_t *body, emitted *then)

@@ -131,7 +131,8 @@ static json_t *suspects_json(const struct run *run)
     suspects_add(out, run->culprit);
     suspects_add(out, run->lateness);
     for (size_t i = 0; run->cases && i < run->n_cases; i++)
-        suspects_add(out, json_object_get(run->cases[i].blamed, "verdict"));
+        if (run->cases[i].blamed)
+            suspects_add(out, json_object_get(run->cases[i].blamed, "verdict"));
     if (json_array_size(out) > 0)
         return out;
     json_decref(out);

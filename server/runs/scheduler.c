@@ -156,7 +156,7 @@ static void tick_waiting(struct active_run *active, struct reservation *reserved
     switch (placement.outcome) {
     case PLACEMENT_READY:
         place(active, &placement);
-        rounds_tick(active, now_ns);
+        scheduler_wake(scheduler); /* its cases begin in a turn of their own */
         break;
     case PLACEMENT_BUSY:
         has_waited_enough(active, false, now_ns);

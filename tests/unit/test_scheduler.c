@@ -2,6 +2,8 @@
  * the test: what they report, and what becomes of the run */
 #include "tests/unit/scheduler_fixture.h"
 
+#include <sqlite3.h>
+
 /* ---- The tests ---- */
 
 /* The blame of the run's first case. */
@@ -651,6 +653,50 @@ static void a_rendezvous_cut_by_a_restart_begins_again(void **state)
     release_agent(&a);
 }
 
+/* The database, as another program sees it: what the statement says first, or 0. */
+static int ask_database(const struct world *world, const char *sql)
+{
+    char path[128];
+    sqlite3_stmt *stmt;
+    sqlite3 *db;
+    int first = 0;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", world->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_busy_timeout(db, 10000), SQLITE_OK);
+    while (*sql) {
+        assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, &sql), SQLITE_OK);
+        if (sqlite3_step(stmt) == SQLITE_ROW)
+            first = sqlite3_column_int(stmt, 0);
+        sqlite3_finalize(stmt);
+    }
+    sqlite3_close(db);
+    return first;
+}
+
+/* Its nodes stand there, and there may be thousands of both. */
+static void the_row_of_a_run_is_not_written_for_each_case(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+
+    agent_start(&a, world, "a");
+    ask_database(world, "CREATE TABLE count (n); INSERT INTO count VALUES (0);"
+                        "CREATE TRIGGER counts AFTER UPDATE ON runs BEGIN"
+                        " UPDATE count SET n = n + 1; END");
+    submit(world, "{\"repeats\":20}", run);
+    for (int i = 0; i < 20; i++) {
+        agent_await(&a, "start");
+        agent_say_of(&a, run, i, 1, "phase", ",\"rank\":0,\"phase\":\"connected\"");
+        agent_say_of(&a, run, i, 1, "done", ",\"rank\":0,\"ok\":true");
+        agent_say_of(&a, run, i, 1, "gone", "");
+    }
+    assert_ended(world, run, "completed", NULL);
+    assert_in_range(ask_database(world, "SELECT n FROM count"), 1, 5);
+    release_agent(&a);
+}
+
 /* When a server comes back all agents do, and each may have a case that is to end. */
 static void an_agent_that_comes_back_has_only_itself_told_to_stop(void **state)
 {
@@ -771,6 +817,7 @@ int main(void)
         WITH_WORLD(cancelling_stops_the_workers_first),
         WITH_WORLD(a_restarted_server_goes_on_where_it_was),
         WITH_WORLD(a_rendezvous_cut_by_a_restart_begins_again),
+        WITH_WORLD(the_row_of_a_run_is_not_written_for_each_case),
         WITH_WORLD(an_agent_that_comes_back_has_only_itself_told_to_stop),
         WITH_WORLD(a_gap_in_the_events_is_refused),
         WITH_WORLD(events_of_unknown_runs_are_acknowledged_and_dropped),
