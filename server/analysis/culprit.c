@@ -4,17 +4,18 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/analysis/culprit_model.h"
 
-int culprit_slow(const struct culprit_fleet *fleet, bool *slow)
+int culprit_deviations(const struct culprit_fleet *fleet, double *deviations, double *cut)
 {
     struct culprit_model model;
     int result = culprit_model_init(&model, fleet);
-    double errors = culprit_errors(CULPRIT_SUSPICION, model.n_ran);
 
-    for (size_t i = 0; i < fleet->n_groups && !result; i++)
-        slow[i] = model.deviations[i] < culprit_cut(&model, 1, errors);
+    if (result == 0)
+        memcpy(deviations, model.deviations, fleet->n_groups * sizeof(*deviations));
+    *cut = culprit_cut(&model, 1, culprit_errors(CULPRIT_SUSPICION, model.n_ran));
     culprit_model_release(&model);
     return result;
 }

@@ -38,9 +38,10 @@ struct culprit_pair {
     size_t a, b;
 };
 
-/* Which groups are slow beside those of about their size, slow[i] of group i: what to
- * halve. -1 when memory is out, as for the next. */
-int culprit_slow(const struct culprit_fleet *fleet, bool *slow);
+/* How far each group is from those of about its size, as a logarithm, and below what one
+ * is slow. NAN: did not run. -1 when memory is out, as for the next. */
+int culprit_deviations(const struct culprit_fleet *fleet, double *deviations,
+                       double *cut);
 
 /* The pairs to measure before the verdict, in this order, as many at once as have no node
  * in common: each suspect with nodes that are known to be good, and beside each of them

@@ -46,6 +46,12 @@ static bool all_are_pairs(const struct culprit_model *model)
     return model->n_pairs == model->n_ran;
 }
 
+/* As many pairs as there are links, whatever the others are. */
+static bool has_met_all(const struct culprit_model *model)
+{
+    return 2 * model->n_pairs >= model->fleet->n_nodes * (model->fleet->n_nodes - 1);
+}
+
 /* ---- The sentence ---- */
 
 static int put_name(const struct culprit_model *model, const struct suspect *suspect,
@@ -167,13 +173,29 @@ static bool is_blurred(const struct culprit_model *model)
 
 static bool is_unexplained(const struct culprit_model *model)
 {
-    return model->n_slow > CULPRIT_LINKS_MAX ||
+    return model->together || model->n_slow > CULPRIT_LINKS_MAX ||
            (model->n_slow > 1 &&
             (double)model->n_slow >= UNEXPLAINED_MAX * (double)model->n_free);
 }
 
+static int put_together(const struct culprit_model *model, struct buf *out)
+{
+    const struct culprit_group *group = model->together;
+
+    for (size_t i = 0; i < group->n && i < LISTED_MAX; i++)
+        if (buf_printf(out, "%s%s", i > 0 ? ", " : "not enough data: ",
+                       name_of(model, group->nodes[i])))
+            return -1;
+    if (group->n > LISTED_MAX && buf_printf(out, " and %zu more", group->n - LISTED_MAX))
+        return -1;
+    return buf_append_str(out,
+                          " are slow together, and no node or pair of them is alone");
+}
+
 static int put_none(const struct culprit_model *model, struct buf *out)
 {
+    if (model->together)
+        return put_together(model, out);
     if (is_unexplained(model))
         return buf_printf(out,
                           "not enough data: %zu of %zu measurements are slow, and no "
@@ -186,11 +208,13 @@ static int put_none(const struct culprit_model *model, struct buf *out)
                           "repeats or nodes that do nothing else would tell",
                           100 * behind(model->resolution));
     if (buf_printf(out, "none stands out; the largest deviation is %.1f %%",
-                   100 * behind(model->largest)))
+                   100 * behind(model->largest)) ||
+        (model->largest < 0 &&
+         buf_printf(out, " (%s)", name_of(model, model->largest_of))))
         return -1;
-    return model->largest < 0
-               ? buf_printf(out, " (%s)", name_of(model, model->largest_of))
-               : 0;
+    return has_met_all(model)
+               ? 0
+               : buf_append_str(out, "; a link that no group depends on would not show");
 }
 
 /* Nodes of which nothing is known, and measurements. */

@@ -9,7 +9,6 @@
 #include "common/base/median.h"
 #include "common/base/order_stat.h"
 #include "server/analysis/states.h"
-#include "server/analysis/stats.h"
 
 #define ENOUGH 4            /* groups of a size for a median of their own */
 #define ENOUGH_FIRST 6      /* of those that were not to confirm */
@@ -18,6 +17,7 @@
 #define NOISE_LEAST 0.0025  /* nothing is known better than that */
 #define TO_DEVIATION 1.4826 /* of the median of what is as good as a half normal */
 #define MEDIAN_ERROR 1.2533
+#define PEAK 0.3989422804014327 /* of the normal density: 1 / sqrt(2 pi) */
 
 /* ---- What is to be expected ---- */
 
@@ -109,7 +109,8 @@ static double find_noise(struct culprit_model *model)
     order_stat_sort(model->scratch, n);
     if (n < 3)
         return fmax(NOISE_FEW, n > 0 ? TO_DEVIATION * model->scratch[n - 1] : 0);
-    return fmax(NOISE_LEAST, TO_DEVIATION * median_of_sorted(model->scratch, n));
+    return fmax(NOISE_LEAST,
+                TO_DEVIATION * (1 + 1 / (double)n) * median_of_sorted(model->scratch, n));
 }
 
 static void set_deviations(struct culprit_model *model)
@@ -183,9 +184,10 @@ int culprit_model_init(struct culprit_model *model, const struct culprit_fleet *
     model->lists = calloc(members + 1, sizeof(*model->lists));
     model->is_suspect = calloc(n + 1, sizeof(*model->is_suspect));
     model->users = calloc(n_groups + 1, sizeof(*model->users));
+    model->is_again = calloc(n_groups + 1, sizeof(*model->is_again));
     if (!model->references || !model->deviations || !model->scratch || !model->racks ||
         !model->starts || !model->lists || !model->is_suspect || !model->users ||
-        set_references(model))
+        !model->is_again || set_references(model))
         return -1;
     set_deviations(model);
     set_lists(model);
@@ -202,12 +204,21 @@ void culprit_model_release(struct culprit_model *model)
     free(model->lists);
     free(model->is_suspect);
     free(model->users);
+    free(model->is_again);
     free(model->suspects);
 }
 
+/* The normal distribution's quantile, by Newton's steps: from 0 they never go too far.
+ */
 double culprit_errors(double level, size_t tests)
 {
-    return -stats_t_quantile(level / (double)(tests > 0 ? tests : 1), 1000);
+    double tail = level / (double)(tests > 0 ? tests : 1), errors = 0, step = 1;
+
+    while (step > 1e-6) {
+        step = (erfc(errors / sqrt(2)) / 2 - tail) / (exp(-errors * errors / 2) * PEAK);
+        errors += step;
+    }
+    return errors;
 }
 
 double culprit_cut(const struct culprit_model *model, size_t n, double errors)
@@ -250,5 +261,5 @@ bool culprit_explains(const struct culprit_model *model, const struct suspect *s
                        (suspect->kind == SUSPECT_LINK && group->nodes[i] == suspect->b);
     if (suspect->kind == SUSPECT_RACK)
         return n > 0 && (n < group->n || suspect->is_slow_within);
-    return suspect->kind == SUSPECT_LINK ? n == 2 && group->n == 2 : n > 0;
+    return n > (suspect->kind == SUSPECT_LINK);
 }

@@ -50,6 +50,10 @@ struct culprit_model {
     size_t n_suspects, capacity;
     bool *is_suspect; /* by node: it, or its rack, is not cleared */
     unsigned *users;  /* by group: how many suspects that are not cleared explain it */
+    bool *
+        is_again; /* by group: it was measured before, and what was then counts no more */
+    const struct culprit_group
+        *together; /* slow again, and nobody explains it; or NULL */
     double *scratch;
     size_t n_slow, n_free; /* groups that nobody explains: slow ones, and all */
     double largest;        /* deviation of a node that is no suspect, and which */

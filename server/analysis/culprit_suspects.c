@@ -339,11 +339,25 @@ static int find_nodes(struct culprit_model *model)
 
 /* ---- Links ---- */
 
-static bool find_link(struct culprit_model *model, struct suspect *out)
+/* What a node does without another, the middle of it; NAN: nothing. */
+static double without(struct culprit_model *model, size_t node, size_t other)
+{
+    const struct suspect link = {.kind = SUSPECT_LINK, .a = node, .b = other};
+    size_t n = 0;
+
+    for (size_t i = model->starts[node]; i < model->starts[node + 1]; i++)
+        if (is_looked_at(model, model->lists[i]) &&
+            !culprit_explains(model, &link, model->lists[i]))
+            model->scratch[n++] = model->deviations[model->lists[i]];
+    order_stat_sort(model->scratch, n);
+    return n > 0 ? median_of_sorted(model->scratch, n) : (double)NAN;
+}
+
+/* is_surely: each of its ends was measured without the other, and was normal. */
+static bool find_link(struct culprit_model *model, bool is_surely, double least,
+                      struct suspect *out)
 {
     const struct culprit_fleet *fleet = model->fleet;
-    double least =
-        culprit_cut(model, 1, culprit_errors(CULPRIT_SUSPICION, model->n_pairs));
     bool is_found = false;
 
     for (size_t i = 0; i < fleet->n_groups; i++) {
@@ -353,7 +367,9 @@ static bool find_link(struct culprit_model *model, struct suspect *out)
             .kind = SUSPECT_LINK, .a = nodes[is_turned], .b = nodes[!is_turned]};
 
         if (fleet->groups[i].n != 2 || !is_looked_at(model, i) ||
-            model->deviations[i] >= least || is_listed(model, &it))
+            model->deviations[i] >= least || is_listed(model, &it) ||
+            (is_surely && !(without(model, it.a, it.b) > model->deviations[i] / 2 &&
+                            without(model, it.b, it.a) > model->deviations[i] / 2)))
             continue;
         least = model->deviations[i];
         *out = it;
@@ -363,7 +379,7 @@ static bool find_link(struct culprit_model *model, struct suspect *out)
 }
 
 /* Slow pairs that are many are no faults of links: a disturbed machine has such. */
-static int find_links(struct culprit_model *model)
+static int find_links(struct culprit_model *model, bool is_surely)
 {
     size_t before = model->n_suspects, slow = 0;
     double cut = culprit_cut(model, 1, culprit_errors(CULPRIT_SUSPICION, model->n_pairs));
@@ -373,7 +389,8 @@ static int find_links(struct culprit_model *model)
         slow += is_looked_at(model, i) && model->deviations[i] < cut;
     if (slow > CULPRIT_LINKS_MAX)
         return 0;
-    while (model->n_suspects - before < CULPRIT_LINKS_MAX && find_link(model, &suspect))
+    while (model->n_suspects - before < CULPRIT_LINKS_MAX &&
+           find_link(model, is_surely, cut, &suspect))
         if (add_suspect(model, &suspect))
             return -1;
     return 0;
@@ -387,10 +404,12 @@ static double at_least(size_t k, size_t n, double q)
     return k == 0 ? 1 : stats_beta(q, (double)k, (double)(n - k + 1));
 }
 
+/* Whether larger groups use a link depends on who is beside whom. */
 static bool is_its_own(const struct culprit_model *model, const struct suspect *suspect,
                        size_t group)
 {
-    return model->users[group] == 1 && culprit_explains(model, suspect, group);
+    return model->users[group] == 1 && culprit_explains(model, suspect, group) &&
+           (suspect->kind != SUSPECT_LINK || model->fleet->groups[group].n == 2);
 }
 
 /* The median deviation of its own groups, or of those of them that were to confirm it.
@@ -498,6 +517,8 @@ static void count_free(struct culprit_model *model)
             continue;
         model->n_free++;
         model->n_slow += model->deviations[i] < cut;
+        if (model->is_again[i] && model->deviations[i] < cut)
+            model->together = &model->fleet->groups[i];
     }
     for (size_t i = 0; i < model->fleet->n_nodes; i++) {
         size_t n;
@@ -514,16 +535,33 @@ static void count_free(struct culprit_model *model)
     }
 }
 
+/* Of a group that was measured twice what came later counts. */
+static void drop_repeated(struct culprit_model *model)
+{
+    const struct culprit_fleet *fleet = model->fleet;
+
+    for (size_t i = 0; i < fleet->n_groups; i++)
+        for (size_t k = i + 1; k < fleet->n_groups && fleet->groups[i].n > 2; k++)
+            if (fleet->groups[k].n == fleet->groups[i].n &&
+                memcmp(fleet->groups[k].nodes, fleet->groups[i].nodes,
+                       fleet->groups[i].n * sizeof(size_t)) == 0) {
+                model->deviations[i] = (double)NAN;
+                model->is_again[k] = true;
+            }
+}
+
 int culprit_find_suspects(struct culprit_model *model)
 {
     size_t cleared = 0, before;
 
+    drop_repeated(model);
     /* What one that is cleared explained is open again. */
     do {
         before = cleared;
         cleared = 0;
         drop_open(model);
-        if (find_racks(model) || find_nodes(model) || find_links(model))
+        if (find_racks(model) || find_links(model, true) || find_nodes(model) ||
+            find_links(model, false))
             return -1;
         for (size_t i = 0; i < model->n_suspects; i++) {
             if (model->suspects[i].state != SUSPECT_CLEARED)

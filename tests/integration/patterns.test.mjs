@@ -103,7 +103,7 @@ test('bisect: what is slow is halved until it is alone, measured again, and name
   const spec = { ...sim, pattern: 'bisect' };
   const sound = await server.runEnds((await server.run(spec)).id);
   assert.equal(sound.state, 'completed', sound.reason);
-  assert.deepEqual(sound.cases.map((c) => c.round), [0, 0, 0]);
+  assert.deepEqual(sound.cases.map((c) => c.round), [0, 0, 0, 1, 1, 1]);
   assert.equal(sound.culprit.answer, 'none', sound.culprit.sentence);
   const run = await server.runEnds((await server.run(slowly(spec, 'node-5:0.25'))).id);
   assert.equal(run.state, 'completed', run.reason);

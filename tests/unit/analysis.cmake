@@ -1,5 +1,5 @@
 foreach(noun budget case_values compare compare_cases culprit gate hang lateness states stats suspects verdict)
-    unit_test(${noun} rb_analysis m)
+    unit_test(${noun} rb_plan m)
     target_compile_definitions(test_${noun} PRIVATE
         SOURCE_DIR="${CMAKE_SOURCE_DIR}" VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()

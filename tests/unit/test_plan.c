@@ -45,8 +45,9 @@ static void test_makes_rounds(void **state)
         {PATTERN_SCALING, 1, {"0", ""}},
         {PATTERN_SCALING, 4, {"0", "0,1", "0,1,2,3", ""}},
         {PATTERN_SCALING, 6, {"0", "0,1", "0,1,2,3", "0,1,2,3,4,5", ""}},
-        {PATTERN_BISECT, 4, {"0,1 2,3"}},
-        {PATTERN_BISECT, 9, {"0,1,2 3,4,5 6,7,8"}},
+        {PATTERN_BISECT, 4, {"0,1 2,3", "1,2 3,0"}},
+        {PATTERN_BISECT, 9, {"0,1,2 3,4,5 6,7,8", "1,2,3 4,5,6 7,8,0"}},
+        {PATTERN_BISECT, 11, {"0,1,2 3,4,5 6,7,8", "2,3,4 5,6,7 8,9,10"}},
     };
     char made[200];
 
@@ -151,6 +152,7 @@ static void test_refuses_too_much(void **state)
 struct fleet {
     size_t n;
     double share[FLEET]; /* of the usual figure that a node reaches; 0: it fails */
+    size_t slow_link;    /* not 0: between it and the next, in any group */
     bool is_lost[FLEET];
     struct culprit_node names[FLEET];
     char texts[FLEET][8];
@@ -174,10 +176,14 @@ static void measure(struct fleet *fleet, size_t round, const size_t *nodes, size
 {
     size_t *kept = fleet->nodes + fleet->n_nodes;
     double least = 1.0 - 0.001 * (double)(fleet->n_groups * 7 % 11);
+    size_t ends = 0;
 
     memcpy(kept, nodes, n * sizeof(*nodes));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         least = fleet->share[nodes[i]] < least ? fleet->share[nodes[i]] : least;
+        ends += fleet->slow_link > 0 && nodes[i] - fleet->slow_link < 2;
+    }
+    least *= ends == 2 ? 0.5 : 1;
     fleet->rounds[fleet->n_groups] = round;
     fleet->groups[fleet->n_groups++] =
         (struct culprit_group){.nodes = kept,
@@ -288,6 +294,27 @@ static void test_finds_a_slow_node(void **state)
     }
 }
 
+/* Where halves are not slow, the pairs across them tell. */
+static void test_finds_a_slow_link(void **state)
+{
+    static const size_t sizes[] = {9, 16, 64, 100, 1000}, rounds[] = {11, 11, 12, 14, 22};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (size_t link = 1; link + 1 < sizes[i]; link += 1 + sizes[i] / 5) {
+            struct fleet *fleet = fleet_create(sizes[i]);
+            char named[48];
+
+            fleet->slow_link = link;
+            run(fleet, PATTERN_BISECT);
+            snprintf(named, sizeof(named), "the link between n%zu and n%zu is slow", link,
+                     link + 1);
+            require(fleet, "slow_link", named);
+            assert_in_range(fleet->n_rounds, 1, rounds[i]);
+            free(fleet);
+        }
+}
+
 static void test_finds_several(void **state)
 {
     struct fleet *fleet = fleet_create(256);
@@ -325,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_refuses_too_much),
         cmocka_unit_test(test_measures_a_sound_fleet_once),
         cmocka_unit_test(test_finds_a_slow_node),
+        cmocka_unit_test(test_finds_a_slow_link),
         cmocka_unit_test(test_finds_several),
         cmocka_unit_test(test_leaves_out_lost_nodes),
     };
