@@ -4,30 +4,34 @@ import {plural} from './units.mjs';
 /* What needs somebody comes first. */
 export const NODE_STATES = ['lost', 'busy', 'idle', 'left'];
 
+/* The hardware names the CPU first, and what GPUs there are. */
+const cpuOf = node => (node.hardware ?? '').split('; ')[0];
+const gpusOf = node => (node.hardware ?? '').split('; ').slice(1).join('; ');
+
+/* What nodes are, and may agree on: [key, title, value]. */
+export const FACTS = [
+  ['group', 'Group', node => node.group], ['ranks', 'Ranks', node => node.ranks],
+  ['gpus', 'GPUs', gpusOf], ['nccl', 'NCCL', node => node.versions?.nccl],
+  ['driver', 'Driver', node => node.versions?.cuda_driver],
+  ['version', 'Agent', node => node.version], ['cpu', 'CPU', cpuOf]
+];
+
 const KEYS = {
   name: node => node.name,
   state: node => NODE_STATES.indexOf(node.state),
-  group: node => node.group ?? '',
-  ranks: node => node.ranks,
-  gpus: node => gpusOf(node),
-  nccl: node => node.versions?.nccl ?? '',
-  driver: node => node.versions?.cuda_driver ?? '',
-  version: node => node.version ?? '',
-  seen: node => Date.parse(node.last_seen)
+  seen: node => Date.parse(node.last_seen),
+  ...Object.fromEntries(FACTS.map(([key, , value]) => [key, node => value(node) ?? '']))
 };
 
-/* The hardware names the CPU first, and what GPUs there are. */
-export const cpuOf = node => (node.hardware ?? '').split('; ')[0];
-export const gpusOf = node => (node.hardware ?? '').split('; ').slice(1).join('; ');
-
 /* Whether all words are somewhere in what the list shows of a node, and it has the labels. */
-export function nodeFits(node, {q, labels = [], states = []}) {
+export function nodeFits(node, {q, labels = [], states = []}, suspects = new Map()) {
   const own = labelTexts(node);
   const text = [node.name, node.group, node.address, node.hardware, node.version,
     ...Object.values(node.versions ?? {}), ...own]
                  .join(' ')
                  .toLowerCase();
-  return (states.length === 0 || states.includes(node.state)) &&
+  return (states.length === 0 || states.includes(node.state) ||
+    (states.includes('suspect') && suspects.has(node.name))) &&
     labels.every(label => own.includes(label)) &&
     q.toLowerCase().split(/\s+/).every(word => text.includes(word));
 }
@@ -42,15 +46,96 @@ const byName = (a, b) => compare(a.name, b.name);
 export function order(nodes, {sort, order: way}) {
   const key = KEYS[sort];
   const sign = way === 'asc' ? 1 : -1;
-  const by = (a, b) => (typeof a === 'number' ? a - b : compare(a, b));
+  const isNumber = value => typeof value === 'number';
+  const by = (a, b) => (isNumber(a) && isNumber(b) ? a - b : compare(a, b));
   return [...nodes].sort((a, b) => sign * by(key(a), key(b)) || byName(a, b));
 }
 
 /* Those that are lost before all others. */
 export const troubleFirst = nodes => order(nodes, {sort: 'state', order: 'asc'});
 
+/* Who is under suspicion, {run, answer, sentence} by name: whom the last search that looked at it
+ * names, of these `runs`, the newest first. */
+export function suspectsOf(runs) {
+  const found = new Map();
+  for (const run of runs) {
+    for (const {nodes, answer, sentence} of run.suspects ?? []) {
+      nodes.filter(name => !found.has(name))
+        .forEach(name => found.set(name, {run: run.id, answer, sentence}));
+    }
+    if (run.suspects?.some(({kind}) => kind === 'culprit')) {
+      run.nodes.filter(({name}) => !found.has(name)).forEach(({name}) => found.set(name, null));
+    }
+  }
+  return new Map([...found].filter(([, said]) => said));
+}
+
+const LABEL = 'label.';
+const FEW = 32;
+
+export const groupOf = (node, by) => (by.startsWith(LABEL)
+  ? node.labels?.[by.slice(LABEL.length)]
+  : FACTS.find(([key]) => key === by)?.[2](node)) ?? '';
+
+const countBy = (nodes, by) => counted(nodes.map(node => groupOf(node, by)));
+
+function counted(values) {
+  const counts = new Map();
+  values.forEach(value => counts.set(value, (counts.get(value) ?? 0) + 1));
+  return counts;
+}
+
+/* By what nodes can be grouped, [value, text]. */
+export function groupings(nodes) {
+  const keys = [...new Set(nodes.flatMap(({labels}) => Object.keys(labels ?? {})))].sort(compare);
+  const ways = [...keys.map(key => [LABEL + key, key]),
+    ...FACTS.map(([key, title]) => [key, title.replace(/^[A-Z][a-z]/, text => text.toLowerCase())])];
+  return ways.filter(([by]) => {
+    const {size} = countBy(nodes, by);
+    return size > 1 && size < nodes.length;
+  });
+}
+
+/* Many nodes are grouped by the label with the fewest values; '' of few, or without one. */
+export function usualGrouping(nodes) {
+  const sizes = groupings(nodes).filter(([by]) => by.startsWith(LABEL) || by === 'group')
+                  .map(([by]) => [countBy(nodes, by).size, by])
+                  .filter(([size]) => nodes.length > FEW && size <= nodes.length / 2);
+  return sizes.sort(([a], [b]) => a - b)[0]?.[1] ?? '';
+}
+
+/* [{name, nodes}] in the order of names. */
+export function grouped(nodes, by) {
+  const groups = new Map();
+  nodes.forEach(node => {
+    const name = String(groupOf(node, by));
+    groups.get(name)?.push(node) ?? groups.set(name, [node]);
+  });
+  return [...groups].map(([name, own]) => ({name, nodes: own}))
+    .sort((a, b) => compare(a.name, b.name));
+}
+
+/* What all of them are, [title, value], the columns in which they differ, and in each of
+ * these what most have, if most have the same. */
+export function differences(nodes) {
+  const agreed = [];
+  const differ = new Map();
+  for (const [key, title] of FACTS) {
+    const counts = [...countBy(nodes, key)].sort((a, b) => b[1] - a[1]);
+    if (counts.length > 1) {
+      differ.set(key, counts[0][1] > nodes.length / 2 ? counts[0][0] : null);
+    } else if (counts.length && counts[0][0] !== '') {
+      agreed.push([title, counts[0][0]]);
+    }
+  }
+  return {agreed, differ};
+}
+
+export const isOdd = (node, {differ}, key) =>
+  (differ.get(key) ?? null) !== null && groupOf(node, key) !== differ.get(key);
+
 /* "4 nodes: 3 idle, 1 busy" */
-export function nodesInWords(nodes) {
+export function nodesInWords(nodes, suspects = new Map()) {
   if (nodes.length === 0) {
     return 'No agent has registered yet.';
   }
@@ -61,7 +146,9 @@ export function nodesInWords(nodes) {
   const parts = ['idle', 'busy', 'lost', 'left']
                   .filter(state => counts[state])
                   .map(state => `${counts[state]} ${state}`);
-  return `${plural(nodes.length, 'node')}: ${parts.join(', ')}`;
+  const suspected = nodes.filter(({name}) => suspects.has(name)).length;
+  return `${plural(nodes.length, 'node')}: ${
+    [...parts, suspected ? `${suspected} suspect` : []].flat().join(', ')}`;
 }
 
 export const nodeAddress = name => `/nodes/${encodeURIComponent(name)}`;

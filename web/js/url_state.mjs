@@ -33,7 +33,7 @@ const TRENDS_DEFAULTS = {
 };
 const RUN_SORTS = ['created', 'duration', 'figure'];
 const NODE_SORTS =
-  ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'seen'];
+  ['state', 'name', 'group', 'ranks', 'gpus', 'nccl', 'driver', 'version', 'cpu', 'seen'];
 
 const VIEWS = [
   [/^\/$/, 'runs'], [/^\/new\/?$/, 'new'], [/^\/nodes\/?$/, 'nodes'],
@@ -167,6 +167,9 @@ function readNodes(params) {
     q: params.get('q') ?? '',
     states: params.getAll('state'),
     labels: params.getAll('label'),
+    by: params.get('by') ?? '',
+    differ: params.get('differ') === '1',
+    turned: params.getAll('turned'),
     ...readOrder(params, NODE_SORTS, ['asc', 'desc'])
   };
 }
@@ -175,6 +178,9 @@ function writeNodes(query, params) {
   put(params, 'q', query.q, '');
   (query.states ?? []).forEach(state => params.append('state', state));
   (query.labels ?? []).forEach(label => params.append('label', label));
+  put(params, 'by', query.by, '');
+  put(params, 'differ', query.differ ? '1' : '', '');
+  (query.turned ?? []).forEach(name => params.append('turned', name));
   put(params, 'sort', query.sort, NODE_SORTS[0]);
   put(params, 'order', query.order, 'asc');
 }

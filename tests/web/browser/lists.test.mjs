@@ -123,26 +123,85 @@ function fleet(server, count) {
     }));
 }
 
-test('500 nodes: the lost one first, sorted, filtered, a hundred rows at a time', LIMIT, async t => {
+/* The last search that looked at it names gpu-70; an earlier one did gpu-5. */
+function addSearches(server) {
+  const search = (id, looked, named) => {
+    const run = sampleRun({id, sizes: [8]});
+    run.events.find(({type}) => type === 'placed').nodes = looked.map(name => ({name, ranks: 2}));
+    const suspects = [{kind: 'culprit', answer: 'slow_node', sentence: `${named} is slow`, nodes: named}];
+    server.add({...run, extra: {suspects}});
+  };
+  search('search-1', ['gpu-5', 'gpu-6'], ['gpu-5']);
+  search('search-2', ['gpu-5', 'gpu-70'], ['gpu-70']);
+}
+
+const rows = page => page.locator('tbody tr:not(.group)');
+const groups = page => page.locator('tr.group button');
+
+test('500 nodes: racks with what needs somebody are open and first', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   fleet(server, 500);
+  addSearches(server);
   await open('/nodes');
+  await sees(page, '500 nodes: 499 idle, 1 lost, 1 suspect');
+  await until(async () => (await names(page))[0] === 'gpu-70', 'the suspect of the first rack');
+  assert.deepEqual((await groups(page).allInnerTexts()).slice(0, 4),
+    ['rack 4', 'rack 20', 'rack 0', 'rack 1']);
+  assert.equal(await rows(page).count(), 32);
+  assert.equal((await names(page))[16], 'gpu-321');
+  await sees(page, '16 nodes: 15 idle, 1 lost');
+  const suspect = page.getByRole('link', {name: 'slow node'});
+  assert.equal(await suspect.getAttribute('href'), '/runs/search-2');
+  assert.equal(await suspect.getAttribute('title'), 'gpu-70 is slow');
+  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 5000);
+  await page.getByRole('button', {name: 'rack 20'}).click();
+  await page.getByRole('button', {name: 'rack 1', exact: true}).click();
+  await until(async () => await rows(page).count() === 32, 'another rack');
+  assert.match(page.url(), /\?turned=20&turned=1$/);
+  await page.reload();
+  await until(async () => (await names(page))[16] === 'gpu-16', 'the rack that was opened');
+  await page.getByLabel('Group by').selectOption('nccl');
+  await until(async () => await groups(page).count() === 2, 'a group for each version');
+  await page.getByRole('button', {name: 'suspect'}).click();
+  await until(async () => await rows(page).count() === 1, 'the suspect alone');
+});
+
+test('what differs: columns of which all have the same are one line, the odd ones are marked', LIMIT,
+  async t => {
+    const {server, page, open} = await setUp(t);
+    fleet(server, 500);
+    await open('/nodes');
+    await page.getByRole('button', {name: 'what differs'}).click();
+    await sees(page, /^All 500 agree: Group slurm-8123; Ranks 2; GPUs 8 x NVIDIA H100 .*; Agent 0.1.0; CPU AMD/);
+    assert.match(page.url(), /\?differ=1$/);
+    assert.deepEqual((await page.getByRole('columnheader').allInnerTexts()).map(text => text.trim()),
+      ['Node', 'State', 'Runs now', 'NCCL']);
+    const odd = page.locator('td.odd');
+    assert.deepEqual(await odd.allInnerTexts(), ['≠ 2.26.2']);
+    assert.equal(await odd.locator('div').getAttribute('title'), '2.26.2; most have 2.27.3');
+    assert.equal((await names(page))[0], 'gpu-77');
+  });
+
+test('500 nodes without groups: sorted, filtered, some rows at a time', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fleet(server, 500);
+  await open('/nodes?by=none');
   await sees(page, '500 nodes: 499 idle, 1 lost');
   assert.deepEqual((await names(page)).slice(0, 3), ['gpu-321', 'gpu-0', 'gpu-1']);
-  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 7500);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollHeight) < 6000);
   await page.getByRole('button', {name: 'NCCL'}).click();
   await until(async () => (await names(page))[0] === 'gpu-77', 'the odd version');
   await sees(page, '2.26.2');
   await sees(page, '8 x NVIDIA H100 80GB HBM3');
   await page.getByLabel('Filter nodes').fill('rack=4');
   await sees(page, '16 fit the filter, of 500 nodes: 499 idle, 1 lost');
-  await until(async () => await page.locator('tbody tr').count() === 16, 'the rack');
-  assert.match(page.url(), /\?q=rack%3D4&sort=nccl$/);
+  await until(async () => await rows(page).count() === 16, 'the rack');
+  assert.match(page.url(), /\?q=rack%3D4&by=none&sort=nccl$/);
   await page.goto(`${server.url}/nodes?label=rack%3D4`);
-  await until(async () => await page.locator('tbody tr').count() === 16, 'the rack by its label');
-  await open('/nodes');
+  await until(async () => await rows(page).count() === 16, 'the rack by its label');
+  await open('/nodes?by=none');
   await page.getByRole('button', {name: 'Show all 500'}).click();
-  await until(async () => await page.locator('tbody tr').count() === 500, 'all of them');
+  await until(async () => await rows(page).count() === 500, 'all of them');
   await open('/');
   await sees(page, 'and 490 more');
   assert.equal(await page.locator('.node-chip').first().innerText(), 'gpu-321\nlost');

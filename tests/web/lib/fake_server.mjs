@@ -129,9 +129,9 @@ export class FakeServer {
         curve: out.map(row => [row.size, row.busbw_gbs])
       }
     };
-    const {culprit} = run.extra ?? {};
+    const {culprit, suspects} = run.extra ?? {};
     return full ? {...document, ...run.extra, spec: run.spec, cases: casesOf(state)}
-                : {...document, ...(culprit ? {culprit} : {})};
+                : {...document, ...(culprit ? {culprit} : {}), ...(suspects ? {suspects} : {})};
   }
 
   async handle(request, response) {
@@ -215,6 +215,9 @@ export class FakeServer {
                   .filter(run => states.length === 0 || states.includes(run.state))
                   .filter(run => !params.has('node') ||
                       run.nodes.some(node => node.name === params.get('node')))
+                  .filter(run => !params.has('judged') || run.suspects)
+                  .filter(run => !params.has('suspect') ||
+                      run.suspects?.some(({nodes}) => nodes.includes(params.get('suspect'))))
                   .filter(run => labels.every(label => Object.entries(run.labels ?? {}).some(
                       pair => pair.join('=') === label)))
                   .filter(run => isIn('since', run, 1) && isIn('until', run, -1))
