@@ -24,9 +24,7 @@ struct sweep {
     size_t nodes, ranks; /* asked about */
     json_t *sizes;
     size_t done, refused;
-    const struct case_series *largest; /* the last that was projected */
-    int64_t size;                      /* of it */
-    struct projection last, first_refused;
+    char last_done[SENTENCE_MAX], first_refused[SENTENCE_MAX]; /* sentences */
 };
 
 /* ---- The cases ---- */
@@ -258,6 +256,65 @@ static json_t *model_json(const json_t *key, const struct projection_question *a
     return out;
 }
 
+/* ---- In words ---- */
+
+static void put_refused(const struct sweep *sweep, const struct projection *why,
+                        char *out, size_t size)
+{
+    char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX], low[32], high[32];
+
+    units_format_size((uint64_t)why->size_from, from);
+    units_format_size((uint64_t)why->size_to, to);
+    if (why->answer == PROJECTION_FAR)
+        snprintf(out, size,
+                 "%zu nodes are more than %d times the most that were measured; measure "
+                 "%zu",
+                 sweep->nodes, PROJECTION_FACTOR_MAX, why->measure);
+    else if (why->answer == PROJECTION_FEW)
+        snprintf(out, size,
+                 "it takes %d node counts of %d or more; measure %zu too "
+                 "(\"pattern\": \"scaling\")",
+                 PROJECTION_COUNTS_MIN, PROJECTION_NODES_MIN, why->measure);
+    else if (why->answer == PROJECTION_OFF)
+        snprintf(out, size,
+                 "fitted to fewer nodes it is %.0f %% off where most were measured; "
+                 "measure %zu",
+                 100 * why->error, why->measure);
+    else if (why->answer == PROJECTION_WIDE)
+        snprintf(out, size, "anything from %s to %s us fits on %zu nodes; measure %zu",
+                 gate_number_text(why->low_us, low), gate_number_text(why->high_us, high),
+                 sweep->nodes, why->measure);
+    else if (why->answer == PROJECTION_ALONE)
+        snprintf(out, size,
+                 "on %zu nodes another algorithm may be taken; measure %d sizes from %s "
+                 "to %s, which would show it",
+                 sweep->nodes, PROJECTION_SIZES_MIN, from, to);
+    else
+        snprintf(out, size,
+                 "on %zu nodes another algorithm may be taken, as one is between %s and "
+                 "%s on %zu; measure %zu, or have one algorithm taken (NCCL_ALGO, "
+                 "NCCL_PROTO)",
+                 sweep->nodes, from, to, sweep->counts[sweep->n_counts - 1].nodes,
+                 why->measure);
+}
+
+static void put_done(const struct sweep *sweep, const json_t *key, int64_t bytes,
+                     const struct projection *made, char *out, size_t size)
+{
+    char text[UNITS_TEXT_MAX], busbw[32], time[32], low[32], high[32];
+
+    units_format_size((uint64_t)bytes, text);
+    snprintf(
+        out, size,
+        "on %zu nodes %s %s of %s would take %s us (%s to %s), busbw %s GB/s; fitted to "
+        "fewer nodes it is %.1f %% off where most were measured",
+        sweep->nodes, json_get_str(key, "collective", "?"),
+        json_get_str(key, "dtype", "?"), text, gate_number_text(made->time_us, time),
+        gate_number_text(made->low_us, low), gate_number_text(made->high_us, high),
+        gate_number_text(busbw_gbs(key, bytes, sweep->ranks, made->time_us), busbw),
+        100 * made->error);
+}
+
 static const char *const answers[PROJECTION_ANSWERS] = {
     [PROJECTION_DONE] = "projected",        [PROJECTION_FEW] = "too_few_counts",
     [PROJECTION_FAR] = "too_far",           [PROJECTION_OFF] = "fit_is_off",
@@ -265,15 +322,15 @@ static const char *const answers[PROJECTION_ANSWERS] = {
     [PROJECTION_BENT] = "algorithm_changes"};
 
 static json_t *size_json(const json_t *key, const struct projection_question *asked,
-                         const struct projection *made)
+                         const struct projection *made, const char *sentence)
 {
-    json_t *out =
-        json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*, s:I, s:s, s:o}", "collective",
-                  json_object_get(key, "collective"), "dtype",
-                  json_object_get(key, "dtype"), "redop", json_object_get(key, "redop"),
-                  "in_place", json_object_get(key, "in_place"), "root",
-                  json_object_get(key, "root"), "size", (json_int_t)asked->size, "answer",
-                  answers[made->answer], "measured", measured_json(key, asked));
+    json_t *out = json_pack(
+        "{s:O*, s:O*, s:O*, s:O*, s:O*, s:I, s:s, s:s, s:o}", "collective",
+        json_object_get(key, "collective"), "dtype", json_object_get(key, "dtype"),
+        "redop", json_object_get(key, "redop"), "in_place",
+        json_object_get(key, "in_place"), "root", json_object_get(key, "root"), "size",
+        (json_int_t)asked->size, "answer", answers[made->answer], "sentence", sentence,
+        "measured", measured_json(key, asked));
     json_t *model;
 
     if (made->form) {
@@ -303,18 +360,19 @@ static void add_size(struct sweep *sweep, const struct case_series *series,
                                         .nodes = sweep->nodes,
                                         .ranks = sweep->ranks};
     struct projection made;
+    char other[SENTENCE_MAX], *sentence;
 
     asked.n_points = gather(sweep, series->identity, size, points);
     projection_make(&asked, &made);
-    json_array_append_new(sweep->sizes, size_json(series->key, &asked, &made));
     if (made.answer == PROJECTION_DONE) {
         sweep->done++;
-        sweep->largest = series;
-        sweep->size = size;
-        sweep->last = made;
-    } else if (sweep->refused++ == 0) {
-        sweep->first_refused = made;
+        sentence = sweep->last_done;
+        put_done(sweep, series->key, size, &made, sentence, SENTENCE_MAX);
+    } else {
+        sentence = sweep->refused++ == 0 ? sweep->first_refused : other;
+        put_refused(sweep, &made, sentence, SENTENCE_MAX);
     }
+    json_array_append_new(sweep->sizes, size_json(series->key, &asked, &made, sentence));
 }
 
 static int add_series(struct sweep *sweep, const struct case_series *series)
@@ -353,77 +411,19 @@ static int add_sizes(struct sweep *sweep)
 
 /* ---- The verdict ---- */
 
-static void put_refused(const struct sweep *sweep, char *out, size_t size)
-{
-    const struct projection *why = &sweep->first_refused;
-    char from[UNITS_TEXT_MAX], to[UNITS_TEXT_MAX], low[32], high[32];
-    int n = snprintf(out, size, "not enough data: ");
-
-    out += n;
-    size -= (size_t)n;
-    units_format_size((uint64_t)why->size_from, from);
-    units_format_size((uint64_t)why->size_to, to);
-    if (json_array_size(sweep->sizes) == 0)
-        snprintf(out, size, "no case has results");
-    else if (why->answer == PROJECTION_FAR)
-        snprintf(out, size,
-                 "%zu nodes are more than %d times the most that were measured; measure "
-                 "%zu",
-                 sweep->nodes, PROJECTION_FACTOR_MAX, why->measure);
-    else if (why->answer == PROJECTION_FEW)
-        snprintf(out, size,
-                 "it takes %d node counts of %d or more; measure %zu too "
-                 "(\"pattern\": \"scaling\")",
-                 PROJECTION_COUNTS_MIN, PROJECTION_NODES_MIN, why->measure);
-    else if (why->answer == PROJECTION_OFF)
-        snprintf(out, size,
-                 "fitted to fewer nodes it is %.0f %% off where most were measured; "
-                 "measure %zu",
-                 100 * why->error, why->measure);
-    else if (why->answer == PROJECTION_WIDE)
-        snprintf(out, size, "anything from %s to %s us fits on %zu nodes; measure %zu",
-                 gate_number_text(why->low_us, low), gate_number_text(why->high_us, high),
-                 sweep->nodes, why->measure);
-    else if (why->answer == PROJECTION_ALONE)
-        snprintf(out, size,
-                 "on %zu nodes another algorithm may be taken; measure %d sizes from %s "
-                 "to %s, which would show it",
-                 sweep->nodes, PROJECTION_SIZES_MIN, from, to);
-    else
-        snprintf(out, size,
-                 "on %zu nodes another algorithm may be taken, as one is between %s and "
-                 "%s on %zu; measure %zu, or have one algorithm taken (NCCL_ALGO, "
-                 "NCCL_PROTO)",
-                 sweep->nodes, from, to, sweep->counts[sweep->n_counts - 1].nodes,
-                 why->measure);
-}
-
-static void put_done(const struct sweep *sweep, char *out, size_t size)
-{
-    char bytes[UNITS_TEXT_MAX], busbw[32], time[32], low[32], high[32], more[80] = "";
-    const struct projection *last = &sweep->last;
-    const json_t *key = sweep->largest->key;
-
-    units_format_size((uint64_t)sweep->size, bytes);
-    if (sweep->refused > 0)
-        snprintf(more, sizeof(more), "; %zu of %zu sizes can't be projected",
-                 sweep->refused, sweep->refused + sweep->done);
-    snprintf(
-        out, size,
-        "on %zu nodes %s %s of %s would take %s us (%s to %s), busbw %s GB/s; fitted to "
-        "fewer nodes it is %.1f %% off where most were measured%s",
-        sweep->nodes, json_get_str(key, "collective", "?"),
-        json_get_str(key, "dtype", "?"), bytes, gate_number_text(last->time_us, time),
-        gate_number_text(last->low_us, low), gate_number_text(last->high_us, high),
-        gate_number_text(busbw_gbs(key, sweep->size, sweep->ranks, last->time_us), busbw),
-        100 * last->error, more);
-}
-
 static json_t *conclude(const struct sweep *sweep, const json_t *run)
 {
-    char sentence[SENTENCE_MAX];
+    char sentence[SENTENCE_MAX + 80];
 
-    (sweep->done > 0 ? put_done : put_refused)(sweep, sentence, sizeof(sentence));
+    if (sweep->done > 0 && sweep->refused > 0)
+        snprintf(sentence, sizeof(sentence), "%s; %zu of %zu sizes can't be projected",
+                 sweep->last_done, sweep->refused, sweep->refused + sweep->done);
+    else
+        snprintf(sentence, sizeof(sentence), "%s%s",
+                 sweep->done > 0 ? "" : "not enough data: ",
+                 sweep->done > 0      ? sweep->last_done
+                 : sweep->refused > 0 ? sweep->first_refused
+                                      : "no case has results");
     return verdict_json(VERDICT_PROJECTION,
                         sweep->done > 0 ? VERDICT_PROJECTED : VERDICT_NOT_ENOUGH_DATA,
                         sentence, verdict_mark_of(run),
