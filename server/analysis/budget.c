@@ -159,21 +159,31 @@ struct range {
     size_t cases;
 };
 
-static struct range range_of(const struct case_values *values,
+static double call_us(const struct compare_choice *choice, const struct budget_part *part)
+{
+    size_t n;
+    const struct case_series *all =
+        case_values_of(choice->run->values, choice->case_no, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (!all[i].is_figure && !json_get_bool(all[i].key, "in_place", false) &&
+            strcmp(json_get_str(all[i].key, "collective", ""),
+                   collective_name((enum collective_kind)part->collective)) == 0)
+            return time_us(&all[i], part->bytes / part->calls);
+    return 0;
+}
+
+static struct range range_of(const struct compare_side *side, size_t ranks,
                              const struct budget_part *part)
 {
     double times[CASES_MAX];
     struct range out = {0};
 
-    for (size_t i = 0; i < values->n && out.cases < CASES_MAX; i++) {
-        const struct case_series *series = &values->series[i];
-        double us;
+    for (size_t i = 0; i < side->n && out.cases < CASES_MAX; i++) {
+        double us = compare_choice_ranks(&side->cases[i]) == ranks
+                        ? call_us(&side->cases[i], part)
+                        : 0;
 
-        if (series->is_figure || json_get_bool(series->key, "in_place", false) ||
-            strcmp(json_get_str(series->key, "collective", ""),
-                   collective_name((enum collective_kind)part->collective)) != 0)
-            continue;
-        us = time_us(series, part->bytes / part->calls);
         if (us > 0)
             times[out.cases++] = us * part->calls / 1e6;
     }
@@ -221,49 +231,72 @@ static json_t *part_json(const struct budget_part *part, const struct range *ran
     return out;
 }
 
-json_t *budget_json(const struct budget *budget, const json_t *run,
-                    const struct case_values *values)
+/* Its parts, and together; missing: a collective that has no times. */
+static json_t *parts_json(const struct budget *budget, const struct compare_side *side,
+                          size_t ranks, struct range *all, const char **missing)
 {
-    json_int_t ranks = json_get_int(run, "world_size", 0);
-    bool is_like = budget->ranks == 0 || budget->ranks == ranks;
-    const char *missing = NULL;
-    struct range all = {.cases = SIZE_MAX};
-    json_t *parts = json_array(), *evidence;
-    char sentence[SENTENCE_MAX] = "";
+    json_t *parts = json_array();
 
     for (size_t i = 0; i < budget->n; i++) {
-        struct range range = range_of(values, &budget->parts[i]);
+        struct range range = range_of(side, ranks, &budget->parts[i]);
 
-        all.middle += range.middle;
-        all.low += range.low;
-        all.high += range.high;
-        all.cases = range.cases < all.cases ? range.cases : all.cases;
+        all->middle += range.middle;
+        all->low += range.low;
+        all->high += range.high;
+        all->cases = range.cases < all->cases ? range.cases : all->cases;
         if (range.cases == 0)
-            missing = collective_name((enum collective_kind)budget->parts[i].collective);
+            *missing = collective_name((enum collective_kind)budget->parts[i].collective);
         json_array_append_new(parts, part_json(&budget->parts[i], &range));
     }
-    if (!is_like)
+    return parts;
+}
+
+/* Of the cases on as many ranks as are asked about, or on the most that a case had: those
+ * of a run over node counts say something else each. */
+static json_t *answer_of(const struct budget *budget, const struct compare_side *side,
+                         const json_t *run)
+{
+    struct range all = {.cases = SIZE_MAX};
+    char sentence[SENTENCE_MAX];
+    const char *missing = NULL;
+    json_t *parts, *evidence = json_object();
+    size_t most = 0, ranks;
+
+    for (size_t i = 0; i < side->n; i++)
+        if (compare_choice_ranks(&side->cases[i]) > most)
+            most = compare_choice_ranks(&side->cases[i]);
+    ranks = budget->ranks > 0 ? (size_t)budget->ranks : most;
+    parts = parts_json(budget, side, ranks, &all, &missing);
+    if (missing)
         snprintf(sentence, sizeof(sentence),
-                 "not enough data: the run had %lld ranks, and %ld are asked about; "
-                 "measure on as many",
-                 (long long)ranks, budget->ranks);
-    else if (missing)
-        snprintf(sentence, sizeof(sentence),
-                 "not enough data: the run has no times of %s out of place", missing);
+                 "not enough data: no case of the run on %zu ranks has times of %s out "
+                 "of place; the most ranks are %zu",
+                 ranks, missing, most);
     else
         put_estimate(budget, &all, sentence, sizeof(sentence));
-    evidence =
-        is_like && !missing
-            ? json_pack("{s:f, s:f, s:f, s:I}", "time_s", all.middle, "time_low_s",
-                        all.low, "time_high_s", all.high, "cases", (json_int_t)all.cases)
-            : json_object();
-    if (is_like && !missing && budget->step_s > 0)
+    if (!missing)
+        json_object_update_new(evidence,
+                               json_pack("{s:f, s:f, s:f, s:I}", "time_s", all.middle,
+                                         "time_low_s", all.low, "time_high_s", all.high,
+                                         "cases", (json_int_t)all.cases));
+    if (!missing && budget->step_s > 0)
         json_object_set_new(evidence, "step_s", json_real(budget->step_s));
-    return json_pack(
-        "{s:O?, s:I, s:o, s:o}", "run", json_object_get(run, "id"), "ranks", ranks,
-        "verdict",
-        verdict_json(VERDICT_BUDGET,
-                     is_like && !missing ? VERDICT_ESTIMATED : VERDICT_NOT_ENOUGH_DATA,
-                     sentence, verdict_mark_of(run), evidence),
-        "parts", parts);
+    return json_pack("{s:O?, s:I, s:o, s:o}", "run", json_object_get(run, "id"), "ranks",
+                     (json_int_t)ranks, "verdict",
+                     verdict_json(VERDICT_BUDGET,
+                                  missing ? VERDICT_NOT_ENOUGH_DATA : VERDICT_ESTIMATED,
+                                  sentence, verdict_mark_of(run), evidence),
+                     "parts", parts);
+}
+
+json_t *budget_json(const struct budget *budget, const struct compare_run *run)
+{
+    struct compare_side side = {0};
+    json_t *answer = NULL;
+    struct error err;
+
+    if (compare_side_take(&side, &(struct compare_ask){run, -1}, NULL, &err) == 0)
+        answer = answer_of(budget, &side, run->doc);
+    compare_side_release(&side);
+    return answer;
 }

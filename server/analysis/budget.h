@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "common/base/problem.h"
-#include "server/analysis/case_values.h"
+#include "server/analysis/compare_cases.h"
 
 #define BUDGET_PARTS_MAX 16
 
@@ -21,7 +21,7 @@ struct budget {
     struct budget_part parts[BUDGET_PARTS_MAX];
     size_t n;
     double step_s; /* 0: not given */
-    long ranks;    /* 0: those of the run */
+    long ranks;    /* 0: the most that a case had */
 };
 
 /* A request's body: {"run", "step_s", "ranks"} and {"collectives":
@@ -30,7 +30,6 @@ struct budget {
 int budget_read(const json_t *body, struct budget *budget, struct problems *problems);
 
 /* {"run","ranks","verdict","parts":[...]}; a new object, NULL when memory is out. */
-json_t *budget_json(const struct budget *budget, const json_t *run,
-                    const struct case_values *values);
+json_t *budget_json(const struct budget *budget, const struct compare_run *run);
 
 #endif

@@ -176,6 +176,38 @@ int compare_sides_check(const struct compare_side *base, const struct compare_si
     return 0;
 }
 
+/* ---- Where they ran ---- */
+
+/* Without a pattern all cases have all nodes of their run. */
+static const json_t *names_of(const struct compare_choice *choice)
+{
+    return json_object_get(choice->doc, "nodes");
+}
+
+size_t compare_choice_nodes(const struct compare_choice *choice)
+{
+    const json_t *names = names_of(choice);
+
+    return json_array_size(names ? names : json_object_get(choice->run->doc, "nodes"));
+}
+
+size_t compare_choice_ranks(const struct compare_choice *choice)
+{
+    const json_t *nodes = json_object_get(choice->run->doc, "nodes");
+    const json_t *names = names_of(choice);
+    size_t ranks = 0;
+
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        const json_t *node = json_array_get(nodes, i);
+        bool is_in = !names;
+
+        for (size_t k = 0; k < json_array_size(names) && !is_in; k++)
+            is_in = json_equal(json_array_get(names, k), json_object_get(node, "name"));
+        ranks += is_in ? (size_t)json_get_int(node, "ranks", 0) : 0;
+    }
+    return ranks;
+}
+
 /* ---- Pairs ---- */
 
 /* Whether all of a side's cases have the same value of a variable. */

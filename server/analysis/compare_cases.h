@@ -48,6 +48,10 @@ int compare_side_take(struct compare_side *side, const struct compare_ask *ask,
 void compare_side_keep_alike(struct compare_side *base, const struct compare_side *head);
 void compare_side_release(struct compare_side *side);
 
+/* How many nodes and ranks a case had. */
+size_t compare_choice_nodes(const struct compare_choice *choice);
+size_t compare_choice_ranks(const struct compare_choice *choice);
+
 /* -1 with err when a case is on both sides. */
 int compare_sides_check(const struct compare_side *base, const struct compare_side *head,
                         struct error *err);

@@ -23,45 +23,16 @@ struct sweep {
     size_t n_counts;
     size_t nodes, ranks; /* asked about */
     json_t *sizes;
+    const char *mark; /* verdict.h */
     size_t done, refused;
     char last_done[SENTENCE_MAX], first_refused[SENTENCE_MAX]; /* sentences */
 };
 
 /* ---- The cases ---- */
 
-/* Without a pattern all cases have all nodes of their run. */
-static const json_t *names_of(const struct compare_choice *choice)
-{
-    return json_object_get(choice->doc, "nodes");
-}
-
-static size_t nodes_of(const struct compare_choice *choice)
-{
-    const json_t *names = names_of(choice);
-
-    return json_array_size(names ? names : json_object_get(choice->run->doc, "nodes"));
-}
-
-static size_t ranks_of(const struct compare_choice *choice)
-{
-    const json_t *nodes = json_object_get(choice->run->doc, "nodes");
-    const json_t *names = names_of(choice);
-    size_t ranks = 0;
-
-    for (size_t i = 0; i < json_array_size(nodes); i++) {
-        const json_t *node = json_array_get(nodes, i);
-        bool is_in = !names;
-
-        for (size_t k = 0; k < json_array_size(names) && !is_in; k++)
-            is_in = json_equal(json_array_get(names, k), json_object_get(node, "name"));
-        ranks += is_in ? (size_t)json_get_int(node, "ranks", 0) : 0;
-    }
-    return ranks;
-}
-
 static void add_count(struct sweep *sweep, const struct compare_choice *choice)
 {
-    size_t nodes = nodes_of(choice), at = 0;
+    size_t nodes = compare_choice_nodes(choice), at = 0;
 
     while (at < sweep->n_counts && sweep->counts[at].nodes < nodes)
         at++;
@@ -71,7 +42,7 @@ static void add_count(struct sweep *sweep, const struct compare_choice *choice)
     memmove(&sweep->counts[at + 1], &sweep->counts[at],
             (sweep->n_counts++ - at) * sizeof(*sweep->counts));
     sweep->counts[at] =
-        (struct projection_point){.nodes = nodes, .ranks = ranks_of(choice)};
+        (struct projection_point){.nodes = nodes, .ranks = compare_choice_ranks(choice)};
 }
 
 /* But for what follows from the number of nodes, runs must be as alike as those that are
@@ -160,7 +131,7 @@ static bool measure(const struct sweep *sweep, const char *identity, int64_t siz
     size_t n = 0;
 
     for (size_t i = 0; i < sweep->side.n && n < CASES_MAX; i++)
-        if (nodes_of(&sweep->side.cases[i]) == point->nodes) {
+        if (compare_choice_nodes(&sweep->side.cases[i]) == point->nodes) {
             times[n] = time_of(&sweep->side.cases[i], identity, size);
             n += times[n] > 0;
         }
@@ -322,10 +293,10 @@ static const char *const answers[PROJECTION_ANSWERS] = {
     [PROJECTION_BENT] = "algorithm_changes"};
 
 static json_t *size_json(const json_t *key, const struct projection_question *asked,
-                         const struct projection *made, const char *sentence)
+                         const struct projection *made, json_t *sentence)
 {
     json_t *out = json_pack(
-        "{s:O*, s:O*, s:O*, s:O*, s:O*, s:I, s:s, s:s, s:o}", "collective",
+        "{s:O*, s:O*, s:O*, s:O*, s:O*, s:I, s:s, s:o, s:o}", "collective",
         json_object_get(key, "collective"), "dtype", json_object_get(key, "dtype"),
         "redop", json_object_get(key, "redop"), "in_place",
         json_object_get(key, "in_place"), "root", json_object_get(key, "root"), "size",
@@ -372,7 +343,9 @@ static void add_size(struct sweep *sweep, const struct case_series *series,
         sentence = sweep->refused++ == 0 ? sweep->first_refused : other;
         put_refused(sweep, &made, sentence, SENTENCE_MAX);
     }
-    json_array_append_new(sweep->sizes, size_json(series->key, &asked, &made, sentence));
+    json_array_append_new(sweep->sizes,
+                          size_json(series->key, &asked, &made,
+                                    json_sprintf("%s%s", sentence, sweep->mark)));
 }
 
 static int add_series(struct sweep *sweep, const struct case_series *series)
@@ -399,7 +372,8 @@ static int add_sizes(struct sweep *sweep)
     size_t n = 0;
 
     for (size_t i = 0; i < sweep->side.n; i++)
-        if (nodes_of(&sweep->side.cases[i]) == sweep->counts[sweep->n_counts - 1].nodes)
+        if (compare_choice_nodes(&sweep->side.cases[i]) ==
+            sweep->counts[sweep->n_counts - 1].nodes)
             last = &sweep->side.cases[i];
     if (last)
         series = case_values_of(last->run->values, last->case_no, &n);
@@ -411,7 +385,7 @@ static int add_sizes(struct sweep *sweep)
 
 /* ---- The verdict ---- */
 
-static json_t *conclude(const struct sweep *sweep, const json_t *run)
+static json_t *conclude(const struct sweep *sweep)
 {
     char sentence[SENTENCE_MAX + 80];
 
@@ -426,7 +400,7 @@ static json_t *conclude(const struct sweep *sweep, const json_t *run)
                                       : "no case has results");
     return verdict_json(VERDICT_PROJECTION,
                         sweep->done > 0 ? VERDICT_PROJECTED : VERDICT_NOT_ENOUGH_DATA,
-                        sentence, verdict_mark_of(run),
+                        sentence, sweep->mark,
                         json_pack("{s:I, s:I}", "projected", (json_int_t)sweep->done,
                                   "refused", (json_int_t)sweep->refused));
 }
@@ -449,7 +423,7 @@ static json_t *answer_of(struct sweep *sweep, const struct compare_run *runs, si
     }
     return json_pack("{s:o, s:I, s:I, s:o, s:O}", "runs", ids, "nodes",
                      (json_int_t)sweep->nodes, "ranks", (json_int_t)sweep->ranks,
-                     "verdict", conclude(sweep, runs->doc), "sizes", sweep->sizes);
+                     "verdict", conclude(sweep), "sizes", sweep->sizes);
 }
 
 json_t *projection_json(const struct compare_run *runs, size_t n, size_t nodes,
@@ -461,6 +435,7 @@ json_t *projection_json(const struct compare_run *runs, size_t n, size_t nodes,
     if (sweep) {
         sweep->nodes = nodes;
         sweep->sizes = json_array();
+        sweep->mark = verdict_mark_of(runs->doc);
         if (take_runs(sweep, runs, n, err) == 0 && !(out = answer_of(sweep, runs, n)))
             error_set(err, ERROR_MEMORY, "out of memory");
         compare_side_release(&sweep->side);

@@ -84,8 +84,7 @@ static void do_answer(uv_work_t *work)
     if (question->nodes > 0)
         question->answer =
             projection_json(set->runs, set->n, (size_t)question->nodes, &question->err);
-    else if (!(question->answer =
-                   budget_json(&question->budget, set->runs->doc, set->runs->values)))
+    else if (!(question->answer = budget_json(&question->budget, set->runs)))
         error_set(&question->err, ERROR_MEMORY, "out of memory");
 }
 

@@ -13,26 +13,34 @@
 #include "common/base/json_util.h"
 #include "server/analysis/budget.h"
 
-/* Two cases, 1 MiB in 100 us and 64 MiB in 6400 us, the second a tenth slower. */
+/* Two cases on 8 ranks, 1 MiB in 100 us and 64 MiB in 6400 us, the second a tenth slower;
+ * and one on half of the nodes that is ten times as fast. */
 static json_t *answer_to(const char *text)
 {
-    struct case_point points[2][2] = {
+    struct case_point points[3][2] = {
         {{.size = 1 << 20, .time_us = 100}, {.size = 64 << 20, .time_us = 6400}},
-        {{.size = 1 << 20, .time_us = 110}, {.size = 64 << 20, .time_us = 7040}}};
+        {{.size = 1 << 20, .time_us = 110}, {.size = 64 << 20, .time_us = 7040}},
+        {{.size = 1 << 20, .time_us = 10}, {.size = 64 << 20, .time_us = 640}}};
     json_t *key = json_pack("{s:s, s:b}", "collective", "all_reduce", "in_place", 0);
-    struct case_series series[2] = {
-        {.case_no = 0, .key = key, .points = points[0], .n_points = 2},
-        {.case_no = 1, .key = key, .points = points[1], .n_points = 2}};
-    const struct case_values values = {.series = series, .n = 2};
-    json_t *run = json_pack("{s:s, s:i}", "id", "r", "world_size", 8);
+    struct case_series series[3];
+    const struct case_values values = {.series = series, .n = 3};
+    json_t *run = json_loads(
+        "{\"id\": \"r\", \"nodes\": [{\"name\": \"a\", \"ranks\": 4},"
+        " {\"name\": \"b\", \"ranks\": 4}], \"cases\": [{\"state\": \"completed\"},"
+        " {\"state\": \"completed\"}, {\"state\": \"completed\", \"nodes\": [\"a\"]}]}",
+        0, NULL);
     json_t *body = json_loads(text, 0, NULL), *answer = NULL;
     struct problems problems;
     struct budget budget;
 
+    assert_non_null(run);
     assert_non_null(body);
+    for (int i = 0; i < 3; i++)
+        series[i] = (struct case_series){
+            .case_no = i, .key = key, .points = points[i], .n_points = 2};
     problems_init(&problems);
     if (budget_read(body, &budget, &problems) == 0)
-        answer = budget_json(&budget, run, &values);
+        answer = budget_json(&budget, &(struct compare_run){run, &values});
     problems_release(&problems);
     json_decref(body);
     json_decref(run);
@@ -103,11 +111,27 @@ static void each_stage_moves_what_its_paper_says(void **state)
 static void what_was_not_measured_is_not_estimated(void **state)
 {
     (void)state;
-    assert_sentence("{\"parameters\": 1e9, \"zero\": 1}",
-                    "not enough data: the run has no times of all_gather out of place");
+    assert_sentence(
+        "{\"parameters\": 1e9, \"zero\": 1}",
+        "not enough data: no case of the run on 8 ranks has times of all_gather "
+        "out of place; the most ranks are 8");
     assert_sentence("{\"parameters\": 1e9, \"ranks\": 64}",
-                    "not enough data: the run had 8 ranks, and 64 are asked about; "
-                    "measure on as many");
+                    "not enough data: no case of the run on 64 ranks has times of "
+                    "all_reduce out of place; the most ranks are 8");
+}
+
+/* A run over node counts has each of them; they are never mixed. */
+static void the_cases_on_as_many_ranks_count(void **state)
+{
+    json_t *answer =
+        answer_to("{\"parameters\": 1e9, \"bucket_bytes\": 2e9, \"ranks\": 4}");
+    const json_t *part = json_array_get(json_object_get(answer, "parts"), 0);
+
+    (void)state;
+    assert_int_equal(json_get_int(answer, "ranks", 0), 4);
+    assert_int_equal(json_get_int(part, "cases", 0), 1);
+    assert_near(json_get_num(part, "time_s", 0), 640e-6 * 2e9 / 67108864, 1e-9);
+    json_decref(answer);
 }
 
 static void a_request_must_make_sense(void **state)
@@ -135,6 +159,7 @@ int main(void)
         cmocka_unit_test(parameters_are_reduced_once_a_step),
         cmocka_unit_test(each_stage_moves_what_its_paper_says),
         cmocka_unit_test(what_was_not_measured_is_not_estimated),
+        cmocka_unit_test(the_cases_on_as_many_ranks_count),
         cmocka_unit_test(a_request_must_make_sense),
     };
 

@@ -4,7 +4,9 @@
  *   key, title      its name among its like, and the one that people see
  *   axis            the name of the value axis; `good`, a sentence on what it is good for
  *   metric          which of METRICS is drawn; of figures there is none, but `unit`
- *   isSize, place   whether places are bytes, by powers of 2; else what they are ("step")
+ *   isSize, place   whether places go by powers of 2, of bytes but for the place "nodes"; and
+ *                   what they are ("step")
+ *   values          of figures that are no means: the names of y, lo, hi and of their count
  *   isLog, x, y     whether values go by powers of 10, and both ranges, [low, high]
  *   lines           {key, label, colour, shape, dash, hollow, hidden, offered, points}, points
  *                   {x, y, lo, hi, bar, point}: lo to hi is shaded, `bar` [low, high] is how
@@ -222,7 +224,9 @@ export function placeTicks({isSize, x}, width) {
   return ticks.length > 0 ? ticks : countTicks(x, width, TICK_PX);
 }
 
-export const placeLabel = (panel, at) => (panel.isSize ? formatSize(at) : String(at));
+export const isBytes = ({isSize, place}) => isSize && place !== 'nodes';
+
+export const placeLabel = (panel, at) => (isBytes(panel) ? formatSize(at) : String(at));
 
 /* A short stretch of a logarithmic axis is nearly even. */
 export const valueTicks = ({isLog, y}) => (isLog && y[1] > 3 * y[0] ? logTicks : evenTicks)(y);

@@ -7,10 +7,11 @@ const HEIGHT = 340;
 const HEIGHT_OF_MANY = 260;
 
 /* `onToggle(key)` asks to show a line or to hide it; `onZoom([low, high])` for a range of
- * places, null for all; without it none can be chosen. */
-export function chartPanels({onToggle, onZoom = null}) {
+ * places, null for all; without it none can be chosen. `name`: of the legend, where a page has
+ * several. */
+export function chartPanels({onToggle, onZoom = null, name = 'Series'}) {
   const grid = h('div.panels');
-  const legend = chartLegend(onToggle);
+  const legend = chartLegend(onToggle, name);
   const references = referenceList();
   const charts = new Map();
 

@@ -13,7 +13,7 @@ import runs from './views/runs.mjs';
 const later = name => (root, app, route) => {
   let view = null;
   let isGone = false;
-  import('./views/later.mjs').then(views => {
+  app.later().then(views => {
     view = isGone ? null : views[name](root, app, route);
   }, () => root.append(h('p', 'This view could not be loaded: load the page anew.')));
   return {
@@ -59,6 +59,8 @@ const app = {
     }
     show();
   },
+  /* The views that few visits need, and parts of others: a promise of their module. */
+  later: () => import('./views/later.mjs'),
   title(text) {
     document.title = text ? `${text} · ringbench` : 'ringbench';
   }

@@ -50,7 +50,9 @@ const ANSWERS = {
   late_rank: '▼ bad',
   lagging_rank: '▼ bad',
   no_rank: '? warn',
-  none: '= good'
+  none: '= good',
+  projected: '≈ calm',
+  estimated: '≈ calm'
 };
 
 export const answerPill = answer => signPill(ANSWERS, answer);

@@ -1,7 +1,7 @@
 /* readout.mjs - figures at one place of charts: the tooltip, the legend with all of them, and
  * a series' sample glyph */
 import {h, region, setHidden, setText, svg, syncChildren} from './dom.mjs';
-import {METRICS} from './chart_model.mjs';
+import {isBytes, METRICS} from './chart_model.mjs';
 import {REFERENCE_DASH, shapeCorners} from './palette.mjs';
 import {doubtOf} from './stats.mjs';
 import {
@@ -32,7 +32,7 @@ export function tipOf(panel, x) {
 const pointAt = ({points}, x) => points.find(point => point.x === x);
 
 function placeInWords(panel, x) {
-  if (!panel.isSize) {
+  if (!isBytes(panel)) {
     return `${panel.place} ${x}`;
   }
   return formatSize(x) === String(x) ? formatMemory(x) : `${formatSize(x)} bytes`;
@@ -76,15 +76,15 @@ const MEASURED = {
         : '–') + (point.wrong ? `, ${point.wrong} wrong` : '')
   ]
 };
-const REPORTED = [
-  ['mean', ({y}) => significant(y)],
-  ['min … max', ({lo, hi}) => `${significant(lo)} … ${significant(hi)}`],
-  ['figures', ({point}) => String(point.count)]
+const reported = ([middle, low, high, count] = ['mean', 'min', 'max', 'figures']) => [
+  [middle, ({y}) => significant(y)],
+  [`${low} … ${high}`, ({lo, hi}) => `${significant(lo)} … ${significant(hi)}`],
+  [count, ({point}) => String(point.count)]
 ];
 
-function columnsOf({metric}) {
+function columnsOf({metric, values}) {
   const other = metric === 'busbw' ? 'algbw' : 'busbw';
-  return metric === undefined ? REPORTED
+  return metric === undefined ? reported(values)
                               : [metric, 'time', 'doubt', other, 'ranks', 'repeats'].map(
                                 name => MEASURED[name]);
 }
@@ -93,11 +93,11 @@ const range = times => times.map(formatTime).join(' … ');
 
 /* A row for each line of the panels, with its figures at one place, and a button that asks to
  * show or to hide it: `onToggle(key)`. */
-export function chartLegend(onToggle) {
+export function chartLegend(onToggle, name) {
   const place = h('th', {scope: 'col'});
   const head = h('tr');
   const body = h('tbody');
-  const element = region('Series', 'scroll',
+  const element = region(name, 'scroll',
     h('table.legend', h('thead', head), body));
   let panels = [];
   let at = null;

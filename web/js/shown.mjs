@@ -1,7 +1,7 @@
 /* shown.mjs - what charts show, to take along: its runs in words, its figures as CSV, JSON and
  * Markdown. No DOM. The runs are {id, name, mark, created, backend, worldSize, nodes,
  * verdict}; a `mark` says what is no measurement of here ("simulated"), or is ''. */
-import {METRICS} from './chart_model.mjs';
+import {isBytes, METRICS} from './chart_model.mjs';
 import {doubtOf} from './stats.mjs';
 import {
   formatPercent,
@@ -86,16 +86,21 @@ function measured({series, inPlace}, {x, point}) {
   };
 }
 
-const reported = (panel, line, {x, y, lo, hi, point}) => ({
-  metric: panel.title,
-  unit: panel.unit,
-  series: line.series,
-  [panel.place]: x,
-  mean: y,
-  min: lo,
-  max: hi,
-  count: point.count
-});
+const MEANS = ['mean', 'min', 'max', 'count'];
+
+function reported({title, unit, place, values = MEANS}, line, {x, y, lo, hi, point}) {
+  const [middle, low, high, count] = values;
+  return {
+    metric: title,
+    unit,
+    series: line.series,
+    [place]: x,
+    [middle]: y,
+    [low]: lo,
+    [high]: hi,
+    [count]: point.count
+  };
+}
 
 export function toCsv(rows) {
   const columns = [...new Set(rows.flatMap(row => Object.keys(row)))];
@@ -153,9 +158,9 @@ function panelTable(panel) {
                                text => `${plain(line.label)}: ${text}`));
   return `**${plain(panel.title)}**, ${plain(panel.axis)}\n\n` +
     tableOf([
-      [panel.isSize ? 'size' : panel.place, ...head],
+      [isBytes(panel) ? 'size' : panel.place, ...head],
       ...xs.sort((a, b) => a - b).map(x => [
-        panel.isSize ? formatSize(x) : x,
+        isBytes(panel) ? formatSize(x) : x,
         ...lines.flatMap(line => cells.of(panel, line.points.find(p => p.x === x)))
       ])
     ]);
@@ -174,6 +179,6 @@ const measuredCells = {
 };
 
 const reportedCells = {
-  head: panel => [`mean${panel.unit ? `, ${panel.unit}` : ''}`],
+  head: ({unit, values = MEANS}) => [`${values[0]}${unit ? `, ${unit}` : ''}`],
   of: (panel, found) => [found ? significant(found.y) : '']
 };

@@ -15,6 +15,8 @@ const RUN_DEFAULTS = {
   log: '',
   with: [],
   at: null,
+  nodes: null,
+  of: '',
   tab: ''
 };
 const OVERLAY_MAX = 5;
@@ -201,6 +203,8 @@ function readRun(params) {
     log: params.get('log') ?? '',
     with: [...new Set(params.getAll('with'))].slice(0, OVERLAY_MAX),
     at: readInteger(params.get('at')),
+    nodes: readInteger(params.get('nodes')),
+    of: params.get('of') ?? '',
     tab: oneOf('tab', ['table', 'ranks', 'cases', 'logs', 'spec'])
   };
 }

@@ -1,7 +1,9 @@
 /* later.mjs - the views that few visits need, one file of the bundle */
+export {default as budget} from './budget.mjs';
 export {default as compare} from './compare.mjs';
 export {default as firstSteps} from './first_steps.mjs';
 export {default as newRun} from './new_run.mjs';
 export {default as node} from './node.mjs';
 export {default as nodes} from './nodes.mjs';
+export {default as scaling} from './scaling.mjs';
 export {default as trends} from './trends.mjs';

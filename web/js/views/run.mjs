@@ -3,7 +3,7 @@
 import {bookOf} from '../book.mjs';
 import {caseToShow, isEnded} from '../events.mjs';
 import {debounce, h, paced, setHidden} from '../dom.mjs';
-import {tabs} from '../parts.mjs';
+import {fold, tabs} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
 import {pairMap} from './pair_map.mjs';
 import {rankHeat} from './rank_heat.mjs';
@@ -18,10 +18,10 @@ import {runOnChart, runOverlay} from './run_overlay.mjs';
 import {runTable} from './run_table.mjs';
 import {runReplay, runTimeline} from './run_timeline.mjs';
 
-const ABOVE_TABS = ['overlay', 'note', 'pairs', 'charts', 'metrics', 'replay'];
+const ABOVE_TABS = ['overlay', 'note', 'pairs', 'scaling', 'charts', 'metrics', 'replay'];
 /* [name, title, what is in it]. */
 const TABS = [
-  ['table', 'Table', ['figures', 'table', 'meaning']], ['ranks', 'Ranks', ['lanes', 'heat']],
+  ['table', 'Table', ['figures', 'table', 'budget', 'meaning']], ['ranks', 'Ranks', ['lanes', 'heat']],
   ['cases', 'Cases', ['cases']], ['logs', 'Logs', ['timeline', 'logs']],
   ['spec', 'Spec', ['spec']]
 ];
@@ -84,11 +84,13 @@ function buildParts(app, id, {ask, change, seek, source}) {
     note: caseNote(change),
     overlay: runOverlay(app, ask, change),
     pairs: pairMap(change),
+    scaling: laterPart(app, views => views.scaling(app, id, change)),
     charts: runCharts(change, ask),
     metrics: runCharts(change, ask, true),
     figures: runFigures(),
     replay: runReplay(seek, () => source.loadLog()),
     table: runTable(app, id, sort => change({sort})),
+    budget: runBudget(app, id),
     lanes: runLanes(app),
     heat: rankHeat(),
     cases: caseGrid(change),
@@ -101,8 +103,47 @@ function buildParts(app, id, {ask, change, seek, source}) {
   if (app.isReport) {
     delete parts.logs;
     delete parts.overlay;
+    delete parts.scaling;
+    delete parts.budget;
   }
   return parts;
+}
+
+/* A part that few pages have: `make(views)` once it is first shown, update() as it has it. */
+function laterPart(app, make) {
+  const element = h('div');
+  let part = null;
+  let latest = null;
+  return {
+    element,
+    update(...values) {
+      if (latest === null) {
+        app.later().then(views => {
+          part = make(views);
+          element.append(part.element);
+          part.update?.(...latest);
+        }, () => element.append('This could not be loaded: load the page anew.'));
+      }
+      latest = values;
+      part?.update?.(...values);
+    },
+    destroy: () => part?.destroy?.()
+  };
+}
+
+/* Made when it is opened. */
+function runBudget(app, id) {
+  let collectives = [];
+  const form = laterPart(app, views => views.budget(app, id, collectives));
+  const element = fold('Is this network enough for my model?', null, form.element);
+  element.addEventListener('toggle', () => element.open && form.update());
+  return {
+    element,
+    update(isKnown, has) {
+      setHidden(element, !isKnown);
+      collectives = has ?? [];
+    }
+  };
 }
 
 function draw({source, parts, panels, rest, onPaper = false}, view) {
@@ -132,6 +173,14 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
   } else if (measures) {
     parts.charts.update([own, ...others], view);
   }
+  const isScaling = measures && spec?.pattern === 'scaling' &&
+    view.case === null && view.at === null;
+  if (parts.scaling) {
+    setHidden(parts.scaling.element, !isScaling);
+  }
+  if (isScaling) {
+    parts.scaling?.update(own, state, view);
+  }
   parts.metrics.update([own, ...others], view);
   parts.replay.update(source, state, view.at);
   const hasFigures = all.rows > 0 || state.metrics.size > 0;
@@ -145,6 +194,7 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
       if (measures) {
         parts.table.update(own.book, view.sort, state.cases, onPaper);
         parts.meaning.update(ranksTogether(state));
+        parts.budget?.update(isEnded(state) && all.rows > 0, spec.collectives);
       }
     },
     ranks() {
