@@ -17,7 +17,10 @@
 #define ROWS_MAX 512
 #define LATE_MIN 0.2    /* of what a call takes: later than that is late */
 #define LATE_MIN_US 5.0 /* and than that: what leaving a barrier takes */
-#define NEARLY_ALL 0.9  /* of the rows */
+/* Clocks' error, and the time of a message, which is no more: by that who comes last to a
+ * barrier leaves it first. */
+#define ERRORS 2
+#define NEARLY_ALL 0.9 /* of the rows */
 #define LISTED_MAX 16
 #define SENTENCE_MAX 2000
 
@@ -90,7 +93,7 @@ void lateness_add(struct lateness *lateness, const json_t *json)
     row.error_us = json_get_num(json, "late_error_us", 0);
     lateness->n_known++;
     lateness->least_error_us = fmin(lateness->least_error_us, row.error_us);
-    if (!(row.time_us > 0) || row.error_us > LATE_MIN * row.time_us)
+    if (!(row.time_us > 0) || ERRORS * row.error_us > LATE_MIN * row.time_us)
         return;
     for (size_t i = 0; i < n; i++)
         row.late_us[i] = json_number_value(json_array_get(late, i));
@@ -134,7 +137,8 @@ static void judge(const struct lateness *lateness, const struct row *const *orde
     delay->us = median_late(order, n / 2, rank, false);
     delay->share = median_late(order, n / 2, rank, true);
     for (size_t i = 0; i < n; i++)
-        delay->rows += order[i]->late_us[rank] > fmax(order[i]->error_us, delay->us / 2);
+        delay->rows +=
+            order[i]->late_us[rank] > fmax(ERRORS * order[i]->error_us, delay->us / 2);
     delay->is_late = delay->us >= LATE_MIN_US && delay->share >= LATE_MIN &&
                      (double)delay->rows >= NEARLY_ALL * (double)n;
 }
@@ -206,15 +210,13 @@ static enum verdict_answer put_late(const struct finding *finding, struct buf *o
     char us[32];
 
     put_rank(finding, out);
-    if (finding->n_late > 1)
-        buf_printf(out, " and %zu more are late: it", finding->n_late - 1);
-    else
-        buf_append_str(out, " is late: it");
-    buf_printf(out,
-               " comes %s us after the middle rank, %.0f %% of what short calls take, so "
-               "in %zu of %zu rows",
-               gate_number_text(worst->us, us), 100 * worst->share, worst->rows,
+    buf_printf(out, " is late in %zu of %zu rows", worst->rows,
                finding->lateness->n_rows);
+    if (finding->n_late > 1)
+        buf_printf(out, ", and %zu more are", finding->n_late - 1);
+    buf_printf(out,
+               ": it comes %s us after the middle rank, %.0f %% of what short calls take",
+               gate_number_text(worst->us, us), 100 * worst->share);
     put_clocks(finding, out);
     buf_append_str(out, ": the host, not the network");
     return VERDICT_LATE_RANK;

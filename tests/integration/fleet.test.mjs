@@ -124,7 +124,7 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
   const isolated = sim({ timing: 'isolated', sizes: { min: 8, max: '64M', factor: 4 } });
   for (const [faults, answer, sentence] of [
     [['late=sim-3:200', 'slow_node=sim-2:0.25'], 'late_rank',
-      /^rank 4 on sim-3 is late: it comes (199|20\d)\S* us after the middle rank/],
+      /^rank 4 on sim-3 is late in (\d+) of \1 rows: it comes (?:199|20\d)\S* us after the middle rank/],
     [['slow_node=sim-2:0.25'], 'none', /^no rank is late: .*: where calls are slow, the transfer is$/],
   ]) {
     const server = await startServer(t);

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/worker/group/hostid.h"
 #include "common/base/fnv.h"
 #include "common/base/median.h"
 #include "common/base/order_stat.h"
-#include "common/base/this_machine.h"
 
 /* Of the ranks that read one clock: the last that came to each barrier, and the first
  * that left it. */
@@ -30,13 +30,12 @@ struct machines {
 
 void arrivals_init(struct arrivals *arrivals)
 {
-    char boot[64];
+    char host[HOSTID_MAX];
     struct stat info;
 
     memset(arrivals, 0, sizeof(*arrivals));
-    if (!this_machine_boot_id(boot, sizeof(boot))[0])
-        return;
-    arrivals->clock = fnv1a(FNV1A_BEGIN, boot, strlen(boot));
+    hostid_text(getenv("RINGBENCH_HOSTID"), host);
+    arrivals->clock = fnv1a(FNV1A_BEGIN, host, strlen(host));
     /* A time namespace has its own. */
     if (stat("/proc/self/ns/time", &info) == 0)
         arrivals->clock = fnv1a(arrivals->clock, &info.st_ino, sizeof(info.st_ino));
@@ -56,9 +55,9 @@ static int find_machine(struct machines *machines, int rank,
 {
     int last = rank > 0 ? machines->of[rank - 1] : 0;
 
-    if (arrivals->clock && rank > 0 && machines->list[last].clock == arrivals->clock)
+    if (rank > 0 && machines->list[last].clock == arrivals->clock)
         return last;
-    for (int i = 0; arrivals->clock && i < machines->n; i++)
+    for (int i = 0; i < machines->n; i++)
         if (machines->list[i].clock == arrivals->clock)
             return i;
     machines->list[machines->n] = (struct machine){.clock = arrivals->clock};

@@ -22,7 +22,7 @@ struct arrival {
 
 /* Of one rank, as they are exchanged. */
 struct arrivals {
-    uint64_t clock; /* which one: ranks of a machine have it in common; 0: unknown */
+    uint64_t clock; /* which one: ranks that share memory have it in common */
     int64_t n;
     struct arrival of[ARRIVALS_MAX];
 };
