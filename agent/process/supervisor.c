@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "agent/machine/conditions.h"
+#include "agent/ncclog/ras.h"
 #include "agent/process/launch.h"
 #include "agent/process/process.h"
+#include "agent/process/ras_query.h"
 #include "agent/process/rank.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
@@ -20,6 +22,7 @@
 #define FLUSH_MS 100   /* how long output may wait for more of it */
 #define REMEMBERED 64  /* cases that have ended */
 #define GONE_TO_COME UINT64_MAX
+#define RAS_NODES 4       /* of a case, which ask NCCL: each answer is of all ranks */
 #define START_NS 10000000 /* for starting ranks, before the loop is served again */
 
 struct live_case {
@@ -34,7 +37,10 @@ struct live_case {
     struct process_tree *tree;
     uv_timer_t kill_timer, limit_timer, start_timer;
     int open_timers;
-    long limit_s; /* of a program; 0: none */
+    long limit_s;          /* of a program; 0: none */
+    char *ras_address;     /* where NCCL can be asked what it knows; NULL: it is not */
+    struct ras_query *ras; /* while it is */
+    int world_size;
     bool is_stopping;
     bool is_asking;      /* for stacks, before they are told to stop */
     bool has_tree_ended; /* nothing is left of what its workers started */
@@ -137,6 +143,8 @@ static void destroy_case(struct live_case *c)
     free(c->ranks);
     process_tree_destroy(c->tree);
     launch_destroy(c->launch);
+    ras_query_cancel(c->ras);
+    free(c->ras_address);
     conditions_destroy(c->conditions);
     bind_plan_release(&c->plan);
     unlink(c->path);
@@ -170,6 +178,8 @@ static void terminate_case(struct live_case *c)
 static void end_asking(struct live_case *c)
 {
     c->is_asking = false;
+    ras_query_cancel(c->ras);
+    c->ras = NULL;
     terminate_case(c);
 }
 
@@ -183,6 +193,8 @@ static void on_rank_stacks(void *arg)
 {
     struct live_case *c = arg;
 
+    if (c->ras)
+        return;
     for (size_t i = 0; c->is_asking && i < c->n_ranks; i++)
         if (!rank_has_told_stacks(c->ranks[i]))
             return;
@@ -247,6 +259,29 @@ static void end_launch(struct live_case *c)
     c->launch = NULL;
 }
 
+static bool is_ours(const void *arg, long pid)
+{
+    const struct live_case *c = arg;
+
+    for (size_t i = 0; i < c->n_ranks; i++)
+        if (pid > 0 && rank_pid(c->ranks[i]) == pid)
+            return true;
+    return false;
+}
+
+static void on_ras(void *arg, const char *answer, size_t len)
+{
+    struct live_case *c = arg;
+    const struct ras_case about = {c->world_size, is_ours, c};
+    json_t *says = ras_read(answer, len, &about);
+
+    c->ras = NULL;
+    if (says)
+        outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK,
+                         json_pack("{s:s, s:o}", "type", "ras", "says", says));
+    on_rank_stacks(c);
+}
+
 static void stop_case(struct live_case *c, bool wants_stacks)
 {
     if (c->is_stopping)
@@ -262,6 +297,8 @@ static void stop_case(struct live_case *c, bool wants_stacks)
         return;
     }
     c->is_asking = true;
+    if (c->ras_address)
+        c->ras = ras_query_start(c->supervisor->params.loop, c->ras_address, on_ras, c);
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_ask_stacks(c->ranks[i]);
     uv_timer_start(&c->kill_timer, on_stacks_timeout, STACKS_MS, 0);
@@ -317,6 +354,17 @@ static void on_rank_output(void *arg)
         uv_timer_start(timer, flush_output, FLUSH_MS, 0);
 }
 
+/* As NCCL finds it: the case's variables, else the node's. */
+static char *find_ras(const struct supervisor *supervisor, const struct command *command)
+{
+    const char *address = env_list_get(&supervisor->base, "NCCL_RAS_ADDR");
+
+    if (strcmp(command->backend, "nccl") != 0 || command->group_rank >= RAS_NODES)
+        return NULL;
+    address = json_get_str(command->env, "NCCL_RAS_ADDR", address);
+    return strdup(address ? address : RAS_ADDRESS);
+}
+
 static struct live_case *create_case(struct supervisor *supervisor,
                                      const struct command *command)
 {
@@ -331,6 +379,8 @@ static struct live_case *create_case(struct supervisor *supervisor,
     }
     c->supervisor = supervisor;
     c->id = command->id;
+    c->world_size = command->world_size;
+    c->ras_address = find_ras(supervisor, command);
     uv_timer_init(supervisor->params.loop, &c->kill_timer);
     uv_timer_init(supervisor->params.loop, &c->limit_timer);
     uv_timer_init(supervisor->params.loop, &c->start_timer);

@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "common/result/conditions.h"
+#include "server/analysis/hang.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
@@ -24,6 +25,7 @@
 #define PROGRAM_LINES 4
 
 #define REASON_MAX 1200
+#define RAS_MAX 2000  /* of its text that a verdict keeps, bytes */
 #define STACK_MAX 400 /* of it that a reason quotes, bytes */
 #define NODE_RANKS_MAX 4096
 
@@ -302,6 +304,40 @@ static int parse_stack(struct action *action, const struct node *node, json_t *l
     return action->body ? 0 : -1;
 }
 
+static json_t *copy_ranks(const json_t *list)
+{
+    json_t *copy = json_array();
+
+    for (size_t i = 0; i < json_array_size(list) && i < HANG_LISTED_MAX; i++)
+        json_array_append_new(copy,
+                              json_integer(json_integer_value(json_array_get(list, i))));
+    return copy;
+}
+
+/* What NCCL's RAS said of the case; numbers and lists of ranks, or text. */
+static int parse_ras(struct action *action, const struct node *node, json_t *line,
+                     struct store_write *write)
+{
+    const json_t *says = json_object_get(line, "says");
+    const char *version = json_get_str(says, "version", "");
+    const char *text = json_get_str(says, "text", NULL);
+
+    (void)write;
+    action->kind = ACTION_RAS;
+    action->body = json_pack("{s:s}", "node", node->name);
+    if (text)
+        return json_object_set_new(action->body, "text",
+                                   json_stringn(text, (size_t)utf8_fit(text, RAS_MAX)));
+    return json_object_update_new(
+        action->body, json_pack("{s:o, s:I, s:o, s:o, s:I, s:I}", "version",
+                                json_stringn(version, (size_t)utf8_fit(version, 40)),
+                                "seen", (json_int_t)json_get_int(says, "seen", 0),
+                                "missing", copy_ranks(json_object_get(says, "missing")),
+                                "behind", copy_ranks(json_object_get(says, "behind")),
+                                "least", (json_int_t)json_get_int(says, "least", 0),
+                                "most", (json_int_t)json_get_int(says, "most", 0)));
+}
+
 /* What NCCL's log said of a rank: passed on as it is. */
 static int parse_nccl(struct action *action, const struct node *node, json_t *line,
                       struct store_write *write)
@@ -383,13 +419,21 @@ static const struct {
     line_parser *parse;
     bool needs_rank;
 } line_types[] = {
-    {"spawn", parse_spawn, true},       {"phase", parse_phase, true},
-    {"done", parse_done, true},         {"exit", parse_exit, true},
-    {"result", parse_result, true},     {"metric", parse_metric, true},
-    {"output", parse_output, false},    {"log", parse_log, false},
-    {"refused", parse_refused, false},  {"gone", parse_gone, false},
-    {"progress", parse_progress, true}, {"nccl", parse_nccl, true},
-    {"stack", parse_stack, true},       {"conditions", parse_conditions, false},
+    {"spawn", parse_spawn, true},
+    {"phase", parse_phase, true},
+    {"done", parse_done, true},
+    {"exit", parse_exit, true},
+    {"result", parse_result, true},
+    {"metric", parse_metric, true},
+    {"output", parse_output, false},
+    {"log", parse_log, false},
+    {"refused", parse_refused, false},
+    {"gone", parse_gone, false},
+    {"progress", parse_progress, true},
+    {"nccl", parse_nccl, true},
+    {"stack", parse_stack, true},
+    {"ras", parse_ras, false},
+    {"conditions", parse_conditions, false},
 };
 
 /* The run that a line speaks of, if it is one that is alive here and now. */
@@ -528,6 +572,10 @@ void action_perform(struct action *action, const struct node *node)
     case ACTION_STACK:
         if (live)
             live_case_stack(live, action->rank, action->body);
+        break;
+    case ACTION_RAS:
+        if (live)
+            live_case_ras(live, action->body);
         break;
     case ACTION_GONE:
         if (live)

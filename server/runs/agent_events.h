@@ -24,6 +24,7 @@ enum action_kind {
     ACTION_MESSAGE,
     ACTION_REFUSED,
     ACTION_STACK, /* what a rank that was asked for it is doing */
+    ACTION_RAS,
     ACTION_GONE
 };
 
@@ -37,10 +38,9 @@ struct action {
     enum rank_state state; /* ACTION_RANK */
     bool is_exit;          /* ACTION_RANK failed: nobody but its process said so */
     int peer;              /* ACTION_RANK failed: the rank it blames, or -1 */
-    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL;
-                              ACTION_STACK: the stack */
+    char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL */
     const char *type;      /* of the run event that is stored, or NULL: none */
-    json_t *body;          /* of that event */
+    json_t *body;          /* of that event; ACTION_STACK, ACTION_RAS: what was seen */
     int64_t time_ms;       /* of that event */
 };
 

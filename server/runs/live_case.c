@@ -347,6 +347,15 @@ void live_case_stack(struct live_case *live, int rank, const json_t *event)
     live->ranks[rank].process = json_deep_copy(event);
 }
 
+/* Each node heard of all ranks; who heard of most knows best. */
+void live_case_ras(struct live_case *live, const json_t *says)
+{
+    if (live->ras && json_get_int(says, "seen", 0) <= json_get_int(live->ras, "seen", 0))
+        return;
+    json_decref(live->ras);
+    live->ras = json_deep_copy(says);
+}
+
 void live_case_result(struct live_case *live)
 {
     live->changed_ns = time_ns(live);

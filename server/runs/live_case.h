@@ -47,6 +47,9 @@ void live_case_exited_well(struct live_case *live, int rank);
 /* What a rank was doing when its agent asked: event `stack` of docs/agent-protocol.md. */
 void live_case_stack(struct live_case *live, int rank, const json_t *event);
 
+/* What NCCL's RAS said of the case to one of its nodes: `says` of event `ras`. */
+void live_case_ras(struct live_case *live, const json_t *says);
+
 /* A result row is in. */
 void live_case_result(struct live_case *live);
 

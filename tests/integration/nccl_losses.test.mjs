@@ -6,7 +6,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { noWorkersLeft, quick, startAgent, startServer } from './lib/cluster.mjs';
-import { binDir, buildDir } from './lib/fixture.mjs';
+import { binDir, buildDir, freePort } from './lib/fixture.mjs';
+import { Schemas } from './lib/schema.mjs';
 
 const dir = path.join(buildDir, 'tests/emulation');
 const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
@@ -14,15 +15,21 @@ const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
 const limit = { timeout: 180000, skip: !isBuilt && 'built without the NCCL worker' };
 
 // A run of two ranks on each of two nodes, under settings for all of them.
-async function endOf(t, settings, spec) {
+async function cluster(t, settings, env = {}) {
   const server = await startServer(t);
   const agents = await Promise.all([1, 2].map((i) => startAgent(t, server, `node-${i}`, {
     env: {
       RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
       RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
       RINGBENCH_EMULATION: `devices=2,${settings}`,
+      ...env,
     },
   })));
+  return { server, agents };
+}
+
+async function endOf(t, settings, spec, env) {
+  const { server, agents } = await cluster(t, settings, env);
   const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, ...spec });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
@@ -58,6 +65,46 @@ test('where all ranks are inside of the same operation nobody is named', limit, 
   assert.match(reason, /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /);
   assert.deepEqual([blamed.rank, blamed.count, blamed.evidence, blamed.verdict.answer], [null, 0, [], 'no_rank']);
   assert.equal(blamed.verdict.evidence.ranks.length, 4);
+});
+
+// All ranks have begun the operation; rank 2 never gets as far as to launch it.
+const unlaunched = ['group_hangs@2=3', { iters: 1, warmup: 0, check: 0, stall_s: 5 }];
+
+test("NCCL's RAS names the rank that has not launched what all have begun", limit, async (t) => {
+  const { reason, blamed } = await endOf(t, ...unlaunched, { NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}` });
+  assert.match(reason, /; rank 2 on node-2 lags: by NCCL's RAS it has launched 2 collectives, others 3; inside operation 3 /);
+  assert.deepEqual([blamed.rank, blamed.verdict.evidence.by], [2, 'unlaunched']);
+  const { node, ...ras } = blamed.verdict.evidence.ras;
+  assert.match(node, /^node-[12]$/);
+  assert.deepEqual(ras, { version: '2.28.9', seen: 4, missing: [], behind: [2], least: 2, most: 3 });
+});
+
+test('without it nobody is named for that', limit, async (t) => {
+  const { blamed } = await endOf(t, ...unlaunched);
+  assert.deepEqual([blamed.verdict.answer, blamed.verdict.evidence.ras], ['no_rank', undefined]);
+});
+
+test('a process that is stopped is asked past, and RAS says that it is out of reach', limit, async (t) => {
+  const { server, agents } = await cluster(t, 'slow_us=100000', { NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}` });
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 5 });
+  await server.event(id, (event) => event.type === 'rank' && event.state === 'running');
+  await server.event(id, (event) => event.type === 'result');
+  process.kill(agents[0].workers()[1], 'SIGSTOP');
+  const { hang, hang: { evidence } } = await server.runEnds(id);
+  const schemas = new Schemas(await server.get('/openapi.json'));
+  assert.deepEqual(schemas.faults({ $ref: '#/components/schemas/HangVerdict' }, hang), []);
+  assert.equal(evidence.by, 'stopped');
+  assert.deepEqual([evidence.ras.missing, evidence.ras.seen], [[evidence.ranks[0].rank], 3]);
+});
+
+test('what RAS says in text is kept where it is of these processes', limit, async (t) => {
+  const { server, agents } = await cluster(t, 'slow_us=100000,nccl=22605', { NCCL_RAS_ADDR: `127.0.0.1:${await freePort()}` });
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, iters: 20, stall_s: 5 });
+  await server.event(id, (event) => event.type === 'result');
+  const stopped = agents[1].workers()[0];
+  process.kill(stopped, 'SIGSTOP');
+  const { ras } = (await server.runEnds(id)).hang.evidence;
+  assert.match(ras.text, new RegExp(`^Errors\n=+\n\nINCOMPLETE\n +Process ${stopped} on node`));
 });
 
 test('a rank whose group never forms is named with its group, and the other is not', limit, async (t) => {

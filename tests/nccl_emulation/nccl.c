@@ -8,6 +8,7 @@
 
 #include "tests/nccl_emulation/cudart.h"
 #include "tests/nccl_emulation/operation.h"
+#include "tests/nccl_emulation/ras.h"
 #include "tests/nccl_emulation/reduction.h"
 #include "tests/nccl_emulation/settings.h"
 #include "tests/nccl_emulation/stream.h"
@@ -142,6 +143,7 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
         return fail(NCCL_RESULT_SYSTEM, "emulated: can't map the shared memory");
     }
     *out = comm;
+    ras_begin(comm);
     say_info(comm);
     return NCCL_RESULT_SUCCESS;
 }
@@ -157,6 +159,7 @@ int ncclCommDestroy(nccl_comm comm)
 {
     if (comm->n_registered != 0)
         abort();
+    ras_end(comm);
     wire_detach(comm->wire);
     cudaFree(comm->memory);
     free(comm);
@@ -185,6 +188,9 @@ static int enqueue(const struct operation *operation, cuda_stream stream)
     if (!own)
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
     *own = *operation;
+    if (operation->kind != OPERATION_POINT_TO_POINT)
+        atomic_fetch_add(
+            &wire_members(operation->comm->wire)[operation->comm->rank].launched, 1);
     return emulated_stream_enqueue(stream, &operation_work, own) ? NCCL_RESULT_CUDA
                                                                  : NCCL_RESULT_SUCCESS;
 }

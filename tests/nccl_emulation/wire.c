@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define RING_BYTES 32768
+#define MEMBERS_MAX 1024
 #define IDLE_POLLS 200 /* before sleeping */
 
 struct ring {
@@ -22,6 +23,7 @@ struct ring {
 
 struct shared {
     _Alignas(64) atomic_int arrived;
+    struct member members[MEMBERS_MAX];
     struct ring rings[]; /* from * n + to */
 };
 
@@ -81,10 +83,16 @@ struct wire *wire_attach(const char *name, int rank, int n, atomic_bool *stop)
         wire_detach(wire);
         return NULL;
     }
+    atomic_store(&wire->shared->members[rank].pid, getpid());
     atomic_fetch_add(&wire->shared->arrived, 1);
     while (atomic_load(&wire->shared->arrived) < n && !atomic_load(stop))
         rest(&polls);
     return wire;
+}
+
+struct member *wire_members(struct wire *wire)
+{
+    return wire->shared->members;
 }
 
 void wire_detach(struct wire *wire)

@@ -27,6 +27,14 @@ struct transfer {
     size_t len, done;
 };
 
+/* What RAS knows of a rank, in memory that all share. */
+struct member {
+    atomic_int pid;
+    atomic_long launched; /* collectives */
+};
+
+struct member *wire_members(struct wire *wire);
+
 /* Move all of them to their ends, those with one peer in their order; false when *stop
  * was set before that. */
 bool wire_move(struct wire *wire, struct transfer *transfers, size_t n,

@@ -10,6 +10,7 @@ target_compile_definitions(test_bind_plan
 unit_test(agent_neighbours rb_agent)
 unit_test(machine_sample rb_agent)
 unit_test(process_state rb_agent)
+unit_test(ras rb_agent)
 unit_test(capture rb_agent)
 unit_test(case_input rb_agent)
 unit_test(command rb_agent)

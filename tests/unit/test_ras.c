@@ -1,0 +1,91 @@
+/* test_ras.c - what is taken of NCCL's RAS, and what is left */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "agent/ncclog/ras.h"
+
+static bool is_ours(const void *arg, long pid)
+{
+    (void)arg;
+    return pid >= 100 && pid < 104;
+}
+
+static void check(const char *answer, const char *expected)
+{
+    const struct ras_case about = {4, is_ours, NULL};
+    json_t *says = ras_read(answer, strlen(answer), &about);
+    char *text = says ? json_dumps(says, JSON_COMPACT) : NULL;
+
+    if (!text || strcmp(text, expected) != 0)
+        fail_msg("%s is not %s", text ? text : "nothing", expected);
+    free(text);
+    json_decref(says);
+}
+
+#define COMM(size, ranks, missing)                                                       \
+    "OK\n{\"nccl_version\":\"2.28.9\",\"communicators\":[{\"size\":" size                \
+    ",\"ranks\":[" ranks "],\"missing_ranks\":[" missing "]}]}"
+#define RANK(rank, pid, count)                                                           \
+    "{\"rank\":" rank ",\"pid\":" pid ",\"collective_counts\":{\"Reduce\":1,"            \
+    "\"AllReduce\":" count "}}"
+
+static void ranks_that_are_behind_or_out_of_reach_are_listed(void **state)
+{
+    (void)state;
+    check(COMM("4",
+               RANK("0", "100", "7") "," RANK("1", "900", "6") "," RANK("2", "901", "7"),
+               "{\"rank\":3,\"nvml_dev\":1\n   \"status\":{}}"),
+          "{\"version\":\"2.28.9\",\"seen\":3,\"missing\":[3],\"behind\":[1],\"least\":7,"
+          "\"most\":8}");
+}
+
+static void where_most_are_behind_or_none_nobody_is_listed(void **state)
+{
+    (void)state;
+    check(COMM("4",
+               RANK("0", "100", "7") "," RANK("1", "101", "6") "," RANK("2", "102", "6"),
+               ""),
+          "{\"version\":\"2.28.9\",\"seen\":3,\"missing\":[],\"behind\":[],\"least\":7,"
+          "\"most\":8}");
+}
+
+static void what_is_of_others_is_left(void **state)
+{
+    const struct ras_case about = {4, is_ours, NULL};
+    static const char *const answers[] = {
+        "",
+        "OK\n{",
+        COMM("4", RANK("0", "900", "7"), ""),
+        COMM("2", RANK("0", "100", "7"), ""),
+        "Errors\n  Process 900 on node 10.0.0.1 managing GPU 0\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        assert_null(ras_read(answers[i], strlen(answers[i]), &about));
+}
+
+static void text_of_older_versions_is_kept_from_its_errors_on(void **state)
+{
+    (void)state;
+    check("Job summary\n\nErrors\nProcess 101 on node a\n",
+          "{\"text\":\"Errors\\nProcess 101 on node a\\n\"}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_that_are_behind_or_out_of_reach_are_listed),
+        cmocka_unit_test(where_most_are_behind_or_none_nobody_is_listed),
+        cmocka_unit_test(what_is_of_others_is_left),
+        cmocka_unit_test(text_of_older_versions_is_kept_from_its_errors_on),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
