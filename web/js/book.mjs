@@ -170,7 +170,7 @@ export class Book {
 /* What stands for each case by itself, as a run's headline does for the run
  * (docs/method.md): the median busbw at the largest size that its first series has
  * measured, over its cycles. {size, busbw_gbs} by case. */
-export function headlineOfCases({rowList, cases, summary}) {
+export function headlineOfCases({rowList, cases}) {
   const best = new Map();
   const take = (at, series, size, values) => {
     const found = best.get(at);
@@ -181,18 +181,17 @@ export function headlineOfCases({rowList, cases, summary}) {
       best.set(at, {key: [series, size], values});
     }
   };
-  for (const one of summary?.cases?.series ?? []) {
-    one.points.filter(({busbw_gbs: value}) => (value ?? null) !== null)
-      .forEach(point => take(one.case, one.series, point.size, [point.busbw_gbs]));
-  }
   for (const row of rowList) {
     const isNow = (row.attempt ?? 1) === (cases.get(row.case)?.attempt ?? 1);
-    if (isNow && row.skipped === undefined && row.id > (summary?.cases?.upTo ?? 0)) {
+    if (isNow && row.skipped === undefined) {
       take(row.case, row.series, row.size, [row.busbw_gbs]);
     }
   }
-  return new Map([...best].map(([at, {key: [, size], values}]) =>
+  const figures = new Map([...best].map(([at, {key: [, size], values}]) =>
     [at, {size, busbw_gbs: median(values)}]));
+  /* Of a run whose rows were not read, the server says it. */
+  cases.forEach(({headline}, at) => headline && figures.set(at, headline));
+  return figures;
 }
 
 const unrealWord =

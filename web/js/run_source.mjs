@@ -3,8 +3,11 @@
 import {applyEvents, isEnded, newRunState} from './events.mjs';
 import {seriesOf, stateOfSummary} from './summary.mjs';
 
-/* Rows and figures above which the summary is read. */
+/* Rows and figures above which the summary is read; and events of ranks, of which each has
+ * five in a case. */
 const MANY = 10000;
+const MANY_OF_RANKS = 100000;
+const EVENTS_OF_RANK = 5;
 /* Events that a page can hold for a replay. */
 const REPLAY_MAX = 200000;
 const REFRESH_MS = 4000;
@@ -145,7 +148,8 @@ export class RunSource {
     this.meta = await this.api.run(this.id, signal);
     const figures = this.meta.summary?.metrics ?? [];
     const count = figures.reduce((sum, one) => sum + one.count, this.meta.rows_done);
-    if (this.api.isSummary || count - this.state.results > MANY) {
+    if (this.api.isSummary || count - this.state.results > MANY ||
+      (this.state.lastId === 0 && eventsOfRanks(this.meta) > MANY_OF_RANKS)) {
       await this.summarise(signal);
     }
     this.onChange();
@@ -238,4 +242,11 @@ export class RunSource {
     document.removeEventListener('visibilitychange', this.onVisible);
     this.heed();
   }
+}
+
+/* Of the cases that have begun. */
+function eventsOfRanks({cases = [], nodes = [], world_size: all = 0}) {
+  const ranks = new Map(nodes.map(node => [node.name, node.ranks]));
+  return cases.filter(({started}) => started).reduce((sum, {nodes: names}) => sum +
+    EVENTS_OF_RANK * (names?.reduce((n, name) => n + (ranks.get(name) ?? 0), 0) ?? all), 0);
 }

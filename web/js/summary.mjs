@@ -68,6 +68,7 @@ function caseOf(found, env) {
     repeat: found.repeat ?? 0,
     env,
     nodes: found.nodes ?? null,
+    headline: found.headline ?? null,
     state: found.state,
     reason: found.reason ?? null,
     blamed: found.blamed ?? null,

@@ -94,6 +94,19 @@ test('the ranks are those of the pair that is shown, and many rows keep their pl
     assert.equal(await rows.locator('tbody tr').count(), 105);
   });
 
+test('the map is whole where there are too many ranks to read all their events', LIMIT,
+  async t => {
+    const {server, page, open} = await setUp(t);
+    const run = pairsRun(6);
+    Object.assign(run.events.find(({type}) => type === 'placed'),
+      {nodes: Array.from({length: 6}, (_, i) => ({name: `node-${i + 1}`, ranks: 1000}))});
+    server.add(run);
+    await open(path);
+    await sees(page, /^Slowest: node-\d, node-\d: .* below the median$/);
+    assert.ok(server.requests.some(({path: asked}) => asked === `/api/v1${path}/summary`));
+    assert.equal(await page.getByText('rows measured').filter({visible: true}).count(), 0);
+  });
+
 test('lists say whom a run names in the place of a figure', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.add(pairsRun(6));

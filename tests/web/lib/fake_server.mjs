@@ -343,7 +343,7 @@ export class FakeServer {
 
 function headlineOf(state) {
   const rowList = currentRows(state).map(row => ({...row, case: 0, attempt: 1}));
-  const found = headlineOfCases({rowList, cases: new Map(), summary: null}).get(0);
+  const found = headlineOfCases({rowList, cases: new Map()}).get(0);
   return found ? {collective: rowList[0].collective, ...found, rows: 1} : null;
 }
 
@@ -353,6 +353,7 @@ const currentRows = state => state.rowList.filter(
 
 const casesOf = state => [...state.cases.values()].map(({ranks, env, conditions, ...found}) => ({
   ...found,
+  headline: headlineOfCases(state).get(found.case) ?? null,
   conditions: [...conditions.values()],
   ranks: [...ranks.values()].map(({rank, node, state: now}) => ({rank, node, state: now}))
 }));

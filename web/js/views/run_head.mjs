@@ -191,7 +191,9 @@ function verdictInWords({answer, sentence, evidence}) {
 
 /* Control series count as rows, one for each figure. */
 function rowsDone(state, book) {
-  return [...state.metrics.values()].reduce((sum, one) => sum + one.all.count, book.rows);
+  return state.summary
+    ? state.results
+    : [...state.metrics.values()].reduce((sum, one) => sum + one.all.count, book.rows);
 }
 
 function drawProgress(parts, state, done) {
