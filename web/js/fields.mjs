@@ -1,6 +1,6 @@
 /* fields.mjs - the controls of the new-run form, built from spec_fields.mjs */
 import {h, setHidden} from './dom.mjs';
-import {nodeFits, order} from './node_list.mjs';
+import {grouped, groupings, groupTitle, nodeFits, order, usualGrouping} from './node_list.mjs';
 import {programControl} from './program_field.mjs';
 
 const NODES_SHOWN = 24;
@@ -109,8 +109,8 @@ function checkbox(id, value, onInput) {
   };
 }
 
-/* Nodes by name: written or pasted, or chosen from those that the server knows, of which a
- * filter shows some. */
+/* Nodes by name: written or pasted, or chosen from those that the server knows: many of them by
+ * group, or one by one among those that a filter shows. */
 function nodesControl(field, onInput) {
   const known = [];
   const names = h('textarea', {
@@ -127,6 +127,8 @@ function nodesControl(field, onInput) {
     placeholder: 'filter by name, group or label',
     on: {input: () => draw()}
   });
+  const by = h('select', {'aria-label': 'Group the nodes', on: {change: () => draw()}});
+  const groups = h('div.choices');
   const boxes = h('div.choices');
   const all = h('button.quiet', {on: {click: () => choose(fitting(), true)}});
   const count = h('p.help', {role: 'status'});
@@ -146,9 +148,25 @@ function nodesControl(field, onInput) {
     write(isChosen ? [...others, ...some] : others);
     onInput();
   };
+  const drawGroups = chosen => {
+    const has = known.length > NODES_SHOWN && by.options.length > 0;
+    setHidden(by, !has);
+    setHidden(groups, !has);
+    groups.replaceChildren(...(has ? grouped(known, by.value) : []).map((group, i) => {
+      const own = group.nodes.map(node => node.name);
+      const count = own.filter(name => chosen.has(name)).length;
+      const box = checkbox(`${field.id}-group-${i}`, `${groupTitle(group.name, by.value)} (${own.length})`,
+        () => choose(own, box.input.checked));
+      box.input.checked = count === own.length;
+      box.input.indeterminate = count > 0 && count < own.length;
+      return box.label;
+    }));
+  };
   const draw = () => {
     const chosen = read();
-    const fit = fitting();
+    const fit = known.length <= NODES_SHOWN || by.options.length === 0 || filter.value.trim() !== ''
+      ? fitting() : [];
+    drawGroups(new Set(chosen));
     boxes.replaceChildren(...fit.slice(0, NODES_SHOWN).map((name, i) => {
       const box = checkbox(`${field.id}-${i}`, name, () => choose([name], box.input.checked));
       box.input.checked = chosen.includes(name);
@@ -164,12 +182,14 @@ function nodesControl(field, onInput) {
   draw();
   return {
     grouped: true,
-    element: h('div.stack', filter, boxes, h('p.actions', all, count), names),
+    element: h('div.stack', by, groups, filter, boxes, h('p.actions', all, count), names),
     focus: () => names.focus(),
     read,
     write,
     offer(nodes) {
       known.push(...order(nodes, {sort: 'name', order: 'asc'}));
+      by.replaceChildren(...groupings(known).map(([value, name]) => h('option', {value}, `by ${name}`)));
+      by.value = usualGrouping(known) || by.options[0]?.value;
       draw();
     }
   };

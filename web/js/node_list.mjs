@@ -104,6 +104,12 @@ export function usualGrouping(nodes) {
   return sizes.sort(([a], [b]) => a - b)[0]?.[1] ?? '';
 }
 
+/* What a group is called. */
+export function groupTitle(name, by) {
+  const key = by.startsWith(LABEL) ? by.slice(LABEL.length) : by;
+  return name === '' ? `without ${key}` : name.startsWith(key) ? name : `${key} ${name}`;
+}
+
 /* [{name, nodes}] in the order of names. */
 export function grouped(nodes, by) {
   const groups = new Map();

@@ -218,12 +218,26 @@ test('a node says which versions it has', LIMIT, async t => {
   assert.equal(await label.getAttribute('href'), '/nodes?label=rack%3D4');
 });
 
+test('a node says which runs name it, and why', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  fleet(server, 78);
+  addSearches(server);
+  await open('/nodes/gpu-70');
+  const link = page.locator('section', {hasText: 'Named by verdicts'}).getByRole('link', {name: 'gpu-70 is slow'});
+  assert.equal(await link.getAttribute('href'), '/runs/search-2');
+  assert.equal(await page.getByRole('link', {name: /^Trends of/}).getAttribute('href'), '/trends?nodes=gpu-70');
+  await open('/nodes/gpu-6');
+  await sees(page, 'search-1');
+  assert.equal(await page.getByText('Named by verdicts').isVisible(), false);
+});
+
 test('nodes of a run are chosen by a filter, or pasted', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   fleet(server, 500);
   await open('/new');
   await page.getByLabel('Nodes', {exact: true}).selectOption('names');
-  await sees(page, '0 chosen; the first 24 of 500 are shown');
+  await sees(page, '0 chosen');
+  assert.equal(await page.getByRole('checkbox', {name: /^gpu-/}).count(), 0);
   const request = async () =>
     JSON.parse(await page.getByLabel('The request as JSON').inputValue()).nodes.names;
   await page.getByLabel('Filter the nodes').fill('rack=4');
@@ -234,6 +248,14 @@ test('nodes of a run are chosen by a filter, or pasted', LIMIT, async t => {
   await sees(page, '3 chosen');
   await page.getByRole('checkbox', {name: 'gpu-65'}).uncheck();
   assert.deepEqual(await request(), ['gpu-3', 'gpu-4']);
+  const rack = page.getByRole('checkbox', {name: 'rack 0 (16)'});
+  assert.equal(await rack.evaluate(box => box.indeterminate), true);
+  await rack.check();
+  assert.equal((await request()).length, 16);
+  await page.getByRole('checkbox', {name: 'rack 31 (4)'}).check();
+  assert.deepEqual((await request()).slice(-4), ['gpu-496', 'gpu-497', 'gpu-498', 'gpu-499']);
+  await rack.uncheck();
+  await sees(page, '4 chosen');
 });
 
 test('who may not start runs reads why, and can have a request checked', LIMIT, async t => {

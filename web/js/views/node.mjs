@@ -1,6 +1,6 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
 import {h, region, setHidden, setText} from '../dom.mjs';
-import {head, labelChips, outcome, statePill, timeOf} from '../parts.mjs';
+import {answerPill, head, labelChips, outcome, statePill, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {formatMemory, plural, shorten} from '../units.mjs';
 import {formatAddress} from '../url_state.mjs';
@@ -20,6 +20,7 @@ export default function view(root, app, {id}) {
   const state = h('span');
   const facts = h('dl.facts.card');
   const backends = h('div.cards');
+  const named = h('section.card', {hidden: true});
   const history = region('Runs here', 'scroll card');
   const more = h('p.muted', {hidden: true},
     `The last ${HISTORY_RUNS}; older ones are in `,
@@ -30,21 +31,25 @@ export default function view(root, app, {id}) {
   root.append(h('p.crumbs', h('a', {href: '/nodes'}, 'Nodes')),
     h('div.title', h('h1', shorten(id, 200)), state), note,
     h('div.node-page', facts, h('section.stack', h('h2', 'Backends'), backends)),
-    h('h2', 'Runs here'), history, more, past);
+    named, h('h2', 'Runs here'), history, more,
+    h('p', h('a', {href: formatAddress({view: 'trends', query: {nodes: id}})},
+      'Trends of runs on this node alone')), past);
   let drawn = '';
 
   async function refresh() {
     try {
-      const [node, {runs, next}] = await Promise.all([
-        app.api.node(id),
-        app.api.list(new URLSearchParams({node: id, limit: HISTORY_RUNS}))
-      ]);
+      const listed = query => app.api.list(new URLSearchParams({...query, limit: HISTORY_RUNS}));
+      const [node, {runs, next}, {runs: accusing}] =
+        await Promise.all([app.api.node(id), listed({node: id}), listed({suspect: id})]);
       setText(note, '');
       setHidden(more, !next);
-      const sign = JSON.stringify([node, runs]);
+      const sign = JSON.stringify([node, runs, accusing]);
       if (sign !== drawn) {
         drawn = sign;
         draw(node, runs);
+        setHidden(named, accusing.length === 0);
+        named.replaceChildren(h('h2', 'Named by verdicts'),
+          h('ol.timeline', accusing.flatMap(run => accusations(run, id))));
       }
     } catch (error) {
       setText(note, error.status ? error.message : 'Waiting for the server.');
@@ -126,6 +131,11 @@ function changeLine({time, state, detail}) {
     h('span.number.muted', timeOf(time)),
     h('span', [HISTORY_WORDS[state] ?? state, detail].filter(Boolean).join(', ')));
 }
+
+/* What a run's verdicts say of this node, the run being a click away. */
+const accusations = (run, id) => run.suspects.filter(({nodes}) => nodes.includes(id))
+  .map(({answer, sentence}) => h('li', h('span.number.muted', timeOf(run.created, true)),
+    h('span', answerPill(answer), ' ', h('a', {href: `/runs/${run.id}`}, sentence))));
 
 function runTable(runs) {
   const columns = ['State', 'Run', 'Created', 'What and where', 'Figure'];

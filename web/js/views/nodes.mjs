@@ -7,6 +7,7 @@ import {
   grouped,
   groupings,
   groupOf,
+  groupTitle,
   isOdd,
   labelTexts,
   NODE_STATES,
@@ -180,10 +181,9 @@ function nodeTable(app, onSort, onTurn) {
 }
 
 function groupRow({name, nodes, by, isOpen}, span, view, onTurn) {
-  const key = by.replace(/^label\./, '');
   return h('tr.group', h('td', {colspan: span},
     h('button.quiet', {'aria-expanded': String(isOpen), on: {click: () => onTurn(name)}},
-      name === '' ? `without ${key}` : name.startsWith(key) ? name : `${key} ${name}`),
+      groupTitle(name, by)),
     h('span.muted', nodesInWords(nodes, view.suspects)),
     nodes.some(node => node.state === 'lost') ? statePill('lost') : null));
 }
