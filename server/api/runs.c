@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "server/analysis/gate.h"
+#include "server/analysis/verdict.h"
 #include "server/api/handlers.h"
 #include "server/api/lists.h"
 #include "server/api/lookup.h"
@@ -35,7 +36,9 @@ struct filters {
     char *labels[LIST_LABELS_MAX]; /* copies, cut at the equals sign */
     const char *values[LIST_LABELS_MAX];
     size_t n_labels;
-    const char *bad_state, *bad_label;
+    const char *answers[VERDICT_ANSWERS];
+    size_t n_answers;
+    const char *bad_state, *bad_label, *bad_answer;
 };
 
 static void add_state(void *arg, const char *value)
@@ -50,6 +53,21 @@ static void add_state(void *arg, const char *value)
         }
     }
     filters->bad_state = value;
+}
+
+static void add_answer(void *arg, const char *value)
+{
+    struct filters *filters = arg;
+
+    for (int i = 0; i < VERDICT_ANSWERS; i++) {
+        if (strcmp(verdict_answer_name((enum verdict_answer)i), value) == 0) {
+            if (filters->n_answers < VERDICT_ANSWERS)
+                filters->answers[filters->n_answers++] =
+                    verdict_answer_name((enum verdict_answer)i);
+            return;
+        }
+    }
+    filters->bad_answer = value;
 }
 
 static void add_label(void *arg, const char *value)
@@ -149,6 +167,7 @@ static bool read_filters(struct http_request *request, struct filters *filters)
 {
     http_request_query_each(request, "state", add_state, filters);
     http_request_query_each(request, "label", add_label, filters);
+    http_request_query_each(request, "verdict", add_answer, filters);
     if (filters->bad_state)
         http_reply_problem(request, 422, NULL,
                            "the parameter state must be queued, waiting_for_nodes, "
@@ -157,7 +176,11 @@ static bool read_filters(struct http_request *request, struct filters *filters)
         http_reply_problem(request, 422, NULL,
                            "the parameter label must be KEY=VALUE, at most %d of them",
                            LIST_LABELS_MAX);
-    return !filters->bad_state && !filters->bad_label;
+    else if (filters->bad_answer)
+        http_reply_problem(request, 422, NULL,
+                           "the parameter verdict must be what a verdict answers, such "
+                           "as pass, fail, slow_node or late_rank");
+    return !filters->bad_state && !filters->bad_label && !filters->bad_answer;
 }
 
 /* *value becomes the place of the parameter's word in `words`; false after an answer. */
@@ -234,6 +257,8 @@ void api_run_list(struct http_request *request, void *arg)
         parked = parked_create(api, request);
         query.states = filters.states;
         query.n_states = filters.n_states;
+        query.answers = filters.answers;
+        query.n_answers = filters.n_answers;
         query.label_keys = (const char *const *)filters.labels;
         query.label_values = filters.values;
         query.n_labels = filters.n_labels;

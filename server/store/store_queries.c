@@ -59,13 +59,13 @@ void store_ask(struct store *store, enum store_read_kind kind, json_t *params,
     store_submit_read(store, read);
 }
 
-static json_t *states_json(const struct store_runs_query *query)
+static json_t *words_json(const char *const *words, size_t n)
 {
-    json_t *states = query->n_states ? json_array() : json_null();
+    json_t *list = n ? json_array() : json_null();
 
-    for (size_t i = 0; i < query->n_states; i++)
-        json_array_append_new(states, json_string(query->states[i]));
-    return states;
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_string(words[i]));
+    return list;
 }
 
 static json_t *labels_json(const struct store_runs_query *query)
@@ -105,13 +105,14 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg)
 {
     json_t *params = json_pack(
-        "{s:i, s:b, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:b, s:i}", "sort",
+        "{s:i, s:b, s:o, s:o, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:b, s:i}", "sort",
         (int)query->sort, "is_rising", (int)query->is_rising, "states",
-        states_json(query), "labels", labels_json(query), "pattern",
-        pattern_json(query->text), "node", query->node, "suspect", query->suspect,
-        "judged", query->is_judged ? json_true() : json_null(), "since_ms",
-        time_json(query->since_ms), "until_ms", time_json(query->until_ms), "has_total",
-        (int)query->has_total, "limit", query->limit);
+        words_json(query->states, query->n_states), "answers",
+        words_json(query->answers, query->n_answers), "labels", labels_json(query),
+        "pattern", pattern_json(query->text), "node", query->node, "suspect",
+        query->suspect, "judged", query->is_judged ? json_true() : json_null(),
+        "since_ms", time_json(query->since_ms), "until_ms", time_json(query->until_ms),
+        "has_total", (int)query->has_total, "limit", query->limit);
 
     store_ask(store, STORE_READ_RUNS, params, query->cursor, done, arg);
 }

@@ -168,10 +168,20 @@ static const char SQL_VERSION_7[] =
     " json_extract(doc, '$.suspects') END) VIRTUAL;"
     "CREATE INDEX runs_by_suspects ON runs (id, suspects) WHERE suspects IS NOT NULL;";
 
+/* What all verdicts on a run answer. */
+static const char SQL_VERSION_8[] =
+    "ALTER TABLE runs ADD COLUMN answers TEXT AS (CASE WHEN json_valid(doc) AND"
+    " coalesce(json_extract(doc, '$.verdict'), json_extract(doc, '$.culprit'),"
+    " json_extract(doc, '$.lateness'), json_extract(doc, '$.hang')) IS NOT NULL"
+    " THEN json_array(json_extract(doc, '$.verdict.answer'),"
+    " json_extract(doc, '$.culprit.answer'), json_extract(doc, '$.lateness.answer'),"
+    " json_extract(doc, '$.hang.answer')) END) VIRTUAL;"
+    "CREATE INDEX runs_by_answers ON runs (id, answers) WHERE answers IS NOT NULL;";
+
 /* Step i brings schema version i to i + 1. */
 static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3,
                                          SQL_VERSION_4, SQL_VERSION_5, SQL_VERSION_6,
-                                         SQL_VERSION_7};
+                                         SQL_VERSION_7, SQL_VERSION_8};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)

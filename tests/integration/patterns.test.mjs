@@ -116,6 +116,11 @@ test('bisect: what is slow is halved until it is alone, measured again, and name
   assert.equal(run.culprit.answer, 'slow_node');
   assert.match(run.culprit.sentence, /^node-5 is slow/);
   const { id } = run;
+  const found = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((one) => one.id);
+  assert.deepEqual(await found('verdict=slow_node&verdict=slow_rack'), [id]);
+  assert.deepEqual(await found('verdict=none&verdict=slow_node'), [id, sound.id]);
+  assert.deepEqual(await found('verdict=fail'), []);
+  assertProblem(await server.request('GET', '/api/v1/runs?verdict=bad'), 422, /parameter verdict must be/);
   const last = (await server.events(id)).at(-1);
   assert.deepEqual(last.culprit, run.culprit);
   const named = async (query) => (await server.get(`/api/v1/runs?${query}`)).runs.map((one) => one.id);

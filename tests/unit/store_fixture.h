@@ -26,6 +26,7 @@ struct fixture {
 
 /* What version 6 of the schema added. */
 #define LIST_UNDO                                                                        \
+    "DROP INDEX runs_by_answers; ALTER TABLE runs DROP COLUMN answers;"                  \
     "DROP INDEX runs_by_suspects; ALTER TABLE runs DROP COLUMN suspects;"                \
     "DROP INDEX runs_by_duration; DROP INDEX runs_by_figure;"                            \
     "ALTER TABLE runs DROP COLUMN duration_ms; ALTER TABLE runs DROP COLUMN "            \

@@ -138,6 +138,7 @@ function readRuns(params) {
     states: params.getAll('state'),
     labels: params.getAll('label'),
     node: params.get('node') ?? '',
+    verdict: params.get('verdict') ?? '',
     since: params.get('since') ?? '',
     until: params.get('until') ?? '',
     ...readOrder(params, RUN_SORTS, ['desc', 'asc']),
@@ -150,6 +151,7 @@ function writeRuns(query, params) {
   (query.states ?? []).forEach(state => params.append('state', state));
   (query.labels ?? []).forEach(label => params.append('label', label));
   put(params, 'node', query.node, '');
+  put(params, 'verdict', query.verdict, '');
   put(params, 'since', query.since, '');
   put(params, 'until', query.until, '');
   put(params, 'sort', query.sort, RUN_SORTS[0]);

@@ -31,6 +31,25 @@ test('an address with two states shows both', LIMIT, async t => {
   await sees(page, '3 runs');
 });
 
+test('runs are found by what their verdicts answer', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  addRuns(server, 3, i => ({name: `name ${i}`}));
+  server.runs.get('run-1').extra = {culprit: {answer: 'slow_node', sentence: 'node-1 is slow'}};
+  await open('/');
+  await sees(page, 'name 2');
+  const choice = page.getByLabel('Filter by verdict');
+  await choice.selectOption('slow_node');
+  await until(async () => String(await names(page)) === 'name 1', 'the one with a slow node');
+  assert.match(page.url(), /\?verdict=slow_node$/);
+  await choice.selectOption('fail');
+  await sees(page, 'No run fits the filter.');
+  await page.reload();
+  assert.equal(await choice.inputValue(), 'fail');
+  await page.getByRole('button', {name: 'Clear the filter'}).click();
+  await sees(page, '3 runs');
+  assert.equal(await choice.inputValue(), '');
+});
+
 test('headings sort, and days and labels filter', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   addRuns(server, 3, i => ({sizes: [[65536], [8], [1024]][i], labels: {nr: String(i)}}));

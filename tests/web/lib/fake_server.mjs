@@ -213,6 +213,8 @@ export class FakeServer {
                   .reverse()
                   .map(run => this.describe(run))
                   .filter(run => states.length === 0 || states.includes(run.state))
+                  .filter(run => !params.has('verdict') ||
+                      params.getAll('verdict').includes(run.culprit?.answer))
                   .filter(run => !params.has('node') ||
                       run.nodes.some(node => node.name === params.get('node')))
                   .filter(run => !params.has('judged') || run.suspects)

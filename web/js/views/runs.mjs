@@ -27,9 +27,14 @@ const COLUMNS = [
   ['Created', 'created'], ['Took', 'duration'], ['What and where', null], ['Rows', null],
   ['Curve', null]
 ];
+/* By verdicts on single runs. */
+const ANSWERED = [
+  'fail', 'pass', 'slow_node', 'slow_link', 'slow_rack', 'late_rank', 'lagging_rank', 'none',
+  'not_enough_data', 'not_evaluated'
+];
 const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
 const NO_FILTER =
-  {q: '', states: [], labels: [], node: '', since: '', until: '', cursor: ''};
+  {q: '', states: [], labels: [], node: '', verdict: '', since: '', until: '', cursor: ''};
 /* What is left out of a list that is sorted so. */
 const SORTED_ARE = {duration: ' that ended', figure: ' with a figure'};
 
@@ -181,8 +186,8 @@ function buildParts(onSort) {
 }
 
 /* A field of the filter, whose value stays as it is typed until another is set. */
-function filterField(label, props, read) {
-  const input = h('input', {type: 'search', 'aria-label': label, ...props});
+function filterField(label, props, read,
+  input = h('input', {type: 'search', 'aria-label': label, ...props})) {
   return {
     input,
     set(value) {
@@ -200,6 +205,9 @@ function filterBar(change) {
     q: filterField('Filter by name or id', {placeholder: 'name or id'}, trimmed),
     labels: filterField('Filter by label', {placeholder: 'label KEY=VALUE'}, trimmed),
     node: filterField('Filter by node', {placeholder: 'node'}, trimmed),
+    verdict: filterField('', {}, trimmed,
+      h('select', {'aria-label': 'Filter by verdict'}, h('option', {value: ''}, 'any verdict'),
+        ANSWERED.map(value => h('option', {value}, stateWord(value))))),
     since: filterField('Created from', {type: 'date', title: 'from'}, trimmed),
     until: filterField('Created until', {type: 'date', title: 'until'}, trimmed)
   };
@@ -217,7 +225,7 @@ function filterBar(change) {
   return {
     bar:
       h('form.filters', {role: 'search', on: {submit: event => event.preventDefault()}},
-        fields.q.input, fields.labels.input, fields.node.input,
+        fields.q.input, fields.labels.input, fields.node.input, fields.verdict.input,
         h('span.dates', fields.since.input, '–', fields.until.input), states.group, clear),
     clear,
     cancel: later.cancel,
