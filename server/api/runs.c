@@ -278,10 +278,22 @@ static void show(struct api *api, struct http_request *request, json_t *run)
     http_reply_json(request, 200, json_incref(run));
 }
 
+/* A page asks every few seconds for one that goes on. */
 void api_run_get(struct http_request *request, void *arg)
 {
-    if (params_type(request, "application/json"))
-        lookup_run(arg, request, http_request_param(request, "id"), show);
+    const struct api *api = arg;
+    const char *id = http_request_param(request, "id");
+    size_t len;
+    char *text;
+
+    if (!params_type(request, "application/json"))
+        return;
+    text = scheduler_run_text(api->scheduler, id, &len);
+    if (text)
+        http_reply_text(request, 200, "application/json", text, len);
+    else
+        lookup_run(arg, request, id, show);
+    free(text);
 }
 
 static void show_cancelled(struct api *api, struct http_request *request, json_t *run)

@@ -88,10 +88,13 @@ static int write_run(struct store_write *write, const struct active_run *active,
 
 static int write_case(struct store_write *write, struct run *run, size_t i)
 {
-    json_t *doc = run->cases[i].is_stored ? NULL : run_case_json(run, i);
+    struct run_case *c = &run->cases[i];
+    json_t *doc = c->is_stored ? NULL : run_case_json(run, i);
     int result = doc ? store_write_case(write, run->id, i, doc) : 0;
 
-    run->cases[i].is_stored = true;
+    if (doc && case_has_ended(c) && !c->text && run->spec->pattern != PATTERN_ALL)
+        c->text = json_text(doc);
+    c->is_stored = true;
     json_decref(doc);
     return result;
 }
@@ -129,7 +132,9 @@ static int write_rows(struct store_write *write, const struct active_run *active
     }
     if (!changes_row(run, type))
         return 0;
-    return write_run(write, active, now) || emit_cases(write, run) ? -1 : 0;
+    if (write_run(write, active, now))
+        return -1;
+    return strcmp(type, "message") == 0 ? 0 : emit_cases(write, run);
 }
 
 static int fill_write(struct store_write *write, const struct active_run *active,

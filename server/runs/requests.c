@@ -111,6 +111,21 @@ json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run, b
                        run_to_json(active->run, brief ? RUN_BRIEF : RUN_WHOLE));
 }
 
+char *scheduler_run_text(const struct scheduler *scheduler, const char *run, size_t *len)
+{
+    const struct active_run *active = active_run_find(scheduler, run);
+    json_t *doc;
+    char *text;
+
+    if (!active || run_has_ended(active->run))
+        return NULL;
+    doc = run_eta_add(active->run, scheduler_now(scheduler).wall_ms,
+                      run_to_json(active->run, RUN_STORED));
+    text = doc ? run_text(active->run, doc, len) : NULL;
+    json_decref(doc);
+    return text;
+}
+
 bool scheduler_run_is_active(const struct scheduler *scheduler, const char *run)
 {
     const struct active_run *active = active_run_find(scheduler, run);

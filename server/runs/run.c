@@ -147,6 +147,7 @@ void run_destroy(struct run *run)
         release_ranks(run, &run->cases[i]);
         free(run->cases[i].reason);
         free(run->cases[i].first_wrong);
+        free(run->cases[i].text);
         free(run->cases[i].on.items);
         headline_release(&run->cases[i].headline);
         json_decref(run->cases[i].blamed);
@@ -267,6 +268,8 @@ static struct run_case *case_of(struct run *run, const json_t *body)
     if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
         return NULL;
     run->cases[index].is_stored = false;
+    free(run->cases[index].text);
+    run->cases[index].text = NULL;
     if ((size_t)index < run->n_settled)
         run->n_settled = (size_t)index;
     return &run->cases[index];

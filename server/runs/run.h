@@ -85,6 +85,7 @@ struct run_case {
     char **conditions;            /* by node, see run_conditions.h; or NULL */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
     bool is_stored;               /* as it is now: nothing changed it since */
+    char *text;                   /* run_case_json of one that has ended, or NULL */
 };
 
 struct run {
@@ -167,6 +168,10 @@ json_t *run_to_json(const struct run *run, enum run_form form);
 
 /* A case as it stands in the document. A new reference. */
 json_t *run_case_json(const struct run *run, size_t index);
+
+/* `doc`, which is the run as RUN_STORED, as text and with its cases. There may be ten
+ * thousand: the text of each that has ended is kept. NULL when memory is out. */
+char *run_text(struct run *run, const json_t *doc, size_t *len);
 
 /* How many cases there is something to say of: all others come behind them. */
 size_t run_begun_cases(const struct run *run);

@@ -1,5 +1,11 @@
 /* run_json.c - a run as docs/api.md shows it */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
 #include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/gate.h"
 #include "server/analysis/suspects.h"
@@ -204,4 +210,61 @@ json_t *run_to_json(const struct run *run, enum run_form form)
                             form == RUN_BRIEF ? gate_brief(run->verdict)
                                               : json_incref(run->verdict));
     return out;
+}
+
+static int append_json(struct buf *out, const json_t *value)
+{
+    char *text = json_text(value);
+    int result = text ? buf_append_str(out, text) : -1;
+
+    free(text);
+    return result;
+}
+
+static int append_case(struct run *run, size_t i, struct buf *out)
+{
+    struct run_case *c = run->cases ? &run->cases[i] : NULL;
+    int result;
+    json_t *doc;
+
+    if (c && c->text)
+        return buf_append_str(out, c->text);
+    doc = run_case_json(run, i);
+    result = append_json(out, doc);
+    if (c && case_has_ended(c))
+        c->text = json_text(doc);
+    json_decref(doc);
+    return result;
+}
+
+static int append_cases(struct run *run, struct buf *out)
+{
+    int result = buf_append_str(out, "[");
+
+    for (size_t i = 0; i < run->n_cases && !result; i++) {
+        if (i > 0)
+            result = buf_append_str(out, ",");
+        result = result || append_case(run, i, out) ? -1 : 0;
+    }
+    return result || buf_append_str(out, "]") ? -1 : 0;
+}
+
+char *run_text(struct run *run, const json_t *doc, size_t *len)
+{
+    const char *key;
+    json_t *value;
+    struct buf out;
+    int result = 0;
+
+    buf_init(&out, SIZE_MAX / 2);
+    json_object_foreach ((json_t *)(uintptr_t)doc, key, value)
+        if (buf_printf(&out, "%s\"%s\":", out.len ? "," : "{", key) ||
+            (strcmp(key, "cases") == 0 ? append_cases(run, &out)
+                                       : append_json(&out, value)))
+            result = -1;
+    if (result || buf_append_str(&out, "}\n")) {
+        buf_release(&out);
+        return NULL;
+    }
+    return buf_detach(&out, len);
 }

@@ -65,6 +65,9 @@ void scheduler_submit(struct scheduler *scheduler, struct run_spec *spec,
 json_t *scheduler_run_json(const struct scheduler *scheduler, const char *run,
                            bool brief);
 
+/* The same as the text of a body, of a run that has not ended; to be freed. */
+char *scheduler_run_text(const struct scheduler *scheduler, const char *run, size_t *len);
+
 /* What would become of such a run now: "Validation" of docs/api.md. Changes nothing. A
  * new reference; NULL when memory is out. */
 json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_spec *spec);
