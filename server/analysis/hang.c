@@ -292,6 +292,16 @@ static void put_waiting(const struct finding *finding, struct buf *out)
     }
 }
 
+/* One that does not report may have got further than it said. */
+static void put_last_place(const struct finding *finding, struct buf *out)
+{
+    bool is_old = finding->sign == SIGN_STOPPED || finding->sign == SIGN_SILENT;
+
+    if (is_old && finding->lagging->has_told)
+        buf_append_str(out, "last heard of ");
+    put_place(finding->lagging, out);
+}
+
 static void put_lagging(const struct finding *finding, struct buf *out)
 {
     put_names(finding, out);
@@ -299,7 +309,7 @@ static void put_lagging(const struct finding *finding, struct buf *out)
     if (finding->hang->is_program)
         buf_append_str(out, "as a program it does not say where it is");
     else
-        put_place(finding->lagging, out);
+        put_last_place(finding, out);
     put_process(finding, out);
     put_waiting(finding, out);
 }

@@ -93,8 +93,9 @@ static void examples_come_out_as_they_should(void **state)
          NULL,
          "lagging_rank",
          "silent",
-         "rank 3 on b lags: nothing was heard of it for 25 s, inside operation 12 (1.0 "
-         "MiB), its last line: so far; 3 ranks wait for it, up to inside operation 12 "
+         "rank 3 on b lags: nothing was heard of it for 25 s, last heard of inside "
+         "operation 12 (1.0 MiB), its last line: so far; 3 ranks wait for it, up to "
+         "inside operation 12 "
          "(1.0 MiB)"},
         {{inside, inside, inside, inside},
          "{\"missing\":[2]}",
