@@ -460,7 +460,7 @@ int http_server_url(const struct http_server *server, char url[HTTP_URL_MAX])
             address, is_six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
             host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
         return -1;
-    snprintf(url, HTTP_URL_MAX, "http%s://%s%s%s:%s", server->certificate ? "s" : "",
+    snprintf(url, HTTP_URL_MAX, "http%s://%s%s%s:%s", server->is_tls ? "s" : "",
              is_six ? "[" : "", host, is_six ? "]" : "", port);
     return 0;
 }
