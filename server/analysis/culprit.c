@@ -103,9 +103,9 @@ static bool is_suspect_link(const struct culprit_model *model, size_t a, size_t 
     return false;
 }
 
-/* Good nodes with each other in the same minutes: a machine that is slow for a while is
- * so for them too. */
-static void add_control(struct plan *plan, const struct suspect *suspect)
+/* Good nodes with each other in the same minutes, or the ends of a link with such, by
+ * turns: a machine that is slow for a while is so for them too, and so is a node. */
+static void add_control(struct plan *plan, const struct suspect *suspect, size_t turn)
 {
     const struct culprit_model *model = plan->model;
 
@@ -116,6 +116,8 @@ static void add_control(struct plan *plan, const struct suspect *suspect)
     for (size_t i = 0; i < plan->n_good * plan->n_good; i++) {
         size_t a = next_good(plan), b = plan->good[plan->at % plan->n_good];
 
+        if (suspect->kind == SUSPECT_LINK)
+            b = turn % 2 ? suspect->b : suspect->a;
         if (a == b || is_suspect_link(model, a, b))
             continue;
         add_pair(plan, a, b);
@@ -135,7 +137,7 @@ static void add_round(struct plan *plan, size_t round)
             continue;
         plan->at = i + turn; /* others than last time */
         if (add_one(plan, suspect, turn))
-            add_control(plan, suspect);
+            add_control(plan, suspect, turn);
     }
 }
 

@@ -190,6 +190,29 @@ test('a run over node counts, and what it says of more, are as described', limit
   assert.ok(answers.has('projected') && answers.has('too_far'), [...answers].join());
 });
 
+test('pairs and a bisection, their rounds and whom they name are as described', limit, async (t) => {
+  const server = await startServer(t);
+  const api = new Contract(server, await server.get('/openapi.json'));
+  const fleet = new Program(t, path.join(binDir, 'ringbench-sim'), ['--server', server.url, '--nodes', '16', '--racks', '4', '--ranks', '1']);
+  await fleet.line(/^16 simulated nodes/);
+  for (const [pattern, fault, answer] of [
+    ['pairs', { SIM_SLOW_NODE: 'sim-3:0.5' }, 'slow_node'], ['pairs', {}, 'none'], ['bisect', { SIM_SLOW_LINK: 'sim-5-sim-6:0.5' }, 'slow_link'],
+  ]) {
+    const spec = { backend: 'sim', pattern, sizes: ['64M'], in_place: false, iters: 4, env: { SIM_SLEEP_FRACTION: '0', ...fault } };
+    assert.equal((await api.call('POST', '/api/v1/runs/validate', { body: JSON.stringify(spec) })).status, 200);
+    const { id } = (await api.post(spec)).json;
+    await server.runEnds(id);
+    for (const part of ['', '/events?follow=0', '/events?follow=0&format=ndjson', '/results', '/summary?by=case', '/verdict']) {
+      assert.equal((await api.call('GET', `/api/v1/runs/${id}${part}`)).status, 200, part);
+    }
+    const { culprit, cases } = await server.getRun(id);
+    assert.equal(culprit.answer, answer, culprit.sentence);
+    assert.equal(culprit.evidence.suspects.some((one) => one.state === 'guilty'), answer !== 'none');
+    assert.ok(culprit.evidence.unexplained.of > 0 && culprit.evidence.groups === cases.length);
+    await api.call('GET', `/api/v1/runs?node=sim-3`);
+  }
+});
+
 test('the server, its nodes and its refusals are as described', limit, async (t) => {
   const api = await begin(t, 1);
   for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/collectives', '/api/v1/access', '/api/v1/nodes',

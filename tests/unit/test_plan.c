@@ -297,7 +297,7 @@ static void test_finds_a_slow_node(void **state)
 /* Where halves are not slow, the pairs across them tell. */
 static void test_finds_a_slow_link(void **state)
 {
-    static const size_t sizes[] = {9, 16, 64, 100, 1000}, rounds[] = {11, 11, 12, 14, 22};
+    static const size_t sizes[] = {9, 16, 64, 100, 1000}, rounds[] = {14, 14, 15, 17, 25};
 
     (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
