@@ -180,9 +180,11 @@ static void say_not_exited(const json_t *blame, struct buf *out)
 static void say_wrong_data(const json_t *blame, struct buf *out)
 {
     long long count = number(blame, "count");
+    const char *node = json_get_str(blame, "node", NULL);
 
-    buf_printf(out, "wrong data: %lld wrong element%s, the first in %s", count,
-               count == 1 ? "" : "s", text_at(blame, 0, "an unnamed row"));
+    buf_printf(out, "wrong data: %lld wrong element%s, the first%s%s in %s", count,
+               count == 1 ? "" : "s", node ? " on " : "", node ? node : "",
+               text_at(blame, 0, "an unnamed row"));
 }
 
 typedef void sayer(const json_t *blame, struct buf *out);

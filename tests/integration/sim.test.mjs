@@ -175,7 +175,7 @@ test('wrong data is named', limit, async (t) => {
   const lines = await (await server.followText({
     ...sim(), in_place: false, fault: { kind: 'wrong', rank: 1, row: 1, index: 5 },
   })).ended();
-  assert.match(lines.at(-1), /wrong data: 1 wrong element, .* rank 1, index 5: expected/);
+  assert.match(lines.at(-1), /wrong data: 1 wrong element, the first on \S+ in .* rank 1, index 5: expected/);
   const rows = await server.rows(lines[0].match(/^# run (\S+)/)[1]);
   assert.deepEqual(rows.map((row) => row.wrong), [0, 1, 0]);
   assert.equal(rows[1].errors[0].rank, 1);

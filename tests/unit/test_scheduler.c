@@ -215,9 +215,10 @@ static void wrong_data_fails_the_run(void **state)
         ",\"rank\":0,\"collective\":\"all_reduce\",\"size\":8,\"series\":0,\"wrong\":1,"
         "\"errors\":[{\"rank\":0,\"index\":1,\"expected\":\"2\",\"got\":\"3\"}]");
     agent_finish(&a, run, 1, 0);
-    assert_ended(world, run, "failed",
-                 "1 wrong element, the first in all_reduce of 8 bytes: rank 0, index 1: "
-                 "expected 2, got 3");
+    assert_ended(
+        world, run, "failed",
+        "1 wrong element, the first on a in all_reduce of 8 bytes: rank 0, index 1: "
+        "expected 2, got 3");
     assert_blame(world, run,
                  "{\"kind\":\"wrong_data\",\"rank\":0,\"node\":\"a\",\"count\":1,"
                  "\"evidence\":[{\"rank\":0,\"node\":\"a\",\"text\":\"all_reduce of 8 "

@@ -21,7 +21,7 @@ const path = `/runs/${RUN}`;
 /* As the server ends a run of three cases of which the second had a wrong element. */
 function wrongRun() {
   const text = 'all_reduce float32 at 8, out of place: element 7 is 5, expected 6';
-  const reason = `wrong data: 1 wrong element, the first in ${text}`;
+  const reason = `wrong data: 1 wrong element, the first on node-2 in ${text}`;
   const blamed =
     {kind: 'wrong_data', rank: 2, node: 'node-2', count: 1, evidence: [{rank: 2, node: 'node-2', text}]};
   const run = sampleRun({sizes: [8, 16], repeats: 3});
