@@ -17,7 +17,8 @@ const RUN_DEFAULTS = {
   at: null,
   nodes: null,
   of: '',
-  tab: ''
+  tab: '',
+  racks: []
 };
 const OVERLAY_MAX = 5;
 /* As the server's own parameters are called. */
@@ -207,6 +208,7 @@ function readRun(params) {
     at: readInteger(params.get('at')),
     nodes: readInteger(params.get('nodes')),
     of: params.get('of') ?? '',
+    racks: params.getAll('racks').slice(0, 2),
     tab: oneOf('tab', ['table', 'ranks', 'cases', 'logs', 'spec'])
   };
 }

@@ -1,5 +1,6 @@
 /* pairs.test.mjs - a run of pairs of nodes is a map that shows who is slow */
 import assert from 'node:assert/strict';
+import {readFile} from 'node:fs/promises';
 import {after} from 'node:test';
 import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
 import {sampleRun} from '../lib/sample.mjs';
@@ -124,4 +125,30 @@ test('more lines than can be told apart are no chart', LIMIT, async t => {
   await open(path);
   await sees(page, /^240 lines are too many to tell apart/);
   assert.equal(await page.locator('.legend-item:visible').count(), 0);
+});
+
+test('above 64 nodes racks come first, and open', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const run = pairsRun(66);
+  const nodes = Array.from({length: 66}, (_, i) =>
+    ({name: `node-${i + 1}`, ranks: 2, labels: {rack: `rack-${Math.floor(i / 11)}`}}));
+  server.add({...run, extra: {...run.extra, nodes}});
+  await open(path);
+  const map = page.getByRole('group', {name: /^Map of pairs of nodes/});
+  await sees(page, /each cell the median of two racks’ pairs/);
+  await sees(page, /^Slowest: rack-0: 10\.2 GB\/s, the median of 55 pairs, /);
+  await map.focus();
+  await page.keyboard.press('ArrowRight');
+  await sees(page, /^rack-0, rack-\d: .* GB\/s, the median of 121 pairs, /);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\?racks=rack-0&racks=rack-\d$/);
+  await sees(page, /^node-(\d+, node-3|3, node-\d+): .* below the median$/);
+  await page.reload();
+  await page.getByRole('button', {name: 'All racks'}).click();
+  await sees(page, /^rack-0, rack-\d|^Slowest: rack-0/);
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', {name: 'CSV'}).click();
+  const text = await readFile(await (await saved).path(), 'utf8');
+  assert.match(text, /^a,b,busbw_gbs,off_median,pairs\r\nrack-0,rack-0,10\./);
+  assert.equal(text.trim().split('\r\n').length, 1 + 21);
 });

@@ -169,7 +169,7 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
   parts.pairs.show(isMap);
   if (isMap) {
     setHidden(parts.charts.element, true);
-    parts.pairs.update(state, namedBy(source.meta.culprit));
+    parts.pairs.update(state, namedBy(source.meta.culprit), source.meta.nodes, view.racks);
   } else if (measures) {
     parts.charts.update([own, ...others], view);
   }
