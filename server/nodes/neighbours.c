@@ -10,6 +10,7 @@
 #define COMPARED_MAX 64 /* of one machine */
 
 struct place {
+    uint64_t key;               /* the node's */
     const char *machine, *cpus; /* borrowed */
     size_t index;
 };
@@ -23,18 +24,20 @@ static int compare(const void *a, const void *b)
 {
     const struct place *left = a, *right = b;
 
+    if (left->key != right->key)
+        return left->key < right->key ? -1 : 1;
     return strcmp(left->machine, right->machine);
 }
 
-/* The first place on the machine, or n. */
-static size_t find(const struct place *places, size_t n, const char *machine)
+/* The first place with the key, or one behind where it would be. */
+static size_t find(const struct place *places, size_t n, uint64_t key)
 {
     size_t low = 0, high = n;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (strcmp(places[middle].machine, machine) < 0)
+        if (places[middle].key < key)
             low = middle + 1;
         else
             high = middle;
@@ -48,18 +51,16 @@ static bool meet(const char *a, const char *b)
     return !cpu_list_is_valid(a) || !cpu_list_is_valid(b) || cpu_lists_meet(a, b);
 }
 
-/* Count a live node where it is on the machine of one of the places. */
+/* Count a live node where it is on the machine of one of the places. Of a fleet nearly
+ * none is, at each start of a case. */
 static void count(const struct node *node, const struct place *places, size_t n,
                   int *counts)
 {
-    const char *machine = machine_of(node);
-    const char *cpus = json_get_str(node->inventory, "cpus", "");
-
-    if (!*machine)
-        return;
-    for (size_t i = find(places, n, machine);
-         i < n && strcmp(places[i].machine, machine) == 0; i++)
-        counts[places[i].index] += meet(cpus, places[i].cpus);
+    for (size_t i = find(places, n, node->machine);
+         i < n && places[i].key == node->machine; i++)
+        if (strcmp(places[i].machine, machine_of(node)) == 0)
+            counts[places[i].index] +=
+                meet(json_get_str(node->inventory, "cpus", ""), places[i].cpus);
 }
 
 /* So many of a run on one machine share it without a closer look, which would take the
@@ -94,8 +95,9 @@ int neighbours_count(const struct node_registry *registry, struct node *const *n
 
         counts[i] = is_known ? 0 : 1;
         if (is_known)
-            places[n_places++] = (struct place){
-                machine_of(nodes[i]), json_get_str(nodes[i]->inventory, "cpus", ""), i};
+            places[n_places++] =
+                (struct place){nodes[i]->machine, machine_of(nodes[i]),
+                               json_get_str(nodes[i]->inventory, "cpus", ""), i};
     }
     qsort(places, n_places, sizeof(*places), compare);
     n_places = drop_crowds(places, n_places, counts);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/fnv.h"
 #include "common/base/json_util.h"
 
 static void node_destroy(struct node *node)
@@ -182,6 +183,8 @@ static void replace_json(json_t **field, json_t *value)
 
 static void take_registration(struct node *node, const struct node_registration *from)
 {
+    const char *machine;
+
     replace_text(&node->group, from->group);
     replace_text(&node->version, from->version);
     replace_text(&node->peer, from->peer);
@@ -189,6 +192,8 @@ static void take_registration(struct node *node, const struct node_registration 
     replace_text(&node->server_host, from->server_host);
     replace_json(&node->labels, from->labels);
     replace_json(&node->inventory, from->inventory);
+    machine = json_get_str(node->inventory, "machine", "");
+    node->machine = fnv1a(FNV1A_BEGIN, machine, strlen(machine));
     node->ranks = from->ranks;
     node->once = from->once;
 }

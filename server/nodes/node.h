@@ -40,6 +40,8 @@ struct node {
     /* As registered. */
     char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;
+    uint64_t
+        machine; /* of the inventory's, to be told from others without a look at it */
     long ranks;
     bool once;
     size_t bytes, cost; /* of the registration: as text, about what it takes in memory */
