@@ -15,7 +15,7 @@
 #include "common/base/log.h"
 #include "server/http/internal.h"
 
-#define DEFAULT_CONNECTIONS 20000u
+#define DEFAULT_CONNECTIONS 30000u /* 10,000 agents have two each */
 #define DEFAULT_STREAMS 2000u
 #define DEFAULT_UNREAD ((size_t)64 << 20)
 /* Headers of a request and those of its answer share this memory, which a connection

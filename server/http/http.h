@@ -41,7 +41,7 @@ struct http_config {
     const struct http_auth *auth;   /* NULL: everyone may do everything */
     const char
         *hosts; /* "NAME,...", what Host may say then, beside addresses and localhost */
-    unsigned max_connections; /* 0: 20000 */
+    unsigned max_connections; /* 0: 30000 */
     unsigned max_streams;     /* 0: 2000 */
     size_t max_unread;        /* bytes of streams and large answers; 0: 64 MiB */
 };
