@@ -1,6 +1,7 @@
 /* fields.mjs - the controls of the new-run form, built from spec_fields.mjs */
 import {h, setHidden} from './dom.mjs';
-import {grouped, groupings, groupTitle, nodeFits, order, usualGrouping} from './node_list.mjs';
+import {grouped} from './node_groups.mjs';
+import {groupings, groupTitle, nodeFits, order, usualGrouping} from './node_list.mjs';
 import {programControl} from './program_field.mjs';
 
 const NODES_SHOWN = 24;

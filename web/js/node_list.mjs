@@ -40,7 +40,7 @@ export const labelTexts =
   ({labels}) => Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
 
 /* By name, node-2 before node-10. */
-const {compare} = new Intl.Collator('en', {numeric: true});
+export const {compare} = new Intl.Collator('en', {numeric: true});
 const byName = (a, b) => compare(a.name, b.name);
 
 export function order(nodes, {sort, order: way}) {
@@ -54,22 +54,6 @@ export function order(nodes, {sort, order: way}) {
 /* Those that are lost before all others. */
 export const troubleFirst = nodes => order(nodes, {sort: 'state', order: 'asc'});
 
-/* Who is under suspicion, {run, answer, sentence} by name: whom the last search that looked at it
- * names, of these `runs`, the newest first. */
-export function suspectsOf(runs) {
-  const found = new Map();
-  for (const run of runs) {
-    for (const {nodes, answer, sentence} of run.suspects ?? []) {
-      nodes.filter(name => !found.has(name))
-        .forEach(name => found.set(name, {run: run.id, answer, sentence}));
-    }
-    if (run.suspects?.some(({kind}) => kind === 'culprit')) {
-      run.nodes.filter(({name}) => !found.has(name)).forEach(({name}) => found.set(name, null));
-    }
-  }
-  return new Map([...found].filter(([, said]) => said));
-}
-
 const LABEL = 'label.';
 const FEW = 32;
 
@@ -77,7 +61,7 @@ export const groupOf = (node, by) => (by.startsWith(LABEL)
   ? node.labels?.[by.slice(LABEL.length)]
   : FACTS.find(([key]) => key === by)?.[2](node)) ?? '';
 
-const countBy = (nodes, by) => counted(nodes.map(node => groupOf(node, by)));
+export const countBy = (nodes, by) => counted(nodes.map(node => groupOf(node, by)));
 
 function counted(values) {
   const counts = new Map();
@@ -109,36 +93,6 @@ export function groupTitle(name, by) {
   const key = by.startsWith(LABEL) ? by.slice(LABEL.length) : by;
   return name === '' ? `without ${key}` : name.startsWith(key) ? name : `${key} ${name}`;
 }
-
-/* [{name, nodes}] in the order of names. */
-export function grouped(nodes, by) {
-  const groups = new Map();
-  nodes.forEach(node => {
-    const name = String(groupOf(node, by));
-    groups.get(name)?.push(node) ?? groups.set(name, [node]);
-  });
-  return [...groups].map(([name, own]) => ({name, nodes: own}))
-    .sort((a, b) => compare(a.name, b.name));
-}
-
-/* What all of them are, [title, value], the columns in which they differ, and in each of
- * these what most have, if most have the same. */
-export function differences(nodes) {
-  const agreed = [];
-  const differ = new Map();
-  for (const [key, title] of FACTS) {
-    const counts = [...countBy(nodes, key)].sort((a, b) => b[1] - a[1]);
-    if (counts.length > 1) {
-      differ.set(key, counts[0][1] > nodes.length / 2 ? counts[0][0] : null);
-    } else if (counts.length && counts[0][0] !== '') {
-      agreed.push([title, counts[0][0]]);
-    }
-  }
-  return {agreed, differ};
-}
-
-export const isOdd = (node, {differ}, key) =>
-  (differ.get(key) ?? null) !== null && groupOf(node, key) !== differ.get(key);
 
 /* "4 nodes: 3 idle, 1 busy" */
 export function nodesInWords(nodes, suspects = new Map()) {

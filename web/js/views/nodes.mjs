@@ -1,21 +1,18 @@
 /* nodes.mjs - the view of all nodes: a list, or groups that open; what they do not agree on */
 import {debounce, h, region, setHidden, setText, syncChildren} from '../dom.mjs';
 import {answerPill, labelChips, sorted, sortHead, statePill, toggles} from '../parts.mjs';
+import {differences, grouped, isOdd, suspectsOf} from '../node_groups.mjs';
 import {
-  differences,
   FACTS,
-  grouped,
   groupings,
   groupOf,
   groupTitle,
-  isOdd,
   labelTexts,
   NODE_STATES,
   nodeAddress,
   nodeFits,
   nodesInWords,
   order,
-  suspectsOf,
   usualGrouping
 } from '../node_list.mjs';
 import {keepPlace} from '../place.mjs';
