@@ -150,6 +150,7 @@ test('an empty server shows the three lines to copy', LIMIT, async t => {
     `ringbench-agent --server ${server.url}`,
     `curl -N -H 'Accept: text/plain' -d '{}' ${server.url}/api/v1/runs`
   ]);
+  assert.equal(await page.getByLabel('Filter by name or id').isVisible(), false);
   await page.evaluate(() => sessionStorage.setItem('ringbench-token', 'secret'));
   await page.reload();
   await sees(page, 'No runs yet');

@@ -17,7 +17,7 @@ const DEMO_ENV = {SIM_SLEEP_FRACTION: '0.1'};
 /* Fills `root`; update(nodes) draws what depends on them. */
 export default function firstSteps(root, app) {
   const search = searchOffer(app);
-  root.append(h('h2', 'No runs yet'), search.element, lines(app), demoOffer(app));
+  root.append(h('h2', 'No runs yet'), search.element, demoOffer(app), lines(app));
   return search;
 }
 
@@ -74,7 +74,7 @@ function lines(app) {
       'Start an agent on each node',
       `ringbench-agent --server ${origin}${file && `${file} agent.token`}`,
       'It dials out to the server: no SSH, no MPI. Without nodes at hand, ringbench-sim ' +
-        'with the same options plays some, for runs with the backend sim.'
+        'with the same options plays some, for runs with "backend": "sim".'
     ],
     [
       'Start a run', curlLine({}, origin, hasToken),
@@ -90,9 +90,9 @@ function lines(app) {
 function demoOffer(app) {
   const button = h('button', 'Load demo data');
   const note = h('p.muted', {role: 'status'},
-    'The server plays 16 nodes for a quarter of an hour, one of them slow, and finds it. ' +
+    'No nodes at hand? The server plays 16, one of them slow, and finds it within seconds. ' +
       'All of it is marked simulated.');
-  const offer = h('div', {hidden: true}, h('h3', 'No nodes at hand?'), button, note);
+  const offer = h('div.actions.search-offer', {hidden: true}, button, note);
   app.api.access().then(({demo}) => setHidden(offer, !demo), () => {});
   button.addEventListener('click', async () => {
     button.disabled = true;

@@ -80,6 +80,7 @@ export default function view(root, app, {query: first}) {
     setText(parts.total, totalInWords(counted.total, query));
     setHidden(filters.clear, !isFiltered);
     setHidden(parts.empty, runs.length > 0 || isFiltered);
+    setHidden(filters.bar, !parts.empty.hidden);
     if (!parts.empty.hidden) {
       drawFirstSteps(nodes).catch(() => {}); /* asked again soon */
     }
