@@ -15,6 +15,6 @@ int beside_program(const char *name, char path[PATH_MAX])
     slash = strrchr(path, '/');
     if (!slash || (size_t)(slash + 1 - path) + strlen(name) >= PATH_MAX)
         return -1;
-    strcpy(slash + 1, name);
+    memcpy(slash + 1, name, strlen(name) + 1);
     return 0;
 }

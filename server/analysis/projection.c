@@ -1,6 +1,7 @@
 /* projection.c - what a collective would take on more nodes than were measured */
 #include "server/analysis/projection.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* What a time may be made of, by the cost models of NCCL's algorithms
@@ -161,8 +162,10 @@ static double error_of(const struct projection_question *question,
 {
     struct pair pairs[PROJECTION_COUNTS_MAX];
     size_t n = pairs_of(question, form, pairs);
-    struct fit fit = fit_pairs(pairs, n - 1);
+    struct fit fit;
 
+    assert(n >= PROJECTION_COUNTS_MIN); /* else it was refused */
+    fit = fit_pairs(pairs, n - 1);
     return off(&fit, &pairs[n - 1]);
 }
 
