@@ -5,8 +5,8 @@ import {median} from './stats.mjs';
 /* {names, middle, size, cells}: the nodes, slowest first by the median over their partners;
  * `cells` has for "i,j" {found, figure, part, of, failed}: the case that ended last, its GB/s,
  * and by how much that is off the median of all pairs (null: no figure).
- * With `rackOf` the names are those of the nodes' racks, and a cell's figure is the median of
- * its `of` pairs; `only` keeps the pairs whose nodes it is true of. */
+ * With `rackOf` the names are those of the nodes' racks, and a cell's figure is that of the
+ * slowest of its `of` pairs, as a median hides one node among many; `only` keeps the pairs whose nodes it is true of. */
 export function pairsOf(state, {rackOf = null, only = () => true} = {}) {
   const figures = headlineOfCases(state);
   const endsOf = ({nodes}) => (rackOf ? nodes.map(rackOf) : nodes);
@@ -22,13 +22,14 @@ export function pairsOf(state, {rackOf = null, only = () => true} = {}) {
     const cell = push(byPair, ends.join('\n'), value);
     Object.assign(cell, {found, ends, failed: (cell.failed ?? 0) + (found.state === 'failed')});
   }
-  const speeds = new Map([...byName].map(([name, {values}]) => [name, median(values)]));
+  const stands = rackOf ? least : median;
+  const speeds = new Map([...byName].map(([name, {values}]) => [name, stands(values)]));
   const names = [...speeds.keys()].sort((a, b) => (speeds.get(a) ?? Infinity) -
     (speeds.get(b) ?? Infinity) || a.localeCompare(b, undefined, {numeric: true}));
   const places = new Map(names.map((name, i) => [name, i]));
   const cells = new Map();
   for (const {found, ends, values, failed, last} of byPair.values()) {
-    const figure = rackOf ? median(values) : last;
+    const figure = rackOf ? least(values) : last;
     const [i, j] = [places.get(ends[0]), places.get(ends.at(-1))];
     const cell = {found, figure, part: figure === null ? null : figure / middle - 1,
       of: values.length, failed};
@@ -36,6 +37,8 @@ export function pairsOf(state, {rackOf = null, only = () => true} = {}) {
   }
   return {names, middle, size: [...figures.values()][0]?.size ?? null, cells};
 }
+
+const least = values => (values.length > 0 ? Math.min(...values) : null);
 
 function push(map, key, value) {
   const entry = map.get(key) ?? {values: []};

@@ -31,7 +31,7 @@ export function pairMap(change) {
       const shown = pairsShown(latest);
       const {pairs, by} = shown;
       setText(about, pairs.size === null ? '' : `busbw at ${formatSize(pairs.size)}, median ${
-        formatBandwidth(pairs.middle)} GB/s${by ? `; each cell the median of two ${by}s’ pairs` : ''}`);
+        formatBandwidth(pairs.middle)} GB/s${by ? `; each cell the slowest of two ${by}s’ pairs` : ''}`);
       setHidden(back, latest.racks.length === 0);
       grid = gridOf(shown, map.room, change);
       return grid;
@@ -144,7 +144,7 @@ const offInWords = part =>
 function ofRacks({figure, part, of, failed}) {
   const lost = failed ? `, ${failed} failed` : '';
   return figure === null ? `no pair was measured${lost}`
-      : `${formatBandwidth(figure)} GB/s, the median of ${plural(of, 'pair')}${lost}, ${offInWords(part)}`;
+      : `${formatBandwidth(figure)} GB/s, the slowest of ${plural(of, 'pair')}${lost}, ${offInWords(part)}`;
 }
 
 function inWords({found, figure, part}) {
