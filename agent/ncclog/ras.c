@@ -83,8 +83,18 @@ static void list_rank(json_t *list, const json_t *rank, int world_size)
 {
     json_int_t number = json_get_int(rank, "rank", -1);
 
-    if (number >= 0 && number < world_size && json_array_size(list) < RAS_RANKS_LISTED)
+    if (number >= 0 && number < world_size)
         json_array_append_new(list, json_integer(number));
+}
+
+/* Ranks stand out from others that are not listed: a list that is cut would have some of
+ * many do so, and one of most has no others. */
+static void drop_unless_few(json_t *list, int world_size)
+{
+    size_t n = json_array_size(list);
+
+    if (n > RAS_RANKS_LISTED || 2 * n > (size_t)world_size)
+        json_array_clear(list);
 }
 
 /* NCCL counts neither sends and receives nor what is made of them: then all have 0. */
@@ -104,6 +114,7 @@ static void add_launched(json_t *out, const json_t *ranks, int world_size)
     for (size_t i = 0; least < most && 2 * n_least <= n && i < n; i++)
         if (launched_by(json_array_get(ranks, i)) == least)
             list_rank(behind, json_array_get(ranks, i), world_size);
+    drop_unless_few(behind, world_size);
     json_object_set_new(out, "behind", behind);
     json_object_set_new(out, "least", json_integer(least));
     json_object_set_new(out, "most", json_integer(most));
@@ -118,6 +129,7 @@ static json_t *read_json(const char *text, size_t len, const struct ras_case *ab
 
     for (size_t i = 0; i < json_array_size(gone); i++)
         list_rank(missing, json_array_get(gone, i), about->world_size);
+    drop_unless_few(missing, about->world_size);
     if (one)
         out = json_pack(
             "{s:o, s:i, s:O}", "version",

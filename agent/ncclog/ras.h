@@ -14,7 +14,7 @@
  * 2 s for processes that do not answer. */
 #define RAS_QUESTION "CLIENT PROTOCOL 2\nTIMEOUT 2\nSET FORMAT json\nVERBOSE STATUS\n"
 #define RAS_ANSWER_MAX ((size_t)8 << 20)
-#define RAS_RANKS_LISTED 16
+#define RAS_RANKS_LISTED 1024
 
 /* Which communicator is meant: that of all ranks, with one of these processes in it.
  * Others' jobs may share the address. */

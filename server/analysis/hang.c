@@ -12,7 +12,7 @@
 #include "common/base/utf8.h"
 #include "server/analysis/verdict.h"
 
-#define SENTENCE_MAX 1200
+#define SENTENCE_MAX 8192
 #define NAMED_MAX 8
 #define LINE_QUOTED 200 /* bytes of its last line that the sentence has */
 
@@ -228,6 +228,7 @@ static void put_sign(const struct finding *finding, struct buf *out)
     const struct hang_rank *first = finding->lagging;
     const json_t *ras = finding->hang->ras;
     const char *whose = finding->n_lagging == 1 ? "its" : "their";
+    const char *whom = finding->n_lagging == 1 ? "it" : "them";
     const char *kernel = json_get_str(first->process, "kernel", "");
 
     switch (finding->sign) {
@@ -236,13 +237,14 @@ static void put_sign(const struct finding *finding, struct buf *out)
                    state_of(first) == 't' ? " by a debugger" : " (by a signal)");
         break;
     case SIGN_SILENT:
-        buf_printf(out, "nothing was heard of it for %.0f s, ", first->silent_s);
+        buf_printf(out, "nothing was heard of %s for %.0f s, ", whom, first->silent_s);
         break;
     case SIGN_UNREACHED:
-        buf_append_str(out, "NCCL's RAS gets no answer from it, ");
+        buf_printf(out, "NCCL's RAS gets no answer from %s, ", whom);
         break;
     case SIGN_UNLAUNCHED:
-        buf_printf(out, "by NCCL's RAS it has launched %lld collectives, others %lld; ",
+        buf_printf(out, "by NCCL's RAS %s launched %lld collectives, others %lld; ",
+                   finding->n_lagging == 1 ? "it has" : "they have",
                    (long long)json_get_int(ras, "least", 0),
                    (long long)json_get_int(ras, "most", 0));
         break;

@@ -32,6 +32,7 @@ struct hang {
 };
 
 #define HANG_LISTED_MAX 16
+#define HANG_RAS_MAX 1024 /* ranks in a list of RAS */
 
 /* The verdict of kind `hang`. A new object; NULL when memory is out. */
 json_t *hang_verdict(const struct hang *hang);

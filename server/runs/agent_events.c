@@ -308,7 +308,7 @@ static json_t *copy_ranks(const json_t *list)
 {
     json_t *copy = json_array();
 
-    for (size_t i = 0; i < json_array_size(list) && i < HANG_LISTED_MAX; i++)
+    for (size_t i = 0; i < json_array_size(list) && i < HANG_RAS_MAX; i++)
         json_array_append_new(copy,
                               json_integer(json_integer_value(json_array_get(list, i))));
     return copy;

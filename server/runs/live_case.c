@@ -361,10 +361,18 @@ void live_case_result(struct live_case *live)
     live->changed_ns = time_ns(live);
 }
 
+/* No worker comes so far, and what is made of it has room. */
+static int64_t count_of(const json_t *event, const char *key)
+{
+    int64_t count = json_get_int(event, key, 0);
+
+    return count < 0 ? 0 : count > INT64_MAX >> 8 ? INT64_MAX >> 8 : count;
+}
+
 void live_case_progress(struct live_case *live, int rank, const json_t *event)
 {
     struct live_rank *r;
-    int64_t op = json_get_int(event, "op", 0), done = json_get_int(event, "done", 0);
+    int64_t op = count_of(event, "op"), done = count_of(event, "done");
 
     if (rank < 0 || rank >= live->on.world_size || live->stage == STAGE_ENDING)
         return;

@@ -55,6 +55,15 @@ static void where_most_are_behind_or_none_nobody_is_listed(void **state)
           "\"most\":8}");
 }
 
+/* A list that is cut would have some of many stand out. */
+static void where_most_are_out_of_reach_nobody_is_listed(void **state)
+{
+    (void)state;
+    check(COMM("4", RANK("0", "100", "7"), "{\"rank\":1},{\"rank\":2},{\"rank\":3}"),
+          "{\"version\":\"2.28.9\",\"seen\":1,\"missing\":[],\"behind\":[],\"least\":8,"
+          "\"most\":8}");
+}
+
 static void what_is_of_others_is_left(void **state)
 {
     const struct ras_case about = {4, is_ours, NULL};
@@ -83,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_that_are_behind_or_out_of_reach_are_listed),
         cmocka_unit_test(where_most_are_behind_or_none_nobody_is_listed),
+        cmocka_unit_test(where_most_are_out_of_reach_nobody_is_listed),
         cmocka_unit_test(what_is_of_others_is_left),
         cmocka_unit_test(text_of_older_versions_is_kept_from_its_errors_on),
     };
