@@ -21,20 +21,22 @@
 
 /* ---- What is asked ---- */
 
-/* A number above 0 where it is given; fallback: where it is not. */
-static double number_of(const json_t *body, const char *name, double fallback,
-                        struct problems *problems)
+/* At least so much where it is given; fallback: where it is not. What is made of it has
+ * to be a number: nothing that is counted is a millionth. */
+static double number_of(const json_t *body, const char *name, double least,
+                        double fallback, struct problems *problems)
 {
     const json_t *value = json_object_get(body, name);
     char pointer[80];
 
     if (!value)
         return fallback;
-    if (json_is_number(value) && json_number_value(value) > 0 &&
+    if (json_is_number(value) && json_number_value(value) >= least &&
         json_number_value(value) < 1e18)
         return json_number_value(value);
     snprintf(pointer, sizeof(pointer), "/%s", name);
-    problems_add(problems, pointer, "must be a number above 0");
+    problems_add(problems, pointer, "must be a number %s",
+                 least < 1 ? "above 0" : "of 1 or more");
     return fallback;
 }
 
@@ -50,8 +52,8 @@ static void add_part(struct budget *budget, enum collective_kind kind, double by
 static void read_model(const json_t *body, struct budget *budget,
                        struct problems *problems)
 {
-    double parameters = number_of(body, "parameters", 0, problems);
-    double bucket = number_of(body, "bucket_bytes", BUCKET_BYTES, problems), bytes;
+    double parameters = number_of(body, "parameters", 1, 0, problems);
+    double bucket = number_of(body, "bucket_bytes", 1, BUCKET_BYTES, problems), bytes;
     int dtype = dtype_lookup(json_get_str(body, "dtype", "bfloat16"));
     json_int_t zero = json_get_int(body, "zero", 0);
 
@@ -77,8 +79,8 @@ static void read_part(const json_t *item, struct budget *budget,
 {
     struct budget_part part = {
         .collective = collective_lookup(json_get_str(item, "collective", "")),
-        .bytes = number_of(item, "bytes", 0, problems),
-        .calls = number_of(item, "calls", 1, problems)};
+        .bytes = number_of(item, "bytes", 1, 0, problems),
+        .calls = number_of(item, "calls", 1, 1, problems)};
 
     if (part.collective < 0)
         problems_add(problems, "/collectives", "there is no such collective");
@@ -111,8 +113,8 @@ int budget_read(const json_t *body, struct budget *budget, struct problems *prob
 
     *budget = (struct budget){0};
     check_names(body, problems);
-    budget->step_s = number_of(body, "step_s", 0, problems);
-    budget->ranks = lround(number_of(body, "ranks", 0, problems));
+    budget->step_s = number_of(body, "step_s", 1e-9, 0, problems);
+    budget->ranks = lround(number_of(body, "ranks", 1, 0, problems));
     if (!json_object_get(body, "parameters") == !parts)
         problems_add(problems, "", "either parameters or collectives must be there");
     else if (parts &&

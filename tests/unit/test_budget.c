@@ -144,6 +144,9 @@ static void a_request_must_make_sense(void **state)
         "{\"parameters\": 1e9, \"dtype\": \"x\"}",
         "{\"parameters\": 1e9, \"collectives\": []}",
         "{\"collectives\": []}",
+        "{\"parameters\": 1e17, \"bucket_bytes\": 1e-300}",
+        "{\"parameters\": 1e9, \"ranks\": 1e-9}",
+        "{\"collectives\": [{\"collective\": \"gather\", \"bytes\": 1e-9}]}",
         "{\"collectives\": [{\"collective\": \"x\", \"bytes\": 1}]}",
         "{\"collectives\": [{\"collective\": \"all_reduce\"}]}"};
 

@@ -98,7 +98,7 @@ test('a step of a model is held against the run', LIMIT, async t => {
   await sees(page, /not enough data: no case of the run on 32 ranks has times of all_gather out of place/);
   await page.getByLabel('Parameters').fill('many');
   await page.getByRole('button', {name: 'Estimate'}).click();
-  await sees(page, 'must be a number above 0');
+  await sees(page, 'must be a number of 1 or more');
   await page.getByLabel('Of', {exact: true}).selectOption('bytes');
   await page.getByLabel('Bytes in a step').fill('1G');
   await page.getByLabel('Calls in a step').fill('16');
