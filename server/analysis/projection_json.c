@@ -30,19 +30,35 @@ struct sweep {
 
 /* ---- The cases ---- */
 
-static void add_count(struct sweep *sweep, const struct compare_choice *choice)
+/* Ranks that share a node's links differently are not of one line. */
+static int check_ranks(const struct projection_point *first, size_t nodes, size_t ranks,
+                       struct error *err)
+{
+    if (ranks * first->nodes == first->ranks * nodes)
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "%zu nodes had %zu ranks and %zu nodes %zu: counts are projected "
+                     "where each node has as many",
+                     first->nodes, first->ranks, nodes, ranks);
+}
+
+static int add_count(struct sweep *sweep, const struct compare_choice *choice,
+                     struct error *err)
 {
     size_t nodes = compare_choice_nodes(choice), at = 0;
+    size_t ranks = compare_choice_ranks(choice);
 
+    if (sweep->n_counts > 0 && check_ranks(&sweep->counts[0], nodes, ranks, err))
+        return -1;
     while (at < sweep->n_counts && sweep->counts[at].nodes < nodes)
         at++;
     if (sweep->n_counts == PROJECTION_COUNTS_MAX ||
         (at < sweep->n_counts && sweep->counts[at].nodes == nodes))
-        return;
+        return 0;
     memmove(&sweep->counts[at + 1], &sweep->counts[at],
             (sweep->n_counts++ - at) * sizeof(*sweep->counts));
-    sweep->counts[at] =
-        (struct projection_point){.nodes = nodes, .ranks = compare_choice_ranks(choice)};
+    sweep->counts[at] = (struct projection_point){.nodes = nodes, .ranks = ranks};
+    return 0;
 }
 
 /* But for what follows from the number of nodes, runs must be as alike as those that are
@@ -103,7 +119,8 @@ static int take_runs(struct sweep *sweep, const struct compare_run *runs, size_t
             return -1;
     }
     for (size_t i = 0; i < all->n; i++)
-        add_count(sweep, &all->cases[i]);
+        if (add_count(sweep, &all->cases[i], err))
+            return -1;
     return 0;
 }
 

@@ -53,6 +53,10 @@ test('128 nodes are told from one run or several on 4 to 32', limit, async (t) =
   const refused = await server.request('GET', `/api/v1/runs/${runs[0].id}/projection?nodes=128&run=${unlike.id}`);
   assert.equal(refused.status, 422);
   assert.match(refused.text, new RegExp(`run ${unlike.id} is not like run ${runs[0].id}: they differ in timing`));
+  const thinner = await ends({ ...sim, nodes: { count: 64 }, ranks_per_node: 1 });
+  const mixed = await server.request('GET', `/api/v1/runs/${runs[0].id}/projection?nodes=128&run=${thinner.id}`);
+  assert.equal(mixed.status, 422);
+  assert.match(mixed.text, /4 nodes had 8 ranks and 64 nodes 64: counts are projected where each node has as many/);
 
   const far = await ask(400);
   assert.equal(far.verdict.answer, 'not_enough_data');
