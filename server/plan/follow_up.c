@@ -115,7 +115,8 @@ json_t *follow_up_of(const json_t *run)
     const json_t *nodes = json_object_get(run, "nodes");
 
     if (!json_is_string(json_object_get(run, "ended")) ||
-        json_array_size(nodes) < FOLLOW_UP_NODES_MIN || !follow_up_fits(run))
+        json_array_size(nodes) < FOLLOW_UP_NODES_MIN || !follow_up_fits(run) ||
+        size_of(run, json_object_get(run, "spec")) <= 0)
         return NULL;
     return json_pack("{s:s, s:o, s:o}", "title", "Find the slow node", "why", why(run),
                      "spec", spec_of(run, json_object_get(run, "spec"), nodes));
