@@ -20,8 +20,7 @@ const char *api_demo_refusal(const struct api *api)
     if (api->has_tokens || api->is_tls)
         return "a server with tokens or TLS starts no nodes of its own; ringbench-sim "
                "--server URL --token-file FILE plays some";
-    if (api->is_playing || counters.nodes_idle || counters.nodes_busy ||
-        counters.nodes_lost)
+    if (api->is_playing || counters.nodes_idle || counters.nodes_busy)
         return "there are nodes: simulated ones would stand among them";
     return NULL;
 }

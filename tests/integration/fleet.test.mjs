@@ -236,6 +236,12 @@ test('a server without nodes plays some, and ends them with itself', limit, asyn
   assert.match(run.culprit.sentence, /^sim-6 is slow with 15 of 15 partners/);
   assert.equal((await server.get('/api/v1/access')).demo, false);
   assert.equal(playing(server).length, 1);
+  // Nodes that are gone are in nobody's way.
+  process.kill(Number(playing(server)[0]), 'SIGKILL');
+  await waitFor(async () => (await server.get('/api/v1/access')).demo, 'its nodes are lost');
+  assert.equal((await demo(server)).status, 202);
+  await waitFor(() => playing(server).length === 1, 'it plays again');
+  await server.nodeIs('sim-16', 'idle');
   server.signal('SIGTERM');
   assert.equal((await server.ended()).code, 0, server.describe());
   await waitFor(() => playing(server).length === 0, 'the nodes end');
