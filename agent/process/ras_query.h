@@ -16,7 +16,7 @@ typedef void ras_query_done(void *arg, const char *answer, size_t len);
 /* Ask at "HOST:PORT", "[HOST]:PORT". All processes of a user share the port: when the one
  * that was met says nothing for RAS_QUERY_PATIENCE_MS, another is tried. NULL: the
  * address is none, or memory is out; then `done` is not called. */
-#define RAS_QUERY_PATIENCE_MS 500
+#define RAS_QUERY_PATIENCE_MS 1000
 struct ras_query *ras_query_start(uv_loop_t *loop, const char *address,
                                   ras_query_done *done, void *arg);
 

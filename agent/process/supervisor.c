@@ -19,8 +19,9 @@
 
 #define STOP_MS 5000   /* from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
-#define FLUSH_MS 100   /* how long output may wait for more of it */
-#define REMEMBERED 64  /* cases that have ended */
+#define RAS_MS 4500   /* the same where NCCL is asked, which itself waits 2 s for ranks */
+#define FLUSH_MS 100  /* how long output may wait for more of it */
+#define REMEMBERED 64 /* cases that have ended */
 #define GONE_TO_COME UINT64_MAX
 #define RAS_NODES 4       /* of a case, which ask NCCL: each answer is of all ranks */
 #define START_NS 10000000 /* for starting ranks, before the loop is served again */
@@ -301,7 +302,7 @@ static void stop_case(struct live_case *c, bool wants_stacks)
         c->ras = ras_query_start(c->supervisor->params.loop, c->ras_address, on_ras, c);
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_ask_stacks(c->ranks[i]);
-    uv_timer_start(&c->kill_timer, on_stacks_timeout, STACKS_MS, 0);
+    uv_timer_start(&c->kill_timer, on_stacks_timeout, c->ras ? RAS_MS : STACKS_MS, 0);
 }
 
 /* A program has run for as long as its administrator allows. */
