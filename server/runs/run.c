@@ -225,6 +225,14 @@ static void form_groups(struct run *run)
     free(ranks);
 }
 
+/* Neither its row nor its text says what it is from here on. */
+static void forget_written(struct run_case *c)
+{
+    c->is_stored = false;
+    free(c->text);
+    c->text = NULL;
+}
+
 static void apply_placed(struct run *run, const json_t *body)
 {
     const json_t *nodes = json_object_get(body, "nodes");
@@ -236,7 +244,7 @@ static void apply_placed(struct run *run, const json_t *body)
     run->n_settled = 0;
     for (size_t i = 0; i < run->n_cases; i++) {
         release_ranks(run, &run->cases[i]);
-        run->cases[i].is_stored = false;
+        forget_written(&run->cases[i]);
     }
     release_nodes(run);
     run->pool.items = calloc(count ? count : 1, sizeof(*run->pool.items));
@@ -267,9 +275,7 @@ static struct run_case *case_of(struct run *run, const json_t *body)
 
     if (index < 0 || (size_t)index >= run->n_cases || run_open_cases(run))
         return NULL;
-    run->cases[index].is_stored = false;
-    free(run->cases[index].text);
-    run->cases[index].text = NULL;
+    forget_written(&run->cases[index]);
     if ((size_t)index < run->n_settled)
         run->n_settled = (size_t)index;
     return &run->cases[index];

@@ -195,6 +195,42 @@ static void a_new_attempt_forgets_the_ranks_of_the_old(void **state)
     run_destroy(run);
 }
 
+static void assert_text_is_json(struct run *run)
+{
+    json_t *wanted = run_to_json(run, RUN_WHOLE), *stored = run_to_json(run, RUN_STORED);
+    size_t len;
+    char *text = run_text(run, stored, &len);
+    json_t *shown = json_loadb(text, len, 0, NULL);
+
+    assert_true(json_equal(shown, wanted));
+    json_decref(shown);
+    json_decref(stored);
+    json_decref(wanted);
+    free(text);
+}
+
+static void the_kept_text_of_a_case_goes_with_what_changes_it(void **state)
+{
+    static const char *const changes[][2] = {
+        {"case", "{\"case\":0,\"attempt\":1,\"state\":\"rendezvous\"}"},
+        {"case", "{\"case\":0,\"attempt\":1,\"state\":\"failed\",\"reason\":\"x\"}"},
+        {"rank", "{\"case\":0,\"rank\":1,\"state\":\"failed\",\"reason\":\"y\"}"},
+        {"placed", placed},
+        {"case", "{\"case\":0,\"attempt\":2,\"state\":\"rendezvous\"}"},
+        {"case", "{\"case\":0,\"attempt\":2,\"state\":\"completed\"}"},
+    };
+    struct run *run = make_run("{}");
+
+    (void)state;
+    apply(run, 1, "placed", placed);
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        assert_text_is_json(run);
+        apply(run, (int64_t)i + 2, changes[i][0], changes[i][1]);
+    }
+    assert_text_is_json(run);
+    run_destroy(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +241,7 @@ int main(void)
         cmocka_unit_test(the_largest_figures_leave_a_summary),
         cmocka_unit_test(strange_events_change_nothing),
         cmocka_unit_test(a_new_attempt_forgets_the_ranks_of_the_old),
+        cmocka_unit_test(the_kept_text_of_a_case_goes_with_what_changes_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
