@@ -19,7 +19,8 @@
 
 #define STOP_MS 5000   /* from SIGTERM to SIGKILL */
 #define STACKS_MS 3000 /* to print stacks at most, before SIGTERM */
-#define RAS_MS 4500   /* the same where NCCL is asked, which itself waits 2 s for ranks */
+#define RAS_MS                                                                           \
+    4500 /* the same for NCCL, which can be asked: itself it waits 2 s for ranks */
 #define FLUSH_MS 100  /* how long output may wait for more of it */
 #define REMEMBERED 64 /* cases that have ended */
 #define GONE_TO_COME UINT64_MAX
@@ -41,6 +42,7 @@ struct live_case {
     long limit_s;          /* of a program; 0: none */
     char *ras_address;     /* where NCCL can be asked what it knows; NULL: it is not */
     struct ras_query *ras; /* while it is */
+    bool may_be_asked;     /* its ranks, by other nodes: who has ended would be missing */
     int world_size;
     bool is_stopping;
     bool is_asking;      /* for stacks, before they are told to stop */
@@ -194,7 +196,7 @@ static void on_rank_stacks(void *arg)
 {
     struct live_case *c = arg;
 
-    if (c->ras)
+    if (c->ras || c->may_be_asked)
         return;
     for (size_t i = 0; c->is_asking && i < c->n_ranks; i++)
         if (!rank_has_told_stacks(c->ranks[i]))
@@ -277,6 +279,7 @@ static void on_ras(void *arg, const char *answer, size_t len)
     json_t *says = ras_read(answer, len, &about);
 
     c->ras = NULL;
+    c->may_be_asked = c->may_be_asked && len > 0;
     if (says)
         outbox_add_steal(c->supervisor->params.outbox, &c->id, OUTBOX_NO_RANK,
                          json_pack("{s:s, s:o}", "type", "ras", "says", says));
@@ -302,7 +305,8 @@ static void stop_case(struct live_case *c, bool wants_stacks)
         c->ras = ras_query_start(c->supervisor->params.loop, c->ras_address, on_ras, c);
     for (size_t i = 0; i < c->n_ranks; i++)
         rank_ask_stacks(c->ranks[i]);
-    uv_timer_start(&c->kill_timer, on_stacks_timeout, c->ras ? RAS_MS : STACKS_MS, 0);
+    uv_timer_start(&c->kill_timer, on_stacks_timeout,
+                   c->ras || c->may_be_asked ? RAS_MS : STACKS_MS, 0);
 }
 
 /* A program has run for as long as its administrator allows. */
@@ -382,6 +386,8 @@ static struct live_case *create_case(struct supervisor *supervisor,
     c->id = command->id;
     c->world_size = command->world_size;
     c->ras_address = find_ras(supervisor, command);
+    c->may_be_asked = strcmp(command->backend, "nccl") == 0 &&
+                      (size_t)command->world_size > command->n_ranks;
     uv_timer_init(supervisor->params.loop, &c->kill_timer);
     uv_timer_init(supervisor->params.loop, &c->limit_timer);
     uv_timer_init(supervisor->params.loop, &c->start_timer);
