@@ -98,18 +98,37 @@ json_t *inventory_hostid(const char *root)
     return clean_text_json(text, strlen(text));
 }
 
+/* What lists are limited to keeps the whole far below what a server takes. */
+static void add_devices(json_t *inventory, const char *root)
+{
+    json_t *addresses = json_object_get(inventory, "addresses"), *out = json_object();
+    int net, rdma;
+
+    json_object_set_new(inventory, "net", inventory_net(root, addresses, &net));
+    json_object_set_new(inventory, "rdma", inventory_rdma(root, &rdma));
+    if (net > 0)
+        json_object_set_new(out, "net", json_integer(net));
+    if (rdma > 0)
+        json_object_set_new(out, "rdma", json_integer(rdma));
+    json_object_set_new(inventory, "left_out", out);
+}
+
 json_t *inventory_read(const char *root)
 {
     struct utsname names;
     char host[256] = "";
+    json_t *inventory;
 
     if (uname(&names))
         memset(&names, 0, sizeof(names));
     gethostname(host, sizeof(host) - 1);
-    return json_pack("{s:o, s:s, s:o, s:o, s:i, s:I, s:o, s:o}", "host",
-                     clean_text_json(host, strlen(host)), "kernel", names.release, "os",
-                     inventory_os(root), "cpu", inventory_cpu(root), "numa_nodes",
-                     inventory_numa_nodes(root), "memory_bytes",
-                     inventory_memory_bytes(root), "addresses", inventory_addresses(),
-                     "hostid", inventory_hostid(root));
+    inventory = json_pack("{s:o, s:s, s:o, s:o, s:i, s:I, s:o, s:o}", "host",
+                          clean_text_json(host, strlen(host)), "kernel", names.release,
+                          "os", inventory_os(root), "cpu", inventory_cpu(root),
+                          "numa_nodes", inventory_numa_nodes(root), "memory_bytes",
+                          inventory_memory_bytes(root), "addresses",
+                          inventory_addresses(), "hostid", inventory_hostid(root));
+    if (inventory)
+        add_devices(inventory, root);
+    return inventory;
 }

@@ -1,4 +1,4 @@
-/* inventory.h - what this host is: names, processors, memory, addresses */
+/* inventory.h - what this host is: names, processors, memory, network devices */
 #ifndef RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 #define RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 
@@ -16,5 +16,8 @@ int inventory_numa_nodes(const char *root);
 json_int_t inventory_memory_bytes(const char *root);
 json_t *inventory_addresses(void); /* of interfaces that are up; loopback last */
 json_t *inventory_hostid(const char *root);
+/* addresses: as above. *left_out: how many had no room. */
+json_t *inventory_net(const char *root, json_t *addresses, int *left_out);
+json_t *inventory_rdma(const char *root, int *left_out);
 
 #endif

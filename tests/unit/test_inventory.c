@@ -139,6 +139,83 @@ static void the_host_id_can_be_overridden(void **state)
     unsetenv("RINGBENCH_HOSTID");
 }
 
+static void put_link(const char *path, const char *target)
+{
+    char full[512];
+
+    put(path, "");
+    snprintf(full, sizeof(full), "%s%s", root, path);
+    assert_int_equal(unlink(full), 0);
+    assert_int_equal(symlink(target, full), 0);
+}
+
+/* The device is two folders below what is on the PCI bus, as virtio's are. */
+static void an_interface_has_its_place_on_the_bus(void **state)
+{
+    json_t *addresses =
+        json_pack("[{s:s, s:s}]", "interface", "eth0", "address", "10.0.0.7");
+    json_t *net, *eth;
+    int left_out;
+
+    (void)state;
+    put("/sys/devices/pci0000:00/0000:00:03.0/numa_node", "-1\n");
+    put("/sys/devices/pci0000:00/0000:00:03.0/virtio2/driver", "");
+    put("/sys/class/net/eth0/type", "1\n");
+    put("/sys/class/net/eth0/speed", "-1\n");
+    put("/sys/class/net/eth0/mtu", "1400\n");
+    put("/sys/class/net/eth0/operstate", "up\n");
+    put_link("/sys/class/net/eth0/device",
+             "../../../devices/pci0000:00/0000:00:03.0/virtio2");
+    put("/sys/class/net/docker0/type", "1\n");
+    put("/sys/class/net/docker0/uevent", "DEVTYPE=bridge\nINTERFACE=docker0\n");
+    put("/sys/class/net/veth1/type", "1\n");
+    net = inventory_net(root, addresses, &left_out);
+    eth = json_array_get(net, 1);
+    assert_int_equal(json_array_size(net), 3);
+    assert_string_equal(json_get_str(json_array_get(net, 0), "kind", ""), "bridge");
+    assert_string_equal(json_get_str(json_array_get(net, 2), "kind", ""), "virtual");
+    assert_string_equal(json_get_str(eth, "kind", ""), "ethernet");
+    assert_string_equal(json_get_str(eth, "pci", ""), "0000:00:03.0");
+    assert_int_equal(json_get_int(eth, "mtu", 0), 1400);
+    assert_null(json_object_get(eth, "speed_mbps"));
+    assert_null(json_object_get(eth, "numa"));
+    assert_int_equal(json_array_size(json_object_get(eth, "addresses")), 1);
+    json_decref(net);
+    json_decref(addresses);
+}
+
+#define PORT "/sys/class/infiniband/mlx5_0/ports/1/"
+
+static void gids_have_their_version(void **state)
+{
+    json_t *rdma, *port, *gids;
+    int left_out;
+
+    (void)state;
+    put(PORT "state", "4: ACTIVE\n");
+    put(PORT "rate", "100 Gb/sec (4X EDR)\n");
+    put(PORT "link_layer", "Ethernet\n");
+    put(PORT "gids/0", "fe80:0000:0000:0000:0ac0:ebff:fe12:3456\n");
+    put(PORT "gid_attrs/types/0", "IB/RoCE v1\n");
+    put(PORT "gid_attrs/ndevs/0", "ens1\n");
+    put(PORT "gids/3", "0000:0000:0000:0000:0000:ffff:0a00:0007\n");
+    put(PORT "gid_attrs/types/3", "RoCE v2\n");
+    put(PORT "gids/10", "0000:0000:0000:0000:0000:0000:0000:0000\n");
+    rdma = inventory_rdma(root, &left_out);
+    port = json_array_get(rdma, 0);
+    gids = json_object_get(port, "gids");
+    assert_string_equal(json_get_str(port, "name", ""), "mlx5_0");
+    assert_string_equal(json_get_str(port, "state", ""), "active");
+    assert_string_equal(json_get_str(port, "netdev", ""), "ens1");
+    assert_int_equal(json_get_int(port, "rate_gbps", 0), 100);
+    assert_int_equal(json_array_size(gids), 2);
+    assert_string_equal(json_get_str(json_array_get(gids, 0), "type", ""), "RoCE v1");
+    assert_int_equal(json_get_int(json_array_get(gids, 1), "index", 0), 3);
+    assert_string_equal(json_get_str(json_array_get(gids, 1), "type", ""), "RoCE v2");
+    assert_string_equal(json_get_str(json_array_get(gids, 1), "address", ""), "10.0.0.7");
+    json_decref(rdma);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -150,6 +227,8 @@ int main(void)
         T(reads_the_systems_name),
         T(a_host_without_any_of_it_is_no_error),
         T(addresses_are_numeric_and_loopback_comes_last),
+        T(an_interface_has_its_place_on_the_bus),
+        T(gids_have_their_version),
         T(the_host_id_can_be_overridden),
     };
 
