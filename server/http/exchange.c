@@ -511,6 +511,7 @@ static enum MHD_Result dispatch(struct http_request *request)
         return send_answer(request);
     MHD_suspend_connection(request->connection->mhd);
     request->is_suspended = true;
+    request->server->n_suspended++;
     if (server->is_closing)
         exchange_abandon(request); /* the handler closed the server and gave no answer */
     else if (request->gone)

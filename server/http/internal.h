@@ -3,8 +3,8 @@
  * A connection (struct http_connection) lives as long as the library's; it carries one
  * request at a time. A request is made when its first line was read and freed when its
  * answer was sent or the connection died. A suspended request waits for its handler or
- * for stream data; only the pump resumes it, a batch per turn of the loop, because each
- * library run that follows a resume walks all suspended connections. */
+ * for stream data; only the pump resumes it, with others, because each library run that
+ * follows a resume walks all suspended connections. */
 #ifndef RINGBENCH_SERVER_HTTP_INTERNAL_H
 #define RINGBENCH_SERVER_HTTP_INTERNAL_H
 
@@ -114,6 +114,8 @@ struct http_server {
     unsigned handles; /* not yet closed */
 
     struct http_request_list requests, resumes, turns;
+    unsigned n_suspended;              /* requests */
+    uint64_t resumed_ms;               /* when the last of `resumes` went */
     struct http_request_list bodies;   /* to be handled: see exchange.c */
     size_t turn_left;                  /* of what the loop's turn handles of them */
     TAILQ_HEAD(, http_stream) notices; /* streams with a callback due */

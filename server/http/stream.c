@@ -99,6 +99,7 @@ static ssize_t read_stream(void *cls, uint64_t pos, char *out, size_t max)
                                   : MHD_CONTENT_READER_END_OF_STREAM;
     MHD_suspend_connection(request->connection->mhd);
     request->is_suspended = true;
+    request->server->n_suspended++;
     connection_watch_end(request->connection);
     return 0;
 }
