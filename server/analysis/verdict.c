@@ -33,6 +33,9 @@ static const struct {
     [VERDICT_HANG] = {"hang", "who holds up a case in which no rank gets on",
                       HAS(VERDICT_LAGGING_RANK) | HAS(VERDICT_NO_RANK) |
                           HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_PREFLIGHT] = {"preflight", "what keeps nodes from what they could do",
+                           HAS(VERDICT_OK) | HAS(VERDICT_FINDING) |
+                               HAS(VERDICT_NOT_EVALUATED)},
     [VERDICT_LATENESS] =
         {"lateness",
          "whether a rank comes late to what all wait for, or the transfer is slow",
@@ -56,6 +59,8 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_NO_RANK] = "no_rank",
     [VERDICT_PROJECTED] = "projected",
     [VERDICT_ESTIMATED] = "estimated",
+    [VERDICT_OK] = "ok",
+    [VERDICT_FINDING] = "finding",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind)

@@ -17,6 +17,7 @@ enum verdict_kind {
     VERDICT_PROJECTION,
     VERDICT_BUDGET,
     VERDICT_HANG,
+    VERDICT_PREFLIGHT,
     VERDICT_KINDS
 };
 
@@ -37,6 +38,8 @@ enum verdict_answer {
     VERDICT_NO_RANK,
     VERDICT_PROJECTED,
     VERDICT_ESTIMATED,
+    VERDICT_OK,
+    VERDICT_FINDING,
     VERDICT_ANSWERS
 };
 

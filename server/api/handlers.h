@@ -9,7 +9,8 @@ http_handler api_run_submit, api_run_list, api_run_get, api_run_delete, api_run_
 http_handler api_run_summary, api_run_validate, api_run_verdict, api_run_projection,
     api_budget, api_compare, api_import;
 http_handler api_run_results, api_run_events, api_run_logs, api_run_report;
-http_handler api_node_list, api_node_forget, api_node_get, api_program_list;
+http_handler api_node_list, api_node_forget, api_node_get, api_program_list,
+    api_preflight;
 http_handler api_agent_register, api_agent_commands, api_agent_events, api_agent_leave,
     api_agent_announce_leave;
 http_handler api_baseline_accept, api_baseline_list, api_baseline_get,

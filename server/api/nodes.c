@@ -7,6 +7,9 @@
 #include "server/api/node_pages.h"
 #include "server/api/params.h"
 #include "server/api/parked.h"
+#include "server/render/verdict_text.h"
+
+#define PREFLIGHT_TEXT_BYTES ((size_t)1 << 20)
 
 void api_node_list(struct http_request *request, void *arg)
 {
@@ -63,6 +66,39 @@ void api_node_get(struct http_request *request, void *arg)
     }
     wait->node = node;
     store_read_node(api->store, json_get_str(node, "name", ""), on_history, wait);
+}
+
+enum form { FORM_JSON, FORM_TEXT };
+
+static const struct params_format verdict_formats[] = {
+    {"json", "application/json", FORM_JSON},
+    {"text", "text/plain", FORM_TEXT},
+    {NULL, NULL, 0},
+};
+
+/* Of a node, or without a name of all that are alive. */
+void api_preflight(struct http_request *request, void *arg)
+{
+    const struct api *api = arg;
+    const char *name = http_request_param(request, "name");
+    json_t *verdict;
+    struct buf out;
+    int form;
+
+    if (!params_format(request, verdict_formats, &form))
+        return;
+    verdict = scheduler_preflight(api->scheduler, name);
+    buf_init(&out, PREFLIGHT_TEXT_BYTES);
+    if (!verdict)
+        http_reply_problem(request, 404, NULL, "there is no node %s", name ? name : "");
+    else if (form == FORM_JSON)
+        http_reply_json(request, 200, json_incref(verdict));
+    else if (verdict_text_append(verdict, &out))
+        http_reply_problem(request, 503, NULL, "out of memory");
+    else
+        params_reply(request, 200, &verdict_formats[FORM_TEXT], &out);
+    buf_release(&out);
+    json_decref(verdict);
 }
 
 void api_node_forget(struct http_request *request, void *arg)

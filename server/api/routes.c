@@ -38,6 +38,8 @@ static const struct http_route routes[] = {
      api_baseline_remove},
     {"GET", "/api/v1/nodes", ROLE_VIEWER, 0, api_node_list},
     {"GET", "/api/v1/nodes/{name}", ROLE_VIEWER, 0, api_node_get},
+    {"GET", "/api/v1/nodes/{name}/preflight", ROLE_VIEWER, 0, api_preflight},
+    {"GET", "/api/v1/preflight", ROLE_VIEWER, 0, api_preflight},
     {"DELETE", "/api/v1/nodes/{name}", ROLE_OPERATOR, IGNORED_BODY_MAX, api_node_forget},
     {"GET", "/api/v1/programs", ROLE_VIEWER, 0, api_program_list},
     {"POST", "/api/v1/demo", ROLE_OPERATOR, IGNORED_BODY_MAX, api_demo_start},

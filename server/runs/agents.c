@@ -388,14 +388,26 @@ static int64_t settle_time(json_t *line, int64_t now_ms)
     return time_ms;
 }
 
+/* Progress is never kept: it is sent when it is said, or not at all. */
+static void note_clock(struct node *node, const json_t *line, int64_t now_ms)
+{
+    int64_t time_ms = json_get_int(line, "time_ms", 0);
+
+    if (time_ms <= 0 || strcmp(json_get_str(line, "type", ""), "progress") != 0)
+        return;
+    node->has_clock = true;
+    node->ahead_ms = time_ms - now_ms;
+}
+
 /* Take one line into the batch. */
 static int take_line(struct batch *batch, struct store_write *write, json_t *line,
                      struct error *err)
 {
-    int64_t seq = json_get_int(line, "seq", 0);
-    int64_t time_ms = settle_time(line, batch->now_ms);
+    int64_t seq = json_get_int(line, "seq", 0), time_ms;
     struct action *action;
 
+    note_clock(batch->node, line, batch->now_ms);
+    time_ms = settle_time(line, batch->now_ms);
     if (seq > 0 && seq <= batch->last_seq)
         return 0;
     if (seq > 0 && seq != batch->last_seq + 1)

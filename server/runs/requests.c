@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "server/nodes/machine.h"
 #include "server/nodes/node.h"
+#include "server/nodes/preflight_nodes.h"
 #include "server/nodes/programs.h"
 #include "server/runs/active_run.h"
 #include "server/runs/live_case.h"
@@ -246,6 +247,29 @@ json_t *scheduler_node_json(const struct scheduler *scheduler, const char *name)
     const struct node *node = node_find(&scheduler->nodes, name);
 
     return node ? node_json(node) : NULL;
+}
+
+json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
+{
+    const struct node_registry *registry = &scheduler->nodes;
+    const struct node **nodes = calloc(registry->count + 1, sizeof(*nodes));
+    struct preflight_use use = {.backend = "host"};
+    json_t *verdict = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; nodes && i < registry->count; i++) {
+        const struct node *node = registry->nodes[i];
+
+        if (name ? strcmp(node->name, name) != 0 : node->state != NODE_ALIVE)
+            continue;
+        nodes[n++] = node;
+        if (strcmp(use.backend, "host") == 0)
+            use.backend = preflight_backend(node->inventory);
+    }
+    if (n > 0 || (nodes && !name))
+        verdict = preflight_nodes(nodes, n, &use, true);
+    free(nodes);
+    return verdict;
 }
 
 const struct last_checks *scheduler_checks(const struct scheduler *scheduler)

@@ -124,6 +124,10 @@ json_t *scheduler_nodes_page(const struct scheduler *scheduler, const char *behi
 json_t *scheduler_node_json(const struct scheduler *scheduler,
                             const char *name); /* or NULL */
 
+/* The verdict on a node (server/analysis/preflight.h), or together on all that are alive
+ * (NULL). A new reference; NULL: there is no such node. */
+json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name);
+
 /* Forget a node that is lost or has left. ERROR_NOT_FOUND, ERROR_CONFLICT for one that is
  * alive. */
 int scheduler_forget_node(struct scheduler *scheduler, const char *name,

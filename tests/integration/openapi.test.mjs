@@ -216,11 +216,11 @@ test('pairs and a bisection, their rounds and whom they name are as described', 
 test('the server, its nodes and its refusals are as described', limit, async (t) => {
   const api = await begin(t, 1);
   for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/collectives', '/api/v1/access', '/api/v1/nodes',
-    '/api/v1/nodes/node-1', '/api/v1/rendezvous']) {
+    '/api/v1/nodes/node-1', '/api/v1/nodes/node-1/preflight', '/api/v1/preflight', '/api/v1/preflight?format=text', '/api/v1/rendezvous']) {
     assert.equal((await api.call('GET', target)).status, 200);
   }
   for (const [status, target, headers] of [
-    [404, '/api/v1/nodes/nobody'], [404, '/api/v1/runs/nothing'], [404, '/api/v1/runs/nothing/events'],
+    [404, '/api/v1/nodes/nobody'], [404, '/api/v1/nodes/nobody/preflight'], [404, '/api/v1/runs/nothing'], [404, '/api/v1/runs/nothing/events'],
     [404, '/api/v1/runs/nothing/summary'], [404, '/api/v1/runs/nothing/verdict'],
     [404, '/api/v1/runs/nothing/projection?nodes=8'], [422, '/api/v1/runs/nothing/projection'],
     [404, '/api/v1/compare?base=nothing'], [422, '/api/v1/compare'],

@@ -1,0 +1,38 @@
+/* preflight_check.h - the table of checks, as preflight.c asks it */
+#ifndef RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_CHECK_H
+#define RINGBENCH_SERVER_ANALYSIS_PREFLIGHT_CHECK_H
+
+#include "server/analysis/preflight.h"
+#include "server/analysis/verdict.h"
+
+#define PREFLIGHT_TEXT_MAX 320
+#define PREFLIGHT_NAME_MAX 96
+
+/* What a check says of a node; it begins as one that could not be evaluated. */
+struct preflight_said {
+    enum verdict_answer answer;
+    char sentence[PREFLIGHT_TEXT_MAX];
+    char subject[PREFLIGHT_NAME_MAX]; /* what {} of the command stands for */
+    char most[PREFLIGHT_NAME_MAX];    /* and {most} */
+};
+
+/* Which backends a check concerns. */
+enum { PREFLIGHT_HOST = 1, PREFLIGHT_NCCL = 2, PREFLIGHT_SIM = 4 };
+#define PREFLIGHT_ALL (PREFLIGHT_HOST | PREFLIGHT_NCCL | PREFLIGHT_SIM)
+
+struct preflight_check {
+    const char *id, *severity; /* "error": a run fails or says what is not so; "warn" */
+    unsigned backends;
+    const char *command; /* what mends it */
+    /* Of one node; or NULL. */
+    void (*look)(const struct preflight_node *node, const struct preflight_use *use,
+                 struct preflight_said *said);
+    /* What all are to have in common: appends [WHAT, VALUE, SUBJECT] for each, the
+     * subject of what of the node it is, or "". Or NULL. */
+    void (*gather)(const struct preflight_node *node, json_t *facts);
+};
+
+extern const struct preflight_check preflight_checks[];
+extern const size_t preflight_n_checks;
+
+#endif

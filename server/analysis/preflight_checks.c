@@ -1,0 +1,592 @@
+/* preflight_checks.c - what is looked at before a run, what mends it, and for whom.
+ * What NCCL does with interfaces, GIDs and ports: its user guide, "Environment
+ * Variables". */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/base/units.h"
+#include "server/analysis/preflight_check.h"
+
+#define CLOCK_APART_S 2.0
+#define MEMLOCK_LEAST (INT64_C(1) << 30)
+#define SHM_LEAST (INT64_C(256) << 20)
+#define FILES_LEAST 4096
+
+static void find(struct preflight_said *said, const char *subject, const char *format,
+                 ...) __attribute__((format(printf, 3, 4)));
+
+/* The first finding of a check is the one that is told. */
+static void find(struct preflight_said *said, const char *subject, const char *format,
+                 ...)
+{
+    va_list args;
+
+    if (said->answer == VERDICT_FINDING)
+        return;
+    said->answer = VERDICT_FINDING;
+    snprintf(said->subject, sizeof(said->subject), "%s", subject);
+    va_start(args, format);
+    vsnprintf(said->sentence, sizeof(said->sentence), format, args);
+    va_end(args);
+}
+
+static void pass(struct preflight_said *said)
+{
+    if (said->answer != VERDICT_FINDING)
+        said->answer = VERDICT_OK;
+}
+
+/* A value of NULL says nothing. */
+static void add_fact(json_t *facts, const char *what, const char *value,
+                     const char *subject)
+{
+    if (value)
+        json_array_append_new(facts, json_pack("[s, s, s]", what, value, subject));
+}
+
+static const json_t *member(const struct preflight_node *node, const char *key)
+{
+    return json_object_get(node->inventory, key);
+}
+
+static const json_t *nccl_of(const struct preflight_node *node)
+{
+    return json_object_get(member(node, "backends"), "nccl");
+}
+
+static bool is(const json_t *object, const char *key, const char *value)
+{
+    return strcmp(json_get_str(object, key, ""), value) == 0;
+}
+
+static const char *name_of(const json_t *device)
+{
+    return json_get_str(device, "name", "?");
+}
+
+/* ---- RDMA ---- */
+
+/* Ports of an unused card are down all together. */
+static void look_at_ports(const struct preflight_node *node,
+                          const struct preflight_use *use, struct preflight_said *said)
+{
+    const json_t *ports = member(node, "rdma");
+    size_t n = json_array_size(ports), n_active = 0;
+
+    (void)use;
+    for (size_t i = 0; i < n; i++)
+        n_active += is(json_array_get(ports, i), "state", "active");
+    for (size_t i = 0; i < n && n_active > 0; i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (!is(port, "state", "active"))
+            find(said, name_of(port),
+                 "port %d of %.60s is %.20s, %zu of %zu ports are active",
+                 (int)json_get_int(port, "port", 1), name_of(port),
+                 json_get_str(port, "state", "not known"), n_active, n);
+    }
+    if (n_active > 0)
+        pass(said);
+    else if (json_is_array(ports))
+        snprintf(said->sentence, sizeof(said->sentence), "no RDMA port is active here");
+}
+
+/* RoCE ports that carry traffic. */
+static bool is_roce(const json_t *port)
+{
+    return is(port, "link_layer", "ethernet") && is(port, "state", "active") &&
+           json_is_array(json_object_get(port, "gids"));
+}
+
+/* The first RoCE v2 GID of an address that others can reach; NULL: there is none. */
+static const json_t *gid_of(const json_t *port)
+{
+    const json_t *gids = json_object_get(port, "gids");
+
+    for (size_t i = 0; i < json_array_size(gids); i++) {
+        const json_t *gid = json_array_get(gids, i);
+
+        if (is(gid, "type", "RoCE v2") &&
+            strncmp(json_get_str(gid, "address", ""), "fe80", 4) != 0)
+            return gid;
+    }
+    return NULL;
+}
+
+static void look_at_gids(const struct preflight_node *node,
+                         const struct preflight_use *use, struct preflight_said *said)
+{
+    const json_t *ports = member(node, "rdma");
+
+    (void)use;
+    if (json_is_array(ports))
+        snprintf(said->sentence, sizeof(said->sentence), "no RoCE port is active here");
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (!is_roce(port))
+            continue;
+        pass(said);
+        if (!gid_of(port))
+            find(said, json_get_str(port, "netdev", "NETDEV"),
+                 "%.60s has no RoCE v2 GID of an address: its interface %.40s has none",
+                 name_of(port), json_get_str(port, "netdev", "is not known, it"));
+    }
+}
+
+static void gather_gids(const struct preflight_node *node, json_t *facts)
+{
+    const json_t *ports = member(node, "rdma");
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+        const json_t *gid = is_roce(port) ? gid_of(port) : NULL;
+        char index[24];
+
+        snprintf(index, sizeof(index), "%d", (int)json_get_int(gid, "index", 0));
+        add_fact(facts, "the index of the RoCE v2 GID", gid ? index : NULL,
+                 name_of(port));
+    }
+}
+
+/* ---- Interfaces ---- */
+
+static const json_t *interface_of(const struct preflight_node *node, const char *name)
+{
+    const json_t *list = member(node, "net");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (is(json_array_get(list, i), "name", name))
+            return json_array_get(list, i);
+    return NULL;
+}
+
+static void gather_mtu_of(const struct preflight_node *node, const char *what,
+                          const char *name, json_t *facts)
+{
+    int64_t mtu = json_get_int(interface_of(node, name), "mtu", 0);
+    char text[24];
+
+    snprintf(text, sizeof(text), "%lld", (long long)mtu);
+    add_fact(facts, what, mtu > 0 ? text : NULL, name);
+}
+
+static bool is_of_rdma(const json_t *ports, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(ports); i++)
+        if (is(json_array_get(ports, i), "netdev", name))
+            return true;
+    return false;
+}
+
+/* Ports of RDMA are to be alike; others by the interface's name. */
+static void gather_mtus(const struct preflight_node *node, json_t *facts)
+{
+    const json_t *ports = member(node, "rdma"), *list = member(node, "net");
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+        char what[64];
+
+        snprintf(what, sizeof(what), "the MTU of %.20s ports",
+                 json_get_str(port, "link_layer", "RDMA"));
+        if (is(port, "state", "active"))
+            gather_mtu_of(node, what, json_get_str(port, "netdev", ""), facts);
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        char what[64];
+
+        snprintf(what, sizeof(what), "the MTU of %.40s", name_of(one));
+        if (is(one, "state", "up") && is(one, "kind", "ethernet") &&
+            !is_of_rdma(ports, name_of(one)))
+            gather_mtu_of(node, what, name_of(one), facts);
+    }
+}
+
+/* An agent of before says names only. */
+static bool is_local(const struct preflight_node *node, const char *name)
+{
+    static const char *const prefixes[] = {"lo", "docker", "virbr", "veth", "br-", "cni"};
+    const char *kind = json_get_str(interface_of(node, name), "kind", NULL);
+
+    if (kind)
+        return strcmp(kind, "ethernet") != 0 && strcmp(kind, "infiniband") != 0;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* As NCCL reads NCCL_SOCKET_IFNAME: a list of prefixes, or behind '=' of names; behind
+ * '^' of what is left out. */
+static bool is_asked(const char *list, const char *name)
+{
+    bool is_left_out = *list == '^', is_exact;
+    bool is_listed = false;
+
+    list += is_left_out;
+    is_exact = *list == '=';
+    list += is_exact;
+    while (*list) {
+        size_t len = strcspn(list, ",");
+
+        if (strncmp(name, list, len) == 0 && len > 0 && (!is_exact || name[len] == '\0'))
+            is_listed = true;
+        list += len + (list[len] == ',');
+    }
+    return is_listed != is_left_out;
+}
+
+/* The first interface with an address that fits; NULL: there is none. */
+static const char *first_interface(const struct preflight_node *node, const char *list)
+{
+    const json_t *addresses = member(node, "addresses");
+
+    for (size_t i = 0; i < json_array_size(addresses); i++) {
+        const char *name = json_get_str(json_array_get(addresses, i), "interface", NULL);
+
+        if (name && is_asked(list, name))
+            return name;
+    }
+    return NULL;
+}
+
+static const char *outside_interface(const struct preflight_node *node)
+{
+    const json_t *addresses = member(node, "addresses");
+
+    for (size_t i = 0; i < json_array_size(addresses); i++) {
+        const char *name = json_get_str(json_array_get(addresses, i), "interface", NULL);
+
+        if (name && !is_local(node, name))
+            return name;
+    }
+    return NULL;
+}
+
+static void look_at_choice(const struct preflight_node *node,
+                           const struct preflight_use *use, struct preflight_said *said)
+{
+    static const char *const usual[] = {"ib", "^docker,lo", "docker", "lo"};
+    const char *asked = json_get_str(use->env, "NCCL_SOCKET_IFNAME", NULL);
+    const char *outside = outside_interface(node), *taken = NULL;
+
+    if (!json_is_array(member(node, "addresses")))
+        return;
+    if (asked)
+        taken = first_interface(node, asked);
+    for (size_t i = 0; !asked && !taken && i < sizeof(usual) / sizeof(usual[0]); i++)
+        taken = first_interface(node, usual[i]);
+    pass(said);
+    if (asked && !taken)
+        find(said, outside ? outside : "NAME",
+             "NCCL_SOCKET_IFNAME=%.80s names no interface with an address", asked);
+    else if (taken && outside && is_local(node, taken))
+        find(said, outside, "NCCL takes %.40s for its sockets, which ends on the node",
+             taken);
+}
+
+/* ---- PCIe ---- */
+
+static const char *place_of(const json_t *device)
+{
+    return json_get_str(device, "pci", name_of(device));
+}
+
+/* A GPU that has nothing to do lowers its link's speed, but not how many lanes it has. */
+static void look_at_link(const json_t *device, bool is_gpu, struct preflight_said *said)
+{
+    const json_t *link = json_object_get(device, "pcie");
+    int64_t width = json_get_int(link, "width", 0);
+    int64_t width_max = json_get_int(link, "width_max", 0);
+    double gts = json_get_num(link, "gts", 0), gts_max = json_get_num(link, "gts_max", 0);
+
+    if (width <= 0 || width_max <= 0)
+        return;
+    pass(said);
+    if (width < width_max)
+        find(said, place_of(device), "the PCIe link of %.60s has %d of %d lanes",
+             name_of(device), (int)width, (int)width_max);
+    else if (gts < gts_max && !is_gpu)
+        find(said, place_of(device), "the PCIe link of %.60s has %g of %g GT/s",
+             name_of(device), gts, gts_max);
+}
+
+/* What runs over the bus between a GPU and others. */
+static const struct {
+    const char *key;
+    bool is_gpu;
+} devices[] = {{"gpus", true}, {"rdma", false}};
+
+#define N_DEVICES (sizeof(devices) / sizeof(devices[0]))
+
+static void look_at_pcie(const struct preflight_node *node,
+                         const struct preflight_use *use, struct preflight_said *said)
+{
+    (void)use;
+    for (size_t k = 0; k < N_DEVICES; k++) {
+        const json_t *list = member(node, devices[k].key);
+
+        for (size_t i = 0; i < json_array_size(list); i++)
+            look_at_link(json_array_get(list, i), devices[k].is_gpu, said);
+    }
+}
+
+static bool has_gpus(const struct preflight_node *node, struct preflight_said *said)
+{
+    const json_t *gpus = member(node, "gpus");
+
+    if (json_is_array(gpus) && json_array_size(gpus) == 0)
+        snprintf(said->sentence, sizeof(said->sentence), "there is no GPU here");
+    return json_array_size(gpus) > 0;
+}
+
+static void look_at_acs(const struct preflight_node *node,
+                        const struct preflight_use *use, struct preflight_said *said)
+{
+    (void)use;
+    if (!has_gpus(node, said))
+        return;
+    snprintf(said->sentence, sizeof(said->sentence),
+             "only root can read it, which the agent is not");
+    for (size_t k = 0; k < N_DEVICES; k++) {
+        const json_t *list = member(node, devices[k].key);
+
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_t *bridges = json_object_get(json_array_get(list, i), "acs");
+
+            if (json_is_array(bridges))
+                pass(said);
+            if (json_array_size(bridges) > 0)
+                find(said, json_string_value(json_array_get(bridges, 0)),
+                     "ACS of the PCIe bridges above %.60s sends what devices say to each "
+                     "other by way of the CPU",
+                     name_of(json_array_get(list, i)));
+        }
+    }
+}
+
+static void look_at_iommu(const struct preflight_node *node,
+                          const struct preflight_use *use, struct preflight_said *said)
+{
+    const char *type = json_get_str(node->inventory, "iommu", NULL);
+
+    (void)use;
+    if (!has_gpus(node, said) || !type)
+        return;
+    pass(said);
+    if (strncmp(type, "DMA", 3) == 0)
+        find(said, "", "the IOMMU translates what devices send each other (%.20s)", type);
+}
+
+/* ---- What NCCL needs of the system ---- */
+
+/* dma-buf does it too: of the open module, from Linux 5.12 on. */
+static bool has_dma_buf(const struct preflight_node *node)
+{
+    int major = 0, minor = 0;
+
+    sscanf(json_get_str(node->inventory, "kernel", ""), "%d.%d", &major, &minor);
+    return strstr(json_get_str(node->inventory, "nvidia_module", ""), "Open Kernel") &&
+           (major > 5 || (major == 5 && minor >= 12));
+}
+
+static bool has_active_port(const struct preflight_node *node,
+                            struct preflight_said *said)
+{
+    const json_t *ports = member(node, "rdma");
+
+    for (size_t i = 0; i < json_array_size(ports); i++)
+        if (is(json_array_get(ports, i), "state", "active"))
+            return true;
+    if (json_is_array(ports))
+        snprintf(said->sentence, sizeof(said->sentence), "no RDMA port is active here");
+    return false;
+}
+
+static void look_at_peermem(const struct preflight_node *node,
+                            const struct preflight_use *use, struct preflight_said *said)
+{
+    const json_t *modules = member(node, "modules");
+
+    (void)use;
+    if (!has_gpus(node, said) || !has_active_port(node, said) || !modules)
+        return;
+    pass(said);
+    if (!json_object_get(modules, "nvidia_peermem") &&
+        !json_object_get(modules, "nv_peer_mem") && !has_dma_buf(node))
+        find(said, "", "nvidia_peermem is not loaded: no HCA can reach a GPU's memory");
+}
+
+/* Bytes or files; -1: unlimited, or not said (*is_said). */
+static int64_t limit_of(const struct preflight_node *node, const char *name,
+                        bool *is_said)
+{
+    const json_t *limits = member(node, "limits");
+
+    *is_said = json_object_get(limits, name) != NULL;
+    return json_get_int(limits, name, -1);
+}
+
+static void look_at_memlock(const struct preflight_node *node,
+                            const struct preflight_use *use, struct preflight_said *said)
+{
+    bool is_said;
+    int64_t bytes = limit_of(node, "memlock_bytes", &is_said);
+    char text[UNITS_TEXT_MAX];
+
+    (void)use;
+    if (!has_active_port(node, said) || !is_said)
+        return;
+    pass(said);
+    if (bytes >= 0 && bytes < MEMLOCK_LEAST)
+        find(said, "", "%s of memory may be locked, and what RDMA sends is",
+             units_format_human((uint64_t)bytes, text));
+}
+
+static void look_at_shm(const struct preflight_node *node,
+                        const struct preflight_use *use, struct preflight_said *said)
+{
+    bool is_said;
+    int64_t bytes = limit_of(node, "shm_bytes", &is_said);
+    char text[UNITS_TEXT_MAX];
+
+    (void)use;
+    if (is_said)
+        pass(said);
+    if (is_said && bytes >= 0 && bytes < SHM_LEAST)
+        find(said, "", "/dev/shm has %s, in which ranks of a node exchange data",
+             units_format_human((uint64_t)bytes, text));
+}
+
+static void look_at_files(const struct preflight_node *node,
+                          const struct preflight_use *use, struct preflight_said *said)
+{
+    bool is_said;
+    int64_t files = limit_of(node, "open_files", &is_said);
+
+    (void)use;
+    if (is_said)
+        pass(said);
+    if (is_said && files >= 0 && files < FILES_LEAST)
+        find(said, "", "a process may open %d files", (int)files);
+}
+
+static void look_at_cgroup(const struct preflight_node *node,
+                           const struct preflight_use *use, struct preflight_said *said)
+{
+    const json_t *limits = member(node, "limits");
+    double cpus = json_get_num(limits, "cgroup_cpus", 0);
+    int64_t threads = json_get_int(member(node, "cpu"), "threads", 0);
+
+    (void)use;
+    if (limits)
+        pass(said);
+    if (cpus > 0 && cpus < (double)threads)
+        find(said, "", "its cgroup leaves %g of %d CPUs: more is held back", cpus,
+             (int)threads);
+}
+
+static void look_at_governor(const struct preflight_node *node,
+                             const struct preflight_use *use, struct preflight_said *said)
+{
+    const char *governor = json_get_str(node->inventory, "governor", NULL);
+
+    (void)use;
+    if (!governor)
+        return;
+    pass(said);
+    if (strcmp(governor, "performance") != 0)
+        find(said, "", "the CPUs' governor is %.40s", governor);
+}
+
+static void look_at_balancing(const struct preflight_node *node,
+                              const struct preflight_use *use,
+                              struct preflight_said *said)
+{
+    int64_t is_on = json_get_int(node->inventory, "numa_balancing", -1);
+
+    (void)use;
+    if (is_on < 0)
+        return;
+    pass(said);
+    if (is_on > 0)
+        find(said, "", "the kernel moves pages between NUMA nodes");
+}
+
+/* ---- Versions and clocks ---- */
+
+static void gather_version(const struct preflight_node *node, json_t *facts)
+{
+    add_fact(facts, "the version of ringbench", node->version, "");
+}
+
+static void gather_nccl(const struct preflight_node *node, json_t *facts)
+{
+    static const char *const names[][2] = {{"NCCL", "nccl_version"},
+                                           {"the CUDA driver", "cuda_driver"},
+                                           {"the CUDA runtime", "cuda_runtime"}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        add_fact(facts, names[i][0], json_get_str(nccl_of(node), names[i][1], NULL), "");
+}
+
+/* Within a major version of CUDA older drivers do. */
+static void look_at_cuda(const struct preflight_node *node,
+                         const struct preflight_use *use, struct preflight_said *said)
+{
+    const char *runtime = json_get_str(nccl_of(node), "cuda_runtime", NULL);
+    const char *driver = json_get_str(nccl_of(node), "cuda_driver", NULL);
+
+    (void)use;
+    if (!runtime || !driver)
+        return;
+    pass(said);
+    if (strtol(runtime, NULL, 10) > strtol(driver, NULL, 10))
+        find(said, runtime, "the CUDA runtime is %.20s, the driver can do %.20s", runtime,
+             driver);
+}
+
+static void look_at_clock(const struct preflight_node *node,
+                          const struct preflight_use *use, struct preflight_said *said)
+{
+    (void)use;
+    snprintf(said->sentence, sizeof(said->sentence), "nothing has run there yet");
+    if (!node->has_clock)
+        return;
+    pass(said);
+    if (fabs(node->ahead_s) > CLOCK_APART_S)
+        find(said, "", "its clock is %.1f s %s the server's", fabs(node->ahead_s),
+             node->ahead_s > 0 ? "ahead of" : "behind");
+}
+
+/* clang-format off */
+const struct preflight_check preflight_checks[] = {
+    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", NULL, gather_version},
+    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", NULL, gather_nccl},
+    {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", look_at_cuda, NULL},
+    {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", look_at_ports, NULL},
+    {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", look_at_gids, NULL},
+    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", NULL, gather_gids},
+    {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus},
+    {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL},
+    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL},
+    {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL},
+    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL},
+    {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", look_at_peermem, NULL},
+    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", look_at_memlock, NULL},
+    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", look_at_shm, NULL},
+    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", look_at_files, NULL},
+    {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", look_at_cgroup, NULL},
+    {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", look_at_governor, NULL},
+    {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", look_at_balancing, NULL},
+    {"clock", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "chronyc makestep", look_at_clock, NULL},
+};
+/* clang-format on */
+
+const size_t preflight_n_checks = sizeof(preflight_checks) / sizeof(preflight_checks[0]);

@@ -1,0 +1,22 @@
+/* preflight_nodes.c - registered nodes, looked at before a run */
+#include "server/nodes/preflight_nodes.h"
+
+#include <stdlib.h>
+
+json_t *preflight_nodes(const struct node *const *nodes, size_t n,
+                        const struct preflight_use *use, bool is_whole)
+{
+    struct preflight_node *list = calloc(n + 1, sizeof(*list));
+    json_t *verdict = NULL;
+
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = (struct preflight_node){.name = nodes[i]->name,
+                                          .version = nodes[i]->version,
+                                          .inventory = nodes[i]->inventory,
+                                          .has_clock = nodes[i]->has_clock,
+                                          .ahead_s = (double)nodes[i]->ahead_ms / 1e3};
+    if (list)
+        verdict = preflight_judge(list, n, use, is_whole);
+    free(list);
+    return verdict;
+}

@@ -1,0 +1,12 @@
+/* preflight_nodes.h - registered nodes, looked at before a run */
+#ifndef RINGBENCH_SERVER_NODES_PREFLIGHT_NODES_H
+#define RINGBENCH_SERVER_NODES_PREFLIGHT_NODES_H
+
+#include "server/analysis/preflight.h"
+#include "server/nodes/node.h"
+
+/* preflight_judge() of these. A new object; NULL when memory is out. */
+json_t *preflight_nodes(const struct node *const *nodes, size_t n,
+                        const struct preflight_use *use, bool is_whole);
+
+#endif

@@ -1,0 +1,288 @@
+/* test_preflight.c - a node that is well has no finding, a sick one its own */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/preflight_check.h"
+
+/* A node of 2023: two RoCE ports, each with an interface of its own. */
+#define PORT(name, state, netdev, index, lanes)                                          \
+    "{\"name\":\"" name "\",\"port\":1,\"state\":\"" state                               \
+    "\",\"link_layer\":\"ethernet\","                                                    \
+    "\"netdev\":\"" netdev "\",\"pcie\":{\"gts\":32,\"gts_max\":32,\"width\":" lanes     \
+    ",\"width_max\":16},\"gids\":[{\"index\":0,\"type\":\"IB/RoCE "                      \
+    "v1\",\"address\":\"fe80::1\"},"                                                     \
+    "{\"index\":" index ",\"type\":\"RoCE v2\",\"address\":\"::ffff:10.0.0.1\"}]}"
+#define NET(name, kind, mtu)                                                             \
+    "{\"name\":\"" name "\",\"kind\":\"" kind "\",\"state\":\"up\",\"mtu\":" mtu "}"
+#define NODE(rdma, net, addresses, nccl)                                                 \
+    "{\"rdma\":[" rdma "],\"net\":[" net "],\"addresses\":[" addresses                   \
+    "],\"backends\":{\"nccl\":{\"available\":true," nccl "}}}"
+#define ADDRESS(name) "{\"interface\":\"" name "\",\"address\":\"10.0.0.1\"}"
+
+#define PORTS PORT("mlx5_0", "active", "ens1", "3", "16")
+#define NETS NET("ens1", "ethernet", "9000") "," NET("docker0", "bridge", "1500")
+#define ADDRESSES ADDRESS("ens1") "," ADDRESS("docker0") "," ADDRESS("lo")
+#define VERSIONS                                                                         \
+    "\"nccl_version\":\"2.27.3\",\"cuda_driver\":\"13.0\",\"cuda_runtime\":\"12.8\""
+#define WELL NODE(PORTS, NETS, ADDRESSES, VERSIONS)
+#define OLD                                                                              \
+    "{\"addresses\":[" ADDRESS("eth0") "],\"backends\":{\"host\":{\"available\":true}}}"
+
+static json_t *judge_as(const char *const *inventories, size_t n,
+                        const struct preflight_use *use)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    struct preflight_node nodes[3];
+    json_t *verdict;
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *inventory = json_loads(inventories[i], 0, NULL);
+
+        assert_non_null(inventory);
+        nodes[i] = (struct preflight_node){.name = names[i],
+                                           .version = "1.0",
+                                           .inventory = inventory,
+                                           .has_clock = true};
+    }
+    verdict = preflight_judge(nodes, n, use, true);
+    assert_non_null(verdict);
+    for (size_t i = 0; i < n; i++)
+        json_decref((json_t *)(uintptr_t)nodes[i].inventory);
+    return verdict;
+}
+
+static json_t *judge(const char *const *inventories, size_t n)
+{
+    const struct preflight_use use = {.backend = "nccl"};
+
+    return judge_as(inventories, n, &use);
+}
+
+static const json_t *checks_of(const json_t *verdict)
+{
+    return json_object_get(json_object_get(verdict, "evidence"), "checks");
+}
+
+static const char *answer_of(const json_t *verdict, const char *check)
+{
+    const json_t *checks = checks_of(verdict);
+
+    for (size_t i = 0; i < json_array_size(checks); i++)
+        if (strcmp(json_get_str(json_array_get(checks, i), "check", ""), check) == 0)
+            return json_get_str(json_array_get(checks, i), "answer", "");
+    return "none such";
+}
+
+/* Exactly one finding: of this check, in these words. */
+static void assert_found(json_t *verdict, const char *check, const char *sentence,
+                         const char *command)
+{
+    const json_t *first = json_array_get(checks_of(verdict), 0);
+
+    assert_string_equal(json_get_str(verdict, "answer", ""), "finding");
+    assert_string_equal(json_get_str(first, "check", ""), check);
+    assert_string_equal(json_get_str(first, "sentence", ""), sentence);
+    assert_string_equal(json_get_str(first, "command", ""), command);
+    assert_string_not_equal(
+        json_get_str(json_array_get(checks_of(verdict), 1), "answer", ""), "finding");
+    json_decref(verdict);
+}
+
+static void a_node_that_is_well_has_no_finding(void **state)
+{
+    const char *nodes[] = {WELL, WELL};
+    json_t *verdict = judge(nodes, 2);
+
+    (void)state;
+    assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
+    assert_string_equal(answer_of(verdict, "rdma_port"), "ok");
+    assert_string_equal(answer_of(verdict, "mtu"), "ok");
+    json_decref(verdict);
+}
+
+static void what_an_agent_does_not_say_is_not_evaluated(void **state)
+{
+    const char *nodes[] = {OLD};
+    json_t *verdict = judge(nodes, 1);
+
+    (void)state;
+    assert_string_equal(answer_of(verdict, "rdma_port"), "not_evaluated");
+    assert_string_equal(answer_of(verdict, "versions"), "not_evaluated");
+    assert_string_equal(answer_of(verdict, "interface"), "ok");
+    json_decref(verdict);
+}
+
+static void each_sickness_has_its_own_finding_and_command(void **state)
+{
+    static const struct {
+        const char *node, *check, *sentence, *command;
+    } sick[] = {
+        {NODE(PORTS "," PORT("mlx5_1", "down", "ens2", "3", "16"), NETS, ADDRESSES,
+              VERSIONS),
+         "rdma_port", "port 1 of mlx5_1 is down, 1 of 2 ports are active",
+         "mlxlink -d mlx5_1 --port_state UP"},
+        {NODE("{\"name\":\"mlx5_0\",\"state\":\"active\",\"link_layer\":\"ethernet\","
+              "\"netdev\":\"ens1\",\"gids\":[]}",
+              NETS, ADDRESSES, VERSIONS),
+         "rdma_gid",
+         "mlx5_0 has no RoCE v2 GID of an address: its interface ens1 has none",
+         "ip address add ADDRESS/PREFIX dev ens1"},
+        {NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3", "8"), NETS, ADDRESSES,
+              VERSIONS),
+         "pcie", "the PCIe link of mlx5_1 has 8 of 16 lanes",
+         "lspci -vv -s mlx5_1: reseat it, or look at the slot in the BIOS"},
+        {NODE(PORTS, NETS, ADDRESSES,
+              "\"cuda_driver\":\"12.4\",\"cuda_runtime\":\"13.0\""),
+         "cuda", "the CUDA runtime is 13.0, the driver can do 12.4",
+         "install a driver for CUDA 13.0 or newer, or a libcudart and libnccl for an "
+         "older "
+         "CUDA"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sick) / sizeof(sick[0]); i++)
+        assert_found(judge(&sick[i].node, 1), sick[i].check, sick[i].sentence,
+                     sick[i].command);
+}
+
+static void the_interface_is_the_one_that_nccl_takes(void **state)
+{
+    static const struct {
+        const char *asked, *sentence;
+    } cases[] = {
+        {"docker", "NCCL takes docker0 for its sockets, which ends on the node"},
+        {"=lo", "NCCL takes lo for its sockets, which ends on the node"},
+        {"^ens", "NCCL takes docker0 for its sockets, which ends on the node"},
+        {"=ens", "NCCL_SOCKET_IFNAME==ens names no interface with an address"},
+        {"ens", NULL},
+        {"=eth9,ens1", NULL},
+        {"^lo,docker", NULL},
+    };
+    const char *node = WELL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        json_t *env = json_pack("{s:s}", "NCCL_SOCKET_IFNAME", cases[i].asked);
+        const struct preflight_use use = {.backend = "nccl", .env = env};
+        json_t *verdict = judge_as(&node, 1, &use);
+
+        json_decref(env);
+        if (cases[i].sentence) {
+            assert_found(verdict, "interface", cases[i].sentence,
+                         "\"env\": {\"NCCL_SOCKET_IFNAME\": \"=ens1\"} in the run");
+            continue;
+        }
+        assert_string_equal(answer_of(verdict, "interface"), "ok");
+        json_decref(verdict);
+    }
+}
+
+static void what_a_node_has_unlike_the_others_is_named(void **state)
+{
+    static const struct {
+        const char *node, *check, *sentence, *command;
+    } odd[] = {
+        {NODE(PORTS, NET("ens1", "ethernet", "1500"), ADDRESSES, VERSIONS), "mtu",
+         "c: the MTU of ethernet ports is 1500 (ens1), most have 9000",
+         "ip link set dev ens1 mtu 9000"},
+        {NODE(PORT("mlx5_0", "active", "ens1", "5", "16"), NETS, ADDRESSES, VERSIONS),
+         "gid_index", "c: the index of the RoCE v2 GID is 5 (mlx5_0), most have 3",
+         "show_gids; give the interface of mlx5_0 its addresses as the others have them"},
+        {NODE(PORTS, NETS, ADDRESSES, "\"nccl_version\":\"2.26.2\""), "nccl_versions",
+         "c: NCCL is 2.26.2, most have 2.27.3",
+         "install the version that most have, or name one library for all by nccl_lib"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        const char *nodes[] = {WELL, WELL, odd[i].node};
+
+        assert_found(judge(nodes, 3), odd[i].check, odd[i].sentence, odd[i].command);
+    }
+}
+
+static void nodes_that_are_sick_alike_are_one_finding(void **state)
+{
+    const char *sick = NODE(PORTS "," PORT("mlx5_1", "down", "ens2", "3", "16"), NETS,
+                            ADDRESSES, VERSIONS);
+    const char *nodes[] = {WELL, sick, sick};
+    json_t *verdict = judge(nodes, 3);
+    const json_t *first = json_array_get(checks_of(verdict), 0);
+
+    (void)state;
+    assert_string_equal(
+        json_get_str(verdict, "sentence", ""),
+        "1 finding: rdma_port: b and 1 more: port 1 of mlx5_1 is down, 1 of "
+        "2 ports are active");
+    assert_int_equal(json_array_size(json_object_get(first, "nodes")), 2);
+    json_decref(verdict);
+}
+
+/* A laptop has neither RDMA nor a driver, and its docker is nobody's business. */
+static void the_host_backend_asks_only_what_concerns_it(void **state)
+{
+    const char *node = NODE(PORT("mlx5_0", "active", "ens1", "3", "8"), NETS,
+                            ADDRESS("docker0"), VERSIONS);
+    const struct preflight_use use = {.backend = "host"};
+    json_t *verdict = judge_as(&node, 1, &use);
+
+    (void)state;
+    assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
+    assert_string_equal(answer_of(verdict, "pcie"), "none such");
+    json_decref(verdict);
+}
+
+static void a_clock_that_is_far_off_is_found(void **state)
+{
+    struct preflight_node node = {.name = "a", .has_clock = true, .ahead_s = -12.34};
+    const struct preflight_use use = {.backend = "host"};
+    json_t *inventory = json_object();
+
+    (void)state;
+    node.inventory = inventory;
+    assert_found(preflight_judge(&node, 1, &use, true), "clock",
+                 "its clock is 12.3 s behind the server's", "chronyc makestep");
+    json_decref(inventory);
+}
+
+/* A line for each: | `check` | severity | ... */
+static void the_page_lists_the_checks(void **state)
+{
+    char line[64], page[32768] = "";
+    FILE *file = fopen(SOURCE_DIR "/docs/preflight.md", "r");
+
+    (void)state;
+    assert_non_null(file);
+    assert_in_range(fread(page, 1, sizeof(page) - 1, file), 1, sizeof(page) - 2);
+    fclose(file);
+    for (size_t i = 0; i < preflight_n_checks; i++) {
+        snprintf(line, sizeof(line), "\n| `%s` | %s |", preflight_checks[i].id,
+                 preflight_checks[i].severity);
+        if (!strstr(page, line))
+            fail_msg("docs/preflight.md lacks the line%s", line);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_node_that_is_well_has_no_finding),
+        cmocka_unit_test(what_an_agent_does_not_say_is_not_evaluated),
+        cmocka_unit_test(each_sickness_has_its_own_finding_and_command),
+        cmocka_unit_test(the_interface_is_the_one_that_nccl_takes),
+        cmocka_unit_test(what_a_node_has_unlike_the_others_is_named),
+        cmocka_unit_test(nodes_that_are_sick_alike_are_one_finding),
+        cmocka_unit_test(the_host_backend_asks_only_what_concerns_it),
+        cmocka_unit_test(a_clock_that_is_far_off_is_found),
+        cmocka_unit_test(the_page_lists_the_checks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
