@@ -55,6 +55,8 @@ static json_t *schema_of_type(const struct row_field *field)
                          "type", "integer", "index", "type", "integer", "expected",
                          "type", "string", "got", "type", "string", "required", "rank",
                          "index", "expected", "got", "additionalProperties", 0);
+    case ROW_CHOICE:
+        return json_pack("{s:s}", "$ref", "#/components/schemas/Choice");
     case ROW_LABELS:
         return json_pack("{s:s, s:i, s:{s:[s, s, s]}}", "type", "object", "maxProperties",
                          4, "additionalProperties", "type", "string", "number",

@@ -200,6 +200,26 @@ static const char *skip_reason(const json_t *row)
     return row ? json_get_str(row, "skipped", NULL) : NULL;
 }
 
+/* Behind nccl-tests' columns: how NCCL did it, "RING LL128 16 channels". */
+static void put_choice(const json_t *choice, struct buf *out)
+{
+    int64_t channels = json_get_int(choice, "channels", 0);
+    const char *proto = json_get_str(choice, "proto", NULL);
+    const char *by = json_get_str(choice, "by", "");
+
+    if (!json_object_get(choice, "algo"))
+        return;
+    buf_printf(out, "  %s", json_get_str(choice, "algo", ""));
+    if (proto)
+        buf_printf(out, " %s", proto);
+    if (channels > 0)
+        buf_printf(out, " %lld channel%s", (long long)channels, channels == 1 ? "" : "s");
+    if (strcmp(by, "predicted") == 0)
+        buf_append_str(out, ", predicted");
+    if (json_get_bool(choice, "ranks_differ", false))
+        buf_append_str(out, ", RANKS DIFFER");
+}
+
 /* One size: either half may be NULL, not both. */
 static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place,
                      struct buf *out)
@@ -232,6 +252,7 @@ static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place
     put_half(table, in_place, out);
     if (json_object_get(row, "group"))
         buf_printf(out, "  %5lld", (long long)json_get_int(row, "group", 0));
+    put_choice(json_object_get(out_of_place ? out_of_place : in_place, "nccl"), out);
     buf_append_str(out, "\n");
 }
 

@@ -145,7 +145,7 @@ test('graphs, cycles and unaligned buffers are asked for, and shown', limit, asy
     assert.ok(row.enqueue_us > 0 && row.enqueue_us < row.time_us);
   }
   const csv = await server.get(`/api/v1/runs/${run.id}/results?format=csv`);
-  assert.match(csv.split('\r\n')[0], /,emulated,imported,algorithm,protocol,enqueue_us,cycle,ranks_per_gpu/);
+  assert.match(csv.split('\r\n')[0], /,emulated,imported,nccl,enqueue_us,cycle,ranks_per_gpu/);
   const done = (await server.events(run.id)).filter((event) => event.type === 'rank' && event.state === 'done');
   assert.equal(done.length, 4);
   assert.ok(done.every((event) => event.gpu_memory.init_bytes >= 3 << 20));

@@ -38,8 +38,9 @@ test('every output of a simulated run says so', limit, async (t) => {
   for (const row of rows) {
     assert.equal(row.simulated, true);
     assert.equal(row.wrong, 0);
-    assert.match(row.algorithm, /^(ring|tree)$/);
-    assert.match(row.protocol, /^(LL|LL128|Simple)$/);
+    assert.match(row.nccl.algo, /^(RING|TREE)$/);
+    assert.match(row.nccl.proto, /^(LL|LL128|SIMPLE)$/);
+    assert.ok(lines.some((line) => line.endsWith(`  ${row.nccl.algo} ${row.nccl.proto}`)), lines.join('\n'));
   }
   const run = await server.getRun(id);
   assert.equal(run.backend, 'sim');

@@ -121,14 +121,14 @@ static void writes_every_column_of_a_row(void **state)
         "\"time_min_us\":1e-7,\"time_max_us\":9.1,\"algbw_gbs\":3,\"busbw_gbs\":"
         "0.30000000000000004,\"first_us\":1234567.25,\"times_us\":[1.5,2,0.1],"
         "\"samples_us\":[],\"wrong\":null,\"errors\":[{\"rank\":1}],\"cycle\":2,"
-        "\"algorithm\":\"tree\",\"protocol\":\"ll128\","
+        "\"nccl\":{\"algo\":\"TREE\",\"channels\":4},"
         "\"enqueue_us\":4.5,\"ranks_per_gpu\":8,\"blocks\":9,\"time_low_us\":1,"
         "\"noisy\":true}",
         "case=0|attempt=1|row=3|series=1|collective=all_reduce|dtype=float32|"
         "redop=sum|root=-1|in_place=true|size=8|count=2|iters=20|time_us=0.1|"
         "time_min_us=1e-07|time_max_us=9.1|algbw_gbs=3|"
         "busbw_gbs=0.30000000000000004|first_us=1234567.25|times_us=1.5;2;0.1|"
-        "algorithm=tree|protocol=ll128|"
+        "nccl=algo=TREE;channels=4|"
         "enqueue_us=4.5|cycle=2|ranks_per_gpu=8|blocks=9|time_low_us=1|noisy=true");
 }
 

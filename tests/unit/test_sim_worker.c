@@ -141,8 +141,10 @@ static void every_collective_is_right_and_simulated(void **state)
         assert_int_equal(json_get_int(result, "wrong", 0), 0);
         assert_true(json_get_num(result, "time_us", 0) > 1);
         assert_int_equal(json_array_size(json_object_get(result, "samples_us")), 3);
-        assert_non_null(json_object_get(result, "algorithm"));
-        assert_non_null(json_object_get(result, "protocol"));
+        const json_t *choice = json_object_get(result, "nccl");
+        assert_string_equal(json_get_str(choice, "by", ""), "model");
+        assert_non_null(json_object_get(choice, "algo"));
+        assert_non_null(json_object_get(choice, "proto"));
     }
     for (int rank = 0; rank < RANKS; rank++) {
         assert_true(json_get_bool(seen.hello[rank], "simulated", false));

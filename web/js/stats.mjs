@@ -34,8 +34,11 @@ export function lineLabel(row, variant = '', members = null) {
   return parts.join(' · ');
 }
 
-/* "tree, LL128": how a row's calls were done, where that is known. */
-export const wayOf = row => [row?.algorithm, row?.protocol].filter(Boolean).join(', ');
+/* "TREE, LL128": how a row's calls were done, where that is known. */
+export function wayOf(row) {
+  const {algo, proto, by, ranks_differ: differ} = row?.nccl ?? {};
+  return [algo, proto, algo && by === 'predicted' && by, differ && 'ranks differ'].filter(Boolean).join(', ');
+}
 
 export const placement = row => (row.in_place ? 'in place' : 'out of place');
 

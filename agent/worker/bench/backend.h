@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/worker/bench/choice.h"
 #include "agent/worker/data/pattern.h"
 #include "agent/worker/group/join.h"
 #include "common/base/error.h"
@@ -217,6 +218,12 @@ struct backend {
     int64_t (*clock_ns)(const struct backend_comm *comm);
     /* Optional: this rank is late by so much for the next operation; NULL: sleep. */
     int (*be_late)(struct backend_comm *comm, long us, struct error *err);
+
+    /* Optional: the next call is the first of a row, before any that is timed. */
+    void (*watch)(struct backend_comm *comm);
+    /* Optional: it has ended, and this is how it was done; out is zero. */
+    void (*choice)(struct backend_comm *comm, const struct backend_call *call,
+                   struct choice *out);
 
     /* The control plane, of all ranks of the case; host memory, outside timed regions.
      * all: world_size * len. */

@@ -239,11 +239,12 @@ static void report(const struct bench *bench, const struct bench_row *row,
     double factor = collective_bus_factor(row->row.collective, n);
     json_t *result = describe(bench, row);
     json_t *numbers = json_pack(
-        "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "iters",
+        "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o*}", "iters",
         (json_int_t)figures->iters, "time_us", figures->mean_us, "time_min_us",
         figures->min_us, "time_max_us", figures->max_us, "algbw_gbs", algbw, "busbw_gbs",
         algbw * factor, "first_us", figures->first_us, "enqueue_us", figures->enqueue_us,
-        "times_us", number_array(figures->times_us, n), "wrong", wrong, "errors", errors);
+        "times_us", number_array(figures->times_us, n), "wrong", wrong, "errors", errors,
+        "nccl", choice_json(&figures->choice));
 
     if (result && numbers)
         json_object_update(result, numbers);

@@ -19,6 +19,7 @@
 /* What this rank measured, as it is exchanged. */
 struct own_figures {
     double first_us, mean_us, enqueue_us;
+    struct choice choice;
 };
 
 struct loop {
@@ -119,23 +120,38 @@ static int submit_and_wait(struct loop *loop, struct error *err)
     return submit(loop, err) || wait_for_all(loop, err) ? -1 : 0;
 }
 
+/* The first in the warm-up, of which the library is asked how it does it. */
+static int call_first(struct loop *loop, struct error *err)
+{
+    const struct backend *backend = loop->bench->backend;
+    bool is_watched = !loop->row->is_idle && loop->call.count > 0;
+
+    if (is_watched && backend->watch)
+        backend->watch(loop->bench->comm);
+    int64_t start = now_ns(loop);
+    if (submit_and_wait(loop, err))
+        return -1;
+    loop->submit_us = (double)(now_ns(loop) - start) / 1e3;
+    if (is_watched && backend->choice)
+        backend->choice(loop->bench->comm, &loop->call, &loop->own.choice);
+    return 0;
+}
+
 static int warm_up(void *arg, int here, struct error *err)
 {
     struct loop *loop = &((struct crew *)arg)->loops[here];
-    double *first_us = &loop->own.first_us;
-    long calls =
-        loop->bench->file->spec->warmup > 1 ? loop->bench->file->spec->warmup : 1;
+    const struct run_spec *spec = loop->bench->file->spec;
 
-    if (bench_barrier(loop->bench, err))
+    if (bench_barrier(loop->bench, err) || call_first(loop, err) ||
+        bench_stopped(loop->bench, err))
         return -1;
-    for (long i = 0; i < calls; i++) {
+    loop->own.first_us = loop->submit_us / (double)spec->agg_iters;
+    for (long i = 1; i < spec->warmup; i++) {
         int64_t start = now_ns(loop);
         if (submit_and_wait(loop, err))
             return -1;
         double us = (double)(now_ns(loop) - start) / 1e3;
-        if (i == 0)
-            *first_us = us / (double)loop->bench->file->spec->agg_iters;
-        loop->submit_us = i == 0 || us < loop->submit_us ? us : loop->submit_us;
+        loop->submit_us = us < loop->submit_us ? us : loop->submit_us;
         if (bench_stopped(loop->bench, err))
             return -1;
     }
@@ -578,6 +594,7 @@ static void add_figures(struct measurement *out, const struct own_figures *one, 
     out->min_us = place == 0 || us < out->min_us ? us : out->min_us;
     out->max_us = us > out->max_us ? us : out->max_us;
     out->first_us = one->first_us > out->first_us ? one->first_us : out->first_us;
+    choice_add(&out->choice, &one->choice);
 }
 
 static int combine_figures(struct crew *crew, struct measurement *out, struct error *err)

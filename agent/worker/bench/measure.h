@@ -9,6 +9,7 @@ struct measurement {
     double first_us;                /* the first call, slowest rank */
     double mean_us, min_us, max_us; /* per call, over ranks; of blocks, their median */
     double enqueue_us;              /* until a call had returned, mean over ranks */
+    struct choice choice;           /* how the first call was done */
     double *times_us;               /* per rank of the group */
     double *samples_us;             /* per iteration, slowest rank; NULL: not asked for */
     long n_samples;

@@ -1,4 +1,5 @@
 /* backend_sim.c - collectives that only take time: the backend's table */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,23 +90,16 @@ static json_t *sim_details(struct backend_comm *comm)
     return details;
 }
 
-/* Which way of doing it the row's time is of. */
-static void sim_mark(const struct backend_comm *comm, json_t *row)
+/* Which way of doing it the last call's time was of. */
+static void sim_choice(struct backend_comm *comm, const struct backend_call *call,
+                       struct choice *out)
 {
-    int kind = collective_lookup(json_get_str(row, "collective", ""));
+    const struct sim_estimate *estimate = &comm->shared->estimate;
 
-    /* Of another group this one's model says nothing. */
-    if (kind < 0 || json_get_int(row, "count", 0) == 0 ||
-        json_get_int(row, "group", comm->shared->group) != comm->shared->group)
-        return;
-    struct sim_call call = {.kind = (enum collective_kind)kind,
-                            .bytes = (double)json_get_int(row, "size", 0),
-                            .root = (int)json_get_int(row, "root", -1)};
-    struct sim_estimate estimate = sim_model_choose(&comm->shared->model, &call);
-    json_object_set_new(row, "algorithm",
-                        json_string(sim_algorithm_name(estimate.algorithm)));
-    json_object_set_new(row, "protocol",
-                        json_string(sim_protocol_name(estimate.protocol)));
+    (void)call;
+    snprintf(out->algo, sizeof(out->algo), "%s", sim_algorithm_name(estimate->algorithm));
+    snprintf(out->proto, sizeof(out->proto), "%s", sim_protocol_name(estimate->protocol));
+    snprintf(out->by, sizeof(out->by), "model");
 }
 
 static int sim_memory(struct backend_comm *comm, struct backend_memory *out,
@@ -303,7 +297,7 @@ const struct backend backend_sim = {
     .abort = sim_abort,
     .transport = sim_transport,
     .details = sim_details,
-    .mark = sim_mark,
+    .choice = sim_choice,
     .memory = sim_memory,
     .alloc = sim_alloc,
     .write = sim_write,

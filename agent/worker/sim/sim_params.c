@@ -67,8 +67,8 @@ static const struct text texts[] = {
     {"SIM_WRONG_INTERFACE", AT(wrong_interfaces), "NODE:GBS,... in place of its link"},
 };
 
-static const char *const algorithm_names[] = {"ring", "tree", "pat", "p2p"};
-static const char *const protocol_names[] = {"LL", "LL128", "Simple"};
+static const char *const algorithm_names[] = {"RING", "TREE", "PAT", "P2P"};
+static const char *const protocol_names[] = {"LL", "LL128", "SIMPLE"};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -40,7 +40,7 @@ struct sim_params {
  * outlive *out. ERROR_INVALID names the variable that is unknown or wrong. */
 int sim_params_read(char *const *environment, struct sim_params *out, struct error *err);
 
-/* "ring", "tree", "pat", "p2p"; "LL", "LL128", "Simple". */
+/* "RING", "TREE", "PAT", "P2P"; "LL", "LL128", "SIMPLE". */
 const char *sim_algorithm_name(enum sim_algorithm algorithm);
 const char *sim_protocol_name(enum sim_protocol protocol);
 

@@ -106,13 +106,13 @@ test('how a row was done is in the table, where it is known', LIMIT, async t => 
   const {server, page, open} = await setUp(t);
   server.add(sampleRun({
     sizes: [8, 16],
-    mutate: row => ({...row, algorithm: row.size > 8 ? 'ring' : 'tree', protocol: 'll128'})
+    mutate: row => ({...row, nccl: {algo: row.size > 8 ? 'RING' : 'TREE', proto: 'LL128'}})
   }));
   server.add(sampleRun({id: 'plain', sizes: [8, 16]}));
   await open(path);
   await page.getByRole('columnheader', {name: /algorithm, protocol/}).waitFor();
-  assert.match((await figureRows(page))[0], /tree, ll128/);
-  assert.match((await figureRows(page))[1], /ring, ll128/);
+  assert.match((await figureRows(page))[0], /TREE, LL128/);
+  assert.match((await figureRows(page))[1], /RING, LL128/);
   await open('/runs/plain');
   await page.getByRole('region', {name: 'Results'}).waitFor();
   assert.equal(await page.getByRole('columnheader', {name: /algorithm/}).count(), 0);
