@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/inventory/pci.h"
 #include "agent/machine/host_file.h"
 #include "common/base/clean_text.h"
 
@@ -99,7 +100,7 @@ json_t *inventory_hostid(const char *root)
 }
 
 /* What lists are limited to keeps the whole far below what a server takes. */
-static void add_devices(json_t *inventory, const char *root)
+static void add_facts(json_t *inventory, const char *root)
 {
     json_t *addresses = json_object_get(inventory, "addresses"), *out = json_object();
     int net, rdma;
@@ -111,6 +112,8 @@ static void add_devices(json_t *inventory, const char *root)
     if (rdma > 0)
         json_object_set_new(out, "rdma", json_integer(rdma));
     json_object_set_new(inventory, "left_out", out);
+    json_object_set_new(inventory, "gpus", pci_gpus(root));
+    inventory_add_system(inventory, root);
 }
 
 json_t *inventory_read(const char *root)
@@ -129,6 +132,6 @@ json_t *inventory_read(const char *root)
                           inventory_memory_bytes(root), "addresses",
                           inventory_addresses(), "hostid", inventory_hostid(root));
     if (inventory)
-        add_devices(inventory, root);
+        add_facts(inventory, root);
     return inventory;
 }

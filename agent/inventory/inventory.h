@@ -19,5 +19,8 @@ json_t *inventory_hostid(const char *root);
 /* addresses: as above. *left_out: how many had no room. */
 json_t *inventory_net(const char *root, json_t *addresses, int *left_out);
 json_t *inventory_rdma(const char *root, int *left_out);
+json_t *inventory_limits(const char *root);
+json_t *inventory_modules(const char *root); /* name: version, "" where it says none */
+void inventory_add_system(json_t *inventory, const char *root);
 
 #endif

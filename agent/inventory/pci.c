@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/inventory/fields.h"
+#include "agent/machine/host_file.h"
 
 static const struct field place[] = {
     {"numa", "numa_node", FIELD_NUMBER},
@@ -43,6 +44,72 @@ static bool cut_to_device(char *path)
     return name != NULL;
 }
 
+/* ---- access control services ---- */
+
+/* PCI Express Base Specification 7.7.11: the extended capability, and of its control
+ * register request redirect, completion redirect, upstream forwarding. */
+#define CAPABILITIES 0x100
+#define ACS 0x000d
+#define ACS_CONTROL 6
+#define ACS_REDIRECTS 0x1c
+#define CONFIG_BRIEF 64 /* what users without rights get of it */
+#define CONFIG_MAX 4096
+
+int pci_redirects(const uint8_t *config, size_t len)
+{
+    size_t at = CAPABILITIES;
+
+    if (len <= CONFIG_BRIEF)
+        return -1;
+    /* Each is above the one before in no device that means well. */
+    while (at + ACS_CONTROL + 2 <= len) {
+        size_t next = (size_t)(config[at + 3] << 4 | config[at + 2] >> 4);
+
+        if ((config[at] | config[at + 1] << 8) == ACS)
+            return (config[at + ACS_CONTROL] & ACS_REDIRECTS) != 0;
+        if (next <= at)
+            break;
+        at = next;
+    }
+    return 0;
+}
+
+static int bridge_redirects(const char *path)
+{
+    char full[PATH_MAX];
+    uint8_t config[CONFIG_MAX];
+    size_t len;
+    FILE *file;
+
+    if (snprintf(full, sizeof(full), "%s/config", path) >= (int)sizeof(full))
+        return -1;
+    file = fopen(full, "re");
+    len = file ? fread(config, 1, sizeof(config), file) : 0;
+    if (file)
+        fclose(file);
+    return pci_redirects(config, len);
+}
+
+/* `acs`: the bridges above the device that redirect. Not there where one can't be read.
+ */
+static void find_redirects(json_t *object, char *path)
+{
+    json_t *bridges = json_array();
+    char *name = strrchr(path, '/');
+    int redirects = 0;
+
+    for (*name = '\0', name = strrchr(path, '/');
+         redirects >= 0 && name && is_address(name + 1);
+         *name = '\0', name = strrchr(path, '/')) {
+        redirects = bridge_redirects(path);
+        if (redirects == 1)
+            json_array_append_new(bridges, json_string(name + 1));
+    }
+    if (redirects >= 0)
+        json_object_set(object, "acs", bridges);
+    json_decref(bridges);
+}
+
 void pci_describe(json_t *object, const char *root, const char *dir)
 {
     char full[PATH_MAX], path[PATH_MAX];
@@ -59,4 +126,46 @@ void pci_describe(json_t *object, const char *root, const char *dir)
     if (json_object_size(link) > 0)
         json_object_set(object, "pcie", link);
     json_decref(link);
+    find_redirects(object, path);
+}
+
+/* ---- GPUs ---- */
+
+#define DEVICES "/sys/bus/pci/devices"
+#define GPUS_MAX 64
+#define NVIDIA "0x10de"
+#define DISPLAY "0x03"
+
+struct gpus {
+    const char *root;
+    json_t *list;
+};
+
+static void add_gpu(void *arg, const char *name)
+{
+    const struct gpus *gpus = arg;
+    char dir[FIELDS_PATH_MAX], path[FIELDS_PATH_MAX + 8], line[32];
+    json_t *gpu;
+
+    snprintf(dir, sizeof(dir), DEVICES "/%.64s", name);
+    snprintf(path, sizeof(path), "%s/vendor", dir);
+    if (!host_file_line(gpus->root, path, line, sizeof(line)) ||
+        strcmp(line, NVIDIA) != 0)
+        return;
+    snprintf(path, sizeof(path), "%s/class", dir);
+    if (!host_file_line(gpus->root, path, line, sizeof(line)) ||
+        strncmp(line, DISPLAY, strlen(DISPLAY)) != 0 ||
+        json_array_size(gpus->list) >= GPUS_MAX)
+        return;
+    gpu = json_object();
+    pci_describe(gpu, gpus->root, dir);
+    json_array_append_new(gpus->list, gpu);
+}
+
+json_t *pci_gpus(const char *root)
+{
+    struct gpus gpus = {root, json_array()};
+
+    fields_each(root, DEVICES, add_gpu, &gpus);
+    return gpus.list;
 }

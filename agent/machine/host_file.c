@@ -61,3 +61,20 @@ bool host_file_value(const char *root, const char *path, const char *key, char s
     snprintf(value, size, "%s", found);
     return true;
 }
+
+bool host_file_cgroup(const char *root, char *path, size_t size)
+{
+    FILE *file = host_file_open(root, "/proc/self/cgroup");
+    char line[PATH_MAX];
+    bool found = false;
+
+    while (file && !found && fgets(line, sizeof(line), file)) {
+        line[strcspn(line, "\n")] = '\0';
+        found = strncmp(line, "0::/", 4) == 0 && strlen(line + 3) < size;
+        if (found)
+            snprintf(path, size, "%s", line[4] ? line + 3 : "");
+    }
+    if (file)
+        fclose(file);
+    return found;
+}

@@ -16,4 +16,7 @@ bool host_file_line(const char *root, const char *path, char *line, size_t size)
 bool host_file_value(const char *root, const char *path, const char *key, char separator,
                      char *value, size_t size);
 
+/* This process's cgroup of version 2, "" for the topmost one; false: there is none. */
+bool host_file_cgroup(const char *root, char *path, size_t size);
+
 #endif

@@ -94,24 +94,6 @@ static int64_t read_thermal(const char *root, hwloc_const_cpuset_t cpus)
 
 /* ---- quotas ---- */
 
-/* This process's cgroup of version 2, "" for the topmost one; false: there is none. */
-static bool find_cgroup(const char *root, char *path, size_t size)
-{
-    FILE *file = host_file_open(root, "/proc/self/cgroup");
-    char line[PATH_MAX];
-    bool found = false;
-
-    while (file && !found && fgets(line, sizeof(line), file)) {
-        line[strcspn(line, "\n")] = '\0';
-        found = strncmp(line, "0::/", 4) == 0 && strlen(line + 3) < size;
-        if (found)
-            snprintf(path, size, "%s", line[4] ? line + 3 : "");
-    }
-    if (file)
-        fclose(file);
-    return found;
-}
-
 /* What a cgroup's own quota has held back, in us; -1: it counts none. */
 static int64_t read_throttled(const char *root, const char *cgroup)
 {
@@ -135,7 +117,7 @@ static int64_t read_quota(const char *root)
     char cgroup[PATH_MAX / 2];
     int64_t sum = -1;
 
-    if (!find_cgroup(root, cgroup, sizeof(cgroup)))
+    if (!host_file_cgroup(root, cgroup, sizeof(cgroup)))
         return -1;
     for (;;) {
         int64_t us = read_throttled(root, cgroup);

@@ -1,1 +1,2 @@
 fuzz_test(agent_lines rb_agent)
+fuzz_test(pci rb_agent)

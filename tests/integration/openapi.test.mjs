@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { long, quick, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, patience } from './lib/fixture.mjs';
+import { nodeTree } from './lib/node_tree.mjs';
 import { Schemas } from './lib/schema.mjs';
 
 const limit = { timeout: 120000 * patience };
@@ -74,8 +75,8 @@ class Contract {
   }
 }
 
-async function begin(t, nodes) {
-  const { server } = await startCluster(t, nodes);
+async function begin(t, nodes, agent = {}) {
+  const { server } = await startCluster(t, nodes, { agent });
   return new Contract(server, await server.get('/openapi.json'));
 }
 
@@ -214,7 +215,10 @@ test('pairs and a bisection, their rounds and whom they name are as described', 
 });
 
 test('the server, its nodes and its refusals are as described', limit, async (t) => {
-  const api = await begin(t, 1);
+  const api = await begin(t, 1, { env: { RINGBENCH_ROOT: nodeTree(t, 'dgx') } });
+  const { inventory } = (await api.call('GET', '/api/v1/nodes/node-1')).json;
+  assert.deepEqual([inventory.gpus.length, inventory.rdma.length, inventory.net.length, inventory.modules.gdrdrv],
+    [8, 10, 13, '2.4']);
   for (const target of ['/healthz', '/readyz', '/metrics', '/openapi.json', '/api/v1/collectives', '/api/v1/access', '/api/v1/nodes',
     '/api/v1/nodes/node-1', '/api/v1/nodes/node-1/preflight', '/api/v1/preflight', '/api/v1/preflight?format=text', '/api/v1/rendezvous']) {
     assert.equal((await api.call('GET', target)).status, 200);
