@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "agent/machine/process_state.h"
-#include "agent/ncclog/ncclog.h"
 #include "agent/process/capture.h"
 #include "agent/process/event_line.h"
 #include "agent/process/lines.h"
@@ -16,13 +15,15 @@
 #include "agent/process/stack_quote.h"
 #include "common/base/clean_text.h"
 #include "common/base/json_util.h"
+#include "common/ncclog/ncclog_set.h"
 
 #define OUTPUT_LINE_MAX ((size_t)64 * 1024)
 #define OUTPUT_EVENT_BYTES ((size_t)32 * 1024) /* send at once what has grown to this */
 #define TAIL_LINES 20
 #define TAIL_LINE_MAX ((size_t)400)
 #define LAST_LINE_MAX ((size_t)300)
-#define BAD_LINES_MAX 20 /* reported one by one; the rest as a number at the end */
+#define NCCL_PROCESSES_MAX 64 /* that a program starts */
+#define BAD_LINES_MAX 20      /* reported one by one; the rest as a number at the end */
 
 struct rank {
     struct rank_params params;
@@ -34,8 +35,8 @@ struct rank {
     size_t tail_next;
     size_t n_bad_lines;
     struct program_watch watch; /* of a program */
-    struct ncclog ncclog;
-    json_t *told; /* what has been passed on of it; NULL: nothing */
+    struct ncclog_set ncclog;
+    json_t *told; /* what has been passed on of it, by process */
     bool is_asked_for_stacks;
     struct stack_quote stacks;
     struct process_state state; /* when it was asked */
@@ -138,7 +139,7 @@ static void on_output_line(struct rank *rank, int stream, const char *line, size
         program_watch_line(&rank->watch,
                            stream == PROCESS_STDERR ? METRIC_STDERR : METRIC_STDOUT, line,
                            len);
-    ncclog_line(&rank->ncclog, line, len);
+    ncclog_set_line(&rank->ncclog, line, len);
     capture_add(capture, line, len);
     if (capture->pending.len >= OUTPUT_EVENT_BYTES)
         flush_capture(rank, stream);
@@ -169,24 +170,29 @@ static void report_bad_line(struct rank *rank, const char *line, size_t len,
     emit_log(rank, "error", text);
 }
 
-/* What NCCL's log, where there was one, said of this rank, if that is news. */
+/* What NCCL's log, where there was one, said of this rank's processes, if that is news.
+ */
 static void tell_ncclog(struct rank *rank)
 {
-    json_t *log = ncclog_json(&rank->ncclog);
+    for (size_t i = 0; i < rank->ncclog.n; i++) {
+        json_t *log = ncclog_set_json(&rank->ncclog, i);
 
-    if (log && !(rank->told && json_equal(rank->told, log))) {
-        json_decref(rank->told);
-        rank->told = json_incref(log);
-        emit_steal(rank, json_pack("{s:s, s:O}", "type", "nccl", "log", log));
+        if (i == json_array_size(rank->told))
+            json_array_append_new(rank->told, json_null());
+        if (log && !json_equal(json_array_get(rank->told, i), log)) {
+            json_array_set(rank->told, i, log);
+            emit_steal(rank, json_pack("{s:s, s:O}", "type", "nccl", "log", log));
+        }
+        json_decref(log);
     }
-    json_decref(log);
 }
 
 /* Connections are made by the first call, so all is known when one has ended. It is told
  * once then, and again only if there is more to tell in the end. */
 static void tell_ncclog_early(struct rank *rank, const char *progress, size_t len)
 {
-    json_t *json = rank->told ? NULL : json_parse(progress, len, NULL);
+    json_t *json =
+        json_array_size(rank->told) > 0 ? NULL : json_parse(progress, len, NULL);
 
     if (json_get_int(json, "done", 0) > 0)
         tell_ncclog(rank);
@@ -290,10 +296,8 @@ static void on_end(void *arg, bool is_signal, int number)
         program_watch_end(&rank->watch, is_signal, number);
     end = json_pack("{s:s, s:i, s:o}", "type", "exit", is_signal ? "signal" : "code",
                     number, "tail", tail_json(rank));
-    if (end && rank->ncclog.warning[0])
-        json_object_set_new(
-            end, "warning",
-            clean_text_json(rank->ncclog.warning, strlen(rank->ncclog.warning)));
+    if (end)
+        set_text(end, "warning", ncclog_set_warning(&rank->ncclog));
     emit_steal(rank, end);
     params->on_end(params->arg, rank);
 }
@@ -313,7 +317,8 @@ struct rank *rank_start(const struct rank_params *params, struct error *err)
     lines_init(&rank->lines[PROCESS_EVENTS], EVENT_LINE_MAX, LINES_DROP);
     capture_init(&rank->captures[0]);
     capture_init(&rank->captures[1]);
-    ncclog_init(&rank->ncclog);
+    ncclog_set_init(&rank->ncclog, is_program(rank) ? NCCL_PROCESSES_MAX : 1);
+    rank->told = json_array();
     rank->process = process_spawn(params->tree, &params->program, &handlers, err);
     if (!rank->process) {
         rank_destroy(rank);
@@ -338,6 +343,7 @@ void rank_destroy(struct rank *rank)
     for (int i = 0; i < PROCESS_STREAMS; i++)
         lines_release(&rank->lines[i]);
     json_decref(rank->told);
+    ncclog_set_release(&rank->ncclog);
     capture_release(&rank->captures[0]);
     capture_release(&rank->captures[1]);
     for (size_t i = 0; i < TAIL_LINES; i++)

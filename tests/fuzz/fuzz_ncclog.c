@@ -3,30 +3,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/ncclog/ncclog.h"
+#include "common/ncclog/ncclog_set.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *at = (const char *)data, *end = at + size;
-    struct ncclog log;
-    json_t *json;
-    char *text;
+    struct ncclog_set set;
 
-    ncclog_init(&log);
+    ncclog_set_init(&set, 4);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t len = (size_t)((newline ? newline : end) - at);
 
-        ncclog_line(&log, at, len);
+        ncclog_set_line(&set, at, len);
         at += len + 1;
     }
-    json = ncclog_json(&log);
-    text = json ? json_dumps(json, JSON_COMPACT) : NULL;
-    if (json && !text)
-        abort();
-    free(text);
-    json_decref(json);
+    for (size_t i = 0; i < set.n; i++) {
+        json_t *json = ncclog_set_json(&set, i);
+        char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+
+        if (json && !text)
+            abort();
+        free(text);
+        json_decref(json);
+    }
+    ncclog_set_release(&set);
     return 0;
 }

@@ -1,2 +1,2 @@
-fuzz_test(ncclog rb_agent)
+fuzz_test(ncclog rb_common)
 fuzz_test(ras rb_agent)

@@ -1,6 +1,7 @@
 unit_test(split rb_common)
 unit_test(traffic rb_common)
-unit_test(ncclog rb_agent)
+unit_test(ncclog rb_common)
+target_compile_definitions(test_ncclog PRIVATE DATA_DIR="${CMAKE_CURRENT_LIST_DIR}/../data")
 if(NOT TARGET rb_worker_fixture)
     add_library(rb_worker_fixture STATIC
         ${CMAKE_CURRENT_LIST_DIR}/../bench/rendezvous_stub.c

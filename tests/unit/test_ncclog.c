@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "agent/ncclog/ncclog.h"
+#include "common/ncclog/ncclog_set.h"
 
 /* Lines, parted by newlines; the JSON that they come to, "null" for none. */
 static void expect(const char *lines, const char *want)
@@ -33,6 +33,7 @@ static void expect(const char *lines, const char *want)
     free(text);
     json_decref(got);
     json_decref(wanted);
+    ncclog_release(&log);
 }
 
 #define INFO "node-1:4711:4731 [0] NCCL INFO "
@@ -41,37 +42,111 @@ static void a_communicator_over_infiniband_is_told(void **state)
 {
     (void)state;
     expect(
-        "NCCL version 2.20.5+cuda12.1\n" INFO "Using network IB\n" INFO
-        "comm 0x12 rank 0 nranks 2 cudaDev 0 busId 63000 commId 0x2e - Init START\n" INFO
-        "comm 0x12 rank 0 nRanks 2 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n" INFO
+        "NCCL version 2.20.5+cuda12.1\n" INFO "cudaDriverVersion 12000\n" INFO
+        "NET/IB : Using [0]mlx5_1:1/RoCE [2]mlx5_3:1/IB [RO]; OOB "
+        "ib1:20.20.20.25<0>\n" INFO "Using network IB\n" INFO
+        "comm 0x12 rank 0 nranks 3 cudaDev 0 busId 63000 commId 0x2e - Init START\n" INFO
+        "comm 0x12 rank 0 nRanks 3 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n" INFO
         "Channel 00/02 :    0   1\n" INFO
-        "Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0\n" INFO
-        "Channel 01/0 : 1[0] -> 0[0] [receive] via NET/IB/0\n" INFO
+        "Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/1\n" INFO
+        "Channel 01/0 : 2[0] -> 0[0] [receive] via NET/IB/1\n" INFO
         "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0(3)/GDRDMA\n" INFO
-        "Channel 01/0 : 0[0] -> 1[0] [send] via NET/IB/0(1)/GDRDMA\n" INFO
+        "Channel 01/0 : 0[0] -> 1[0] [send] via NET/IB/0(1)/GDRDMA(PCI)/Shared\n" INFO
+        "Channel 01/1 : 0[0] -> 2[0] [send] via NET/IB/0(1)/GDRDMA\n" INFO
         "Connected all rings\n" INFO "Connected all trees\n" INFO
-        "2 coll channels, 0 collnet channels, 16 nvls channels, 4 p2p channels, "
-        "2 p2p channels per peer\n",
-        "{\"version\":\"2.20.5+cuda12.1\",\"network\":\"IB\",\"ranks\":2,\"nodes\":2,"
-        "\"local_ranks\":1,\"channels\":{\"collective\":2,\"collnet\":0,\"nvls\":16,"
-        "\"point_to_point\":4},\"connected\":[\"ring\",\"tree\"],\"transports\":{"
-        "\"NET/IB/0\":{\"send\":0,\"receive\":2},"
-        "\"NET/IB/0/GDRDMA\":{\"send\":2,\"receive\":0}}}");
+        "2 coll channels, 2 collnet channels, 16 nvls channels, 4 p2p channels, "
+        "2 p2p channels per peer\n" INFO
+        "comm 0x12 rank 0 nranks 3 cudaDev 0 busId 63000 commId 0x2e - Init COMPLETE\n",
+        "{\"version\":\"2.20.5+cuda12.1\",\"network\":\"IB\",\"rank\":0,\"ranks\":3,"
+        "\"nodes\":2,\"local_ranks\":1,\"init\":\"complete\",\"channels\":{"
+        "\"collective\":2,\"nvls\":16,\"point_to_point\":4},"
+        "\"connected\":[\"ring\",\"tree\"],\"cuda_driver\":12000,\"transports\":["
+        "{\"via\":\"NET/"
+        "IB\",\"device\":1,\"gdr\":false,\"name\":\"mlx5_3\",\"link\":\"IB\","
+        "\"from\":\"1-2\",\"channels\":2},"
+        "{\"via\":\"NET/IB\",\"device\":0,\"gdr\":true,\"name\":\"mlx5_1\","
+        "\"link\":\"RoCE\",\"pxn\":true,\"to\":\"1-2\",\"channels\":2,"
+        "\"p2p_channels\":1}],\"hcas\":[{\"name\":\"mlx5_1\",\"port\":1,"
+        "\"link\":\"RoCE\"},{\"name\":\"mlx5_3\",\"port\":1,\"link\":\"IB\"}]}");
 }
 
 static void a_communicator_inside_a_node_is_told(void **state)
 {
     (void)state;
-    expect(INFO "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n" INFO
+    expect(INFO "Channel 00/0 : 0[0] -> 1[1] via P2P/direct pointer/read\n" INFO
+                "Channel 01/0 : 0[0] -> 2[2] via P2P/indirect/1[1]\n" INFO
+                "Channel 01/0 : 0[0] -> 3[3] via P2P/indirect/2[2]\n" INFO
                 "Channel 01 : 0[0] -> 1[1] via SHM/direct/direct\n" INFO
                 "CollNet 00/0 : 0 [send] via COLLNET/SHARP/0/GDRDMA\n" INFO
+                "NVLS multicast support is not available on dev 0\n" INFO
                 "Connected NVLS tree\n" INFO
                 "Init timings - ncclCommInitRankConfig: rank 0 nranks 2 total 0.42 "
                 "(kernels 0.10, alloc 0.01)\n",
-           "{\"connected\":[\"nvls\"],\"init_s\":0.42,\"transports\":{"
-           "\"P2P/CUMEM/read\":{\"send\":1,\"receive\":0},"
-           "\"SHM/direct/direct\":{\"send\":1,\"receive\":0},"
-           "\"COLLNET/SHARP/0/GDRDMA\":{\"send\":1,\"receive\":0}}}");
+           "{\"rank\":0,\"connected\":[\"nvls\"],\"init_s\":0.42,\"transports\":["
+           "{\"via\":\"P2P/direct pointer/read\",\"to\":\"1\",\"channels\":1},"
+           "{\"via\":\"P2P/indirect\",\"to\":\"2-3\",\"channels\":1},"
+           "{\"via\":\"SHM/direct/direct\",\"to\":\"1\",\"channels\":1}],"
+           "\"collnet\":[{\"via\":\"COLLNET/SHARP\",\"device\":0,\"gdr\":true,"
+           "\"channels\":1}],\"reasons\":[{\"about\":\"nvls\",\"text\":"
+           "\"NVLS multicast support is not available on dev 0\"}]}");
+}
+
+static void devices_are_numbered_by_their_place(void **state)
+{
+    static const struct {
+        const char *line, *devices;
+    } cases[] = {
+        {"NET/Socket : Using [0]ib1:20.20.20.25<0> [1]ib0:fe80::966d:fc:e52c%ib0<0>",
+         "{\"interfaces\":[{\"name\":\"ib1\",\"address\":\"20.20.20.25<0>\"},"
+         "{\"name\":\"ib0\",\"address\":\"fe80::966d:fc:e52c%ib0<0>\"}]}"},
+        {"NET/IB : Using [0]={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB} [1]={[2] mlx5_2:1/IB} "
+         "[RO]; OOB eth0:10.0.0.1<0>",
+         "{\"hcas\":[{\"name\":\"mlx5_0+mlx5_1\",\"port\":1,\"link\":\"IB\"},"
+         "{\"name\":\"mlx5_2\",\"port\":1,\"link\":\"IB\"}]}"},
+        {"NET/IB : Using [3]mlx5_bond_0:1/RoCE [RO]; OOB eth0:10.0.0.1<0>\n" INFO
+         "NET/IB : Made virtual device [1] name=mlx5_0+mlx5_1 speed=400000 ndevs=2",
+         "{\"hcas\":[{\"name\":\"mlx5_bond_0\",\"port\":1,\"link\":\"RoCE\"},"
+         "{\"name\":\"mlx5_0+mlx5_1\"}]}"},
+        {"Bootstrap: Using eth0:10.0.0.1<0>", "{\"bootstrap\":\"eth0\"}"},
+        {"Using network AWS Libfabric", "{\"network\":\"AWS Libfabric\"}"},
+        {"NCCL_IB_DISABLE set by environment to 0.",
+         "{\"settings\":{\"NCCL_IB_DISABLE\":\"0\"}}"},
+        {"NCCL_IB_HCA set to =mlx5_0:1",
+         "{\"settings\":{\"NCCL_IB_HCA\":\"=mlx5_0:1\"}}"},
+        {"Warning: ENV NCCL_X is unused. Setting it has no effect.",
+         "{\"reasons\":[{\"about\":\"setting\",\"text\":\"Warning: ENV NCCL_X is unused. "
+         "Setting it has no effect.\"}]}"},
+        {"Connected all rings, use ring PXN 0 GDR 1",
+         "{\"connected\":[\"ring\"],\"ring_gdr\":1}"},
+        {"2 coll channels, 16 nvls channels, 4 p2p channels, 2 p2p channels per peer",
+         "{\"channels\":{\"collective\":2,\"nvls\":16,\"point_to_point\":4}}"},
+        {"a line that no version has", "{\"unread\":{\"lines\":1,\"of\":1,\"first\":[\"a "
+                                       "line that no version has\"]}}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[500];
+
+        snprintf(line, sizeof(line), INFO "%s", cases[i].line);
+        expect(line, cases[i].devices);
+    }
+}
+
+/* Ranks of a smaller communicator are numbered anew: they are no ranks of the job. */
+static void the_largest_communicator_counts(void **state)
+{
+    (void)state;
+    expect(INFO
+           "ncclCommInitRankConfig comm 0x1 rank 5 nranks 8 cudaDev 0 nvmlDev 0 "
+           "busId 1 commId 0x7 - Init START\n" INFO
+           "Channel 00/0 : 5[0] -> 6[1] via P2P/CUMEM\n" INFO
+           "ncclCommSplit comm 0x2 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1 "
+           "parent 0x1 splitCount 1 color 0 key 0- Init START\n" INFO
+           "comm 0x2 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n" INFO
+           "Channel 00/0 : 0[0] -> 1[1] via SHM/direct\n",
+           "{\"rank\":5,\"ranks\":8,\"init\":\"begun\",\"transports\":[{\"via\":"
+           "\"P2P/CUMEM\",\"to\":\"6\",\"channels\":1}]}");
 }
 
 static void the_last_warning_is_kept(void **state)
@@ -79,19 +154,21 @@ static void the_last_warning_is_kept(void **state)
     (void)state;
     expect("[2026-11-21 10:00:00] node-1:1:2 [0] misc.cc:1 NCCL WARN first\n"
            "0: node-1:1:2 [0] bootstrap.cc:48 NCCL WARN Bootstrap : no socket interface "
-           "found\n" INFO "Bootstrap : Using eth0\n",
-           "{\"warning\":\"Bootstrap : no socket interface found\"}");
+           "found\n" INFO "Bootstrap : Using eth0:10.0.0.1<0>\n",
+           "{\"bootstrap\":\"eth0\",\"warning\":\"Bootstrap : no socket interface "
+           "found\"}");
 }
 
 static void what_is_not_nccl_s_says_nothing(void **state)
 {
     (void)state;
     expect("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\nUsing network IB\n\nNCCL \n"
-           "# NCCL INFO\n" INFO "\n" INFO "Channel via\n" INFO "Channel x via \n" INFO
-           "comm nNodes many\n" INFO "x coll channels, -3 p2p channels\n" INFO
-           "Init timings total soon\n" INFO
-           "comm rank 0 nRanks 99999999999999999999 nNodes -1 localRanks x\n",
+           "# NCCL INFO\nRuntimeError: NCCL error, NCCL version 2.20.5\n",
            "null");
+    expect(INFO "Init timings total soon\n" INFO
+                "comm 0x1 rank 9 nRanks 99999999999999999999 nNodes -1 localRanks x\n",
+           "{\"unread\":{\"lines\":2,\"of\":2,\"first\":[\"Init timings total soon\","
+           "\"comm 0x1 rank 9 nRanks 99999999999999999999 nNodes -1 localRanks x\"]}}");
 }
 
 static void there_is_a_limit_to_names_and_lines(void **state)
@@ -103,8 +180,13 @@ static void there_is_a_limit_to_names_and_lines(void **state)
     (void)state;
     ncclog_init(&log);
     for (int i = 0; i < 100; i++) {
-        int n =
-            snprintf(line, sizeof(line), INFO "Channel 00 : 0[0] -> 1[0] via T/%d", i);
+        int n = snprintf(line, sizeof(line), INFO "Channel 00 : 0[0] -> 1[0] via T%d", i);
+
+        ncclog_line(&log, line, (size_t)n);
+    }
+    for (int i = 0; i < 3000; i++) {
+        int n = snprintf(line, sizeof(line),
+                         INFO "Channel 00/1 : 0[0] -> %d[0] [send] via NET/IB/0", i);
 
         ncclog_line(&log, line, (size_t)n);
     }
@@ -113,11 +195,107 @@ static void there_is_a_limit_to_names_and_lines(void **state)
     line[20] = '\0';
     ncclog_line(&log, line, sizeof(line));
     json = ncclog_json(&log);
-    assert_int_equal(json_object_size(json_object_get(json, "transports")),
-                     NCCLOG_TRANSPORTS_MAX);
+    assert_int_equal(json_array_size(json_object_get(json, "transports")),
+                     NCCLOG_WAYS_MAX);
     assert_int_equal(json_string_length(json_object_get(json, "warning")),
-                     NCCLOG_WARNING_MAX - 1);
+                     NCCLOG_TEXT_MAX - 1);
     json_decref(json);
+    ncclog_release(&log);
+}
+
+static void all_peers_of_a_large_job_stand_in_one_way(void **state)
+{
+    struct ncclog log;
+    json_t *json, *way;
+    char line[200];
+
+    (void)state;
+    ncclog_init(&log);
+    for (int i = 1; i < 20000; i++) {
+        int n = snprintf(line, sizeof(line),
+                         INFO "Channel 00/1 : 0[0] -> %d[0] [send] via NET/IB/0", i);
+
+        ncclog_line(&log, line, (size_t)n);
+    }
+    json = ncclog_json(&log);
+    way = json_array_get(json_object_get(json, "transports"), 0);
+    assert_string_equal(json_string_value(json_object_get(way, "to")), "1-19999");
+    json_decref(json);
+    ncclog_release(&log);
+}
+
+/* ---- logs that jobs printed ---- */
+
+static void read_log(const char *name, struct ncclog_set *set)
+{
+    char path[600], line[4096];
+    FILE *file;
+
+    snprintf(path, sizeof(path), DATA_DIR "/nccl/%s", name);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        ncclog_set_line(set, line, strcspn(line, "\n"));
+    fclose(file);
+}
+
+/* Every line of NCCL in them, and not only what bears on transports. */
+static void real_logs_are_understood(void **state)
+{
+    static const struct {
+        const char *name, *network, *first_way;
+        long lines;
+    } logs[] = {
+        {"a800.0.ib0.txt", "Socket",
+         "{\"via\":\"NET/Socket\",\"device\":1,\"gdr\":false,\"name\":\"ib0\","
+         "\"to\":\"1\",\"from\":\"1\",\"channels\":2}",
+         49},
+        {"a800.0.mlx5_0.txt", "IB",
+         "{\"via\":\"NET/IB\",\"device\":0,\"gdr\":false,\"name\":\"mlx5_0\","
+         "\"link\":\"RoCE\",\"to\":\"1\",\"from\":\"1\",\"channels\":2}",
+         47},
+        {"a800.0.not-set.txt", "IB",
+         "{\"via\":\"NET/IB\",\"device\":1,\"gdr\":false,\"name\":\"mlx5_1\","
+         "\"link\":\"IB\",\"to\":\"1\",\"from\":\"1\",\"channels\":2}",
+         45},
+        {"a800.1.ib0.txt", "Socket",
+         "{\"via\":\"NET/Socket\",\"device\":0,\"gdr\":false,\"name\":\"ib0\","
+         "\"to\":\"1\",\"from\":\"1\",\"channels\":2}",
+         49},
+        {"a800.1.ens17np0.txt", NULL, NULL, 4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+        json_t *json, *way, *wanted;
+        struct ncclog_set set;
+        long lines = 0;
+
+        ncclog_set_init(&set, 8);
+        read_log(logs[i].name, &set);
+        assert_int_equal(set.n, logs[i].network ? 2 : 1);
+        for (size_t k = 0; k < set.n; k++) {
+            assert_int_equal(set.items[k]->log.n_unread, 0);
+            lines += set.items[k]->log.n_lines;
+        }
+        assert_int_equal(lines, logs[i].lines);
+        json = ncclog_set_json(&set, 0);
+        assert_string_equal(json_string_value(json_object_get(json, "host")), "pgpu25");
+        if (logs[i].network) {
+            way = json_array_get(json_object_get(json, "transports"), 0);
+            wanted = json_loads(logs[i].first_way, 0, NULL);
+            if (!json_equal(way, wanted))
+                fail_msg("%s: %s", logs[i].name, json_dumps(way, JSON_COMPACT));
+            assert_string_equal(json_string_value(json_object_get(json, "network")),
+                                logs[i].network);
+            json_decref(wanted);
+        } else {
+            assert_string_equal(ncclog_set_warning(&set),
+                                "Bootstrap : no socket interface found");
+        }
+        json_decref(json);
+        ncclog_set_release(&set);
+    }
 }
 
 int main(void)
@@ -125,9 +303,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_communicator_over_infiniband_is_told),
         cmocka_unit_test(a_communicator_inside_a_node_is_told),
+        cmocka_unit_test(devices_are_numbered_by_their_place),
+        cmocka_unit_test(the_largest_communicator_counts),
         cmocka_unit_test(the_last_warning_is_kept),
         cmocka_unit_test(what_is_not_nccl_s_says_nothing),
         cmocka_unit_test(there_is_a_limit_to_names_and_lines),
+        cmocka_unit_test(all_peers_of_a_large_job_stand_in_one_way),
+        cmocka_unit_test(real_logs_are_understood),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

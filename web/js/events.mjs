@@ -170,14 +170,25 @@ function applyConditions(run, event) {
   }
 }
 
-/* What NCCL's own log says, of the transports above all. */
+/* "NET/IB mlx5_1 GDR" */
+const wayText = ({via, device, name = device, gdr}) =>
+  [via, name, gdr ? 'GDR' : undefined].filter(part => part !== undefined).join(' ');
+
+const LOG_SHOWN =
+  ['network', 'plugin', 'channels', 'connected', 'transports', 'warning'];
+
+/* What NCCL's own log says, of the transports above all; and not to whom each rank goes:
+ * the end of the case has that. */
 function applyLog(run, event) {
   const found = caseOf(run, event);
   const rank = found?.ranks.get(event.rank);
   if (rank) {
     found.revision += 1;
-    rank.log = event.log;
-    rank.transport = Object.keys(event.log.transports ?? {}).join(', ') || rank.transport;
+    const ways = [...new Set((event.log.transports ?? []).map(wayText))];
+    const said = {...event.log, transports: ways.length ? ways : undefined};
+    rank.log = Object.fromEntries(LOG_SHOWN.map(key => [key, said[key]]).filter(
+      ([, value]) => value !== undefined));
+    rank.transport = ways.join(', ') || rank.transport;
   }
 }
 

@@ -1,7 +1,7 @@
 # cmake -D SOURCE=DIR -P layers.cmake: no file includes what stands above its own folder.
 # Of each line, a folder may include those to its left; first what all of them may.
 cmake_minimum_required(VERSION 3.25)
-set(all common/base common/spec common/result)
+set(all common/base common/spec common/result common/ncclog)
 set(lines
     "server/http,server/rendezvous,server/summary,server/store,server/analysis,server/plan,server/import,server/nodes,server/runs,server/render,server/api,server"
     "agent/config,agent/link,agent/process,agent/worker/base,agent/worker/data,agent/worker/group,agent/worker/bench,agent/worker/sim,agent/fleet"

@@ -159,10 +159,11 @@ test('what NCCL itself says of its channels stands in place of a guess', () => {
   const at = {case: 0, attempt: 1, rank: 0, node: 'a'};
   log.add('rank', {...at, state: 'connected', transport: 'nccl'});
   log.add(
-    'nccl', {...at, log: {transports: {'NET/IB/0/GDRDMA': {send: 2}, 'P2P/IPC': {}}}});
+    'nccl', {...at, log: {transports: [{via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_1', to: '1'},
+      {via: 'NET/IB', device: 0, gdr: true, name: 'mlx5_1', pxn: true, to: '2'}, {via: 'P2P/IPC', to: '3'}]}});
   log.add('nccl', {...at, rank: 7, log: {}});
   assert.equal(transports([...replay(log.events).cases.get(0).ranks.values()]),
-    'NET/IB/0/GDRDMA, P2P/IPC');
+    'NET/IB mlx5_1 GDR, P2P/IPC');
 });
 
 test('a rank keeps what it said of its memory, and what NCCL said', () => {
@@ -170,7 +171,7 @@ test('a rank keeps what it said of its memory, and what NCCL said', () => {
   const at = {case: 0, attempt: 1, rank: 0, node: 'a'};
   log.add(
     'rank', {...at, state: 'connected', init_s: 0.5, gpu_memory: {init_bytes: 1024}});
-  log.add('nccl', {...at, log: {network: 'IB'}});
+  log.add('nccl', {...at, log: {network: 'IB', rank: 0, host: 'a', pid: 7}});
   log.add(
     'rank', {...at, state: 'done', gpu_memory: {init_bytes: 1024, end_bytes: 4096}});
   log.add('nccl', {...at, case: 1, log: {network: 'Socket'}});

@@ -172,12 +172,11 @@ function whyOf(rank, {blamed}) {
 
 /* What a rank and NCCL's log said of memory, channels and transports: [name, text]. */
 function linksOf({memory, log}) {
-  const {init_s: _, ...said} = log ?? {};
   const bytes =
     Object.entries(memory).filter(([, value]) => value !== null).map(([key,
       value]) => [key.replace(/_bytes$/, ''), formatMemory(value)]);
   const facts = bytes.length ? [['GPU memory', Object.fromEntries(bytes)]] : [];
-  return [...facts, ...Object.entries(said)].map(
+  return [...facts, ...Object.entries(log ?? {})].map(
     ([name, value]) => [name.replaceAll('_', ' '), inWords(value)]);
 }
 

@@ -1,0 +1,522 @@
+/* forms.c - the lines of NCCL's log, by form: NCCL 2.18 to 2.30 */
+#include "common/ncclog/forms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clean_text.h"
+#include "common/ncclog/pattern.h"
+
+/* What a form says; `about` is the form's own. */
+typedef void taker(struct ncclog *log, const struct pieces *pieces, const char *about);
+
+static void take_version(struct ncclog *log, const struct pieces *pieces,
+                         const char *about)
+{
+    (void)about;
+    piece_copy(&pieces->at[0], log->version, sizeof(log->version));
+}
+
+static void take_driver(struct ncclog *log, const struct pieces *pieces,
+                        const char *about)
+{
+    (void)about;
+    log->driver = pieces->at[0].number;
+}
+
+static void take_bootstrap(struct ncclog *log, const struct pieces *pieces,
+                           const char *about)
+{
+    (void)about;
+    piece_copy(&pieces->at[0], log->bootstrap, sizeof(log->bootstrap));
+}
+
+static void take_network(struct ncclog *log, const struct pieces *pieces,
+                         const char *about)
+{
+    (void)about;
+    piece_copy(&pieces->at[0], log->network, sizeof(log->network));
+    log->network[strcspn(log->network, "\r\n")] = '\0';
+}
+
+static void take_plugin(struct ncclog *log, const struct pieces *pieces,
+                        const char *about)
+{
+    (void)about;
+    piece_copy(&pieces->at[0], log->plugin, sizeof(log->plugin));
+}
+
+static json_t *text_of(const struct piece *piece)
+{
+    return clean_text_json(piece->text,
+                           piece->len < NCCLOG_TEXT_MAX ? piece->len : NCCLOG_TEXT_MAX);
+}
+
+/* ---- devices ---- */
+
+/* "mlx5_0:1/RoCE" or "ib0:20.20.20.25<0>" */
+static json_t *device_of(const char *text, size_t len)
+{
+    const char *colon = memchr(text, ':', len);
+    const char *slash = memchr(text, '/', len);
+    size_t name = colon ? (size_t)(colon - text) : len;
+    json_t *device = json_pack("{s:o}", "name", clean_text_json(text, name));
+
+    if (slash && colon && slash > colon) {
+        json_object_set_new(device, "port", json_integer(atol(colon + 1)));
+        json_object_set_new(device, "link",
+                            clean_text_json(slash + 1, len - (size_t)(slash + 1 - text)));
+    } else if (colon) {
+        json_object_set_new(device, "address",
+                            clean_text_json(colon + 1, len - name - 1));
+    }
+    return device;
+}
+
+/* "={[0] mlx5_0:1/IB, [1] mlx5_1:1/IB}": two that NCCL takes as one. */
+static void join(json_t *into, const json_t *other)
+{
+    const char *a = json_string_value(json_object_get(into, "name"));
+    const char *b = json_string_value(json_object_get(other, "name"));
+
+    if (a && b)
+        json_object_set_new(into, "name", json_sprintf("%s+%s", a, b));
+}
+
+/* A device of the words up to the next number in brackets; within braces they are one. */
+static const char *next_device(const char *at, const char *end, json_t **device)
+{
+    bool is_fused = memchr(at, '{', (size_t)(end - at) < 3 ? (size_t)(end - at) : 3);
+
+    *device = NULL;
+    while (at < end && *at != '}' && (is_fused || *at != '[')) {
+        size_t blanks = strspn(at, is_fused ? " ,={" : " "), len;
+
+        at += blanks;
+        len = strcspn(at, is_fused ? " ,}[" : " [");
+        if (is_fused && *at == '[') {
+            at += strcspn(at, "]");
+            at += *at == ']';
+        } else if (at < end && len > 0 && memchr(at, ':', len)) {
+            json_t *one = device_of(at, len);
+
+            if (*device) {
+                join(*device, one);
+                json_decref(one);
+            } else {
+                *device = one;
+            }
+            at += len;
+        } else {
+            at += len ? len : !blanks;
+        }
+    }
+    return at;
+}
+
+/* "[0]mlx5_0:1/RoCE [1]mlx5_1:1/IB [RO]": the i-th is device i, whatever its number. */
+static void take_devices(struct ncclog *log, const struct pieces *pieces,
+                         const char *about)
+{
+    json_t *list = strcmp(about, "hcas") == 0 ? log->hcas : log->interfaces;
+    const char *at = pieces->at[0].text, *end = at + pieces->at[0].len;
+
+    json_array_clear(list);
+    while (at < end && json_array_size(list) < NCCLOG_LIST_MAX) {
+        const char *number = at + 1 + strspn(at + (at < end), "0123456789");
+        json_t *device = NULL;
+
+        if (*at == '[' && number > at + 1 && *number == ']')
+            at = next_device(number + 1, end, &device);
+        else
+            at++;
+        if (device)
+            json_array_append_new(list, device);
+    }
+}
+
+static void take_virtual(struct ncclog *log, const struct pieces *pieces,
+                         const char *about)
+{
+    (void)about;
+    if ((size_t)pieces->at[0].number == json_array_size(log->hcas) &&
+        json_array_size(log->hcas) < NCCLOG_LIST_MAX)
+        json_array_append_new(log->hcas,
+                              json_pack("{s:o}", "name", text_of(&pieces->at[1])));
+}
+
+/* ---- settings, and what NCCL does not do ---- */
+
+static void take_setting(struct ncclog *log, const struct pieces *pieces,
+                         const char *about)
+{
+    struct piece value = pieces->at[1];
+    char name[NCCLOG_NAME_MAX];
+
+    (void)about;
+    piece_copy(&pieces->at[0], name, sizeof(name));
+    while (value.len > 0 && strchr(" .\r", value.text[value.len - 1]))
+        value.len--;
+    if (strncmp(name, "NCCL_", 5) == 0 &&
+        json_object_size(log->settings) < NCCLOG_LIST_MAX) {
+        json_t *text = text_of(&value);
+        json_t *key = clean_text_json(name, strlen(name));
+
+        json_object_set(log->settings, json_string_value(key), text);
+        json_decref(key);
+        json_decref(text);
+    }
+}
+
+/* The whole line, once. */
+static void take_reason(struct ncclog *log, const struct pieces *pieces,
+                        const char *about)
+{
+    json_t *reason =
+        json_pack("{s:s, s:o}", "about", about, "text", text_of(&pieces->at[0]));
+
+    for (size_t i = 0; i < json_array_size(log->reasons); i++)
+        if (json_equal(json_array_get(log->reasons, i), reason)) {
+            json_decref(reason);
+            return;
+        }
+    if (json_array_size(log->reasons) < NCCLOG_LIST_MAX)
+        json_array_append_new(log->reasons, reason);
+    else
+        json_decref(reason);
+}
+
+/* ---- communicators ---- */
+
+void ncclog_forget_ways(struct ncclog *log)
+{
+    for (size_t i = 0; i < log->n_ways; i++) {
+        free(log->ways[i].to.bits);
+        free(log->ways[i].from.bits);
+    }
+    memset(log->ways, 0, sizeof(log->ways));
+    log->n_ways = 0;
+}
+
+/* Whose lines come next. */
+static void turn_to(struct ncclog *log, const struct piece *at)
+{
+    struct ncclog_comm comm = {.nodes = -1, .local_ranks = -1};
+
+    piece_copy(&at[0], comm.id, sizeof(comm.id));
+    comm.rank = at[1].number;
+    comm.n = at[2].number;
+    log->is_other = strcmp(log->comm.id, comm.id) != 0;
+    if (comm.rank < 0 || comm.rank >= comm.n || comm.n > NCCLOG_RANKS_MAX ||
+        !log->is_other || comm.n <= log->comm.n)
+        return;
+    if (log->comm.n > 0)
+        ncclog_forget_ways(log);
+    log->comm = comm;
+    log->is_other = false;
+}
+
+static void take_comm(struct ncclog *log, const struct pieces *pieces, const char *about)
+{
+    turn_to(log, &pieces->at[1]);
+    if (log->is_other)
+        return;
+    piece_copy(&pieces->at[5], log->comm.hash, sizeof(log->comm.hash));
+    log->has_ended = log->has_ended || strcmp(about, "complete") == 0;
+}
+
+static void take_sizes(struct ncclog *log, const struct pieces *pieces, const char *about)
+{
+    (void)about;
+    turn_to(log, pieces->at);
+    if (log->is_other || pieces->at[3].number < 0 || pieces->at[4].number < 0)
+        return;
+    log->comm.nodes = pieces->at[3].number;
+    log->comm.local_ranks = pieces->at[4].number;
+}
+
+/* ---- ways ---- */
+
+static void add_rank(struct ncclog_ranks *ranks, long rank)
+{
+    size_t word = (size_t)rank / 64;
+
+    if (rank < 0 || rank >= NCCLOG_RANKS_MAX)
+        return;
+    if (word >= ranks->n_words) {
+        uint64_t *bits = realloc(ranks->bits, (word + 1) * sizeof(*bits));
+
+        if (!bits)
+            return;
+        memset(bits + ranks->n_words, 0, (word + 1 - ranks->n_words) * sizeof(*bits));
+        ranks->bits = bits;
+        ranks->n_words = word + 1;
+    }
+    ranks->bits[word] |= UINT64_C(1) << (rank % 64);
+}
+
+static bool is_same(const struct ncclog_way *a, const struct ncclog_way *b)
+{
+    return strcmp(a->via, b->via) == 0 && a->device == b->device &&
+           a->is_gdr == b->is_gdr && a->is_pxn == b->is_pxn &&
+           a->is_collnet == b->is_collnet;
+}
+
+static struct ncclog_way *find_way(struct ncclog *log, const struct ncclog_way *wanted)
+{
+    for (size_t i = 0; i < log->n_ways; i++)
+        if (is_same(&log->ways[i], wanted))
+            return &log->ways[i];
+    if (log->n_ways == NCCLOG_WAYS_MAX)
+        return NULL;
+    log->ways[log->n_ways] = *wanted;
+    return &log->ways[log->n_ways++];
+}
+
+/* "NET/IB/0(3)/GDRDMA(PCI)/Shared", "P2P/indirect/2[2]", "P2P/CUMEM/read" */
+static void read_via(const struct piece *piece, struct ncclog_way *way)
+{
+    char text[2 * NCCLOG_NAME_MAX];
+    struct pieces net;
+
+    piece_copy(piece, text, sizeof(text));
+    text[strcspn(text, "\r")] = '\0';
+    way->device = -1;
+    if (strncmp(text, "P2P/indirect", 12) == 0)
+        text[12] = '\0';
+    if (pattern_fits("$/$/#*", text, &net)) {
+        const char *rest = net.at[3].text;
+
+        way->device = net.at[2].number;
+        way->is_pxn = rest[0] == '(' && rest[1] >= '0' && rest[1] <= '9';
+        way->is_gdr = strstr(rest, "/GDRDMA") != NULL;
+        snprintf(way->via, sizeof(way->via), "%.*s/%.*s", (int)net.at[0].len,
+                 net.at[0].text, (int)net.at[1].len < 40 ? (int)net.at[1].len : 40,
+                 net.at[1].text);
+        return;
+    }
+    snprintf(way->via, sizeof(way->via), "%.*s", NCCLOG_NAME_MAX - 1, text);
+}
+
+struct link {
+    long channel, connection, from, to;
+    bool is_received, is_collnet;
+    const struct piece *via;
+};
+
+static void add_link(struct ncclog *log, const struct link *link)
+{
+    struct ncclog_way wanted = {.is_collnet = link->is_collnet}, *way;
+
+    if (log->is_other || link->via->len == 0)
+        return;
+    read_via(link->via, &wanted);
+    way = find_way(log, &wanted);
+    if (!way)
+        return;
+    add_rank(link->is_received ? &way->from : &way->to,
+             link->is_received ? link->from : link->to);
+    if (link->channel >= 0 && link->channel < 64)
+        way->channels[link->connection == 1] |= UINT64_C(1) << link->channel;
+    if (log->comm.rank < 0)
+        log->comm.rank = link->is_received ? link->to : link->from;
+}
+
+/* "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA" */
+static void take_link(struct ncclog *log, const struct pieces *pieces, const char *about)
+{
+    const struct piece *at = pieces->at;
+    struct link link = {.channel = at[0].number,
+                        .connection = at[1].number,
+                        .from = at[2].number,
+                        .to = at[4].number,
+                        .is_received = strcmp(about, "receive") == 0,
+                        .via = &at[6]};
+
+    add_link(log, &link);
+}
+
+/* "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct" */
+static void take_plain_link(struct ncclog *log, const struct pieces *pieces,
+                            const char *about)
+{
+    const struct piece *at = pieces->at;
+    struct link link = {
+        .channel = at[0].number, .from = at[1].number, .to = at[3].number, .via = &at[5]};
+
+    (void)about;
+    add_link(log, &link);
+}
+
+/* "CollNet 00/0 : 0 [send] via COLLNET/SHARP/0/GDRDMA": to the network itself. */
+static void take_collnet(struct ncclog *log, const struct pieces *pieces,
+                         const char *about)
+{
+    const struct piece *at = pieces->at;
+    struct link link = {.channel = at[0].number,
+                        .connection = at[1].number,
+                        .from = -1,
+                        .to = -1,
+                        .is_received = strcmp(about, "receive") == 0,
+                        .is_collnet = true,
+                        .via = &at[3]};
+
+    add_link(log, &link);
+}
+
+/* ---- what it comes to ---- */
+
+/* The second number, of CollNet, is a copy of the first from 2.21.5 on: no evidence. */
+static void take_channels(struct ncclog *log, const struct pieces *pieces,
+                          const char *about)
+{
+    bool has_collnet = strcmp(about, "collnet") == 0;
+
+    if (log->is_other)
+        return;
+    log->channels[0] = pieces->at[0].number;
+    log->channels[1] = pieces->at[1 + has_collnet].number;
+    log->channels[2] = pieces->at[2 + has_collnet].number;
+}
+
+static void take_connected(struct ncclog *log, const struct pieces *pieces,
+                           const char *about)
+{
+    (void)pieces;
+    if (!log->is_other)
+        log->connected[about[0] - '0'] = true;
+}
+
+static void take_rings(struct ncclog *log, const struct pieces *pieces, const char *about)
+{
+    take_connected(log, pieces, about);
+    if (!log->is_other)
+        log->ring_gdr = pieces->at[1].number;
+}
+
+static void take_timings(struct ncclog *log, const struct pieces *pieces,
+                         const char *about)
+{
+    double seconds = strtod(pieces->at[3].text, NULL);
+
+    (void)about;
+    if (!log->is_other && seconds >= 0.0 && seconds < 1e6)
+        log->init_s = seconds;
+}
+
+#define LINK "Channel #/# : #[$] -> #[$] "
+#define COMM "$ rank # nranks # *commId $ - Init "
+
+/* Of two that fit the first counts. Without a taker: understood, and nothing to keep. */
+static const struct {
+    const char *pattern;
+    taker *take;
+    const char *about;
+} forms[] = {
+    {LINK "[receive] via *", take_link, "receive"},
+    {LINK "[send] via *", take_link, "send"},
+    {LINK "via *", take_link, "send"},
+    {"Channel # : #[$] -> #[$] via *", take_plain_link, NULL},
+    {"CollNet #/# : # [receive] via *", take_collnet, "receive"},
+    {"CollNet #/# : # [send] via *", take_collnet, "send"},
+    {"Channel #/# : *", NULL, NULL}, /* the order of a ring */
+    {"Trees *", NULL, NULL},
+    {"Connected all rings, use ring PXN # GDR #", take_rings, "0"},
+    {"Connected all rings*", take_connected, "0"},
+    {"Connected all trees*", take_connected, "1"},
+    {"Connected NVLS tree*", take_connected, "2"},
+    {"Connected binomial trees*", take_connected, "3"},
+    {"Connected Collnet*", take_connected, "4"},
+    {"# coll channels, # collnet channels, # nvls channels, # p2p channels*",
+     take_channels, "collnet"},
+    {"# coll channels, # nvls channels, # p2p channels*", take_channels, "nvls"},
+
+    {"NCCL version *", take_version, NULL},
+    {"cudaDriverVersion #", take_driver, NULL},
+    {"Bootstrap : Using $:*", take_bootstrap, NULL},
+    {"Using network *", take_network, NULL},
+    {"Using non-device net plugin version #", NULL, NULL},
+    {"NET/Plugin : Loaded net plugin $ (*", take_plugin, NULL},
+    {"Initialized NET plugin *", take_plugin, NULL},
+    {"Assigned NET plugin * to comm", take_plugin, NULL},
+    {"NET/Plugin *", NULL, NULL},
+    {"Failed to initialize NET plugin *", NULL, NULL},
+    {"Successfully loaded external network plugin *", NULL, NULL},
+    {"Plugin name set by env to *", NULL, NULL},
+    {"P2P plugin *", NULL, NULL}, /* of plugins, as is what follows */
+    {"NET/IB : Using *; OOB *", take_devices, "hcas"},
+    {"NET/IB : Made virtual device [#] name=$ *", take_virtual, NULL},
+    {"NET/IB : No device found*", take_reason, "ib"},
+    {"NET/IB : Using interface *", NULL, NULL},
+    {"NET/Socket : Using # threads *", NULL, NULL},
+    {"NET/Socket : Using *", take_devices, "interfaces"},
+    {"NET/$ : GPU Direct RDMA Disabled for HCA # *", take_reason, "gdr_support"},
+    {"GPU Direct RDMA Disabled for GPU *", take_reason, "gdr_distance"},
+    {"NET/$ : GPU Direct RDMA Enabled for *", NULL, NULL},
+    {"GPU Direct RDMA Enabled for *", NULL, NULL},
+    {"DMA-BUF is available on GPU device #", NULL, NULL},
+    {"Failed to open libibverbs*", take_reason, "ib"},
+    {"Call to * returned *, retrying*", take_reason, "connect"},
+    {"*: connect to * returned *", take_reason, "connect"},
+    {"NET/IB : * speed change detected*", take_reason, "ib"},
+    {"NET/IB *", NULL, NULL},
+    {"NET/Socket *", NULL, NULL},
+    {"Found network interface *", NULL, NULL},
+
+    {"$ set by environment to *", take_setting, NULL},
+    {"$ set to *", take_setting, NULL},
+    {"Comm config * reset to $=*", NULL, NULL},
+    {"Warning: ENV $ is unused*", take_reason, "setting"},
+    {"Invalid value * for $, using default*", take_reason, "setting"},
+    {"Unable to recognize $=*", take_reason, "setting"},
+    {"No valid CTA policies found in *", take_reason, "setting"},
+    {"Unknown CTA policy*", take_reason, "setting"},
+    {"$ # is too low, leaving it *", take_reason, "setting"},
+    {"$ # is not valid, leaving it *", take_reason, "setting"},
+    {"failed to decode $=*", take_reason, "setting"},
+
+    {"*comm " COMM "START", take_comm, "start"},
+    {"*comm " COMM "COMPLETE", take_comm, "complete"},
+    {"comm $ rank # nRanks # nNodes # localRanks # *", take_sizes, NULL},
+    {"Init timings*: rank # nranks # total $ *", take_timings, NULL},
+    {"comm $ rank # nranks # *COMPLETE*", NULL, NULL}, /* destroyed, aborted */
+    {"*comm $ rank # nranks # *", NULL, NULL},
+    {"Bootstrap timings *", NULL, NULL},
+    {"NVLS multicast support is not available on dev #*", take_reason, "nvls"},
+    {"NVLS multicast support is available on dev #*", NULL, NULL},
+    {"NVLS *", NULL, NULL},
+    {"P2P is disabled between connected GPUs *", take_reason, "p2p"},
+    {"Check P2P Type *", NULL, NULL},
+    {"P2P Chunksize set to #", NULL, NULL},
+    {"Setting affinity for GPU # *", NULL, NULL},
+    {"threadThresholds *", NULL, NULL},
+    {"Communicator has # nodes which is less than CollNet *", NULL, NULL},
+    {"MNNVL *", NULL, NULL},
+    {"CC *, *workFifoBytes #", NULL, NULL},
+    {"TUNER/Plugin*", NULL, NULL},
+    {"PROFILER/Plugin*", NULL, NULL},
+    {"ENV/Plugin*", NULL, NULL},
+    {"GIN/Plugin*", NULL, NULL},
+    {"RMA/Plugin*", NULL, NULL},
+    {"RAS *", NULL, NULL},
+    {"$.cc:# -> #*", NULL, NULL}, /* where an error went */
+};
+
+bool ncclog_take(struct ncclog *log, const char *text)
+{
+    struct pieces pieces;
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (!pattern_fits(forms[i].pattern, text, &pieces))
+            continue;
+        if (forms[i].take == take_reason) {
+            pieces.at[0].text = text;
+            pieces.at[0].len = strlen(text);
+        }
+        if (forms[i].take)
+            forms[i].take(log, &pieces, forms[i].about);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,250 @@
+/* ncclog.c - what NCCL's own log says of a process */
+#include "common/ncclog/ncclog.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+#include "common/ncclog/forms.h"
+
+#define LINE_MAX_BYTES 1100 /* NCCL cuts its lines at 1024 */
+#define RANKS_TEXT_MAX ((size_t)512 * 1024)
+
+static const char *const channel_names[] = {"collective", "nvls", "point_to_point"};
+static const char *const connection_names[] = {"ring", "tree", "nvls", "pat", "collnet"};
+
+#define N_CHANNELS (sizeof(channel_names) / sizeof(channel_names[0]))
+#define N_CONNECTIONS (sizeof(connection_names) / sizeof(connection_names[0]))
+
+void ncclog_init(struct ncclog *log)
+{
+    memset(log, 0, sizeof(*log));
+    log->init_s = -1.0;
+    log->ring_gdr = -1;
+    log->comm = (struct ncclog_comm){.rank = -1, .nodes = -1, .local_ranks = -1};
+    for (size_t i = 0; i < N_CHANNELS; i++)
+        log->channels[i] = -1;
+    log->hcas = json_array();
+    log->interfaces = json_array();
+    log->settings = json_object();
+    log->reasons = json_array();
+    log->unread = json_array();
+}
+
+void ncclog_release(struct ncclog *log)
+{
+    ncclog_forget_ways(log);
+    json_decref(log->hcas);
+    json_decref(log->interfaces);
+    json_decref(log->settings);
+    json_decref(log->reasons);
+    json_decref(log->unread);
+    memset(log, 0, sizeof(*log));
+}
+
+static void take_info(struct ncclog *log, const char *text)
+{
+    log->n_lines++;
+    if (ncclog_take(log, text))
+        return;
+    log->n_unread++;
+    if (json_array_size(log->unread) < NCCLOG_UNREAD_MAX)
+        json_array_append_new(log->unread,
+                              clean_text_json(text, strnlen(text, NCCLOG_TEXT_MAX)));
+}
+
+enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len)
+{
+    static const char info[] = " NCCL INFO ", warn[] = " NCCL WARN ",
+                      version[] = "NCCL version ";
+    char text[LINE_MAX_BYTES];
+    const char *at;
+
+    if (!memmem(line, len, "NCCL ", 5))
+        return NCCLOG_NONE;
+    len = len < sizeof(text) - 1 ? len : sizeof(text) - 1;
+    for (size_t i = 0; i < len; i++)
+        text[i] = line[i] ? line[i] : ' ';
+    text[len] = '\0';
+    at = strstr(text, warn);
+    if (at) {
+        log->n_lines++;
+        snprintf(log->warning, sizeof(log->warning), "%s", at + sizeof(warn) - 1);
+        return NCCLOG_WARN;
+    }
+    at = strstr(text, info);
+    if (at) {
+        take_info(log, at + sizeof(info) - 1);
+        return NCCLOG_INFO;
+    }
+    /* Without a prefix, and behind no more than a launcher's. */
+    at = strstr(text, version);
+    if (!at || at - text > 16 || strchr(at, ','))
+        return NCCLOG_NONE;
+    take_info(log, at);
+    return NCCLOG_INFO;
+}
+
+/* ---- as JSON ---- */
+
+static size_t next_rank(const struct ncclog_ranks *ranks, size_t from, bool is_in)
+{
+    size_t n = ranks->n_words * 64;
+
+    while (from < n && ((ranks->bits[from / 64] >> (from % 64)) & 1) != is_in)
+        from++;
+    return from;
+}
+
+/* "1,8-15" */
+static json_t *ranks_json(const struct ncclog_ranks *ranks)
+{
+    size_t n = ranks->n_words * 64, last = 0;
+    struct buf text;
+    json_t *json;
+
+    buf_init(&text, RANKS_TEXT_MAX);
+    for (size_t at = next_rank(ranks, 0, true); at < n;
+         at = next_rank(ranks, last, true)) {
+        last = next_rank(ranks, at, false);
+        buf_printf(&text, last > at + 1 ? "%s%zu-%zu" : "%s%zu", text.len ? "," : "", at,
+                   last - 1);
+    }
+    json = json_stringn(text.data ? text.data : "", text.len);
+    buf_release(&text);
+    return json;
+}
+
+static void put_ranks(json_t *out, const char *key, const struct ncclog_ranks *ranks)
+{
+    if (ranks->n_words > 0)
+        json_object_set_new(out, key, ranks_json(ranks));
+}
+
+/* The device that a way's number stands for. */
+static json_t *device_of(const struct ncclog *log, const struct ncclog_way *way)
+{
+    json_t *list = strcmp(way->via, "NET/IB") == 0       ? log->hcas
+                   : strcmp(way->via, "NET/Socket") == 0 ? log->interfaces
+                                                         : NULL;
+
+    return way->device >= 0 ? json_array_get(list, (size_t)way->device) : NULL;
+}
+
+static json_t *way_json(const struct ncclog *log, const struct ncclog_way *way)
+{
+    json_t *out = json_pack("{s:o}", "via", clean_text_json(way->via, strlen(way->via)));
+    const json_t *device = device_of(log, way);
+    int channels[2] = {__builtin_popcountll(way->channels[0]),
+                       __builtin_popcountll(way->channels[1])};
+
+    if (way->device >= 0) {
+        json_object_set_new(out, "device", json_integer(way->device));
+        json_object_set_new(out, "gdr", json_boolean(way->is_gdr));
+    }
+    if (device) {
+        json_object_set(out, "name", json_object_get(device, "name"));
+        json_object_set(out, "link", json_object_get(device, "link"));
+    }
+    if (way->is_pxn)
+        json_object_set_new(out, "pxn", json_true());
+    put_ranks(out, "to", &way->to);
+    put_ranks(out, "from", &way->from);
+    if (channels[0])
+        json_object_set_new(out, "channels", json_integer(channels[0]));
+    if (channels[1])
+        json_object_set_new(out, "p2p_channels", json_integer(channels[1]));
+    return out;
+}
+
+static void put_text(json_t *out, const char *key, const char *text)
+{
+    if (text[0])
+        json_object_set_new(out, key, clean_text_json(text, strlen(text)));
+}
+
+static void put_count(json_t *out, const char *key, long count)
+{
+    if (count >= 0)
+        json_object_set_new(out, key, json_integer(count));
+}
+
+/* A list or an object, if there is anything in it. The log may go on: a copy. */
+static void put_some(json_t *out, const char *key, json_t *some)
+{
+    if (json_object_size(some) > 0 || json_array_size(some) > 0)
+        json_object_set_new(out, key, json_copy(some));
+}
+
+static void put_comm(const struct ncclog *log, json_t *out)
+{
+    put_count(out, "rank", log->comm.rank);
+    put_count(out, "ranks", log->comm.n > 0 ? log->comm.n : -1);
+    put_count(out, "nodes", log->comm.nodes);
+    put_count(out, "local_ranks", log->comm.local_ranks);
+    if (log->comm.n > 0)
+        json_object_set_new(out, "init",
+                            json_string(log->has_ended ? "complete" : "begun"));
+}
+
+static void put_numbers(const struct ncclog *log, json_t *out)
+{
+    json_t *channels = json_object(), *connected = json_array();
+
+    for (size_t i = 0; i < N_CHANNELS; i++)
+        put_count(channels, channel_names[i], log->channels[i]);
+    for (size_t i = 0; i < N_CONNECTIONS; i++)
+        if (log->connected[i])
+            json_array_append_new(connected, json_string(connection_names[i]));
+    put_some(out, "channels", channels);
+    put_some(out, "connected", connected);
+    put_count(out, "ring_gdr", log->ring_gdr);
+    put_count(out, "cuda_driver", log->driver > 0 ? log->driver : -1);
+    if (log->init_s >= 0.0)
+        json_object_set_new(out, "init_s", json_real(log->init_s));
+    json_decref(channels);
+    json_decref(connected);
+}
+
+static void put_ways(const struct ncclog *log, json_t *out)
+{
+    json_t *transports = json_array(), *collnet = json_array();
+
+    for (size_t i = 0; i < log->n_ways; i++)
+        json_array_append_new(log->ways[i].is_collnet ? collnet : transports,
+                              way_json(log, &log->ways[i]));
+    put_some(out, "transports", transports);
+    put_some(out, "collnet", collnet);
+    json_decref(transports);
+    json_decref(collnet);
+}
+
+json_t *ncclog_json(const struct ncclog *log)
+{
+    json_t *out = json_object();
+
+    put_text(out, "version", log->version);
+    put_text(out, "network", log->network);
+    put_text(out, "plugin", log->plugin);
+    put_text(out, "bootstrap", log->bootstrap);
+    put_comm(log, out);
+    put_numbers(log, out);
+    put_ways(log, out);
+    put_some(out, "hcas", log->hcas);
+    put_some(out, "interfaces", log->interfaces);
+    put_some(out, "settings", log->settings);
+    put_some(out, "reasons", log->reasons);
+    put_text(out, "warning", log->warning);
+    if (log->n_unread > 0)
+        json_object_set_new(
+            out, "unread",
+            json_pack("{s:I, s:I, s:o}", "lines", (json_int_t)log->n_unread, "of",
+                      (json_int_t)log->n_lines, "first", json_copy(log->unread)));
+    if (json_object_size(out) > 0)
+        return out;
+    json_decref(out);
+    return NULL;
+}

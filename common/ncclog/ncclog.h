@@ -1,0 +1,75 @@
+/* ncclog.h - what NCCL's own log says of a process: by which ways its rank reaches which
+ * others, over which devices, and why so
+ *
+ * Fed line by line with what a process prints; lines of NCCL are told by " NCCL INFO "
+ * and " NCCL WARN ". The forms are a table in forms.c, of NCCL 2.18 to 2.30. Of several
+ * communicators of a process the largest counts, the first of these. */
+#ifndef RINGBENCH_COMMON_NCCLOG_NCCLOG_H
+#define RINGBENCH_COMMON_NCCLOG_NCCLOG_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NCCLOG_WAYS_MAX 64
+#define NCCLOG_NAME_MAX 64
+#define NCCLOG_RANKS_MAX 65536
+#define NCCLOG_LIST_MAX 128 /* devices, settings, reasons: of each */
+#define NCCLOG_UNREAD_MAX 8 /* lines that are kept of those that are not understood */
+#define NCCLOG_TEXT_MAX 400
+
+/* Ranks, a bit each; grows with the largest. */
+struct ncclog_ranks {
+    uint64_t *bits;
+    size_t n_words;
+};
+
+struct ncclog_way {
+    char via[NCCLOG_NAME_MAX]; /* "NET/IB", "P2P/direct pointer/read", "SHM/direct" */
+    long device;               /* of a network; -1: none */
+    bool is_gdr, is_pxn, is_collnet;
+    struct ncclog_ranks to, from;
+    uint64_t channels[2]; /* a bit each: of collectives, of sends and receives */
+};
+
+struct ncclog_comm {
+    char id[24]; /* the pointer that the process prints; "" before the first */
+    char hash[24];
+    long rank, n, nodes, local_ranks; /* -1: not said */
+};
+
+struct ncclog {
+    char version[NCCLOG_NAME_MAX], network[NCCLOG_NAME_MAX], plugin[NCCLOG_NAME_MAX];
+    char bootstrap[NCCLOG_NAME_MAX]; /* interface */
+    long driver;                     /* CUDA's, as it is numbered; 0: not said */
+    struct ncclog_comm comm;         /* the one that counts */
+    bool is_other;                   /* another one speaks */
+    long channels[3];                /* collectives, nvls, point to point; -1: not said */
+    bool connected[5];               /* rings, trees, nvls, pat, collnet */
+    long ring_gdr;                   /* -1: not said */
+    double init_s;                   /* negative: not said */
+    bool has_ended;                  /* init is complete */
+    struct ncclog_way ways[NCCLOG_WAYS_MAX];
+    size_t n_ways;
+    json_t *hcas, *interfaces; /* as NCCL numbers them */
+    json_t *settings;          /* that it says it took */
+    json_t *reasons;           /* [{"about","text"}] */
+    json_t *unread;
+    long n_lines, n_unread;        /* of NCCL */
+    char warning[NCCLOG_TEXT_MAX]; /* the last one */
+};
+
+enum ncclog_line { NCCLOG_NONE, NCCLOG_INFO, NCCLOG_WARN };
+
+void ncclog_init(struct ncclog *log);
+void ncclog_release(struct ncclog *log);
+
+/* One line, without its newline; not terminated, and of any bytes. What it is. */
+enum ncclog_line ncclog_line(struct ncclog *log, const char *line, size_t len);
+
+/* What docs/agent-protocol.md has as `log` of an event `nccl`, as far as the log says;
+ * NULL when it says nothing. A new reference. */
+json_t *ncclog_json(const struct ncclog *log);
+
+#endif

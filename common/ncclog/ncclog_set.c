@@ -1,0 +1,160 @@
+/* ncclog_set.c - NCCL's logs of several processes in one stream */
+#include "common/ncclog/ncclog_set.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clean_text.h"
+#include "common/ncclog/pattern.h"
+
+#define PREFIX_MAX 300
+#define SLOTS_PER_PROCESS 2
+
+void ncclog_set_init(struct ncclog_set *set, size_t max)
+{
+    memset(set, 0, sizeof(*set));
+    set->max = max < NCCLOG_PROCESSES_MAX ? max : NCCLOG_PROCESSES_MAX;
+}
+
+void ncclog_set_release(struct ncclog_set *set)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        ncclog_release(&set->items[i]->log);
+        free(set->items[i]);
+    }
+    free(set->items);
+    free(set->slots);
+    memset(set, 0, sizeof(*set));
+}
+
+/* "0: [time] HOST:PID:THREAD [0] file.cc:1" in front of what a line says. */
+static bool read_origin(const char *line, size_t len, struct ncclog_process *out)
+{
+    const char *end = memmem(line, len, " NCCL ", 6);
+    char prefix[PREFIX_MAX], *save = NULL;
+    struct pieces pieces;
+
+    if (!end || (size_t)(end - line) >= sizeof(prefix))
+        return false;
+    memcpy(prefix, line, (size_t)(end - line));
+    prefix[end - line] = '\0';
+    for (char *word = strtok_r(prefix, " ", &save); word;
+         word = strtok_r(NULL, " ", &save)) {
+        /* A launcher's label may stand right before it. */
+        char *label = strrchr(word, '>');
+
+        if (pattern_fits("$:#:#", label ? label + 1 : word, &pieces)) {
+            piece_copy(&pieces.at[0], out->host, sizeof(out->host));
+            out->pid = pieces.at[1].number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t slot_of(const struct ncclog_set *set, const struct ncclog_process *wanted)
+{
+    uint32_t hash = 2166136261u ^ (uint32_t)wanted->pid;
+
+    for (const char *at = wanted->host; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    hash *= 2654435761u;
+    return (hash >> 8) % (set->max * SLOTS_PER_PROCESS);
+}
+
+static bool is_same(const struct ncclog_process *a, const struct ncclog_process *b)
+{
+    return a->pid == b->pid && strcmp(a->host, b->host) == 0;
+}
+
+static struct ncclog_process *add(struct ncclog_set *set, size_t slot,
+                                  const struct ncclog_process *wanted)
+{
+    struct ncclog_process *process = set->n < set->max ? malloc(sizeof(*process)) : NULL;
+
+    if (!process)
+        return NULL;
+    *process = *wanted;
+    ncclog_init(&process->log);
+    set->last = set->n;
+    set->items[set->n++] = process;
+    set->slots[slot] = (uint32_t)set->n;
+    return process;
+}
+
+static bool make_room(struct ncclog_set *set)
+{
+    if (!set->slots)
+        set->slots = calloc(set->max * SLOTS_PER_PROCESS, sizeof(*set->slots));
+    if (!set->items)
+        set->items = calloc(set->max, sizeof(struct ncclog_process *));
+    return set->slots && set->items;
+}
+
+static struct ncclog_process *find(struct ncclog_set *set,
+                                   const struct ncclog_process *wanted)
+{
+    size_t slot;
+
+    if (!make_room(set))
+        return NULL;
+    if (set->n > 0 && is_same(set->items[set->last], wanted))
+        return set->items[set->last];
+    slot = slot_of(set, wanted);
+    while (set->slots[slot]) {
+        set->last = set->slots[slot] - 1;
+        if (is_same(set->items[set->last], wanted))
+            return set->items[set->last];
+        slot = (slot + 1) % (set->max * SLOTS_PER_PROCESS);
+    }
+    return add(set, slot, wanted);
+}
+
+enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_t len)
+{
+    struct ncclog_process wanted, *process;
+    struct ncclog loose;
+    enum ncclog_line kind;
+
+    if (!memmem(line, len, "NCCL ", 5))
+        return NCCLOG_NONE;
+    if (read_origin(line, len, &wanted))
+        process = find(set, &wanted);
+    else
+        process = set->n > 0 && !memmem(line, len, "NCCL version ", 13)
+                      ? set->items[set->last]
+                      : NULL;
+    if (process)
+        return ncclog_line(&process->log, line, len);
+    ncclog_init(&loose);
+    kind = ncclog_line(&loose, line, len);
+    if (loose.version[0])
+        snprintf(set->version, sizeof(set->version), "%s", loose.version);
+    ncclog_release(&loose);
+    return kind;
+}
+
+json_t *ncclog_set_json(const struct ncclog_set *set, size_t i)
+{
+    const struct ncclog_process *process = set->items[i];
+    json_t *out = ncclog_json(&process->log);
+
+    if (!out)
+        return NULL;
+    json_object_set_new(out, "host",
+                        clean_text_json(process->host, strlen(process->host)));
+    json_object_set_new(out, "pid", json_integer(process->pid));
+    if (set->version[0] && !json_object_get(out, "version"))
+        json_object_set_new(out, "version",
+                            clean_text_json(set->version, strlen(set->version)));
+    return out;
+}
+
+const char *ncclog_set_warning(const struct ncclog_set *set)
+{
+    for (size_t i = set->n; i > 0; i--)
+        if (set->items[i - 1]->log.warning[0])
+            return set->items[i - 1]->log.warning;
+    return "";
+}

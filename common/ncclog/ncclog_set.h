@@ -1,0 +1,38 @@
+/* ncclog_set.h - NCCL's logs of several processes in one stream, told apart by host and
+ * process: a program's that starts more of them, or a file that a user has */
+#ifndef RINGBENCH_COMMON_NCCLOG_NCCLOG_SET_H
+#define RINGBENCH_COMMON_NCCLOG_NCCLOG_SET_H
+
+#include "common/ncclog/ncclog.h"
+
+#define NCCLOG_PROCESSES_MAX 16384
+
+struct ncclog_process {
+    char host[NCCLOG_NAME_MAX];
+    long pid;
+    struct ncclog log;
+};
+
+struct ncclog_set {
+    struct ncclog_process **items; /* in the order in which they spoke first */
+    size_t n, max;
+    uint32_t *slots; /* places in items by hash, from 1 */
+    size_t last;
+    char version[NCCLOG_NAME_MAX]; /* of a line that names no process */
+};
+
+/* max: processes, 1 to NCCLOG_PROCESSES_MAX; lines of more are left out. Allocates
+ * nothing. */
+void ncclog_set_init(struct ncclog_set *set, size_t max);
+void ncclog_set_release(struct ncclog_set *set);
+
+/* As ncclog_line. */
+enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_t len);
+
+/* What one of them says, with `host` and `pid`; NULL when nothing. A new reference. */
+json_t *ncclog_set_json(const struct ncclog_set *set, size_t i);
+
+/* The last warning of any; "" if there was none. */
+const char *ncclog_set_warning(const struct ncclog_set *set);
+
+#endif

@@ -1,0 +1,92 @@
+/* pattern.c - a line held against a form, and what stands in its places */
+#include "common/ncclog/pattern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_MAX 2000000000L
+
+static struct piece *add(struct pieces *pieces, const char *text, size_t len)
+{
+    struct piece *piece = &pieces->at[pieces->n++];
+
+    piece->text = text;
+    piece->len = len;
+    return piece;
+}
+
+/* An integer that no count exceeds. */
+static size_t take_number(const char *text, struct pieces *pieces)
+{
+    size_t digits = strspn(text + (text[0] == '-'), "0123456789");
+    size_t len = digits + (text[0] == '-');
+
+    if (digits == 0 || digits > 10 || labs(strtol(text, NULL, 10)) > NUMBER_MAX)
+        return 0;
+    add(pieces, text, len)->number = strtol(text, NULL, 10);
+    return len;
+}
+
+static size_t take_word(const char *pattern, const char *text, struct pieces *pieces)
+{
+    size_t len = 0;
+
+    while (text[len] > ' ' &&
+           (pattern[0] == '\0' || pattern[0] == '*' || text[len] != pattern[0]))
+        len++;
+    if (len > 0)
+        add(pieces, text, len);
+    return len;
+}
+
+static bool fits_rest(const char *pattern, const char *text, struct pieces *pieces);
+
+static bool take_any(const char *pattern, const char *text, struct pieces *pieces)
+{
+    size_t n = pieces->n, len = strlen(text);
+
+    for (size_t i = *pattern ? 0 : len; i <= len; i++) {
+        pieces->n = n;
+        add(pieces, text, i);
+        if (fits_rest(pattern, text + i, pieces))
+            return true;
+    }
+    return false;
+}
+
+/* Recurses by the stars of a pattern, of which there are few. */
+static bool fits_rest(const char *pattern, const char *text, struct pieces *pieces)
+{
+    for (; *pattern; pattern++) {
+        size_t len = 1;
+
+        if (*pattern == '*')
+            return take_any(pattern + 1, text, pieces);
+        if (*pattern == ' ')
+            len = strspn(text, " ");
+        else if (*pattern == '#')
+            len = take_number(text, pieces);
+        else if (*pattern == '$')
+            len = take_word(pattern + 1, text, pieces);
+        else if (*pattern != *text)
+            return false;
+        if (len == 0 && *pattern != ' ')
+            return false;
+        text += len;
+    }
+    return text[strspn(text, " \r")] == '\0';
+}
+
+bool pattern_fits(const char *pattern, const char *text, struct pieces *pieces)
+{
+    pieces->n = 0;
+    return fits_rest(pattern, text, pieces);
+}
+
+void piece_copy(const struct piece *piece, char *out, size_t size)
+{
+    size_t len = piece->len < size ? piece->len : size - 1;
+
+    memcpy(out, piece->text, len);
+    out[len] = '\0';
+}
