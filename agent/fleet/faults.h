@@ -15,8 +15,8 @@ enum fault_what {
     PLAYED_SLOW_RACK, /* a factor on what the rack exchanges with others */
     PLAYED_FLAPPING,  /* dies every so many seconds, and comes back */
     PLAYED_DYING,     /* the same, once */
-    PLAYED_HANG,      /* the node's first rank, at row number VALUE */
-    PLAYED_LATE,      /* the same, to every operation, by so many us */
+    PLAYED_HANG,      /* a rank, or a node's first one, at operation number VALUE */
+    PLAYED_LATE,      /* the same, to every one, by so many us */
     PLAYED_VERSION_SKEW
 };
 

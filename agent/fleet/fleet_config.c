@@ -25,9 +25,8 @@ static const struct option table[] = {
      "so many racks, as label rack=rack-1 and so on; 0: no label", 0, NODES_MAX},
     {"fault", OPTION_LIST, FIELD(fault), NULL, "WHAT=WHERE:VALUE",
      "slow_node=NODE:FACTOR, slow_link=NODE-NODE:FACTOR, slow_rack=RACK:FACTOR, "
-     "wrong_interface=NODE:GBS, hang=NODE:ROW, late=NODE:US, dying=NODE:S, "
-     "flapping=NODE:S, "
-     "version_skew=NODE; may be given again",
+     "wrong_interface=NODE:GBS, hang=NODE|RANK:OP, late=NODE|RANK:US, "
+     "dying=NODE:S, flapping=NODE:S, version_skew=NODE; may be given again",
      0, 0},
     {"seed", OPTION_STRING, FIELD(seed), NULL, "N",
      "of the noise of runs that set no SIM_SEED (default: each run's own)", 0, 0},
@@ -66,6 +65,13 @@ static bool is_link(const char *where, size_t len, long nodes)
     return false;
 }
 
+/* Of every case, by its number. */
+static bool is_rank(const struct played_fault *fault)
+{
+    return (fault->what == PLAYED_HANG || fault->what == PLAYED_LATE) &&
+           strspn(fault->where, "0123456789") == fault->where_len;
+}
+
 static int check_fault(const struct fleet_config *config,
                        const struct played_fault *fault, struct error *err)
 {
@@ -77,7 +83,7 @@ static int check_fault(const struct fleet_config *config,
                         ? is_link(fault->where, fault->where_len, config->nodes)
                         : numbered(fault->where, fault->where_len, prefix, most) > 0;
 
-    if (is_known)
+    if (is_known || is_rank(fault))
         return 0;
     if (most == 0)
         return error_set(err, ERROR_INVALID,

@@ -393,26 +393,39 @@ static void shape(void *arg, struct sim_topology *topology)
     }
 }
 
-/* The first rank of a node that is to hang, or to come late. */
-static void set_fault(struct played_case *played)
+/* Ranks go by their number, or as a node's first. */
+static const struct played_fault *fault_of_rank(const struct played_case *played,
+                                                enum fault_what what,
+                                                const struct seat *seat, int rank)
 {
     const struct played_faults *faults = &played->params.config->faults;
+    const struct played_fault *fault;
+    char number[16];
 
-    for (size_t i = 0; i < played->n_seats; i++) {
-        const struct seat *seat = &played->seats[i];
-        const struct played_fault *hang =
-            faults_find(faults, PLAYED_HANG, seat->place.name);
-        const struct played_fault *late =
-            faults_find(faults, PLAYED_LATE, seat->place.name);
+    snprintf(number, sizeof(number), "%d", rank);
+    fault = faults_find(faults, what, number);
+    return fault || rank > seat->first_rank ? fault
+                                            : faults_find(faults, what, seat->place.name);
+}
 
-        if (hang)
-            played->file->fault = (struct fault){.kind = FAULT_HANG,
-                                                 .rank = seat->first_rank,
-                                                 .row = (uint64_t)hang->value - 1};
-        else if (late)
-            played->file->fault = (struct fault){
-                .kind = FAULT_SLOW, .rank = seat->first_rank, .us = (long)late->value};
-    }
+static void set_rank_fault(struct played_case *played, const struct seat *seat, int rank)
+{
+    const struct played_fault *hang = fault_of_rank(played, PLAYED_HANG, seat, rank);
+    const struct played_fault *late = fault_of_rank(played, PLAYED_LATE, seat, rank);
+
+    if (hang)
+        played->file->fault =
+            (struct fault){.kind = FAULT_HANG, .rank = rank, .op = (uint64_t)hang->value};
+    else if (late)
+        played->file->fault =
+            (struct fault){.kind = FAULT_SLOW, .rank = rank, .us = (long)late->value};
+}
+
+static void set_fault(struct played_case *played)
+{
+    for (size_t i = 0; i < played->n_seats; i++)
+        for (int k = 0; k < played->seats[i].ranks; k++)
+            set_rank_fault(played, &played->seats[i], played->seats[i].first_rank + k);
 }
 
 static int prepare(struct played_case *played, struct error *err)

@@ -110,14 +110,15 @@ test('a node that dies fails its case, and is back', limit, async (t) => {
   assert.equal(again.run.state, 'completed', again.run.reason);
 });
 
-test('a rank that hangs is named as the one behind', limit, async (t) => {
+test('a rank that hangs is named as the one behind, with the operation', limit, async (t) => {
   const server = await startServer(t);
-  await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'hang=sim-2:2']);
-  const { run, rows } = await runs(server, sim({ stall_s: 5 }));
+  await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'hang=5:13']);
+  const { run, rows } = await runs(server, sim({ stall_s: 5, check: 1 }));
   assert.equal(run.state, 'failed');
-  assert.match(run.reason, /rank 2 .*sim-2/);
+  assert.match(run.hang.sentence, /rank 5 on sim-3 lags: done with operation 12 \(64 KiB\)/);
+  assert.match(run.hang.sentence, /; 7 ranks wait for it, up to inside operation 13 \(64 KiB\)/);
   assert.equal(rows.length, 1);
-  await server.nodeIs('sim-2', 'idle');
+  await server.nodeIs('sim-3', 'idle');
 });
 
 test('a rank that comes late is told from a node whose transfers are slow', limit, async (t) => {
@@ -136,21 +137,22 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
   }
 });
 
-test('of 20 runs the one that hangs is named in each, wherever it is', limit, async (t) => {
+test('of 20 runs the rank that hangs is named in each with its operation, wherever it is', limit, async (t) => {
   const server = await startServer(t);
   const seeds = Array.from({ length: 20 }, (_, i) => i + 1);
   const bad = (seed) => `sim-${4 * (seed - 1) + 1 + ((seed * 7) % 4)}`;
-  const faults = seeds.flatMap((seed) => ['--fault', `hang=${bad(seed)}:${1 + (seed % 3)}`]);
+  const faults = seeds.flatMap((seed) => ['--fault', `hang=${bad(seed)}:${seed}`]);
   await startFleet(t, server, 80, ['--ranks', '2', ...faults]);
   const ids = await Promise.all(seeds.map(async (seed) => (await server.run(sim({
-    stall_s: 5, env: { SIM_SEED: String(seed) },
+    stall_s: 5, check: 1, env: { SIM_SEED: String(seed) },
     nodes: { names: [1, 2, 3, 4].map((k) => `sim-${4 * (seed - 1) + k}`) },
   }))).id));
   for (const [i, id] of ids.entries()) {
     const { hang, reason } = await server.runEnds(id);
     assert.equal(hang?.answer, 'lagging_rank', reason);
     const named = hang.evidence.ranks.filter(({ lagging }) => lagging);
-    assert.deepEqual(named.map(({ node, rank }) => [node, rank % 2]), [[bad(seeds[i]), 0]], reason);
+    assert.deepEqual(named.map(({ node, rank, operation, finished }) => [node, rank % 2, operation, finished]),
+      [[bad(seeds[i]), 0, seeds[i] - 1, seeds[i] - 1]], reason);
     assert.equal(hang.evidence.waiting, 7);
   }
 });

@@ -57,6 +57,7 @@ static int read_fault(struct fault *fault, const json_t *json, struct error *err
     fault->rank = (int)json_get_int(json, "rank", 0);
     fault->row = (uint64_t)json_get_int(json, "row", 0);
     fault->index = (uint64_t)json_get_int(json, "index", 0);
+    fault->op = (uint64_t)json_get_int(json, "op", 0);
     fault->us = (long)json_get_int(json, "us", 1000);
     return 0;
 }

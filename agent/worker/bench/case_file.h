@@ -34,6 +34,7 @@ struct fault {
     enum fault_kind kind;
     int rank;
     uint64_t row, index;
+    uint64_t op; /* hang, die: before this operation, counted from 1; 0: by row */
     long us;
 };
 

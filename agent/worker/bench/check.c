@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/worker/bench/expected.h"
+#include "agent/worker/bench/fault.h"
 #include "agent/worker/data/pattern.h"
 
 #define BLOCK_BYTES 32768
@@ -208,6 +209,8 @@ static int run_call(struct check *check, struct error *err)
     const struct backend *backend = bench->backend;
     const struct backend_graph *graph = bench_replays(bench) > 0 ? backend->graph : NULL;
 
+    if (bench->file->fault.op > 0 && fault_act(bench, fault_at(bench, FAULT_NO_ROW), err))
+        return -1;
     progress_begin(bench->progress);
     if ((graph && graph->begin(bench->comm, err)) ||
         backend->run(bench->comm, &check->row->call, err) ||

@@ -28,12 +28,21 @@ enum fault_kind fault_at(const struct bench *bench, uint64_t row)
 
     if (fault->rank != bench->rank)
         return FAULT_NONE;
-    return fault->kind == FAULT_SLOW || fault->row == row ? fault->kind : FAULT_NONE;
+    return fault->kind == FAULT_SLOW || fault->op > 0 || fault->row == row ? fault->kind
+                                                                           : FAULT_NONE;
+}
+
+/* Calls are submitted so many at once. */
+static bool is_later(const struct bench *bench)
+{
+    uint64_t begun = atomic_load_explicit(&bench->progress->begun, memory_order_relaxed);
+
+    return begun + (uint64_t)bench->file->spec->agg_iters < bench->file->fault.op;
 }
 
 int fault_act(struct bench *bench, enum fault_kind kind, struct error *err)
 {
-    switch (kind) {
+    switch (is_later(bench) ? FAULT_NONE : kind) {
     case FAULT_SLOW:
         return be_late(bench, err);
     case FAULT_DIE:

@@ -34,17 +34,22 @@ static void estimate(struct backend_comm *comm, const struct sim_call *call)
         shared->case_noise * shared->row_noise;
 }
 
-/* How long this rank waits in its operation for the one that is late. */
-static double waiting_us(struct backend_comm *comm, const struct sim_call *call)
+static bool waits_for_faulty(const struct backend_comm *comm, const struct sim_call *call)
 {
     const struct sim_shared *shared = comm->shared;
 
-    if (shared->late_rank < 0 || shared->late_rank == comm->rank ||
-        (comm->in_batch && comm->batch_waited) ||
-        !sim_model_waits_for(call, shared->world_size, comm->rank, shared->late_rank))
+    return shared->faulty >= 0 && shared->faulty != comm->rank &&
+           sim_model_waits_for(call, shared->world_size, comm->rank, shared->faulty);
+}
+
+/* How long this rank waits in its operation for the one that is late. */
+static double waiting_us(struct backend_comm *comm, const struct sim_call *call)
+{
+    if (comm->shared->fault.kind != FAULT_SLOW ||
+        (comm->in_batch && comm->batch_waited) || !waits_for_faulty(comm, call))
         return 0;
     comm->batch_waited = true;
-    return shared->late_us;
+    return (double)comm->shared->fault.us;
 }
 
 static int check_stop(const struct backend_comm *comm, struct error *err)
@@ -73,6 +78,19 @@ static int owe(struct backend_comm *comm, double us, struct error *err)
     return comm->clock.debt_us >= DEBT_US ? sim_comm_settle(comm, err) : 0;
 }
 
+/* In an operation to which one of those that it needs does not come. ERROR_PEER where all
+ * ranks are in this process: it is the next one's turn. */
+static int wait_in_vain(const struct backend_comm *comm, struct error *err)
+{
+    const struct timespec slice = {.tv_nsec = (long)(SLICE_US * 1000)};
+
+    if (!comm->hub)
+        return error_set(err, ERROR_PEER, "waits for a rank that hangs");
+    while (check_stop(comm, err) == 0)
+        nanosleep(&slice, NULL);
+    return -1;
+}
+
 int sim_comm_be_late(struct backend_comm *comm, double us, struct error *err)
 {
     comm->clock.host_us += us;
@@ -91,6 +109,9 @@ int sim_comm_spend(struct backend_comm *comm, const struct backend_call *call,
         (collective_facts(call->kind)->shape != SHAPE_FLAT ? shared->world_size : 1);
     if (call->traffic)
         model_call.bytes = (double)call->traffic->most * (double)dtype_size(call->dtype);
+    if (shared->fault.kind == FAULT_HANG && comm->calls + 1 == shared->fault.op &&
+        waits_for_faulty(comm, &model_call))
+        return wait_in_vain(comm, err);
     estimate(comm, &model_call);
     double us = comm->own_us * noise_of_call(&shared->params, shared->seed, comm->calls,
                                              comm->world_rank) +

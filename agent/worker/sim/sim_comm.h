@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "agent/worker/bench/backend.h"
+#include "agent/worker/bench/case_file.h"
 #include "agent/worker/sim/hub.h"
 #include "agent/worker/sim/sim_model.h"
 #include "agent/worker/sim/sim_params.h"
@@ -26,9 +27,9 @@ struct sim_shared {
     struct sim_params params;
     struct sim_topology topology;
     struct sim_model model;
-    /* Whom a test makes late, and by how much at each operation; -1: nobody. */
-    int late_rank;
-    double late_us;
+    /* What a test has a rank of it do wrong; faulty: its place, -1: nobody. */
+    struct fault fault;
+    int faulty;
     /* Of the noise. */
     uint64_t seed;
     double case_noise; /* a factor */

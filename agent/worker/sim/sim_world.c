@@ -51,7 +51,7 @@ static int set_up(struct sim_shared *shared, const struct sim_setting *setting,
     const struct case_file *file = setting->file;
     bool is_split = file && file->groups.n > 1;
 
-    shared->late_rank = -1;
+    shared->faulty = -1;
     if (sim_params_read(setting->environment, &shared->params, err) ||
         sim_topology_init(&shared->topology, setting->world_size,
                           file ? file->nodes : NULL, &shared->params, err))
@@ -61,11 +61,11 @@ static int set_up(struct sim_shared *shared, const struct sim_setting *setting,
     if (is_split && select_group(shared, &file->groups, err))
         return -1;
     shared->world_size = shared->topology.n_ranks;
-    if (file && file->fault.kind == FAULT_SLOW &&
+    if (file && file->fault.kind != FAULT_NONE &&
         file->fault.rank < setting->world_size &&
         file->groups.of[file->fault.rank] == shared->group) {
-        shared->late_rank = file->groups.place[file->fault.rank];
-        shared->late_us = (double)file->fault.us;
+        shared->fault = file->fault;
+        shared->faulty = file->groups.place[file->fault.rank];
     }
     set_up_noise(shared, file);
     sim_model_init(&shared->model, &shared->params, &shared->topology);
