@@ -88,6 +88,8 @@ static void name_executable(struct launch *launch, const struct supervisor_param
     launch->worker_argv[0] = launch->worker;
     launch->rank.program.path = launch->worker;
     launch->rank.program.argv = launch->worker_argv;
+    launch->rank.hides_info =
+        !launch->program && !env_list_get(&launch->env, "NCCL_DEBUG");
     if (launch->program) {
         launch->rank.program.path = launch->program->path;
         launch->rank.program.argv = launch->program_argv;

@@ -133,13 +133,15 @@ static void on_output_line(struct rank *rank, int stream, const char *line, size
 {
     struct capture *capture = &rank->captures[stream];
 
+    if (ncclog_set_line(&rank->ncclog, line, len) == NCCLOG_INFO &&
+        rank->params.hides_info)
+        return;
     if (!(stream == PROCESS_STDERR && take_stack_line(rank, line, len)))
         keep_line(rank, stream, line, len);
     if (is_program(rank))
         program_watch_line(&rank->watch,
                            stream == PROCESS_STDERR ? METRIC_STDERR : METRIC_STDOUT, line,
                            len);
-    ncclog_set_line(&rank->ncclog, line, len);
     capture_add(capture, line, len);
     if (capture->pending.len >= OUTPUT_EVENT_BYTES)
         flush_capture(rank, stream);

@@ -180,13 +180,17 @@ test("what NCCL's own log says is in the run's events", nccl, async (t) => {
   await startAgents(t, server, 1, emulated('devices=2'));
   const logs = async (spec) => (await server.events((await completes(server, { backend: 'nccl', ...spec })).run.id))
     .filter((event) => event.type === 'nccl');
-  assert.deepEqual(await logs({}), []);
-  const said = await logs({ env: { NCCL_DEBUG: 'INFO' } });
+  assert.deepEqual(await logs({ env: { NCCL_DEBUG: 'WARN' } }), []);
+  const said = await logs({});
   assert.deepEqual(said.map((event) => event.rank).sort(), [0, 1]);
   assert.equal(said[0].node, 'node-1');
-  assert.equal(said[0].log.network, 'Emulated');
+  assert.equal(said[0].log.network, 'Socket');
   assert.equal(said[0].log.ranks, 2);
-  assert.deepEqual(said[0].log.transports, [{ via: 'EMULATED', to: String(1 - said[0].rank), channels: 1 }]);
+  assert.deepEqual(said[0].log.transports, [{ via: 'P2P/CUMEM', to: String(1 - said[0].rank), channels: 1 }]);
+  const shown = async (spec) => (await completes(server, { backend: 'nccl', ...spec })).run.id;
+  const output = async (id) => (await server.request('GET', `/api/v1/runs/${id}/logs`)).text;
+  assert.doesNotMatch(await output(await shown({})), /NCCL INFO/);
+  assert.match(await output(await shown({ env: { NCCL_DEBUG: 'INFO' } })), /NCCL INFO Connected all rings/);
 });
 
 test('workers of another build are refused', limit, async (t) => {

@@ -24,15 +24,15 @@ async function startGpus(t, settings) {
   return server;
 }
 
-const endless = { ...quick, backend: 'nccl', iters: 100000, sizes: [8], env: { NCCL_DEBUG: 'INFO' } };
+const endless = { ...quick, backend: 'nccl', iters: 100000, sizes: [8] };
 const logsOf = async (server, id) => (await server.events(id)).filter((event) => event.type === 'nccl');
 
 test('transports are known while the run goes on, and are told once', limit, async (t) => {
   const server = await startGpus(t, 'slow_us=20000');
   const { id } = await server.run(endless);
   const first = await server.event(id, (event) => event.type === 'nccl');
-  assert.deepEqual(first.log.transports, [{ via: 'EMULATED', to: String(1 - first.rank), channels: 1 }]);
-  assert.equal(first.log.network, 'Emulated');
+  assert.deepEqual(first.log.transports, [{ via: 'P2P/CUMEM', to: String(1 - first.rank), channels: 1 }]);
+  assert.equal(first.log.network, 'Socket');
   assert.ok(!isFinal((await server.getRun(id)).state));
   await server.event(id, (event) => event.type === 'nccl' && event.rank !== first.rank);
   await server.request('POST', `/api/v1/runs/${id}/cancel`);
@@ -48,5 +48,5 @@ test('a warning that comes later is told in the end, with all the rest', limit, 
   const logs = (await logsOf(server, id)).filter((event) => event.rank === 1);
   assert.ok(logs.length === 1 || logs.length === 2);
   assert.equal(logs.at(-1).log.warning, 'emulated: connection reset by peer');
-  assert.deepEqual(logs.at(-1).log.transports, [{ via: 'EMULATED', to: '0', channels: 1 }]);
+  assert.deepEqual(logs.at(-1).log.transports, [{ via: 'P2P/CUMEM', to: '0', channels: 1 }]);
 });

@@ -10,6 +10,7 @@
 #include "tests/nccl_emulation/operation.h"
 #include "tests/nccl_emulation/ras.h"
 #include "tests/nccl_emulation/reduction.h"
+#include "tests/nccl_emulation/say.h"
 #include "tests/nccl_emulation/settings.h"
 #include "tests/nccl_emulation/stream.h"
 
@@ -78,39 +79,6 @@ int ncclGetUniqueId(struct nccl_id *id)
                                                    : NCCL_RESULT_SUCCESS;
 }
 
-static bool is_talkative(void)
-{
-    const char *level = getenv("NCCL_DEBUG");
-
-    return level && strcmp(level, "INFO") == 0;
-}
-
-/* NCCL's words, as far as ringbench reads them. */
-static void say_start(int rank, int n)
-{
-    if (is_talkative()) {
-        printf("emulated:%d:%d [0] NCCL INFO rank %d nranks %d - Init START\n",
-               (int)getpid(), (int)getpid(), rank, n);
-        fflush(stdout);
-    }
-}
-
-static void say_info(const struct ncclComm *comm)
-{
-    int pid = (int)getpid(), rank = comm->rank, next = (rank + 1) % comm->n;
-
-    if (!is_talkative())
-        return;
-    printf(
-        "emulated:%d:%d [0] NCCL INFO Using network Emulated\n"
-        "emulated:%d:%d [0] NCCL INFO comm %p rank %d nRanks %d nNodes 1 localRanks %d "
-        "localRank %d MNNVL 0\n"
-        "emulated:%d:%d [0] NCCL INFO Channel 00/0 : %d[0] -> %d[0] via EMULATED\n",
-        pid, pid, pid, pid, (const void *)comm, rank, comm->n, comm->n, rank, pid, pid,
-        rank, next);
-    fflush(stdout);
-}
-
 static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
                   const struct nccl_config *config)
 {
@@ -144,7 +112,7 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     }
     *out = comm;
     ras_begin(comm);
-    say_info(comm);
+    say_ways(rank, n);
     return NCCL_RESULT_SUCCESS;
 }
 

@@ -45,11 +45,12 @@ const char *nccl_setting(const char *name, char *value, size_t size)
                : NULL;
 }
 
-int nccl_setting_warn(void)
+int nccl_setting_log(void)
 {
     char value[32];
 
     return nccl_setting("NCCL_DEBUG", value, sizeof(value))
                ? 0
-               : setenv("NCCL_DEBUG", "WARN", 1);
+               : setenv("NCCL_DEBUG", "INFO", 1) ||
+                     setenv("NCCL_DEBUG_SUBSYS", "INIT,BOOTSTRAP,ENV,NET", 0);
 }

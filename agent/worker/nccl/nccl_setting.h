@@ -10,8 +10,9 @@
 /* The value, in the environment or copied to `value`; NULL: nowhere. */
 const char *nccl_setting(const char *name, char *value, size_t size);
 
-/* Where nobody chose what NCCL logs, have it log warnings, so that a failure can say what
- * NCCL knew. Before NCCL is used, and before there are threads. -1: memory is out. */
-int nccl_setting_warn(void);
+/* Where nobody chose what NCCL logs, have it say how it connects, which it does then and
+ * never per call; the agent reads it. Before NCCL is used, and before there are threads.
+ * Not 0: memory is out. */
+int nccl_setting_log(void);
 
 #endif

@@ -1,0 +1,9 @@
+/* say.h - what the emulated NCCL prints with NCCL_DEBUG=INFO: lines of 2.28 */
+#ifndef RINGBENCH_TESTS_NCCL_EMULATION_SAY_H
+#define RINGBENCH_TESTS_NCCL_EMULATION_SAY_H
+
+/* Before anything can hang, and when the communicator is there. */
+void say_start(int rank, int n);
+void say_ways(int rank, int n);
+
+#endif
