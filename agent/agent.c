@@ -397,7 +397,7 @@ static void on_probed(void *arg, json_t *backends)
     inherit_log(&agent->config->worker_environment, environ);
     if (json_object_size(backends) == 0)
         log_warn("there is no ringbench-worker-* in %s", agent->config->worker_dir);
-    json_object_set(agent->inventory, "backends", backends);
+    inventory_add_probed(agent->inventory, backends);
     json_object_set_new(agent->inventory, "containment", json_string(held));
     probe_destroy(agent->probe);
     agent->probe = NULL;

@@ -13,6 +13,7 @@
 #include "agent/inventory/pci.h"
 #include "agent/machine/host_file.h"
 #include "common/base/clean_text.h"
+#include "common/base/json_util.h"
 
 /* The name under which people know the system, unquoted. */
 json_t *inventory_os(const char *root)
@@ -134,4 +135,33 @@ json_t *inventory_read(const char *root)
     if (inventory)
         add_facts(inventory, root);
     return inventory;
+}
+
+static json_t *gpu_at(const json_t *gpus, const char *pci)
+{
+    json_t *gpu;
+    size_t i;
+
+    json_array_foreach (gpus, i, gpu)
+        if (strcmp(json_get_str(gpu, "pci", ""), pci) == 0)
+            return gpu;
+    return NULL;
+}
+
+void inventory_add_probed(json_t *inventory, json_t *backends)
+{
+    json_t *gpus = json_object_get(inventory, "gpus");
+    json_t *nccl = json_object_get(backends, "nccl"), *gpu;
+    size_t i;
+
+    json_array_foreach (json_object_get(nccl, "gpus"), i, gpu) {
+        json_t *known = gpu_at(gpus, json_get_str(gpu, "pci", ""));
+
+        if (known)
+            json_object_update(known, gpu);
+        else
+            json_array_append(gpus, gpu);
+    }
+    json_object_del(nccl, "gpus");
+    json_object_set(inventory, "backends", backends);
 }

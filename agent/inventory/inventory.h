@@ -9,6 +9,10 @@
  * memory is out. */
 json_t *inventory_read(const char *root);
 
+/* Set `backends`, what the workers' probes said. What the driver says of GPUs joins what
+ * the bus says of them. */
+void inventory_add_probed(json_t *inventory, json_t *backends);
+
 /* The parts, for tests. */
 json_t *inventory_cpu(const char *root);
 json_t *inventory_os(const char *root); /* name and version, or null */

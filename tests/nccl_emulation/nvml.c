@@ -1,7 +1,32 @@
-/* nvml.c - stands in for NVML: two GPUs, of which the second is hot */
+/* nvml.c - stands in for NVML: two GPUs with four links between them, of which the second
+ * is hot and has lost a link */
+#include <stdio.h>
 #include <string.h>
 
+#define NOT_SUPPORTED 3
+#define LINKS 4
+
+/* nvmlPciInfo_t */
+struct pci_info {
+    char legacy[16];
+    unsigned domain, bus, device, device_id, subsystem_id;
+    char bus_id[32];
+};
+
 int nvmlInit_v2(void);
+int nvmlDeviceGetCount_v2(unsigned *count);
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *info);
+int nvmlDeviceGetName(void *device, char *text, unsigned size);
+int nvmlDeviceGetPersistenceMode(void *device, unsigned *is_on);
+int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *later);
+int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later);
+int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz);
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_active);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link,
+                                        struct pci_info *info);
+int nvmlDeviceGetTopologyCommonAncestor(void *device, void *peer, int *level);
+int nvmlDeviceGetP2PStatus(void *device, void *peer, int capability, int *status);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, void **device);
 int nvmlDeviceGetClockInfo(void *device, int type, unsigned *mhz);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
@@ -45,5 +70,88 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
     const struct gpu *gpu = device;
 
     *reasons = gpu->reasons;
+    return 0;
+}
+
+int nvmlDeviceGetCount_v2(unsigned *count)
+{
+    *count = 2;
+    return 0;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device)
+{
+    *device = &gpus[index];
+    return 0;
+}
+
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci_info *info)
+{
+    memset(info, 0, sizeof(*info));
+    info->bus = device == &gpus[0] ? 1 : 2;
+    return 0;
+}
+
+int nvmlDeviceGetName(void *device, char *text, unsigned size)
+{
+    snprintf(text, size, "Emulated GPU %d", device == &gpus[0] ? 0 : 1);
+    return 0;
+}
+
+int nvmlDeviceGetPersistenceMode(void *device, unsigned *is_on)
+{
+    *is_on = device == &gpus[0];
+    return 0;
+}
+
+int nvmlDeviceGetEccMode(void *device, unsigned *now, unsigned *later)
+{
+    (void)device;
+    *now = *later = 1;
+    return 0;
+}
+
+int nvmlDeviceGetMigMode(void *device, unsigned *now, unsigned *later)
+{
+    (void)device;
+    (void)now;
+    (void)later;
+    return NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int type, unsigned *mhz)
+{
+    (void)device;
+    *mhz = type == 1 ? 1980 : 2619;
+    return 0;
+}
+
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, unsigned *is_active)
+{
+    *is_active = link + 1 < LINKS || device == &gpus[0];
+    return link < LINKS ? 0 : NOT_SUPPORTED;
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link,
+                                        struct pci_info *info)
+{
+    (void)link;
+    return nvmlDeviceGetPciInfo_v3(device == &gpus[0] ? &gpus[1] : &gpus[0], info);
+}
+
+int nvmlDeviceGetTopologyCommonAncestor(void *device, void *peer, int *level)
+{
+    (void)device;
+    (void)peer;
+    *level = 30; /* NVML_TOPOLOGY_HOSTBRIDGE */
+    return 0;
+}
+
+int nvmlDeviceGetP2PStatus(void *device, void *peer, int capability, int *status)
+{
+    (void)device;
+    (void)peer;
+    (void)capability;
+    *status = 0;
     return 0;
 }

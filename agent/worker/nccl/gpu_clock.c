@@ -2,30 +2,21 @@
 #include "agent/worker/nccl/gpu_clock.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "agent/worker/nccl/nvml.h"
 #include "agent/worker/nccl/shared_object.h"
 
-/* The numbers of nvml.h, "Clocks Event Reasons" and nvmlClockType_t. */
-#define CLOCK_SM 1
-#define SLOW_POWER_CAP 0x04ULL
-#define SLOW_HARDWARE 0x08ULL
-#define SLOW_HEAT 0x20ULL
-#define SLOW_HARDWARE_HEAT 0x40ULL
-#define SLOW_POWER_BRAKE 0x80ULL
 #define SLOW                                                                             \
-    (SLOW_POWER_CAP | SLOW_HARDWARE | SLOW_HEAT | SLOW_HARDWARE_HEAT | SLOW_POWER_BRAKE)
+    (NVML_SLOW_POWER_CAP | NVML_SLOW_HARDWARE | NVML_SLOW_HEAT |                         \
+     NVML_SLOW_HARDWARE_HEAT | NVML_SLOW_POWER_BRAKE)
 
 #define FUNCTION(member, symbol)                                                         \
     {                                                                                    \
         .name = (symbol), .offset = offsetof(struct gpu_clock_functions, member)         \
     }
 
-static const char *const names[] = {"libnvidia-ml.so.1", NULL};
-
 static const struct shared_symbol symbols[] = {
-    FUNCTION(init, "nvmlInit_v2"),
     FUNCTION(device_by_bus_id, "nvmlDeviceGetHandleByPciBusId_v2"),
     FUNCTION(clock_info, "nvmlDeviceGetClockInfo"),
     {.name = "nvmlDeviceGetCurrentClocksEventReasons",
@@ -39,19 +30,18 @@ static unsigned read_mhz(const struct gpu_clock *clock)
 {
     unsigned mhz = 0;
 
-    return clock->call.clock_info(clock->device, CLOCK_SM, &mhz) ? 0 : mhz;
+    return clock->call.clock_info(clock->device, NVML_CLOCK_SM, &mhz) ? 0 : mhz;
 }
 
 void gpu_clock_open(struct gpu_clock *clock, const char *bus_id)
 {
     struct error ignored;
-    void *library = shared_object_open(getenv("RINGBENCH_NVML_LIB"), names, &ignored);
+    void *library = nvml_open();
 
     memset(clock, 0, sizeof(*clock));
     if (!library ||
         shared_object_bind(library, symbols, sizeof(symbols) / sizeof(symbols[0]),
-                           &clock->call, &ignored) ||
-        clock->call.init())
+                           &clock->call, &ignored))
         return;
     if (clock->call.device_by_bus_id(bus_id, &clock->device))
         clock->device = NULL;

@@ -1,15 +1,12 @@
 /* gpu_clock.h - how fast the rank's GPU runs, and whether heat or power holds it back
  *
- * From NVML, NVIDIA's management library, which comes with the driver and is loaded at
- * run time; without it nothing is known, and nothing else is amiss. Not for a timed loop:
- * a call takes up to milliseconds. */
+ * From NVML. Not for a timed loop: a call takes up to milliseconds. */
 #ifndef RINGBENCH_WORKER_NCCL_GPU_CLOCK_H
 #define RINGBENCH_WORKER_NCCL_GPU_CLOCK_H
 
 #include <jansson.h>
 
 struct gpu_clock_functions {
-    int (*init)(void);
     int (*device_by_bus_id)(const char *bus_id, void **device);
     int (*clock_info)(void *device, int type, unsigned *mhz);
     int (*slow_reasons)(void *device, unsigned long long *reasons);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/worker/nccl/gpu_facts.h"
 #include "agent/worker/nccl/nccl_kernels.h"
 
 int nccl_probe_load(struct cuda_lib *cuda, struct nccl_lib *nccl, struct error *err)
@@ -88,7 +89,7 @@ static void describe_libraries(json_t *probe, const struct cuda_lib *cuda,
 
 json_t *nccl_probe_describe(void)
 {
-    json_t *probe = json_object(), *devices = json_array();
+    json_t *probe = json_object(), *devices = json_array(), *gpus = gpu_facts();
     struct error why = {0};
     struct cuda_lib cuda;
     struct nccl_lib nccl;
@@ -102,6 +103,8 @@ json_t *nccl_probe_describe(void)
     json_object_set_new(probe, "reason",
                         is_available ? json_null() : json_string(why.text));
     json_object_set_new(probe, "devices", devices);
+    if (gpus)
+        json_object_set_new(probe, "gpus", gpus);
     describe_libraries(probe, &cuda, &nccl);
     return probe;
 }
