@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/nccl_emulation/chooser.h"
 #include "tests/nccl_emulation/cudart.h"
 #include "tests/nccl_emulation/operation.h"
+#include "tests/nccl_emulation/profiler.h"
 #include "tests/nccl_emulation/ras.h"
 #include "tests/nccl_emulation/reduction.h"
 #include "tests/nccl_emulation/say.h"
@@ -112,6 +114,7 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     }
     *out = comm;
     ras_begin(comm);
+    profiler_begin(comm);
     say_ways(rank, n);
     return NCCL_RESULT_SUCCESS;
 }
@@ -128,6 +131,7 @@ int ncclCommDestroy(nccl_comm comm)
     if (comm->n_registered != 0)
         abort();
     ras_end(comm);
+    profiler_end(comm);
     wire_detach(comm->wire);
     cudaFree(comm->memory);
     free(comm);
@@ -204,6 +208,7 @@ int ncclGroupEnd(void)
         return NCCL_RESULT_SUCCESS;
     if (++group_ends == emulation_setting("group_hangs", 0))
         emulation_hang();
+    profiler_launch(group.first, group.n);
     for (size_t i = 0; !result && i < group.n; i++)
         if (group.first[i].kind != OPERATION_POINT_TO_POINT)
             result = enqueue(&group.first[i], group.streams[i]);
@@ -212,6 +217,31 @@ int ncclGroupEnd(void)
     free(group.streams);
     group = (struct group){0};
     return result;
+}
+
+static void drop_group(void)
+{
+    submitted -= (long)group.n;
+    for (size_t i = 0; i < group.n; i++)
+        free(group.first[i].transfers);
+    free(group.first);
+    free(group.streams);
+    group = (struct group){0};
+}
+
+/* What was called since the start is looked at, and dropped (2.22 on). */
+int ncclGroupSimulateEnd(struct nccl_sim_info *info)
+{
+    int version;
+
+    ncclGetVersion(&version);
+    if (group.depth != 1 || group.n == 0 || info->magic != NCCL_SIM_INFO_MAGIC ||
+        info->size != sizeof(*info))
+        return fail(NCCL_RESULT_USAGE, "emulated: nothing to simulate");
+    if (version >= 22200)
+        info->estimated_us = chooser_take(group.first).time_us;
+    drop_group();
+    return version < 22200 ? NCCL_RESULT_USAGE : NCCL_RESULT_SUCCESS;
 }
 
 static bool has_operation(const struct operation *operation)

@@ -10,7 +10,7 @@
 
 #include "tests/nccl_emulation/settings.h"
 
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+void say(const char *format, ...)
 {
     const char *level = getenv("NCCL_DEBUG");
     va_list args;

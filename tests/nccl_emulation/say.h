@@ -2,6 +2,8 @@
 #ifndef RINGBENCH_TESTS_NCCL_EMULATION_SAY_H
 #define RINGBENCH_TESTS_NCCL_EMULATION_SAY_H
 
+__attribute__((format(printf, 1, 2))) void say(const char *format, ...);
+
 /* Before anything can hang, and when the communicator is there. */
 void say_start(int rank, int n);
 void say_ways(int rank, int n);

@@ -142,6 +142,19 @@ static void the_newer_config_is_that_of_the_header(void **state)
 #endif
 }
 
+static void what_is_simulated_is_that_of_the_header(void **state)
+{
+    (void)state;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 22, 0)
+    ncclSimInfo_t theirs = NCCL_SIM_INFO_INITIALIZER;
+
+    assert_int_equal(theirs.magic, NCCL_SIM_INFO_MAGIC);
+    assert_int_equal(sizeof(struct nccl_sim_info), sizeof(theirs));
+    assert_int_equal(offsetof(struct nccl_sim_info, estimated_us),
+                     offsetof(ncclSimInfo_t, estimatedTime));
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +164,7 @@ int main(void)
         cmocka_unit_test(nccl_types_are_those_of_the_header),
         cmocka_unit_test(nccl_layouts_are_those_of_the_header),
         cmocka_unit_test(the_newer_config_is_that_of_the_header),
+        cmocka_unit_test(what_is_simulated_is_that_of_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -302,6 +302,13 @@ static int nccl_recv(void *recv, size_t count, int type, int peer, nccl_comm com
     return (int)sizeof(ncclRecv(recv, count, type, peer, comm, stream));
 }
 
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 22, 0)
+static int nccl_group_simulate_end(struct nccl_sim_info *info)
+{
+    return (int)sizeof(ncclGroupSimulateEnd((ncclSimInfo_t *)info));
+}
+#endif
+
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 19, 0)
 static int nccl_mem_alloc(void **out, size_t bytes)
 {
@@ -421,6 +428,9 @@ static const struct nccl_functions nccl_all = {
     .mem_free = nccl_mem_free,
     .register_buffer = nccl_register_buffer,
     .deregister_buffer = nccl_deregister_buffer,
+#endif
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 22, 0)
+    .group_simulate_end = nccl_group_simulate_end,
 #endif
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
     .register_window = nccl_register_window,

@@ -83,6 +83,15 @@ struct nccl_config {
     int nvlink_centric_sched;
 };
 
+/* ncclSimInfo_t of 2.22. */
+#define NCCL_SIM_INFO_MAGIC 0x74685283u
+struct nccl_sim_info {
+    size_t size;
+    unsigned magic;
+    unsigned version;
+    float estimated_us;
+};
+
 typedef struct ncclComm *nccl_comm;
 typedef struct ncclWindow_vidmem *nccl_window;
 

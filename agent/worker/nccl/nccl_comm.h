@@ -116,6 +116,11 @@ void comm_drop_operations(struct backend_comm *comm);
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err);
 
+/* nccl_choice.c */
+void comm_watch(struct backend_comm *comm);
+void comm_choice(struct backend_comm *comm, const struct backend_call *call,
+                 struct choice *out);
+
 /* nccl_graph.c */
 int comm_capture_begin(struct backend_comm *comm, struct error *err);
 int comm_capture_end(struct backend_comm *comm, struct error *err);

@@ -45,6 +45,13 @@ const char *nccl_setting(const char *name, char *value, size_t size)
                : NULL;
 }
 
+int nccl_setting_offer(const char *name, const char *value)
+{
+    char now[32];
+
+    return nccl_setting(name, now, sizeof(now)) ? 0 : setenv(name, value, 1);
+}
+
 int nccl_setting_log(void)
 {
     char value[32];

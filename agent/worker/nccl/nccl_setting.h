@@ -15,4 +15,7 @@ const char *nccl_setting(const char *name, char *value, size_t size);
  * Not 0: memory is out. */
 int nccl_setting_log(void);
 
+/* The same of another: where nobody chose it, it is this. */
+int nccl_setting_offer(const char *name, const char *value);
+
 #endif

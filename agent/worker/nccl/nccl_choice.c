@@ -1,0 +1,42 @@
+/* nccl_choice.c - how NCCL does a row's calls: what it says of the first, untimed one */
+#include "agent/worker/nccl/nccl_comm.h"
+#include "agent/worker/nccl/nccl_profiler.h"
+
+/* What is not made of sends and receives. */
+static bool has_algorithm(enum collective_kind kind)
+{
+    return kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_ALL_GATHER ||
+           kind == COLLECTIVE_REDUCE_SCATTER || kind == COLLECTIVE_BROADCAST ||
+           kind == COLLECTIVE_REDUCE;
+}
+
+/* NCCL plans the call (2.22 on) and does not make it. All that it would connect for it
+ * has been connected by the first. */
+static float expected_us(struct backend_comm *comm, const struct backend_call *call)
+{
+    struct nccl_sim_info info = {.size = sizeof(info),
+                                 .magic = NCCL_SIM_INFO_MAGIC,
+                                 .version = NCCL_CONFIG_VERSION};
+
+    if (!comm->nccl.call.group_simulate_end || !has_algorithm(call->kind) ||
+        comm->world_size == 1 || comm->nccl.call.group_start())
+        return 0;
+    int called = comm_run(comm, call, NULL);
+    nccl_guard_enter(&comm->guard, "ncclGroupSimulateEnd");
+    int ended = comm->nccl.call.group_simulate_end(&info);
+    nccl_guard_leave(&comm->guard);
+    return called || ended || !(info.estimated_us > 0) ? 0 : info.estimated_us;
+}
+
+void comm_watch(struct backend_comm *comm)
+{
+    (void)comm;
+    nccl_profiler_watch();
+}
+
+void comm_choice(struct backend_comm *comm, const struct backend_call *call,
+                 struct choice *out)
+{
+    nccl_profiler_take(out);
+    out->expected_us = expected_us(comm, call);
+}

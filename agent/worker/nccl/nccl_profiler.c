@@ -1,0 +1,197 @@
+/* nccl_profiler.c - which algorithm NCCL takes for a call, by its profiler interface */
+#include "agent/worker/nccl/nccl_profiler.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Types of events. Others cost per network step, or change what is measured. */
+enum { EVENT_GROUP = 1, EVENT_COLLECTIVE = 2, EVENT_TRANSFER = 4 };
+
+/* Where an event's members lie; 0: it has no such, or no true one. Up to version 3 the
+ * number of channels is the largest possible. */
+struct layout {
+    unsigned char algo, proto, channels, transfer_channels;
+    bool has_numbers; /* for algorithm and protocol, not names */
+};
+
+static const struct layout layouts[] = {
+    {.algo = 106, .proto = 107, .has_numbers = true},
+    {.algo = 112, .proto = 120},
+    {.algo = 104, .proto = 112},
+    {.algo = 88, .proto = 96, .channels = 80, .transfer_channels = 60},
+    {.algo = 88, .proto = 96, .channels = 80, .transfer_channels = 60},
+};
+
+static struct {
+    int *mask; /* NCCL's own, as long as it has a communicator; or NULL */
+    bool is_watching;
+    struct choice choice;
+} plugin;
+
+const char *nccl_algorithm(unsigned number)
+{
+    static const char *const names[] = {
+        "TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"};
+
+    return number < sizeof(names) / sizeof(*names) ? names[number] : "";
+}
+
+const char *nccl_protocol(unsigned number)
+{
+    static const char *const names[] = {"LL", "LL128", "SIMPLE"};
+
+    return number < sizeof(names) / sizeof(*names) ? names[number] : "";
+}
+
+static const char *name_at(const char *event, size_t offset)
+{
+    const char *name;
+
+    memcpy(&name, event + offset, sizeof(name));
+    return name ? name : "";
+}
+
+/* Of several that go as one the first speaks for all. */
+static void see_collective(const struct layout *layout, const char *event)
+{
+    struct choice *out = &plugin.choice;
+    const unsigned char *bytes = (const unsigned char *)event;
+
+    if (*out->algo)
+        return;
+    snprintf(out->algo, sizeof(out->algo), "%s",
+             layout->has_numbers ? nccl_algorithm(bytes[layout->algo])
+                                 : name_at(event, layout->algo));
+    snprintf(out->proto, sizeof(out->proto), "%s",
+             layout->has_numbers ? nccl_protocol(bytes[layout->proto])
+                                 : name_at(event, layout->proto));
+    out->channels = layout->channels ? bytes[layout->channels] : 0;
+}
+
+static void see_transfer(const struct layout *layout, const char *event)
+{
+    struct choice *out = &plugin.choice;
+    int channels = layout->transfer_channels
+                       ? ((const unsigned char *)event)[layout->transfer_channels]
+                       : 0;
+
+    snprintf(out->algo, sizeof(out->algo), "P2P");
+    out->channels = channels > out->channels ? channels : out->channels;
+}
+
+/* Up to 2.27 there are events of calls only in a group whose handle is not NULL. Others
+ * get none: from 2.28 on it would be handed back at every call that follows. */
+static int start(void *context, void **handle, const void *event)
+{
+    /* The types that matter fit into a byte; version 5 has more of them in front of 0s.
+     */
+    unsigned char type = *(const unsigned char *)event;
+
+    *handle = NULL;
+    if (!plugin.is_watching)
+        return 0;
+    if (type == EVENT_GROUP)
+        *handle = &plugin;
+    else if (type == EVENT_COLLECTIVE)
+        see_collective(context, event);
+    else if (type == EVENT_TRANSFER)
+        see_transfer(context, event);
+    return 0;
+}
+
+static int stop(void *handle)
+{
+    (void)handle;
+    return 0;
+}
+
+static int record(void *handle, int state, void *args)
+{
+    (void)handle;
+    (void)state;
+    (void)args;
+    return 0;
+}
+
+static int finalize(void *context)
+{
+    (void)context;
+    plugin.mask = NULL;
+    return 0;
+}
+
+static int begin(const struct layout *layout, void **context, int *mask)
+{
+    plugin.mask = mask;
+    *mask = 0;
+    *context = (void *)(uintptr_t)layout;
+    return 0;
+}
+
+/* Up to version 3 that is all that init is told; what follows later is of no use here. */
+static int init_1(void **context, int *mask)
+{
+    return begin(&layouts[0], context, mask);
+}
+
+static int init_2(void **context, int *mask)
+{
+    return begin(&layouts[1], context, mask);
+}
+
+static int init_3(void **context, int *mask)
+{
+    return begin(&layouts[2], context, mask);
+}
+
+static int init_4(void **context, int *mask, const char *name, uint64_t hash, int nodes,
+                  int ranks, int rank, nccl_profiler_fn *log)
+{
+    (void)name, (void)hash, (void)nodes, (void)ranks, (void)rank, (void)log;
+    return begin(&layouts[3], context, mask);
+}
+
+static int init_5(void **context, uint64_t id, int *mask, const char *name, int nodes,
+                  int ranks, int rank, nccl_profiler_fn *log)
+{
+    (void)id, (void)name, (void)nodes, (void)ranks, (void)rank, (void)log;
+    return begin(&layouts[4], context, mask);
+}
+
+#define PLUGIN(version)                                                                  \
+    __attribute__((visibility("default"), used))                                         \
+    const struct nccl_profiler ncclProfiler_v##version = {                               \
+        "ringbench", (nccl_profiler_fn *)init_##version, start, stop, record, finalize}
+
+PLUGIN(1);
+PLUGIN(2);
+PLUGIN(3);
+PLUGIN(4);
+PLUGIN(5);
+
+bool nccl_profiler_is_used(void)
+{
+    return plugin.mask != NULL;
+}
+
+static void set_mask(int mask)
+{
+    if (plugin.mask)
+        __atomic_store_n(plugin.mask, mask, __ATOMIC_RELAXED);
+}
+
+void nccl_profiler_watch(void)
+{
+    plugin.choice = (struct choice){.by = "profiler"};
+    plugin.is_watching = true;
+    set_mask(EVENT_COLLECTIVE | EVENT_TRANSFER);
+}
+
+void nccl_profiler_take(struct choice *out)
+{
+    set_mask(0);
+    plugin.is_watching = false;
+    if (*plugin.choice.algo)
+        *out = plugin.choice;
+}

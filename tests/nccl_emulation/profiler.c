@@ -1,0 +1,269 @@
+/* profiler.c - the emulated NCCL's side of its profiler interface */
+#include "tests/nccl_emulation/profiler.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tests/nccl_emulation/chooser.h"
+#include "tests/nccl_emulation/nccl.h"
+
+enum { GROUP = 1, COLLECTIVE = 2, TRANSFER = 4, GROUP_CALL = 256, COLLECTIVE_CALL = 512 };
+
+/* Events of each version, as NCCL 2.23 to 2.28 lay them out. */
+struct coll_1 {
+    const char *name;
+    uint64_t hash, number;
+    uint8_t function;
+    const void *send;
+    void *recv;
+    size_t count;
+    int root;
+    uint8_t type;
+    uint32_t op;
+    size_t traffic;
+    uint8_t channels_max, warps, algo, proto;
+    int is_collnet, is_nvls;
+};
+
+struct coll_2 {
+    const char *name;
+    uint64_t hash, number;
+    const char *function;
+    const void *send;
+    void *recv;
+    size_t count;
+    int root;
+    const char *type;
+    size_t traffic;
+    uint8_t channels_max, warps;
+    const char *algo, *proto;
+};
+
+struct coll_3 {
+    const char *name;
+    uint64_t hash, number;
+    const char *function;
+    const void *send;
+    void *recv;
+    size_t count;
+    int root;
+    const char *type;
+    uint8_t channels_max, warps;
+    const char *algo, *proto;
+};
+
+struct coll_4 {
+    uint64_t number;
+    const char *function;
+    const void *send;
+    void *recv;
+    size_t count;
+    int root;
+    const char *type;
+    uint8_t channels, warps;
+    const char *algo, *proto;
+};
+
+struct transfer_4 {
+    const char *function;
+    void *buffer;
+    const char *type;
+    size_t count;
+    int peer;
+    uint8_t channels;
+};
+
+struct event {
+    union {
+        uint8_t type;
+        uint64_t type_5;
+    };
+    void *parent;
+    int rank;
+    union {
+        struct coll_1 coll_1;
+        struct coll_2 coll_2;
+        struct coll_3 coll_3;
+        struct coll_4 coll_4;
+        struct transfer_4 transfer_4;
+    };
+};
+
+/* A plugin, whose init differs. */
+typedef void any_fn(void);
+struct plugin {
+    const char *name;
+    any_fn *init;
+    int (*start)(void *context, void **handle, void *event);
+    int (*stop)(void *handle);
+    int (*record)(void *handle, int state, void *args);
+    int (*finalize)(void *context);
+};
+
+typedef int init_1(void **, int *);
+typedef int init_4(void **, int *, const char *, uint64_t, int, int, int, any_fn *);
+typedef int init_5(void **, uint64_t, int *, const char *, int, int, int, any_fn *);
+
+static const struct plugin *plugin;
+static int plugin_version;
+static void *context; /* one communicator per process will do */
+static int mask;
+static _Thread_local void *call_handle;
+
+static int library_version(void)
+{
+    int version;
+
+    ncclGetVersion(&version);
+    return version;
+}
+
+/* The newest that this version of NCCL knows; 2.29 and 2.30 would take a sixth first. */
+static void find_plugin(void)
+{
+    const char *name = getenv("NCCL_PROFILER_PLUGIN");
+    int newest = library_version() / 100 - 222;
+    void *handle;
+
+    plugin = NULL;
+    if (library_version() < 22300 || !name || !*name ||
+        strncasecmp(name, "STATIC_PLUGIN", strlen(name)) != 0)
+        return;
+    newest = newest > 2 ? newest - 1 : newest; /* 2.24 and 2.25 have the second */
+    handle = dlopen(NULL, RTLD_NOW | RTLD_LOCAL);
+    for (int i = newest > 5 ? 5 : newest; i > 0 && !plugin; i--) {
+        char symbol[32];
+        snprintf(symbol, sizeof(symbol), "ncclProfiler_v%d", i);
+        plugin = dlsym(handle, symbol);
+        plugin_version = i;
+    }
+    dlclose(handle);
+}
+
+void profiler_begin(struct ncclComm *comm)
+{
+    find_plugin();
+    if (!plugin)
+        return;
+    if (plugin_version < 4)
+        ((init_1 *)plugin->init)(&context, &mask);
+    else if (plugin_version == 4)
+        ((init_4 *)plugin->init)(&context, &mask, "c", 1, 1, comm->n, comm->rank, NULL);
+    else
+        ((init_5 *)plugin->init)(&context, 1, &mask, "c", 1, comm->n, comm->rank, NULL);
+}
+
+void profiler_end(struct ncclComm *comm)
+{
+    (void)comm;
+    if (plugin && context)
+        plugin->finalize(context);
+    plugin = NULL;
+}
+
+/* What is not told is no 0 either. */
+static void *begin_event(struct event *event, int type, int rank)
+{
+    void *handle = NULL;
+
+    if (plugin_version == 5)
+        event->type_5 = (uint64_t)type;
+    else
+        event->type = (uint8_t)type;
+    event->rank = rank;
+    plugin->start(context, &handle, event);
+    return handle;
+}
+
+static void *start_plain(int type, int rank)
+{
+    struct event event;
+
+    memset(&event, 0x5a, sizeof(event));
+    return begin_event(&event, type, rank);
+}
+
+static void *start_collective(const struct operation *operation)
+{
+    struct chosen chosen = chooser_take(operation);
+    uint8_t algo = (uint8_t)chosen.algo, proto = (uint8_t)chosen.proto;
+    uint8_t channels = (uint8_t)chosen.channels, most = 64;
+    const char *algo_name = chooser_algorithm(chosen.algo);
+    const char *proto_name = chooser_protocol(chosen.proto);
+    struct event event;
+
+    memset(&event, 0x5a, sizeof(event));
+    if (plugin_version == 1)
+        event.coll_1 =
+            (struct coll_1){.channels_max = most, .algo = algo, .proto = proto};
+    else if (plugin_version == 2)
+        event.coll_2 =
+            (struct coll_2){.channels_max = most, .algo = algo_name, .proto = proto_name};
+    else if (plugin_version == 3)
+        event.coll_3 =
+            (struct coll_3){.channels_max = most, .algo = algo_name, .proto = proto_name};
+    else
+        event.coll_4 =
+            (struct coll_4){.channels = channels, .algo = algo_name, .proto = proto_name};
+    return begin_event(&event, COLLECTIVE, operation->comm->rank);
+}
+
+static void *start_transfer(const struct operation *operation)
+{
+    struct event event;
+
+    memset(&event, 0x5a, sizeof(event));
+    if (plugin_version >= 4)
+        event.transfer_4 =
+            (struct transfer_4){.function = chooser_function(operation), .channels = 4};
+    return begin_event(&event, TRANSFER, operation->comm->rank);
+}
+
+static void tell(const struct operation *operation)
+{
+    bool is_collective = operation->kind <= OPERATION_REDUCE;
+    void *handle;
+
+    if (is_collective && chooser_take(operation).is_symmetric)
+        return;
+    handle = is_collective ? start_collective(operation) : start_transfer(operation);
+    if (handle || library_version() < 22600)
+        plugin->stop(handle);
+}
+
+/* Events of the call itself, from 2.28 on. A handle of one is kept, and would be stopped
+ * at every call that follows: time that is measured. */
+static void tell_call(const struct operation *operation)
+{
+    int asked = __atomic_load_n(&mask, __ATOMIC_RELAXED);
+
+    if (library_version() < 22800)
+        return;
+    if (asked) {
+        start_plain(GROUP_CALL, operation->comm->rank);
+        call_handle = start_plain(COLLECTIVE_CALL, operation->comm->rank);
+    }
+    if (call_handle)
+        abort();
+}
+
+void profiler_launch(const struct operation *operations, size_t n)
+{
+    int asked = __atomic_load_n(&mask, __ATOMIC_RELAXED);
+    void *group;
+
+    if (!plugin || n == 0 || operations->comm->n == 1)
+        return;
+    tell_call(operations);
+    if (!asked)
+        return;
+    group = start_plain(GROUP, operations->comm->rank);
+    for (size_t i = 0; i < n && (group || library_version() >= 22800); i++)
+        tell(&operations[i]);
+    if (group)
+        plugin->stop(group);
+}

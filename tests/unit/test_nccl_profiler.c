@@ -1,0 +1,152 @@
+/* test_nccl_profiler.c - what NCCL tells its profiler plugin of a call. That each
+ * version's events are read where they have it is for
+ * tests/integration/nccl_choice.test.mjs, where the emulated NCCL looks the plugin up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "agent/worker/nccl/nccl_profiler.h"
+
+enum { GROUP = 1, COLLECTIVE = 2, TRANSFER = 4, PROXY = 8, COLLECTIVE_CALL = 512 };
+
+static const struct nccl_profiler *const plugin = &ncclProfiler_v5;
+static void *context;
+static int mask;
+
+typedef int init_5(void **, uint64_t, int *, const char *, int, int, int, void *);
+
+static int set_up(void **state)
+{
+    (void)state;
+    mask = -1;
+    return ((init_5 *)plugin->init)(&context, 1, &mask, "c", 1, 2, 0, NULL);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return plugin->finalize(context);
+}
+
+/* The handle that an event gets. */
+static void *tell(uint64_t type, const char *algo, unsigned char channels)
+{
+    unsigned char event[112] = {0};
+    void *handle = event;
+    const char *proto = "LL128";
+
+    memcpy(event, &type, sizeof(type));
+    memcpy(event + 88, &algo, sizeof(algo));
+    memcpy(event + 96, &proto, sizeof(proto));
+    event[type == TRANSFER ? 60 : 80] = channels;
+    assert_int_equal(plugin->start(context, &handle, event), 0);
+    return handle;
+}
+
+static void asks_for_events_only_while_it_watches(void **state)
+{
+    struct choice choice = {.channels = 7};
+
+    (void)state;
+    assert_true(nccl_profiler_is_used());
+    assert_int_equal(mask, 0);
+    nccl_profiler_watch();
+    assert_int_equal(mask, COLLECTIVE | TRANSFER);
+    nccl_profiler_take(&choice);
+    assert_int_equal(mask, 0);
+    assert_int_equal(choice.channels, 7);
+    assert_null(tell(GROUP, NULL, 0));
+    tell(COLLECTIVE, "RING", 8);
+    nccl_profiler_take(&choice);
+    assert_string_equal(choice.algo, "");
+}
+
+/* Without the first NCCL up to 2.27 tells nothing of the calls in the group; of the last
+ * 2.28 would stop it at every later call. */
+static void groups_get_a_handle_and_nothing_else(void **state)
+{
+    struct choice choice;
+
+    (void)state;
+    nccl_profiler_watch();
+    assert_non_null(tell(GROUP, NULL, 0));
+    assert_null(tell(COLLECTIVE, "RING", 8));
+    assert_null(tell(PROXY, NULL, 0));
+    assert_null(tell(COLLECTIVE_CALL, "TREE", 4));
+    assert_int_equal(plugin->stop(NULL), 0);
+    assert_int_equal(plugin->record(NULL, 0, NULL), 0);
+    nccl_profiler_take(&choice);
+    assert_string_equal(choice.algo, "RING");
+    assert_string_equal(choice.proto, "LL128");
+    assert_string_equal(choice.by, "profiler");
+    assert_int_equal(choice.channels, 8);
+}
+
+static void the_widest_transfer_counts(void **state)
+{
+    struct choice choice;
+
+    (void)state;
+    nccl_profiler_watch();
+    tell(TRANSFER, NULL, 2);
+    tell(TRANSFER, NULL, 4);
+    tell(TRANSFER, NULL, 1);
+    nccl_profiler_take(&choice);
+    assert_string_equal(choice.algo, "P2P");
+    assert_string_equal(choice.proto, "");
+    assert_int_equal(choice.channels, 4);
+}
+
+/* The mask is gone with the communicator. */
+static void a_communicator_that_ended_is_not_asked(void **state)
+{
+    (void)state;
+    plugin->finalize(context);
+    assert_false(nccl_profiler_is_used());
+    mask = 9;
+    nccl_profiler_watch();
+    assert_int_equal(mask, 9);
+}
+
+static void ranks_are_held_against_each_other(void **state)
+{
+    struct choice ring = {.algo = "RING", .proto = "LL", .by = "log", .channels = 4};
+    struct choice tree = ring, none = {.expected_us = 3}, all = {.algo = ""};
+
+    (void)state;
+    assert_null(choice_json(&all));
+    choice_add(&all, &none);
+    choice_add(&all, &ring);
+    choice_add(&all, &none);
+    assert_string_equal(all.algo, "RING");
+    assert_true(all.expected_us > 2);
+    assert_false(all.ranks_differ);
+    tree.channels = 8;
+    choice_add(&all, &tree);
+    assert_true(all.ranks_differ);
+    /* Peers are not all alike. */
+    all = (struct choice){.algo = "P2P", .channels = 2};
+    tree = (struct choice){.algo = "P2P", .channels = 4};
+    choice_add(&all, &tree);
+    assert_false(all.ranks_differ);
+    assert_int_equal(all.channels, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(asks_for_events_only_while_it_watches, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(groups_get_a_handle_and_nothing_else, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_widest_transfer_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_communicator_that_ended_is_not_asked, set_up,
+                                        tear_down),
+        cmocka_unit_test(ranks_are_held_against_each_other),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
