@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -22,6 +23,7 @@
  * has descriptors and tables of its own. */
 #define SHARING 64
 #define LEAVE_MS 10000
+#define CONNECTIONS 2 /* of a node: the poll, the events */
 
 struct fleet {
     const struct fleet_config *config;
@@ -209,6 +211,18 @@ static void on_time_over(uv_timer_t *timer)
 
 /* ---- Making and ending it ---- */
 
+/* By each of the shared. What one kept beyond that others would lack, until the server
+ * closes idle connections. */
+static long connections_kept(size_t n_shared)
+{
+    struct rlimit limit;
+    rlim_t each = 0;
+
+    if (!getrlimit(RLIMIT_NOFILE, &limit))
+        each = (limit.rlim_cur - FLEET_FILES_KEPT) / n_shared;
+    return each < CONNECTIONS * SHARING ? (long)each : CONNECTIONS * SHARING;
+}
+
 static int make_shared(struct fleet *fleet, struct error *err)
 {
     size_t n = ((size_t)fleet->config->nodes + SHARING - 1) / SHARING;
@@ -217,7 +231,8 @@ static int make_shared(struct fleet *fleet, struct error *err)
     if (!fleet->shared)
         return error_set(err, ERROR_MEMORY, "out of memory");
     for (; fleet->n_shared < n; fleet->n_shared++) {
-        fleet->shared[fleet->n_shared] = http_client_loop(&fleet->loop, SHARING, err);
+        fleet->shared[fleet->n_shared] =
+            http_client_loop(&fleet->loop, connections_kept(n), err);
         if (!fleet->shared[fleet->n_shared])
             return -1;
     }

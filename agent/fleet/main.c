@@ -8,14 +8,11 @@
 #include "agent/fleet/fleet_config.h"
 #include "common/base/log.h"
 
-/* Beside the connections: libcurl's own, the pipes of cases. */
-#define FILES_KEPT 1024
-
 /* A connection for each node, and a second one while it has a case. */
 static int raise_file_limit(const struct fleet_config *config, struct error *err)
 {
     struct rlimit limit;
-    rlim_t wanted = (rlim_t)config->nodes + FILES_KEPT;
+    rlim_t wanted = (rlim_t)config->nodes + FLEET_FILES_KEPT;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return 0;

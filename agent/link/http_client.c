@@ -182,9 +182,9 @@ static struct curl_slist *make_headers(const struct http_client_params *params,
     return list;
 }
 
-struct curl_loop *http_client_loop(uv_loop_t *loop, long clients, struct error *err)
+struct curl_loop *http_client_loop(uv_loop_t *loop, long connections, struct error *err)
 {
-    return curl_loop_create(loop, CONNECTIONS * clients, on_done, err);
+    return curl_loop_create(loop, connections, on_done, err);
 }
 
 struct http_client *http_client_create(const struct http_client_params *params,
@@ -202,8 +202,8 @@ struct http_client *http_client_create(const struct http_client_params *params,
     client->headers[0] = make_headers(params, "application/json");
     client->headers[1] = make_headers(params, "application/x-ndjson");
     client->is_loop_shared = params->shared != NULL;
-    client->loop =
-        params->shared ? params->shared : http_client_loop(params->loop, 1, err);
+    client->loop = params->shared ? params->shared
+                                  : http_client_loop(params->loop, CONNECTIONS, err);
     if (client->loop && client->base_url && client->headers[0] && client->headers[1])
         return client;
     http_client_destroy(client);

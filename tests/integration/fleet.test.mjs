@@ -61,6 +61,16 @@ test('64 nodes complete a run over all, marked simulated, and leave', limit, asy
   assert.ok((await server.get('/api/v1/nodes?inventory=0')).nodes.every((node) => node.state === 'left'));
 });
 
+test('nodes that can not all keep a second connection do not wait until idle ones close', limit, async (t) => {
+  const server = await startServer(t);
+  const fleet = new Program(t, 'bash', ['-c', `ulimit -n 2500; exec ${program} "$@"`, 'ringbench-sim',
+    '--server', server.url, '--nodes', '1300', '--ranks', '1']);
+  await fleet.line(/^1300 simulated nodes/);
+  const { run } = await runs(server, sim({ sizes: [8] }));
+  assert.equal(run.state, 'completed', run.reason);
+  assert.ok(Date.parse(run.ended) - Date.parse(run.started) < 60000, `${run.started} to ${run.ended}`);
+});
+
 test('its rows are those of real workers with the same seed, to the last figure', limit, async (t) => {
   const specs = [
     sim({ env: { SIM_SEED: '7', SIM_SLOW_RANK: '1:0.5' } }),
