@@ -11,6 +11,7 @@
 #include "common/base/order_stat.h"
 #include "common/spec/collective.h"
 #include "server/analysis/gate_check.h"
+#include "server/analysis/stats.h"
 #include "server/analysis/verdict.h"
 
 #define ROWS_MIN 8
@@ -20,13 +21,18 @@
 /* Clocks' error, and the time of a message, which is no more: by that who comes last to a
  * barrier leaves it first. */
 #define ERRORS 2
+/* What keeps all of them apart is not one of them. */
+#define APART 3
 #define NEARLY_ALL 0.9 /* of the rows */
+/* That one of ranks which are alike would be the late one as often. */
+#define CHANCE_MAX 0.001
 #define LISTED_MAX 16
 #define SENTENCE_MAX 2000
 
 /* One in which clocks agree well enough to tell. */
 struct row {
     double time_us, error_us; /* of the slowest rank; of clocks, at most */
+    double apart_us;          /* as far from the middle one as half of the ranks are */
     double *late_us;          /* by rank */
 };
 
@@ -42,7 +48,7 @@ struct lateness {
 struct delay {
     int rank;
     double us, share; /* medians over the shorter half of the rows */
-    size_t rows;      /* in which it came late, more than clocks can be off */
+    size_t rows;      /* in which it came late beside clocks and the other ranks */
     bool is_late;
 };
 
@@ -80,6 +86,23 @@ static bool is_synchronising(const json_t *row)
            !collective_facts((enum collective_kind)kind)->is_rooted;
 }
 
+static bool read_times(const json_t *late, struct row *row)
+{
+    size_t n = json_array_size(late);
+    double *distances = calloc(n, sizeof(*distances));
+
+    for (size_t i = 0; distances && i < n; i++) {
+        row->late_us[i] = json_number_value(json_array_get(late, i));
+        distances[i] = fabs(row->late_us[i]);
+    }
+    if (!distances)
+        return false;
+    order_stat_sort(distances, n);
+    row->apart_us = distances[(n - 1) / 2];
+    free(distances);
+    return true;
+}
+
 void lateness_add(struct lateness *lateness, const json_t *json)
 {
     const json_t *late = json_object_get(json, "late_us");
@@ -95,9 +118,8 @@ void lateness_add(struct lateness *lateness, const json_t *json)
     lateness->least_error_us = fmin(lateness->least_error_us, row.error_us);
     if (!(row.time_us > 0) || ERRORS * row.error_us > LATE_MIN * row.time_us)
         return;
-    for (size_t i = 0; i < n; i++)
-        row.late_us[i] = json_number_value(json_array_get(late, i));
-    lateness->rows[lateness->n_rows++] = row;
+    if (read_times(late, &row))
+        lateness->rows[lateness->n_rows++] = row;
 }
 
 /* ---- A rank beside the others ---- */
@@ -128,7 +150,33 @@ static double median_late(const struct row *const *rows, size_t n, size_t rank,
     return median_of_sorted(values, n);
 }
 
-/* The order is of the rows, by time; there are ROWS_MIN at least. */
+/* How probable it is that some one of so many ranks comes last in k of n rows or more, by
+ * chance: both tails of binomials are incomplete beta functions. */
+static double chance_of(size_t ranks, size_t k, size_t n)
+{
+    return k == 0 ? 1
+                  : (double)ranks *
+                        stats_beta(1 / (double)ranks, (double)k, (double)(n - k + 1));
+}
+
+/* So many that one which is late in all of them is so for a reason. */
+static size_t rows_least(const struct lateness *lateness)
+{
+    size_t rows = ROWS_MIN;
+
+    while (chance_of(lateness->n_ranks, rows, rows) > CHANCE_MAX)
+        rows++;
+    return rows;
+}
+
+static bool came_late(const struct row *row, size_t rank, double usual_us)
+{
+    double us = row->late_us[rank];
+
+    return us > usual_us / 2 && us > ERRORS * row->error_us && us > APART * row->apart_us;
+}
+
+/* The order is of the rows, by time; there are rows_least() at least. */
 static void judge(const struct lateness *lateness, const struct row *const *order,
                   struct delay *delay)
 {
@@ -137,10 +185,10 @@ static void judge(const struct lateness *lateness, const struct row *const *orde
     delay->us = median_late(order, n / 2, rank, false);
     delay->share = median_late(order, n / 2, rank, true);
     for (size_t i = 0; i < n; i++)
-        delay->rows +=
-            order[i]->late_us[rank] > fmax(ERRORS * order[i]->error_us, delay->us / 2);
+        delay->rows += came_late(order[i], rank, delay->us);
     delay->is_late = delay->us >= LATE_MIN_US && delay->share >= LATE_MIN &&
-                     (double)delay->rows >= NEARLY_ALL * (double)n;
+                     (double)delay->rows >= NEARLY_ALL * (double)n &&
+                     chance_of(lateness->n_ranks, delay->rows, n) <= CHANCE_MAX;
 }
 
 /* ---- The verdict ---- */
@@ -243,10 +291,10 @@ static enum verdict_answer put_too_little(const struct lateness *lateness,
     char us[32];
 
     buf_printf(out,
-               "not enough data: %zu rows can tell a late rank, and %d at least are "
+               "not enough data: %zu rows can tell a late rank, and %zu at least are "
                "needed",
-               lateness->n_rows, ROWS_MIN);
-    if (lateness->n_known >= ROWS_MIN)
+               lateness->n_rows, rows_least(lateness));
+    if (lateness->n_known >= rows_least(lateness))
         buf_printf(
             out,
             "; in %zu more, calls are too short for clocks that agree within %s us "
@@ -290,7 +338,7 @@ json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of
     finding.delays = calloc(lateness->n_ranks + 1, sizeof(*finding.delays));
     if (!finding.delays)
         return NULL;
-    if (lateness->n_rows >= ROWS_MIN)
+    if (lateness->n_rows >= rows_least(lateness))
         find_delays(&finding);
     buf_init(&out, SENTENCE_MAX);
     answer = !finding.worst       ? put_too_little(lateness, &out)

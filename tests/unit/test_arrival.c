@@ -147,12 +147,37 @@ static void ranks_of_one_machine_have_no_error(void **state)
     assert_true(error_us > 1.7 && error_us < 1.9);
 }
 
+/* As two ranks on one core do: who waits at the barrier goes on in its turn only. */
+static void who_is_let_go_last_is_not_late(void **state)
+{
+    struct arrivals ranks[4];
+    double late_us[4], error_us;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        ranks[i] = (struct arrivals){.clock = (uint64_t)(i / 2)};
+        for (int64_t call = 0; call < 10; call++) {
+            int64_t out = call * 1000000 + (i % 2) * 58000;
+
+            arrivals_add(&ranks[i],
+                         (struct arrival){.in_ns = call * 1000000 - 100,
+                                          .out_ns = out,
+                                          .came_ns = out + 300 + 7000 * (i == 3)});
+        }
+    }
+    assert_int_equal(arrivals_late_us(ranks, 4, late_us, &error_us), 0);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(late_us[i]) < 0.001);
+    assert_true(fabs(late_us[3] - 7) < 0.001);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lateness_is_true_within_its_error),
         cmocka_unit_test(a_clock_that_runs_faster_is_followed),
         cmocka_unit_test(ranks_of_one_machine_have_no_error),
+        cmocka_unit_test(who_is_let_go_last_is_not_late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,11 +9,13 @@
 #include <cmocka.h>
 
 #include "common/base/json_util.h"
+#include "common/base/order_stat.h"
 #include "server/analysis/lateness.h"
 #include "tests/unit/seeded_noise.h"
 
 #define RUNS 200
 #define ROWS 28
+#define RANKS_MAX 64
 
 /* A run of a sweep: one rank comes late to each call, or its transfer is slow. */
 struct sweep {
@@ -21,6 +23,8 @@ struct sweep {
     double late_us, slower, error_us;
     const char *collective;
     size_t rows;
+    double busy_us;  /* each rank comes by so much later or earlier, row by row */
+    double apart_us; /* than the rank before it, in all rows */
 };
 
 static const char *node_of(const void *arg, int rank)
@@ -33,15 +37,20 @@ static const char *node_of(const void *arg, int rank)
 static json_t *make_row(const struct sweep *sweep, size_t row, struct noise *noise)
 {
     json_t *late = json_array();
+    double own[RANKS_MAX], sorted[RANKS_MAX];
+    size_t n = (size_t)sweep->ranks;
     double time = (22 + pow(2, (double)row) / 50e3) * sweep->slower;
 
     for (int i = 0; i < sweep->ranks; i++) {
         double off = i < 2 ? 0 : sweep->error_us * (2 * noise_uniform(noise) - 1);
-        double own = fabs(noise_normal(noise)) + off;
-
-        json_array_append_new(
-            late, json_real(own + (i == sweep->late_rank ? sweep->late_us : 0)));
+        own[i] = fabs(noise_normal(noise)) + off + sweep->apart_us * i -
+                 sweep->busy_us * log(noise_uniform(noise)) +
+                 (i == sweep->late_rank ? sweep->late_us : 0);
     }
+    memcpy(sorted, own, n * sizeof(*own));
+    order_stat_sort(sorted, n);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(late, json_real(own[i] - sorted[(n - 1) / 2]));
     return json_pack("{s:s, s:f, s:f, s:o}", "collective", sweep->collective,
                      "time_max_us",
                      (time + sweep->late_us) * exp(0.02 * noise_normal(noise)),
@@ -118,6 +127,24 @@ static void of_ranks_in_time_none_is(void **state)
     }
 }
 
+static void a_busy_machine_is_no_late_rank(void **state)
+{
+    (void)state;
+    for (int ranks = 2; ranks <= 64; ranks *= 2) {
+        struct sweep sweep = usual(ranks);
+
+        sweep.late_rank = -1;
+        sweep.busy_us = 40;
+        assert_int_equal(count(&sweep, "late_rank"), 0);
+        sweep.rows = 8;
+        assert_int_equal(count(&sweep, "late_rank"), 0);
+        sweep.rows = ROWS;
+        sweep.busy_us = 2;
+        sweep.apart_us = ranks > 2 ? 10 : 0;
+        assert_int_equal(count(&sweep, "late_rank"), 0);
+    }
+}
+
 static void what_clocks_cannot_tell_is_not_enough_data(void **state)
 {
     struct sweep sweep = usual(4);
@@ -172,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_late_rank_is_named),
         cmocka_unit_test(of_ranks_in_time_none_is),
+        cmocka_unit_test(a_busy_machine_is_no_late_rank),
         cmocka_unit_test(what_clocks_cannot_tell_is_not_enough_data),
         cmocka_unit_test(rows_that_cannot_tell_are_not_enough_data),
         cmocka_unit_test(the_sentence_has_rank_node_and_delay),

@@ -115,6 +115,15 @@ static double compare_clocks(struct machines *machines, int64_t n)
 
 /* ---- Arrivals ---- */
 
+/* On the machine's clock: less what it took the rank longer to leave the barrier than the
+ * first of its machine. That is how ranks that share cores are let on, one of them as the
+ * last each time, and nothing that one of them did. */
+static int64_t came_ns(const struct machine *machine, const struct arrivals *rank,
+                       int64_t i)
+{
+    return rank->of[i].came_ns - (rank->of[i].out_ns - machine->edge[i].out_ns);
+}
+
 /* At call i, by rank from `step` to `step`; scratch: n. */
 static void add_call(const struct machines *machines, const struct arrivals *ranks, int n,
                      int64_t i, double *late_us, double *scratch)
@@ -122,10 +131,12 @@ static void add_call(const struct machines *machines, const struct arrivals *ran
     int64_t first = ranks[0].of[i].came_ns;
     size_t step = (size_t)ranks->n;
 
-    for (int k = 0; k < n; k++)
-        scratch[k] = (double)(ranks[k].of[i].came_ns -
-                              machines->list[machines->of[k]].ahead_ns - first) /
-                     1e3;
+    for (int k = 0; k < n; k++) {
+        const struct machine *machine = &machines->list[machines->of[k]];
+
+        scratch[k] =
+            (double)(came_ns(machine, &ranks[k], i) - machine->ahead_ns - first) / 1e3;
+    }
     for (int k = 0; k < n; k++)
         late_us[(size_t)k * step + (size_t)i] = scratch[k];
     order_stat_sort(scratch, (size_t)n);

@@ -34,7 +34,8 @@ void arrivals_init(struct arrivals *arrivals);
 void arrivals_add(struct arrivals *arrivals, struct arrival arrival);
 
 /* By rank: how long after the middle one (of an even number the earlier of both) it came,
- * the median over the calls; all ranks have as many, one at least. error_us: how far
+ * had all of its machine left the barrier with the first of them; the median over the
+ * calls; all ranks have as many, one at least. error_us: how far
  * clocks may be off in that. ranks: n >= 1. -1: out of memory. */
 int arrivals_late_us(const struct arrivals *ranks, int n, double *late_us,
                      double *error_us);
