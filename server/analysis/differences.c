@@ -75,6 +75,7 @@ static void note_machines(json_t *facts, const json_t *run)
     json_array_foreach (json_object_get(run, "machines"), i, machine) {
         note(facts, "hardware", json_object_get(machine, "hardware"));
         note_members(facts, "versions", json_object_get(machine, "versions"));
+        note_members(facts, "system", json_object_get(machine, "system"));
     }
 }
 
@@ -150,6 +151,20 @@ static bool are_alike(const json_t *left, const json_t *right)
     return n == json_array_size(right);
 }
 
+#define OF_SYSTEM "system."
+
+/* Whether it was kept what the nodes were like. */
+static bool has_system(const json_t *facts)
+{
+    const char *name;
+    json_t *values;
+
+    json_object_foreach ((json_t *)(uintptr_t)facts, name, values)
+        if (strncmp(name, OF_SYSTEM, strlen(OF_SYSTEM)) == 0)
+            return true;
+    return false;
+}
+
 /* Control series are compared where both sides have them. */
 static bool is_unlike(const char *name, const json_t *left, const json_t *right)
 {
@@ -172,15 +187,19 @@ static void add_if_different(json_t *list, const char *name, const json_t *base,
 
 json_t *differences_json(const struct compare_side *base, const struct compare_side *head)
 {
-    json_t *of_base = facts_of(base), *of_head = facts_of(head), *list = json_array();
+    json_t *of_base = facts_of(base), *of_head = facts_of(head);
+    json_t *list = json_array(), *all = json_object();
+    bool both_have_systems = has_system(of_base) && has_system(of_head);
     const char *name;
     json_t *values;
 
-    json_object_foreach (of_base, name, values)
-        add_if_different(list, name, of_base, of_head);
-    json_object_foreach (of_head, name, values)
-        if (!json_object_get(of_base, name))
+    /* The names of both, those of the first in their order. */
+    json_object_update_missing(all, of_base);
+    json_object_update_missing(all, of_head);
+    json_object_foreach (all, name, values)
+        if (both_have_systems || strncmp(name, OF_SYSTEM, strlen(OF_SYSTEM)) != 0)
             add_if_different(list, name, of_base, of_head);
+    json_decref(all);
     json_decref(of_base);
     json_decref(of_head);
     return list;

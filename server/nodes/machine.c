@@ -5,8 +5,12 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
+#include "server/nodes/system.h"
 
 #define HARDWARE_MAX 1000
+/* A run's document is written with each of its states: where every node is another kind,
+ * those beyond this many are told by hardware and versions alone. */
+#define SYSTEMS_MAX 32
 
 static const json_t *nccl_of(const struct node *node)
 {
@@ -99,18 +103,40 @@ json_t *machine_json(const struct node *node, const char *nccl_lib)
                      versions_json(node, nccl_lib));
 }
 
+static json_t *find_like(const json_t *machines, const json_t *own)
+{
+    static const char *const parts[] = {"hardware", "versions", "system"};
+    json_t *machine;
+    size_t i;
+
+    json_array_foreach (machines, i, machine) {
+        bool is_like = true;
+
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+            is_like &=
+                json_equal(json_object_get(machine, parts[k]),
+                           json_object_get(own, parts[k])) ||
+                (!json_object_get(machine, parts[k]) && !json_object_get(own, parts[k]));
+        if (is_like)
+            return machine;
+    }
+    return NULL;
+}
+
 /* The machine that the node is like, or a new one at the end. */
 static json_t *machine_of(json_t *machines, const struct node *node, const char *nccl_lib)
 {
-    json_t *own = machine_json(node, nccl_lib), *found = NULL, *machine;
-    size_t i;
+    json_t *own = machine_json(node, nccl_lib), *found;
+    json_t *system = system_json(node->inventory);
 
-    json_array_foreach (machines, i, machine)
-        if (json_equal(json_object_get(machine, "hardware"),
-                       json_object_get(own, "hardware")) &&
-            json_equal(json_object_get(machine, "versions"),
-                       json_object_get(own, "versions")))
-            found = machine;
+    if (json_object_size(system) > 0)
+        json_object_set(own, "system", system);
+    json_decref(system);
+    found = find_like(machines, own);
+    if (!found && json_array_size(machines) >= SYSTEMS_MAX) {
+        json_object_del(own, "system");
+        found = find_like(machines, own);
+    }
     if (!found) {
         found = own;
         json_object_set_new(found, "nodes", json_array());

@@ -280,6 +280,31 @@ static void control_series_count_where_both_sides_have_them(void **state)
     sides_release(&sides);
 }
 
+static void what_the_nodes_were_like_is_compared_where_it_was_kept(void **state)
+{
+    struct sides sides;
+    json_t *list;
+
+    (void)state;
+    for (int has_both = 0; has_both < 2; has_both++) {
+        sides_init(&sides, "interleaved", NULL);
+        if (has_both)
+            json_object_set_new(sides.docs[0], "machines",
+                                json_pack("[{s:{s:s, s:s}}]", "system", "os", "x",
+                                          "modules.gdrdrv", "2"));
+        json_object_set_new(sides.docs[1], "machines",
+                            json_pack("[{s:{s:s}}]", "system", "os", "x"));
+        choose(&sides, &sides.base, 0, -1, "A");
+        choose(&sides, &sides.head, 1, -1, "A");
+        list = differences_json(&sides.base, &sides.head);
+        assert_int_equal(json_array_size(list), has_both);
+        if (has_both)
+            assert_true(is_alike(list, "system.modules.gdrdrv"));
+        json_decref(list);
+        sides_release(&sides);
+    }
+}
+
 /* Both sides have A and B, in another order. */
 static void the_same_values_in_another_order_are_no_difference(void **state)
 {
@@ -308,6 +333,7 @@ int main(void)
         cmocka_unit_test(refusals_say_what_there_is),
         cmocka_unit_test(cases_on_other_nodes_are_no_repeats),
         cmocka_unit_test(differences_are_told_and_what_is_not_alike_is_marked),
+        cmocka_unit_test(what_the_nodes_were_like_is_compared_where_it_was_kept),
         cmocka_unit_test(what_baselines_may_differ_in_is_alike),
         cmocka_unit_test(control_series_count_where_both_sides_have_them),
         cmocka_unit_test(the_same_values_in_another_order_are_no_difference),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,11 +93,73 @@ static void gpus_and_the_librarys_version_are_named(void **state)
     release(&node);
 }
 
+#define DEVICES                                                                          \
+    "\"net\": [{\"name\": \"eno1\", \"kind\": \"ethernet\", \"state\": \"up\", "         \
+    "\"mtu\": 1500},"                                                                    \
+    " {\"name\": \"veth7\", \"kind\": \"virtual\", \"mtu\": 1500}], \"gpus\": "          \
+    "[{\"name\": "                                                                       \
+    "\"H100\", \"uuid\": \"GPU-7\", \"pcie\": {\"gts\": 2.5, \"width\": 16}, \"ecc\": "  \
+    "true, "                                                                             \
+    "\"acs\": [\"0000:00:01.0\"]}, {\"name\": \"H100\", \"uuid\": \"GPU-8\", \"pcie\": " \
+    "{\"gts\": 32, \"width\": 16}, \"ecc\": true, \"acs\": [\"0000:00:01.0\"]}], "       \
+    "\"limits\": {\"memlock_bytes\": 65536, \"shm_bytes\": 7}, \"modules\": "            \
+    "{\"gdrdrv\": "                                                                      \
+    "\"2.4\"}, "
+#define LAZY "{" DEVICES "\"governor\": \"powersave\"}"
+
+/* A fact that tells no kind of machine apart, as a UUID, is not among them. */
+static void what_a_figure_may_depend_on_is_the_system(void **state)
+{
+    struct node nodes[] = {node_of("a", "1.0", LAZY), node_of("b", "1.0", LAZY),
+                           node_of("c", "1.0", "{" DEVICES "\"governor\": \"x\"}")};
+    const struct node *chosen[] = {&nodes[0], &nodes[1], &nodes[2]};
+    json_t *machines = machines_json(chosen, 3, NULL);
+
+    (void)state;
+    assert_int_equal(json_array_size(machines), 2);
+    assert_machine(
+        machines, 0,
+        "{\"hardware\":\"unknown CPU\",\"versions\":{\"ringbench\":\"1.0\"},"
+        "\"system\":{\"governor\":\"powersave\",\"gpus\":\"2 x H100, PCIe x16, "
+        "ECC on\",\"net\":\"1 x ethernet up, MTU 1500\",\"acs_bridges\":1,"
+        "\"limits.memlock_bytes\":65536,\"modules.gdrdrv\":\"2.4\"},"
+        "\"nodes\":[\"a\",\"b\"]}");
+    json_decref(machines);
+    for (int i = 0; i < 3; i++)
+        release(&nodes[i]);
+}
+
+/* Each is another kind: a run's document stays small, and all nodes are in it. */
+static void nodes_of_many_kinds_are_told_briefly(void **state)
+{
+    struct node nodes[40];
+    const struct node *chosen[40];
+    json_t *machines;
+    char text[64];
+
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        snprintf(text, sizeof(text), "{\"governor\": \"number %d\"}", i);
+        nodes[i] = node_of("a", "1.0", text);
+        chosen[i] = &nodes[i];
+    }
+    machines = machines_json(chosen, 40, NULL);
+    assert_int_equal(json_array_size(machines), 33);
+    assert_int_equal(
+        json_array_size(json_object_get(json_array_get(machines, 32), "nodes")), 8);
+    assert_null(json_object_get(json_array_get(machines, 32), "system"));
+    json_decref(machines);
+    for (int i = 0; i < 40; i++)
+        release(&nodes[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_that_are_alike_are_one_machine),
         cmocka_unit_test(gpus_and_the_librarys_version_are_named),
+        cmocka_unit_test(what_a_figure_may_depend_on_is_the_system),
+        cmocka_unit_test(nodes_of_many_kinds_are_told_briefly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
