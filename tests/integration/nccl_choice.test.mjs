@@ -20,12 +20,13 @@ const spec = {
 };
 
 // A server, and a node of two GPUs for each of the settings, by name.
-async function startNodes(t, nodes) {
+async function startNodes(t, nodes, env = {}) {
   const server = await startServer(t);
   await Promise.all(Object.entries(nodes).map(([name, settings]) => startAgent(t, server, name, { env: {
     RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
     RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
     RINGBENCH_EMULATION: `devices=2,${settings}`,
+    ...env,
   } })));
   return server;
 }
@@ -71,15 +72,36 @@ test('what is said is in the text and in CSV, and that ranks differ', limit, asy
   assert.ok((await rowsOn(server, 'old')).rows.every((row) => !('nccl' in row)));
 });
 
-// An administrator's plugin is left alone.
-test('a plugin that is set already stays, and rows say nothing', limit, async (t) => {
-  const server = await startServer(t);
-  await startAgent(t, server, 'node-1', { env: {
-    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-    RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-    RINGBENCH_EMULATION: 'devices=2,nccl=22304',
-    NCCL_PROFILER_PLUGIN: 'inspector',
-  } });
-  const { rows } = await rowsOn(server, 'node-1');
-  assert.ok(rows.every((row) => !row.nccl?.algo));
+// An administrator's plugin is left alone; a library before 2.24 logs what the user has it log.
+test('where no plugin is told, the log is read for one call', limit, async (t) => {
+  const server = await startNodes(t, { new: 'nccl=22407', old: 'nccl=22105' }, { NCCL_PROFILER_PLUGIN: 'inspector' });
+  const byLog = chosen(true).map((choice) => ({ ...choice, by: 'log' }));
+  const { id, rows } = await rowsOn(server, 'new', { env: { NCCL_DEBUG: 'INFO' } });
+  assert.deepEqual(rows.map((row) => row.nccl && without(row.nccl)), [...byLog, ...Array(3).fill(undefined)]);
+  const { lines } = await server.get(`/api/v1/runs/${id}/logs?limit=1000`);
+  assert.equal(lines.map((line) => line.text).join('\n').match(/ Bytes -> /g).length, 3);
+  const silent = await rowsOn(server, 'old', { env: { NCCL_DEBUG: 'INFO' } });
+  assert.ok(silent.rows.every((row) => !row.nccl));
+  const talks = await rowsOn(server, 'old', { env: { NCCL_DEBUG: 'INFO', NCCL_DEBUG_SUBSYS: 'INIT,TUNING' } });
+  assert.deepEqual(talks.rows.slice(0, 3).map((row) => row.nccl),
+    byLog.map(({ algo, proto, by }) => ({ algo, proto, by })));
+});
+
+test('registration is symmetric where symmetric kernels ran', limit, async (t) => {
+  const server = await startNodes(t, {
+    'nccl-2.27': 'nccl=22707,symmetric', 'nccl-2.28': 'nccl=22809,symmetric', none: 'nccl=22809' });
+  const done = async (name) => {
+    const { id, rows } = await rowsOn(server, name, { nccl: { registration: 'symmetric' } });
+    const end = (await server.events(id)).filter((event) => event.registration);
+    assert.equal(end.length, 1);
+    return { rows, said: end[0].registration };
+  };
+  for (const name of ['nccl-2.27', 'nccl-2.28']) {
+    const { rows, said } = await done(name);
+    assert.equal(said, 'symmetric');
+    assert.deepEqual(without(rows[0].nccl), { algo: 'SYMMETRIC', proto: 'LL', channels: 2, by: 'log' });
+  }
+  const { rows, said } = await done('none');
+  assert.equal(said, 'windows');
+  assert.deepEqual(without(rows[0].nccl), chosen(true)[0]);
 });

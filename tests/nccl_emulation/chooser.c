@@ -72,22 +72,25 @@ const char *chooser_protocol(int proto)
     return names[proto];
 }
 
-/* Read once, as NCCL's is, and again when it is told to (2.24 on). */
-static int is_tuning = -1;
+/* Read once, as NCCL's level is, and again when it is told to. */
+static bool logs_tuning;
 
-void ncclResetDebugInit(void)
-{
-    is_tuning = -1;
-}
-
-static bool logs_tuning(void)
+void chooser_begin(void)
 {
     const char *level = getenv("NCCL_DEBUG"), *parts = getenv("NCCL_DEBUG_SUBSYS");
 
-    if (is_tuning < 0)
-        is_tuning = level && strcasecmp(level, "INFO") == 0 && parts &&
-                    strstr(parts, "TUNING") != NULL;
-    return is_tuning;
+    logs_tuning = level && strcasecmp(level, "INFO") == 0 && parts &&
+                  strstr(parts, "TUNING") != NULL;
+}
+
+/* There from 2.24 on. */
+void ncclResetDebugInit(void)
+{
+    int version;
+
+    ncclGetVersion(&version);
+    if (version >= 22400)
+        chooser_begin();
 }
 
 void chooser_log(const struct operation *operation)
@@ -99,7 +102,7 @@ void chooser_log(const struct operation *operation)
 
     ncclGetVersion(&version);
     if (version < 22000 || operation->kind > OPERATION_REDUCE ||
-        operation->comm->n == 1 || !logs_tuning() ||
+        operation->comm->n == 1 || !logs_tuning ||
         (operation->comm->rank != 0 && !(chosen.is_symmetric && version < 22800)))
         return;
     if (chosen.is_symmetric)

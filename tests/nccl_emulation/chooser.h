@@ -20,6 +20,9 @@ const char *chooser_function(const struct operation *operation); /* "AllReduce" 
 const char *chooser_algorithm(int algo);
 const char *chooser_protocol(int proto);
 
+/* Before the first call. */
+void chooser_begin(void);
+
 /* NCCL's line of the subsystem TUNING, where its log has that. */
 void chooser_log(const struct operation *operation);
 

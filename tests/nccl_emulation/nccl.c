@@ -115,6 +115,7 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     *out = comm;
     ras_begin(comm);
     profiler_begin(comm);
+    chooser_begin();
     say_ways(rank, n);
     return NCCL_RESULT_SUCCESS;
 }
@@ -209,6 +210,8 @@ int ncclGroupEnd(void)
     if (++group_ends == emulation_setting("group_hangs", 0))
         emulation_hang();
     profiler_launch(group.first, group.n);
+    for (size_t i = 0; i < group.n; i++)
+        chooser_log(&group.first[i]);
     for (size_t i = 0; !result && i < group.n; i++)
         if (group.first[i].kind != OPERATION_POINT_TO_POINT)
             result = enqueue(&group.first[i], group.streams[i]);

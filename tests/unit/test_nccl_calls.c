@@ -309,6 +309,17 @@ static int nccl_group_simulate_end(struct nccl_sim_info *info)
 }
 #endif
 
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 24, 0)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void nccl_reset_debug(void)
+{
+    if (0)
+        ncclResetDebugInit();
+}
+#pragma GCC diagnostic pop
+#endif
+
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 19, 0)
 static int nccl_mem_alloc(void **out, size_t bytes)
 {
@@ -431,6 +442,9 @@ static const struct nccl_functions nccl_all = {
 #endif
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 22, 0)
     .group_simulate_end = nccl_group_simulate_end,
+#endif
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 24, 0)
+    .reset_debug = nccl_reset_debug,
 #endif
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 0)
     .register_window = nccl_register_window,

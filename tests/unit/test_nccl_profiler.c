@@ -5,10 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "agent/worker/nccl/nccl_profiler.h"
+#include "agent/worker/nccl/nccl_tuning.h"
 
 enum { GROUP = 1, COLLECTIVE = 2, TRANSFER = 4, PROXY = 8, COLLECTIVE_CALL = 512 };
 
@@ -111,6 +113,41 @@ static void a_communicator_that_ended_is_not_asked(void **state)
     assert_int_equal(mask, 9);
 }
 
+static void check_line(const char *text, const char *algo, const char *proto,
+                       int channels)
+{
+    struct choice choice = {.channels = -1};
+    char line[256];
+
+    snprintf(line, sizeof(line), "[2026-01-01 10:00:00] h:1:2 [0] NCCL INFO %s\n", text);
+    assert_int_equal(nccl_tuning_parse(line, &choice), *algo != '\0');
+    assert_string_equal(choice.algo, algo);
+    assert_string_equal(choice.proto, proto);
+    assert_int_equal(choice.channels, channels);
+}
+
+/* Of NCCL 2.20, 2.23, 2.24, 2.27, 2.28 and 2.29. */
+static void the_log_is_read_as_each_version_writes_it(void **state)
+{
+    (void)state;
+    check_line("1024 Bytes -> Algo 1 proto 2 time 12.300000", "RING", "SIMPLE", 0);
+    check_line("AllGather: 1024 Bytes -> Algo 6 proto 0 time 12.3", "PAT", "LL", 0);
+    check_line("AllReduce: 8 Bytes -> Algo NVLS_TREE proto LL128 channel{Lo..Hi}={2..17}",
+               "NVLS_TREE", "LL128", 16);
+    check_line("AllReduce [Symmetric]: 8 Bytes -> Kernel AllReduce_AGxLLMC_R nchannels 4 "
+               "nthreads 512",
+               "SYMMETRIC", "AGxLLMC_R", 4);
+    check_line(
+        "ReduceScatter [Symmetric]: 8 Bytes -> Kernel ReduceScatter_LD nchannels 1 "
+        "nthreads 64 nWorks 3",
+        "SYMMETRIC", "LD", 1);
+    check_line("AllGather [Copy Engine]: 8 Bytes -> cudaMemcpyBatchAsync", "COPY_ENGINE",
+               "", 0);
+    check_line("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM", "", "", -1);
+    check_line("8 Bytes -> Algo 77 proto 1 time 1", "", "", -1);
+    check_line("8 Bytes -> Algo RING proto LL channel{Lo..Hi}={9..2}", "", "", -1);
+}
+
 static void ranks_are_held_against_each_other(void **state)
 {
     struct choice ring = {.algo = "RING", .proto = "LL", .by = "log", .channels = 4};
@@ -145,6 +182,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_widest_transfer_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_communicator_that_ended_is_not_asked, set_up,
                                         tear_down),
+        cmocka_unit_test(the_log_is_read_as_each_version_writes_it),
         cmocka_unit_test(ranks_are_held_against_each_other),
     };
 

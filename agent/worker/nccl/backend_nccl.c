@@ -157,6 +157,8 @@ static void nccl_abort(struct backend_comm *comm)
 {
     if (!comm)
         return;
+    struct choice none = {.channels = 0};
+    nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, &none);
     nccl_guard_stop(&comm->guard);
     bool is_stuck = comm->init != NULL;
     if (is_stuck || comm->comm) {
@@ -258,14 +260,27 @@ static json_t *nccl_details(struct backend_comm *comm)
     char runtime[CUDA_VERSION_TEXT_MAX], driver[CUDA_VERSION_TEXT_MAX];
 
     return json_pack(
-        "{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:o, s:o}", "init_s", comm->init_s,
+        "{s:f, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:o}", "init_s", comm->init_s,
         "nccl_version", nccl_version_text(identity->nccl_version, nccl), "cuda_runtime",
         cuda_version_text(identity->cuda_runtime, runtime), "cuda_driver",
         cuda_version_text(identity->cuda_driver, driver), "device", identity->device_name,
         "pci_bus_id", identity->bus_id, "unique_ids", comm->n_ids, "checks_on_gpu",
-        comm->kernels.find_wrong != NULL, "registration",
-        nccl_registration_name(comm->options.registration), "barriers",
-        mesh_describe(comm->mesh), "gpu_memory", comm_describe_memory(comm, false));
+        comm->kernels.find_wrong != NULL, "barriers", mesh_describe(comm->mesh),
+        "gpu_memory", comm_describe_memory(comm, false));
+}
+
+/* What came of it, which rank 0 knows: NCCL gives windows also where it has no symmetric
+ * kernels. */
+static const char *registration(const struct backend_comm *comm)
+{
+    enum nccl_registration asked = comm->options.registration;
+
+    if (comm->mesh->rank != 0)
+        return NULL;
+    if (asked != NCCL_REGISTRATION_SYMMETRIC || comm->symmetric_rows > 0)
+        return nccl_registration_name(asked);
+    log_warn("registration symmetric: NCCL gave windows, and ran no symmetric kernel");
+    return "windows";
 }
 
 static json_t *nccl_report(struct backend_comm *comm)
@@ -275,8 +290,8 @@ static json_t *nccl_report(struct backend_comm *comm)
     nccl_guard_enter(&comm->guard, "NVML");
     clocks = gpu_clock_json(&comm->clock);
     nccl_guard_leave(&comm->guard);
-    return json_pack("{s:o, s:o*}", "gpu_memory", comm_describe_memory(comm, true),
-                     "clocks", clocks);
+    return json_pack("{s:o, s:o*, s:s*}", "gpu_memory", comm_describe_memory(comm, true),
+                     "clocks", clocks, "registration", registration(comm));
 }
 
 static void nccl_mark(const struct backend_comm *comm, json_t *row)

@@ -1,4 +1,6 @@
 /* nccl_choice.c - how NCCL does a row's calls: what it says of the first, untimed one */
+#include <string.h>
+
 #include "agent/worker/nccl/nccl_comm.h"
 #include "agent/worker/nccl/nccl_profiler.h"
 
@@ -30,13 +32,18 @@ static float expected_us(struct backend_comm *comm, const struct backend_call *c
 
 void comm_watch(struct backend_comm *comm)
 {
-    (void)comm;
+    /* Symmetric kernels are no events. */
+    if (!nccl_profiler_is_used() ||
+        comm->options.registration == NCCL_REGISTRATION_SYMMETRIC)
+        nccl_tuning_begin(&comm->tuning, comm->nccl.call.reset_debug);
     nccl_profiler_watch();
 }
 
 void comm_choice(struct backend_comm *comm, const struct backend_call *call,
                  struct choice *out)
 {
+    nccl_tuning_end(&comm->tuning, comm->nccl.call.reset_debug, out);
     nccl_profiler_take(out);
+    comm->symmetric_rows += strcmp(out->algo, "SYMMETRIC") == 0;
     out->expected_us = expected_us(comm, call);
 }

@@ -13,6 +13,7 @@
 #include "agent/worker/nccl/nccl_identity.h"
 #include "agent/worker/nccl/nccl_guard.h"
 #include "agent/worker/nccl/nccl_lib.h"
+#include "agent/worker/nccl/nccl_tuning.h"
 #include "common/spec/run_spec.h"
 
 struct nccl_init; /* see nccl_init.h */
@@ -78,6 +79,8 @@ struct backend_comm {
     struct nccl_backlog backlog;
     struct nccl_graph graph;
     struct nccl_laps laps;
+    struct nccl_tuning tuning;
+    long symmetric_rows; /* whose calls ran symmetric kernels, as far as it is told */
     struct nccl_guard guard;
     struct nccl_memory memory;
     struct gpu_clock clock;

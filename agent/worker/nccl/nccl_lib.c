@@ -42,6 +42,7 @@ static const struct shared_symbol symbols[] = {
     OPTIONAL(mem_alloc, "ncclMemAlloc"),
     OPTIONAL(mem_free, "ncclMemFree"),
     OPTIONAL(group_simulate_end, "ncclGroupSimulateEnd"),
+    OPTIONAL(reset_debug, "ncclResetDebugInit"),
     OPTIONAL(init_rank_scalable, "ncclCommInitRankScalable"),
     OPTIONAL(register_buffer, "ncclCommRegister"),
     OPTIONAL(deregister_buffer, "ncclCommDeregister"),

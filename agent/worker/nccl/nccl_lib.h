@@ -29,10 +29,11 @@ struct nccl_functions {
     int (*reduce)(const void *, void *, size_t, int, int, int, nccl_comm, cuda_stream);
     int (*send)(const void *, size_t, int, int, nccl_comm, cuda_stream);
     int (*recv)(void *, size_t, int, int, nccl_comm, cuda_stream);
-    /* NULL in older libraries: since 2.19, 2.22, 2.23, 2.27 and 2.28. */
+    /* NULL in older libraries: since 2.19, 2.22, 2.23, 2.24, 2.27 and 2.28. */
     int (*mem_alloc)(void **, size_t);
     int (*mem_free)(void *);
     int (*group_simulate_end)(struct nccl_sim_info *);
+    void (*reset_debug)(void);
     int (*init_rank_scalable)(nccl_comm *, int, int, int, struct nccl_id *,
                               struct nccl_config *);
     int (*register_buffer)(nccl_comm, void *, size_t, void **);

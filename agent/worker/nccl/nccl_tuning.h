@@ -1,0 +1,31 @@
+/* nccl_tuning.h - which algorithm NCCL takes for a call, by its log's subsystem TUNING
+ *
+ * Where its profiler interface tells nothing: another plugin, an older library, symmetric
+ * and copy-engine kernels. NCCL prints such a line per call, so it is asked for around
+ * single calls (2.24 on); before, it is read where the user has NCCL print it. Mostly
+ * only rank 0 does. Formats: NCCL 2.20 to 2.30, src/enqueue.cc. */
+#ifndef RINGBENCH_WORKER_NCCL_NCCL_TUNING_H
+#define RINGBENCH_WORKER_NCCL_NCCL_TUNING_H
+
+#include <stdbool.h>
+
+#include "agent/worker/bench/choice.h"
+
+/* Zeroed: it is not read. */
+struct nccl_tuning {
+    bool is_read;
+    bool is_switched;    /* on, for now */
+    char *level, *parts; /* what was asked for before, or NULL */
+    int output, file;    /* the real output, and where it goes for now */
+};
+
+/* From now on, if it can be had. reset: ncclResetDebugInit, or NULL. */
+void nccl_tuning_begin(struct nccl_tuning *tuning, void (*reset)(void));
+/* What was printed goes where it was to go; the first line that names a choice says what
+ * the calls were, or out stays as it is. */
+void nccl_tuning_end(struct nccl_tuning *tuning, void (*reset)(void), struct choice *out);
+
+/* One line of the log; whether it names a choice. */
+bool nccl_tuning_parse(const char *line, struct choice *out);
+
+#endif
