@@ -20,7 +20,8 @@ enum row_type {
     ROW_NUMBERS, /* an array */
     ROW_ERRORS,  /* an array of {"rank","index","expected","got"} */
     ROW_CHOICE,  /* {"algo","proto","channels","by","expected_us","ranks_differ"} */
-    ROW_LABELS   /* an object of strings, numbers and booleans */
+    ROW_LABELS,  /* an object of strings, numbers and booleans */
+    ROW_TRAFFIC  /* an object; in CSV its share */
 };
 
 /* Who has a field, and where it shows. */

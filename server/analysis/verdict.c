@@ -40,6 +40,10 @@ static const struct {
         {"lateness",
          "whether a rank comes late to what all wait for, or the transfer is slow",
          HAS(VERDICT_LATE_RANK) | HAS(VERDICT_NONE) | HAS(VERDICT_NOT_ENOUGH_DATA)},
+    [VERDICT_TRAFFIC] =
+        {"traffic", "whether the network carried what collectives move between nodes",
+         HAS(VERDICT_BY_NETWORK) | HAS(VERDICT_PARTLY) | HAS(VERDICT_ANOTHER_WAY) |
+             HAS(VERDICT_NONE) | HAS(VERDICT_NOT_EVALUATED)},
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {
@@ -61,6 +65,9 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_ESTIMATED] = "estimated",
     [VERDICT_OK] = "ok",
     [VERDICT_FINDING] = "finding",
+    [VERDICT_BY_NETWORK] = "by_network",
+    [VERDICT_PARTLY] = "partly",
+    [VERDICT_ANOTHER_WAY] = "another_way",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind)

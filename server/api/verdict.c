@@ -77,12 +77,13 @@ static void answer(struct api *api, struct http_request *request, json_t *run)
         reply_text(request, status, run, verdict);
     else
         http_reply_json(request, status,
-                        json_pack("{s:O, s:O, s:b, s:O?, s:O*, s:O*}", "run",
+                        json_pack("{s:O, s:O, s:b, s:O?, s:O*, s:O*, s:O*}", "run",
                                   json_object_get(run, "id"), "state",
                                   json_object_get(run, "state"), "asked",
                                   gate_is_asked(json_object_get(run, "spec")), "verdict",
                                   verdict, "lateness", json_object_get(run, "lateness"),
-                                  "hang", json_object_get(run, "hang")));
+                                  "hang", json_object_get(run, "hang"), "traffic",
+                                  json_object_get(run, "traffic")));
 out:
     json_decref(verdict);
 }

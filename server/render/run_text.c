@@ -196,6 +196,15 @@ static void put_lateness(const json_t *lateness, struct buf *out)
     buf_append_str(out, "\n");
 }
 
+static void put_traffic(const json_t *traffic, struct buf *out)
+{
+    if (!traffic)
+        return;
+    buf_append_str(out, "# ");
+    put_in_line(out, json_get_str(traffic, "sentence", ""));
+    buf_append_str(out, "\n");
+}
+
 /* What was measured. */
 static void put_count(const struct run_text *text, int64_t time_ms, struct buf *out)
 {
@@ -242,6 +251,7 @@ static void put_end(struct run_text *text, const json_t *event, int64_t time_ms,
     table_end(&text->table, out);
     put_checks(verdict, out);
     put_lateness(json_object_get(event, "lateness"), out);
+    put_traffic(json_object_get(event, "traffic"), out);
     if (text->can_follow_up && text->n_nodes >= FOLLOW_UP_NODES_MIN)
         buf_printf(out, "# find the slow node: %s/follow_up -H 'Accept: text/plain'\n",
                    text->post);

@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/utf8.h"
 #include "common/result/conditions.h"
+#include "server/analysis/carried.h"
 #include "server/analysis/hang.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
@@ -181,10 +182,18 @@ static int parse_exit(struct action *action, const struct node *node, json_t *li
     return make_rank(action, node, RANK_FAILED, reason);
 }
 
+static const char *node_of_rank(const void *arg, int rank)
+{
+    const struct run_node *node = rank < 0 ? NULL : run_nodes_of_rank(arg, rank);
+
+    return node ? node->name : NULL;
+}
+
 static int parse_result(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write)
 {
     static const char *const ours[] = {"type", "run", "seq", "time_ms", "rank"};
+    json_t *traffic;
 
     (void)node;
     (void)write;
@@ -195,6 +204,9 @@ static int parse_result(struct action *action, const struct node *node, json_t *
         return -1;
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
         json_object_del(action->body, ours[i]);
+    traffic = carried_traffic(line, node_of_rank, &live_of(action)->on);
+    if (traffic)
+        json_object_set_new(action->body, "traffic", traffic);
     return 0;
 }
 

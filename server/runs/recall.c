@@ -8,7 +8,8 @@
 /* The latest rows say how long the next ones take. */
 #define PACE_ROWS 1000
 
-/* Among so many of the first rows are those that tell whether a rank is late. */
+/* Among so many of the first rows are those that tell whether a rank is late, and which
+ * way the bytes went. */
 #define TIMES_ROWS 4096
 
 struct recalled {
@@ -104,7 +105,7 @@ static void on_times(void *arg, int64_t time_ms, const json_t *body)
     (void)time_ms;
     if (index < run->n_cases &&
         is_owned(&run->cases[index], json_get_int(body, "attempt", -1)))
-        run_note_times(run, body);
+        run_note_row(run, body);
 }
 
 /* The first row tells what a start takes, the latest what rows do. */
@@ -176,8 +177,7 @@ int recall_results(struct run *run, struct store_recall *recall, struct error *e
     }
     recall_cases(&recalled);
     if (store_recall_results(recall, run->id, on_record, &recalled, err) ||
-        (run->spec->timing == TIMING_ISOLATED &&
-         store_recall_rows(recall, run->id, 0, TIMES_ROWS, on_times, &recalled, err)) ||
+        store_recall_rows(recall, run->id, 0, TIMES_ROWS, on_times, &recalled, err) ||
         (recalled.current &&
          (store_recall_ranks(recall, run->id, has_rounds, on_rank, &recalled, err) ||
           recall_pace(&recalled, recall, err) || recall_wrong(&recalled, recall, err))))

@@ -163,6 +163,8 @@ void run_destroy(struct run *run)
     json_decref(run->verdict);
     json_decref(run->lateness);
     lateness_destroy(run->late);
+    json_decref(run->traffic);
+    carried_release(&run->carried);
     json_decref(run->culprit);
     headline_release(&run->headline);
     free(run->pace);
@@ -205,6 +207,8 @@ static void apply_state(struct run *run, int64_t time_ms, const json_t *body)
     run->verdict = json_incref(json_object_get(body, "verdict"));
     json_decref(run->lateness);
     run->lateness = json_incref(json_object_get(body, "lateness"));
+    json_decref(run->traffic);
+    run->traffic = json_incref(json_object_get(body, "traffic"));
     json_decref(run->culprit);
     run->culprit = json_incref(json_object_get(body, "culprit"));
 }
@@ -392,8 +396,9 @@ void run_count(struct run *run, const struct run_result *result)
             run->curve, json_pack("[I, f]", (json_int_t)result->size, result->busbw_gbs));
 }
 
-void run_note_times(struct run *run, const json_t *row)
+void run_note_row(struct run *run, const json_t *row)
 {
+    carried_note(&run->carried, row);
     if (run->spec->timing != TIMING_ISOLATED || run->spec->pattern != PATTERN_ALL ||
         run->pool.world_size < 2)
         return;
@@ -436,7 +441,7 @@ static void apply_result(struct run *run, int64_t time_ms, const json_t *body)
     if (run->pace && run->spec->pattern == PATTERN_ALL)
         pace_result(run->pace, time_ms, body);
     run_count(run, &result);
-    run_note_times(run, body);
+    run_note_row(run, body);
     if (!result.is_skipped && result.wrong > 0)
         run_note_wrong(c, body);
 }

@@ -12,6 +12,7 @@
 #include "common/base/ids.h"
 #include "common/result/headline.h"
 #include "common/spec/run_spec.h"
+#include "server/analysis/carried.h"
 #include "server/runs/pace.h"
 #include "server/runs/run_metrics.h"
 
@@ -109,6 +110,8 @@ struct run {
     struct run_metrics metrics; /* of a program */
     struct lateness *late;      /* in isolated timing, once there is a row; or NULL */
     json_t *lateness;           /* the verdict on that, once it has ended; or NULL */
+    struct carried carried;     /* by the network, as its rows say */
+    json_t *traffic;            /* the verdict on that, once it has ended; or NULL */
     json_t *culprit;   /* the verdict on who is slow, once a pattern has ended; or NULL */
     json_t *verdict;   /* on the checks of its spec, once it has ended; or NULL */
     json_t *curve;     /* [[size, busbw], ...] of the first out-of-place series */
@@ -148,8 +151,8 @@ void run_note_wrong(struct run_case *c, const json_t *row);
  * asks for. */
 size_t run_case_turn(const struct run *run, size_t index);
 
-/* A row, for what the times of its ranks say. */
-void run_note_times(struct run *run, const json_t *row);
+/* A row, for what the times of its ranks and the ports of its nodes say. */
+void run_note_row(struct run *run, const json_t *row);
 
 /* Whether a rank comes late. A new verdict; NULL where no row can tell it. */
 json_t *run_lateness(const struct run *run);

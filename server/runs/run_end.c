@@ -62,6 +62,9 @@ static void tell_end(struct active_run *active, enum run_state state, const char
                              json_clean_string(reason));
     json_t *lateness = run_lateness(active->run);
     json_t *culprit = run_plan_verdict(active->run);
+    json_t *traffic =
+        carried_verdict(&active->run->carried,
+                        verdict_mark(active->run->backend, active->run->is_emulated));
 
     if (verdict)
         json_object_set_new(body, "verdict", verdict);
@@ -69,6 +72,8 @@ static void tell_end(struct active_run *active, enum run_state state, const char
         json_object_set_new(body, "lateness", lateness);
     if (culprit)
         json_object_set_new(body, "culprit", culprit);
+    if (traffic)
+        json_object_set_new(body, "traffic", traffic);
     count(&active->scheduler->counters, state);
     log_info("run %s %s%s%s", active->run->id, run_state_name(state), reason ? ": " : "",
              reason ? reason : "");

@@ -201,6 +201,8 @@ json_t *run_to_json(const struct run *run, enum run_form form)
         json_object_set(out, "hang", hang);
     if (run->lateness && form != RUN_BRIEF)
         json_object_set(out, "lateness", run->lateness);
+    if (run->traffic && form != RUN_BRIEF)
+        json_object_set(out, "traffic", run->traffic);
     if (run->culprit)
         json_object_set_new(out, "culprit",
                             form == RUN_BRIEF ? gate_brief(run->culprit)

@@ -10,7 +10,7 @@
 #include "common/base/json_util.h"
 
 /* Stored by number: new ones only at the end. Those that are KEPT_APART. */
-static const char *const fields[] = {"samples_us", "blocks_us"};
+static const char *const fields[] = {"samples_us", "blocks_us", "traffic_bytes"};
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 

@@ -18,23 +18,34 @@ const gigabit = 0.125 * (1448 / 1514);
 const startIn = (t, where, file, args, options) =>
   new Program(t, where.exec[0], [...where.exec.slice(1), file, ...args], options);
 
-async function startHosts(t, rate, count = 4) {
+async function startHosts(t, rate, count = 4, ranks = 1) {
   const net = netns.setup(count, rate);
   atEnd(t, () => net.teardown());
   const server = startIn(t, net.hub, path.join(binDir, 'ringbench-server'), [
     '--listen', `${net.hub.address}:0`, '--insecure', '--data-dir', tempDir(t),
     '--poll-s', '1', '--lease-s', '4']);
   const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
-  const agents = net.hosts.map((host, i) => startIn(t, host, path.join(binDir, 'ringbench-agent'), [
-    '--server', url, '--name', `node-${i + 1}`, '--ranks', '1', '--spool-dir', tempDir(t)]));
-  await Promise.all(agents.map((agent) => agent.errorLine(/registered with/)));
-  return { net, url };
+  const hosts = { net, url };
+  await Promise.all(net.hosts.map((_, i) => startAgent(t, hosts, i, `node-${i + 1}`, ranks)));
+  return hosts;
+}
+
+async function startAgent(t, { net, url }, i, name, ranks, env = {}) {
+  const agent = startIn(t, net.hosts[i], path.join(binDir, 'ringbench-agent'), [
+    '--server', url, '--name', name, '--ranks', String(ranks), '--spool-dir', tempDir(t)], { env: { ...process.env, ...env } });
+  await agent.errorLine(/registered with/);
 }
 
 // Post a run as a user on the server's host would; its events as they come.
 function post(t, { net, url }, spec) {
   return startIn(t, net.hub, 'curl', ['-sN', '-H', 'Accept: application/x-ndjson',
     '-d', JSON.stringify(spec), `${url}/api/v1/runs`]);
+}
+
+async function get(t, { net, url }, at) {
+  const curl = startIn(t, net.hub, 'curl', ['-s', `${url}/api/v1${at}`]);
+  await curl.ended();
+  return curl.lines.join('\n');
 }
 
 const eventsOf = (curl) => curl.lines.filter(Boolean).map((line) => JSON.parse(line));
@@ -110,6 +121,60 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     const { answer, sentence } = eventsOf(curl).at(-1).lateness;
     assert.notEqual(answer, 'late_rank', sentence);
     t.diagnostic(`${answer}: ${sentence}`);
+  });
+
+  // What a frame adds to 1448 bytes of it, and acknowledgements, are some per cent at most.
+  it('ports account for the bytes that collectives move', async (t) => {
+    const hosts = await startHosts(t, null, 3, 2);
+    const sizes = ['512K', '1M', '4M'];
+    const spec = { sizes, iters: 4, warmup: 1, in_place: false, check: 0 };
+    const run = async (more) => {
+      const rows = await measure(t, hosts, { ...spec, ...more });
+      for (const { size, traffic } of rows) assert.equal(traffic !== undefined, size > 600000);
+      return rows.filter(({ traffic }) => traffic);
+    };
+    const assertCarried = (rows, n) => {
+      assert.equal(rows.length, n);
+      for (const { collective, size, traffic } of rows) {
+        const what = `${collective} of ${size}: ${JSON.stringify(traffic)}`;
+        t.diagnostic(`${collective} of ${size}: ${traffic.sentence}`);
+        assert.equal(traffic.nodes, 3);
+        assert.ok(traffic.share > 0.97 && traffic.share < 1.06, what);
+        assert.ok(!(traffic.least < 0.97) && !(traffic.most > 1.06), what);
+        assert.deepEqual(traffic.ports.map(({ kind, name }) => `${kind} ${name}`), ['net eth0']);
+        assert.match(traffic.sentence, /^eth0 carried (9[789]|10[0-6]) % of the \d.*B that .* moves between nodes$/);
+      }
+    };
+    const direct = ['alltoall', 'gather', 'scatter', 'sendrecv', 'alltoallv'];
+    const rings = ['all_reduce', 'all_gather', 'reduce_scatter'];
+    assertCarried(await run({ collectives: [...rings, ...direct] }), 16);
+    const results = async (query) => {
+      const { runs: [{ id }] } = JSON.parse(await get(t, hosts, '/runs'));
+      return get(t, hosts, `/runs/${id}/results?size=4194304&${query}`);
+    };
+    const { rows: [all] } = JSON.parse(await results('samples=1'));
+    assert.equal(all.traffic_bytes.length, 6, 'sent and received by each host');
+    const sum = all.traffic_bytes.reduce((a, b) => a + b);
+    assert.ok(Math.abs(sum / (2 * all.traffic.moved_bytes) / all.traffic.share - 1) < 1e-3, JSON.stringify(all));
+    const [head, first] = (await results('format=csv')).split('\r\n').map((line) => line.split(','));
+    assert.equal(Number(first[head.indexOf('traffic')]), all.traffic.share);
+    assertCarried(await run({ collectives: ['broadcast', 'reduce'], root: 1, ranks_per_node: 1 }), 4);
+    assertCarried(await run({ collectives: rings, iters: 'auto', samples: { min: 4, max: 8 } }), 6);
+    assertCarried(await run({ split: 'local_rank' }), 4);
+    for (const { traffic } of await run({ collectives: ['broadcast'], root: 1 }))
+      assert.match(traffic.sentence, /^eth0 carried .*; not evaluated: how much the algorithm moves between nodes is not known$/);
+    for (const { traffic } of await run({ split: 'node' }))
+      assert.equal(traffic.sentence, 'nothing has to cross the network');
+    const [row] = await run({ nodes: { names: ['node-2'] } });
+    assert.equal(row.traffic.sentence, 'the network carried 0 % of the 8.0 MiB that a ring moves between ranks, which are on one host');
+
+    // Hosts that take each other for one share memory.
+    await Promise.all([1, 2].map((i) => startAgent(t, hosts, i, `twin-${i}`, 2, { RINGBENCH_HOSTID: 'twins' })));
+    const curl = post(t, hosts, { ...spec, nodes: { names: ['twin-1', 'twin-2'] } });
+    await curl.ended(60000 * patience);
+    const { traffic: { answer, sentence } } = eventsOf(curl).at(-1);
+    assert.equal(answer, 'another_way', sentence);
+    assert.equal(sentence, 'the network carried 0 % of the 48 MiB that a ring moves between nodes: it went another way, at 4M');
   });
 
   // A host that can send but hears nothing may be the first to tell the store whom it lost.

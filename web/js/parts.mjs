@@ -52,7 +52,10 @@ const ANSWERS = {
   no_rank: '? warn',
   none: '= good',
   projected: '≈ calm',
-  estimated: '≈ calm'
+  estimated: '≈ calm',
+  by_network: '= good',
+  partly: '◔ warn',
+  another_way: '↷ warn'
 };
 
 export const answerPill = answer => signPill(ANSWERS, answer);

@@ -10,6 +10,7 @@
 #include "agent/worker/bench/check.h"
 #include "agent/worker/bench/control.h"
 #include "agent/worker/bench/measure.h"
+#include "agent/worker/bench/port_traffic.h"
 #include "common/base/units.h"
 
 #define REASON_MAX 512
@@ -259,6 +260,8 @@ static void report(const struct bench *bench, const struct bench_row *row,
     }
     if (result && figures->n_blocks > 0)
         add_blocks(result, figures);
+    if (result)
+        port_traffic_report(bench, row, figures->choice.algo, result);
     events_emit(bench->events, "result", result);
 }
 
@@ -446,15 +449,24 @@ static int do_rows(struct bench *bench, size_t first, struct error *err)
     return can < 0 ? -1 : status;
 }
 
-int bench_run(struct bench *bench, struct error *err)
+static int run_all(struct bench *bench, struct error *err)
 {
     size_t rows = series_rows(&bench->file->plan);
 
     bench->filled_with = DTYPE_COUNT;
-    if (allocate(bench, err))
+    if (allocate(bench, err) || port_traffic_create(bench, &bench->traffic, err))
         return -1;
     for (size_t i = 0; i < rows; i += (size_t)bench->file->groups.n)
         if (bench_stopped(bench, err) || do_rows(bench, i, err))
             return -1;
     return control_run(bench, err);
+}
+
+int bench_run(struct bench *bench, struct error *err)
+{
+    int status = run_all(bench, err);
+
+    port_traffic_destroy(bench->traffic);
+    bench->traffic = NULL;
+    return status;
 }

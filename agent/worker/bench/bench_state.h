@@ -36,6 +36,7 @@ struct bench {
     char memory_text[300]; /* how that came about */
     enum dtype
         filled_with; /* what the buffers' numbers are valid as; DTYPE_COUNT: none */
+    struct port_traffic *traffic; /* see port_traffic.h; NULL: not counted */
 };
 
 /* A row under way. */

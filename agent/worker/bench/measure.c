@@ -9,6 +9,7 @@
 #include "agent/worker/bench/arrival.h"
 #include "agent/worker/bench/blocks.h"
 #include "agent/worker/bench/fault.h"
+#include "agent/worker/bench/port_traffic.h"
 #include "common/base/clock.h"
 
 #define SAMPLES_AT_ONCE 1024
@@ -371,6 +372,31 @@ static int time_one(void *arg, int here, struct error *err)
     return time_block(&((struct crew *)arg)->loops[here], err);
 }
 
+/* The timed calls behind the figures. */
+static long timed_calls(const struct loop *loop)
+{
+    long replays = bench_replays(loop->bench);
+
+    return loop->timed * loop->bench->file->spec->agg_iters * (replays > 0 ? replays : 1);
+}
+
+/* What is timed is `work`; around it the ports' bytes are read. */
+static int count_traffic(struct crew *crew, int (*work)(struct crew *, struct error *),
+                         struct error *err)
+{
+    const struct bench_row *row = bench_row_of(crew->bench, crew->rows);
+
+    return port_traffic_begin(crew->bench, row, err) || work(crew, err) ||
+                   port_traffic_end(crew->bench, row, timed_calls(crew->loops), err)
+               ? -1
+               : 0;
+}
+
+static int time_counted(struct crew *crew, struct error *err)
+{
+    return bench_each(crew->bench, time_one, crew, err);
+}
+
 /* ---- As many calls as it takes ---- */
 
 /* The most that a block has: what is kept of each, or captured, is not to grow without
@@ -675,7 +701,7 @@ static int measure_blocks(struct crew *crew, struct measurement *out, struct err
     if (!status)
         status = size_block(crew, err);
     if (!status)
-        status = time_blocks(crew, err);
+        status = count_traffic(crew, time_blocks, err);
     if (!status)
         status = blocks_figures(&blocks, out, err);
     blocks_release(&blocks);
@@ -686,11 +712,8 @@ static int measure_blocks(struct crew *crew, struct measurement *out, struct err
 /* The timed calls behind each group's figures. */
 static void count_calls(const struct loop *loop, struct measurement *out)
 {
-    long replays = bench_replays(loop->bench);
-
     for (int i = 0; i < loop->bench->file->groups.n; i++)
-        out[i].iters = loop->timed * loop->bench->file->spec->agg_iters *
-                       (replays > 0 ? replays : 1);
+        out[i].iters = timed_calls(loop);
 }
 
 /* Each rank's loop, about to begin. */
@@ -715,7 +738,7 @@ static int measure(struct crew *crew, struct measurement *out, struct error *err
 
     if (bench_each(bench, sit_down, crew, err) || prepare(crew, out, err) ||
         bench_each(bench, warm_up, crew, err) ||
-        (is_counted && bench_each(bench, time_one, crew, err)) ||
+        (is_counted && count_traffic(crew, time_counted, err)) ||
         combine_figures(crew, out, err) ||
         (!is_counted && measure_blocks(crew, out, err)))
         return -1;

@@ -90,6 +90,7 @@ function rowBlock(row, place, nameOf) {
   }
   return h('section', h('h3', place),
     h('dl.facts', facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)])),
+    row.traffic ? h('p', row.traffic.sentence) : null,
     rankBars(row.times_us ?? [], nameOf, place), samples(row.samples_us), wrongList(row));
 }
 

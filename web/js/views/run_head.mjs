@@ -161,10 +161,10 @@ function drawFollowUp({follow}, offer) {
  * past it says none of it. */
 function drawAnswer(parts, source, state, change) {
   const isNow = state === source.state;
-  const {summary, hang, culprit, lateness, verdict} = (isNow && source.meta) || {};
+  const {summary, hang, culprit, lateness, traffic, verdict} = (isNow && source.meta) || {};
   const isSaid = hang && state.reason?.includes(hang.sentence);
   const found = summary?.headline ?? null;
-  const verdicts = [isSaid ? null : hang, culprit, lateness, verdict].filter(Boolean);
+  const verdicts = [isSaid ? null : hang, culprit, lateness, traffic, verdict].filter(Boolean);
   const sign = JSON.stringify([isNow, found, verdicts]);
   if (sign === parts.answerDrawn) {
     return;

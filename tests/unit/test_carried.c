@@ -1,0 +1,144 @@
+/* test_carried.c - which way the bytes went, in words */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/carried.h"
+
+static const char *node_of(const void *arg, int rank)
+{
+    static const char *const nodes[] = {"node-1", "node-2", "node-3"};
+
+    (void)arg;
+    return rank >= 0 && rank < 24 ? nodes[rank / 8] : NULL;
+}
+
+/* 1 GiB between the nodes, in each direction; bytes of ports are sent ones. */
+#define ONE "'moved_bytes':1073741824,"
+#define PORT(kind, name, gib)                                                            \
+    "{'kind':'" kind "','name':'" name "','sent_bytes':" gib ",'received_bytes':" gib "}"
+
+static const struct {
+    const char *traffic, *answer, *sentence;
+} table[] = {
+    {"'nodes':3,'way':'ring'," ONE
+     "'share':1.02,'ports':[" PORT("net", "eth0", "1095216660") "]",
+     "by_network", "eth0 carried 102 % of the 1.0 GiB that a ring moves between nodes"},
+    {"'nodes':3,'way':'tree'," ONE
+     "'share':0.98,'ports':[" PORT("infiniband", "mlx5_0", "526133493") "," PORT(
+         "infiniband", "mlx5_1", "526133493") "]",
+     "by_network",
+     "InfiniBand (2 ports) carried 98 % of the 1.0 GiB that a tree moves between nodes"},
+    {"'nodes':3,'way':'direct'," ONE "'share':1.0,'ports':[" PORT(
+         "infiniband", "mlx5_0", "536870912") "," PORT("net", "eth0", "536870912") "]",
+     "by_network",
+     "InfiniBand (mlx5_0) carried 50 %, eth0 50 % of the 1.0 GiB that the "
+     "call moves between nodes"},
+    {"'nodes':3,'way':'ring'," ONE "'share':0.0004,'ports':[]", "another_way",
+     "the network carried 0 % of the 1.0 GiB that a ring moves between nodes: it went "
+     "another way"},
+    {"'nodes':2,'way':'ring'," ONE "'share':0.53,'share_if_tree':0.994,'ports':[" PORT(
+         "roce", "mlx5_0", "569083166") "]",
+     "partly",
+     "RoCE (mlx5_0) carried 53 % of the 1.0 GiB that a ring moves between nodes (of "
+     "what "
+     "a tree moves, 99 %)"},
+    {"'nodes':3,'way':'ring'," ONE "'share':0.7,'ports':[" PORT(
+         "net", "eth0", "751619276") "],'deviating':[{'rank':16,'share':0.031}]",
+     "partly",
+     "eth0 carried 70 % of the 1.0 GiB that a ring moves between nodes; of its part, "
+     "node-3 carried 3.1 %"},
+    {"'nodes':3,'way':'ring'," ONE
+     "'share':2.0,'ports':[" PORT("net", "eth0", "2147483648") "]",
+     "by_network",
+     "eth0 carried 200 % of the 1.0 GiB that a ring moves between nodes: others use it "
+     "as "
+     "well"},
+    {"'nodes':1,'way':'ring'," ONE "'share':0.0,'ports':[]", "none",
+     "the network carried 0 % of the 1.0 GiB that a ring moves between ranks, which are "
+     "on "
+     "one host"},
+    {"'nodes':3,'way':'ring','ports':[]", "none", "nothing has to cross the network"},
+    {"'nodes':3,'ports':[" PORT("net", "eth0", "1073741824") "]", "not_evaluated",
+     "eth0 carried 2.0 GiB; not evaluated: how much the algorithm moves between nodes "
+     "is "
+     "not known"},
+};
+
+static json_t *row_of(const char *traffic, int size)
+{
+    char text[1024];
+    json_t *row;
+
+    snprintf(text, sizeof(text), "{'size':%d,'traffic':{%s}}", size, traffic);
+    for (char *at = text; *at; at++)
+        *at = *at == '\'' ? '"' : *at;
+    row = json_loads(text, 0, NULL);
+    assert_non_null(row);
+    return row;
+}
+
+static void each_way_has_its_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        json_t *row = row_of(table[i].traffic, 1 << 20), *verdict;
+        json_t *traffic = carried_traffic(row, node_of, NULL);
+        struct carried carried = {0};
+        const char *sentence = json_get_str(traffic, "sentence", "");
+
+        assert_string_equal(sentence, table[i].sentence);
+        json_object_set_new(row, "traffic", traffic);
+        carried_note(&carried, row);
+        verdict = carried_verdict(&carried, NULL);
+        assert_string_equal(json_get_str(verdict, "answer", ""), table[i].answer);
+        json_decref(verdict);
+        carried_release(&carried);
+        json_decref(row);
+    }
+}
+
+static void the_run_is_judged_by_its_largest_row(void **state)
+{
+    struct carried carried = {0};
+    json_t *verdict, *none = json_object();
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        static const int sizes[] = {1 << 21, 1 << 23, 1 << 20};
+        static const size_t which[] = {0, 3, 0};
+        json_t *row = row_of(table[which[i]].traffic, sizes[i]);
+
+        json_object_set_new(row, "traffic", carried_traffic(row, node_of, NULL));
+        carried_note(&carried, row);
+        json_decref(row);
+    }
+    carried_note(&carried, none);
+    verdict = carried_verdict(&carried, " (emulated)");
+    assert_string_equal(json_get_str(verdict, "answer", ""), "another_way");
+    assert_string_equal(
+        json_get_str(verdict, "sentence", ""),
+        "the network carried 0 % of the 1.0 GiB that a ring moves between "
+        "nodes: it went another way, at 8M (emulated)");
+    assert_int_equal(json_get_int(json_object_get(verdict, "evidence"), "rows", 0), 3);
+    json_decref(verdict);
+    carried_release(&carried);
+    assert_null(carried_verdict(&carried, NULL));
+    assert_null(carried_traffic(none, node_of, NULL));
+    json_decref(none);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_way_has_its_words),
+        cmocka_unit_test(the_run_is_judged_by_its_largest_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
