@@ -310,14 +310,14 @@ static void put_timed(struct store_write *write)
             "\"spec\":{\"sizes\":[8],\"timing\":\"isolated\",\"repeats\":2},\"cases\":["
             "{\"case\":0,\"attempt\":1,\"state\":\"completed\",\"ranks\":[]},"
             "{\"case\":1,\"attempt\":1,\"state\":\"rendezvous\",\"ranks\":[]}]}");
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 24; i++) {
         char text[200];
 
         snprintf(text, sizeof(text),
                  "{\"case\":%d,\"attempt\":1,\"row\":%d,\"series\":0,\"size\":8,"
                  "\"collective\":\"all_reduce\",\"time_max_us\":90,"
                  "\"late_us\":[0,60],\"busbw_gbs\":1}",
-                 i / 10, i % 10);
+                 i / 12, i % 12);
         put_event(write, "run1", START_MS + 2000, "result", text);
     }
 }
@@ -341,7 +341,7 @@ static void who_was_late_before_a_restart_is_told_at_the_end(void **state)
     events = events_of(fixture, "run1");
     body = json_array_get(events, json_array_size(events) - 1);
     body = json_object_get(json_object_get(body, "lateness"), "evidence");
-    assert_int_equal(json_get_int(body, "rows", -1), 10);
+    assert_int_equal(json_get_int(body, "rows", -1), 12);
     assert_int_equal(json_get_int(body, "late", -1), 1);
     json_decref(events);
     stop(&world);
