@@ -17,6 +17,9 @@ struct config {
     char *tls_cert, *tls_key, *web_dir, *config, *log_level;
     bool insecure, allow_faults;
     long lease_s, batch_lost_s, max_nodes, poll_s, join_timeout_s;
+    long keep_runs, keep_days;
+    char *backup;
+    bool check_config;
     long standing_ttl_s, standing_connections, standing_keys, standing_mib;
     /* Made from them. */
     struct sockaddr_storage address;

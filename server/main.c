@@ -15,6 +15,8 @@
 #include "server/api/api.h"
 #include "server/config.h"
 #include "server/http/auth.h"
+#include "server/runs/retention.h"
+#include "server/store/store_backup.h"
 
 #define PEM_MAX ((size_t)1 << 20)
 
@@ -32,6 +34,7 @@ struct server {
     struct rendezvous *rendezvous;
     struct scheduler *scheduler;
     struct value_keeper *keeper;
+    struct retention *retention;
     struct secrets secrets;
     struct api api;
 };
@@ -43,6 +46,7 @@ static void close_store(void *arg)
 
     server->rendezvous = NULL;
     value_keeper_close(server->keeper);
+    retention_close(server->retention);
     if (server->store)
         store_close(server->store, NULL, NULL);
     server->store = NULL;
@@ -255,7 +259,11 @@ static int start_core(struct server *server, struct error *err)
     if (!server->scheduler || scheduler_recover(server->scheduler, err))
         return -1;
     server->keeper = value_keeper_create(&server->loop, server->store);
-    return server->keeper ? 0 : error_set(err, ERROR_MEMORY, "out of memory");
+    server->retention = retention_create(&server->loop, server->store, config->keep_runs,
+                                         config->keep_days);
+    return server->keeper && server->retention
+               ? 0
+               : error_set(err, ERROR_MEMORY, "out of memory");
 }
 
 static int start_http(struct server *server, struct error *err)
@@ -332,20 +340,37 @@ static int run(struct server *server)
     return result;
 }
 
+/* What is done in place of serving. */
+static int do_once(struct server *server)
+{
+    const struct config *config = &server->config;
+    struct error err;
+
+    if (load_secrets(config, &server->secrets, &err) ||
+        (config->backup && store_backup(config->data_dir, config->backup, &err))) {
+        fprintf(stderr, "ringbench-server: %s\n", err.text);
+        return 1;
+    }
+    if (config->backup)
+        printf("%s is a copy of the runs in %s\n", config->backup, config->data_dir);
+    else
+        printf("the options and the files that they name are in order\n");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct server server = {.store = NULL};
     struct error err;
-    int result = config_load(&server.config, argc, argv, &err);
+    int loaded = config_load(&server.config, argc, argv, &err), result = loaded < 0;
 
-    if (result < 0)
+    if (loaded < 0)
         fprintf(stderr, "ringbench-server: %s\n", err.text);
-    if (result) {
-        config_release(&server.config);
-        return result < 0;
+    if (loaded == 0) {
+        log_init("ringbench-server", server.config.level);
+        result = server.config.backup || server.config.check_config ? do_once(&server)
+                                                                    : run(&server);
     }
-    log_init("ringbench-server", server.config.level);
-    result = run(&server);
     release(&server);
     return result;
 }

@@ -83,6 +83,15 @@ void runs_read_total_sql(const json_t *params, struct buf *sql)
     buf_append_str(sql, " LIMIT 10001)");
 }
 
+/* Those that are under way count among the ones that stay. */
+static const char SQL_OLD[] =
+    "SELECT id FROM runs AS old WHERE state IN " STORE_SQL_ENDED
+    " AND (created_ms < :created_before_ms OR (:keep > 0 AND (created_ms, id) <="
+    "  (SELECT created_ms, id FROM runs ORDER BY created_ms DESC, id DESC"
+    "   LIMIT 1 OFFSET :keep)))"
+    " AND NOT EXISTS (SELECT 1 FROM baselines WHERE run = old.id AND removed_ms IS NULL)"
+    " ORDER BY created_ms, id LIMIT :limit";
+
 static void take_run(struct store_read *read, sqlite3_stmt *stmt)
 {
     json_t *doc;
@@ -127,4 +136,18 @@ void runs_answer(sqlite3 *db, struct store_read *read)
     if (json_get_bool(read->params, "has_total", false))
         read_each_row(db, read, sql.data, read->params, take_total);
     buf_release(&sql);
+}
+
+static void take_old(struct store_read *read, sqlite3_stmt *stmt)
+{
+    read_append(read, "runs", json_string(store_sql_text(stmt, 0)));
+}
+
+void runs_answer_old(sqlite3 *db, struct store_read *read)
+{
+    read->result = json_pack("{s:[]}", "runs");
+    if (read->result)
+        read_each_row(db, read, SQL_OLD, read->params, take_old);
+    else
+        store_read_fail(read, ERROR_MEMORY, "out of memory");
 }

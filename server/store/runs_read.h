@@ -15,5 +15,6 @@ void runs_read_total_sql(const json_t *params, struct buf *sql);
 
 /* Answer by read->params. */
 void runs_answer(sqlite3 *db, struct store_read *read);
+void runs_answer_old(sqlite3 *db, struct store_read *read);
 
 #endif

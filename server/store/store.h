@@ -143,6 +143,11 @@ struct store_runs_query {
 void store_read_runs(struct store *store, const struct store_runs_query *query,
                      store_read_done *done, void *arg);
 
+/* {"runs": [ids]}, the oldest first, of runs that have ended and are no baselines: beyond
+ * the `keep` newest (0: all are kept) or created before a time. */
+void store_read_old(struct store *store, int64_t keep, int64_t created_before_ms,
+                    int limit, store_read_done *done, void *arg);
+
 /* The run's doc; ERROR_NOT_FOUND. */
 void store_read_run(struct store *store, const char *id, store_read_done *done,
                     void *arg);

@@ -117,6 +117,15 @@ void store_read_runs(struct store *store, const struct store_runs_query *query,
     store_ask(store, STORE_READ_RUNS, params, query->cursor, done, arg);
 }
 
+void store_read_old(struct store *store, int64_t keep, int64_t created_before_ms,
+                    int limit, store_read_done *done, void *arg)
+{
+    store_ask(store, STORE_READ_OLD,
+              json_pack("{s:I, s:I, s:i}", "keep", (json_int_t)keep, "created_before_ms",
+                        (json_int_t)created_before_ms, "limit", limit),
+              NULL, done, arg);
+}
+
 void store_read_run(struct store *store, const char *id, store_read_done *done, void *arg)
 {
     struct store_read *read = read_create(STORE_READ_RUN, done, arg);

@@ -18,6 +18,7 @@ enum store_read_kind {
     STORE_READ_NODE,
     STORE_READ_STATEMENTS, /* those above are a statement each */
     STORE_READ_RUNS = STORE_READ_STATEMENTS,
+    STORE_READ_OLD,
     STORE_READ_DUE,
     STORE_READ_TRENDS,
     STORE_READ_BASELINES,
@@ -38,7 +39,7 @@ struct store_read {
     int64_t before_ms;
     int64_t after; /* EVENTS */
     int limit;
-    json_t *params;                     /* RUNS, DUE, TRENDS, BASELINES, BASE */
+    json_t *params;                     /* RUNS, OLD, DUE, TRENDS, BASELINES, BASE */
     struct summary_query summary_query; /* SUMMARY: run and cases are owned */
     struct summary_case *cases;
     struct store_logs_query logs_query; /* LOGS: run is owned */

@@ -136,6 +136,7 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
         take_log_row(read, stmt);
         break;
     case STORE_READ_RUNS:
+    case STORE_READ_OLD:
     case STORE_READ_DUE:
     case STORE_READ_TRENDS:
     case STORE_READ_BASELINES:
@@ -171,6 +172,7 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
         sqlite3_bind_int(stmt, 5, read->logs_query.limit);
         break;
     case STORE_READ_RUNS:
+    case STORE_READ_OLD:
     case STORE_READ_DUE:
     case STORE_READ_TRENDS:
     case STORE_READ_BASELINES:
@@ -244,6 +246,8 @@ static void answer(sqlite3 *db, sqlite3_stmt *const *stmts, struct store_read *r
         answer_statement(db, stmts[read->kind], read);
     else if (read->kind == STORE_READ_RUNS)
         runs_answer(db, read);
+    else if (read->kind == STORE_READ_OLD)
+        runs_answer_old(db, read);
     else if (read->kind < STORE_READ_LONG)
         trends_answer(db, read);
     else

@@ -359,7 +359,7 @@ fail:
     return -1;
 }
 
-static int check_owner(sqlite3 *db, const char *path, int *version, struct error *err)
+int store_sql_check_owner(sqlite3 *db, const char *path, int *version, struct error *err)
 {
     int id = 0, tables = 0;
 
@@ -396,7 +396,7 @@ int store_sql_migrate(sqlite3 *db, const char *path, struct error *err)
 {
     int version = 0;
 
-    if (check_owner(db, path, &version, err) < 0)
+    if (store_sql_check_owner(db, path, &version, err) < 0)
         return -1;
     if (set_wal(db, err) < 0)
         return error_prefix(err, "%s", path);

@@ -9,12 +9,18 @@
 
 #include "common/base/error.h"
 
+/* The states of runs that have ended. */
+#define STORE_SQL_ENDED "('completed', 'failed', 'cancelled')"
+
 /* Open path (created when absent). The connection belongs to one thread at a time. */
 int store_sql_open(const char *path, sqlite3 **db, struct error *err);
 
-/* Check that the file is ours, put it into WAL mode and bring its schema to the version
- * that this program knows. A foreign file or a newer schema is refused and left as it is.
- */
+/* Check that the file is ours and of a version that this program knows; *version is that
+ * of its schema, 0 of a new file. */
+int store_sql_check_owner(sqlite3 *db, const char *path, int *version, struct error *err);
+
+/* Check that, put the file into WAL mode and bring its schema to the version that this
+ * program knows. A foreign file or a newer schema is refused and left as it is. */
 int store_sql_migrate(sqlite3 *db, const char *path, struct error *err);
 
 /* Prepare sql[0..n) into stmts[0..n). On failure none is left prepared. */

@@ -21,8 +21,6 @@ enum {
     SQL_COUNT
 };
 
-#define ENDED "('completed', 'failed', 'cancelled')"
-
 /* Parameters are bound by name, see store_sql_bind_json. */
 static const char *const statements[SQL_COUNT] = {
     [SQL_CLEAR] = "DELETE FROM run_values WHERE run = :run",
@@ -45,8 +43,9 @@ static const char *const statements[SQL_COUNT] = {
         " json_extract(value, '$.least'), json_extract(value, '$.most')"
         " FROM json_each(:values)",
     [SQL_DONE] = "DELETE FROM values_due WHERE run = :run",
-    [SQL_NOTE] = "INSERT OR IGNORE INTO values_due (run) SELECT ?1 WHERE ?2 IN " ENDED
-                 " AND NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1 AND state = ?2)",
+    [SQL_NOTE] =
+        "INSERT OR IGNORE INTO values_due (run) SELECT ?1 WHERE ?2 IN " STORE_SQL_ENDED
+        " AND NOT EXISTS (SELECT 1 FROM runs WHERE id = ?1 AND state = ?2)",
     [SQL_ACCEPT] = "INSERT INTO baselines (id, run, likeness, accepted_ms, accepted_by,"
                    " why, peer) SELECT :id, :run, :likeness, :time_ms, :by, :why, :peer"
                    " WHERE EXISTS (SELECT 1 FROM runs WHERE id = :run)",
@@ -57,8 +56,8 @@ static const char *const statements[SQL_COUNT] = {
 };
 
 /* By the time that a run's row says it has ended, it may have been due before. */
-static const char SQL_ALL_DUE[] =
-    "INSERT OR IGNORE INTO values_due (run) SELECT id FROM runs WHERE state IN " ENDED;
+static const char SQL_ALL_DUE[] = "INSERT OR IGNORE INTO values_due (run) SELECT id FROM "
+                                  "runs WHERE state IN " STORE_SQL_ENDED;
 
 struct store_values {
     sqlite3 *db;

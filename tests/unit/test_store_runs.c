@@ -135,6 +135,42 @@ static void runs_are_counted_up_to_a_limit(void **state)
                 true);
 }
 
+static void check_old(struct fixture *fixture, int64_t keep, int64_t before_ms, int limit,
+                      const char *wanted)
+{
+    struct heard heard = {0};
+    const json_t *id;
+    char seen[64] = "";
+    size_t i;
+
+    store_read_old(fixture->store, keep, before_ms, limit, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_NONE);
+    json_array_foreach (json_object_get(heard.result, "runs"), i, id)
+        strcat(seen, json_string_value(id));
+    assert_string_equal(seen, wanted);
+    json_decref(heard.result);
+}
+
+static void old_are_those_beyond_the_newest_and_before_a_time(void **state)
+{
+    struct fixture *fixture = *state;
+
+    store_some(fixture);
+    check_old(fixture, 0, 0, 9, "");
+    check_old(fixture, 5, 0, 9, "");
+    check_old(fixture, 9, 0, 9, "");
+    check_old(fixture, 3, 0, 9, "ab");
+    check_old(fixture, 1, 0, 2, "ab");
+    check_old(fixture, 0, 3000, 9, "ab");
+    check_old(fixture, 4, 4000, 9, "abc");
+    /* What is under way stays, and counts. */
+    store_submit(fixture->store, write_of_run("f", "running", 500), false, NULL, NULL);
+    store_submit(fixture->store, write_of_run("g", "running", 6000), false, NULL, NULL);
+    store_it(fixture, store_write_create());
+    check_old(fixture, 2, 0, 9, "abcd");
+}
+
 /* Nor does it keep a server from bringing its database up to date. */
 static void a_damaged_run_can_be_deleted(void **state)
 {
@@ -221,6 +257,8 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(runs_are_counted_up_to_a_limit, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(old_are_those_beyond_the_newest_and_before_a_time,
+                                        fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(a_damaged_run_can_be_deleted, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(every_list_is_read_from_an_index, fixture_setup,

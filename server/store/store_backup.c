@@ -1,0 +1,78 @@
+/* store_backup.c - a copy of the database */
+#include "server/store/store_backup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "server/store/store_sql.h"
+
+/* VACUUM INTO reads as of one commit, and in WAL mode no writer waits for a reader. It
+ * leaves the file to the system's cache. */
+static int copy(const char *from, const char *to, struct error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    sqlite3 *db;
+    int version, result = 0;
+
+    if (store_sql_open(from, &db, err))
+        return -1;
+    if (store_sql_check_owner(db, from, &version, err))
+        result = -1;
+    else if (sqlite3_prepare_v2(db, "VACUUM INTO ?1", -1, &stmt, NULL) != SQLITE_OK ||
+             store_sql_bind_text(stmt, 1, to) != SQLITE_OK ||
+             sqlite3_step(stmt) != SQLITE_DONE)
+        result = store_sql_error(err, db, to);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return result;
+}
+
+static int sync_path(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC), rc = fd < 0 ? -1 : fsync(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* Under its name there is never half of one, whatever ends us. */
+static int put_in_place(const char *part, const char *file, struct error *err)
+{
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof(folder), "%s", file);
+    if (sync_path(part, O_RDONLY) || link(part, file) ||
+        sync_path(dirname(folder), O_RDONLY | O_DIRECTORY))
+        return error_set_errno(err, ERROR_IO, errno, "can't put the copy at %s", file);
+    return 0;
+}
+
+int store_backup(const char *dir, const char *file, struct error *err)
+{
+    char from[PATH_MAX], part[PATH_MAX];
+    mode_t mask;
+    int result;
+
+    if (snprintf(from, sizeof(from), "%s/ringbench.db", dir) >= (int)sizeof(from) ||
+        snprintf(part, sizeof(part), "%s.part", file) >= (int)sizeof(part))
+        return error_set(err, ERROR_INVALID, "the path is too long");
+    if (access(from, F_OK))
+        return error_set_errno(err, ERROR_NOT_FOUND, errno, "%s", from);
+    if (access(file, F_OK) == 0)
+        return error_set(err, ERROR_CONFLICT, "%s exists already", file);
+    unlink(part);
+    mask = umask(077);
+    result = copy(from, part, err);
+    if (!result)
+        result = put_in_place(part, file, err);
+    umask(mask);
+    unlink(part);
+    return result;
+}

@@ -1,0 +1,12 @@
+/* store_backup.h - a copy of the database, made while a server writes to it */
+#ifndef RINGBENCH_SERVER_STORE_STORE_BACKUP_H
+#define RINGBENCH_SERVER_STORE_STORE_BACKUP_H
+
+#include "common/base/error.h"
+
+/* Copy DIR/ringbench.db, as of its last commit, to a new file that only its owner can
+ * read. Until it is whole and on the disk it is FILE.part. Blocks; another process may
+ * write meanwhile. ERROR_CONFLICT: there is such a file. */
+int store_backup(const char *dir, const char *file, struct error *err);
+
+#endif

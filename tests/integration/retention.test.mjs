@@ -1,0 +1,63 @@
+// retention.test.mjs - which runs stay, a copy of them, and a look at the configuration
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { quick, startAgent, startServer } from './lib/cluster.mjs';
+import { binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
+
+const limit = { timeout: 60000 * patience };
+const program = path.join(binDir, 'ringbench-server');
+const once = (...args) => spawnSync(program, args, { encoding: 'utf8' });
+const idsOf = async (server) => (await server.get('/api/v1/runs')).runs.map((run) => run.id);
+
+test('the newest runs stay, and what is a baseline; a copy of all was made while a server ran', limit, async (t) => {
+  const server = await startServer(t), dir = tempDir(t);
+  await startAgent(t, server, 'node-1');
+  const ids = [];
+  for (let i = 0; i < 5; i++) {
+    ids.unshift((await server.run({ ...quick, backend: 'sim', nodes: { count: 1 } })).id);
+    await server.runEnds(ids[0]);
+  }
+  const accepted = await server.request('POST', '/api/v1/baselines',
+    { body: JSON.stringify({ run: ids[4], by: 'a test', why: 'it is the first' }) });
+  assert.equal(accepted.status, 201, accepted.text);
+
+  const data = server.options.dataDir, copy = path.join(dir, 'copy.db');
+  const backup = once('--data-dir', data, '--backup', copy);
+  assert.deepEqual([backup.status, backup.stderr], [0, '']);
+  assert.equal(fs.statSync(copy).mode & 0o777, 0o600);
+  assert.deepEqual(fs.readdirSync(dir), ['copy.db']);
+  assert.match(once('--data-dir', data, '--backup', copy).stderr, /copy\.db exists already/);
+  assert.match(once('--data-dir', dir, '--backup', `${copy}2`).stderr, /ringbench\.db: No such file/);
+
+  server.signal('SIGTERM');
+  await server.ended();
+  const tidy = await server.startAgain({ args: ['--keep-runs', '2'] });
+  await waitFor(async () => (await idsOf(tidy)).length === 3, 'old runs stay');
+  assert.deepEqual(await idsOf(tidy), [ids[0], ids[1], ids[4]]);
+  assert.equal((await tidy.request('GET', `/api/v1/runs/${ids[2]}`)).status, 404);
+
+  const dataDir = tempDir(t);
+  fs.renameSync(copy, path.join(dataDir, 'ringbench.db'));
+  const restored = await startServer(t, { dataDir, args: ['--keep-days', '1'] });
+  assert.deepEqual(await idsOf(restored), ids);
+  assert.deepEqual(await restored.rows(ids[0]), await tidy.rows(ids[0]));
+});
+
+test('a configuration is looked at without a start', limit, (t) => {
+  const dir = tempDir(t), config = path.join(dir, 'server.conf'), tokens = path.join(dir, 'tokens');
+  const check = () => once('--config', config, '--check-config');
+  fs.writeFileSync(tokens, 'operator 0123456789abcdef\n', { mode: 0o600 });
+  fs.writeFileSync(config, `listen = 0.0.0.0:8080\ntoken-file = ${tokens}\ndata-dir = ${dir}/data\n`);
+  assert.deepEqual([check().status, check().stdout],
+    [0, 'the options and the files that they name are in order\n']);
+  assert.ok(!fs.existsSync(`${dir}/data`));
+  fs.writeFileSync(tokens, 'king 0123456789abcdef\n', { mode: 0o600 });
+  assert.equal(check().status, 1);
+  assert.match(check().stderr, /line 1: the role is/);
+  fs.writeFileSync(config, 'keep-runs = many\n');
+  assert.match(check().stderr, /keep-runs/);
+});
