@@ -32,15 +32,6 @@ json_t *inventory_os(const char *root)
     return clean_text_json(name, strlen(name));
 }
 
-json_int_t inventory_memory_bytes(const char *root)
-{
-    char text[64];
-
-    if (!host_file_value(root, "/proc/meminfo", "MemTotal", ':', text, sizeof(text)))
-        return 0;
-    return strtoll(text, NULL, 10) * 1024;
-}
-
 static bool format_address(const struct sockaddr *address, char *text, socklen_t size)
 {
     union {

@@ -22,6 +22,15 @@ static const struct field settings[] = {
     {"nvidia_module", "proc/driver/nvidia/version", FIELD_TEXT},
 };
 
+json_int_t inventory_memory_bytes(const char *root)
+{
+    char text[64];
+
+    if (!host_file_value(root, "/proc/meminfo", "MemTotal", ':', text, sizeof(text)))
+        return 0;
+    return strtoll(text, NULL, 10) * 1024;
+}
+
 /* ---- limits ---- */
 
 struct limit {
