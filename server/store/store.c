@@ -388,11 +388,13 @@ static void on_wake(uv_async_t *wake)
         store_writer_collect(store->writer, &store->written, &store->trouble);
     bool reader_ended = store_reader_collect(store->reader, &store->answered);
     bool analyst_ended = store_reader_collect(store->analyst, &store->answered);
+    bool told, answered; /* all of them */
 
     STAILQ_CONCAT(&store->written, &store->refused_writes);
     STAILQ_CONCAT(&store->answered, &store->refused_reads);
-    if (!finish_writes(store, WRITES_PER_TURN) ||
-        !finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN)) {
+    told = finish_writes(store, WRITES_PER_TURN);
+    answered = finish_reads(store, READS_PER_TURN, READ_BYTES_PER_TURN);
+    if (!told || !answered) {
         uv_async_send(wake);
         return;
     }

@@ -454,6 +454,25 @@ static void a_turn_of_the_loop_tells_of_few_writes(void **state)
     wait_in_steps(fixture, &writes, 1000, 128);
 }
 
+/* Neither gets as far as a thread, so that all are there in the first turn. */
+static void answers_do_not_wait_for_all_writes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_runs_query query = {.cursor = "rubbish!", .limit = 7};
+    struct heard writes = {0}, read = {0};
+
+    for (int i = 0; i < 1000; i++) {
+        struct store_write *write = store_write_create();
+
+        store_write_idempotency(write, "k", "hash", "an id that is too long");
+        store_submit(fixture->store, write, false, on_written, &writes);
+    }
+    store_read_runs(fixture->store, &query, on_read, &read);
+    wait_for(fixture, &read, 1);
+    assert_in_range(writes.calls, 1, 128);
+    wait_for(fixture, &writes, 1000);
+}
+
 static void closing_hands_over_all_that_was_asked(void **state)
 {
     struct fixture *fixture = *state;
@@ -691,6 +710,7 @@ int main(void)
         TEST(a_page_of_logs_is_bounded_in_bytes),
         TEST(a_turn_of_the_loop_takes_few_answers),
         TEST(a_turn_of_the_loop_tells_of_few_writes),
+        TEST(answers_do_not_wait_for_all_writes),
         TEST(closing_hands_over_all_that_was_asked),
         TEST(acks_only_rise_and_survive),
         TEST(idempotency_key_binds_once),
