@@ -22,8 +22,10 @@
 
 /* What is made of bodies takes milliseconds: of a large one, or of a thousand that agents
  * send at the same time. So many bytes are handled in a turn of the loop, or one body,
- * and others wait for these and not for all. */
+ * and others wait for these and not for all; and as many of large ones, in a line of
+ * their own, for which small ones do not wait. */
 #define TURN_BYTES ((size_t)64 << 10)
+#define LARGE_BODY ((size_t)16 << 10)
 #define BODY_BYTES 1024 /* what each takes for itself, in bytes of one */
 
 static void on_lost(struct http_request *request)
@@ -452,18 +454,23 @@ void exchange_abandon(struct http_request *request)
 
 void exchange_begin_turn(struct http_server *server)
 {
-    server->turn_left = TURN_BYTES;
+    server->bodies[0].turn_left = server->bodies[1].turn_left = TURN_BYTES;
+}
+
+static struct http_body_line *line_of(const struct http_request *request)
+{
+    return &request->server->bodies[request->body.len > LARGE_BODY];
 }
 
 /* Whether the turn has room for it, which it then takes. */
-static bool take_room(struct http_request *request)
+static bool take_room(const struct http_request *request)
 {
-    struct http_server *server = request->server;
+    struct http_body_line *line = line_of(request);
     size_t bytes = request->body.len + BODY_BYTES;
 
-    if (bytes > server->turn_left && server->turn_left < TURN_BYTES)
+    if (bytes > line->turn_left && line->turn_left < TURN_BYTES)
         return false;
-    server->turn_left -= bytes < server->turn_left ? bytes : server->turn_left;
+    line->turn_left -= bytes < line->turn_left ? bytes : line->turn_left;
     return true;
 }
 
@@ -471,25 +478,37 @@ static void leave_bodies(void *data)
 {
     struct http_request *request = data;
 
-    TAILQ_REMOVE(&request->server->bodies, request, bodies);
+    TAILQ_REMOVE(&line_of(request)->requests, request, bodies);
+}
+
+static void handle_line(struct http_body_line *line)
+{
+    struct http_request *request;
+
+    while ((request = TAILQ_FIRST(&line->requests)) && take_room(request)) {
+        leave_bodies(request);
+        http_request_park(request, NULL, NULL);
+        request->match.route->handler(request, request->server->arg);
+    }
 }
 
 void exchange_handle_bodies(struct http_server *server)
 {
-    struct http_request *request;
+    handle_line(&server->bodies[0]);
+    handle_line(&server->bodies[1]);
+}
 
-    while ((request = TAILQ_FIRST(&server->bodies)) && take_room(request)) {
-        leave_bodies(request);
-        http_request_park(request, NULL, NULL);
-        request->match.route->handler(request, server->arg);
-    }
+bool exchange_has_bodies(const struct http_server *server)
+{
+    return !TAILQ_EMPTY(&server->bodies[0].requests) ||
+           !TAILQ_EMPTY(&server->bodies[1].requests);
 }
 
 /* Those without a body take little, and go past the others. */
 static bool waits(struct http_request *request)
 {
     return request->body.len > 0 &&
-           (!TAILQ_EMPTY(&request->server->bodies) || !take_room(request));
+           (!TAILQ_EMPTY(&line_of(request)->requests) || !take_room(request));
 }
 
 static enum MHD_Result dispatch(struct http_request *request)
@@ -502,7 +521,7 @@ static enum MHD_Result dispatch(struct http_request *request)
     } else if (request->file) {
         reply_static(request, request->file);
     } else if (waits(request)) {
-        TAILQ_INSERT_TAIL(&server->bodies, request, bodies);
+        TAILQ_INSERT_TAIL(&line_of(request)->requests, request, bodies);
         http_request_park(request, leave_bodies, request);
     } else {
         request->match.route->handler(request, server->arg);

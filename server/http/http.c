@@ -101,7 +101,7 @@ static void arm(struct http_server *server)
     uv_update_time(server->loop);
     uv_timer_stop(&server->timer);
     wait_ms = resume_wait_ms(server);
-    if (!TAILQ_EMPTY(&server->woken) || !TAILQ_EMPTY(&server->bodies))
+    if (!TAILQ_EMPTY(&server->woken) || exchange_has_bodies(server))
         wait_ms = 0;
     else if (MHD_get_timeout(server->mhd, &timeout) == MHD_YES && timeout < wait_ms)
         wait_ms = timeout;
@@ -385,7 +385,8 @@ static struct http_server *server_new(uv_loop_t *loop, const struct http_config 
     TAILQ_INIT(&server->requests);
     TAILQ_INIT(&server->resumes);
     TAILQ_INIT(&server->turns);
-    TAILQ_INIT(&server->bodies);
+    TAILQ_INIT(&server->bodies[0].requests);
+    TAILQ_INIT(&server->bodies[1].requests);
     TAILQ_INIT(&server->notices);
     TAILQ_INIT(&server->waiting);
     TAILQ_INIT(&server->shaking);

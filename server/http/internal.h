@@ -90,6 +90,12 @@ struct http_request {
 
 TAILQ_HEAD(http_request_list, http_request);
 
+/* Requests whose bodies are to be handled: see exchange.c. */
+struct http_body_line {
+    struct http_request_list requests;
+    size_t turn_left; /* of what the loop's turn handles of them */
+};
+
 struct http_linger;
 
 struct http_server {
@@ -116,8 +122,7 @@ struct http_server {
     struct http_request_list requests, resumes, turns;
     unsigned n_suspended;              /* requests */
     uint64_t resumed_ms;               /* when the last of `resumes` went */
-    struct http_request_list bodies;   /* to be handled: see exchange.c */
-    size_t turn_left;                  /* of what the loop's turn handles of them */
+    struct http_body_line bodies[2];   /* small ones, large ones */
     TAILQ_HEAD(, http_stream) notices; /* streams with a callback due */
     struct http_connection_list waiting;
     struct http_connection_list shaking, held, woken; /* see handshake.c */
@@ -199,6 +204,7 @@ void exchange_completed(void *cls, struct MHD_Connection *mhd, void **context,
  * has room for them. */
 void exchange_begin_turn(struct http_server *server);
 void exchange_handle_bodies(struct http_server *server);
+bool exchange_has_bodies(const struct http_server *server);
 /* The server closes: answer a suspended request on its handler's behalf. */
 void exchange_abandon(struct http_request *request);
 

@@ -51,6 +51,8 @@ static void on_echo(struct http_request *request, void *arg)
     http_reply_text(request, 201, "application/octet-stream", body, len);
 }
 
+#define SMALL_BODY 1000
+
 static void on_length(struct http_request *request, void *arg)
 {
     struct fixture *fixture = arg;
@@ -59,6 +61,13 @@ static void on_length(struct http_request *request, void *arg)
     if (++fixture->bodies_in_turn > fixture->most_bodies_per_turn)
         fixture->most_bodies_per_turn = fixture->bodies_in_turn;
     http_request_body(request, &len);
+    fixture->bodies++;
+    if (len < SMALL_BODY)
+        fixture->small_body = fixture->bodies;
+    if (fixture->bodies == fixture->held_body) {
+        sem_post(&fixture->on_held);
+        fixture_wait(&fixture->release, 1, WAIT_S);
+    }
     http_reply_json(request, 200, json_pack("{s:I}", "length", (json_int_t)len));
 }
 

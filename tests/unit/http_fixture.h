@@ -38,6 +38,9 @@ struct fixture {
     atomic_size_t max_queued;        /* of GET /paced */
     uv_prepare_t turn;
     atomic_ulong turns;       /* of the loop, so far */
+    int bodies;               /* of POST /length */
+    int held_body;            /* the number of one that waits for `release` */
+    int small_body;           /* that of the last small one */
     int bodies_in_turn;       /* of POST /length, that were handled in this one */
     int most_bodies_per_turn; /* read it when nothing comes any more */
     sem_t on_parked, on_gone, on_stalled, on_stream, on_closed;

@@ -381,16 +381,15 @@ static void hold_server(int fd)
 
 static void send_body(int fd, size_t len)
 {
-    char head[128], *body = malloc(len);
+    char *text = malloc(len + 128);
+    int head = sprintf(text,
+                       "POST /api/length HTTP/1.1\r\nHost: localhost\r\n"
+                       "Content-Length: %zu\r\n\r\n",
+                       len);
 
-    memset(body, 'x', len);
-    snprintf(head, sizeof(head),
-             "POST /api/length HTTP/1.1\r\nHost: localhost\r\n"
-             "Content-Length: %zu\r\n\r\n",
-             len);
-    client_send(fd, head);
-    client_send_bytes(fd, body, len);
-    free(body);
+    memset(text + head, 'x', len);
+    client_send_bytes(fd, text, (size_t)head + len);
+    free(text);
 }
 
 /* It comes when the library has enough to do for many turns. */
@@ -460,6 +459,27 @@ static void handles_many_small_bodies_in_several_turns(void **state)
     assert_in_range(fixture->most_bodies_per_turn, 2, 7);
 }
 
+static void small_bodies_do_not_wait_for_large_ones(void **state)
+{
+    int fds[8], small = known_client(), held;
+
+    (void)state;
+    fixture->held_body = 1;
+    held = send_bodies(fds, 8, 60000);
+    sem_post(&fixture->release);
+    assert_true(fixture_wait(&fixture->on_held, 1, WAIT_S));
+    send_body(small, 100);
+    sem_post(&fixture->release);
+    expect(small, 200);
+    /* After what was under way, and the first of those that wait. */
+    assert_in_range(fixture->small_body, 2, 3);
+    expect(held, 204);
+    for (int i = 0; i < 8; i++)
+        expect(fds[i], 200);
+    close_crowd(fds, 8);
+    close_crowd((int[]){small, held}, 2);
+}
+
 static void forgets_large_bodies_of_those_who_left(void **state)
 {
     int fds[8], held = send_bodies(fds, 8, 60000);
@@ -495,6 +515,7 @@ int main(void)
         CASE(lets_others_in_past_a_body_that_comes),
         CASE(handles_one_large_body_per_turn),
         CASE(handles_many_small_bodies_in_several_turns),
+        CASE(small_bodies_do_not_wait_for_large_ones),
         CASE(forgets_large_bodies_of_those_who_left),
         SMALL(drops_no_reader_of_what_all_get_at_once, &small),
         SMALL(forgets_who_left_before_its_turn, &small),
