@@ -20,11 +20,8 @@
 
 static const struct {
     const char *kind, *word;
-} kinds[] = {{"infiniband", "InfiniBand"},
-             {"roce", "RoCE"},
-             {"efa", "EFA"},
-             {"net", NULL},
-             {"nvlink", "NVLink"}};
+} kinds[] = {
+    {"infiniband", "InfiniBand"}, {"roce", "RoCE"}, {"efa", "EFA"}, {"net", NULL}};
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -147,6 +144,7 @@ static void put_share(const json_t *traffic, struct buf *out)
     bool has_nodes = json_get_int(traffic, "nodes", 0) > 1;
     double share = share_of(traffic);
     double moved = json_get_num(traffic, "moved_bytes", 0);
+    double links = json_get_num(traffic, "nvlink_bytes", 0);
     double of_tree = json_get_num(traffic, "share_if_tree", (double)NAN);
 
     if (share < NOTHING_MOST) {
@@ -169,6 +167,10 @@ static void put_share(const json_t *traffic, struct buf *out)
     else if (share > OTHERS_LEAST)
         buf_append_str(out, ": others use it as well");
     put_deviating(traffic, out);
+    if (links > 0) {
+        buf_append_str(out, "; NVLink carried ");
+        put_bytes(links, out);
+    }
 }
 
 static void put_sentence(const json_t *traffic, struct buf *out)

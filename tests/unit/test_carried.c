@@ -59,6 +59,10 @@ static const struct {
      "eth0 carried 200 % of the 1.0 GiB that a ring moves between nodes: others use it "
      "as "
      "well"},
+    {"'nodes':1,'way':'ring'," ONE "'share':0.0,'nvlink_bytes':1073741824,'ports':[]",
+     "none",
+     "the network carried 0 % of the 1.0 GiB that a ring moves between ranks, "
+     "which are on one host; NVLink carried 1.0 GiB"},
     {"'nodes':1,'way':'ring'," ONE "'share':0.0,'ports':[]", "none",
      "the network carried 0 % of the 1.0 GiB that a ring moves between ranks, which are "
      "on "

@@ -282,20 +282,25 @@ void ports_read(struct ports *ports, struct port_bytes bytes[PORTS_MAX])
         read_devices(ports, bytes);
 }
 
-static void take_off(uint64_t *from, uint64_t what)
+static uint64_t more(uint64_t before, uint64_t now)
 {
-    *from -= what < *from ? what : *from;
+    return now > before ? now - before : 0;
+}
+
+struct port_bytes port_bytes_since(struct port_bytes before, struct port_bytes now)
+{
+    return (struct port_bytes){more(before.sent, now.sent),
+                               more(before.received, now.received)};
 }
 
 void ports_since(const struct ports *ports, const struct port_bytes before[PORTS_MAX],
                  struct port_bytes bytes[PORTS_MAX])
 {
     for (int i = 0; i < ports->n; i++) {
-        take_off(&bytes[i].sent, before[i].sent);
-        take_off(&bytes[i].received, before[i].received);
-        if (ports->of[i].below >= 0) {
-            take_off(&bytes[ports->of[i].below].sent, bytes[i].sent);
-            take_off(&bytes[ports->of[i].below].received, bytes[i].received);
-        }
+        int below = ports->of[i].below;
+
+        bytes[i] = port_bytes_since(before[i], bytes[i]);
+        if (below >= 0)
+            bytes[below] = port_bytes_since(bytes[i], bytes[below]);
     }
 }

@@ -38,6 +38,9 @@ struct ports {
     char *text; /* of /proc/net/dev */
 };
 
+/* What has come to it; 0 where it is less. */
+struct port_bytes port_bytes_since(struct port_bytes before, struct port_bytes now);
+
 const char *port_kind_name(enum port_kind kind);
 
 /* Find them and keep their files open; `root` is put before each path, "" for this host.

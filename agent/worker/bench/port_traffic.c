@@ -28,7 +28,8 @@ struct ports_of_rank {
 
 /* And of a row; `ports` has n_most of them. */
 struct share_of_rank {
-    double sent, received; /* its part of what its machine is to move */
+    double sent, received;   /* its part of what its machine is to move */
+    struct port_bytes links; /* of its device */
     struct port_bytes ports[];
 };
 
@@ -43,7 +44,7 @@ struct machine {
 
 struct port_traffic {
     struct ports ports; /* of the rank that reads them */
-    struct port_bytes before[PORTS_MAX];
+    struct port_bytes before[PORTS_MAX], links_before;
     int n, *machine_of; /* by rank */
     struct machine *machines;
     int n_machines, n_most; /* most: ports of a machine */
@@ -242,6 +243,17 @@ static struct crossing_call call_of(const struct bench *bench,
     };
 }
 
+/* Nothing where they don't tell. */
+static struct port_bytes read_links(const struct bench *bench)
+{
+    struct port_bytes links = {0, 0};
+
+    if (bench->backend->link_bytes &&
+        !bench->backend->link_bytes(bench->comm, &links.sent, &links.received))
+        links = (struct port_bytes){0, 0};
+    return links;
+}
+
 int port_traffic_begin(struct bench *bench, const struct bench_row *row,
                        struct error *err)
 {
@@ -252,6 +264,7 @@ int port_traffic_begin(struct bench *bench, const struct bench_row *row,
     if (bench_barrier(bench, err))
         return -1;
     ports_read(&traffic->ports, traffic->before);
+    traffic->links_before = read_links(bench);
     return 0;
 }
 
@@ -292,6 +305,7 @@ int port_traffic_end(struct bench *bench, const struct bench_row *row, long call
         return -1;
     ports_read(&traffic->ports, now);
     ports_since(&traffic->ports, traffic->before, now);
+    traffic->own->links = port_bytes_since(traffic->links_before, read_links(bench));
     if (!row->is_idle) {
         struct crossing_call call = call_of(bench, row);
 
@@ -413,6 +427,17 @@ static void add_ports(const struct port_traffic *traffic, double whole, json_t *
     json_object_set_new(result, "traffic_bytes", bytes);
 }
 
+/* What NVLinks carried, within nodes and, where they reach so far, between them. */
+static void add_links(const struct port_traffic *traffic, json_t *out)
+{
+    uint64_t sent = 0;
+
+    for (int i = 0; i < traffic->n; i++)
+        sent += share_of(traffic, i)->links.sent;
+    if (sent > 0)
+        json_object_set_new(out, "nvlink_bytes", json_integer((json_int_t)sent));
+}
+
 static bool can_be_tree(const struct bench *bench, const struct bench_row *row)
 {
     return row->row.collective == COLLECTIVE_ALL_REDUCE && bench->file->groups.n == 1;
@@ -480,5 +505,6 @@ void port_traffic_report(const struct bench *bench, const struct bench_row *row,
     if (way && strcmp(way, "chain") != 0 && traffic->n_machines > 1)
         add_machines(traffic, scale, out);
     add_ports(traffic, fmax(due, carried), out, result);
+    add_links(traffic, out);
     json_object_set_new(result, "traffic", out);
 }

@@ -294,6 +294,19 @@ static json_t *nccl_report(struct backend_comm *comm)
                      "clocks", clocks, "registration", registration(comm));
 }
 
+/* Of ranks that share a GPU nobody can tell whose they are. */
+static bool nccl_link_bytes(struct backend_comm *comm, uint64_t *sent, uint64_t *received)
+{
+    bool is_known;
+
+    if (comm->sharers > 1)
+        return false;
+    nccl_guard_enter(&comm->guard, "NVML");
+    is_known = gpu_clock_links(&comm->clock, sent, received);
+    nccl_guard_leave(&comm->guard);
+    return is_known;
+}
+
 static void nccl_mark(const struct backend_comm *comm, json_t *row)
 {
     if (comm->sharers > 1)
@@ -400,6 +413,7 @@ static const struct backend table = {
     .choice = comm_choice,
     .barrier = nccl_barrier,
     .allgather = nccl_allgather,
+    .link_bytes = nccl_link_bytes,
     .lost_peer = nccl_lost_peer,
     .check = &check,
     .batch = &batch,

@@ -1,11 +1,16 @@
 /* gpu_clock.c - how fast the rank's GPU runs, and whether heat or power holds it back */
 #include "agent/worker/nccl/gpu_clock.h"
 
-#include <stdbool.h>
+#include <limits.h>
 #include <string.h>
 
 #include "agent/worker/nccl/nvml.h"
 #include "agent/worker/nccl/shared_object.h"
+
+/* NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX and _RX, in KiB */
+#define LINK_DATA_SENT 138
+#define LINK_DATA_RECEIVED 139
+#define ALL_LINKS UINT_MAX
 
 #define SLOW                                                                             \
     (NVML_SLOW_POWER_CAP | NVML_SLOW_HARDWARE | NVML_SLOW_HEAT |                         \
@@ -23,6 +28,9 @@ static const struct shared_symbol symbols[] = {
      .offset = offsetof(struct gpu_clock_functions, slow_reasons),
      .is_optional = true,
      .instead = "nvmlDeviceGetCurrentClocksThrottleReasons"},
+    {.name = "nvmlDeviceGetFieldValues",
+     .offset = offsetof(struct gpu_clock_functions, field_values),
+     .is_optional = true},
 };
 
 /* 0: it does not say. */
@@ -66,4 +74,18 @@ json_t *gpu_clock_json(const struct gpu_clock *clock)
         clock->call.slow_reasons(clock->device, &reasons) == 0)
         json_object_set_new(json, "gpu_slowed", json_boolean((reasons & SLOW) != 0));
     return json;
+}
+
+bool gpu_clock_links(const struct gpu_clock *clock, uint64_t *sent, uint64_t *received)
+{
+    struct gpu_field fields[] = {{.field = LINK_DATA_SENT, .scope = ALL_LINKS},
+                                 {.field = LINK_DATA_RECEIVED, .scope = ALL_LINKS}};
+
+    if (!clock->device || !clock->call.field_values ||
+        clock->call.field_values(clock->device, 2, fields) || fields[0].status ||
+        fields[1].status)
+        return false;
+    *sent = fields[0].value << 10;
+    *received = fields[1].value << 10;
+    return true;
 }

@@ -1,15 +1,27 @@
-/* gpu_clock.h - how fast the rank's GPU runs, and whether heat or power holds it back
+/* gpu_clock.h - how fast the rank's GPU runs, whether heat or power holds it back, and
+ * what its NVLinks have carried
  *
  * From NVML. Not for a timed loop: a call takes up to milliseconds. */
 #ifndef RINGBENCH_WORKER_NCCL_GPU_CLOCK_H
 #define RINGBENCH_WORKER_NCCL_GPU_CLOCK_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* nvmlFieldValue_t */
+struct gpu_field {
+    unsigned field, scope;
+    long long taken_us, latency_us;
+    int type, status;
+    unsigned long long value;
+};
 
 struct gpu_clock_functions {
     int (*device_by_bus_id)(const char *bus_id, void **device);
     int (*clock_info)(void *device, int type, unsigned *mhz);
     int (*slow_reasons)(void *device, unsigned long long *reasons);
+    int (*field_values)(void *device, int n, struct gpu_field *fields);
 };
 
 struct gpu_clock {
@@ -23,5 +35,9 @@ void gpu_clock_open(struct gpu_clock *clock, const char *bus_id);
 
 /* {"gpu_mhz": [first, now], "gpu_slowed"}; NULL: nothing is known. */
 json_t *gpu_clock_json(const struct gpu_clock *clock);
+
+/* Bytes of data that all NVLinks together have carried so far; false: nothing is known.
+ */
+bool gpu_clock_links(const struct gpu_clock *clock, uint64_t *sent, uint64_t *received);
 
 #endif
