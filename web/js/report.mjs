@@ -7,6 +7,7 @@ import {themeSwitch} from './theme.mjs';
 import {shorten} from './units.mjs';
 import {formatAddress, parseAddress} from './url_state.mjs';
 import {nodeParts} from './views/node.mjs';
+import {pairMap} from './views/pair_map.mjs';
 import view from './views/run.mjs';
 
 const data =
@@ -20,6 +21,7 @@ let shown = null;
 const app = {
   api: data,
   isReport: true,
+  later: async () => ({pairMap}),
   origin: data.origin,
   go({query}) {
     const [, search = ''] = formatAddress({view: 'run', id: 'x', query}).split('?');

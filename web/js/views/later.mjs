@@ -5,5 +5,6 @@ export {default as firstSteps} from './first_steps.mjs';
 export {default as newRun} from './new_run.mjs';
 export {default as node} from './node.mjs';
 export {default as nodes} from './nodes.mjs';
+export {pairMap} from './pair_map.mjs';
 export {default as scaling} from './scaling.mjs';
 export {default as trends} from './trends.mjs';

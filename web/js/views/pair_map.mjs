@@ -55,7 +55,6 @@ export function pairMap(change) {
       map.update(() => [state, state.epoch, state.rowList.length, state.cases.size,
         named.join(), nodes.length, racks.join()]);
     },
-    show: is => setHidden(element, !is),
     destroy: () => map.destroy()
   };
 }

@@ -5,7 +5,6 @@ import {caseToShow, isEnded} from '../events.mjs';
 import {debounce, h, paced, setHidden} from '../dom.mjs';
 import {fold, tabs} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
-import {pairMap} from './pair_map.mjs';
 import {rankHeat} from './rank_heat.mjs';
 import {runMeaning, runSpec} from './run_about.mjs';
 import {caseGrid, caseNote} from './run_cases.mjs';
@@ -83,7 +82,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
     head: runHead(app, id, change),
     note: caseNote(change),
     overlay: runOverlay(app, ask, change),
-    pairs: pairMap(change),
+    pairs: laterPart(app, views => views.pairMap(change)),
     scaling: laterPart(app, views => views.scaling(app, id, change)),
     charts: runCharts(change, ask),
     metrics: runCharts(change, ask, true),
@@ -127,6 +126,7 @@ function laterPart(app, make) {
       latest = values;
       part?.update?.(...values);
     },
+    show: is => setHidden(element, !is),
     destroy: () => part?.destroy?.()
   };
 }
