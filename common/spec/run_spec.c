@@ -21,6 +21,7 @@ static const char *const binds[] = {"auto", "core", "numa", "none", NULL};
 static const char *const auto_word[] = {"auto", NULL};
 static const char *const all_word[] = {"all", NULL};
 static const char *const orders[] = {"interleaved", "sequential", NULL};
+static const char *const preflights[] = {"warn", "require", "off", NULL};
 static const char *const patterns[] = {"all", "pairs", "scaling", "bisect", NULL};
 
 static void parse_in_place(const struct spec_field *field, json_t *value,
@@ -139,6 +140,7 @@ static const struct spec_field table[] = {
     {"control", "false", MEASURES, SPEC_OWN(spec_control), .members = &spec_control_fields},
     {"nccl", "{}", SHAPES, SPEC_OWN(spec_nccl), .members = &spec_nccl_fields},
     {"share", "false", 0, SPEC_BOOLEAN(share)},
+    {"preflight", "\"warn\"", 0, SPEC_CHOICE(preflight, preflights)},
     {"fault", NULL, SPEC_CASE | SPEC_HIDDEN, SPEC_JSON(fault, spec_check_object)},
     {"baseline", NULL, SPEC_MEASUREMENT, SPEC_OWN(spec_baseline), .members = &spec_baseline_fields},
     {"thresholds", "{}", 0, SPEC_JSON(thresholds, threshold_check)},

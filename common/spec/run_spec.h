@@ -33,6 +33,9 @@ enum run_order { ORDER_INTERLEAVED, ORDER_SEQUENTIAL };
 /* Which of the run's nodes measure together: server/plan/plan.h. */
 enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING, PATTERN_BISECT };
 
+/* What is done with what is found of the nodes before anything starts. */
+enum run_preflight { RUN_PREFLIGHT_WARN, RUN_PREFLIGHT_REQUIRE, RUN_PREFLIGHT_OFF };
+
 /* How buffers are made known to NCCL; nccl-tests' -R 0, 1, 2. */
 enum nccl_registration {
     NCCL_REGISTRATION_NONE,
@@ -114,6 +117,7 @@ struct run_spec {
     char *nccl_lib;         /* path of a libnccl that the nodes list, or NULL */
     struct nccl_options nccl;
     bool share;
+    enum run_preflight preflight;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
     struct {
         json_t *given; /* object, or NULL: it is held against nothing */

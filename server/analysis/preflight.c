@@ -27,14 +27,18 @@ static unsigned backend_of(const char *name)
     return strcmp(name, "sim") == 0 ? PREFLIGHT_SIM : PREFLIGHT_HOST;
 }
 
-const char *preflight_backend(const json_t *inventory)
+/* What nobody said that the nodes are to do. */
+static const char *usual_backend(const struct preflight_node *nodes, size_t n)
 {
-    const json_t *nccl = json_object_get(json_object_get(inventory, "backends"), "nccl");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *inventory = nodes[i].inventory;
+        const json_t *backends = json_object_get(inventory, "backends");
 
-    return json_array_size(json_object_get(inventory, "gpus")) > 0 ||
-                   json_get_bool(nccl, "available", false)
-               ? "nccl"
-               : "host";
+        if (json_array_size(json_object_get(inventory, "gpus")) > 0 ||
+            json_get_bool(json_object_get(backends, "nccl"), "available", false))
+            return "nccl";
+    }
+    return "host";
 }
 
 /* ---- A check's items ---- */
@@ -254,7 +258,7 @@ static json_t *judge_check(struct judging *judging)
     return found;
 }
 
-static json_t *conclude(const struct preflight_use *use, json_t *checks,
+static json_t *conclude(const char *backend, json_t *checks,
                         const size_t n[VERDICT_ANSWERS])
 {
     enum verdict_answer answer = VERDICT_NOT_EVALUATED;
@@ -274,7 +278,7 @@ static json_t *conclude(const struct preflight_use *use, json_t *checks,
                  "no finding: %zu checks are well, %zu could not be evaluated",
                  n[VERDICT_OK], n[VERDICT_NOT_EVALUATED]);
     return verdict_json(VERDICT_PREFLIGHT, answer, sentence, NULL,
-                        json_pack("{s:s, s:i, s:i, s:O}", "backend", use->backend, "ok",
+                        json_pack("{s:s, s:i, s:i, s:O}", "backend", backend, "ok",
                                   (int)n[VERDICT_OK], "not_evaluated",
                                   (int)n[VERDICT_NOT_EVALUATED], "checks", checks));
 }
@@ -282,6 +286,7 @@ static json_t *conclude(const struct preflight_use *use, json_t *checks,
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
+    const char *backend = use->backend ? use->backend : usual_backend(nodes, n);
     struct judging judging = {.nodes = nodes, .n = n, .use = use};
     size_t count[VERDICT_ANSWERS] = {0};
     json_t *checks = json_array(), *rest = json_array(), *verdict;
@@ -290,7 +295,7 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
         json_t *said;
 
         judging.check = &preflight_checks[i];
-        if (!(judging.check->backends & backend_of(use->backend)))
+        if (!(judging.check->backends & backend_of(backend)))
             continue;
         said = judge_check(&judging);
         if (is_finding(json_array_get(said, 0))) {
@@ -304,7 +309,7 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
     }
     if (is_whole)
         json_array_extend(checks, rest);
-    verdict = conclude(use, checks, count);
+    verdict = conclude(backend, checks, count);
     json_decref(checks);
     json_decref(rest);
     return verdict;

@@ -18,7 +18,7 @@ struct preflight_node {
 
 /* What they are to do. Borrowed. */
 struct preflight_use {
-    const char *backend; /* or "program" */
+    const char *backend; /* NULL: "nccl" where one has GPUs or NCCL, else "host" */
     const json_t *env;   /* of the run: strings by name; or NULL */
 };
 
@@ -30,8 +30,5 @@ struct preflight_use {
  * is out. */
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
-
-/* What a node alone is looked at for: "nccl" where it has GPUs or NCCL, else "host". */
-const char *preflight_backend(const json_t *inventory);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "server/analysis/preflight_check.h"
@@ -65,7 +66,7 @@ static bool is(const json_t *object, const char *key, const char *value)
 
 static const char *name_of(const json_t *device)
 {
-    return json_get_str(device, "name", "?");
+    return json_get_str(device, "name", json_get_str(device, "pci", "?"));
 }
 
 /* ---- RDMA ---- */
@@ -346,11 +347,26 @@ static bool has_gpus(const struct preflight_node *node, struct preflight_said *s
     return json_array_size(gpus) > 0;
 }
 
+/* Of GPUs: nobody else is on the bus that one could speak to past the CPU. */
+static bool has_peers(const struct preflight_node *node, struct preflight_said *said)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < N_DEVICES; k++)
+        n += json_array_size(member(node, devices[k].key));
+    if (!has_gpus(node, said))
+        return false;
+    if (n == 1)
+        snprintf(said->sentence, sizeof(said->sentence),
+                 "there is one GPU and no HCA here");
+    return n > 1;
+}
+
 static void look_at_acs(const struct preflight_node *node,
                         const struct preflight_use *use, struct preflight_said *said)
 {
     (void)use;
-    if (!has_gpus(node, said))
+    if (!has_peers(node, said))
         return;
     snprintf(said->sentence, sizeof(said->sentence),
              "only root can read it, which the agent is not");
@@ -377,7 +393,7 @@ static void look_at_iommu(const struct preflight_node *node,
     const char *type = json_get_str(node->inventory, "iommu", NULL);
 
     (void)use;
-    if (!has_gpus(node, said) || !type)
+    if (!has_peers(node, said) || !type)
         return;
     pass(said);
     if (strncmp(type, "DMA", 3) == 0)
@@ -482,14 +498,16 @@ static void look_at_cgroup(const struct preflight_node *node,
 {
     const json_t *limits = member(node, "limits");
     double cpus = json_get_num(limits, "cgroup_cpus", 0);
-    int64_t threads = json_get_int(member(node, "cpu"), "threads", 0);
+    const char *list = json_get_str(node->inventory, "cpus", "");
+    unsigned first, last, n = 0;
 
     (void)use;
-    if (limits)
+    while (cpu_list_next(&list, &first, &last))
+        n += last - first + 1;
+    if (limits && n > 0)
         pass(said);
-    if (cpus > 0 && cpus < (double)threads)
-        find(said, "", "its cgroup leaves %g of %d CPUs: more is held back", cpus,
-             (int)threads);
+    if (cpus > 0 && cpus < n)
+        find(said, "", "its cgroup leaves %g of %u CPUs: more is held back", cpus, n);
 }
 
 static void look_at_governor(const struct preflight_node *node,

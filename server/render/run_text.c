@@ -321,6 +321,23 @@ static void put_groups(const json_t *groups, struct buf *out)
         buf_append_str(out, "# the last column is the group\n");
 }
 
+/* What was found of the nodes before anything started. */
+static void put_findings(const json_t *preflight, struct buf *out)
+{
+    const json_t *checks =
+        json_object_get(json_object_get(preflight, "evidence"), "checks");
+
+    for (size_t i = 0; i < json_array_size(checks); i++) {
+        const json_t *check = json_array_get(checks, i);
+
+        buf_printf(out, "# preflight %s: ", json_get_str(check, "check", "?"));
+        put_in_line(out, json_get_str(check, "sentence", ""));
+        buf_append_str(out, " (mend: ");
+        put_in_line(out, json_get_str(check, "command", ""));
+        buf_append_str(out, ")\n");
+    }
+}
+
 static void take_placed(struct run_text *text, const json_t *event, struct buf *out)
 {
     const json_t *nodes = json_object_get(event, "nodes");
@@ -342,6 +359,7 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
         buf_printf(out, " and %zu more", count - NODES_NAMED_MAX);
     buf_append_str(out, "\n");
     put_groups(json_object_get(event, "groups"), out);
+    put_findings(json_object_get(event, "preflight"), out);
 }
 
 static const char *bytes_text(int64_t bytes, char text[UNITS_TEXT_MAX])

@@ -253,18 +253,15 @@ json_t *scheduler_preflight(const struct scheduler *scheduler, const char *name)
 {
     const struct node_registry *registry = &scheduler->nodes;
     const struct node **nodes = calloc(registry->count + 1, sizeof(*nodes));
-    struct preflight_use use = {.backend = "host"};
+    static const struct preflight_use use = {NULL, NULL};
     json_t *verdict = NULL;
     size_t n = 0;
 
     for (size_t i = 0; nodes && i < registry->count; i++) {
         const struct node *node = registry->nodes[i];
 
-        if (name ? strcmp(node->name, name) != 0 : node->state != NODE_ALIVE)
-            continue;
-        nodes[n++] = node;
-        if (strcmp(use.backend, "host") == 0)
-            use.backend = preflight_backend(node->inventory);
+        if (name ? strcmp(node->name, name) == 0 : node->state == NODE_ALIVE)
+            nodes[n++] = node;
     }
     if (n > 0 || (nodes && !name))
         verdict = preflight_nodes(nodes, n, &use, true);

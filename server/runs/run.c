@@ -156,6 +156,7 @@ void run_destroy(struct run *run)
     release_nodes(run);
     split_release(&run->groups);
     json_decref(run->machines);
+    json_decref(run->preflight);
     run_spec_destroy(run->spec);
     free(run->reason);
     free(run->backend);
@@ -269,6 +270,8 @@ static void apply_placed(struct run *run, const json_t *body)
     replace_text(&run->backend, json_get_str(body, "backend", NULL));
     json_decref(run->machines);
     run->machines = json_incref(json_object_get(body, "machines"));
+    json_decref(run->preflight);
+    run->preflight = json_incref(json_object_get(body, "preflight"));
     form_groups(run);
 }
 

@@ -175,6 +175,8 @@ json_t *run_to_json(const struct run *run, enum run_form form)
                             form == RUN_WHOLE ? cases_json(run) : json_array());
         if (run->machines)
             json_object_set(out, "machines", run->machines);
+        if (run->preflight)
+            json_object_set(out, "preflight", run->preflight);
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));

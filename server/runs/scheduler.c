@@ -11,6 +11,7 @@
 #include "server/nodes/machine.h"
 #include "server/nodes/node.h"
 #include "server/nodes/placement.h"
+#include "server/nodes/preflight_nodes.h"
 #include "server/nodes/run_groups.h"
 #include "server/rendezvous/rendezvous.h"
 #include "server/runs/active_run.h"
@@ -41,28 +42,24 @@
 
 /* ---- A waiting run's nodes ---- */
 
-/* Two versions of a worker may not speak the same language between ranks. */
-static void warn_of_versions(struct active_run *active, const struct placement *placement)
+/* What is found of the nodes, unless nobody wants to know. A new object, or NULL. */
+static json_t *look_at_nodes(const struct run_spec *spec,
+                             const struct placement *placement)
 {
-    const struct node *first = placement->nodes[0];
+    const struct preflight_use use = {spec->program.name ? NULL : placement->backend,
+                                      spec->env};
 
-    for (size_t i = 1; i < placement->n_nodes; i++) {
-        const struct node *node = placement->nodes[i];
-
-        if (first->version && node->version &&
-            strcmp(first->version, node->version) != 0) {
-            emit_message(active, "warn", "%s runs version %s, %s runs %s", first->name,
-                         first->version, node->name, node->version);
-            return;
-        }
-    }
+    if (spec->preflight == RUN_PREFLIGHT_OFF)
+        return NULL;
+    return preflight_nodes((const struct node *const *)placement->nodes,
+                           placement->n_nodes, &use, false);
 }
 
 static void place(struct active_run *active, const struct placement *placement)
 {
     const struct run *run = active->run;
     struct split_groups groups = {0};
-    json_t *nodes = json_array(), *body;
+    json_t *nodes = json_array(), *body, *verdict;
     int world = 0;
 
     for (size_t i = 0; i < placement->n_nodes; i++) {
@@ -89,8 +86,10 @@ static void place(struct active_run *active, const struct placement *placement)
     json_object_set_new(body, "machines",
                         machines_json((const struct node *const *)placement->nodes,
                                       placement->n_nodes, run->spec->nccl_lib));
+    verdict = look_at_nodes(run->spec, placement);
+    if (verdict)
+        json_object_set_new(body, "preflight", verdict);
     emit(active, "placed", body, NULL);
-    warn_of_versions(active, placement);
 }
 
 /* Tell, once per change, why a run is not running yet. */
@@ -127,6 +126,20 @@ static void fail_waiting(struct active_run *active, const char *reason)
     run_end(active, RUN_FAILED, reason);
 }
 
+/* A run that wants nothing to be found does not start on nodes of which something is. */
+static void refuse_sick(struct active_run *active)
+{
+    const struct run *run = active->run;
+    char reason[1000];
+
+    if (run->spec->preflight != RUN_PREFLIGHT_REQUIRE ||
+        strcmp(json_get_str(run->preflight, "answer", "not_evaluated"), "finding") != 0)
+        return;
+    snprintf(reason, sizeof(reason), "preflight: %s",
+             json_get_str(run->preflight, "sentence", ""));
+    fail_waiting(active, reason);
+}
+
 static void wait_for_nodes(struct active_run *active, const struct placement *placement,
                            int64_t now_ns)
 {
@@ -156,6 +169,7 @@ static void tick_waiting(struct active_run *active, struct reservation *reserved
     switch (placement.outcome) {
     case PLACEMENT_READY:
         place(active, &placement);
+        refuse_sick(active);
         scheduler_wake(scheduler); /* its cases begin in a turn of their own */
         break;
     case PLACEMENT_BUSY:

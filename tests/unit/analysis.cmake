@@ -1,7 +1,10 @@
-foreach(noun budget carried case_values compare compare_cases culprit gate hang lateness preflight states stats suspects verdict)
+foreach(noun budget carried case_values compare compare_cases culprit gate hang lateness states stats suspects verdict)
     unit_test(${noun} rb_plan m)
     target_compile_definitions(test_${noun} PRIVATE
         SOURCE_DIR="${CMAKE_SOURCE_DIR}" VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 endforeach()
 unit_test(compare_level rb_analysis rb_worker_sim m)
 unit_test(projection rb_analysis rb_worker_sim m)
+unit_test(preflight rb_analysis rb_agent)
+target_compile_definitions(test_preflight PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")

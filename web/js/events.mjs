@@ -20,6 +20,7 @@ export function newRunState() {
     history: [],
     backend: null,
     worldSize: 0,
+    preflight: null,
     nodes: [],
     groups: null,
     rowsTotal: 0,
@@ -88,6 +89,7 @@ function applyPlaced(run, event) {
   run.worldSize = event.world_size;
   run.nodes = event.nodes ?? [];
   run.groups = event.groups ?? null;
+  run.preflight = event.preflight ?? null;
   run.rowsTotal = event.rows_total ?? 0;
 }
 

@@ -44,6 +44,8 @@ const ANSWERS = {
   pass: '✓ good',
   fail: '✕ bad',
   not_evaluated: '? warn',
+  ok: '✓ good',
+  finding: '! warn',
   slow_node: '▼ bad',
   slow_link: '▼ bad',
   slow_rack: '▼ bad',
@@ -59,6 +61,10 @@ const ANSWERS = {
 };
 
 export const answerPill = answer => signPill(ANSWERS, answer);
+
+/* The checks that a verdict rests on. */
+export const checkList = checks => h('ul.checks', checks.map(one => h('li', answerPill(one.answer),
+  ` ${one.check}: `, one.sentence, one.command ? [' ', h('code', one.command)] : null)));
 
 /* A run that was not measured here says so. */
 export const unrealPill = run =>

@@ -28,6 +28,7 @@ export function stateOfSummary(summary) {
     lastTime: run.ended ?? state.lastTime,
     backend: run.backend,
     worldSize: run.world_size,
+    preflight: run.preflight ?? null,
     nodes: run.nodes ?? [],
     groups: run.groups ?? null,
     rowsTotal: run.rows_total,

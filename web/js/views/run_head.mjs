@@ -5,6 +5,7 @@ import {
   alertBox,
   answerPill,
   ask,
+  checkList,
   headline,
   labelChips,
   statePill,
@@ -158,13 +159,14 @@ function drawFollowUp({follow}, offer) {
 
 /* What the server says of the run as it is now: its figure, who hangs where the reason of its
  * end does not say it, who is slow or late, and the verdict on its checks. Of a moment of the
- * past it says none of it. */
+ * past it says none of it but what was found of the nodes before it began. */
 function drawAnswer(parts, source, state, change) {
   const isNow = state === source.state;
   const {summary, hang, culprit, lateness, traffic, verdict} = (isNow && source.meta) || {};
   const isSaid = hang && state.reason?.includes(hang.sentence);
   const found = summary?.headline ?? null;
-  const verdicts = [isSaid ? null : hang, culprit, lateness, traffic, verdict].filter(Boolean);
+  const sick = state.preflight?.answer === 'finding' ? state.preflight : null;
+  const verdicts = [sick, isSaid ? null : hang, culprit, lateness, traffic, verdict].filter(Boolean);
   const sign = JSON.stringify([isNow, found, verdicts]);
   if (sign === parts.answerDrawn) {
     return;
@@ -185,8 +187,7 @@ function verdictInWords({answer, sentence, evidence}) {
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
   return h('details.run-verdict',
     h('summary', answerPill(answer), ' ', h('span.verdict-text', {title: words}, words)),
-    h('ul',
-      checks.map(one => h('li', answerPill(one.answer), ` ${one.check}: `, one.sentence))));
+    checkList(checks));
 }
 
 /* Control series count as rows, one for each figure. */

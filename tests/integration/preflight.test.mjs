@@ -1,0 +1,53 @@
+// preflight.test.mjs - what is found of nodes before a run is said, and keeps it from starting where that is asked for
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { quick, startAgent, startServer } from './lib/cluster.mjs';
+import { patience } from './lib/fixture.mjs';
+import { nodeTree } from './lib/node_tree.mjs';
+
+const limit = { timeout: 120000 * patience };
+
+const sentence = /^its cgroup leaves 1\.5 of \d+ CPUs: more is held back$/;
+
+test('what is found of the nodes of a run is in its text, its document and its refusal', limit, async (t) => {
+  const server = await startServer(t);
+  for (const [name, tree] of [['well', 'laptop'], ['sick', 'laptop_cgroup'], ['gpus', 'dgx_memlock']])
+    await startAgent(t, server, name, { env: { RINGBENCH_ROOT: nodeTree(t, tree) } });
+  const text = async (target) => (await server.request('GET', target, { headers: { Accept: 'text/plain' } })).text;
+  const run = async (names, more) => {
+    const stream = await server.followText({ ...quick, backend: 'host', nodes: { names }, ...more });
+    const lines = await stream.ended();
+    const id = lines[0].match(/^# run (\S+)/)[1];
+    return { said: lines.filter((line) => line.startsWith('# preflight')), last: lines.at(-1), run: await server.getRun(id) };
+  };
+
+  // A node alone: a finding with what mends it, for what the node has.
+  assert.match(await text('/api/v1/nodes/gpus/preflight'),
+    /^finding: 1 finding: memlock: 64 KiB .*\nANSWER +CHECK +WHAT +MEND\nfinding +memlock +64 KiB .* LimitMEMLOCK=infinity/);
+  assert.match(await text('/api/v1/preflight'), /^finding +memlock +gpus: 64 KiB /m);
+  assert.equal((await server.get('/api/v1/nodes/well/preflight')).answer, 'ok');
+
+  const sick = await run(['sick', 'well']);
+  assert.equal(sick.said.length, 1, sick.said.join('\n'));
+  assert.match(sick.said[0], /^# preflight cgroup: sick: its cgroup .* \(mend: give the job or container all CPUs of the node\)$/);
+  assert.equal(sick.run.state, 'completed');
+  const [check] = sick.run.preflight.evidence.checks;
+  assert.deepEqual([check.check, check.answer, check.nodes], ['cgroup', 'finding', ['sick']]);
+
+  // Of one node nobody need say which.
+  const refused = await run(['sick'], { preflight: 'require' });
+  assert.equal(refused.run.state, 'failed');
+  assert.equal(refused.run.started, null);
+  assert.match(refused.run.reason.replace('preflight: 1 finding: cgroup: ', ''), sentence);
+  assert.match(refused.last, /^failed: preflight: 1 finding: cgroup: /);
+  assert.equal(refused.run.cases[0].state, 'skipped');
+
+  const well = await run(['well'], { preflight: 'require' });
+  assert.deepEqual([well.run.state, well.run.preflight.answer, well.said], ['completed', 'ok', []]);
+  const off = await run(['sick'], { preflight: 'off' });
+  assert.deepEqual([off.run.state, off.run.preflight, off.said], ['completed', undefined, []]);
+
+  // What a GPU needs is nobody's business on the host.
+  assert.equal((await run(['gpus'])).run.preflight.answer, 'ok');
+});
