@@ -144,6 +144,12 @@ export class Api extends EventTarget {
     return this.json(`/api/v1/nodes/${encodeURIComponent(name)}`);
   }
 
+  /* What is found of a node, or of all that are alive (null). */
+  preflight(name) {
+    return this.json(name === null ? '/api/v1/preflight'
+                                   : `/api/v1/nodes/${encodeURIComponent(name)}/preflight`);
+  }
+
   create(spec, key) {
     return this.json('/api/v1/runs', {
       method: 'POST',

@@ -7,9 +7,12 @@ import {
   assertNumbered,
   faulty,
   Server,
-  startCluster
+  startAgent,
+  startCluster,
+  startServer
 } from '../../integration/lib/cluster.mjs';
 import {binDir, buildDir} from '../../integration/lib/fixture.mjs';
+import {nodeTree} from '../../integration/lib/node_tree.mjs';
 import {axe} from '../lib/browser.mjs';
 import {
   closeBrowser,
@@ -105,6 +108,29 @@ test('a run is started from the form and watched to its end', LIMIT, async t => 
   assert.deepEqual((await axe(page)).map(violation => violation.id), []);
   await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
   await page.getByRole('link', {name: 'from the form'}).waitFor();
+});
+
+test('what is found of nodes is on their pages, with what mends it, and on their runs', LIMIT, async t => {
+  const server = await startServer(t);
+  const {page} = await openPage(t);
+  for (const name of ['sick-1', 'sick-2']) {
+    await startAgent(t, server, name, {env: {RINGBENCH_ROOT: nodeTree(t, 'laptop_cgroup')}});
+  }
+  await startAgent(t, server, 'well', {env: {RINGBENCH_ROOT: nodeTree(t, 'laptop')}});
+  await page.goto(`${server.url}/nodes`);
+  await page.getByText('Preflight', {exact: true}).click();
+  /* Whose findings are alike are one row; who is well has none. */
+  const rows = page.getByRole('region', {name: 'Nodes by checks'}).locator('tbody tr');
+  await until(async () => await rows.count() === 1, 'a row of the matrix');
+  assert.match(await rows.innerText(), /^sick-1\s+and 1 more\s+warn\s*$/);
+  await sees(page, 'give the job or container all CPUs of the node');
+  assert.deepEqual((await axe(page)).map(violation => violation.id), []);
+  await page.goto(`${server.url}/nodes/sick-2`);
+  await page.getByText('Preflight', {exact: true}).click();
+  await sees(page, '1 finding: cgroup: its cgroup leaves 1.5 of');
+  const {id} = await server.run({sizes: [8], backend: 'host', nodes: {names: ['sick-1', 'well']}});
+  await page.goto(`${server.url}/runs/${id}`);
+  await sees(page, '1 finding: cgroup: sick-1: its cgroup leaves 1.5 of');
 });
 
 test('points arrive while they are measured', LIMIT, async t => {

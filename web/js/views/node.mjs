@@ -4,6 +4,7 @@ import {answerPill, head, labelChips, outcome, statePill, timeOf} from '../parts
 import {poll} from '../poll.mjs';
 import {formatMemory, plural, shorten} from '../units.mjs';
 import {formatAddress} from '../url_state.mjs';
+import {preflight} from './preflight.mjs';
 import {whatCell} from './runs.mjs';
 
 const HISTORY_RUNS = 100;
@@ -31,7 +32,7 @@ export default function view(root, app, {id}) {
   root.append(h('p.crumbs', h('a', {href: '/nodes'}, 'Nodes')),
     h('div.title', h('h1', shorten(id, 200)), state), note,
     h('div.node-page', facts, h('section.stack', h('h2', 'Backends'), backends)),
-    named, h('h2', 'Runs here'), history, more,
+    preflight(app, id), named, h('h2', 'Runs here'), history, more,
     h('p', h('a', {href: formatAddress({view: 'trends', query: {nodes: id}})},
       'Trends of runs on this node alone')), past);
   let drawn = '';

@@ -18,6 +18,7 @@ import {
 import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
 import {formatAgo} from '../units.mjs';
+import {preflight} from './preflight.mjs';
 
 const NUMBERS = new Set(['Ranks']);
 const ROWS = 80;
@@ -44,8 +45,8 @@ export default function view(root, app, {query: first}) {
   const filter = filterBar(change);
   const place = keepPlace();
   table.element.hidden = true;
-  root.append(h('div.title', h('h1', 'Nodes'), count), filter.bar, agreed, table.element,
-    h('p.actions', more));
+  root.append(h('div.title', h('h1', 'Nodes'), count), filter.bar, preflight(app, null), agreed,
+    table.element, h('p.actions', more));
 
   async function refresh() {
     try {
