@@ -36,7 +36,7 @@ static void put_bytes(double bytes, struct buf *out)
 {
     char text[UNITS_TEXT_MAX];
 
-    buf_append_str(out, units_format_human((uint64_t)fmax(bytes, 0), text));
+    buf_append_str(out, units_format_human((uint64_t)fmax(fmin(bytes, 1e18), 0), text));
 }
 
 /* ---- The ports ---- */
@@ -242,9 +242,10 @@ static enum verdict_answer answer_of(const json_t *traffic)
     double share = share_of(traffic);
 
     if (isnan(share))
-        return json_object_get(traffic, "way") ? VERDICT_NONE : VERDICT_NOT_EVALUATED;
+        return json_object_get(traffic, "way") ? VERDICT_WITHIN_NODES
+                                               : VERDICT_NOT_EVALUATED;
     if (json_get_int(traffic, "nodes", 0) < 2 && share < NOTHING_MOST)
-        return VERDICT_NONE;
+        return VERDICT_WITHIN_NODES;
     return share >= ALL_LEAST      ? VERDICT_BY_NETWORK
            : share >= NOTHING_MOST ? VERDICT_PARTLY
                                    : VERDICT_ANOTHER_WAY;
@@ -259,8 +260,8 @@ json_t *carried_verdict(const struct carried *carried, const char *mark)
     if (!carried->row)
         return NULL;
     buf_init(&out, SENTENCE_MAX);
-    buf_printf(&out, "%s, at %s", json_get_str(carried->row, "sentence", ""),
-               units_format_size((uint64_t)carried->size, size));
+    buf_printf(&out, "at %s %s", units_format_size((uint64_t)carried->size, size),
+               json_get_str(carried->row, "sentence", ""));
     evidence = json_pack("{s:I, s:O, s:I}", "size", (json_int_t)carried->size, "traffic",
                          carried->row, "rows", (json_int_t)carried->rows);
     if (carried->rows > 0) {

@@ -43,7 +43,7 @@ static const struct {
     [VERDICT_TRAFFIC] =
         {"traffic", "whether the network carried what collectives move between nodes",
          HAS(VERDICT_BY_NETWORK) | HAS(VERDICT_PARTLY) | HAS(VERDICT_ANOTHER_WAY) |
-             HAS(VERDICT_NONE) | HAS(VERDICT_NOT_EVALUATED)},
+             HAS(VERDICT_WITHIN_NODES) | HAS(VERDICT_NOT_EVALUATED)},
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {
@@ -65,6 +65,7 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_ESTIMATED] = "estimated",
     [VERDICT_OK] = "ok",
     [VERDICT_FINDING] = "finding",
+    [VERDICT_WITHIN_NODES] = "within_nodes",
     [VERDICT_BY_NETWORK] = "by_network",
     [VERDICT_PARTLY] = "partly",
     [VERDICT_ANOTHER_WAY] = "another_way",

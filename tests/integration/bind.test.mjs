@@ -141,7 +141,7 @@ test('a rank of NCCL keeps to the memory domain of its GPU', {
   const { id } = await server.run({ ...quick, sizes: ['8', '1M'], backend: 'nccl' });
   const run = await server.runEnds(id);
   assert.equal(run.state, 'completed', run.reason);
-  assert.match(run.traffic.sentence, /^the network carried 0 % of the .* on one host; NVLink carried 2.0 MiB, at 1M \(emulated\)$/);
+  assert.match(run.traffic.sentence, /^at 1M the network carried 0 % of the .* on one host; NVLink carried 2.0 MiB \(emulated\)$/);
   const [conditions] = conditionsOf(run);
   assert.deepEqual(conditions.bind, { to: 'numa', cpus: ['1', '0'] });
   // What the emulated driver says of the slower one's clock, and that it is hot.

@@ -57,21 +57,19 @@ static const struct {
      "'share':2.0,'ports':[" PORT("net", "eth0", "2147483648") "]",
      "by_network",
      "eth0 carried 200 % of the 1.0 GiB that a ring moves between nodes: others use it "
-     "as "
-     "well"},
+     "as well"},
     {"'nodes':1,'way':'ring'," ONE "'share':0.0,'nvlink_bytes':1073741824,'ports':[]",
-     "none",
+     "within_nodes",
      "the network carried 0 % of the 1.0 GiB that a ring moves between ranks, "
      "which are on one host; NVLink carried 1.0 GiB"},
-    {"'nodes':1,'way':'ring'," ONE "'share':0.0,'ports':[]", "none",
+    {"'nodes':1,'way':'ring'," ONE "'share':0.0,'ports':[]", "within_nodes",
      "the network carried 0 % of the 1.0 GiB that a ring moves between ranks, which are "
-     "on "
-     "one host"},
-    {"'nodes':3,'way':'ring','ports':[]", "none", "nothing has to cross the network"},
+     "on one host"},
+    {"'nodes':3,'way':'ring','ports':[]", "within_nodes",
+     "nothing has to cross the network"},
     {"'nodes':3,'ports':[" PORT("net", "eth0", "1073741824") "]", "not_evaluated",
      "eth0 carried 2.0 GiB; not evaluated: how much the algorithm moves between nodes "
-     "is "
-     "not known"},
+     "is not known"},
 };
 
 static json_t *row_of(const char *traffic, int size)
@@ -125,10 +123,9 @@ static void the_run_is_judged_by_its_largest_row(void **state)
     carried_note(&carried, none);
     verdict = carried_verdict(&carried, " (emulated)");
     assert_string_equal(json_get_str(verdict, "answer", ""), "another_way");
-    assert_string_equal(
-        json_get_str(verdict, "sentence", ""),
-        "the network carried 0 % of the 1.0 GiB that a ring moves between "
-        "nodes: it went another way, at 8M (emulated)");
+    assert_string_equal(json_get_str(verdict, "sentence", ""),
+                        "at 8M the network carried 0 % of the 1.0 GiB that a ring moves "
+                        "between nodes: it went another way (emulated)");
     assert_int_equal(json_get_int(json_object_get(verdict, "evidence"), "rows", 0), 3);
     json_decref(verdict);
     carried_release(&carried);

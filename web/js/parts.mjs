@@ -55,6 +55,7 @@ const ANSWERS = {
   none: '= good',
   projected: '≈ calm',
   estimated: '≈ calm',
+  within_nodes: '= calm',
   by_network: '= good',
   partly: '◔ warn',
   another_way: '↷ warn'

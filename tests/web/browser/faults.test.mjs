@@ -102,17 +102,23 @@ test('times of ranks scroll by keys, and say which repeat they are of', LIMIT, a
   ]);
 });
 
-test('how a row was done is in the table, where it is known', LIMIT, async t => {
+test('how a row was done is in the table, and which way it went below it, where it is known', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.add(sampleRun({
     sizes: [8, 16],
-    mutate: row => ({...row, nccl: {algo: row.size > 8 ? 'RING' : 'TREE', proto: 'LL128'}})
+    mutate: row => ({
+      ...row,
+      nccl: {algo: row.size > 8 ? 'RING' : 'TREE', proto: 'LL128'},
+      traffic: {sentence: 'eth0 carried 102 % of it'}
+    })
   }));
   server.add(sampleRun({id: 'plain', sizes: [8, 16]}));
   await open(path);
   await page.getByRole('columnheader', {name: /algorithm, protocol/}).waitFor();
   assert.match((await figureRows(page))[0], /TREE, LL128/);
   assert.match((await figureRows(page))[1], /RING, LL128/);
+  await page.getByRole('button', {name: '8 bytes, details'}).click();
+  await sees(page, 'eth0 carried 102 % of it');
   await open('/runs/plain');
   await page.getByRole('region', {name: 'Results'}).waitFor();
   assert.equal(await page.getByRole('columnheader', {name: /algorithm/}).count(), 0);

@@ -74,14 +74,15 @@ test('who is slow or late is said on top', LIMIT, async t => {
     ...sampleRun({sizes: [8, 1024]}),
     extra: {
       culprit: said('culprit', 'slow_node', 'node-2 is slow: 12.2 of 46.5 GB/s'),
-      lateness: said('lateness', 'none', 'no rank comes late')
+      lateness: said('lateness', 'none', 'no rank comes late'),
+      traffic: said('traffic', 'within_nodes', 'the network carried 0 %')
     }
   });
   await open(path);
   await sees(page, 'node-2 is slow: 12.2 of 46.5 GB/s');
   const lines = await page.locator('.run-verdict').allInnerTexts();
   assert.deepEqual(lines.map(text => text.split(/\s+/).slice(1, 3).join(' ')),
-    ['slow node', 'none no']);
+    ['slow node', 'none no', 'within nodes']);
 });
 
 test('groups of a pattern are lines and cases of their own', LIMIT, async t => {
