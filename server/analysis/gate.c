@@ -260,3 +260,20 @@ json_t *gate_brief(const json_t *verdict)
                      "answer", json_object_get(verdict, "answer"), "sentence",
                      json_object_get(verdict, "sentence"));
 }
+
+json_t *gate_failed(const json_t *verdict)
+{
+    json_t *checks = json_object_get(json_object_get(verdict, "evidence"), "checks");
+    json_t *check;
+    size_t i;
+
+    json_array_foreach (checks, i, check) {
+        const char *figure = json_get_str(check, "figure", "");
+
+        if (strcmp(json_get_str(check, "answer", ""), "fail") == 0 &&
+            strcmp(json_get_str(check, "check", ""), "completed") != 0 &&
+            strcmp(figure, "wrong") != 0 && strcmp(figure, "ranks") != 0)
+            return check;
+    }
+    return NULL;
+}

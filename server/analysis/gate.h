@@ -32,6 +32,10 @@ bool gate_needs_results(const json_t *spec, const char *state);
  * reference; NULL when memory is out. */
 json_t *gate_judge(const struct gate_run *run);
 
+/* The first of its checks, but for `completed`, that says that the run's speed is not
+ * what it should be; borrowed, or NULL. */
+json_t *gate_failed(const json_t *verdict);
+
 /* A verdict as lists show it, without its evidence. A new reference. */
 json_t *gate_brief(const json_t *verdict);
 

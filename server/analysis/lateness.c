@@ -42,6 +42,7 @@ struct lateness {
     double least_error_us; /* of these */
     struct row rows[ROWS_MAX];
     double *late_us; /* of all rows */
+    struct transfer *transfer;
 };
 
 /* What speaks of one rank. */
@@ -64,9 +65,10 @@ struct lateness *lateness_create(size_t ranks)
     if (lateness->rows_max > ROWS_MAX)
         lateness->rows_max = ROWS_MAX;
     lateness->late_us = calloc(lateness->rows_max * ranks + 1, sizeof(double));
-    if (lateness->late_us)
+    lateness->transfer = transfer_create(ranks);
+    if (lateness->late_us && lateness->transfer)
         return lateness;
-    free(lateness);
+    lateness_destroy(lateness);
     return NULL;
 }
 
@@ -74,13 +76,19 @@ void lateness_destroy(struct lateness *lateness)
 {
     if (!lateness)
         return;
+    transfer_destroy(lateness->transfer);
     free(lateness->late_us);
     free(lateness);
 }
 
+static int collective_of(const json_t *row)
+{
+    return collective_lookup(json_get_str(row, "collective", ""));
+}
+
 static bool is_synchronising(const json_t *row)
 {
-    int kind = collective_lookup(json_get_str(row, "collective", ""));
+    int kind = collective_of(row);
 
     return kind >= 0 && kind != COLLECTIVE_SENDRECV &&
            !collective_facts((enum collective_kind)kind)->is_rooted;
@@ -109,6 +117,8 @@ void lateness_add(struct lateness *lateness, const json_t *json)
     size_t n = lateness->n_ranks;
     struct row row = {.late_us = lateness->late_us + lateness->n_rows * n};
 
+    if (collective_of(json) == COLLECTIVE_SENDRECV && !json_object_get(json, "group"))
+        transfer_add(lateness->transfer, json);
     if (n < 2 || json_array_size(late) != n || json_object_get(json, "group") ||
         lateness->n_rows == lateness->rows_max || !is_synchronising(json))
         return;
@@ -195,7 +205,7 @@ static void judge(const struct lateness *lateness, const struct row *const *orde
 
 struct finding {
     const struct lateness *lateness;
-    lateness_node *node_of;
+    rank_node *node_of;
     const void *arg;
     double error_us;      /* of clocks, the median over the rows */
     struct delay *delays; /* by rank */
@@ -270,7 +280,8 @@ static enum verdict_answer put_late(const struct finding *finding, struct buf *o
     return VERDICT_LATE_RANK;
 }
 
-static enum verdict_answer put_none(const struct finding *finding, struct buf *out)
+static enum verdict_answer put_none(const struct finding *finding, const char *slow,
+                                    struct buf *out)
 {
     const struct delay *worst = finding->worst;
     char us[32];
@@ -281,8 +292,16 @@ static enum verdict_answer put_none(const struct finding *finding, struct buf *o
                " comes %s us after the middle rank, %.1f %% of what short calls take",
                gate_number_text(fmax(worst->us, 0), us), 100 * fmax(worst->share, 0));
     put_clocks(finding, out);
-    buf_append_str(out, ": where calls are slow, the transfer is");
-    return VERDICT_NONE;
+    if (!slow) {
+        buf_append_str(out, ": where calls are slow, the transfer is");
+        return VERDICT_NONE;
+    }
+    buf_printf(
+        out,
+        ": the transfer is slow (%s); whose cannot be told from calls in which all "
+        "wait for all: its follow-up finds it (pattern pairs or bisect)",
+        slow);
+    return VERDICT_SLOW_TRANSFER;
 }
 
 static enum verdict_answer put_too_little(const struct lateness *lateness,
@@ -327,12 +346,25 @@ static json_t *evidence_json(const struct finding *finding)
         (json_int_t)finding->n_late, "error_us", finding->error_us, "delays", listed);
 }
 
-json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of,
-                         const void *arg)
+/* A late rank makes its neighbours' transfers look slow, so that counts first. */
+static enum verdict_answer put_answer(const struct finding *finding, const char *slow,
+                                      struct buf *out, json_t **transfer)
+{
+    if (finding->n_late > 0)
+        return put_late(finding, out);
+    if (transfer_find(finding->lateness->transfer, finding->node_of, finding->arg, out,
+                      transfer))
+        return VERDICT_SLOW_TRANSFER;
+    return finding->worst ? put_none(finding, slow, out)
+                          : put_too_little(finding->lateness, out);
+}
+
+json_t *lateness_verdict(const struct lateness *lateness, rank_node *node_of,
+                         const void *arg, const char *slow)
 {
     struct finding finding = {.lateness = lateness, .node_of = node_of, .arg = arg};
     enum verdict_answer answer;
-    json_t *verdict;
+    json_t *verdict, *evidence, *transfer = NULL;
     struct buf out;
 
     finding.delays = calloc(lateness->n_ranks + 1, sizeof(*finding.delays));
@@ -341,11 +373,12 @@ json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of
     if (lateness->n_rows >= rows_least(lateness))
         find_delays(&finding);
     buf_init(&out, SENTENCE_MAX);
-    answer = !finding.worst       ? put_too_little(lateness, &out)
-             : finding.n_late > 0 ? put_late(&finding, &out)
-                                  : put_none(&finding, &out);
-    verdict = verdict_json(VERDICT_LATENESS, answer, out.data ? out.data : "", NULL,
-                           evidence_json(&finding));
+    answer = put_answer(&finding, slow, &out, &transfer);
+    evidence = evidence_json(&finding);
+    if (transfer)
+        json_object_set_new(evidence, "transfers", json_pack("[o]", transfer));
+    verdict =
+        verdict_json(VERDICT_LATENESS, answer, out.data ? out.data : "", NULL, evidence);
     buf_release(&out);
     free(finding.delays);
     return verdict;

@@ -1,11 +1,13 @@
 /* lateness.h - whether a rank comes late to what all wait for, or what is slow is the
- * transfer. Where each call begins behind a barrier, the worker tells when each rank came
- * to it and how well clocks agree (agent/worker/bench/arrival.h). */
+ * transfer (transfer.h). Where each call begins behind a barrier, the worker tells when
+ * each rank came to it and how well clocks agree (agent/worker/bench/arrival.h). */
 #ifndef RINGBENCH_SERVER_ANALYSIS_LATENESS_H
 #define RINGBENCH_SERVER_ANALYSIS_LATENESS_H
 
 #include <jansson.h>
 #include <stddef.h>
+
+#include "server/analysis/transfer.h"
 
 /* Of a run's first rows that tell it: as many figures by rank at most. */
 #define LATENESS_TIMES 65536
@@ -20,11 +22,9 @@ void lateness_destroy(struct lateness *lateness);
  * collectives, rows that were skipped, those of a part of the ranks. */
 void lateness_add(struct lateness *lateness, const json_t *row);
 
-/* The node of a rank, or NULL. */
-typedef const char *lateness_node(const void *arg, int rank);
-
-/* The verdict of kind `lateness`. A new object; NULL when memory is out. */
-json_t *lateness_verdict(const struct lateness *lateness, lateness_node *node_of,
-                         const void *arg);
+/* The verdict of kind `lateness`. slow: what says that the run is slow, or NULL. A new
+ * object; NULL when memory is out. */
+json_t *lateness_verdict(const struct lateness *lateness, rank_node *node_of,
+                         const void *arg, const char *slow);
 
 #endif

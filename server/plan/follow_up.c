@@ -6,6 +6,7 @@
 
 #include "common/base/json_util.h"
 #include "server/analysis/culprit_model.h"
+#include "server/analysis/gate.h"
 
 /* Of the run's spec: what its figures depend on. All else is as usual. */
 static const char *const kept[] = {"labels",  "iters",    "warmup",         "env",
@@ -25,27 +26,14 @@ bool follow_up_fits(const json_t *run)
 
 /* ---- Why ---- */
 
-/* The check, but for `completed`, that says that the run's figures are not as they should
- * be. */
-static json_t *failed_check(const json_t *verdict)
-{
-    json_t *checks = json_object_get(json_object_get(verdict, "evidence"), "checks");
-    json_t *check;
-    size_t i;
-
-    json_array_foreach (checks, i, check)
-        if (strcmp(json_get_str(check, "answer", ""), "fail") == 0 &&
-            strcmp(json_get_str(check, "check", ""), "completed") != 0)
-            return check;
-    return NULL;
-}
-
 static json_t *why(const json_t *run)
 {
     json_t *said = json_object_get(run, "lateness");
 
-    if (strcmp(json_get_str(said, "answer", ""), "late_rank") != 0)
-        said = failed_check(json_object_get(run, "verdict"));
+    const char *answer = json_get_str(said, "answer", "");
+
+    if (strcmp(answer, "late_rank") != 0 && strcmp(answer, "slow_transfer") != 0)
+        said = gate_failed(json_object_get(run, "verdict"));
     return said ? json_incref(json_object_get(said, "sentence")) : json_null();
 }
 

@@ -419,9 +419,9 @@ static const char *node_of_rank(const void *arg, int rank)
     return node ? node->name : NULL;
 }
 
-json_t *run_lateness(const struct run *run)
+json_t *run_lateness(const struct run *run, const char *slow)
 {
-    return run->late ? lateness_verdict(run->late, node_of_rank, run) : NULL;
+    return run->late ? lateness_verdict(run->late, node_of_rank, run, slow) : NULL;
 }
 
 static void apply_result(struct run *run, int64_t time_ms, const json_t *body)

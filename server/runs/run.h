@@ -155,8 +155,9 @@ size_t run_case_turn(const struct run *run, size_t index);
 /* A row, for what the times of its ranks and the ports of its nodes say. */
 void run_note_row(struct run *run, const json_t *row);
 
-/* Whether a rank comes late. A new verdict; NULL where no row can tell it. */
-json_t *run_lateness(const struct run *run);
+/* Whether a rank comes late, or a transfer is slow; slow: what says so of the run, or
+ * NULL. A new verdict; NULL where no row can tell it. */
+json_t *run_lateness(const struct run *run, const char *slow);
 
 bool run_has_ended(const struct run *run);
 bool case_has_ended(const struct run_case *c);

@@ -60,7 +60,8 @@ static void tell_end(struct active_run *active, enum run_state state, const char
 {
     json_t *body = json_pack("{s:s, s:o?}", "state", run_state_name(state), "reason",
                              json_clean_string(reason));
-    json_t *lateness = run_lateness(active->run);
+    const char *slow = json_get_str(gate_failed(verdict), "sentence", NULL);
+    json_t *lateness = run_lateness(active->run, slow);
     json_t *culprit = run_plan_verdict(active->run);
     json_t *traffic =
         carried_verdict(&active->run->carried,

@@ -132,17 +132,26 @@ test('a rank that hangs is named as the one behind, with the operation', limit, 
 });
 
 test('a rank that comes late is told from a node whose transfers are slow', limit, async (t) => {
-  const isolated = sim({ timing: 'isolated', sizes: { min: 8, max: '64M', factor: 4 } });
-  for (const [faults, answer, sentence] of [
-    [['late=sim-3:200', 'slow_node=sim-2:0.25'], 'late_rank',
+  const isolated = sim({
+    timing: 'isolated', collectives: ['all_reduce', 'sendrecv'], sizes: { min: 64, max: '256M', factor: 4 },
+    thresholds: { large: { figure: 'busbw_gbs', collective: 'all_reduce', size: '256M', min: 45 } },
+  });
+  const one = { ...isolated, collectives: ['all_reduce'] };
+  for (const [faults, spec, answer, sentence] of [
+    [['late=sim-3:200', 'slow_node=sim-2:0.25'], isolated, 'late_rank',
       /^rank 4 on sim-3 is late in (\d+) of \1 rows: it comes (?:199|20\d)\S* us after the middle rank/],
-    [['slow_node=sim-2:0.25'], 'none', /^no rank is late: .*: where calls are slow, the transfer is$/],
+    [[], isolated, 'none', /^no rank is late: .*: where calls are slow, the transfer is$/],
+    [['slow_node=sim-2:0.25'], isolated, 'slow_transfer', /^what sim-2 exchanges with its neighbours is slow: /],
+    [['slow_link=sim-3-sim-4:0.5'], isolated, 'slow_transfer', /^what sim-3 and sim-4 exchange is slow: /],
+    [['slow_link=sim-3-sim-4:0.5'], one, 'slow_transfer',
+      /^no rank is late: .* the transfer is slow \(.*45 GB\/s.*\); whose cannot be told .*: its follow-up finds it/],
   ]) {
     const server = await startServer(t);
     const fleet = await startFleet(t, server, 8, ['--ranks', '2', ...faults.flatMap((fault) => ['--fault', fault])]);
-    const { run } = await runs(server, isolated);
+    const { run } = await runs(server, spec);
     assert.equal(run.lateness.answer, answer, run.lateness.sentence);
     assert.match(run.lateness.sentence, sentence);
+    if (answer !== 'none') assert.equal(run.follow_up.why, run.lateness.sentence);
     fleet.signal('SIGTERM');
   }
 });

@@ -114,13 +114,15 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
       assert.match(sentence, /^node-4 is slow /);
       t.diagnostic(`${pattern}: ${sentence}`);
     }
-    // It comes in time to what all do, and is slow then. On how many rows that can be seen depends
-    // on how long the clocks' messages queue on the slow link.
-    const curl = post(t, hosts, { timing: 'isolated', sizes: { min: '16K', max: '512K', factor: 2 }, iters: 4 });
+    // It comes in time to what all do, and is slow then: where the clocks' messages don't queue on the
+    // slow link for longer than that shows.
+    const curl = post(t, hosts, {
+      timing: 'isolated', collectives: ['all_reduce', 'sendrecv'], sizes: { min: '16K', max: '512K', factor: 2 }, iters: 4,
+    });
     await curl.ended(120000 * patience);
     const { answer, sentence } = eventsOf(curl).at(-1).lateness;
-    assert.notEqual(answer, 'late_rank', sentence);
-    t.diagnostic(`${answer}: ${sentence}`);
+    assert.match(`${answer}: ${sentence}`, /^(not_enough_data|none|slow_transfer: what .*node-4.* slow): /);
+    t.diagnostic(sentence);
   });
 
   // What a frame adds to 1448 bytes of it, and acknowledgements, are some per cent at most.

@@ -97,6 +97,11 @@ static void says_why_where_something_is_slow(void **state)
         {"{\"lateness\": {\"answer\": \"none\", \"sentence\": \"no\"}}", NULL},
         {"{\"lateness\": {\"answer\": \"late_rank\", \"sentence\": \"rank 3 is\"}}",
          "rank 3 is"},
+        {"{\"lateness\": {\"answer\": \"slow_transfer\", \"sentence\": \"a is\"}}",
+         "a is"},
+        {"{\"verdict\": {\"evidence\": {\"checks\": [{\"check\": \"right\", \"figure\": "
+         "\"wrong\", \"answer\": \"fail\", \"sentence\": \"3 are\"}]}}}",
+         NULL},
         {"{\"verdict\": {\"evidence\": {\"checks\": ["
          "{\"check\": \"completed\", \"answer\": \"fail\", \"sentence\": \"failed\"}]}}}",
          NULL},

@@ -23,14 +23,47 @@ struct sweep {
     double late_us, slower, error_us;
     const char *collective;
     size_t rows;
-    double busy_us;  /* each rank comes by so much later or earlier, row by row */
-    double apart_us; /* than the rank before it, in all rows */
+    double busy_us;   /* each rank comes by so much later or earlier, row by row */
+    double apart_us;  /* than the rank before it, in all rows */
+    int links;        /* from that of ranks 2 and 3 on so many are slow */
+    bool is_buffered; /* who sends has done so at once */
+    const char *slow;
 };
 
 static const char *node_of(const void *arg, int rank)
 {
+    static const char *const names[] = {"n0", "n1", "n2", "n3", "n4",
+                                        "n5", "n6", "n7", "n8"};
+
     (void)arg;
-    return rank < 2 ? "n0" : "n1";
+    return names[rank < 2 ? 0 : rank - 1 < 8 ? rank - 1 : 8];
+}
+
+#define LINKS_FROM 2
+
+static bool is_slow(const struct sweep *sweep, int link)
+{
+    return link >= LINKS_FROM && link < LINKS_FROM + sweep->links;
+}
+
+/* Of sendrecv: a rank waits for both neighbours, and its slower link counts. */
+static json_t *make_times(const struct sweep *sweep, size_t row, const double *came,
+                          struct noise *noise)
+{
+    json_t *times = json_array();
+    int n = sweep->ranks;
+
+    for (int i = 0; i < n; i++) {
+        int last = (i + n - 1) % n;
+        double bytes = pow(2, (double)row) / 50e3;
+        bool sends_slowly = is_slow(sweep, i) && !sweep->is_buffered;
+        double own = 22 + bytes * (sends_slowly || is_slow(sweep, last) ? 4 : 1);
+        double later = fmax(came[last], came[(i + 1) % n]);
+
+        json_array_append_new(times, json_real(own * exp(0.02 * noise_normal(noise)) +
+                                               fmax(later - came[i], 0)));
+    }
+    return times;
 }
 
 /* Clocks are off by as much as they can be; each rank comes when it is let to. */
@@ -51,8 +84,8 @@ static json_t *make_row(const struct sweep *sweep, size_t row, struct noise *noi
     order_stat_sort(sorted, n);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(late, json_real(own[i] - sorted[(n - 1) / 2]));
-    return json_pack("{s:s, s:f, s:f, s:o}", "collective", sweep->collective,
-                     "time_max_us",
+    return json_pack("{s:s, s:o, s:f, s:f, s:o}", "collective", sweep->collective,
+                     "times_us", make_times(sweep, row, own, noise), "time_max_us",
                      (time + sweep->late_us) * exp(0.02 * noise_normal(noise)),
                      "late_error_us", sweep->error_us, "late_us", late);
 }
@@ -70,7 +103,7 @@ static json_t *judge(const struct sweep *sweep, uint64_t seed)
         lateness_add(lateness, row);
         json_decref(row);
     }
-    verdict = lateness_verdict(lateness, node_of, NULL);
+    verdict = lateness_verdict(lateness, node_of, NULL, sweep->slow);
     assert_non_null(verdict);
     lateness_destroy(lateness);
     return verdict;
@@ -174,6 +207,67 @@ static void rows_that_cannot_tell_are_not_enough_data(void **state)
     assert_int_equal(count(&sweep, "not_enough_data"), RUNS);
 }
 
+/* Each row of both kinds; how often the sentence has that. */
+static size_t count_sentences(struct sweep *sweep, const char *text)
+{
+    size_t n = 0;
+
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        json_t *verdict = judge(sweep, seed);
+
+        n += strstr(json_get_str(verdict, "sentence", ""), text) != NULL;
+        json_decref(verdict);
+    }
+    return n;
+}
+
+static void a_slow_transfer_is_told_from_a_late_rank(void **state)
+{
+    (void)state;
+    for (int ranks = 6; ranks <= 64; ranks *= 2) {
+        struct sweep sweep = usual(ranks);
+
+        sweep.late_rank = -1;
+        sweep.collective = "sendrecv";
+        sweep.error_us = 1;
+        assert_int_equal(count(&sweep, "slow_transfer"), 0);
+        sweep.busy_us = 10;
+        assert_int_equal(count(&sweep, "slow_transfer"), 0);
+        sweep.busy_us = 0;
+        sweep.links = 1;
+        assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
+                         RUNS);
+        sweep.is_buffered = true;
+        assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
+                         RUNS);
+        sweep.is_buffered = false;
+        sweep.links = 2;
+        assert_int_equal(
+            count_sentences(&sweep, "what n2 exchanges with its neighbours is slow"),
+            RUNS);
+        sweep.links = 3;
+        assert_int_equal(count_sentences(&sweep, "but whose cannot be told"), RUNS);
+        sweep.links = 0;
+        sweep.late_rank = 2;
+        sweep.late_us = 300;
+        assert_int_equal(count(&sweep, "slow_transfer"), 0);
+    }
+}
+
+static void a_run_that_fails_a_check_is_slow_in_the_transfer(void **state)
+{
+    struct sweep sweep = usual(8);
+
+    (void)state;
+    sweep.slow = "large: 9 GB/s, not at least 40";
+    sweep.late_us = 300;
+    assert_int_equal(count(&sweep, "late_rank"), RUNS);
+    sweep.late_us = 0;
+    assert_int_equal(count(&sweep, "slow_transfer"), RUNS);
+    assert_int_equal(
+        count_sentences(&sweep, "(large: 9 GB/s, not at least 40); whose cannot"), RUNS);
+}
+
 static void the_sentence_has_rank_node_and_delay(void **state)
 {
     struct sweep sweep = usual(4);
@@ -202,6 +296,8 @@ int main(void)
         cmocka_unit_test(a_busy_machine_is_no_late_rank),
         cmocka_unit_test(what_clocks_cannot_tell_is_not_enough_data),
         cmocka_unit_test(rows_that_cannot_tell_are_not_enough_data),
+        cmocka_unit_test(a_slow_transfer_is_told_from_a_late_rank),
+        cmocka_unit_test(a_run_that_fails_a_check_is_slow_in_the_transfer),
         cmocka_unit_test(the_sentence_has_rank_node_and_delay),
     };
 

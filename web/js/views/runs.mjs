@@ -29,7 +29,7 @@ const COLUMNS = [
 ];
 /* By verdicts on single runs. */
 const ANSWERED = [
-  'fail', 'pass', 'slow_node', 'slow_link', 'slow_rack', 'late_rank', 'lagging_rank', 'none',
+  'fail', 'pass', 'slow_node', 'slow_link', 'slow_rack', 'late_rank', 'slow_transfer', 'lagging_rank', 'none',
   'not_enough_data', 'not_evaluated'
 ];
 const NUMBERS = new Set(['Took', 'Rows', 'Figure']);
