@@ -8,8 +8,8 @@ const HEIGHT_OF_MANY = 260;
 
 /* `onToggle(key)` asks to show a line or to hide it; `onZoom([low, high])` for a range of
  * places, null for all; without it none can be chosen. `name`: of the legend, where a page has
- * several. */
-export function chartPanels({onToggle, onZoom = null, name = 'Series'}) {
+ * several; `later` loads what few need. */
+export function chartPanels({onToggle, onZoom = null, name = 'Series', later = null}) {
   const grid = h('div.panels');
   const legend = chartLegend(onToggle, name);
   const references = referenceList();
@@ -25,10 +25,10 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series'}) {
   }
 
   function add(panel) {
-    const entry = {title: h('strong'), axis: h('span.muted'), good: h('p.muted.good-for')};
+    const entry = {title: h('strong'), axis: h('span.muted'), good: h('p.muted.good-for'), ways: h('div.way-strips')};
     entry.box = h('figure', h('figcaption', entry.title, ' ', entry.axis));
     entry.chart = new Chart(entry.box, {onCursor: x => point(entry, x), onZoom});
-    entry.box.append(entry.good);
+    entry.box.append(entry.ways, entry.good);
     grid.append(entry.box);
     charts.set(panel.key, entry);
     return entry;
@@ -39,6 +39,14 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series'}) {
     chart.destroy();
     box.remove();
     charts.delete(key);
+  }
+
+  /* How NCCL did the calls: few runs say it. */
+  async function showWays(panels) {
+    if (panels.some(({lines}) => lines.some(({points}) => points[0]?.point?.rows?.[0]?.nccl))) {
+      const {fillWays} = await later();
+      charts.forEach(({ways, panel}) => fillWays(ways, panel));
+    }
   }
 
   return {
@@ -61,6 +69,9 @@ export function chartPanels({onToggle, onZoom = null, name = 'Series'}) {
       }
       legend.update(panels);
       references.update(panels);
+      if (later) {
+        showWays(panels).catch(() => {}); /* the next update asks again */
+      }
     },
     destroy() {
       [...charts.keys()].forEach(drop);

@@ -9,6 +9,7 @@ import {formatAddress, parseAddress} from './url_state.mjs';
 import {nodeParts} from './views/node.mjs';
 import {pairMap} from './views/pair_map.mjs';
 import view from './views/run.mjs';
+import {fillWays} from './ways.mjs';
 
 const data =
   new ReportData(JSON.parse(document.getElementById('ringbench-data').textContent));
@@ -21,7 +22,7 @@ let shown = null;
 const app = {
   api: data,
   isReport: true,
-  later: async () => ({pairMap}),
+  later: async () => ({fillWays, pairMap}),
   origin: data.origin,
   go({query}) {
     const [, search = ''] = formatAddress({view: 'run', id: 'x', query}).split('?');

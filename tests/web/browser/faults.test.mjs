@@ -119,9 +119,13 @@ test('how a row was done is in the table, and which way it went below it, where 
   assert.match((await figureRows(page))[1], /RING, LL128/);
   await page.getByRole('button', {name: '8 bytes, details'}).click();
   await sees(page, 'eth0 carried 102 % of it');
+  const strip = page.getByRole('img', {name: /: TREE, LL128 from 8; RING, LL128 from 16$/});
+  await until(async () => await strip.count() === 2, 'a strip under each chart');
+  assert.deepEqual(await strip.first().locator('span').allTextContents(), ['TREE, LL128', 'RING, LL128']);
   await open('/runs/plain');
   await page.getByRole('region', {name: 'Results'}).waitFor();
   assert.equal(await page.getByRole('columnheader', {name: /algorithm/}).count(), 0);
+  assert.equal(await page.locator('.way-strip').count(), 0);
 });
 
 test('a name that turns its line is written out', LIMIT, async t => {

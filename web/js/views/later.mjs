@@ -1,4 +1,5 @@
 /* later.mjs - the views that few visits need, one file of the bundle */
+export {fillWays} from '../ways.mjs';
 export {default as budget} from './budget.mjs';
 export {default as compare} from './compare.mjs';
 export {default as firstSteps} from './first_steps.mjs';

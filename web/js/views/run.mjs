@@ -84,7 +84,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
     overlay: runOverlay(app, ask, change),
     pairs: laterPart(app, views => views.pairMap(change)),
     scaling: laterPart(app, views => views.scaling(app, id, change)),
-    charts: runCharts(change, ask),
+    charts: runCharts(change, ask, false, app.later),
     metrics: runCharts(change, ask, true),
     figures: runFigures(),
     replay: runReplay(seek, () => source.loadLog()),

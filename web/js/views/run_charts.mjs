@@ -18,12 +18,13 @@ const SPREADS =
   'interval of its median, and over repeats';
 
 /* Of measured rows, or of the `figures` of programs and control series. `change(set)` asks
- * for another address state; `redraw()` for a drawing of the same. */
-export function runCharts(change, redraw, figures = false) {
+ * for another address state; `redraw()` for a drawing of the same. `later`: the app's. */
+export function runCharts(change, redraw, figures = false, later = null) {
   const controls = chartControls(change, figures);
   const charts = chartPanels({
     onToggle: key => change({hide: toggled(shown.hide, key)}),
-    onZoom: figures ? null : zoom => change({zoom})
+    onZoom: figures ? null : zoom => change({zoom}),
+    later
   });
   const warning = h('span');
   const unlike = alertBox('warn', 'Not alike. ', warning);
