@@ -195,16 +195,19 @@ size_t compare_choice_ranks(const struct compare_choice *choice)
 {
     const json_t *nodes = json_object_get(choice->run->doc, "nodes");
     const json_t *names = names_of(choice);
+    json_t *among = json_object();
     size_t ranks = 0;
 
+    for (size_t i = 0; i < json_array_size(names); i++)
+        json_object_set_new(among, json_string_value(json_array_get(names, i)),
+                            json_true());
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         const json_t *node = json_array_get(nodes, i);
-        bool is_in = !names;
 
-        for (size_t k = 0; k < json_array_size(names) && !is_in; k++)
-            is_in = json_equal(json_array_get(names, k), json_object_get(node, "name"));
-        ranks += is_in ? (size_t)json_get_int(node, "ranks", 0) : 0;
+        if (!names || json_object_get(among, json_get_str(node, "name", "")))
+            ranks += (size_t)json_get_int(node, "ranks", 0);
     }
+    json_decref(among);
     return ranks;
 }
 

@@ -160,10 +160,11 @@ void culprit_set_key(struct culprit_model *model, const char *key)
         json_int_t first = rack ? json_get_int(firsts, rack, -1) : -1;
 
         model->racks[i] = rack && first >= 0 ? model->racks[first] : rack;
-        if (rack && first < 0)
+        if (rack && first < 0) {
             json_object_set_new(firsts, rack, json_integer((json_int_t)i));
+            model->firsts[model->n_racks++] = i;
+        }
     }
-    model->n_racks = json_object_size(firsts);
     json_decref(firsts);
 }
 
@@ -180,14 +181,16 @@ int culprit_model_init(struct culprit_model *model, const struct culprit_fleet *
     model->deviations = calloc(n_groups + 1, sizeof(*model->deviations));
     model->scratch = calloc(n_groups + n + 1, sizeof(*model->scratch));
     model->racks = calloc(n + 1, sizeof(*model->racks));
+    model->firsts = calloc(n + 1, sizeof(*model->firsts));
     model->starts = calloc(n + 2, sizeof(*model->starts));
     model->lists = calloc(members + 1, sizeof(*model->lists));
     model->is_suspect = calloc(n + 1, sizeof(*model->is_suspect));
+    model->is_normal = calloc(n + 1, sizeof(*model->is_normal));
     model->users = calloc(n_groups + 1, sizeof(*model->users));
     model->is_again = calloc(n_groups + 1, sizeof(*model->is_again));
     if (!model->references || !model->deviations || !model->scratch || !model->racks ||
-        !model->starts || !model->lists || !model->is_suspect || !model->users ||
-        !model->is_again || set_references(model))
+        !model->firsts || !model->starts || !model->lists || !model->is_suspect ||
+        !model->is_normal || !model->users || !model->is_again || set_references(model))
         return -1;
     set_deviations(model);
     set_lists(model);
@@ -200,9 +203,11 @@ void culprit_model_release(struct culprit_model *model)
     free(model->deviations);
     free(model->scratch);
     free(model->racks);
+    free(model->firsts);
     free(model->starts);
     free(model->lists);
     free(model->is_suspect);
+    free(model->is_normal);
     free(model->users);
     free(model->is_again);
     free(model->suspects);

@@ -42,14 +42,15 @@ struct culprit_model {
     double *deviations; /* by group, from the reference of its size; NAN: did not run */
     double noise;       /* standard deviation of one */
     size_t n_ran, n_failed, n_pairs;
-    const char *key;        /* of the labels that are looked at, or NULL */
-    const char **racks;     /* by node: one pointer for each label, NULL: has none */
-    size_t n_racks;         /* of two nodes or more */
-    size_t *starts, *lists; /* by node: its groups */
+    const char *key;         /* of the labels that are looked at, or NULL */
+    const char **racks;      /* by node: one pointer for each label, NULL: has none */
+    size_t *firsts, n_racks; /* the first node of each */
+    size_t *starts, *lists;  /* by node: its groups */
     struct suspect *suspects;
     size_t n_suspects, capacity;
     bool *is_suspect; /* by node: it, or its rack, is not cleared */
-    unsigned *users;  /* by group: how many suspects that are not cleared explain it */
+    bool *is_normal; /* by node: it was not slow, and what its median is of is the same */
+    unsigned *users; /* by group: how many suspects that are not cleared explain it */
     bool *
         is_again; /* by group: it was measured before, and what was then counts no more */
     const struct culprit_group

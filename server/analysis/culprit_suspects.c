@@ -28,10 +28,34 @@ static bool is_listed(const struct culprit_model *model, const struct suspect *s
     return false;
 }
 
+/* The groups that a suspect could explain: a node's, or all. */
+static size_t count_groups(const struct culprit_model *model,
+                           const struct suspect *suspect)
+{
+    return suspect->kind == SUSPECT_RACK
+               ? model->fleet->n_groups
+               : model->starts[suspect->a + 1] - model->starts[suspect->a];
+}
+
+static size_t group_at(const struct culprit_model *model, const struct suspect *suspect,
+                       size_t i)
+{
+    return suspect->kind == SUSPECT_RACK ? i
+                                         : model->lists[model->starts[suspect->a] + i];
+}
+
 static void use_groups(struct culprit_model *model, const struct suspect *suspect)
 {
-    for (size_t i = 0; i < model->fleet->n_groups; i++)
-        model->users[i] += culprit_explains(model, suspect, i);
+    for (size_t i = 0; i < count_groups(model, suspect); i++) {
+        size_t group = group_at(model, suspect, i);
+        const struct culprit_group *it = &model->fleet->groups[group];
+
+        if (!culprit_explains(model, suspect, group))
+            continue;
+        model->users[group]++;
+        for (size_t k = 0; k < it->n; k++)
+            model->is_normal[it->nodes[k]] = false;
+    }
 }
 
 static int add_suspect(struct culprit_model *model, const struct suspect *suspect)
@@ -69,6 +93,7 @@ static void drop_open(struct culprit_model *model)
     model->n_suspects = n;
     memset(model->users, 0, model->fleet->n_groups * sizeof(*model->users));
     memset(model->is_suspect, 0, model->fleet->n_nodes * sizeof(*model->is_suspect));
+    memset(model->is_normal, 0, model->fleet->n_nodes * sizeof(*model->is_normal));
 }
 
 /* ---- Racks ---- */
@@ -194,16 +219,6 @@ static bool look_at_rack(struct culprit_model *model, size_t node, struct rack_l
            all_are_slow(model, rack, look->effect / 2);
 }
 
-static bool is_first_of_rack(const struct culprit_model *model, size_t node)
-{
-    if (!model->racks[node] || model->is_suspect[node])
-        return false;
-    for (size_t i = 0; i < node; i++)
-        if (model->racks[i] == model->racks[node])
-            return false;
-    return true;
-}
-
 /* The rack that explains most; where there are two, and both are normal within, it is
  * the boundary between them. */
 static bool find_rack(struct culprit_model *model, struct suspect *out)
@@ -211,11 +226,13 @@ static bool find_rack(struct culprit_model *model, struct suspect *out)
     struct rack_look best = {.score = -1}, look;
     size_t found = 0, other = 0;
 
-    for (size_t i = 0; i < model->fleet->n_nodes; i++) {
-        if (!is_first_of_rack(model, i) || !look_at_rack(model, i, &look))
+    for (size_t i = 0; i < model->n_racks; i++) {
+        size_t first = model->firsts[i];
+
+        if (model->is_suspect[first] || !look_at_rack(model, first, &look))
             continue;
         found++;
-        other = i;
+        other = first;
         if (look.score > best.score)
             best = look;
     }
@@ -285,11 +302,14 @@ static bool find_node(struct culprit_model *model, struct suspect *out)
     *out = (struct suspect){.kind = SUSPECT_NODE};
     for (size_t i = 0; i < n_nodes; i++) {
         struct suspect it = {.kind = SUSPECT_NODE, .a = i, .b = i};
+        double deviation, mean;
         size_t n;
-        double deviation = culprit_deviation(model, i, &n), mean;
 
-        if (n == 0 || model->is_suspect[i] || deviation > culprit_cut(model, n, errors) ||
-            is_listed(model, &it))
+        if (model->is_suspect[i] || model->is_normal[i])
+            continue;
+        deviation = culprit_deviation(model, i, &n);
+        model->is_normal[i] = n == 0 || deviation > culprit_cut(model, n, errors);
+        if (model->is_normal[i] || is_listed(model, &it))
             continue;
         mean = mean_of(model->scratch, n); /* of what the median is of */
         if (mean >= least)
@@ -417,13 +437,15 @@ static bool is_its_own(const struct culprit_model *model, const struct suspect *
 static size_t own_median(struct culprit_model *model, const struct suspect *suspect,
                          bool confirming_only, double *median)
 {
-    const struct culprit_fleet *fleet = model->fleet;
     size_t n = 0;
 
-    for (size_t i = 0; i < fleet->n_groups; i++)
-        if (is_its_own(model, suspect, i) && !isnan(model->deviations[i]) &&
-            (fleet->groups[i].confirms || !confirming_only))
-            model->scratch[n++] = model->deviations[i];
+    for (size_t i = 0; i < count_groups(model, suspect); i++) {
+        size_t group = group_at(model, suspect, i);
+
+        if (is_its_own(model, suspect, group) && !isnan(model->deviations[group]) &&
+            (model->fleet->groups[group].confirms || !confirming_only))
+            model->scratch[n++] = model->deviations[group];
+    }
     order_stat_sort(model->scratch, n);
     if (n > 0)
         *median = median_of_sorted(model->scratch, n);
@@ -432,16 +454,17 @@ static size_t own_median(struct culprit_model *model, const struct suspect *susp
 
 static void set_effect(struct culprit_model *model, struct suspect *suspect)
 {
-    const struct culprit_fleet *fleet = model->fleet;
     size_t size = 0;
 
-    for (size_t i = 0; i < fleet->n_groups; i++) {
-        if (!culprit_explains(model, suspect, i))
+    for (size_t i = 0; i < count_groups(model, suspect); i++) {
+        size_t group = group_at(model, suspect, i);
+        const struct culprit_group *it = &model->fleet->groups[group];
+
+        if (!culprit_explains(model, suspect, group))
             continue;
-        suspect->tried += fleet->groups[i].confirms;
-        if (fleet->groups[i].state == CULPRIT_RAN &&
-            (size == 0 || fleet->groups[i].n == 2))
-            size = fleet->groups[i].n;
+        suspect->tried += it->confirms;
+        if (it->state == CULPRIT_RAN && (size == 0 || it->n == 2))
+            size = it->n;
     }
     suspect->measured = own_median(model, suspect, false, &suspect->effect);
     suspect->tested = own_median(model, suspect, true, &suspect->again);
