@@ -181,6 +181,7 @@ static void put_some(json_t *out, const char *key, json_t *some)
 
 static void put_comm(const struct ncclog *log, json_t *out)
 {
+    put_text(out, "comm", log->comm.hash);
     put_count(out, "rank", log->comm.rank);
     put_count(out, "ranks", log->comm.n > 0 ? log->comm.n : -1);
     put_count(out, "nodes", log->comm.nodes);

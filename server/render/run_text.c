@@ -13,6 +13,7 @@
 #include "common/spec/run_spec.h"
 #include "server/render/conditions_text.h"
 #include "server/render/table.h"
+#include "server/render/transport_text.h"
 #include "server/plan/follow_up.h"
 
 /* Lines about joining ranks come no faster than this, but for the last one. */
@@ -437,6 +438,7 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
         conditions_text_begin(&text->conditions, out);
     else if (is_final(state))
         conditions_text_end(&text->conditions, out);
+    transport_text(json_object_get(event, "transports"), out);
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases > 1 || attempt > 1)
         put_case(event, out);

@@ -360,7 +360,7 @@ static int parse_nccl(struct action *action, const struct node *node, json_t *li
     (void)write;
     if (!json_is_object(log))
         return 0;
-    action->kind = ACTION_MESSAGE;
+    action->kind = ACTION_NCCL;
     action->type = "nccl";
     action->body =
         json_pack("{s:i, s:i, s:i, s:s, s:O}", "case", action->case_no, "attempt",
@@ -589,6 +589,10 @@ void action_perform(struct action *action, const struct node *node)
     case ACTION_RAS:
         if (live)
             live_case_ras(live, action->body);
+        break;
+    case ACTION_NCCL:
+        if (live)
+            live_case_nccl(live, action->rank, json_object_get(action->body, "log"));
         break;
     case ACTION_GONE:
         if (live)

@@ -25,6 +25,7 @@ enum action_kind {
     ACTION_REFUSED,
     ACTION_STACK, /* what a rank that was asked for it is doing */
     ACTION_RAS,
+    ACTION_NCCL, /* a message, and what NCCL's log said of a rank */
     ACTION_GONE
 };
 

@@ -135,7 +135,7 @@ static json_t *case_file(const struct live_case *live)
 }
 
 /* The run's variables and those of the case; null unsets one on the node. */
-static json_t *case_env(const struct live_case *live)
+json_t *case_start_env(const struct live_case *live)
 {
     const struct run *run = live->active->run;
     json_t *env = json_copy(run->spec->env);
@@ -170,7 +170,7 @@ static json_t *start_command(const struct live_case *live, const struct node *no
                      "master_addr", advertise ? advertise : node->server_host,
                      "master_port", rendezvous_store_port(live->store), "world_size",
                      live->on.world_size, "group_rank", (int)i, "group_world_size",
-                     (int)live->on.n, "ranks", ranks, "env", case_env(live), "spec",
+                     (int)live->on.n, "ranks", ranks, "env", case_start_env(live), "spec",
                      spec);
 }
 

@@ -13,4 +13,7 @@ struct rendezvous_store *case_start_open_store(const struct live_case *live, int
 /* Send every node its start command. -1 when a node is not there any more. */
 int case_start_send(struct live_case *live, struct error *err);
 
+/* The variables that the case sets, null for one that it unsets. A new reference. */
+json_t *case_start_env(const struct live_case *live);
+
 #endif

@@ -203,15 +203,20 @@ void emit_case(struct active_run *active, size_t index, int attempt,
     emit(active, "case", case_body(active, index, attempt, state, reason), then);
 }
 
-void emit_case_blamed(struct active_run *active, size_t index, int attempt,
-                      json_t *blamed)
+void emit_case_end(struct active_run *active, size_t index, int attempt,
+                   const struct case_end *end)
 {
     char reason[BLAME_SENTENCE_SIZE];
     json_t *body;
 
-    blame_sentence(blamed, reason, sizeof(reason));
-    body = case_body(active, index, attempt, CASE_FAILED, reason);
-    json_object_set(body, "blamed", blamed);
+    if (end->blamed)
+        blame_sentence(end->blamed, reason, sizeof(reason));
+    body = case_body(active, index, attempt, end->blamed ? CASE_FAILED : end->state,
+                     end->blamed ? reason : end->reason);
+    if (end->blamed)
+        json_object_set(body, "blamed", end->blamed);
+    if (end->transports)
+        json_object_set(body, "transports", end->transports);
     emit(active, "case", body, NULL);
 }
 

@@ -27,9 +27,15 @@ void emit_state(struct active_run *active, enum run_state state, const char *rea
 void emit_case(struct active_run *active, size_t index, int attempt,
                enum case_state state, const char *reason, emitted *then);
 
-/* Its failure, and whom it names; the reason is the sentence of it. */
-void emit_case_blamed(struct active_run *active, size_t index, int attempt,
-                      json_t *blamed);
+/* How it ended. Of a failure that names somebody the reason is the sentence of that. */
+struct case_end {
+    enum case_state state;
+    const char *reason; /* or NULL */
+    json_t *blamed;     /* blame.h; or NULL */
+    json_t *transports; /* case_transport.h; or NULL */
+};
+void emit_case_end(struct active_run *active, size_t index, int attempt,
+                   const struct case_end *end);
 void emit_message(struct active_run *active, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

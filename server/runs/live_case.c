@@ -11,6 +11,7 @@
 #include "server/runs/blame.h"
 #include "server/runs/case_blame.h"
 #include "server/runs/case_start.h"
+#include "server/runs/case_transport.h"
 #include "server/runs/emit.h"
 #include "server/runs/live_case_state.h"
 #include "server/runs/run.h"
@@ -65,12 +66,10 @@ static struct node *node_at(const struct live_case *live, size_t i)
 static void finish(struct live_case *live, enum case_state state, const char *reason)
 {
     struct active_run *active = live->active;
-    size_t index = live->index;
+    struct case_end end = {state, reason, live->blamed, case_transport_fold(live)};
 
-    if (live->blamed)
-        emit_case_blamed(active, index, attempt_of(live), live->blamed);
-    else
-        emit_case(active, index, attempt_of(live), state, reason, NULL);
+    emit_case_end(active, live->index, attempt_of(live), &end);
+    json_decref(end.transports);
     live_case_free(live);
     scheduler_wake(active->scheduler);
 }
@@ -354,6 +353,11 @@ void live_case_ras(struct live_case *live, const json_t *says)
         return;
     json_decref(live->ras);
     live->ras = json_deep_copy(says);
+}
+
+void live_case_nccl(struct live_case *live, int rank, json_t *log)
+{
+    case_transport_take(live, rank, log);
 }
 
 void live_case_result(struct live_case *live)

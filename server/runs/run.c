@@ -151,6 +151,7 @@ void run_destroy(struct run *run)
         free(run->cases[i].on.items);
         headline_release(&run->cases[i].headline);
         json_decref(run->cases[i].blamed);
+        json_decref(run->cases[i].transports);
     }
     free(run->cases);
     release_nodes(run);
@@ -327,6 +328,8 @@ static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
     replace_text(&c->reason, json_get_str(body, "reason", NULL));
     json_decref(c->blamed);
     c->blamed = json_incref(json_object_get(body, "blamed"));
+    json_decref(c->transports);
+    c->transports = json_incref(json_object_get(body, "transports"));
     if (state == CASE_RENDEZVOUS)
         case_begins(run, c, time_ms);
     if (case_has_ended(c))

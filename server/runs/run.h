@@ -85,8 +85,9 @@ struct run_case {
     int first_wrong_rank;         /* -1: it does not say */
     char **conditions;            /* by node, see run_conditions.h; or NULL */
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
-    bool is_stored;               /* as it is now: nothing changed it since */
-    char *text;                   /* run_case_json of one that has ended, or NULL */
+    json_t *transports; /* the ways its bytes went (case_transport.h), or NULL */
+    bool is_stored;     /* as it is now: nothing changed it since */
+    char *text;         /* run_case_json of one that has ended, or NULL */
 };
 
 struct run {

@@ -60,6 +60,8 @@ json_t *run_case_json(const struct run *run, size_t index)
     }
     if (c->blamed)
         json_object_set(out, "blamed", c->blamed);
+    if (c->transports)
+        json_object_set(out, "transports", c->transports);
     if (c->conditions)
         json_object_set_new(out, "conditions", run_conditions_json(run, c));
     return out;

@@ -55,6 +55,7 @@ static void restore_cases(struct run *run, const json_t *cases)
         c->attempt = attempt;
         c->reason = reason_of(item);
         c->blamed = json_incref(json_object_get(item, "blamed"));
+        c->transports = json_incref(json_object_get(item, "transports"));
         c->started_ms = time_of(item, "started");
         c->ended_ms = time_of(item, "ended");
         restore_ranks(run, c, json_object_get(item, "ranks"));

@@ -12,15 +12,17 @@ const isBuilt = fs.existsSync(path.join(binDir, 'ringbench-worker-nccl')) &&
   fs.existsSync(path.join(dir, 'libnccl.so.2'));
 const limit = { timeout: 120000, skip: !isBuilt && 'built without the NCCL worker' };
 
+const emulation = (settings) => ({
+  env: {
+    RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
+    RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
+    RINGBENCH_EMULATION: `devices=2,${settings}`,
+  },
+});
+
 async function startGpus(t, settings) {
   const server = await startServer(t);
-  await startAgent(t, server, 'node-1', {
-    env: {
-      RINGBENCH_CUDART_LIB: path.join(dir, 'libcudart.so.13'),
-      RINGBENCH_NCCL_LIB: path.join(dir, 'libnccl.so.2'),
-      RINGBENCH_EMULATION: `devices=2,${settings}`,
-    },
-  });
+  await startAgent(t, server, 'node-1', emulation(settings));
   return server;
 }
 
@@ -49,4 +51,35 @@ test('a warning that comes later is told in the end, with all the rest', limit, 
   assert.ok(logs.length === 1 || logs.length === 2);
   assert.equal(logs.at(-1).log.warning, 'emulated: connection reset by peer');
   assert.deepEqual(logs.at(-1).log.transports, [{ via: 'P2P/CUMEM', to: '0', channels: 1 }]);
+});
+
+test('the end of a case says by which ways its bytes went, and what speaks against them', limit, async (t) => {
+  const server = await startGpus(t, 'ib=2,gdr');
+  await startAgent(t, server, 'node-2', emulation('ib=2,gdr'));
+  const run = async (spec) => {
+    const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], ...spec });
+    const { state, reason } = await server.runEnds(id);
+    assert.equal(state, 'completed', reason);
+    const { transports } = (await server.getRun(id)).cases[0];
+    const end = (await server.events(id)).findLast((event) => event.type === 'case');
+    assert.deepEqual(end.transports, transports);
+    return transports && { id, ...transports, sentences: transports.verdicts.map((one) => one.sentence) };
+  };
+  const good = await run({});
+  assert.deepEqual(good.ways.map(({ kind, text, between }) => [kind, text, between]), [
+    ['infiniband', 'InfiniBand mlx5_1, GPUDirect, 1 channel', 'node-1 and node-2'],
+    ['p2p', 'peer to peer (P2P/CUMEM), 1 channel', 'inside 2 nodes'],
+  ]);
+  assert.deepEqual(good.sentences, ['NCCL goes by InfiniBand mlx5_1, GPUDirect, 1 channel (emulated)']);
+  assert.match(await server.get(`/api/v1/runs/${good.id}/events?format=text`),
+    /# NCCL: node-1 and node-2: InfiniBand mlx5_1, GPUDirect, 1 channel\n/);
+  const bad = await run({ env: { NCCL_IB_HCA: 'emu0', NCCL_ALGO: 'Foo', NCCL_IB_TC: '106' } });
+  assert.deepEqual(bad.ways[0].kind, 'sockets');
+  assert.deepEqual(bad.sentences, [
+    'NCCL_IB_HCA=emu0 names no active RDMA port (emu0 is a network interface): sockets over emu0 on node-1, node-2 (emulated)',
+    'NCCL_ALGO=Foo: NCCL knows no Foo, so that had no effect on node-1, node-2 (emulated)',
+    'NCCL_IB_TC=106 was set, and NCCL did not look it up: it had no effect (emulated)',
+  ]);
+  assert.deepEqual(bad.verdicts[0].evidence.log, ['NET/IB : No device found.']);
+  assert.equal(await run({ env: { NCCL_DEBUG: 'WARN' } }), undefined);
 });

@@ -51,11 +51,11 @@ void say_start(int rank, int n)
     say_settings();
     if (hcas() == 0) {
         say("NET/IB : No device found.");
-        say("NET/Socket : Using [0]eth0:10.0.0.1<0>");
+        say("NET/Socket : Using [0]emu0:10.0.0.1<0>");
     } else if (hcas() == 1) {
-        say("NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>");
+        say("NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB emu0:10.0.0.1<0>");
     } else {
-        say("NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB eth0:10.0.0.1<0>");
+        say("NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB emu0:10.0.0.1<0>");
     }
     if (hcas() > 0 && !emulation_setting("gdr", 0))
         say("NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'");

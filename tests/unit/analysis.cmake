@@ -8,3 +8,5 @@ unit_test(projection rb_analysis rb_worker_sim m)
 unit_test(preflight rb_analysis rb_agent)
 target_compile_definitions(test_preflight PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     NODES="${CMAKE_SOURCE_DIR}/tests/data/nodes")
+unit_test(transport rb_import rb_analysis)
+target_compile_definitions(test_transport PRIVATE DATA_DIR="${CMAKE_CURRENT_LIST_DIR}/../data")

@@ -57,7 +57,8 @@ static void a_communicator_over_infiniband_is_told(void **state)
         "2 coll channels, 2 collnet channels, 16 nvls channels, 4 p2p channels, "
         "2 p2p channels per peer\n" INFO
         "comm 0x12 rank 0 nranks 3 cudaDev 0 busId 63000 commId 0x2e - Init COMPLETE\n",
-        "{\"version\":\"2.20.5+cuda12.1\",\"network\":\"IB\",\"rank\":0,\"ranks\":3,"
+        "{\"version\":\"2.20.5+cuda12.1\",\"network\":\"IB\",\"comm\":\"0x2e\",\"rank\":"
+        "0,\"ranks\":3,"
         "\"nodes\":2,\"local_ranks\":1,\"init\":\"complete\",\"channels\":{"
         "\"collective\":2,\"nvls\":16,\"point_to_point\":4},"
         "\"connected\":[\"ring\",\"tree\"],\"cuda_driver\":12000,\"transports\":["
@@ -145,7 +146,8 @@ static void the_largest_communicator_counts(void **state)
            "parent 0x1 splitCount 1 color 0 key 0- Init START\n" INFO
            "comm 0x2 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL 0\n" INFO
            "Channel 00/0 : 0[0] -> 1[1] via SHM/direct\n",
-           "{\"rank\":5,\"ranks\":8,\"init\":\"begun\",\"transports\":[{\"via\":"
+           "{\"comm\":\"0x7\",\"rank\":5,\"ranks\":8,\"init\":\"begun\",\"transports\":[{"
+           "\"via\":"
            "\"P2P/CUMEM\",\"to\":\"6\",\"channels\":1}]}");
 }
 

@@ -132,6 +132,7 @@ function applyCase(run, event) {
   found.state = event.state;
   found.reason = event.reason ?? null;
   found.blamed = event.blamed ?? null;
+  found.transports = event.transports ?? null;
   found.repeat = event.repeat ?? found.repeat;
   found.env = event.env ?? found.env;
   found.nodes = event.nodes ?? found.nodes;

@@ -100,8 +100,16 @@ test('what NCCL said of memory and channels is shown, the same once', LIMIT, asy
       {...at, type: 'nccl', log: rank === 3 ? {...log, network: 'Socket'} : log}
     ];
   });
-  server.add(withEvents({sizes: [8]}, ranks));
+  const way = {text: 'InfiniBand mlx5_0, no GPUDirect, 2 channels', between: 'node-1 and node-2'};
+  const sentence = 'GPUDirect is off over mlx5_0: nvidia_peermem is not loaded on node-1';
+  const run = withEvents({sizes: [8]}, ranks);
+  const end = run.events.findLast(event => event.type === 'case');
+  end.transports = {ways: [way], verdicts: [{answer: 'finding', sentence}]};
+  server.add(run);
   await open(`${path}?tab=ranks`);
+  for (const text of [sentence, way.text, way.between]) {
+    await sees(page, text);
+  }
   await sees(page, 'NCCL on ranks 0–2');
   await sees(page, 'NCCL on rank 3 on node-2');
   const card = await page.locator('.links section').first().innerText();

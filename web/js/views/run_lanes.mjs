@@ -42,10 +42,11 @@ export function runLanes(app) {
   const whys = h('ul.whys');
   const conditions = h('ul.whys');
   const links = h('div.links');
+  const ways = h('div.ways');
   const all = h('button.quiet', {hidden: true});
   const scroll = region('Ranks', 'scroll', table);
   const element =
-    h('section.card', h('h2', 'Ranks', note), whys, conditions, scroll, all, links);
+    h('section.card', h('h2', 'Ranks', note), whys, conditions, scroll, all, ways, links);
   let drawn = '';
   let isWhole = false;
   let again = () => {};
@@ -85,6 +86,7 @@ export function runLanes(app) {
         groupBy(nodes.flatMap(lane => lane.ranks), linksOf)
           .filter(([facts]) => facts.length),
         linkCard);
+      ways.replaceChildren(...waysOf(shownCase?.transports));
       const rows = nodes.length > FEW && !isWhole ? alikeTogether(groups) : nodes;
       syncChildren(body, rows.sort((a, b) => howFar(a, shownCase) - howFar(b, shownCase)), {
         key: lane => lane.node ?? `alike ${lane.look}`,
@@ -168,6 +170,21 @@ function whyOf(rank, {blamed}) {
     return ['bad', isVictim(rank) ? 'named by the failure' : text];
   }
   return isVictim(rank) ? ['muted', text.replace(/^cancelled: /, '')] : ['bad', text];
+}
+
+/* By which ways NCCL went, and what speaks against them, in the server's words. */
+function waysOf(transports) {
+  if (!transports) {
+    return [];
+  }
+  const {ways, verdicts} = transports;
+  return [
+    h('h3', 'How NCCL connected'),
+    h('ul.whys', verdicts.map(({answer, sentence}) =>
+      h('li', {class: answer === 'finding' ? 'warn' : 'muted'}, sentence))),
+    region('Ways', 'scroll', h('table.lanes', head(['Way', 'Between']),
+      h('tbody', ways.map(({text, between}) => h('tr', h('td', text), h('td', between))))))
+  ].slice(0, ways.length ? 3 : 2);
 }
 
 /* What a rank and NCCL's log said of memory, channels and transports: [name, text]. */

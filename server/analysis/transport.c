@@ -1,0 +1,495 @@
+/* transport.c - by which ways NCCL sent a case's bytes, by pair of nodes */
+#include "server/analysis/transport.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/buf.h"
+#include "common/base/clean_text.h"
+#include "common/base/cpu_list.h"
+#include "common/base/json_util.h"
+
+#define RANKS_MAX 65536
+#define COMMS_MAX 64
+#define PAIRS_NAMED 3
+
+static const struct {
+    const char *name, *text;
+} kinds[] = {{"infiniband", "InfiniBand"},
+             {"roce", "RoCE"},
+             {"rdma", "RDMA"},
+             {"ipoib", "IP over InfiniBand"},
+             {"ethernet", "sockets over Ethernet"},
+             {"sockets", "sockets over"},
+             {"loopback", "sockets over loopback"},
+             {"bridge", "sockets over a bridge"},
+             {"virtual", "sockets over a virtual interface"},
+             {"p2p", "peer to peer"},
+             {"shm", "shared memory"},
+             {"plugin", "plugin"},
+             {"other", "other"}};
+
+const char *transport_kind_text(const char *kind)
+{
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kinds[i].name, kind) == 0)
+            return kinds[i].text;
+    return "other";
+}
+
+static const json_t *find_named(const json_t *list, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_get_str(json_array_get(list, i), "name", ""), name) == 0)
+            return json_array_get(list, i);
+    return NULL;
+}
+
+const char *transport_net_kind(const struct transport_node *node, const char *name)
+{
+    const json_t *net = find_named(json_object_get(node->inventory, "net"), name);
+    const char *kind = json_get_str(net, "kind", NULL);
+
+    if (kind)
+        return strcmp(kind, "infiniband") == 0 ? "ipoib" : kind;
+    if (strcmp(name, "lo") == 0)
+        return "loopback";
+    /* As the kernel and udev call IP over InfiniBand. */
+    return strncmp(name, "ib", 2) == 0 ? "ipoib" : "sockets";
+}
+
+static const char *rdma_kind(const struct transport_node *node, const json_t *way)
+{
+    const char *name = json_get_str(way, "name", ""), *link;
+    const json_t *port = find_named(json_object_get(node->inventory, "rdma"), name);
+
+    link = json_get_str(way, "link", json_get_str(port, "link_layer", ""));
+    if (strcmp(link, "IB") == 0 || strcmp(link, "infiniband") == 0)
+        return "infiniband";
+    return strcmp(link, "RoCE") == 0 || strcmp(link, "ethernet") == 0 ? "roce" : "rdma";
+}
+
+static const char *kind_of(const struct transport_node *node, const json_t *way)
+{
+    const char *via = json_get_str(way, "via", "");
+
+    if (strcmp(via, "NET/IB") == 0)
+        return rdma_kind(node, way);
+    if (strcmp(via, "NET/Socket") == 0)
+        return transport_net_kind(node, json_get_str(way, "name", ""));
+    return strncmp(via, "NET/", 4) == 0   ? "plugin"
+           : strncmp(via, "P2P/", 4) == 0 ? "p2p"
+           : strncmp(via, "SHM", 3) == 0  ? "shm"
+                                          : "other";
+}
+
+/* ---- which rank is where ---- */
+
+struct comm {
+    const char *id;
+    size_t n;
+    int *node_of; /* by rank; -1: not known */
+};
+
+struct fold {
+    const struct transport_input *input;
+    struct comm comms[COMMS_MAX];
+    size_t n_comms;
+    json_t *ways; /* pairs are in: */
+    uint64_t *pairs[TRANSPORT_WAYS_MAX];
+};
+
+static size_t words_of(const struct fold *fold)
+{
+    return (fold->input->n_nodes * fold->input->n_nodes + 63) / 64;
+}
+
+static struct comm *comm_of(struct fold *fold, const json_t *log)
+{
+    const char *id = json_get_str(log, "comm", "");
+    size_t i = 0;
+
+    while (i < fold->n_comms && strcmp(fold->comms[i].id, id) != 0)
+        i++;
+    if (i == COMMS_MAX)
+        return NULL;
+    fold->comms[i].id = id;
+    fold->n_comms += i == fold->n_comms;
+    return &fold->comms[i];
+}
+
+static int node_of_rank(const struct comm *comm, unsigned rank)
+{
+    return comm && rank < comm->n ? comm->node_of[rank] : -1;
+}
+
+static void place_rank(struct comm *comm, int64_t rank, int node)
+{
+    if (!comm || rank < 0 || rank >= RANKS_MAX)
+        return;
+    if ((size_t)rank >= comm->n) {
+        size_t n = 2 * ((size_t)rank + 1);
+        int *node_of = realloc(comm->node_of, n * sizeof(*node_of));
+
+        if (!node_of)
+            return;
+        for (size_t i = comm->n; i < n; i++)
+            node_of[i] = -1;
+        comm->node_of = node_of;
+        comm->n = n;
+    }
+    comm->node_of[rank] = node;
+}
+
+static int place_of(const struct fold *fold, const json_t *item)
+{
+    int64_t node = json_get_int(item, "node", -1);
+
+    return node >= 0 && node < (int64_t)fold->input->n_nodes ? (int)node : -1;
+}
+
+static void place_ranks(struct fold *fold)
+{
+    for (size_t i = 0; i < json_array_size(fold->input->logs); i++) {
+        const json_t *item = json_array_get(fold->input->logs, i);
+        const json_t *log = json_object_get(item, "log");
+
+        place_rank(comm_of(fold, log), json_get_int(log, "rank", -1),
+                   place_of(fold, item));
+    }
+}
+
+/* ---- ways ---- */
+
+static json_t *new_way(const struct transport_node *node, const json_t *way)
+{
+    static const char *const kept[] = {"via", "name", "gdr", "pxn"};
+    json_t *out = json_pack("{s:s}", "kind", kind_of(node, way));
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (json_object_get(way, kept[i]))
+            json_object_set(out, kept[i], json_object_get(way, kept[i]));
+    return out;
+}
+
+static bool is_same_way(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"kind", "via", "name", "gdr", "pxn"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
+
+        if (x != y && !(x && y && json_equal(x, y)))
+            return false;
+    }
+    return true;
+}
+
+/* The way's place among the folded ones; -1: there are too many. */
+static int find_way(struct fold *fold, json_t *wanted)
+{
+    size_t n = json_array_size(fold->ways);
+
+    for (size_t i = 0; i < n; i++)
+        if (is_same_way(json_array_get(fold->ways, i), wanted))
+            return (int)i;
+    if (n == TRANSPORT_WAYS_MAX)
+        return -1;
+    fold->pairs[n] = calloc(words_of(fold), sizeof(uint64_t));
+    if (!fold->pairs[n] || json_array_append(fold->ways, wanted))
+        return -1;
+    return (int)n;
+}
+
+static void add_pairs(struct fold *fold, uint64_t *pairs, int node,
+                      const struct comm *comm, const char *peers)
+{
+    unsigned first, last;
+
+    while (peers && cpu_list_next(&peers, &first, &last))
+        for (unsigned rank = first; rank <= last; rank++) {
+            int other = node_of_rank(comm, rank);
+            size_t low = (size_t)(other < node ? other : node);
+            size_t high = (size_t)(other < node ? node : other);
+            size_t bit = low * fold->input->n_nodes + high;
+
+            if (other >= 0)
+                pairs[bit / 64] |= UINT64_C(1) << (bit % 64);
+        }
+}
+
+static void raise(json_t *object, const char *key, int64_t value)
+{
+    if (value > json_get_int(object, key, 0))
+        json_object_set_new(object, key, json_integer(value));
+}
+
+static void add_way(struct fold *fold, int node, const struct comm *comm,
+                    const json_t *way)
+{
+    json_t *wanted = new_way(&fold->input->nodes[node], way);
+    int at = wanted ? find_way(fold, wanted) : -1;
+
+    if (at >= 0) {
+        json_t *out = json_array_get(fold->ways, (size_t)at);
+
+        raise(out, "channels", json_get_int(way, "channels", 0));
+        raise(out, "p2p_channels", json_get_int(way, "p2p_channels", 0));
+        add_pairs(fold, fold->pairs[at], node, comm, json_get_str(way, "to", NULL));
+        add_pairs(fold, fold->pairs[at], node, comm, json_get_str(way, "from", NULL));
+    }
+    json_decref(wanted);
+}
+
+static void add_ways(struct fold *fold)
+{
+    for (size_t i = 0; i < json_array_size(fold->input->logs); i++) {
+        const json_t *item = json_array_get(fold->input->logs, i);
+        const json_t *log = json_object_get(item, "log");
+        const json_t *ways = json_object_get(log, "transports");
+        int node = place_of(fold, item);
+
+        for (size_t k = 0; node >= 0 && k < json_array_size(ways); k++)
+            add_way(fold, node, comm_of(fold, log), json_array_get(ways, k));
+    }
+}
+
+/* ---- in words ---- */
+
+/* "InfiniBand mlx5_1, no GPUDirect, 2 channels" */
+static void put_text(json_t *way)
+{
+    const char *kind = json_get_str(way, "kind", ""), *via = json_get_str(way, "via", "");
+    const char *name = json_get_str(way, "name", NULL);
+    bool is_rdma = strcmp(via, "NET/IB") == 0;
+    long channels = (long)json_get_int(way, "channels", 0);
+    char shown[100] = "", count[40] = "";
+
+    if (channels == 0)
+        channels = (long)json_get_int(way, "p2p_channels", 0);
+    if (channels > 0)
+        snprintf(count, sizeof(count), ", %ld channel%s", channels,
+                 channels == 1 ? "" : "s");
+    if (name)
+        snprintf(shown, sizeof(shown), " %.90s", name);
+    else
+        snprintf(shown, sizeof(shown), " (%.90s)", via);
+    json_object_set_new(
+        way, "text",
+        json_sprintf("%s%s%s%s%s", transport_kind_text(kind), shown,
+                     json_get_bool(way, "gdr", false) ? ", GPUDirect"
+                                                      : (is_rdma ? ", no GPUDirect" : ""),
+                     json_get_bool(way, "pxn", false) ? ", PXN" : "", count));
+}
+
+/* "node-1 and node-2; node-3 and node-4, inside 2 nodes", "12 pairs of nodes" */
+static void put_between(const struct fold *fold, json_t *way, size_t n, size_t inside)
+{
+    const json_t *pairs = json_object_get(way, "pairs");
+    const struct transport_node *nodes = fold->input->nodes;
+    size_t shown = 0;
+    struct buf text;
+
+    buf_init(&text, 4096);
+    for (size_t i = 0; n <= PAIRS_NAMED && i < json_array_size(pairs); i++) {
+        const json_t *pair = json_array_get(pairs, i);
+        size_t a = (size_t)json_integer_value(json_array_get(pair, 0));
+        size_t b = (size_t)json_integer_value(json_array_get(pair, 1));
+
+        if (a != b)
+            buf_printf(&text, "%s%s and %s", shown++ ? "; " : "", nodes[a].name,
+                       nodes[b].name);
+    }
+    if (n > PAIRS_NAMED)
+        buf_printf(&text, "%zu pairs of nodes", n);
+    if (inside > 0)
+        buf_printf(&text, "%sinside %zu node%s", n ? ", " : "", inside,
+                   inside == 1 ? "" : "s");
+    json_object_set_new(way, "between",
+                        clean_text_json(text.data ? text.data : "", text.len));
+    buf_release(&text);
+}
+
+static void put_pairs(const struct fold *fold, json_t *way, const uint64_t *pairs)
+{
+    size_t n = fold->input->n_nodes, all = 0, inside = 0;
+    json_t *list = json_array();
+
+    for (size_t bit = 0; bit < n * n; bit++) {
+        if (pairs[bit / 64] == 0)
+            bit |= 63;
+        if (!((pairs[bit / 64] >> (bit % 64)) & 1))
+            continue;
+        inside += bit / n == bit % n;
+        if (all++ < TRANSPORT_PAIRS_MAX)
+            json_array_append_new(list,
+                                  json_pack("[i, i]", (int)(bit / n), (int)(bit % n)));
+    }
+    json_object_set_new(way, "pairs", list);
+    json_object_set_new(way, "n_pairs", json_integer((json_int_t)(all - inside)));
+    json_object_set_new(way, "inside", json_integer((json_int_t)inside));
+    put_between(fold, way, all - inside, inside);
+}
+
+static void finish_ways(const struct fold *fold)
+{
+    for (size_t i = 0; i < json_array_size(fold->ways); i++) {
+        put_text(json_array_get(fold->ways, i));
+        put_pairs(fold, json_array_get(fold->ways, i), fold->pairs[i]);
+    }
+}
+
+/* ---- the rest ---- */
+
+static void append_once(json_t *list, json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (json_equal(json_array_get(list, i), value))
+            return;
+    if (value && json_array_size(list) < 16)
+        json_array_append(list, value);
+}
+
+static void add_unread(json_t *out, const json_t *log)
+{
+    const json_t *unread = json_object_get(log, "unread");
+    json_t *all = json_object_get(out, "unread");
+
+    if (!unread)
+        return;
+    if (!all) {
+        json_object_set_new(out, "unread", json_pack("{s:i, s:[]}", "lines", 0, "first"));
+        all = json_object_get(out, "unread");
+    }
+    json_object_set_new(all, "lines",
+                        json_integer((json_int_t)(json_get_int(all, "lines", 0) +
+                                                  json_get_int(unread, "lines", 0))));
+    for (size_t i = 0; i < json_array_size(json_object_get(unread, "first")); i++)
+        append_once(json_object_get(all, "first"),
+                    json_array_get(json_object_get(unread, "first"), i));
+}
+
+static void add_facts(json_t *out, const json_t *log)
+{
+    static const char *const first[] = {"version", "channels", "cuda_driver"};
+    const json_t *connected = json_object_get(log, "connected");
+
+    for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+        if (!json_object_get(out, first[i]) && json_object_get(log, first[i]))
+            json_object_set(out, first[i], json_object_get(log, first[i]));
+    append_once(json_object_get(out, "networks"), json_object_get(log, "network"));
+    for (size_t i = 0; i < json_array_size(connected); i++)
+        append_once(json_object_get(out, "connected"), json_array_get(connected, i));
+    json_object_update_missing(json_object_get(out, "settings"),
+                               json_object_get(log, "settings"));
+    if (json_get_num(log, "init_s", -1.0) > json_get_num(out, "init_s", -1.0))
+        json_object_set(out, "init_s", json_object_get(log, "init_s"));
+    add_unread(out, log);
+}
+
+static json_t *names_of(const struct transport_input *input)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < input->n_nodes; i++)
+        json_array_append_new(names, json_clean_string(input->nodes[i].name));
+    return names;
+}
+
+/* ---- in an order that does not depend on who spoke first ---- */
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_logs(const void *a, const void *b)
+{
+    const json_t *const *x = a, *const *y = b;
+    int by_node =
+        compare_numbers(json_get_int(*x, "node", 0), json_get_int(*y, "node", 0));
+
+    return by_node ? by_node
+                   : compare_numbers(json_get_int(json_object_get(*x, "log"), "rank", 0),
+                                     json_get_int(json_object_get(*y, "log"), "rank", 0));
+}
+
+static int place_of_kind(const json_t *way)
+{
+    const char *kind = json_get_str(way, "kind", "other");
+    int i = 0;
+
+    while (strcmp(kinds[i].name, kind) != 0 && strcmp(kinds[i].name, "other") != 0)
+        i++;
+    return i;
+}
+
+static int compare_ways(const void *a, const void *b)
+{
+    const json_t *const *x = a, *const *y = b;
+    int by_kind = compare_numbers(place_of_kind(*x), place_of_kind(*y));
+
+    return by_kind ? by_kind
+                   : strcmp(json_get_str(*x, "text", ""), json_get_str(*y, "text", ""));
+}
+
+/* A new array of the same values. */
+static json_t *sorted(const json_t *list, int (*compare)(const void *, const void *))
+{
+    size_t n = json_array_size(list);
+    json_t **items = calloc(n + 1, sizeof(*items)), *out = json_array();
+
+    for (size_t i = 0; items && i < n; i++)
+        items[i] = json_array_get(list, i);
+    if (items)
+        qsort(items, n, sizeof(*items), compare);
+    for (size_t i = 0; items && i < n; i++)
+        json_array_append(out, items[i]);
+    free(items);
+    return out;
+}
+
+static json_t *fold_sorted(struct fold *fold)
+{
+    const struct transport_input *input = fold->input;
+    json_t *out;
+
+    place_ranks(fold);
+    add_ways(fold);
+    finish_ways(fold);
+    out =
+        json_pack("{s:o, s:o, s:[], s:[], s:{}}", "nodes", names_of(input), "ways",
+                  sorted(fold->ways, compare_ways), "networks", "connected", "settings");
+    for (size_t i = 0; i < json_array_size(input->logs); i++)
+        add_facts(out, json_object_get(json_array_get(input->logs, i), "log"));
+    json_object_set_new(out, "verdicts", transport_verdicts(input, out));
+    return out;
+}
+
+json_t *transport_fold(const struct transport_input *input)
+{
+    struct transport_input by_rank = *input;
+    struct fold *fold;
+    json_t *out, *logs;
+
+    if (json_array_size(input->logs) == 0 || input->n_nodes > TRANSPORT_NODES_MAX)
+        return NULL;
+    fold = calloc(1, sizeof(*fold));
+    if (!fold)
+        return NULL;
+    logs = sorted(input->logs, compare_logs);
+    by_rank.logs = logs;
+    fold->input = &by_rank;
+    fold->ways = json_array();
+    out = fold_sorted(fold);
+    for (size_t i = 0; i < TRANSPORT_WAYS_MAX; i++)
+        free(fold->pairs[i]);
+    for (size_t i = 0; i < fold->n_comms; i++)
+        free(fold->comms[i].node_of);
+    json_decref(fold->ways);
+    json_decref(logs);
+    free(fold);
+    return out;
+}

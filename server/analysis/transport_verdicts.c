@@ -1,0 +1,516 @@
+/* transport_verdicts.c - what speaks against the ways that NCCL took */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/base/buf.h"
+#include "common/base/json_util.h"
+#include "server/analysis/transport.h"
+#include "server/analysis/verdict.h"
+
+#define NODES_NAMED 4
+#define WHAT_MAX 600
+#define FINDINGS_MAX 64
+
+/* What was found, each sentence once with the nodes that it holds for. */
+struct findings {
+    const struct transport_input *input;
+    json_t *all; /* [{"about","what","nodes":[place],"log":[line]}] */
+};
+
+/* One node's log. */
+struct said {
+    const struct transport_node *node;
+    int place;
+    const json_t *log, *settings, *ways;
+};
+
+static json_t *finding_of(struct findings *findings, const char *about, const char *what)
+{
+    json_t *new;
+
+    for (size_t i = 0; i < json_array_size(findings->all); i++) {
+        json_t *one = json_array_get(findings->all, i);
+
+        if (strcmp(json_get_str(one, "what", ""), what) == 0)
+            return one;
+    }
+    if (json_array_size(findings->all) == FINDINGS_MAX)
+        return NULL;
+    new = json_pack("{s:s, s:o, s:[], s:[]}", "about", about, "what",
+                    json_clean_string(what), "nodes", "log");
+    json_array_append_new(findings->all, new);
+    return new;
+}
+
+static void append_once(json_t *list, json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (json_equal(json_array_get(list, i), value)) {
+            json_decref(value);
+            return;
+        }
+    json_array_append_new(list, value);
+}
+
+/* line: of the log that says so, or NULL. */
+__attribute__((format(printf, 5, 6))) static void found(struct findings *findings,
+                                                        const char *about, int place,
+                                                        const char *line,
+                                                        const char *format, ...)
+{
+    char what[WHAT_MAX];
+    json_t *one;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    one = finding_of(findings, about, what);
+    if (place >= 0)
+        append_once(json_object_get(one, "nodes"), json_integer(place));
+    if (line && json_array_size(json_object_get(one, "log")) < 4)
+        append_once(json_object_get(one, "log"), json_clean_string(line));
+}
+
+static const char *reason_about(const json_t *log, const char *about)
+{
+    const json_t *reasons = json_object_get(log, "reasons");
+
+    for (size_t i = 0; i < json_array_size(reasons); i++) {
+        const json_t *one = json_array_get(reasons, i);
+
+        if (strcmp(json_get_str(one, "about", ""), about) == 0)
+            return json_get_str(one, "text", "");
+    }
+    return NULL;
+}
+
+static bool is_via(const json_t *way, const char *via)
+{
+    return strcmp(json_get_str(way, "via", ""), via) == 0;
+}
+
+/* ---- sockets where there could be more ---- */
+
+/* "IP over InfiniBand ib0"; where nothing is connected yet of the first interface. */
+static void say_sockets(const struct said *said, char *out, size_t size)
+{
+    const char *name = NULL;
+
+    for (size_t i = 0; !name && i < json_array_size(said->ways); i++)
+        if (is_via(json_array_get(said->ways, i), "NET/Socket"))
+            name = json_get_str(json_array_get(said->ways, i), "name", NULL);
+    if (!name)
+        name = json_get_str(json_array_get(json_object_get(said->log, "interfaces"), 0),
+                            "name", NULL);
+    if (name)
+        snprintf(out, size, "%s %s",
+                 transport_kind_text(transport_net_kind(said->node, name)), name);
+    else
+        snprintf(out, size, "sockets");
+}
+
+static bool is_active(const json_t *port)
+{
+    return strcasecmp(json_get_str(port, "state", ""), "active") == 0;
+}
+
+static const json_t *active_port(const struct transport_node *node)
+{
+    const json_t *ports = json_object_get(node->inventory, "rdma");
+
+    for (size_t i = 0; i < json_array_size(ports); i++)
+        if (is_active(json_array_get(ports, i)))
+            return json_array_get(ports, i);
+    return NULL;
+}
+
+/* What one name of NCCL_IB_HCA is, where it is known; ports match by their beginning. */
+static bool explain_hca(const struct transport_node *node, const char *name, char *out,
+                        size_t size)
+{
+    const json_t *ports = json_object_get(node->inventory, "rdma");
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+        const char *device = json_get_str(port, "name", "?");
+
+        if (strncmp(device, name, strlen(name)) == 0 && !is_active(port))
+            snprintf(out, size, "%s is %s", device, json_get_str(port, "state", "?"));
+        else if (strcmp(json_get_str(port, "netdev", ""), name) == 0)
+            snprintf(out, size, "%s is the network interface of %s", name, device);
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
+static bool is_interface(const struct said *said, const char *name)
+{
+    const json_t *list = json_object_get(said->log, "interfaces");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_get_str(json_array_get(list, i), "name", ""), name) == 0)
+            return true;
+    return false;
+}
+
+/* The first name of "=mlx5_0:1,mlx5_1:1". */
+static void first_name(const char *value, char *out, size_t size)
+{
+    value += strspn(value, "=^");
+    snprintf(out, size, "%.*s", (int)strcspn(value, ":,"), value);
+}
+
+static void check_hca(struct findings *findings, const struct said *said,
+                      const char *value, const char *sockets)
+{
+    const char *line = reason_about(said->log, "ib");
+    char name[64], why[200] = "";
+
+    first_name(value, name, sizeof(name));
+    for (size_t i = 0; !why[0] && i < findings->input->n_nodes; i++)
+        explain_hca(&findings->input->nodes[i], name, why, sizeof(why));
+    if (!why[0] && is_interface(said, name))
+        snprintf(why, sizeof(why), "%s is a network interface", name);
+    found(findings, "no_rdma", said->place, line,
+          "NCCL_IB_HCA=%.100s names no active RDMA port%s%s%s: %s", value,
+          why[0] ? " (" : "", why, why[0] ? ")" : "", sockets);
+}
+
+static void check_sockets(struct findings *findings, const struct said *said)
+{
+    const char *disabled = json_get_str(said->settings, "NCCL_IB_DISABLE", "0");
+    const char *hca = json_get_str(said->settings, "NCCL_IB_HCA", NULL);
+    const json_t *port = active_port(said->node);
+    char sockets[120];
+
+    if (strcmp(json_get_str(said->log, "network", ""), "Socket") != 0 ||
+        json_get_int(said->log, "nodes", 2) < 2)
+        return;
+    say_sockets(said, sockets, sizeof(sockets));
+    if (atoi(disabled) != 0)
+        found(findings, "no_rdma", said->place, NULL, "NCCL_IB_DISABLE=%.20s: %s%s%s%s",
+              disabled, sockets, port ? ", while " : "",
+              port ? json_get_str(port, "name", "?") : "", port ? " is active" : "");
+    else if (hca)
+        check_hca(findings, said, hca, sockets);
+    else if (port)
+        found(findings, "no_rdma", said->place, reason_about(said->log, "ib"),
+              "NCCL took no RDMA device, though %s is active: %s",
+              json_get_str(port, "name", "?"), sockets);
+}
+
+static void check_ports(struct findings *findings, int place)
+{
+    const struct transport_node *node = &findings->input->nodes[place];
+    const json_t *ports = json_object_get(node->inventory, "rdma");
+
+    for (size_t i = 0; active_port(node) && i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (strcasecmp(json_get_str(port, "state", ""), "down") == 0)
+            found(findings, "port_down", place, NULL, "%s is DOWN",
+                  json_get_str(port, "name", "?"));
+    }
+}
+
+/* ---- GPUDirect ---- */
+
+static void check_gdr(struct findings *findings, const struct said *said)
+{
+    const char *support = reason_about(said->log, "gdr_support");
+    const char *distance = reason_about(said->log, "gdr_distance");
+    const char *level = json_get_str(said->settings, "NCCL_NET_GDR_LEVEL", NULL);
+    const json_t *modules = json_object_get(said->node->inventory, "modules");
+    bool is_missing = json_is_object(modules) &&
+                      !json_object_get(modules, "nvidia_peermem") &&
+                      !json_object_get(modules, "nv_peer_mem");
+
+    for (size_t i = 0; i < json_array_size(said->ways); i++) {
+        const json_t *way = json_array_get(said->ways, i);
+        const char *name = json_get_str(way, "name", "its HCA");
+
+        if (!is_via(way, "NET/IB") || json_get_bool(way, "gdr", false))
+            continue;
+        if (support)
+            found(findings, "no_gdr", said->place, support,
+                  "GPUDirect is off over %s: %s", name,
+                  is_missing ? "nvidia_peermem is not loaded"
+                             : "NCCL finds neither nvidia_peermem nor DMA-BUF");
+        else if (distance)
+            found(findings, "no_gdr", said->place, distance,
+                  "GPUDirect is off over %s: it is too far from the GPU %s", name,
+                  distance + strcspn(distance, "("));
+        else if (level || is_missing)
+            found(findings, "no_gdr", said->place, NULL, "GPUDirect is off over %s: %s%s",
+                  name, level ? "NCCL_NET_GDR_LEVEL=" : "nvidia_peermem is not loaded",
+                  level ? level : "");
+        else
+            found(findings, "no_gdr", said->place, NULL,
+                  "GPUDirect is off over %s (the log does not say why)", name);
+    }
+}
+
+/* ---- settings ---- */
+
+static bool is_word_of(const char *words, const char *name, size_t len)
+{
+    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == len && strncasecmp(at, name, len) == 0)
+            return true;
+    return false;
+}
+
+/* Names that no version knows are passed over without a word. */
+static void check_words(struct findings *findings, const struct said *said,
+                        const char *setting, const char *words)
+{
+    const char *value = json_get_str(said->settings, setting, "");
+
+    for (const char *at = value; *at; at += strspn(at, ",;:^ ")) {
+        size_t len = strcspn(at, ",;:^ ");
+
+        if (len > 0 && !is_word_of(words, at, len)) {
+            found(findings, "setting", said->place, NULL,
+                  "%s=%.100s: NCCL knows no %.*s, so that had no effect", setting, value,
+                  (int)(len < 60 ? len : 60), at);
+            return;
+        }
+        at += len;
+    }
+}
+
+static void check_reasons(struct findings *findings, const struct said *said)
+{
+    const json_t *reasons = json_object_get(said->log, "reasons");
+
+    for (size_t i = 0; i < json_array_size(reasons); i++) {
+        const json_t *one = json_array_get(reasons, i);
+
+        if (strcmp(json_get_str(one, "about", ""), "setting") == 0)
+            found(findings, "setting", said->place, json_get_str(one, "text", ""),
+                  "a setting had no effect: %s", json_get_str(one, "text", ""));
+    }
+}
+
+static void check_settings(struct findings *findings, const struct said *said)
+{
+#define FUNCTIONS " broadcast reduce allgather reducescatter allreduce"
+    check_words(
+        findings, said, "NCCL_ALGO",
+        "tree ring collnet collnetdirect collnetchain nvls nvlstree pat" FUNCTIONS);
+    check_words(findings, said, "NCCL_PROTO", "ll ll128 simple" FUNCTIONS);
+    check_reasons(findings, said);
+}
+
+/* NCCL says of a variable that it takes it when it looks it up; some it does not tell. */
+static bool is_told(const char *name)
+{
+    static const char *const silent[] = {"NCCL_DEBUG", "NCCL_CONF",  "NCCL_NET",
+                                         "NCCL_RAS",   "NCCL_NVTX",  "NCCL_PROFILE",
+                                         "NCCL_TUNER", "NCCL_HOSTID"};
+
+    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
+        size_t len = strlen(silent[i]);
+
+        if (strncmp(name, silent[i], len) == 0 &&
+            (name[len] == '\0' || (name[len] == '_' && i != 2)))
+            return false;
+    }
+    return strncmp(name, "NCCL_", 5) == 0;
+}
+
+/* With a setting in the log at all it is known that they are logged. */
+static void check_unread(struct findings *findings, const json_t *folded)
+{
+    json_t *settings = json_object_get(folded, "settings"), *value;
+    const char *name;
+
+    if (json_object_size(settings) == 0)
+        return;
+    json_object_foreach (findings->input->env, name, value) {
+        if (json_is_string(value) && is_told(name) && !json_object_get(settings, name))
+            found(findings, "setting", -1, NULL,
+                  "%s=%.100s was set, and NCCL did not look it up: it had no effect",
+                  name, json_string_value(value));
+    }
+}
+
+/* ---- who differs, and who failed ---- */
+
+static void check_odd(struct findings *findings, const struct said *said, size_t n_rdma,
+                      size_t n_said)
+{
+    if (strcmp(json_get_str(said->log, "network", ""), "Socket") == 0 &&
+        2 * n_rdma > n_said)
+        found(findings, "odd_node", said->place, NULL,
+              "goes by sockets, while most go by NET/IB");
+}
+
+static void check_init(struct findings *findings, const struct said *said)
+{
+    const char *warning = json_get_str(said->log, "warning", NULL);
+    const char *name = json_get_str(said->settings, "NCCL_SOCKET_IFNAME", NULL);
+    bool is_ended = strcmp(json_get_str(said->log, "init", ""), "complete") == 0;
+
+    if (!warning || is_ended)
+        return;
+    if (name && strstr(warning, "no socket interface"))
+        found(
+            findings, "init", said->place, warning,
+            "NCCL's init failed: NCCL_SOCKET_IFNAME=%.60s names no interface that is up",
+            name);
+    else
+        found(findings, "init", said->place, warning, "NCCL's init failed: %s", warning);
+}
+
+static bool read_said(const struct transport_input *input, size_t i, struct said *said)
+{
+    const json_t *item = json_array_get(input->logs, i);
+    int64_t place = json_get_int(item, "node", -1);
+
+    if (place < 0 || place >= (int64_t)input->n_nodes)
+        return false;
+    said->place = (int)place;
+    said->node = &input->nodes[place];
+    said->log = json_object_get(item, "log");
+    said->settings = json_object_get(said->log, "settings");
+    said->ways = json_object_get(said->log, "transports");
+    return true;
+}
+
+static size_t count_rdma(const struct transport_input *input)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(input->logs); i++) {
+        const json_t *log = json_object_get(json_array_get(input->logs, i), "log");
+
+        n += strcmp(json_get_str(log, "network", ""), "IB") == 0;
+    }
+    return n;
+}
+
+static bool crosses_nodes(const json_t *folded)
+{
+    const json_t *ways = json_object_get(folded, "ways");
+
+    for (size_t i = 0; i < json_array_size(ways); i++)
+        if (strncmp(json_get_str(json_array_get(ways, i), "via", ""), "NET/", 4) == 0)
+            return true;
+    return false;
+}
+
+static void look(struct findings *findings, const json_t *folded)
+{
+    const struct transport_input *input = findings->input;
+    size_t n = json_array_size(input->logs), n_rdma = count_rdma(input);
+    struct said said;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!read_said(input, i, &said))
+            continue;
+        check_init(findings, &said);
+        check_odd(findings, &said, n_rdma, n);
+        check_sockets(findings, &said);
+        check_gdr(findings, &said);
+        check_settings(findings, &said);
+    }
+    for (size_t i = 0; crosses_nodes(folded) && i < input->n_nodes; i++)
+        check_ports(findings, (int)i);
+    check_unread(findings, folded);
+}
+
+/* ---- as verdicts ---- */
+
+/* " on node-1, node-2 and 3 more": nothing where it is of no node. */
+static json_t *name_nodes(const struct findings *findings, const json_t *places,
+                          struct buf *out)
+{
+    size_t n = json_array_size(places);
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        size_t place = (size_t)json_integer_value(json_array_get(places, i));
+        json_t *name = json_clean_string(findings->input->nodes[place].name);
+
+        if (i < NODES_NAMED)
+            buf_printf(out, "%s%s", i == 0 ? "" : ", ", json_string_value(name));
+        json_array_append_new(names, name);
+    }
+    if (n > NODES_NAMED)
+        buf_printf(out, " and %zu more", n - NODES_NAMED);
+    return names;
+}
+
+static json_t *finding_verdict(const struct findings *findings, const json_t *one)
+{
+    const char *about = json_get_str(one, "about", ""),
+               *what = json_get_str(one, "what", "");
+    struct buf nodes, sentence;
+    json_t *names, *verdict;
+
+    buf_init(&nodes, 4096);
+    buf_init(&sentence, 8192);
+    names = name_nodes(findings, json_object_get(one, "nodes"), &nodes);
+    if (strcmp(about, "odd_node") == 0)
+        buf_printf(&sentence, "%s %s", nodes.data ? nodes.data : "", what);
+    else
+        buf_printf(&sentence, "%s%s%s", what, nodes.len ? " on " : "",
+                   nodes.data ? nodes.data : "");
+    verdict = verdict_json(VERDICT_TRANSPORT, VERDICT_FINDING,
+                           sentence.data ? sentence.data : what, findings->input->mark,
+                           json_pack("{s:s, s:o, s:O}", "about", about, "nodes", names,
+                                     "log", json_object_get(one, "log")));
+    buf_release(&nodes);
+    buf_release(&sentence);
+    return verdict;
+}
+
+/* The ways between nodes, else those inside of them. */
+static json_t *good_verdict(const struct findings *findings, const json_t *folded)
+{
+    const json_t *ways = json_object_get(folded, "ways");
+    bool crosses = crosses_nodes(folded);
+    json_t *verdict, *evidence;
+    struct buf sentence;
+    size_t n = 0;
+
+    buf_init(&sentence, 8192);
+    for (size_t i = 0; i < json_array_size(ways); i++) {
+        const json_t *way = json_array_get(ways, i);
+
+        if (crosses && strncmp(json_get_str(way, "via", ""), "NET/", 4) != 0)
+            continue;
+        if (n++ < NODES_NAMED)
+            buf_printf(&sentence, "%s%s", n > 1 ? "; " : "NCCL goes by ",
+                       json_get_str(way, "text", ""));
+    }
+    evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
+    verdict = verdict_json(VERDICT_TRANSPORT, n ? VERDICT_OK : VERDICT_NOT_ENOUGH_DATA,
+                           n && sentence.data ? sentence.data
+                                              : "NCCL's log says nothing of its ways",
+                           findings->input->mark, evidence);
+    buf_release(&sentence);
+    return verdict;
+}
+
+json_t *transport_verdicts(const struct transport_input *input, const json_t *folded)
+{
+    struct findings findings = {input, json_array()};
+    json_t *verdicts = json_array();
+
+    look(&findings, folded);
+    for (size_t i = 0; i < json_array_size(findings.all); i++)
+        json_array_append_new(
+            verdicts, finding_verdict(&findings, json_array_get(findings.all, i)));
+    if (json_array_size(verdicts) == 0)
+        json_array_append_new(verdicts, good_verdict(&findings, folded));
+    json_decref(findings.all);
+    return verdicts;
+}

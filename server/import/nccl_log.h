@@ -1,0 +1,12 @@
+/* nccl_log.h - NCCL's own log that a job printed, read for the ways it took */
+#ifndef RINGBENCH_SERVER_IMPORT_NCCL_LOG_H
+#define RINGBENCH_SERVER_IMPORT_NCCL_LOG_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* What transport_fold makes of it, of all processes in it; NULL when there is no line of
+ * NCCL's log, or memory is out. Lines of ibdev2netdev say of ports where rank 0 is. */
+json_t *nccl_log_read(const char *text, size_t len);
+
+#endif

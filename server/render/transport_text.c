@@ -1,0 +1,40 @@
+/* transport_text.c - by which ways NCCL went, as comment lines */
+#include "server/render/transport_text.h"
+
+#include <string.h>
+
+#include "common/base/clean_text.h"
+#include "common/base/json_util.h"
+
+#define WAYS_SHOWN 8
+
+static void put_shown(struct buf *out, const char *text)
+{
+    clean_text_show(out, text, strlen(text));
+}
+
+void transport_text(const json_t *transports, struct buf *out)
+{
+    const json_t *ways = json_object_get(transports, "ways");
+    const json_t *verdicts = json_object_get(transports, "verdicts");
+    size_t n = json_array_size(ways);
+
+    for (size_t i = 0; i < n && i < WAYS_SHOWN; i++) {
+        buf_append_str(out, "# NCCL: ");
+        put_shown(out, json_get_str(json_array_get(ways, i), "between", "?"));
+        buf_append_str(out, ": ");
+        put_shown(out, json_get_str(json_array_get(ways, i), "text", "?"));
+        buf_append_str(out, "\n");
+    }
+    if (n > WAYS_SHOWN)
+        buf_printf(out, "# NCCL: %zu more ways\n", n - WAYS_SHOWN);
+    for (size_t i = 0; i < json_array_size(verdicts); i++) {
+        const json_t *one = json_array_get(verdicts, i);
+
+        if (strcmp(json_get_str(one, "answer", ""), "finding") != 0)
+            continue;
+        buf_append_str(out, "# ");
+        put_shown(out, json_get_str(one, "sentence", "?"));
+        buf_append_str(out, "\n");
+    }
+}

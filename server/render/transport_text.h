@@ -1,0 +1,13 @@
+/* transport_text.h - by which ways NCCL went, as comment lines */
+#ifndef RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H
+#define RINGBENCH_SERVER_RENDER_TRANSPORT_TEXT_H
+
+#include <jansson.h>
+
+#include "common/base/buf.h"
+
+/* `transports` of docs/api.md: a line for each way, and for each finding. NULL is fine.
+ */
+void transport_text(const json_t *transports, struct buf *out);
+
+#endif

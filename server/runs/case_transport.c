@@ -1,0 +1,65 @@
+/* case_transport.c - by which ways the ranks of a case said that they go */
+#include "server/runs/case_transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/transport.h"
+#include "server/analysis/verdict.h"
+#include "server/nodes/node.h"
+#include "server/runs/case_start.h"
+#include "server/runs/live_case_state.h"
+#include "server/runs/run_nodes.h"
+#include "server/runs/scheduler_state.h"
+
+void case_transport_take(struct live_case *live, int rank, json_t *log)
+{
+    const struct run_node *node = run_nodes_of_rank(&live->on, rank);
+    char key[48];
+
+    if (!node)
+        return;
+    snprintf(key, sizeof(key), "%d.%lld", rank, (long long)json_get_int(log, "pid", 0));
+    if (!live->nccl_logs)
+        live->nccl_logs = json_object();
+    json_object_set_new(
+        live->nccl_logs, key,
+        json_pack("{s:i, s:O}", "node", (int)(node - live->on.items), "log", log));
+}
+
+static struct transport_node *nodes_of(const struct live_case *live)
+{
+    struct transport_node *nodes = calloc(live->on.n, sizeof(*nodes));
+
+    for (size_t i = 0; nodes && i < live->on.n; i++) {
+        const struct node *node =
+            node_find(&live->active->scheduler->nodes, live->on.items[i].name);
+
+        nodes[i].name = live->on.items[i].name;
+        nodes[i].inventory = node ? node->inventory : NULL;
+    }
+    return nodes;
+}
+
+json_t *case_transport_fold(const struct live_case *live)
+{
+    const struct run *run = live->active->run;
+    struct transport_node *nodes = live->nccl_logs ? nodes_of(live) : NULL;
+    json_t *logs = json_array(), *env = case_start_env(live), *log, *out = NULL;
+    struct transport_input input = {.logs = logs,
+                                    .nodes = nodes,
+                                    .n_nodes = live->on.n,
+                                    .env = env,
+                                    .mark = verdict_mark(run->backend, run->is_emulated)};
+    const char *key;
+
+    json_object_foreach (live->nccl_logs, key, log)
+        json_array_append(logs, log);
+    if (nodes)
+        out = transport_fold(&input);
+    free(nodes);
+    json_decref(logs);
+    json_decref(env);
+    return out;
+}

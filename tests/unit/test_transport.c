@@ -1,0 +1,246 @@
+/* test_transport.c - by which ways NCCL went, by pair of nodes, and what speaks against
+ * them */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/transport.h"
+#include "server/import/nccl_log.h"
+
+#define SENTENCES_MAX 5
+
+static void expect_sentences(const json_t *folded, const char *const *wanted)
+{
+    const json_t *verdicts = json_object_get(folded, "verdicts");
+    size_t n = json_array_size(verdicts);
+
+    for (size_t i = 0; i < n || (i < SENTENCES_MAX && wanted[i]); i++) {
+        const char *got = json_get_str(json_array_get(verdicts, i), "sentence", "(none)");
+
+        if (!wanted[i] || strcmp(got, wanted[i]) != 0)
+            fail_msg("sentence %zu: '%s', wanted '%s'", i, got,
+                     wanted[i] ? wanted[i] : "(none)");
+    }
+}
+
+static void expect_ways(const json_t *folded, const char *wanted)
+{
+    const json_t *ways = json_object_get(folded, "ways");
+    char got[2000] = "";
+
+    for (size_t i = 0; i < json_array_size(ways); i++) {
+        const json_t *way = json_array_get(ways, i);
+        char *pairs = json_dumps(json_object_get(way, "pairs"), JSON_COMPACT);
+
+        snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s %s", i ? "; " : "",
+                 json_get_str(way, "text", ""), pairs);
+        free(pairs);
+    }
+    assert_string_equal(got, wanted);
+}
+
+/* ---- logs that jobs printed ---- */
+
+static void jobs_logs_come_to_verdicts(void **state)
+{
+    static const struct {
+        const char *name, *ways, *sentences[SENTENCES_MAX];
+    } logs[] = {
+        {"a800.0.ib0.txt",
+         "IP over InfiniBand ib0, 2 channels [[0,1]]",
+         {"NCCL_IB_HCA=ib0 names no active RDMA port (ib0 is the network interface of "
+          "mlx5_1): IP over InfiniBand ib0 on pgpu25, pgpu27 (imported)",
+          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+        {"a800.0.mlx5_0.txt",
+         "RoCE mlx5_0, no GPUDirect, 2 channels [[0,1]]",
+         {"GPUDirect is off over mlx5_0 (the log does not say why) on pgpu25, pgpu27 "
+          "(imported)",
+          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+        {"a800.0.not-set.txt",
+         "InfiniBand mlx5_1, no GPUDirect, 2 channels [[0,1]]",
+         {"GPUDirect is off over mlx5_1 (the log does not say why) on pgpu25, pgpu27 "
+          "(imported)",
+          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+        {"a800.1.ens17np0.txt",
+         "",
+         {"NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0 names no interface that is up "
+          "on pgpu25 (imported)"}},
+        {"a800.1.ib0.txt",
+         "IP over InfiniBand ib0, 2 channels [[0,1]]",
+         {"NCCL_IB_DISABLE=1: IP over InfiniBand ib0, while mlx5_0 is active on pgpu25 "
+          "(imported)",
+          "NCCL_IB_DISABLE=1: IP over InfiniBand ib0 on pgpu27 (imported)",
+          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++) {
+        static char text[65536];
+        char path[600];
+        size_t len;
+        FILE *file;
+        json_t *folded;
+
+        snprintf(path, sizeof(path), DATA_DIR "/nccl/%s", logs[i].name);
+        file = fopen(path, "r");
+        assert_non_null(file);
+        len = fread(text, 1, sizeof(text), file);
+        fclose(file);
+        folded = nccl_log_read(text, len);
+        assert_non_null(folded);
+        expect_ways(folded, logs[i].ways);
+        expect_sentences(folded, logs[i].sentences);
+        assert_null(json_object_get(folded, "unread"));
+        json_decref(folded);
+    }
+    assert_null(nccl_log_read("no log\n", 7));
+}
+
+/* ---- cases ---- */
+
+struct example {
+    const char *logs[4]; /* one of each node */
+    const char *inventories[4], *env;
+    const char *ways, *sentences[SENTENCES_MAX];
+};
+
+static void check(const struct example *example)
+{
+    static const char *const names[] = {"node-1", "node-2", "node-3", "node-4"};
+    struct transport_node nodes[4];
+    json_t *logs = json_array(), *inventories[4] = {NULL}, *folded;
+    json_t *env = example->env ? json_loads(example->env, 0, NULL) : NULL;
+    struct transport_input input = {.logs = logs, .nodes = nodes, .env = env};
+
+    for (size_t i = 0; i < 4 && example->logs[i]; i++) {
+        const char *inventory = example->inventories[i];
+        json_t *log = json_loads(example->logs[i], 0, NULL);
+
+        assert_non_null(log);
+        inventories[i] = inventory ? json_loads(inventory, 0, NULL) : NULL;
+        nodes[input.n_nodes++] = (struct transport_node){names[i], inventories[i]};
+        json_array_append_new(logs, json_pack("{s:i, s:o}", "node", (int)i, "log", log));
+    }
+    folded = transport_fold(&input);
+    assert_non_null(folded);
+    expect_ways(folded, example->ways);
+    expect_sentences(folded, example->sentences);
+    json_decref(folded);
+    json_decref(logs);
+    json_decref(env);
+    for (size_t i = 0; i < 4; i++)
+        json_decref(inventories[i]);
+}
+
+#define IB(rank, to, more)                                                               \
+    "{\"rank\":" rank ",\"ranks\":4,\"nodes\":4,\"network\":\"IB\",\"init\":"            \
+    "\"complete\",\"transports\":[{\"via\":\"NET/IB\",\"device\":0,\"name\":\"mlx5_0\"," \
+    "\"link\":\"IB\",\"to\":\"" to "\",\"channels\":2" more
+#define SOCKET(rank, to)                                                                 \
+    "{\"rank\":" rank ",\"ranks\":4,\"nodes\":4,\"network\":\"Socket\",\"init\":"        \
+    "\"complete\",\"transports\":[{\"via\":\"NET/Socket\",\"device\":0,\"name\":"        \
+    "\"eth0\",\"to\":\"" to "\",\"channels\":2,\"gdr\":false}]}"
+
+static void what_is_well_is_said_in_one_sentence(void **state)
+{
+    static const struct example example = {
+        {IB("0", "1", ",\"gdr\":true},{\"via\":\"P2P/CUMEM\",\"to\":\"0\"}]}"),
+         IB("1", "0", ",\"gdr\":true}]}")},
+        {NULL},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]; peer to peer (P2P/CUMEM) "
+        "[[0,0]]",
+        {"NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"}};
+    static const struct example silent = {{"{\"warning\":\"x\",\"init\":\"complete\"}"},
+                                          {NULL},
+                                          NULL,
+                                          "",
+                                          {"NCCL's log says nothing of its ways"}};
+
+    (void)state;
+    check(&example);
+    check(&silent);
+}
+
+static void a_node_that_goes_another_way_is_named(void **state)
+{
+    static const struct example example = {
+        {IB("0", "1", ",\"gdr\":true}]}"), IB("1", "2", ",\"gdr\":true}]}"),
+         SOCKET("2", "3"), IB("3", "0", ",\"gdr\":true}]}")},
+        {NULL, NULL,
+         "{\"rdma\":[{\"name\":\"mlx5_0\",\"state\":\"down\"},{\"name\":\"mlx5_1\","
+         "\"state\":\"active\"}],\"net\":[{\"name\":\"eth0\",\"kind\":\"ethernet\"}]}"},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1],[0,3],[1,2]]; "
+        "sockets over Ethernet eth0, 2 channels [[2,3]]",
+        {"node-3 goes by sockets, while most go by NET/IB",
+         "NCCL took no RDMA device, though mlx5_1 is active: sockets over Ethernet eth0 "
+         "on node-3",
+         "mlx5_0 is DOWN on node-3"}};
+
+    (void)state;
+    check(&example);
+}
+
+static void what_keeps_gpudirect_off_is_said(void **state)
+{
+#define SUPPORT                                                                          \
+    ",\"gdr\":false}],\"reasons\":[{\"about\":\"gdr_support\",\"text\":\"NET/IB : "      \
+    "GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\"}]}"
+#define DISTANCE                                                                         \
+    ",\"gdr\":false}],\"reasons\":[{\"about\":\"gdr_distance\",\"text\":\"GPU "          \
+    "Direct RDMA Disabled for GPU 0 / HCA 0 (distance 8 > 4)\"}]}"
+    static const struct example example = {
+        {IB("0", "1", SUPPORT), IB("1", "2", SUPPORT), IB("2", "3", DISTANCE)},
+        {"{\"modules\":{\"nvidia\":\"\"}}"},
+        NULL,
+        "InfiniBand mlx5_0, no GPUDirect, 2 channels [[0,1],[1,2]]",
+        {"GPUDirect is off over mlx5_0: nvidia_peermem is not loaded on node-1",
+         "GPUDirect is off over mlx5_0: NCCL finds neither nvidia_peermem nor DMA-BUF on "
+         "node-2",
+         "GPUDirect is off over mlx5_0: it is too far from the GPU (distance 8 > 4) on "
+         "node-3"}};
+
+    (void)state;
+    check(&example);
+}
+
+static void settings_without_effect_are_told(void **state)
+{
+    static const struct example example = {
+        {"{\"rank\":0,\"ranks\":1,\"settings\":{\"NCCL_ALGO\":\"Foo\",\"NCCL_PROTO\":"
+         "\"^LL128,simple\"},\"reasons\":[{\"about\":\"setting\",\"text\":\"Invalid "
+         "value x for NCCL_BUFFSIZE, using default 4.\"}]}"},
+        {NULL},
+        "{\"NCCL_ALGO\":\"Foo\",\"NCCL_IB_GID_INDEX\":\"3\",\"NCCL_DEBUG_SUBSYS\":"
+        "\"ALL\",\"NCCL_X\":null,\"OMP_NUM_THREADS\":\"1\"}",
+        "",
+        {"NCCL_ALGO=Foo: NCCL knows no Foo, so that had no effect on node-1",
+         "a setting had no effect: Invalid value x for NCCL_BUFFSIZE, using default 4. "
+         "on "
+         "node-1",
+         "NCCL_IB_GID_INDEX=3 was set, and NCCL did not look it up: it had no effect"}};
+
+    (void)state;
+    check(&example);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_logs_come_to_verdicts),
+        cmocka_unit_test(what_is_well_is_said_in_one_sentence),
+        cmocka_unit_test(a_node_that_goes_another_way_is_named),
+        cmocka_unit_test(what_keeps_gpudirect_off_is_said),
+        cmocka_unit_test(settings_without_effect_are_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
