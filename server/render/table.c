@@ -205,7 +205,6 @@ static void put_choice(const json_t *choice, struct buf *out)
 {
     int64_t channels = json_get_int(choice, "channels", 0);
     const char *proto = json_get_str(choice, "proto", NULL);
-    const char *by = json_get_str(choice, "by", "");
 
     if (!json_object_get(choice, "algo"))
         return;
@@ -214,8 +213,6 @@ static void put_choice(const json_t *choice, struct buf *out)
         buf_printf(out, " %s", proto);
     if (channels > 0)
         buf_printf(out, " %lld channel%s", (long long)channels, channels == 1 ? "" : "s");
-    if (strcmp(by, "predicted") == 0)
-        buf_append_str(out, ", predicted");
     if (json_get_bool(choice, "ranks_differ", false))
         buf_append_str(out, ", RANKS DIFFER");
 }

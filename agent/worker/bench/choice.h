@@ -10,7 +10,7 @@
 struct choice {
     char algo[16];     /* "RING"; sends and receives are "P2P"; "": not known */
     char proto[24];    /* "LL128"; of symmetric kernels which one; "": has none */
-    char by[12];       /* who said so: "profiler", "log", "predicted", "model" */
+    char by[12];       /* who said so: "profiler", "log", "model" */
     bool ranks_differ; /* they should not */
     int channels;      /* 0: not known */
     float expected_us; /* how long the library expects a call to take; 0: not known */
