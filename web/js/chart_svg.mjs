@@ -30,7 +30,7 @@ export const escapeXml = text => String(
   text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g,
          '').replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
 
-function tag(name, attributes, content = '') {
+export function tag(name, attributes, content = '') {
   const list = Object.entries(attributes)
                  .filter(([, value]) => value !== undefined)
                  .map(([key, value]) => ` ${key}="${escapeXml(value)}"`)

@@ -59,6 +59,14 @@ export class HeatMap {
     return Math.max(240, this.box.clientWidth);
   }
 
+  /* Of the theme that is on. */
+  get tone() {
+    const style = getComputedStyle(this.box);
+    const [text, muted, ground, bad, surface] =
+      ['text', 'muted', 'sunken', 'bad', 'surface'].map(name => style.getPropertyValue(`--${name}`).trim());
+    return {text, muted, ground, bad, surface};
+  }
+
   destroy() {
     clearTimeout(this.timer);
   }
@@ -84,16 +92,14 @@ export class HeatMap {
   paint() {
     const {pen, grid} = this;
     const {left, cell: [w, h], columns, rows, font} = grid;
-    const style = getComputedStyle(this.box);
-    const [text, muted, ground, bad] = ['--text', '--muted', '--sunken', '--bad']
-                                         .map(name => style.getPropertyValue(name));
+    const {text, muted, ground, bad} = this.tone;
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
     if (grid.isSolid) {
       pen.fillStyle = ground;
       pen.fillRect(left, 0, columns * w, rows * h);
     }
     grid.cells.forEach(cell => this.paintCell(cell, ground, bad));
-    pen.font = `${font}px ${style.fontFamily}`;
+    pen.font = `${font}px ${getComputedStyle(this.box).fontFamily}`;
     pen.textBaseline = 'middle';
     for (const {y, text: name, isNamed} of grid.names) {
       pen.fillStyle = isNamed ? text : muted;

@@ -158,9 +158,15 @@ test('above 64 nodes racks come first, and open', LIMIT, async t => {
   await page.reload();
   await page.getByRole('button', {name: 'All racks'}).click();
   await sees(page, /^rack-0, rack-\d|^Slowest: rack-0/);
-  const saved = page.waitForEvent('download');
-  await page.getByRole('button', {name: 'CSV'}).click();
-  const text = await readFile(await (await saved).path(), 'utf8');
+  const save = async name => {
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', {name}).click();
+    return readFile(await (await saved).path(), 'utf8');
+  };
+  const picture = await save('SVG');
+  assert.match(picture, /^<svg .*<title>Pairs of nodes, busbw at .*<text [^>]*>rack-5<.*<\/svg>$/s);
+  assert.equal(picture.match(/M\d+ \d+h/g).length, 6 * 6);
+  const text = await save('CSV');
   assert.match(text, /^a,b,busbw_gbs,off_median,pairs\r\nrack-0,rack-0,5,/);
   assert.equal(text.trim().split('\r\n').length, 1 + 21);
 });

@@ -3,6 +3,7 @@ import {caseLabel} from '../case_name.mjs';
 import {download, h, setHidden, setText} from '../dom.mjs';
 import {heatShade} from '../heat.mjs';
 import {HeatMap} from '../heat_map.mjs';
+import {heatToSvg} from '../heat_svg.mjs';
 import {groupOf, groupTitle, usualGrouping} from '../node_list.mjs';
 import {pairsOf} from '../pairs.mjs';
 import {stateWord} from '../parts.mjs';
@@ -40,6 +41,8 @@ export function pairMap(change) {
   const element = h('section.card', {'aria-label': 'Pairs'}, h('h2', 'Pairs of nodes', about),
     h('p.actions', back,
       h('button.quiet', {on: {click: () => save('csv', new Blob([toCsv(rowsOf(pairsShown(latest)))], {type: 'text/csv'}))}}, 'CSV'),
+      h('button.quiet', {on: {click: () => save('svg', new Blob(
+        [heatToSvg(`Pairs of nodes, ${about.textContent}`, grid, map.tone)], {type: 'image/svg+xml'}))}}, 'SVG'),
       h('button.quiet', {on: {click: () => map.canvas.toBlob(blob => save('png', blob))}}, 'PNG')),
     map.box, map.said,
     h('p.muted.heat-key', h('span.heat-scale.slower-left'),
