@@ -12,6 +12,8 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/import/import.h"
+#include "server/import/nccl_log.h"
+#include "server/render/transport_text.h"
 #include "server/runs/imported.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -68,7 +70,7 @@ static void put_unread(const json_t *answer, struct buf *out)
                json_get_int(answer, "rows", 0), total, total == 1 ? "" : "s");
 }
 
-static void reply_text(struct http_request *request, const json_t *answer)
+static void reply_text(struct http_request *request, int status, const json_t *answer)
 {
     const json_t *runs = json_object_get(answer, "runs"), *run;
     struct buf out;
@@ -80,9 +82,21 @@ static void reply_text(struct http_request *request, const json_t *answer)
             put_run(run, &out);
     if (json_array_size(runs) > TEXT_LINES_MAX)
         buf_printf(&out, "and %zu more runs\n", json_array_size(runs) - TEXT_LINES_MAX);
+    transport_text(json_object_get(answer, "transports"), &out);
     put_unread(answer, &out);
-    params_reply(request, 201, &formats[FORM_TEXT], &out);
+    params_reply(request, status, &formats[FORM_TEXT], &out);
     buf_release(&out);
+}
+
+/* 201: runs were made; 200: there was NCCL's log alone. */
+static void reply(struct http_request *request, int status, json_t *answer)
+{
+    int form;
+
+    if (params_format(request, formats, &form) && form == FORM_TEXT)
+        reply_text(request, status, answer);
+    else
+        http_reply_json(request, status, json_incref(answer));
 }
 
 static void on_stored(void *arg, const struct error *err,
@@ -90,16 +104,13 @@ static void on_stored(void *arg, const struct error *err,
 {
     struct import_wait *wait = arg;
     struct http_request *request = parked_take(wait->parked);
-    int form;
 
     (void)events;
     (void)n_events;
     if (request && err)
         http_reply_error(request, err);
-    else if (request && params_format(request, formats, &form) && form == FORM_TEXT)
-        reply_text(request, wait->answer);
     else if (request)
-        http_reply_json(request, 201, json_incref(wait->answer));
+        reply(request, 201, wait->answer);
     json_decref(wait->answer);
     free(wait);
 }
@@ -224,13 +235,23 @@ static void store_runs(struct api *api, struct http_request *request,
     store_submit(api->store, write, false, on_stored, wait);
 }
 
-static void take(struct api *api, struct http_request *request, struct import *import,
-                 struct imported *what)
+static json_t *answer_of(const struct import *import, json_t *transports)
 {
-    struct store_write *write = store_write_create();
     json_t *answer =
         json_pack("{s:[], s:I, s:I, s:O}", "runs", "rows", (json_int_t)import->n_rows,
                   "unread_total", (json_int_t)import->n_unread, "unread", import->unread);
+
+    if (answer && transports)
+        json_object_set(answer, "transports", transports);
+    return answer;
+}
+
+/* transports: of NCCL's log between the lines; or NULL. */
+static void take(struct api *api, struct http_request *request, struct import *import,
+                 struct imported *what, json_t *transports)
+{
+    struct store_write *write = store_write_create();
+    json_t *answer = answer_of(import, transports);
     struct error err;
 
     if (write && answer && !write_runs(write, import, what, answer, &err)) {
@@ -250,9 +271,10 @@ void api_import(struct http_request *request, void *arg)
     struct imported what = {.n_tables = 0};
     struct import_hints hints;
     struct import import;
-    json_t *labels = NULL;
+    json_t *labels = NULL, *transports, *answer;
     struct error err;
     const char *text;
+    bool is_read;
     size_t len;
     int form;
 
@@ -262,10 +284,18 @@ void api_import(struct http_request *request, void *arg)
         return;
     }
     text = http_request_body(request, &len);
-    if (import_read(text, len, &import, &err) || import_settle(&import, &hints, &err))
+    transports = nccl_log_read(text, len);
+    is_read = import_read(text, len, &import, &err) == 0;
+    if (!is_read && import.n_tables == 0 && transports) {
+        answer = answer_of(&import, transports);
+        reply(request, 200, answer);
+        json_decref(answer);
+    } else if (!is_read || import_settle(&import, &hints, &err)) {
         http_reply_error(request, &err);
-    else
-        take(api, request, &import, &what);
+    } else {
+        take(api, request, &import, &what, transports);
+    }
     import_release(&import);
+    json_decref(transports);
     json_decref(labels);
 }

@@ -11,6 +11,7 @@
 #include "server/analysis/transport.h"
 
 #define PORTS_MAX 64
+#define PROCESSES_MAX 4096
 #define LINE_SIZE 200
 
 /* "mlx5_0 port 1 ==> ens13np0 (Up)" */
@@ -79,7 +80,7 @@ json_t *nccl_log_read(const char *text, size_t len)
     json_t *ports = json_array(), *out = NULL;
     struct ncclog_set set;
 
-    ncclog_set_init(&set, NCCLOG_PROCESSES_MAX);
+    ncclog_set_init(&set, PROCESSES_MAX);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);

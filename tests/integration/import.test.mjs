@@ -121,3 +121,23 @@ test('imported runs outlive a restart, and are deleted as others are', limit, as
   assert.deepEqual(await again.getRun(id), before);
   assert.equal((await again.request('DELETE', `/api/v1/runs/${id}`)).status, 204);
 });
+
+test('a job\'s NCCL log is answered with the ways it took, and what speaks against them', limit, async (t) => {
+  const server = await startServer(t);
+  const schema = new Schemas(await server.get('/openapi.json'));
+  const log = (name) => fs.readFileSync(new URL(`../data/nccl/a800.${name}.txt`, import.meta.url), 'utf8');
+  const answer = await server.request('POST', '/api/v1/import', { body: log('0.ib0') });
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(schema.faults({ $ref: '#/components/schemas/Imported' }, answer.json), []);
+  const { ways, verdicts, settings } = answer.json.transports;
+  assert.deepEqual(ways.map(({ text, between }) => `${text}: ${between}`), ['IP over InfiniBand ib0, 2 channels: pgpu25 and pgpu27']);
+  assert.equal(settings.NCCL_IB_HCA, 'ib0');
+  assert.match(verdicts[0].sentence, /^NCCL_IB_HCA=ib0 names no active RDMA port \(ib0 is the network interface of mlx5_1\)/);
+  const text = await server.request('POST', '/api/v1/import?format=text', { body: log('1.ens17np0') });
+  assert.match(text.text, /^# NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0 names no interface that is up on pgpu25/m);
+  const name = 'nccl-2.18-three-calls.txt';
+  const both = await server.request('POST', '/api/v1/import', { body: `${log('0.mlx5_0')}${fileOf(name)}` });
+  assert.equal(both.status, 201, both.text);
+  assert.equal(both.json.transports.ways[0].kind, 'roce');
+  assert.equal((await server.get('/api/v1/runs')).runs.length, both.json.runs.length);
+});
