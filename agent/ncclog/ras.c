@@ -10,6 +10,7 @@
 #include "common/base/json_util.h"
 
 #define TEXT_KEPT ((size_t)2000)
+#define HOST_SIZE 64
 
 /* NCCL 2.28 leaves out the comma between a missing rank's number and what follows. */
 static int mend(const char *text, size_t len, struct buf *out)
@@ -41,13 +42,28 @@ static json_t *parse(const char *text, size_t len)
     return answer;
 }
 
-static bool has_ours(const json_t *ranks, const struct ras_case *about)
+static bool is_among(const json_t *ranks, long pid, const struct ras_case *about)
 {
-    for (size_t i = 0; i < json_array_size(ranks); i++)
-        if (about->is_ours(about->arg,
-                           (long)json_get_int(json_array_get(ranks, i), "pid", -1)))
+    for (size_t i = 0; i < json_array_size(ranks); i++) {
+        const json_t *rank = json_array_get(ranks, i);
+
+        if (json_get_int(rank, "pid", -1) == pid &&
+            about->is_here(json_get_str(rank, "host", "")))
             return true;
+    }
     return false;
+}
+
+static bool has_ours(const json_t *communicator, const struct ras_case *about)
+{
+    const json_t *ranks = json_object_get(communicator, "ranks");
+    const json_t *missing = json_object_get(communicator, "missing_ranks");
+
+    for (size_t i = 0; i < about->n_pids; i++)
+        if (!is_among(ranks, about->pids[i], about) &&
+            !is_among(missing, about->pids[i], about))
+            return false;
+    return about->n_pids > 0;
 }
 
 static const json_t *find_communicator(const json_t *answer, const struct ras_case *about)
@@ -57,9 +73,7 @@ static const json_t *find_communicator(const json_t *answer, const struct ras_ca
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *one = json_array_get(all, i);
 
-        if (json_get_int(one, "size", 0) == about->world_size &&
-            (has_ours(json_object_get(one, "ranks"), about) ||
-             has_ours(json_object_get(one, "missing_ranks"), about)))
+        if (json_get_int(one, "size", 0) == about->world_size && has_ours(one, about))
             return one;
     }
     return NULL;
@@ -142,6 +156,29 @@ static json_t *read_json(const char *text, size_t len, const struct ras_case *ab
     return out;
 }
 
+static bool is_ours(long pid, const char *host, const struct ras_case *about)
+{
+    for (size_t i = 0; i < about->n_pids; i++)
+        if (about->pids[i] == pid)
+            return about->is_here(host);
+    return false;
+}
+
+/* The host of "NUMBER on node HOST managing", or "". */
+static void read_host(const char *at, const char *end, char host[HOST_SIZE])
+{
+    static const char before[] = " on node ";
+    size_t n = 0;
+
+    host[0] = '\0';
+    if ((size_t)(end - at) < strlen(before) || memcmp(at, before, strlen(before)) != 0)
+        return;
+    for (at += strlen(before);
+         at < end && n + 1 < HOST_SIZE && !isspace((unsigned char)*at); at++)
+        host[n++] = *at;
+    host[n] = '\0';
+}
+
 /* Only what names a process of ours may be passed on: the rest may be others' business.
  */
 static json_t *read_text(const char *text, size_t len, const struct ras_case *about)
@@ -150,11 +187,13 @@ static json_t *read_text(const char *text, size_t len, const struct ras_case *ab
     const char *at = text, *end = text + len;
 
     while ((at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) {
+        char host[HOST_SIZE];
         long pid = 0;
 
         for (at += strlen(word); at < end && isdigit((unsigned char)*at); at++)
             pid = pid < 100000000 ? 10 * pid + (*at - '0') : pid;
-        if (about->is_ours(about->arg, pid)) {
+        read_host(at, end, host);
+        if (is_ours(pid, host, about)) {
             const char *errors = memmem(text, len, "\nErrors\n", 8);
             const char *from = errors ? errors + 1 : text;
             size_t left = (size_t)(end - from);

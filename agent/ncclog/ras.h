@@ -16,12 +16,14 @@
 #define RAS_ANSWER_MAX ((size_t)8 << 20)
 #define RAS_RANKS_LISTED 1024
 
-/* Which communicator is meant: that of all ranks, with one of these processes in it.
- * Others' jobs may share the address. */
+/* Which communicator is meant: that of all ranks, with all of these processes of this
+ * node in it. Others' jobs may share the address, and other nodes have the same numbers.
+ */
 struct ras_case {
     int world_size;
-    bool (*is_ours)(const void *arg, long pid);
-    const void *arg;
+    const long *pids;
+    size_t n_pids;
+    bool (*is_here)(const char *host); /* whether that is this node */
 };
 
 /* {"version","seen","missing":[RANK],"behind":[RANK],"least","most"}: ranks that

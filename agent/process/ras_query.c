@@ -1,10 +1,11 @@
 /* ras_query.c - ask NCCL's RAS on this node, without waiting for it */
 #include "agent/process/ras_query.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "agent/ncclog/ras.h"
 #include "common/base/buf.h"
@@ -158,6 +159,23 @@ static bool split(struct ras_query *query, const char *address)
     memcpy(query->host, address, len);
     snprintf(query->port, sizeof(query->port), "%s", colon + 1);
     return true;
+}
+
+bool ras_query_is_here(const char *host)
+{
+    struct sockaddr_storage address;
+    bool is_four = uv_ip4_addr(host, 0, (struct sockaddr_in *)&address) == 0, is_here;
+    int fd;
+
+    if (!is_four && uv_ip6_addr(host, 0, (struct sockaddr_in6 *)&address))
+        return true;
+    fd = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    is_here = fd < 0 || bind(fd, (const struct sockaddr *)&address,
+                             is_four ? sizeof(struct sockaddr_in)
+                                     : sizeof(struct sockaddr_in6)) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_here;
 }
 
 struct ras_query *ras_query_start(uv_loop_t *loop, const char *address,

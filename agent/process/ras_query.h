@@ -2,6 +2,7 @@
 #ifndef RINGBENCH_AGENT_PROCESS_RAS_QUERY_H
 #define RINGBENCH_AGENT_PROCESS_RAS_QUERY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <uv.h>
 
@@ -19,6 +20,10 @@ typedef void ras_query_done(void *arg, const char *answer, size_t len);
 #define RAS_QUERY_PATIENCE_MS 1000
 struct ras_query *ras_query_start(uv_loop_t *loop, const char *address,
                                   ras_query_done *done, void *arg);
+
+/* Whether an address that RAS tells is one of this machine's; of what is no address it is
+ * not known, and true. */
+bool ras_query_is_here(const char *host);
 
 /* Take no answer any more. NULL is fine. */
 void ras_query_cancel(struct ras_query *query);

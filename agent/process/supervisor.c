@@ -262,21 +262,26 @@ static void end_launch(struct live_case *c)
     c->launch = NULL;
 }
 
-static bool is_ours(const void *arg, long pid)
+/* What RAS says of a case; NULL: nothing. */
+static json_t *read_ras(const struct live_case *c, const char *answer, size_t len)
 {
-    const struct live_case *c = arg;
+    long *pids = calloc(c->n_ranks + 1, sizeof(*pids));
+    struct ras_case about = {c->world_size, pids, 0, ras_query_is_here};
+    json_t *says = NULL;
 
-    for (size_t i = 0; i < c->n_ranks; i++)
-        if (pid > 0 && rank_pid(c->ranks[i]) == pid)
-            return true;
-    return false;
+    for (size_t i = 0; pids && i < c->n_ranks; i++)
+        if (rank_pid(c->ranks[i]) > 0)
+            pids[about.n_pids++] = rank_pid(c->ranks[i]);
+    if (pids)
+        says = ras_read(answer, len, &about);
+    free(pids);
+    return says;
 }
 
 static void on_ras(void *arg, const char *answer, size_t len)
 {
     struct live_case *c = arg;
-    const struct ras_case about = {c->world_size, is_ours, c};
-    json_t *says = ras_read(answer, len, &about);
+    json_t *says = read_ras(c, answer, len);
 
     c->ras = NULL;
     c->may_be_asked = c->may_be_asked && len > 0;

@@ -10,15 +10,18 @@
 
 #include "agent/ncclog/ras.h"
 
-static bool is_ours(const void *arg, long pid)
+/* This node's, of a case of four ranks. */
+static const long pids[] = {100, 101};
+
+static bool is_here(const char *host)
 {
-    (void)arg;
-    return pid >= 100 && pid < 104;
+    return !strcmp(host, "10.0.0.1");
 }
+
+static const struct ras_case about = {4, pids, 2, is_here};
 
 static void check(const char *answer, const char *expected)
 {
-    const struct ras_case about = {4, is_ours, NULL};
     json_t *says = ras_read(answer, strlen(answer), &about);
     char *text = says ? json_dumps(says, JSON_COMPACT) : NULL;
 
@@ -31,15 +34,17 @@ static void check(const char *answer, const char *expected)
 #define COMM(size, ranks, missing)                                                       \
     "OK\n{\"nccl_version\":\"2.28.9\",\"communicators\":[{\"size\":" size                \
     ",\"ranks\":[" ranks "],\"missing_ranks\":[" missing "]}]}"
-#define RANK(rank, pid, count)                                                           \
-    "{\"rank\":" rank ",\"pid\":" pid ",\"collective_counts\":{\"Reduce\":1,"            \
-    "\"AllReduce\":" count "}}"
+#define RANK_ON(host, rank, pid, count)                                                  \
+    "{\"rank\":" rank ",\"host\":\"" host "\",\"pid\":" pid                              \
+    ",\"collective_counts\":{\"Reduce\":1,\"AllReduce\":" count "}}"
+#define RANK(rank, pid, count) RANK_ON("10.0.0.1", rank, pid, count)
+#define OTHER(rank, pid, count) RANK_ON("10.0.0.2", rank, pid, count)
 
 static void ranks_that_are_behind_or_out_of_reach_are_listed(void **state)
 {
     (void)state;
     check(COMM("4",
-               RANK("0", "100", "7") "," RANK("1", "900", "6") "," RANK("2", "901", "7"),
+               RANK("0", "100", "7") "," RANK("1", "101", "6") "," OTHER("2", "100", "7"),
                "{\"rank\":3,\"nvml_dev\":1\n   \"status\":{}}"),
           "{\"version\":\"2.28.9\",\"seen\":3,\"missing\":[3],\"behind\":[1],\"least\":7,"
           "\"most\":8}");
@@ -49,7 +54,7 @@ static void where_most_are_behind_or_none_nobody_is_listed(void **state)
 {
     (void)state;
     check(COMM("4",
-               RANK("0", "100", "7") "," RANK("1", "101", "6") "," RANK("2", "102", "6"),
+               RANK("0", "100", "7") "," RANK("1", "101", "6") "," OTHER("2", "102", "6"),
                ""),
           "{\"version\":\"2.28.9\",\"seen\":3,\"missing\":[],\"behind\":[],\"least\":7,"
           "\"most\":8}");
@@ -59,20 +64,24 @@ static void where_most_are_behind_or_none_nobody_is_listed(void **state)
 static void where_most_are_out_of_reach_nobody_is_listed(void **state)
 {
     (void)state;
-    check(COMM("4", RANK("0", "100", "7"), "{\"rank\":1},{\"rank\":2},{\"rank\":3}"),
+    check(COMM("4", RANK("0", "100", "7"),
+               RANK("1", "101", "7") ",{\"rank\":2},{\"rank\":3}"),
           "{\"version\":\"2.28.9\",\"seen\":1,\"missing\":[],\"behind\":[],\"least\":8,"
           "\"most\":8}");
 }
 
 static void what_is_of_others_is_left(void **state)
 {
-    const struct ras_case about = {4, is_ours, NULL};
     static const char *const answers[] = {
         "",
         "OK\n{",
-        COMM("4", RANK("0", "900", "7"), ""),
-        COMM("2", RANK("0", "100", "7"), ""),
+        COMM("4", RANK("0", "900", "7") "," RANK("1", "901", "7"), ""),
+        COMM("4", OTHER("0", "100", "7") "," OTHER("1", "101", "7"), ""),
+        COMM("4", RANK("0", "100", "7") "," RANK("1", "901", "7"), ""),
+        COMM("2", RANK("0", "100", "7") "," RANK("1", "101", "7"), ""),
         "Errors\n  Process 900 on node 10.0.0.1 managing GPU 0\n",
+        "Errors\n  Process 100 on node 10.0.0.2 managing GPU 0\n",
+        "Errors\n  Process 100",
     };
 
     (void)state;
@@ -83,8 +92,8 @@ static void what_is_of_others_is_left(void **state)
 static void text_of_older_versions_is_kept_from_its_errors_on(void **state)
 {
     (void)state;
-    check("Job summary\n\nErrors\nProcess 101 on node a\n",
-          "{\"text\":\"Errors\\nProcess 101 on node a\\n\"}");
+    check("Job summary\n\nErrors\nProcess 101 on node 10.0.0.1 managing GPU 0\n",
+          "{\"text\":\"Errors\\nProcess 101 on node 10.0.0.1 managing GPU 0\\n\"}");
 }
 
 int main(void)
