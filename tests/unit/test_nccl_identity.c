@@ -81,6 +81,28 @@ static void one_gpu_for_two_ranks_is_refused(void **state)
                 "one rank per GPU");
 }
 
+static void two_instances_of_a_gpu_are_refused_too(void **state)
+{
+    struct nccl_identity all[RANKS];
+
+    (void)state;
+    make_ranks(all);
+    memcpy(all[5].bus_id, all[3].bus_id, sizeof(all[5].bus_id));
+    refuse(all, "ranks 3 and 5 are both on GPU 0000:03:00.0 of node-1 (H200): NCCL takes "
+                "one rank per GPU, and its instances (MIG) are one to it");
+    assert_int_equal(nccl_identity_sharers(all, RANKS, 5), 2);
+    /* The same address in another machine is another GPU. */
+    make_ranks(all);
+    memcpy(all[5].bus_id, all[2].bus_id, sizeof(all[5].bus_id));
+    assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
+    /* Newer ones may be told to tell them apart. */
+    make_ranks(all);
+    memcpy(all[5].bus_id, all[3].bus_id, sizeof(all[5].bus_id));
+    for (int rank = 0; rank < RANKS; rank++)
+        all[rank].nccl_version = 23100;
+    assert_int_equal(nccl_identity_compare(all, RANKS, NULL), 0);
+}
+
 static void ranks_on_machines_of_their_own_making_may_share(void **state)
 {
     struct nccl_identity all[RANKS];
@@ -136,6 +158,7 @@ int main(void)
         cmocka_unit_test(other_versions_of_nccl_are_refused),
         cmocka_unit_test(a_mix_with_emulated_libraries_is_refused),
         cmocka_unit_test(one_gpu_for_two_ranks_is_refused),
+        cmocka_unit_test(two_instances_of_a_gpu_are_refused_too),
         cmocka_unit_test(ranks_on_machines_of_their_own_making_may_share),
         cmocka_unit_test(a_rank_that_cannot_is_named),
         cmocka_unit_test(other_drivers_are_remarked),

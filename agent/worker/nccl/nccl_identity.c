@@ -9,6 +9,7 @@
 
 #define LISTED_MAX 4 /* ranks named for a value */
 #define VALUES_MAX 4 /* values told apart */
+#define NCCL_WITH_UUIDS 23000
 
 /* What two ranks are compared by, and its words. */
 struct trait {
@@ -144,9 +145,25 @@ static int check_trait(const struct nccl_identity *all, int n, const struct trai
     return *text ? error_set(err, ERROR_CONFLICT, "%s", text) : 0;
 }
 
-static bool is_same_gpu(const struct nccl_identity *a, const struct nccl_identity *b)
+static bool is_same_device(const struct nccl_identity *a, const struct nccl_identity *b)
 {
     return memcmp(a->uuid, b->uuid, sizeof(a->uuid)) == 0;
+}
+
+/* Instances of one GPU (MIG) have a UUID each, and one address. */
+static bool is_same_gpu(const struct nccl_identity *a, const struct nccl_identity *b)
+{
+    return is_same_device(a, b) ||
+           (strcmp(a->node, b->node) == 0 && strcmp(a->bus_id, b->bus_id) == 0);
+}
+
+/* NCCL tells GPUs apart by their address; from 2.30 on it can be told to take UUIDs. */
+static bool is_one_to_nccl(const struct nccl_identity *a, const struct nccl_identity *b)
+{
+    bool is_one =
+        a->nccl_version < NCCL_WITH_UUIDS ? is_same_gpu(a, b) : is_same_device(a, b);
+
+    return is_one && strcmp(a->nccl_hostid, b->nccl_hostid) == 0;
 }
 
 static int check_devices(const struct nccl_identity *all, int n, struct error *err)
@@ -154,11 +171,14 @@ static int check_devices(const struct nccl_identity *all, int n, struct error *e
     for (int rank = 1; rank < n; rank++) {
         for (int other = 0; other < rank; other++) {
             const struct nccl_identity *a = &all[other], *b = &all[rank];
-            if (is_same_gpu(a, b) && strcmp(a->nccl_hostid, b->nccl_hostid) == 0) {
+            if (is_one_to_nccl(a, b)) {
                 return error_set(err, ERROR_CONFLICT,
                                  "ranks %d and %d are both on GPU %s of %s (%s): NCCL "
-                                 "takes one rank per GPU",
-                                 other, rank, b->bus_id, b->node, b->device_name);
+                                 "takes one rank per GPU%s",
+                                 other, rank, b->bus_id, b->node, b->device_name,
+                                 is_same_device(a, b)
+                                     ? ""
+                                     : ", and its instances (MIG) are one to it");
             }
         }
     }
