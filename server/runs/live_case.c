@@ -376,16 +376,18 @@ static int64_t count_of(const json_t *event, const char *key)
 void live_case_progress(struct live_case *live, int rank, const json_t *event)
 {
     struct live_rank *r;
-    int64_t op = count_of(event, "op"), done = count_of(event, "done");
+    int64_t op = count_of(event, "op"), done = count_of(event, "done"),
+            checked = count_of(event, "checked");
 
     if (rank < 0 || rank >= live->on.world_size || live->stage == STAGE_ENDING)
         return;
     r = &live->ranks[rank];
     r->heard_ns = time_ns(live);
-    if (op != r->op || done != r->done)
+    if (op != r->op || done != r->done || checked != r->checked)
         live->changed_ns = time_ns(live);
     r->op = op;
     r->done = done;
+    r->checked = checked;
     r->size = json_get_int(event, "size", 0);
     snprintf(r->phase, sizeof(r->phase), "%s", json_get_str(event, "phase", ""));
 }

@@ -78,6 +78,7 @@ void nccl_note(void *arg, int rank, const char *line, size_t len)
         seen->progress++;
         seen->steps += rank == 0 && finished > seen->finished;
         seen->finished = rank == 0 ? finished : seen->finished;
+        seen->checked = rank == 0 ? json_get_int(event, "checked", 0) : seen->checked;
         seen->is_running = seen->is_running || json_get_int(event, "op", 0) > 0;
     } else if (strcmp(json_get_str(event, "phase", ""), "connected") == 0) {
         keep(&seen->connected[rank], event);

@@ -21,8 +21,8 @@ struct nccl_seen {
     json_t *hello[RANKS], *connected[RANKS], *done[RANKS];
     int64_t done_ns[RANKS];
     json_t *results;
-    int progress, steps; /* steps: in which rank 0 had finished more than before */
-    int64_t finished;
+    int progress, steps;       /* steps: in which rank 0 had finished more than before */
+    int64_t finished, checked; /* of rank 0 */
     bool is_running;
 };
 

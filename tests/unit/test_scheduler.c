@@ -278,6 +278,28 @@ static void assert_named(struct world *world, const char *run)
     json_decref(blame);
 }
 
+/* Here for longer than stall_s. */
+static void what_the_host_checks_is_progress(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16], more[64];
+
+    agent_start(&a, world, "a");
+    submit(world, "{\"stall_s\":3}", run);
+    agent_await(&a, "start");
+    agent_join(&a, run, 1, 0);
+    for (int i = 1; i <= 4; i++) {
+        snprintf(more, sizeof(more), ",\"rank\":0,\"op\":1,\"done\":1,\"checked\":%d", i);
+        agent_say(&a, run, 1, "progress", more);
+        live_for(world, 2000);
+    }
+    agent_say(&a, run, 1, "done", ",\"rank\":0,\"ok\":true");
+    agent_say(&a, run, 1, "gone", "");
+    assert_ended(world, run, "completed", NULL);
+    release_agent(&a);
+}
+
 static void a_stall_names_who_is_behind(void **state)
 {
     struct world *world = *state;
@@ -844,6 +866,7 @@ int main(void)
         WITH_WORLD(a_lost_node_settles_whom_a_circle_of_blame_leaves_open),
         WITH_WORLD(wrong_data_fails_the_run),
         WITH_WORLD(a_late_rank_is_named),
+        WITH_WORLD(what_the_host_checks_is_progress),
         WITH_WORLD(a_stall_names_who_is_behind),
         WITH_WORLD(polls_of_a_crowd_are_held_longer),
         WITH_WORLD(a_silent_agent_is_lost_and_its_case_fails),

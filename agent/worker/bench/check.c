@@ -69,6 +69,7 @@ static int write_inputs(struct check *check, struct error *err)
         if (bench->backend->write(bench->comm, to + done * check->element,
                                   check->expected, part * check->element, err))
             return -1;
+        progress_check(bench->progress);
     }
     return 0;
 }
@@ -178,6 +179,7 @@ static int compare(struct check *check, struct error *err)
                                  err))
             return -1;
         compare_block(check, done, part);
+        progress_check(bench->progress);
         if (bench_stopped(bench, err))
             return -1;
     }

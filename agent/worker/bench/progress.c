@@ -21,10 +21,12 @@ json_t *progress_describe(struct progress *progress)
     if (atomic_load_explicit(&progress->is_waiting, memory_order_relaxed))
         phase = "waiting";
     return json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:s}", "op", (json_int_t)begun, "done",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "op", (json_int_t)begun, "done",
         (json_int_t)(finished < begun ? finished : begun), "series",
         (json_int_t)atomic_load_explicit(&progress->series, memory_order_relaxed), "size",
         (json_int_t)atomic_load_explicit(&progress->size, memory_order_relaxed),
+        "checked",
+        (json_int_t)atomic_load_explicit(&progress->checked, memory_order_relaxed),
         "iteration", (json_int_t)(begun > first ? begun - first : 0), "phase", phase);
 }
 

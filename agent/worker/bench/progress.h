@@ -17,6 +17,7 @@ struct progress {
     /* Written by the loop. */
     _Alignas(128) _Atomic uint64_t begun; /* operations, over the whole case */
     _Atomic uint64_t finished;
+    _Atomic uint64_t checked; /* parts of results that the host filled in or compared */
     _Alignas(128) _Atomic uint64_t series, size,
         first; /* first: begun at the row's start */
     atomic_bool is_waiting;
@@ -62,6 +63,12 @@ static inline void progress_finish(struct progress *progress)
 {
     uint64_t begun = atomic_load_explicit(&progress->begun, memory_order_relaxed);
     atomic_store_explicit(&progress->finished, begun, memory_order_relaxed);
+}
+
+static inline void progress_check(struct progress *progress)
+{
+    uint64_t checked = atomic_load_explicit(&progress->checked, memory_order_relaxed);
+    atomic_store_explicit(&progress->checked, checked + 1, memory_order_relaxed);
 }
 
 static inline void progress_wait(struct progress *progress, bool is_waiting)

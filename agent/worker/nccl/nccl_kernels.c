@@ -5,6 +5,7 @@
 
 #include "agent/worker/nccl/data_job.h"
 #include "agent/worker/nccl/nccl_comm.h"
+#include "common/base/log.h"
 
 #define THREADS 256
 #define BLOCKS_MAX 4096
@@ -14,13 +15,25 @@ static size_t table_bytes(const struct backend_comm *comm)
     return (size_t)comm->world_size * sizeof(double);
 }
 
-static bool has_image(const struct backend_comm *comm)
+/* Why there are no kernels to load; NULL if there are. */
+static const char *lacks_image(const struct backend_comm *comm)
 {
-    bool has_calls =
-        comm->cuda.call.library_load_data && comm->cuda.call.library_get_kernel;
-
+    if (!comm->cuda.call.library_load_data || !comm->cuda.call.library_get_kernel)
+        return "CUDA runtimes before 12.8 can't load them";
     /* The tests' runtime has the kernels built in. */
-    return has_calls && (nccl_kernels_image_len > 0 || comm->cuda.is_emulated);
+    return nccl_kernels_image_len > 0 || comm->cuda.is_emulated
+               ? NULL
+               : "this program was built without nvcc";
+}
+
+/* Every rank's `connected` has it; one says why. */
+static int do_without(struct backend_comm *comm, const char *why)
+{
+    if (comm->rank == 0)
+        log_warn("the host checks results, some hundred MB/s, for want of kernels on the "
+                 "GPU: %s",
+                 why);
+    return 0;
 }
 
 static int load_library(struct backend_comm *comm)
@@ -44,14 +57,15 @@ int kernels_load(struct backend_comm *comm, struct error *err)
     struct nccl_kernels *kernels = &comm->kernels;
     void *findings = NULL;
 
-    if (!has_image(comm))
-        return 0;
+    const char *lacks = lacks_image(comm);
+    if (lacks)
+        return do_without(comm, lacks);
     int code = load_library(comm);
     if (code) {
-        /* A GPU that the image has no code for: the host checks. */
+        /* A GPU that the image has no code for, or a driver older than the image. */
         comm->cuda.call.get_last_error();
         kernels->put_input = kernels->find_wrong = NULL;
-        return 0;
+        return do_without(comm, comm->cuda.call.error_string(code));
     }
     code = comm_malloc(comm, &findings, sizeof(*kernels->findings));
     kernels->findings = findings;
