@@ -316,6 +316,7 @@ static void nccl_mark(const struct backend_comm *comm, json_t *row)
 static int nccl_run(struct backend_comm *comm, const struct backend_call *call,
                     struct error *err)
 {
+    backlog_begin(comm, call->kind);
     return comm_run(comm, call, err) || backlog_add(comm, 1, err) ? -1 : 0;
 }
 

@@ -54,7 +54,8 @@ struct nccl_backlog {
     _Atomic uint64_t *finished; /* see backend_env */
     uint64_t calls, unmarked;
     int64_t begun_ns;
-    bool is_slow, is_in_group;
+    enum collective_kind kind;
+    bool is_slow, was_slow, is_in_group;
     struct nccl_mark marks[NCCL_MARKS]; /* a ring */
     unsigned first, n_marks;
 };
@@ -108,6 +109,8 @@ int comm_lost(struct backend_comm *comm, struct error *err);
  * is told to stop, or time is up. */
 int comm_wait(struct backend_comm *comm, struct error *err);
 
+/* A call of that kind follows. */
+void backlog_begin(struct backend_comm *comm, enum collective_kind kind);
 /* So many calls have been enqueued; the end of a group. Outside a group each call is
  * marked. Calls that are only recorded count when their graph is launched. */
 int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err);

@@ -114,7 +114,9 @@ int comm_wait(struct backend_comm *comm, struct error *err)
     backlog->n_marks = 0;
     if (backlog->calls > 0) {
         int64_t took = clock_monotonic_ns() - backlog->begun_ns;
-        backlog->is_slow = took / (int64_t)backlog->calls > SLOW_NS;
+        bool is_slow = took / (int64_t)backlog->calls > SLOW_NS;
+        backlog->is_slow = is_slow && backlog->was_slow;
+        backlog->was_slow = is_slow;
     }
     backlog->calls = backlog->unmarked = 0;
     return 0;
@@ -143,6 +145,17 @@ int backlog_mark(struct backend_comm *comm, struct error *err)
     backlog->unmarked = 0;
     backlog->n_marks++;
     return comm_cuda(comm, code, "cudaEventRecord", err);
+}
+
+/* One slow wait may be NCCL connecting its ranks, for the first call of a kind. It takes
+ * two to say that calls are slow, or an event would follow each of the timed ones. */
+void backlog_begin(struct backend_comm *comm, enum collective_kind kind)
+{
+    struct nccl_backlog *backlog = &comm->backlog;
+
+    if (kind != backlog->kind)
+        backlog->is_slow = backlog->was_slow = false;
+    backlog->kind = kind;
 }
 
 int backlog_add(struct backend_comm *comm, uint64_t calls, struct error *err)
