@@ -109,7 +109,11 @@ test('how a row was done is in the table, and which way it went below it, where 
     mutate: row => ({
       ...row,
       nccl: {algo: row.size > 8 ? 'RING' : 'TREE', proto: 'LL128'},
-      traffic: {sentence: 'eth0 carried 102 % of it'}
+      traffic: {
+        sentence: 'eth0 carried 102 % of it',
+        ports: ['mlx5_0', 'mlx5_1'].map(
+          name => ({name, kind: 'roce', sent_bytes: 2 ** 31, received_bytes: 2 ** 30}))
+      }
     })
   }));
   server.add(sampleRun({id: 'plain', sizes: [8, 16]}));
@@ -122,6 +126,7 @@ test('how a row was done is in the table, and which way it went below it, where 
   const strip = page.getByRole('img', {name: /: TREE, LL128 from 8; RING, LL128 from 16$/});
   await until(async () => await strip.count() === 2, 'a strip under each chart');
   assert.deepEqual(await strip.first().locator('span').allTextContents(), ['TREE, LL128', 'RING, LL128']);
+  await sees(page, /mlx5_1 sent 2.00 GiB, received 1.00 GiB$/);
   await open('/runs/plain');
   await page.getByRole('region', {name: 'Results'}).waitFor();
   assert.equal(await page.getByRole('columnheader', {name: /algorithm/}).count(), 0);

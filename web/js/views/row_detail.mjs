@@ -3,7 +3,7 @@ import {caseName} from '../case_name.mjs';
 import {h, region} from '../dom.mjs';
 import {head} from '../parts.mjs';
 import {median, placement, wayOf} from '../stats.mjs';
-import {formatBandwidth, formatTime, plural, shorten} from '../units.mjs';
+import {formatBandwidth, formatMemory, formatTime, plural, shorten} from '../units.mjs';
 
 const RANKS_SHOWN = 256;
 const BLOCKS_SHOWN = 40;
@@ -90,8 +90,18 @@ function rowBlock(row, place, nameOf) {
   }
   return h('section', h('h3', place),
     h('dl.facts', facts(row).flatMap(([name, value]) => [h('dt', name), h('dd', value)])),
-    row.traffic ? h('p', row.traffic.sentence) : null,
+    trafficOf(row.traffic),
     rankBars(row.times_us ?? [], nameOf, place), samples(row.samples_us), wrongList(row));
+}
+
+/* Which way the bytes went; of several ports, what each carried. */
+function trafficOf(traffic) {
+  const ports = traffic?.ports ?? [];
+  const each = ({name, sent_bytes: sent, received_bytes: received}) =>
+    `${name} sent ${formatMemory(sent)}, received ${formatMemory(received)}`;
+  return traffic && [
+    h('p', traffic.sentence), ports.length > 1 ? h('p.muted', ports.map(each).join('; ')) : null
+  ];
 }
 
 function facts(row) {
