@@ -400,6 +400,94 @@ static void look_at_iommu(const struct preflight_node *node,
         find(said, "", "the IOMMU translates what devices send each other (%.20s)", type);
 }
 
+/* ---- What NVML says of GPUs ---- */
+
+/* Of each, what `look` finds; what NVML did not say is not evaluated. */
+static void look_at_gpus(const struct preflight_node *node, struct preflight_said *said,
+                         void (*look)(const json_t *gpu, struct preflight_said *said))
+{
+    const json_t *gpus = member(node, "gpus");
+
+    if (!has_gpus(node, said))
+        return;
+    snprintf(said->sentence, sizeof(said->sentence), "NVML does not say");
+    for (size_t i = 0; i < json_array_size(gpus); i++)
+        look(json_array_get(gpus, i), said);
+}
+
+static int64_t links_of(const json_t *gpu)
+{
+    return json_get_int(json_object_get(gpu, "nvlink"), "active", 0);
+}
+
+/* Cards without a bridge have no link that is active, on all of them. */
+static void look_at_nvlink(const struct preflight_node *node,
+                           const struct preflight_use *use, struct preflight_said *said)
+{
+    const json_t *gpus = member(node, "gpus");
+    size_t n = json_array_size(gpus);
+    int64_t most = 0;
+
+    (void)use;
+    for (size_t i = 0; i < n; i++)
+        most = links_of(json_array_get(gpus, i)) > most
+                   ? links_of(json_array_get(gpus, i))
+                   : most;
+    if (!has_gpus(node, said))
+        return;
+    snprintf(said->sentence, sizeof(said->sentence), "no NVLink is known here");
+    for (size_t i = 0; i < n && most > 0; i++) {
+        const json_t *gpu = json_array_get(gpus, i);
+
+        pass(said);
+        if (links_of(gpu) < most)
+            find(said, place_of(gpu),
+                 "%d NVLinks of GPU %.40s are active, others have %d", (int)links_of(gpu),
+                 place_of(gpu), (int)most);
+    }
+}
+
+/* That it is at its power limit is how it is run. */
+static void look_at_clocks(const json_t *gpu, struct preflight_said *said)
+{
+    const json_t *reasons = json_object_get(json_object_get(gpu, "now"), "slowed_by");
+
+    if (reasons)
+        pass(said);
+    for (size_t i = 0; i < json_array_size(reasons); i++) {
+        const char *reason = json_string_value(json_array_get(reasons, i));
+
+        if (reason && strcmp(reason, "power cap") != 0)
+            find(said, place_of(gpu),
+                 "GPU %.40s was slowed by %.40s when the agent started", place_of(gpu),
+                 reason);
+    }
+}
+
+static void look_at_slowed(const struct preflight_node *node,
+                           const struct preflight_use *use, struct preflight_said *said)
+{
+    (void)use;
+    look_at_gpus(node, said, look_at_clocks);
+}
+
+static void look_at_state(const json_t *gpu, struct preflight_said *said)
+{
+    const char *state = json_get_str(gpu, "fabric", NULL);
+
+    if (state)
+        pass(said);
+    if (state && strcmp(state, "completed") != 0)
+        find(said, "", "the fabric of GPU %.40s is %.40s", place_of(gpu), state);
+}
+
+static void look_at_fabric(const struct preflight_node *node,
+                           const struct preflight_use *use, struct preflight_said *said)
+{
+    (void)use;
+    look_at_gpus(node, said, look_at_state);
+}
+
 /* ---- What NCCL needs of the system ---- */
 
 /* dma-buf does it too: of the open module, from Linux 5.12 on. */
@@ -594,6 +682,9 @@ const struct preflight_check preflight_checks[] = {
     {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus},
     {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL},
     {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL},
+    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi --gpu-reset -i {}, or reseat it", look_at_nvlink, NULL},
+    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL},
+    {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL},
     {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL},
     {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL},
     {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", look_at_peermem, NULL},

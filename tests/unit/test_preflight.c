@@ -145,6 +145,49 @@ static void each_sickness_has_its_own_finding_and_command(void **state)
                      sick[i].command);
 }
 
+static void what_nvml_says_of_gpus_is_looked_at(void **state)
+{
+    static const char form[] =
+        "{\"gpus\":[{\"name\":\"NVIDIA "
+        "H100\",\"pci\":\"0000:18:00.0\",\"nvlink\":{\"active\":18},"
+        "\"fabric\":\"completed\",\"now\":{\"slowed_by\":[\"power cap\"]}},{\"name\":"
+        "\"NVIDIA "
+        "H100\",\"pci\":\"0000:2a:00.0\",\"nvlink\":{\"active\":%d},\"fabric\":\"%s\","
+        "\"now\":{\"slowed_by\":[%s]}}]}";
+    static const struct {
+        int links;
+        const char *fabric, *slowed, *check, *sentence, *command;
+    } cases[] = {
+        {17, "completed", "", "nvlink",
+         "17 NVLinks of GPU 0000:2a:00.0 are active, others have 18",
+         "nvidia-smi nvlink -s -i 0000:2a:00.0; nvidia-smi --gpu-reset -i 0000:2a:00.0, "
+         "or "
+         "reseat it"},
+        {18, "completed", "\"heat\"", "slowed",
+         "GPU 0000:2a:00.0 was slowed by heat when the agent started",
+         "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i 0000:2a:00.0: look at its cooling "
+         "and "
+         "power"},
+        {18, "in progress", "", "fabric", "the fabric of GPU 0000:2a:00.0 is in progress",
+         "systemctl restart nvidia-fabricmanager"},
+    };
+    char text[1000];
+    const char *node = text;
+    json_t *verdict;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(text, sizeof(text), form, cases[i].links, cases[i].fabric,
+                 cases[i].slowed);
+        assert_found(judge(&node, 1), cases[i].check, cases[i].sentence,
+                     cases[i].command);
+    }
+    snprintf(text, sizeof(text), form, 18, "completed", "");
+    verdict = judge(&node, 1);
+    assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
+    json_decref(verdict);
+}
+
 static void the_interface_is_the_one_that_nccl_takes(void **state)
 {
     static const struct {
@@ -353,6 +396,7 @@ int main(void)
         cmocka_unit_test(a_node_that_is_well_has_no_finding),
         cmocka_unit_test(what_an_agent_does_not_say_is_not_evaluated),
         cmocka_unit_test(each_sickness_has_its_own_finding_and_command),
+        cmocka_unit_test(what_nvml_says_of_gpus_is_looked_at),
         cmocka_unit_test(the_interface_is_the_one_that_nccl_takes),
         cmocka_unit_test(what_a_node_has_unlike_the_others_is_named),
         cmocka_unit_test(nodes_that_are_sick_alike_are_one_finding),
