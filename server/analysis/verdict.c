@@ -39,6 +39,8 @@ static const struct {
     [VERDICT_PREFLIGHT] = {"preflight", "what keeps nodes from what they could do",
                            HAS(VERDICT_OK) | HAS(VERDICT_FINDING) |
                                HAS(VERDICT_NOT_EVALUATED)},
+    [VERDICT_CEILING] = {"ceiling", "the bus bandwidth that the nodes' links allow",
+                         HAS(VERDICT_EXPECTED) | HAS(VERDICT_NOT_ENOUGH_DATA)},
     [VERDICT_LATENESS] =
         {"lateness",
          "whether a rank comes late to what all wait for, or the transfer is slow",
@@ -70,6 +72,7 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_ESTIMATED] = "estimated",
     [VERDICT_OK] = "ok",
     [VERDICT_FINDING] = "finding",
+    [VERDICT_EXPECTED] = "expected",
     [VERDICT_WITHIN_NODES] = "within_nodes",
     [VERDICT_BY_NETWORK] = "by_network",
     [VERDICT_PARTLY] = "partly",

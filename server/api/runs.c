@@ -137,6 +137,7 @@ static void finish_item(struct api *api, json_t *runs, size_t index)
     json_object_del(run, "cases");
     json_object_del(run, "machines");
     json_object_del(run, "preflight");
+    json_object_del(run, "ceiling");
     json_object_del(run, "lateness");
     json_object_del(run, "traffic");
     json_object_del(run, "hang");

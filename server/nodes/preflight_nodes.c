@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "server/analysis/ceiling.h"
+
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
@@ -17,6 +19,23 @@ json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                                           .ahead_s = (double)nodes[i]->ahead_ms / 1e3};
     if (list)
         verdict = preflight_judge(list, n, use, is_whole);
+    free(list);
+    return verdict;
+}
+
+json_t *ceiling_nodes(const struct node *const *nodes, const long *ranks, size_t n,
+                      const struct preflight_use *use)
+{
+    struct ceiling_node *list = calloc(n + 1, sizeof(*list));
+    json_t *verdict = NULL;
+
+    for (size_t i = 0; list && i < n; i++)
+        list[i] = (struct ceiling_node){
+            .inventory = nodes[i]->inventory,
+            .address = nodes[i]->advertise ? nodes[i]->advertise : nodes[i]->peer,
+            .ranks = (int)ranks[i]};
+    if (list)
+        verdict = ceiling_verdict(use->backend, list, n, use->env);
     free(list);
     return verdict;
 }

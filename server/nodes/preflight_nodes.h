@@ -1,4 +1,5 @@
-/* preflight_nodes.h - registered nodes, looked at before a run */
+/* preflight_nodes.h - registered nodes, looked at before a run: what is wrong with them,
+ * and what their links allow */
 #ifndef RINGBENCH_SERVER_NODES_PREFLIGHT_NODES_H
 #define RINGBENCH_SERVER_NODES_PREFLIGHT_NODES_H
 
@@ -8,5 +9,10 @@
 /* preflight_judge() of these. A new object; NULL when memory is out. */
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole);
+
+/* ceiling_verdict() of these, with so many ranks each. A new object; NULL when memory is
+ * out. */
+json_t *ceiling_nodes(const struct node *const *nodes, const long *ranks, size_t n,
+                      const struct preflight_use *use);
 
 #endif

@@ -341,6 +341,16 @@ static void put_findings(const json_t *preflight, struct buf *out)
     }
 }
 
+/* That it is not known is no news. */
+static void put_ceiling(const json_t *ceiling, struct buf *out)
+{
+    if (strcmp(json_get_str(ceiling, "answer", ""), "expected") != 0)
+        return;
+    buf_append_str(out, "# ceiling: ");
+    put_in_line(out, json_get_str(ceiling, "sentence", ""));
+    buf_append_str(out, "\n");
+}
+
 static void take_placed(struct run_text *text, const json_t *event, struct buf *out)
 {
     const json_t *nodes = json_object_get(event, "nodes");
@@ -363,6 +373,7 @@ static void take_placed(struct run_text *text, const json_t *event, struct buf *
     buf_append_str(out, "\n");
     put_groups(json_object_get(event, "groups"), out);
     put_findings(json_object_get(event, "preflight"), out);
+    put_ceiling(json_object_get(event, "ceiling"), out);
 }
 
 static const char *bytes_text(int64_t bytes, char text[UNITS_TEXT_MAX])

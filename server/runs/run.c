@@ -158,6 +158,7 @@ void run_destroy(struct run *run)
     split_release(&run->groups);
     json_decref(run->machines);
     json_decref(run->preflight);
+    json_decref(run->ceiling);
     run_spec_destroy(run->spec);
     free(run->reason);
     free(run->backend);
@@ -273,6 +274,8 @@ static void apply_placed(struct run *run, const json_t *body)
     run->machines = json_incref(json_object_get(body, "machines"));
     json_decref(run->preflight);
     run->preflight = json_incref(json_object_get(body, "preflight"));
+    json_decref(run->ceiling);
+    run->ceiling = json_incref(json_object_get(body, "ceiling"));
     form_groups(run);
 }
 

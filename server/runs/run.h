@@ -101,6 +101,7 @@ struct run {
     struct split_groups groups; /* of ranks; once placed */
     json_t *machines;           /* what the nodes are (machine.h); NULL: not known */
     json_t *preflight;          /* the verdict on them, or NULL */
+    json_t *ceiling;            /* that on what their links allow, or NULL */
     struct run_case *cases; /* NULL until something is known of one, see run_open_cases */
     size_t n_cases;         /* with a pattern: those of the rounds so far */
     size_t n_live;          /* that have begun and not ended */

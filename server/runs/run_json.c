@@ -179,6 +179,8 @@ json_t *run_to_json(const struct run *run, enum run_form form)
             json_object_set(out, "machines", run->machines);
         if (run->preflight)
             json_object_set(out, "preflight", run->preflight);
+        if (run->ceiling)
+            json_object_set(out, "ceiling", run->ceiling);
     }
     if (run->spec->program.name)
         json_object_set_new(out, "program", json_string(run->spec->program.name));

@@ -55,6 +55,20 @@ static json_t *look_at_nodes(const struct run_spec *spec,
                            placement->n_nodes, &use, false);
 }
 
+/* What the links of the nodes allow, where all ranks are one communicator on them. A new
+ * object, or NULL. */
+static json_t *find_ceiling(const struct run_spec *spec,
+                            const struct placement *placement)
+{
+    const struct preflight_use use = {placement->backend, spec->env};
+
+    if (spec->program.name || spec->pattern != PATTERN_ALL ||
+        spec->split.kind != SPLIT_NONE || strcmp(placement->backend, "sim") == 0)
+        return NULL;
+    return ceiling_nodes((const struct node *const *)placement->nodes, placement->ranks,
+                         placement->n_nodes, &use);
+}
+
 static void place(struct active_run *active, const struct placement *placement)
 {
     const struct run *run = active->run;
@@ -89,6 +103,9 @@ static void place(struct active_run *active, const struct placement *placement)
     verdict = look_at_nodes(run->spec, placement);
     if (verdict)
         json_object_set_new(body, "preflight", verdict);
+    verdict = find_ceiling(run->spec, placement);
+    if (verdict)
+        json_object_set_new(body, "ceiling", verdict);
     emit(active, "placed", body, NULL);
 }
 

@@ -45,6 +45,8 @@ test('what is found of the nodes of a run is in its text, its document and its r
 
   const well = await run(['well'], { preflight: 'require' });
   assert.deepEqual([well.run.state, well.run.preflight.answer, well.said], ['completed', 'ok', []]);
+  // Nothing says how fast memory is.
+  assert.equal(well.run.ceiling.answer, 'not_enough_data');
   const off = await run(['sick'], { preflight: 'off' });
   assert.deepEqual([off.run.state, off.run.preflight, off.said], ['completed', undefined, []]);
 

@@ -110,6 +110,33 @@ static void says_under_which_conditions_a_case_ran(void **state)
     buf_release(&out);
 }
 
+static void says_what_was_found_of_the_nodes_and_what_they_allow(void **state)
+{
+    struct run_text *text = create(1);
+    struct buf out;
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    take(text,
+         TIME
+         "\"placed\",\"backend\":\"nccl\",\"world_size\":1,\"nodes\":[{\"name\":\"a\"}],"
+         "\"preflight\":{\"evidence\":{\"checks\":[{\"check\":\"shm\",\"sentence\":"
+         "\"too\\nsmall\",\"command\":\"mount it\"}]}},\"ceiling\":{\"answer\":"
+         "\"expected\",\"sentence\":\"rings reach 50 GB/s\"}}",
+         &out);
+    assert_non_null(strstr(out.data, "\n# preflight shm: too small (mend: mount it)\n"
+                                     "# ceiling: rings reach 50 GB/s\n"));
+    buf_clear(&out);
+    take(text,
+         TIME
+         "\"placed\",\"backend\":\"host\",\"world_size\":1,\"nodes\":[{\"name\":\"a\"}],"
+         "\"ceiling\":{\"answer\":\"not_enough_data\",\"sentence\":\"unknown\"}}",
+         &out);
+    assert_null(strstr(out.data, "ceiling"));
+    run_text_destroy(text);
+    buf_release(&out);
+}
+
 static void holds_back_joining_ranks_until_flushed(void **state)
 {
     static const char *const events[] = {
@@ -238,6 +265,7 @@ int main(void)
         cmocka_unit_test(says_what_a_rank_took_at_most),
         cmocka_unit_test(says_how_the_loop_is_shaped),
         cmocka_unit_test(says_under_which_conditions_a_case_ran),
+        cmocka_unit_test(says_what_was_found_of_the_nodes_and_what_they_allow),
         cmocka_unit_test(holds_back_joining_ranks_until_flushed),
         cmocka_unit_test(names_the_cases_of_a_run_that_has_several),
         cmocka_unit_test(tells_a_waiting_reader_what_goes_on),

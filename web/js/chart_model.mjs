@@ -14,7 +14,7 @@
  *   references      {key, label, tone, colour, points}: what lines are held against, as a line
  *                   through y and as a band from lo to hi, as far as points have them */
 import {lookOf} from './palette.mjs';
-import {baselineOf, thresholdsOf} from './references.mjs';
+import {baselineOf, ceilingOf, thresholdsOf} from './references.mjs';
 import {pointValue} from './stats.mjs';
 import {formatSize, parseSize, shorten, significant} from './units.mjs';
 
@@ -83,7 +83,8 @@ function referencesOf(run, lines, metric, x, zoom, theme) {
   const own = run.baseline ? lines.filter(line => line.run === 0 && !line.hidden) : [];
   return [
     ...own.map(line => baselineOf(run.baseline, line, figure, zoom, theme)),
-    ...thresholdsOf(run, figure, lines[0].collective, x, theme)
+    ...thresholdsOf(run, figure, lines[0].collective, x, theme),
+    ...ceilingOf(run, figure, lines[0].collective, x, theme)
   ].filter(({points}) => points.length > 0);
 }
 

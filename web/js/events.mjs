@@ -21,6 +21,7 @@ export function newRunState() {
     backend: null,
     worldSize: 0,
     preflight: null,
+    ceiling: null,
     nodes: [],
     groups: null,
     rowsTotal: 0,
@@ -90,6 +91,7 @@ function applyPlaced(run, event) {
   run.nodes = event.nodes ?? [];
   run.groups = event.groups ?? null;
   run.preflight = event.preflight ?? null;
+  run.ceiling = event.ceiling ?? null;
   run.rowsTotal = event.rows_total ?? 0;
 }
 

@@ -1,5 +1,5 @@
 /* references.mjs - what a run's lines are held against, as charts draw it (chart_model.mjs):
- * the thresholds of its spec, and the baseline. No DOM. */
+ * the thresholds of its spec, what its links allow, and the baseline. No DOM. */
 import {referenceColour} from './palette.mjs';
 import {median, pointValue} from './stats.mjs';
 import {parseSize} from './units.mjs';
@@ -37,6 +37,17 @@ function lineOf(run, name, check, end, x, theme) {
     colour: referenceColour(found?.answer, theme),
     points: spanOf(check, x).map(at => ({x: at, y}))
   };
+}
+
+/* What the links allow, over all sizes. */
+export function ceilingOf({ceiling}, figure, collective, x, theme) {
+  const y = ceiling?.evidence.busbw_gbs?.[collective];
+  return y && figure === 'busbw_gbs' ? [{
+    key: 'ceiling',
+    label: `at most ${Number(y.toPrecision(4))} GB/s: ${ceiling.evidence.limit}`,
+    colour: referenceColour('', theme),
+    points: x.map(at => ({x: at, y}))
+  }] : [];
 }
 
 /* Both ends of the sizes that a check is about, as far as they are shown; a single size is a

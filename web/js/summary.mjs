@@ -29,6 +29,7 @@ export function stateOfSummary(summary) {
     backend: run.backend,
     worldSize: run.world_size,
     preflight: run.preflight ?? null,
+    ceiling: run.ceiling ?? null,
     nodes: run.nodes ?? [],
     groups: run.groups ?? null,
     rowsTotal: run.rows_total,

@@ -346,6 +346,19 @@ test('a threshold is a line over the sizes that it is about', () => {
   assert.deepEqual(panelsOf([source(['all_reduce'], [8], 'a'), heldRun()])[0].references, []);
 });
 
+test('what the links allow is a line over all sizes, of the collectives that it is known of', () => {
+  const ceiling = {evidence: {limit: '8 x 400 Gb/s NIC', busbw_gbs: {all_reduce: 400}}};
+  const run = heldRun({spec: {}, ceiling});
+  const [busbw, time] = panelsOf([run]);
+  const [line] = busbw.references;
+  assert.equal(line.label, 'at most 400 GB/s: 8 x 400 Gb/s NIC');
+  assert.deepEqual(line.points.map(p => p.y), [400, 400]);
+  assert.ok(line.points[0].x <= 8 && line.points[1].x >= 64 << 20);
+  assert.deepEqual(time.references, []);
+  const unknown = {evidence: {}};
+  assert.deepEqual(panelsOf([heldRun({spec: {}, ceiling: unknown})])[0].references, []);
+});
+
 test('a baseline is a band behind its own line, from the least to the greatest', () => {
   const books = [1, 1.1].map(slow => bookWith(sampleRows({sizes: [8, 65536], slow})));
   const run = heldRun({spec: {}, baseline: {label: 'baseline: b', books}});

@@ -79,6 +79,7 @@ export function runOnChart(source, state, book) {
     verdict: (state === source.state && source.meta?.verdict) || null,
     spec: source.meta?.spec,
     baseline: source.baseline ?? null,
+    ceiling: state.ceiling,
     book,
     metrics: state.metrics
   };

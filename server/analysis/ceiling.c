@@ -1,0 +1,262 @@
+/* ceiling.c - the bus bandwidth that the links of a run's nodes allow */
+#include "server/analysis/ceiling.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "common/spec/collective.h"
+#include "server/analysis/verdict.h"
+
+#define TEXT_MAX 160
+#define PCIE_CODE (128.0 / 130.0) /* of 8 GT/s and more: PCI Express 3.0 and later */
+
+/* What something can send, one way; gbs 0: nobody knows, and text says why. */
+struct link_term {
+    double gbs;
+    char text[TEXT_MAX];
+};
+
+static struct link_term unknown(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static struct link_term unknown(const char *format, ...)
+{
+    struct link_term term = {.gbs = 0};
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(term.text, sizeof(term.text), format, args);
+    va_end(args);
+    return term;
+}
+
+static struct link_term known(double gbs, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static struct link_term known(double gbs, const char *format, ...)
+{
+    struct link_term term = {.gbs = gbs};
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(term.text, sizeof(term.text), format, args);
+    va_end(args);
+    return term;
+}
+
+/* ---- Between nodes ---- */
+
+/* How many active ports are like this one. */
+static size_t count_alike(const json_t *ports, const json_t *like)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        n += json_equal(json_object_get(port, "rate_gbps"),
+                        json_object_get(like, "rate_gbps")) &&
+             json_equal(json_object_get(port, "link_layer"),
+                        json_object_get(like, "link_layer")) &&
+             json_equal(json_object_get(port, "state"), json_object_get(like, "state"));
+    }
+    return n;
+}
+
+/* Of the ports that are alike those that carry most: others are of storage, or of
+ * management. */
+static struct link_term ports_of(const json_t *inventory)
+{
+    const json_t *ports = json_object_get(inventory, "rdma");
+    struct link_term best = unknown("a node has no active RDMA port");
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+        double rate = json_get_num(port, "rate_gbps", 0);
+        size_t n = count_alike(ports, port);
+
+        if (strcmp(json_get_str(port, "state", ""), "active") == 0 &&
+            rate * (double)n / 8 > best.gbs)
+            best = known(rate * (double)n / 8, "%zu x %g Gb/s NIC", n, rate);
+    }
+    return best;
+}
+
+static bool has_address(const json_t *interface, const char *address)
+{
+    const json_t *list = json_object_get(interface, "addresses");
+
+    for (size_t i = 0; address && i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), address) == 0)
+            return true;
+    return false;
+}
+
+static struct link_term interface_of(const struct ceiling_node *node)
+{
+    const json_t *list = json_object_get(node->inventory, "net");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        double gbps = json_get_num(one, "speed_mbps", 0) / 1e3;
+        const char *name = json_get_str(one, "name", "?");
+
+        if (!has_address(one, node->address))
+            continue;
+        /* What these say of their speed is made up. */
+        if (strcmp(json_get_str(one, "kind", ""), "ethernet") != 0 &&
+            strcmp(json_get_str(one, "kind", ""), "infiniband") != 0)
+            return unknown("%.40s is no link of the node", name);
+        return gbps > 0 ? known(gbps / 8, "%g Gb/s of %.40s", gbps, name)
+                        : unknown("%.40s does not say how fast it is", name);
+    }
+    return unknown("a node does not say over which interface others reach it");
+}
+
+/* ---- In a node ---- */
+
+/* GB/s of an NVLink one way, by the GPU's generation: NVIDIA's data sheets. */
+static double nvlink_gbs(const char *gpu)
+{
+    static const struct {
+        const char *part;
+        double gbs;
+    } parts[] = {{"B100", 50}, {"B200", 50}, {"B300", 50}, {"V100", 25}, {"A100", 25},
+                 {"A800", 25}, {"H100", 25}, {"H200", 25}, {"H800", 25}, {"H20", 25}};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(gpu, parts[i].part))
+            return parts[i].gbs;
+    return 0;
+}
+
+static struct link_term gpu_of(const json_t *inventory)
+{
+    const json_t *gpu = json_array_get(json_object_get(inventory, "gpus"), 0);
+    const char *name = json_get_str(gpu, "name", "the GPU");
+    const json_t *link = json_object_get(gpu, "pcie");
+    int links = (int)json_get_int(json_object_get(gpu, "nvlink"), "active", 0);
+    double gts = json_get_num(link, "gts_max", 0);
+    int width = (int)json_get_int(link, "width", 0);
+
+    if (links > 0 && nvlink_gbs(name) == 0)
+        return unknown("how fast an NVLink of %.60s is, is not known", name);
+    if (links > 0)
+        return known(links * nvlink_gbs(name), "%d NVLinks of %g GB/s", links,
+                     nvlink_gbs(name));
+    if (!json_object_get(gpu, "name"))
+        return unknown("whether a node's GPUs have NVLink is not known");
+    if (gts < 8 || width <= 0)
+        return unknown("a node does not say how fast its GPUs' PCIe links are");
+    return known(gts * width / 8 * PCIE_CODE, "PCIe %g GT/s x%d", gts, width);
+}
+
+/* ---- Of all nodes ---- */
+
+static const struct link_term *lesser(const struct link_term *a,
+                                      const struct link_term *b)
+{
+    return b->gbs < a->gbs ? b : a;
+}
+
+static struct link_term least_between(const char *backend,
+                                      const struct ceiling_node *nodes, size_t n,
+                                      const json_t *env)
+{
+    struct link_term least = {.gbs = 0};
+    bool is_nccl = strcmp(backend, "nccl") == 0;
+
+    if (is_nccl &&
+        (json_object_get(env, "NCCL_IB_HCA") || json_object_get(env, "NCCL_IB_DISABLE") ||
+         json_object_get(env, "NCCL_NET")))
+        return unknown("the run's variables choose what NCCL goes over");
+    for (size_t i = 0; i < n; i++) {
+        struct link_term own =
+            is_nccl ? ports_of(nodes[i].inventory) : interface_of(&nodes[i]);
+
+        if (i == 0 || own.gbs < least.gbs)
+            least = own;
+    }
+    return least;
+}
+
+static struct link_term least_within(const struct ceiling_node *nodes, size_t n)
+{
+    struct link_term least = {.gbs = 0};
+
+    for (size_t i = 0; i < n; i++) {
+        struct link_term own = gpu_of(nodes[i].inventory);
+
+        if (i == 0 || own.gbs < least.gbs)
+            least = own;
+    }
+    return least;
+}
+
+/* Of the collectives that go round a ring each link carries what bus bandwidth counts. Of
+ * alltoall a node sends the parts of all its ranks for those of others. */
+static json_t *figures(double gbs, double between_gbs, double within_gbs, int world,
+                       int ranks)
+{
+    static const enum collective_kind ring[] = {
+        COLLECTIVE_ALL_REDUCE, COLLECTIVE_ALL_GATHER, COLLECTIVE_REDUCE_SCATTER,
+        COLLECTIVE_BROADCAST, COLLECTIVE_REDUCE};
+    json_t *out = json_object();
+    double share = (double)(world - 1) / ranks / (world - ranks);
+
+    for (size_t i = 0; i < sizeof(ring) / sizeof(ring[0]); i++)
+        json_object_set_new(out, collective_name(ring[i]), json_real(gbs));
+    if (between_gbs > 0) {
+        gbs = between_gbs * share;
+        if (within_gbs > 0 && within_gbs < gbs)
+            gbs = within_gbs;
+    }
+    json_object_set_new(out, collective_name(COLLECTIVE_ALLTOALL), json_real(gbs));
+    return out;
+}
+
+static json_t *not_known(const char *why)
+{
+    char sentence[TEXT_MAX + 80];
+
+    snprintf(sentence, sizeof(sentence), "what the links allow is not known: %s", why);
+    return verdict_json(VERDICT_CEILING, VERDICT_NOT_ENOUGH_DATA, sentence, NULL,
+                        json_object());
+}
+
+json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, size_t n,
+                        const json_t *env)
+{
+    struct link_term between = {.gbs = 0}, within = {.gbs = 0};
+    const struct link_term *limit;
+    bool is_nccl = strcmp(backend, "nccl") == 0;
+    int world = 0, most = 0;
+    char sentence[2 * TEXT_MAX];
+
+    for (size_t i = 0; i < n; i++) {
+        world += nodes[i].ranks;
+        most = nodes[i].ranks > most ? nodes[i].ranks : most;
+    }
+    if (n == 1 && !is_nccl)
+        return not_known("nothing has measured what the node's memory can do");
+    if (world < 2)
+        return not_known("one rank sends nothing");
+    if (n > 1)
+        between = least_between(backend, nodes, n, env);
+    if (is_nccl && most > 1)
+        within = least_within(nodes, n);
+    if (n > 1 && between.gbs <= 0)
+        return not_known(between.text);
+    if (is_nccl && most > 1 && within.gbs <= 0)
+        return not_known(within.text);
+    limit = n == 1 ? &within : within.gbs > 0 ? lesser(&between, &within) : &between;
+    snprintf(sentence, sizeof(sentence),
+             "rings reach %.4g GB/s of bus bandwidth at most: %s of each %s", limit->gbs,
+             limit->text, limit == &within ? "GPU" : "node");
+    return verdict_json(
+        VERDICT_CEILING, VERDICT_EXPECTED, sentence, NULL,
+        json_pack("{s:s, s:o}", "limit", limit->text, "busbw_gbs",
+                  figures(limit->gbs, between.gbs, within.gbs, world, most)));
+}

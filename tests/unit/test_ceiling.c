@@ -1,0 +1,162 @@
+/* test_ceiling.c - what links allow follows from what agents say of them */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/ceiling.h"
+#include "tests/unit/near.h"
+
+#define IB "{\"state\":\"active\",\"rate_gbps\":400,\"link_layer\":\"infiniband\"}"
+#define IB_DOWN "{\"state\":\"down\",\"rate_gbps\":400,\"link_layer\":\"infiniband\"}"
+#define ROCE "{\"state\":\"active\",\"rate_gbps\":200,\"link_layer\":\"ethernet\"}"
+#define SEVEN IB "," IB "," IB "," IB "," IB "," IB "," IB
+#define H100 "{\"name\":\"NVIDIA H100 80GB HBM3\",\"nvlink\":{\"active\":18}}"
+#define L40 "{\"name\":\"NVIDIA L40\",\"pcie\":{\"gts\":2.5,\"gts_max\":16,\"width\":16}}"
+#define NODE(ports, gpu) "{\"rdma\":[" ports "],\"gpus\":[" gpu "]}"
+#define DGX NODE(SEVEN "," IB "," ROCE "," ROCE, H100)
+#define HOST(kind, mbps)                                                                 \
+    "{\"net\":[{\"name\":\"eth0\",\"kind\":\"" kind "\",\"speed_mbps\":" mbps            \
+    ",\"addresses\":[\"10.0.0.1\"]}]}"
+
+struct example {
+    const char *backend, *nodes[2];
+    int ranks;
+    const char *variable;          /* that the run sets, or NULL */
+    double ring_gbs, alltoall_gbs; /* 0: not known */
+    const char *sentence;
+};
+
+static const struct example examples[] = {
+    {"nccl",
+     {DGX, DGX},
+     8,
+     NULL,
+     400,
+     93.75,
+     "rings reach 400 GB/s of bus bandwidth at most: 8 x 400 Gb/s NIC of each node"},
+    {"nccl",
+     {DGX, NULL},
+     8,
+     NULL,
+     450,
+     450,
+     "rings reach 450 GB/s of bus bandwidth at most: 18 NVLinks of 25 GB/s of each GPU"},
+    {"nccl",
+     {DGX, NODE(SEVEN "," IB_DOWN, H100)},
+     8,
+     NULL,
+     350,
+     82.03,
+     "rings reach 350 GB/s of bus bandwidth at most: 7 x 400 Gb/s NIC of each node"},
+    {"nccl",
+     {NODE(SEVEN, L40), NODE(SEVEN, L40)},
+     2,
+     NULL,
+     31.51,
+     31.51,
+     "rings reach 31.51 GB/s of bus bandwidth at most: PCIe 16 GT/s x16 of each GPU"},
+    {"nccl",
+     {DGX, DGX},
+     8,
+     "NCCL_IB_HCA",
+     0,
+     0,
+     "what the links allow is not known: the run's variables choose what NCCL goes over"},
+    {"nccl",
+     {DGX, NODE(IB_DOWN, H100)},
+     8,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: a node has no active RDMA port"},
+    {"nccl",
+     {NODE(IB, "{}"), NULL},
+     8,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: whether a node's GPUs have NVLink is not known"},
+    {"host",
+     {HOST("ethernet", "25000"), HOST("ethernet", "100000")},
+     1,
+     NULL,
+     3.125,
+     3.125,
+     "rings reach 3.125 GB/s of bus bandwidth at most: 25 Gb/s of eth0 of each node"},
+    {"host",
+     {HOST("ethernet", "-1"), HOST("ethernet", "100000")},
+     1,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: eth0 does not say how fast it is"},
+    {"host",
+     {HOST("virtual", "10000"), HOST("virtual", "10000")},
+     1,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: eth0 is no link of the node"},
+    {"host",
+     {HOST("ethernet", "25000"), NULL},
+     4,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: nothing has measured what the node's memory can "
+     "do"},
+};
+
+static json_t *judge(const struct example *example)
+{
+    json_t *inventories[2], *env = json_object(), *verdict;
+    struct ceiling_node nodes[2];
+    size_t n = 0;
+
+    for (; n < 2 && example->nodes[n]; n++) {
+        inventories[n] = json_loads(example->nodes[n], 0, NULL);
+        assert_non_null(inventories[n]);
+        nodes[n] = (struct ceiling_node){inventories[n], "10.0.0.1", example->ranks};
+    }
+    if (example->variable)
+        json_object_set_new(env, example->variable, json_string("mlx5_0"));
+    verdict = ceiling_verdict(example->backend, nodes, n, env);
+    while (n > 0)
+        json_decref(inventories[--n]);
+    json_decref(env);
+    return verdict;
+}
+
+static void links_allow_what_the_least_of_them_does(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+        json_t *verdict = judge(&examples[i]);
+        const json_t *figures =
+            json_object_get(json_object_get(verdict, "evidence"), "busbw_gbs");
+        bool is_known = examples[i].ring_gbs > 0;
+
+        assert_string_equal(json_get_str(verdict, "sentence", ""), examples[i].sentence);
+        assert_string_equal(json_get_str(verdict, "answer", ""),
+                            is_known ? "expected" : "not_enough_data");
+        assert_near(json_get_num(figures, "all_reduce", 0), examples[i].ring_gbs, 0.01);
+        assert_near(json_get_num(figures, "alltoall", 0), examples[i].alltoall_gbs, 0.01);
+        assert_null(json_object_get(figures, "sendrecv"));
+        json_decref(verdict);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_allow_what_the_least_of_them_does),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
