@@ -254,16 +254,23 @@ static void read_page(struct report_job *job)
                       job->after, NULL, PAGE_EVENTS, on_page, job);
 }
 
-/* What the server knows now of the run's nodes. */
+/* What the server knows now of the run's nodes, but for their devices: the run's machines
+ * have these by kind, and no report is to be megabytes for them. */
 static json_t *known_nodes(const struct api *api, const json_t *run)
 {
-    json_t *nodes = json_array(), *placed, *node;
+    static const char *const devices[] = {"gpus", "rdma", "net"};
+    json_t *nodes = json_array(), *placed, *node, *inventory;
     size_t i;
 
     json_array_foreach (json_object_get(run, "nodes"), i, placed) {
         node = scheduler_node_json(api->scheduler, json_get_str(placed, "name", ""));
-        if (node)
-            json_array_append_new(nodes, node);
+        if (!node)
+            continue;
+        inventory = json_copy(json_object_get(node, "inventory")); /* shared */
+        for (size_t k = 0; k < sizeof(devices) / sizeof(devices[0]); k++)
+            json_object_del(inventory, devices[k]);
+        json_object_set_new(node, "inventory", inventory);
+        json_array_append_new(nodes, node);
     }
     return nodes;
 }

@@ -268,6 +268,18 @@ test('a node has a page with its inventory and its runs', LIMIT, async t => {
   await page.getByRole('link', {name: 'node-1'}).click();
   await sees(page, 'AMD EPYC 9354, 2 sockets, 64 cores, 128 threads');
   await sees(page, 'libnccl.so.2 was not found');
+  const unfold = title => page.locator('summary', {hasText: title}).click();
+  for (const [title, text] of [
+    ['GPUs', 'x8 of 16, 16 of 32 GT/s'], ['RDMA ports', '3 RoCE v2 192.168.100.11'],
+    ['Interfaces', 'and 468 more'], ['System', '64.0 MiB']
+  ]) {
+    await unfold(title);
+    await sees(page, text);
+  }
+  /* What is open stays so when the node is told anew. */
+  server.nodes = [{...server.nodes[0], version: '9.9.9'}];
+  await sees(page, '9.9.9');
+  await sees(page, '3 RoCE v2 192.168.100.11');
   await page.getByRole('link', {name: 'was here'}).click();
   await sees(page, 'Figures');
   await page.goBack();

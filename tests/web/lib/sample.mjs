@@ -213,6 +213,52 @@ function sampleCase(log, repeat, {collectives, sizes, mutate, nodes, ranks, fail
   log.add('case', {...at, repeat, state: 'completed', reason: null});
 }
 
+const where = {pci: '0000:18:00.0', numa: 0, cpus: '0-31'};
+
+/* With what may be wrong: lanes and a link missing, a GPU that is hot, a port down. */
+const sampleDevices = {
+  gpus: [0, 1].map(i => ({
+    ...where,
+    pcie: {gts: 16, gts_max: 32, width: i ? 8 : 16, width_max: 16},
+    acs: i ? ['0000:17:01.0'] : [],
+    name: 'NVIDIA H100 80GB HBM3',
+    persistence: true,
+    ecc: true,
+    mig: false,
+    nvlink: {active: 18 - i, inactive: i ? [3] : [], to: {switch: 18 - i}},
+    now: {sm_mhz: 1980, slowed_by: i ? ['heat'] : []}
+  })),
+  rdma: ['active', 'down'].map((state, i) => ({
+    name: `mlx5_${i}`,
+    port: 1,
+    state,
+    rate_gbps: 400,
+    link_layer: i ? 'ethernet' : 'infiniband',
+    netdev: `ib${i}`,
+    firmware: '28.39.1002',
+    gids: [{index: 3, type: 'RoCE v2', address: '192.168.100.11'}],
+    gids_left_out: 240,
+    ...where,
+    pcie: {gts: 32, gts_max: 32, width: 16, width_max: 16}
+  })),
+  net: [{
+    name: 'eth0',
+    kind: 'ethernet',
+    state: 'up',
+    speed_mbps: 25000,
+    mtu: 9000,
+    driver: 'mlx5_core',
+    addresses: ['10.0.0.7', '2001:db8:1234:5678:9abc:def0:1234:5678'],
+    ...where
+  }],
+  left_out: {net: 468},
+  governor: 'performance',
+  iommu: 'identity',
+  nccl_conf: ['NCCL_IB_HCA=mlx5'],
+  limits: {memlock_bytes: 'unlimited', shm_bytes: 64 * 1024 ** 2, open_files: 1048576},
+  modules: {nvidia: '550.90.07', nvidia_uvm: ''}
+};
+
 export function sampleNode(name, state = 'idle', extra = {}) {
   return {
     name,
@@ -238,6 +284,7 @@ export function sampleNode(name, state = 'idle', extra = {}) {
         {interface: 'eth0', address: '10.0.0.7'}, {interface: 'ib0', address: '10.1.0.7'}
       ],
       hostid: 'b7c9e0d2',
+      ...sampleDevices,
       backends: {
         host: {
           backend: 'host',

@@ -1,5 +1,6 @@
 /* node.mjs - the view of one node: what it is, what runs there, what ran there */
 import {h, region, setHidden, setText} from '../dom.mjs';
+import {deviceFolds} from '../node_devices.mjs';
 import {answerPill, head, labelChips, outcome, statePill, timeOf} from '../parts.mjs';
 import {poll} from '../poll.mjs';
 import {formatMemory, plural, shorten} from '../units.mjs';
@@ -21,6 +22,7 @@ export default function view(root, app, {id}) {
   const state = h('span');
   const facts = h('dl.facts.card');
   const backends = h('div.cards');
+  const devices = h('div.stack');
   const named = h('section.card', {hidden: true});
   const history = region('Runs here', 'scroll card');
   const more = h('p.muted', {hidden: true},
@@ -32,10 +34,10 @@ export default function view(root, app, {id}) {
   root.append(h('p.crumbs', h('a', {href: '/nodes'}, 'Nodes')),
     h('div.title', h('h1', shorten(id, 200)), state), note,
     h('div.node-page', facts, h('section.stack', h('h2', 'Backends'), backends)),
-    preflight(app, id), named, h('h2', 'Runs here'), history, more,
+    preflight(app, id), devices, named, h('h2', 'Runs here'), history, more,
     h('p', h('a', {href: formatAddress({view: 'trends', query: {nodes: id}})},
       'Trends of runs on this node alone')), past);
-  let drawn = '';
+  let drawn = '', drawnInventory = '';
 
   async function refresh() {
     try {
@@ -64,9 +66,19 @@ export default function view(root, app, {id}) {
       h('dd', node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : 'nothing'),
       ...parts.facts);
     backends.replaceChildren(...parts.backends);
+    drawDevices(node.inventory ?? {});
     history.replaceChildren(runs.length ? runTable(runs) : h('p.muted', 'None.'));
     setHidden(past, !node.history?.length);
     changes.replaceChildren(...(node.history ?? []).map(changeLine));
+  }
+
+  /* Only when they are others: what somebody opened stays open. */
+  function drawDevices(inventory) {
+    const sign = JSON.stringify(inventory);
+    if (sign !== drawnInventory) {
+      drawnInventory = sign;
+      devices.replaceChildren(...deviceFolds(inventory));
+    }
   }
 
   const polling = poll(refresh, 3000);
