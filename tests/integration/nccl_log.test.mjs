@@ -82,4 +82,10 @@ test('the end of a case says by which ways its bytes went, and what speaks again
   ]);
   assert.deepEqual(bad.verdicts[0].evidence.log, ['NET/IB : No device found.']);
   assert.equal(await run({ env: { NCCL_DEBUG: 'WARN' } }), undefined);
+  await startAgent(t, server, 'node-3', emulation('init_fails'));
+  const { id } = await server.run({ ...quick, backend: 'nccl', sizes: [8], nodes: { names: ['node-3'] } });
+  assert.equal((await server.runEnds(id)).state, 'failed');
+  const [{ sentence, evidence }] = (await server.getRun(id)).cases[0].transports.verdicts;
+  assert.equal(sentence, "NCCL's init failed: emulated: no socket interface found on node-3");
+  assert.equal(evidence.about, 'init');
 });
