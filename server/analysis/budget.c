@@ -130,16 +130,24 @@ int budget_read(const json_t *body, struct budget *budget, struct problems *prob
 
 /* ---- The measured curve ---- */
 
+/* A point's time, or a bound of its interval. */
+enum which { MIDDLE, LOW, HIGH };
+
+static double point_us(const struct case_point *point, enum which which)
+{
+    return which == LOW ? point->low_us : which == HIGH ? point->high_us : point->time_us;
+}
+
 /* The time of a call of so many bytes by one case's curve: a straight line between two
  * sizes on logarithms; below the smallest its time, above the largest its bandwidth. */
-static double time_us(const struct case_series *series, double bytes)
+static double time_us(const struct case_series *series, double bytes, enum which which)
 {
     const struct case_point *low = NULL, *high = NULL;
 
     for (size_t i = 0; i < series->n_points; i++) {
         const struct case_point *point = &series->points[i];
 
-        if (!(point->time_us > 0) || point->size <= 0)
+        if (!(point_us(point, which) > 0) || point->size <= 0)
             continue;
         if ((double)point->size <= bytes)
             low = point;
@@ -147,21 +155,22 @@ static double time_us(const struct case_series *series, double bytes)
             high = point;
     }
     if (!low)
-        return high ? high->time_us : 0;
+        return high ? point_us(high, which) : 0;
     if (!high)
-        return low->time_us * bytes / (double)low->size;
-    return low->time_us * pow(high->time_us / low->time_us,
-                              log(bytes / (double)low->size) /
-                                  log((double)high->size / (double)low->size));
+        return point_us(low, which) * bytes / (double)low->size;
+    return point_us(low, which) * pow(point_us(high, which) / point_us(low, which),
+                                      log(bytes / (double)low->size) /
+                                          log((double)high->size / (double)low->size));
 }
 
-/* Of all cases: the median, and the extremes. */
+/* Of all cases: the median, and the extremes; of one, its own interval. */
 struct range {
     double middle, low, high; /* s */
     size_t cases;
 };
 
-static double call_us(const struct compare_choice *choice, const struct budget_part *part)
+static double call_us(const struct compare_choice *choice, const struct budget_part *part,
+                      enum which which)
 {
     size_t n;
     const struct case_series *all =
@@ -171,23 +180,26 @@ static double call_us(const struct compare_choice *choice, const struct budget_p
         if (!all[i].is_figure && !json_get_bool(all[i].key, "in_place", false) &&
             strcmp(json_get_str(all[i].key, "collective", ""),
                    collective_name((enum collective_kind)part->collective)) == 0)
-            return time_us(&all[i], part->bytes / part->calls);
+            return time_us(&all[i], part->bytes / part->calls, which);
     return 0;
 }
 
 static struct range range_of(const struct compare_side *side, size_t ranks,
                              const struct budget_part *part)
 {
+    const struct compare_choice *one = NULL;
     double times[CASES_MAX];
     struct range out = {0};
 
     for (size_t i = 0; i < side->n && out.cases < CASES_MAX; i++) {
         double us = compare_choice_ranks(&side->cases[i]) == ranks
-                        ? call_us(&side->cases[i], part)
+                        ? call_us(&side->cases[i], part, MIDDLE)
                         : 0;
 
-        if (us > 0)
+        if (us > 0) {
             times[out.cases++] = us * part->calls / 1e6;
+            one = &side->cases[i];
+        }
     }
     if (out.cases == 0)
         return out;
@@ -195,6 +207,10 @@ static struct range range_of(const struct compare_side *side, size_t ranks,
     out.middle = median_of_sorted(times, out.cases);
     out.low = times[0];
     out.high = times[out.cases - 1];
+    if (out.cases == 1) {
+        out.low = call_us(one, part, LOW) * part->calls / 1e6;
+        out.high = call_us(one, part, HIGH) * part->calls / 1e6;
+    }
     return out;
 }
 
@@ -207,7 +223,7 @@ static void put_estimate(const struct budget *budget, const struct range *all, c
     int n = snprintf(out, size, "communication takes %s s",
                      gate_number_text(all->middle, middle));
 
-    if (all->cases > 1)
+    if (all->low < all->high)
         n += snprintf(out + n, size - (size_t)n, " (%s to %s)",
                       gate_number_text(all->low, low), gate_number_text(all->high, high));
     if (budget->step_s > 0)

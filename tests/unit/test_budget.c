@@ -20,7 +20,8 @@ static json_t *answer_to(const char *text)
     struct case_point points[3][2] = {
         {{.size = 1 << 20, .time_us = 100}, {.size = 64 << 20, .time_us = 6400}},
         {{.size = 1 << 20, .time_us = 110}, {.size = 64 << 20, .time_us = 7040}},
-        {{.size = 1 << 20, .time_us = 10}, {.size = 64 << 20, .time_us = 640}}};
+        {{.size = 1 << 20, .time_us = 10, .low_us = 9, .high_us = 12},
+         {.size = 64 << 20, .time_us = 640, .low_us = 600, .high_us = 700}}};
     json_t *key = json_pack("{s:s, s:b}", "collective", "all_reduce", "in_place", 0);
     struct case_series series[3];
     const struct case_values values = {.series = series, .n = 3};
@@ -131,6 +132,8 @@ static void the_cases_on_as_many_ranks_count(void **state)
     assert_int_equal(json_get_int(answer, "ranks", 0), 4);
     assert_int_equal(json_get_int(part, "cases", 0), 1);
     assert_near(json_get_num(part, "time_s", 0), 640e-6 * 2e9 / 67108864, 1e-9);
+    assert_near(json_get_num(part, "time_low_s", 0), 600e-6 * 2e9 / 67108864, 1e-9);
+    assert_near(json_get_num(part, "time_high_s", 0), 700e-6 * 2e9 / 67108864, 1e-9);
     json_decref(answer);
 }
 
