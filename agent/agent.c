@@ -25,7 +25,7 @@
 #include "common/base/log.h"
 #include "common/spec/batch_group.h"
 
-#define PROBE_MS 10000
+#define PROBE_MS 60000 /* without persistence mode eight GPUs take some 20 s to wake */
 #define TELL_MS 1000
 #define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
 #define DELIVER_MS 5000

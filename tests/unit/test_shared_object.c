@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -49,11 +51,43 @@ static void what_is_missing_is_named(void **state)
     assert_non_null(strstr(err.text, "no_such_function"));
 }
 
+/* A copy of a library, named as none is, in a virtual environment's package. */
+static void python_packages_are_searched(void **state)
+{
+    static const char *const packaged[] = {"libringbench-packaged.so.1", NULL};
+    static const struct shared_symbol symbol = {"cos", offsetof(struct table, cosine),
+                                                false, NULL};
+    char root[] = "/tmp/ringbench-venv-XXXXXX", command[512];
+    struct table table;
+    struct error err = {0};
+
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    assert_null(shared_object_open(NULL, packaged, &err));
+    assert_non_null(strstr(err.text, "nor is it below CUDA_HOME"));
+    void *math = shared_object_open("libm.so.6", names, &err);
+    assert_int_equal(shared_object_bind(math, &symbol, 1, &table, &err), 0);
+    snprintf(command, sizeof(command),
+             "d=%s/lib/python3.11/site-packages/nvidia/some/lib && mkdir -p $d && "
+             "cp -L %s $d/%s",
+             root, shared_object_path(*(void **)&table.cosine), packaged[0]);
+    assert_int_equal(system(command), 0);
+    setenv("VIRTUAL_ENV", root, 1);
+    void *handle = shared_object_open(NULL, packaged, &err);
+    unsetenv("VIRTUAL_ENV");
+    assert_non_null(handle);
+    assert_int_equal(shared_object_bind(handle, &symbol, 1, &table, &err), 0);
+    assert_non_null(strstr(shared_object_path(*(void **)&table.cosine), root));
+    snprintf(command, sizeof(command), "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_that_is_there_is_taken),
         cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(python_packages_are_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

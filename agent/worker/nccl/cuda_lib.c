@@ -16,12 +16,9 @@
         name, offsetof(struct cuda_functions, member), true, NULL                        \
     }
 
-static const char *const library_names[] = {
-    "libcudart.so.13", "libcudart.so.12", "/usr/local/cuda/lib64/libcudart.so.13",
-    "/usr/local/cuda/lib64/libcudart.so.12", NULL};
+static const char *const library_names[] = {"libcudart.so.13", "libcudart.so.12", NULL};
 /* For drivers that cannot do what the first one found wants. */
-static const char *const older_names[] = {"libcudart.so.12",
-                                          "/usr/local/cuda/lib64/libcudart.so.12", NULL};
+static const char *const older_names[] = {"libcudart.so.12", NULL};
 
 static const struct shared_symbol symbols[] = {
     FUNCTION(error_string, "cudaGetErrorString"),

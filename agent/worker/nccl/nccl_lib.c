@@ -16,8 +16,7 @@
         name, offsetof(struct nccl_functions, member), true, NULL                        \
     }
 
-static const char *const library_names[] = {"libnccl.so.2",
-                                            "/usr/local/cuda/lib64/libnccl.so.2", NULL};
+static const char *const library_names[] = {"libnccl.so.2", NULL};
 
 static const struct shared_symbol symbols[] = {
     FUNCTION(get_version, "ncclGetVersion"),

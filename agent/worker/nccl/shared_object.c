@@ -2,8 +2,35 @@
 #include "agent/worker/nccl/shared_object.h"
 
 #include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define PYTHON "/lib/python3*/{site,dist}-packages/{nvidia/*/lib,torch/lib}"
+
+/* Folders, in glob's words, below what a variable names; NULL: none. What the environment
+ * chose comes first. */
+static const struct place {
+    const char *variable, *folders;
+} places[] = {
+    {"NCCL_HOME", "/{lib,lib64}"},
+    {"CUDA_HOME", "/{lib64,lib}"},
+    {"CUDA_PATH", "/{lib64,lib}"},
+    {"VIRTUAL_ENV", PYTHON},
+    {"CONDA_PREFIX", "/lib"},
+    {"CONDA_PREFIX", PYTHON},
+    {"NVHPC_ROOT", "/{cuda/lib64,comm_libs/nccl/lib}"},
+    {NULL, "/usr/local/cuda{,-*}/{lib64,lib}"},
+    {"HOME", "/.local" PYTHON},
+    {NULL, "/usr{,/local}" PYTHON},
+    {NULL, "/usr/lib/python3/dist-packages/nvidia/*/lib"},
+    {NULL, "/opt/*{,/envs/*}/lib"},
+    {NULL, "/opt/*{,/envs/*}" PYTHON},
+    {"HOME", "/{*conda*{,/envs/*},.venv,.pyenv/versions/*}" PYTHON},
+    {NULL, "/opt/nvidia/hpc_sdk/Linux_*/*/{cuda/lib64,comm_libs/nccl/lib}"},
+};
 
 static void note_failure(char *text, size_t size, const char *name)
 {
@@ -11,6 +38,35 @@ static void note_failure(char *text, size_t size, const char *name)
     const char *why = dlerror();
 
     snprintf(text + len, size - len, "%s%s", len ? "; " : "", why ? why : name);
+}
+
+/* The last of what a place has under that name, the newest where folders have versions.
+ */
+static void *open_at(const struct place *place, const char *name)
+{
+    const char *root = place->variable ? getenv(place->variable) : "";
+    char pattern[PATH_MAX];
+    glob_t found = {0};
+    void *handle = NULL;
+
+    if (!root || (place->variable && *root != '/'))
+        return NULL;
+    snprintf(pattern, sizeof(pattern), "%s%s/%s", root, place->folders, name);
+    if (glob(pattern, GLOB_BRACE, NULL, &found) == 0)
+        for (size_t i = found.gl_pathc; i > 0 && !handle; i--)
+            handle = dlopen(found.gl_pathv[i - 1], RTLD_NOW | RTLD_LOCAL);
+    globfree(&found);
+    return handle;
+}
+
+static void *search(const char *const *names)
+{
+    void *handle = NULL;
+
+    for (size_t i = 0; names[i] && !handle; i++)
+        for (size_t k = 0; k < sizeof(places) / sizeof(*places) && !handle; k++)
+            handle = open_at(&places[k], names[i]);
+    return handle;
 }
 
 void *shared_object_open(const char *override, const char *const *names,
@@ -27,8 +83,14 @@ void *shared_object_open(const char *override, const char *const *names,
             return handle;
         note_failure(tried, sizeof(tried), names[i]);
     }
-    error_set(err, ERROR_UNSUPPORTED, "can't load it: %s", tried);
-    return NULL;
+    void *handle = names == forced ? NULL : search(names);
+    if (!handle) {
+        error_set(err, ERROR_UNSUPPORTED, "can't load it: %s%s", tried,
+                  names == forced ? ""
+                                  : "; nor is it below CUDA_HOME, NCCL_HOME, /opt, "
+                                    "conda or Python's packages");
+    }
+    return handle;
 }
 
 static void *find(void *handle, const struct shared_symbol *symbol)

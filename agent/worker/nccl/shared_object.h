@@ -14,7 +14,8 @@ struct shared_symbol {
     const char *instead; /* another name that will do; NULL: none */
 };
 
-/* Load the first of the names (NULL ends them) that there is; `override` (not NULL or "")
+/* Load the first of the names (NULL ends them) that there is, where the loader looks or
+ * where toolkits, conda and Python packages put theirs; `override` (not NULL or "")
  * stands in their place. NULL with a reason that names what was tried. The library stays
  * loaded for the life of the process: libraries with threads of their own cannot go. */
 void *shared_object_open(const char *override, const char *const *names,
