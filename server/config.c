@@ -71,8 +71,9 @@ static const struct option table[] = {
     {"poll-s", OPTION_INT, AT(poll_s), "5", "S",
      "how long an agent's request for commands is held", 1, 3600},
     {"join-timeout-s", OPTION_INT, AT(join_timeout_s), "30", "S",
-     "how long the ranks of a case may take to join, and 1 s more per 20 ranks", 1,
-     86400},
+     "how long the ranks of a case may take to join, and then to form their "
+     "communicator, and 1 s more per 20 ranks",
+     1, 86400},
     {"log-level", OPTION_STRING, AT(log_level), "info", "LEVEL",
      "error, warn, info or debug", 0, 0},
     {"allow-faults", OPTION_FLAG, AT(allow_faults), NULL, NULL,

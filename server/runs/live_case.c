@@ -91,6 +91,11 @@ static long join_s(const struct live_case *live)
            live->on.world_size / JOIN_RANKS_PER_S;
 }
 
+static void wait_to_join(struct live_case *live)
+{
+    live->join_until_ns = time_ns(live) + join_s(live) * INT64_C(1000000000);
+}
+
 static void on_start_stored(struct active_run *active, int case_no)
 {
     struct live_case *live = active_run_live(active, case_no);
@@ -99,7 +104,7 @@ static void on_start_stored(struct active_run *active, int case_no)
     if (!live || live->stage != STAGE_STARTING || active->scheduler->is_closing)
         return;
     live->stage = STAGE_JOINING;
-    live->join_until_ns = time_ns(live) + join_s(live) * INT64_C(1000000000);
+    wait_to_join(live);
     if (case_start_send(live, &err))
         live_case_stop(live, CASE_FAILED, err.text);
 }
@@ -174,15 +179,14 @@ static bool all_done(const struct live_case *live)
     return true;
 }
 
-/* Asked at each event of each rank. */
-static bool all_connected(struct live_case *live)
+/* Asked at each event of each rank; *n: those known to be so far. */
+static bool all_reached(const struct live_case *live, enum rank_state state, int *n)
 {
     const struct run_case *model = model_of(live);
 
-    while (model->ranks && live->n_connected < live->on.world_size &&
-           model->ranks[live->n_connected].state >= RANK_CONNECTED)
-        live->n_connected++;
-    return !model->ranks || live->n_connected == live->on.world_size;
+    while (model->ranks && *n < live->on.world_size && model->ranks[*n].state >= state)
+        ++*n;
+    return !model->ranks || *n == live->on.world_size;
 }
 
 static bool any_failed(const struct live_case *live)
@@ -271,8 +275,12 @@ void live_case_rank(struct live_case *live, const struct rank_report *report)
         free(rank->reason);
         rank->reason = report->reason ? strdup(report->reason) : NULL;
         note_failure(live);
-    } else if (live->stage == STAGE_JOINING && all_connected(live)) {
+    } else if (live->stage == STAGE_JOINING &&
+               all_reached(live, RANK_CONNECTED, &live->n_connected)) {
         enter_running(live);
+    } else if (live->stage == STAGE_JOINING && report->state == RANK_JOINED &&
+               all_reached(live, RANK_JOINED, &live->n_joined)) {
+        wait_to_join(live); /* drivers that start, NCCL's own init */
     }
     scheduler_wake(live->active->scheduler);
 }

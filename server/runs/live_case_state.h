@@ -44,11 +44,11 @@ struct live_case {
     struct live_rank *ranks;
     struct live_node *nodes; /* of `on` */
     int64_t join_until_ns, grace_until_ns, end_until_ns;
-    int64_t changed_ns;  /* when any rank last got on */
-    int n_connected;     /* ranks from 0 on that were connected */
-    int failed_first;    /* the rank that failed first, or -1 */
-    json_t *lost;        /* the nodes that were lost, as a blame; or NULL */
-    bool is_blamed_lost; /* a lost node explains what the ranks say */
+    int64_t changed_ns;        /* when any rank last got on */
+    int n_joined, n_connected; /* ranks from 0 on that were */
+    int failed_first;          /* the rank that failed first, or -1 */
+    json_t *lost;              /* the nodes that were lost, as a blame; or NULL */
+    bool is_blamed_lost;       /* a lost node explains what the ranks say */
     bool wants_stacks;
     int64_t stalled_ns; /* since then it is stopped for that; 0: it is not */
     json_t *ras;        /* what NCCL said of it then, or NULL */

@@ -257,6 +257,26 @@ static void a_late_rank_is_named(void **state)
     release_agent(&b);
 }
 
+/* The time to join counts anew for forming the communicator. */
+static void a_slow_init_is_given_its_time(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+
+    agent_start(&a, world, "a");
+    submit(world, "{}", run);
+    agent_await(&a, "start");
+    agent_say(&a, run, 1, "spawn", ",\"rank\":0");
+    live_for(world, 20000);
+    agent_say(&a, run, 1, "phase", ",\"rank\":0,\"phase\":\"joined\"");
+    live_for(world, 20000);
+    agent_say(&a, run, 1, "phase", ",\"rank\":0,\"phase\":\"connected\"");
+    agent_finish(&a, run, 1, 0);
+    assert_ended(world, run, "completed", NULL);
+    release_agent(&a);
+}
+
 /* Rank 1 on b, with all that its agent said of it. */
 static void assert_named(struct world *world, const char *run)
 {
@@ -866,6 +886,7 @@ int main(void)
         WITH_WORLD(a_lost_node_settles_whom_a_circle_of_blame_leaves_open),
         WITH_WORLD(wrong_data_fails_the_run),
         WITH_WORLD(a_late_rank_is_named),
+        WITH_WORLD(a_slow_init_is_given_its_time),
         WITH_WORLD(what_the_host_checks_is_progress),
         WITH_WORLD(a_stall_names_who_is_behind),
         WITH_WORLD(polls_of_a_crowd_are_held_longer),
