@@ -273,6 +273,9 @@ static void options_that_cannot_be_had_end_the_case(void **state)
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL_OLD, 1);
     check_refused("\"nccl\":{\"registration\":\"local\"}", "devices=4", "unsupported",
                   "registration local: this NCCL has no ncclCommRegister");
+    check_refused("\"nccl\":{\"cta_policy\":\"efficiency\"}", "devices=4", "unsupported",
+                  "cta_policy: NCCL 2.18.5 does not have this one, 2.27 or newer is "
+                  "needed");
     setenv("RINGBENCH_NCCL_LIB", EMULATED_NCCL, 1);
 }
 

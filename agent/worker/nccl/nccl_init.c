@@ -112,12 +112,28 @@ static int wait_for_init(struct backend_comm *comm, int64_t deadline_ns,
     return 0;
 }
 
+/* Older ones ignore what they do not know, or call it an invalid argument. */
+static int check_policy(const struct backend_comm *comm, struct error *err)
+{
+    int policy = comm->options.cta_policy, version = comm->nccl.version;
+    char text[NCCL_VERSION_TEXT_MAX];
+
+    if (policy <= 0 || version >= (policy == 1 ? 22700 : 22800))
+        return 0;
+    return error_set(
+        err, ERROR_UNSUPPORTED,
+        "cta_policy: NCCL %s does not have this one, 2.%d or newer is needed",
+        nccl_version_text(version, text), policy == 1 ? 27 : 28);
+}
+
 int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_ids,
                   int64_t timeout_ms, struct error *err)
 {
-    struct nccl_init *init = calloc(1, sizeof(*init));
     int64_t begun = clock_monotonic_ns();
 
+    if (check_policy(comm, err))
+        return -1;
+    struct nccl_init *init = calloc(1, sizeof(*init));
     if (!init)
         return error_set(err, ERROR_MEMORY, "communicator: out of memory");
     /* Where nobody asked, NCCL decides: what is unset, its variables may set. */
