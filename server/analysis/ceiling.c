@@ -217,6 +217,23 @@ static json_t *figures(double gbs, double between_gbs, double within_gbs, int wo
     return out;
 }
 
+/* Between these nothing goes over a port. */
+static bool share_a_host(const struct ceiling_node *nodes, size_t n)
+{
+    json_t *hosts = json_object();
+    bool is_shared = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *host = json_get_str(nodes[i].inventory, "hostid", NULL);
+
+        is_shared = is_shared || (host && json_object_get(hosts, host));
+        if (host)
+            json_object_set_new(hosts, host, json_true());
+    }
+    json_decref(hosts);
+    return is_shared;
+}
+
 static json_t *not_known(const char *why)
 {
     char sentence[TEXT_MAX + 80];
@@ -243,6 +260,8 @@ json_t *ceiling_verdict(const char *backend, const struct ceiling_node *nodes, s
         return not_known("nothing has measured what the node's memory can do");
     if (world < 2)
         return not_known("one rank sends nothing");
+    if (share_a_host(nodes, n))
+        return not_known("nodes of the run are on one host");
     if (n > 1)
         between = least_between(backend, nodes, n, env);
     if (is_nccl && most > 1)

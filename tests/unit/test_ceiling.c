@@ -24,6 +24,8 @@
     "{\"net\":[{\"name\":\"eth0\",\"kind\":\"" kind "\",\"speed_mbps\":" mbps            \
     ",\"addresses\":[\"10.0.0.1\"]}]}"
 
+#define ON_ONE "{\"hostid\":\"h\"}"
+
 struct example {
     const char *backend, *nodes[2];
     int ranks;
@@ -96,6 +98,13 @@ static const struct example examples[] = {
      0,
      0,
      "what the links allow is not known: eth0 does not say how fast it is"},
+    {"host",
+     {ON_ONE, ON_ONE},
+     1,
+     NULL,
+     0,
+     0,
+     "what the links allow is not known: nodes of the run are on one host"},
     {"host",
      {HOST("virtual", "10000"), HOST("virtual", "10000")},
      1,
