@@ -10,73 +10,18 @@
 #include "common/base/clean_text.h"
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
+#include "server/analysis/transport_kind.h"
 
 #define RANKS_MAX 65536
 #define COMMS_MAX 64
 #define PAIRS_NAMED 3
-
-static const struct {
-    const char *name, *text;
-} kinds[] = {{"infiniband", "InfiniBand"},
-             {"roce", "RoCE"},
-             {"rdma", "RDMA"},
-             {"ipoib", "IP over InfiniBand"},
-             {"ethernet", "sockets over Ethernet"},
-             {"sockets", "sockets over"},
-             {"loopback", "sockets over loopback"},
-             {"bridge", "sockets over a bridge"},
-             {"virtual", "sockets over a virtual interface"},
-             {"p2p", "peer to peer"},
-             {"shm", "shared memory"},
-             {"plugin", "plugin"},
-             {"other", "other"}};
-
-const char *transport_kind_text(const char *kind)
-{
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (strcmp(kinds[i].name, kind) == 0)
-            return kinds[i].text;
-    return "other";
-}
-
-static const json_t *find_named(const json_t *list, const char *name)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_get_str(json_array_get(list, i), "name", ""), name) == 0)
-            return json_array_get(list, i);
-    return NULL;
-}
-
-const char *transport_net_kind(const struct transport_node *node, const char *name)
-{
-    const json_t *net = find_named(json_object_get(node->inventory, "net"), name);
-    const char *kind = json_get_str(net, "kind", NULL);
-
-    if (kind)
-        return strcmp(kind, "infiniband") == 0 ? "ipoib" : kind;
-    if (strcmp(name, "lo") == 0)
-        return "loopback";
-    /* As the kernel and udev call IP over InfiniBand. */
-    return strncmp(name, "ib", 2) == 0 ? "ipoib" : "sockets";
-}
-
-static const char *rdma_kind(const struct transport_node *node, const json_t *way)
-{
-    const char *name = json_get_str(way, "name", ""), *link;
-    const json_t *port = find_named(json_object_get(node->inventory, "rdma"), name);
-
-    link = json_get_str(way, "link", json_get_str(port, "link_layer", ""));
-    if (strcmp(link, "IB") == 0 || strcmp(link, "infiniband") == 0)
-        return "infiniband";
-    return strcmp(link, "RoCE") == 0 || strcmp(link, "ethernet") == 0 ? "roce" : "rdma";
-}
 
 static const char *kind_of(const struct transport_node *node, const json_t *way)
 {
     const char *via = json_get_str(way, "via", "");
 
     if (strcmp(via, "NET/IB") == 0)
-        return rdma_kind(node, way);
+        return transport_rdma_kind(node, way);
     if (strcmp(via, "NET/Socket") == 0)
         return transport_net_kind(node, json_get_str(way, "name", ""));
     return strncmp(via, "NET/", 4) == 0   ? "plugin"
@@ -416,20 +361,12 @@ static int compare_logs(const void *a, const void *b)
                                      json_get_int(json_object_get(*y, "log"), "rank", 0));
 }
 
-static int place_of_kind(const json_t *way)
-{
-    const char *kind = json_get_str(way, "kind", "other");
-    int i = 0;
-
-    while (strcmp(kinds[i].name, kind) != 0 && strcmp(kinds[i].name, "other") != 0)
-        i++;
-    return i;
-}
-
 static int compare_ways(const void *a, const void *b)
 {
     const json_t *const *x = a, *const *y = b;
-    int by_kind = compare_numbers(place_of_kind(*x), place_of_kind(*y));
+    int by_kind =
+        compare_numbers(transport_kind_place(json_get_str(*x, "kind", "other")),
+                        transport_kind_place(json_get_str(*y, "kind", "other")));
 
     return by_kind ? by_kind
                    : strcmp(json_get_str(*x, "text", ""), json_get_str(*y, "text", ""));

@@ -33,11 +33,4 @@ json_t *transport_fold(const struct transport_input *input);
 /* The verdicts of kind `transport` on what was folded. A new array. */
 json_t *transport_verdicts(const struct transport_input *input, const json_t *folded);
 
-/* The word of docs for the interface that a node's sockets go over: of the inventory, or
- * as interfaces are called. Static. */
-const char *transport_net_kind(const struct transport_node *node, const char *name);
-
-/* What a kind is called. Static. */
-const char *transport_kind_text(const char *kind);
-
 #endif

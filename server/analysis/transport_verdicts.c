@@ -7,7 +7,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/json_util.h"
-#include "server/analysis/transport.h"
+#include "server/analysis/transport_kind.h"
 #include "server/analysis/verdict.h"
 
 #define NODES_NAMED 4
