@@ -1,6 +1,7 @@
 /* transport.c - by which ways NCCL sent a case's bytes, by pair of nodes */
 #include "server/analysis/transport.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,7 @@ static void add_pairs(struct fold *fold, uint64_t *pairs, int node,
 {
     unsigned first, last;
 
+    assert(pairs);
     while (peers && cpu_list_next(&peers, &first, &last))
         for (unsigned rank = first; rank <= last; rank++) {
             int other = node_of_rank(comm, rank);
@@ -262,6 +264,7 @@ static void put_pairs(const struct fold *fold, json_t *way, const uint64_t *pair
     size_t n = fold->input->n_nodes, all = 0, inside = 0;
     json_t *list = json_array();
 
+    assert(pairs);
     for (size_t bit = 0; bit < n * n; bit++) {
         if (pairs[bit / 64] == 0)
             bit |= 63;
@@ -308,9 +311,9 @@ static void add_unread(json_t *out, const json_t *log)
         json_object_set_new(out, "unread", json_pack("{s:i, s:[]}", "lines", 0, "first"));
         all = json_object_get(out, "unread");
     }
-    json_object_set_new(all, "lines",
-                        json_integer((json_int_t)(json_get_int(all, "lines", 0) +
-                                                  json_get_int(unread, "lines", 0))));
+    json_object_set_new(
+        all, "lines",
+        json_integer(json_get_int(all, "lines", 0) + json_get_int(unread, "lines", 0)));
     for (size_t i = 0; i < json_array_size(json_object_get(unread, "first")); i++)
         append_once(json_object_get(all, "first"),
                     json_array_get(json_object_get(unread, "first"), i));

@@ -71,5 +71,5 @@ test('128 nodes are told from one run or several on 4 to 32', limit, async (t) =
   assert.equal(step.verdict.answer, 'estimated', step.verdict.sentence);
   assert.ok(Math.abs(step.verdict.evidence.time_s / (30 * time_us / 1e6) - 1) < 1e-9);
   assert.match(step.verdict.sentence,
-    /^communication takes 0\.\d+ s of a 1\.6 s step unless overlapped \(\d+ %\) \(simulated\)$/);
+    /^communication takes 0\.\d+ s \(0\.\d+ to 0\.\d+\) of a 1\.6 s step unless overlapped \(\d+ %\) \(simulated\)$/);
 });
