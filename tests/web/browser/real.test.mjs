@@ -256,7 +256,7 @@ test('a node shows its inventory', LIMIT, async t => {
   const {page, open} = await setUp(t, {nodes: 1});
   await open('/nodes/node-1');
   await sees(page, 'Host identity');
-  assert.match(await page.locator('dl.facts').innerText(), /Memory\s+\d+(\.\d+)? GiB/);
+  assert.match(await page.locator('dl.facts.card').innerText(), /Memory\s+\d+(\.\d+)? GiB/);
 });
 
 test('an empty server has simulated nodes by a click, and names the slow one', LIMIT, async t => {

@@ -24,6 +24,17 @@ export const CSP = "default-src 'none'; script-src 'self'; style-src 'self'; " +
   "form-action 'none'; frame-ancestors 'none'";
 const ENDED = ['completed', 'failed', 'cancelled'];
 
+/* Of all of them memory may not be locked. */
+function preflightOf(nodes) {
+  const checks = [
+    {check: 'memlock', severity: 'error', answer: 'finding', sentence: '64 KiB of memory may be locked',
+      command: 'LimitMEMLOCK=infinity in the unit', nodes},
+    {check: 'shm', severity: 'error', answer: 'ok', sentence: 'nothing is wrong'},
+  ].filter(one => one.answer !== 'finding' || nodes.length > 0);
+  return {kind: 'preflight', answer: nodes.length > 0 ? 'finding' : 'ok', sentence: `${nodes.length} findings`,
+    evidence: {backend: 'nccl', ok: 1, not_evaluated: 0, checks}};
+}
+
 export class FakeServer {
   constructor() {
     this.runs = new Map();
@@ -172,6 +183,8 @@ export class FakeServer {
     } else if (kind === 'runs' && id === 'validate') {
       const answer = this.onValidate(JSON.parse(body));
       json(response, answer.status, answer.body);
+    } else if (kind === 'preflight' || verb === 'preflight') {
+      json(response, 200, preflightOf(id ? [id] : this.nodes.map(({name}) => name)));
     } else if (kind === 'nodes') {
       this.answerNodes(response, id, url.searchParams);
     } else if (kind !== 'runs') {
