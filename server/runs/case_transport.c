@@ -13,6 +13,9 @@
 #include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
 
+/* A program may start a process or some of its own, each with a log. */
+#define LOGS_OF_RANK 4
+
 void case_transport_take(struct live_case *live, int rank, json_t *log)
 {
     const struct run_node *node = run_nodes_of_rank(&live->on, rank);
@@ -23,6 +26,10 @@ void case_transport_take(struct live_case *live, int rank, json_t *log)
     snprintf(key, sizeof(key), "%d.%lld", rank, (long long)json_get_int(log, "pid", 0));
     if (!live->nccl_logs)
         live->nccl_logs = json_object();
+    if (json_object_size(live->nccl_logs) >=
+            (size_t)LOGS_OF_RANK * (size_t)live->on.world_size &&
+        !json_object_get(live->nccl_logs, key))
+        return;
     json_object_set_new(
         live->nccl_logs, key,
         json_pack("{s:i, s:O}", "node", (int)(node - live->on.items), "log", log));
