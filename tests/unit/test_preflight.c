@@ -32,7 +32,7 @@ static json_t *judge_as(const char *const *inventories, size_t n,
                         const struct preflight_use *use)
 {
     static const char *const names[] = {"a", "b", "c"};
-    struct preflight_node nodes[3];
+    struct preflight_node nodes[3] = {{.name = NULL}};
     json_t *verdict;
 
     for (size_t i = 0; i < n; i++) {
