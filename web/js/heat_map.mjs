@@ -13,7 +13,7 @@ const PAUSE_MS = 400;
  *   across, down              how many places a cell stands for, each way; 1 if not given
  *   cells                     [{x, y, shade, isFailed, at}]: `shade` as heatColour() has it,
  *                             `at` the place read out, the cell's first if not given
- *   isSolid                   the ground is one, not that of each cell
+ *   isSolid                   where there is no cell it looks as if there were one that is not off
  *   names                     [{y, text, isNamed}] of rows, who is named outlined
  *   ticks                     [{x, text}] below the columns
  *   last                      the last place in a row
@@ -62,9 +62,9 @@ export class HeatMap {
   /* Of the theme that is on. */
   get tone() {
     const style = getComputedStyle(this.box);
-    const [text, muted, ground, bad, surface] =
-      ['text', 'muted', 'sunken', 'bad', 'surface'].map(name => style.getPropertyValue(`--${name}`).trim());
-    return {text, muted, ground, bad, surface};
+    const [text, muted, ground, blank, bad, surface] =
+      ['text', 'muted', 'sunken', 'border', 'bad', 'surface'].map(name => style.getPropertyValue(`--${name}`).trim());
+    return {text, muted, ground, blank, bad, surface};
   }
 
   destroy() {
@@ -73,6 +73,7 @@ export class HeatMap {
 
   draw() {
     this.grid = {across: 1, down: 1, ticks: [], ...this.gridOf()};
+    this.places = new Map(this.grid.cells.filter(({at}) => at).map(({x, y, at}) => [`${x},${y}`, at]));
     const {width, foot, rows, first, worst, cell} = this.grid;
     const height = rows * cell[1] + foot;
     const ratio = window.devicePixelRatio || 1;
@@ -81,23 +82,23 @@ export class HeatMap {
     this.canvas.style.setProperty('height', `${height}px`);
     this.pen = this.canvas.getContext('2d');
     this.pen.scale(ratio, ratio);
+    this.paintAll();
+    /* The pointer changes no more than the outline. */
+    this.still = h('canvas', {width: width * ratio, height: height * ratio});
+    this.still.getContext('2d').drawImage(this.canvas, 0, 0);
     if (document.activeElement === this.box || this.at) {
       this.go(this.at ?? worst);
     } else {
       setText(this.said, `${first}: ${this.grid.words(worst)}`);
-      this.paint();
     }
   }
 
-  paint() {
+  paintAll() {
     const {pen, grid} = this;
     const {left, cell: [w, h], columns, rows, font} = grid;
-    const {text, muted, ground, bad} = this.tone;
-    pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    if (grid.isSolid) {
-      pen.fillStyle = ground;
-      pen.fillRect(left, 0, columns * w, rows * h);
-    }
+    const {text, muted, ground, blank, bad} = this.tone;
+    pen.fillStyle = grid.isSolid ? ground : blank;
+    pen.fillRect(left, 0, columns * w, rows * h);
     grid.cells.forEach(cell => this.paintCell(cell, ground, bad));
     pen.font = `${font}px ${getComputedStyle(this.box).fontFamily}`;
     pen.textBaseline = 'middle';
@@ -111,9 +112,16 @@ export class HeatMap {
     pen.fillStyle = muted;
     grid.ticks.forEach(tick =>
       pen.fillText(tick.text, left + tick.x * w, rows * h + grid.foot / 2));
+  }
+
+  paint() {
+    const {pen, still, grid: {left, cell: [w, h], across, down}} = this;
+    const {a: ratio} = pen.getTransform();
+    pen.clearRect(0, 0, still.width, still.height);
+    pen.drawImage(still, 0, 0, still.width / ratio, still.height / ratio);
     if (this.at) {
-      this.outline(text, left + Math.floor(this.at.column / grid.across) * w,
-        Math.floor(this.at.row / grid.down) * h, Math.max(3, w));
+      this.outline(this.tone.text, left + Math.floor(this.at.column / across) * w,
+        Math.floor(this.at.row / down) * h, Math.max(3, w));
     }
   }
 
@@ -158,11 +166,10 @@ export class HeatMap {
   }
 
   placeOf({offsetX, offsetY}) {
-    const {left, cell: [w, h], cells, across, down} = this.grid;
+    const {left, cell: [w, h], across, down} = this.grid;
     const x = Math.floor((offsetX - left) / w);
     const y = Math.floor(offsetY / h);
-    return cells.find(cell => cell.x === x && cell.y === y)?.at ??
-      {row: y * down, column: x * across};
+    return this.places.get(`${x},${y}`) ?? {row: y * down, column: x * across};
   }
 
   onKey(event) {

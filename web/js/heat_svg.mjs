@@ -2,7 +2,7 @@
 import {escapeXml, tag} from './chart_svg.mjs';
 import {heatColour} from './heat.mjs';
 
-/* The cells of each colour are one path. `tone` has text, muted, ground and surface. */
+/* The cells of each colour are one path. `tone` is HeatMap's. */
 export function heatToSvg(title, grid, tone) {
   const {width, left, foot, rows, columns, cell: [w, h], gap, font, names, cells} = grid;
   const height = rows * h + foot;
@@ -23,6 +23,7 @@ export function heatToSvg(title, grid, tone) {
     'font-family': 'sans-serif'},
   tag('title', {}, escapeXml(title)) + tag('defs', {}, hatch) +
     tag('rect', {width, height, fill: tone.surface}) +
+    tag('rect', {x: left, width: columns * w, height: rows * h, fill: tone.blank}) +
     [...paths].map(([fill, d]) => tag('path', {d, ...fillOf(fill)})).join('') + labels.join(''));
 }
 

@@ -58,7 +58,7 @@ test('pairs are a map with the slowest node first, each to be read out and opene
     assert.ok(!await map.isVisible());
   });
 
-test('the named node is outlined, and slow pairs are coloured', LIMIT, async t => {
+test('the named node is outlined, slow pairs are coloured, and what was not measured is grey', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.add(pairsRun(6));
   await open(path);
@@ -78,6 +78,12 @@ test('the named node is outlined, and slow pairs are coloured', LIMIT, async t =
     const plain = await redness(2, 4);
     return plain !== null && Math.abs(plain) < 60;
   }, 'a pair like the others to be plain');
+  const colour = name => page.evaluate(
+    one => getComputedStyle(document.documentElement).getPropertyValue(`--${one}`).trim(), name);
+  const inHex = ([red, green, blue]) =>
+    `#${[red, green, blue].map(value => value.toString(16).padStart(2, '0')).join('')}`;
+  assert.equal(inHex(await cell(3, 3)), await colour('border'));
+  assert.equal(inHex(await cell(2, 4)), await colour('sunken'));
 });
 
 test('the ranks are those of the pair that is shown, and many rows keep their place', LIMIT,

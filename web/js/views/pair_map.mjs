@@ -48,7 +48,7 @@ export function pairMap(change) {
     h('p.muted.heat-key', h('span.heat-scale.slower-left'),
       'slower than the median of all pairs, or faster, by 5 to 100 %. Columns are the rows ' +
         'in the same order, the slowest first; ' +
-        'hatched: failed; outlined: who is named above.'));
+        'grey: not measured; hatched: failed; outlined: who is named above.'));
   return {
     element,
     /* `named`: the nodes that the server's verdict names; `nodes`: all, with their labels;
