@@ -126,6 +126,7 @@ static const struct spec_field table[] = {
     {"repeats", "1", 0, SPEC_INTEGER(repeats, 1, 1000)},
     {"nodes", "{}", 0, SPEC_MEMBERS(&spec_nodes_fields)},
     {"pattern", "\"all\"", 0, SPEC_CHOICE(pattern, patterns)},
+    {"rounds", NULL, 0, SPEC_INTEGER(rounds, 1, 10000)},
     {"concurrent", "true", 0, SPEC_BOOLEAN(concurrent)},
     {"ranks_per_node", "\"all\"", 0,
      SPEC_WORD_OR_INTEGER(ranks_per_node, all_word, 1, 4096)},
@@ -214,6 +215,9 @@ static void check_control(const struct run_spec *spec, const json_t *body,
  */
 static void check_pattern(const struct run_spec *spec, struct problems *problems)
 {
+    if (spec->rounds && spec->pattern != PATTERN_PAIRS)
+        problems_add(problems, "/rounds", "goes with the pattern pairs alone, not %s",
+                     patterns[spec->pattern]);
     if (spec->pattern == PATTERN_ALL)
         return;
     if (spec->baseline.given)

@@ -101,6 +101,7 @@ struct run_spec {
         long wait_s;
     } nodes;
     enum run_pattern pattern;
+    long rounds;          /* of pairs; 0: as many as it takes for each to meet each */
     bool concurrent;      /* groups of the pattern on different nodes at the same time */
     long ranks_per_node;  /* 0 = all */
     json_t *env;          /* object: string values */

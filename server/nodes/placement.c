@@ -235,7 +235,7 @@ static bool is_supported(const struct run_spec *spec, const char *backend,
 static bool fits_groups(const struct run_spec *spec, struct placement *placement)
 {
     struct split_groups groups = {0};
-    size_t nodes = plan_size(spec->pattern, placement->n_nodes).smallest;
+    size_t nodes = plan_size(spec, placement->n_nodes).smallest;
     bool rooted = false;
     long least, most = 0;
 

@@ -16,14 +16,30 @@ static size_t at(size_t place, size_t round, size_t n)
     return place == 0 ? 0 : 1 + (place - 1 + turning - round % turning) % turning;
 }
 
+/* How far the circle has turned in a round. When it has turned by t, the numbers of two
+ * that meet (0 to m - 1, of the m that turn) add up to -2(t + 1) modulo m. A few rounds
+ * in a row would let a node meet neighbours, often of one rack; turns that are evenly
+ * apart would do so in twos, since 2t comes round twice. So these sums are evenly apart,
+ * and t is half of one: m is odd. */
+static size_t turn_of(const struct plan_pool *pool, size_t round, size_t rounds)
+{
+    size_t turning = places(pool->fleet.n_nodes) - 1;
+
+    if (rounds == turning)
+        return round;
+    return round * turning / rounds * (turning / 2 + 1) % turning;
+}
+
 int pairs_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
-    size_t n = pool->fleet.n_nodes, last = places(n) - 1;
+    size_t n = pool->fleet.n_nodes, last = places(n) - 1, turn;
+    size_t rounds = pairs_of_rounds(n, pool->n_rounds).rounds;
 
-    if (round >= pairs_size(n).rounds)
+    if (round >= rounds)
         return 0;
+    turn = turn_of(pool, round, rounds);
     for (size_t place = 0; place <= last / 2; place++) {
-        size_t a = at(place, round, n), b = at(last - place, round, n);
+        size_t a = at(place, turn, n), b = at(last - place, turn, n);
 
         if (a >= n || b >= n)
             continue;
@@ -36,8 +52,14 @@ int pairs_fill(const struct plan_pool *pool, size_t round, struct plan_round *ou
 
 struct plan_size pairs_size(size_t n)
 {
-    return (struct plan_size){.rounds = n < 2 ? 0 : places(n) - 1,
-                              .groups = n < 2 ? 0 : n * (n - 1) / 2,
-                              .smallest = 2,
-                              .largest = 2};
+    return pairs_of_rounds(n, 0);
+}
+
+struct plan_size pairs_of_rounds(size_t n, size_t n_rounds)
+{
+    size_t all = n < 2 ? 0 : places(n) - 1;
+    size_t rounds = n_rounds > 0 && n_rounds < all ? n_rounds : all;
+
+    return (struct plan_size){
+        .rounds = rounds, .groups = rounds * (n / 2), .smallest = 2, .largest = 2};
 }

@@ -15,4 +15,7 @@ int confirm_fill(const struct plan_pool *pool, size_t first, size_t round,
 plan_fill pairs_fill, scaling_fill, bisect_fill;
 struct plan_size pairs_size(size_t n), scaling_size(size_t n), bisect_size(size_t n);
 
+/* Of so many rounds; 0, or more than there are: all. */
+struct plan_size pairs_of_rounds(size_t n, size_t n_rounds);
+
 #endif

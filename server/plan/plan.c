@@ -8,6 +8,9 @@
 #include "common/spec/run_matrix.h"
 #include "server/plan/patterns.h"
 
+/* 9 pairs that confirm each of 16 suspects, and as many beside them: culprit.h. */
+#define SUSPECTS_GROUPS ((size_t)16 * 2 * 9)
+
 /* All nodes in every case: there is no choice. */
 static int all_fill(const struct plan_pool *pool, size_t round, struct plan_round *out)
 {
@@ -83,9 +86,11 @@ void plan_round_release(struct plan_round *round)
     *round = (struct plan_round){NULL, NULL, 0, false};
 }
 
-struct plan_size plan_size(enum run_pattern pattern, size_t n)
+struct plan_size plan_size(const struct run_spec *spec, size_t n)
 {
-    return patterns[pattern].size(n);
+    if (spec->pattern == PATTERN_PAIRS)
+        return pairs_of_rounds(n, (size_t)spec->rounds);
+    return patterns[spec->pattern].size(n);
 }
 
 size_t plan_least_nodes(enum run_pattern pattern)
@@ -95,13 +100,23 @@ size_t plan_least_nodes(enum run_pattern pattern)
 
 size_t plan_cases(const struct run_spec *spec, size_t n)
 {
-    return plan_size(spec->pattern, n).groups * run_matrix_cases(spec);
+    return plan_size(spec, n).groups * run_matrix_cases(spec);
+}
+
+/* So many rounds of pairs that there is room for what suspects may add; 0: none. */
+static size_t rounds_with_room(const struct run_spec *spec, size_t n)
+{
+    size_t groups = PLAN_CASES_MAX / run_matrix_cases(spec);
+
+    if (spec->pattern != PATTERN_PAIRS || groups < SUSPECTS_GROUPS)
+        return 0;
+    return (groups - SUSPECTS_GROUPS) / (n / 2);
 }
 
 bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
 {
-    bool is_pairs = spec->pattern == PATTERN_PAIRS;
-    size_t cases = plan_cases(spec, n);
+    size_t cases = plan_cases(spec, n), fit;
+    char rounds[64] = "";
 
     if (n < patterns[spec->pattern].least_nodes) {
         snprintf(why, size, "pattern %s takes %zu nodes or more, not %zu",
@@ -110,9 +125,14 @@ bool plan_fits(const struct run_spec *spec, size_t n, char *why, size_t size)
     }
     if (cases <= PLAN_CASES_MAX)
         return true;
+    fit = rounds_with_room(spec, n);
+    if (fit > 0)
+        snprintf(rounds, sizeof(rounds),
+                 "rounds of at most %zu (confirmations counted), ", fit);
     snprintf(why, size,
-             "pattern %s over %zu nodes makes %zu cases, and a run may have %d: use %s",
-             run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX,
-             is_pairs ? "the pattern bisect, or fewer nodes" : "fewer repeats");
+             "pattern %s over %zu nodes makes %zu cases, and a run may have %d: use %s%s",
+             run_pattern_name(spec->pattern), n, cases, PLAN_CASES_MAX, rounds,
+             spec->pattern == PATTERN_PAIRS ? "the pattern bisect, or fewer nodes"
+                                            : "fewer repeats");
     return false;
 }

@@ -11,7 +11,8 @@
 #include "common/spec/run_spec.h"
 #include "server/analysis/culprit.h"
 
-/* Of one run, repeats and the combinations of its matrix included. */
+/* Of one run but for what suspects add, repeats and the combinations of its matrix
+ * included. */
 #define PLAN_CASES_MAX 10000
 
 /* Groups of nodes, which are numbers from 0 to the run's n - 1. */
@@ -27,6 +28,7 @@ struct plan_pool {
     const bool *is_lost;        /* of each node; NULL: none is */
     struct culprit_fleet fleet; /* the groups of the rounds before, in their order */
     const size_t *rounds;       /* of these groups */
+    size_t n_rounds;            /* of pairs, as the spec's `rounds`; 0: all */
 };
 
 /* What a round has; release it after use. -1 when memory is out. */
@@ -38,7 +40,7 @@ struct plan_size {
     size_t rounds, groups;
     size_t smallest, largest; /* nodes of a group */
 };
-struct plan_size plan_size(enum run_pattern pattern, size_t n);
+struct plan_size plan_size(const struct run_spec *spec, size_t n);
 
 /* Whether its groups are to say who is slow, and suspects are measured again at the end.
  */

@@ -106,7 +106,7 @@ static void add_cost(const struct scheduler *scheduler, const struct run_spec *s
                      const struct placement *placement, json_t *answer)
 {
     const json_t *where = json_object_get(answer, "placement");
-    struct plan_size size = plan_size(spec->pattern, placement->n_nodes);
+    struct plan_size size = plan_size(spec, placement->n_nodes);
     struct split_groups groups = {0};
     struct series_plan plan;
     struct history_question question = {
@@ -177,7 +177,7 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
     }
     if (plan_fits(spec, n, why, sizeof(why)))
         return true;
-    problems_add(problems, "/pattern", "%s", why);
+    problems_add(problems, spec->rounds ? "/rounds" : "/pattern", "%s", why);
     return false;
 }
 

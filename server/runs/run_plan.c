@@ -95,7 +95,7 @@ static size_t rows_with(const struct run *run, size_t number,
                         const struct plan_round *round)
 {
     size_t expected =
-        plan_size(run->spec->pattern, run->pool.n).rounds * run_matrix_cases(run->spec);
+        plan_size(run->spec, run->pool.n).rounds * run_matrix_cases(run->spec);
     long *ranks = calloc(run->pool.n + 1, sizeof(*ranks));
     const size_t *nodes = round->nodes;
     size_t rows = run->rows_total;
@@ -255,7 +255,8 @@ json_t *run_plan_next(const struct run *run, const bool *is_lost)
         struct plan_pool pool = {.pattern = run->spec->pattern,
                                  .is_lost = is_lost,
                                  .fleet = fleet_of(run, &past),
-                                 .rounds = past.rounds};
+                                 .rounds = past.rounds,
+                                 .n_rounds = (size_t)run->spec->rounds};
 
         pool.fleet.n_groups = before(&past, number / turns);
         if (plan_round_make(&pool, number / turns, &round) == 0) {
@@ -287,7 +288,7 @@ json_t *run_plan_verdict(const struct run *run)
 /* Groups of one size are taken to be alike. */
 size_t run_plan_rows(const struct run_spec *spec, const long *ranks, size_t n)
 {
-    struct plan_size size = plan_size(spec->pattern, n);
+    struct plan_size size = plan_size(spec, n);
     struct plan_pool pool = {.pattern = spec->pattern, .fleet = {.n_nodes = n}};
     size_t rows = 0;
 
@@ -315,7 +316,7 @@ size_t run_plan_cases(const struct run *run)
 size_t run_plan_rounds_ahead(const struct run *run)
 {
     size_t rounds =
-        plan_size(run->spec->pattern, run->pool.n).rounds * run_matrix_cases(run->spec);
+        plan_size(run->spec, run->pool.n).rounds * run_matrix_cases(run->spec);
     size_t begun = run->n_cases ? run->cases[run->n_cases - 1].round + 1 : 0;
 
     return rounds > begun ? rounds - begun : 0;

@@ -109,6 +109,33 @@ test('a slow node, link and rack are in the rows of those who use them', limit, 
   near(await busbw('sim-13', 'sim-14'), healthy / 10);
 });
 
+test('pairs of more nodes than a run has cases for: so many rounds, and the slow node is named', limit, async (t) => {
+  const server = await startServer(t);
+  await startFleet(t, server, 150, ['--ranks', '1', '--racks', '5', '--fault', 'slow_node=sim-77:0.5']);
+  const spec = sim({ pattern: 'pairs', sizes: ['64M'] });
+  const refused = async (more) => (await server.post({ ...spec, ...more })).json.errors;
+  assert.deepEqual(await refused({}), [{
+    pointer: '/pattern',
+    detail: 'pattern pairs over 150 nodes makes 11175 cases, and a run may have 10000: use rounds of at most 129 ' +
+      '(confirmations counted), the pattern bisect, or fewer nodes',
+  }]);
+  assert.deepEqual((await refused({ rounds: 140 })).map(({ pointer }) => pointer), ['/rounds']);
+  assert.deepEqual(await refused({ pattern: 'bisect', rounds: 4 }),
+    [{ pointer: '/rounds', detail: 'goes with the pattern pairs alone, not bisect' }]);
+  const few = { ...spec, rounds: 4 };
+  const preview = (await server.request('POST', '/api/v1/runs/validate', { body: JSON.stringify(few) })).json;
+  assert.deepEqual([preview.cases, preview.rows, preview.spec.rounds], [300, 300, 4]);
+  const { run } = await runs(server, few);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.match(run.culprit.sentence, /^sim-77 is slow with 4 of 4 partners/);
+  const planned = run.cases.filter((c) => !c.confirms);
+  assert.equal(new Set(planned.map((c) => c.nodes.join(' '))).size, 300);
+  const partners = new Map();
+  for (const node of planned.flatMap((c) => c.nodes)) partners.set(node, (partners.get(node) ?? 0) + 1);
+  assert.deepEqual([...new Set(partners.values())], [4]);
+  assert.equal(partners.size, 150);
+});
+
 test('a node that dies fails its case, and is back', limit, async (t) => {
   const server = await startServer(t);
   await startFleet(t, server, 4, ['--ranks', '2', '--fault', 'dying=sim-3:2']);

@@ -66,13 +66,15 @@ static void test_makes_rounds(void **state)
 /* Every pair once, and no node twice in a round. */
 static void test_pairs_meet_once(void **state)
 {
+    const struct run_spec spec = {.pattern = PATTERN_PAIRS};
+
     (void)state;
     for (size_t n = 2; n <= 141; n++) {
         const struct plan_pool pool = {.pattern = PATTERN_PAIRS, .fleet = {.n_nodes = n}};
         bool *met = calloc(n * n, sizeof(*met));
         size_t pairs = 0;
 
-        for (size_t round = 0; round < plan_size(PATTERN_PAIRS, n).rounds; round++) {
+        for (size_t round = 0; round < plan_size(&spec, n).rounds; round++) {
             bool is_used[141] = {false};
             struct plan_round made;
 
@@ -88,8 +90,53 @@ static void test_pairs_meet_once(void **state)
             }
             plan_round_release(&made);
         }
-        assert_int_equal(pairs, plan_size(PATTERN_PAIRS, n).groups);
+        assert_int_equal(pairs, plan_size(&spec, n).groups);
         free(met);
+    }
+}
+
+/* Who meets whom in a plan of so many rounds: of each node, how many of each rack. */
+static void meet(size_t n, size_t rounds, size_t per_rack, size_t (*seen)[16])
+{
+    const struct plan_pool pool = {
+        .pattern = PATTERN_PAIRS, .fleet = {.n_nodes = n}, .n_rounds = rounds};
+    bool *met = calloc(n * n, sizeof(*met));
+    struct plan_round made;
+
+    for (size_t round = 0; round < rounds; round++) {
+        assert_int_equal(plan_round_make(&pool, round, &made), 0);
+        assert_int_equal(made.n, n / 2);
+        for (size_t k = 0; k < made.n; k++) {
+            size_t a = made.nodes[2 * k], b = made.nodes[2 * k + 1];
+
+            assert_false(met[a * n + b]);
+            met[a * n + b] = true;
+            seen[a][b / per_rack]++;
+            seen[b][a / per_rack]++;
+        }
+        plan_round_release(&made);
+    }
+    free(met);
+}
+
+/* Each node but the first, which does not go round, meets some of every other rack. */
+static void test_few_rounds_cross_all_racks(void **state)
+{
+    static const struct {
+        size_t n, rounds, per_rack;
+    } rows[] = {{64, 8, 16}, {150, 4, 75}, {511, 30, 32}, {512, 30, 32}, {512, 37, 32}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t(*seen)[16] = calloc(rows[i].n, sizeof(*seen));
+
+        meet(rows[i].n, rows[i].rounds, rows[i].per_rack, seen);
+        for (size_t node = 1; node < rows[i].n; node++)
+            for (size_t rack = 0; rack * rows[i].per_rack < rows[i].n; rack++)
+                if (seen[node][rack] == 0 && node / rows[i].per_rack != rack)
+                    fail_msg("%zu nodes: %zu meets none of rack %zu", rows[i].n, node,
+                             rack);
+        free(seen);
     }
 }
 
@@ -114,30 +161,41 @@ static void test_refuses_too_much(void **state)
     static const struct {
         enum run_pattern pattern;
         size_t n;
-        long repeats;
+        long repeats, rounds;
         const char *why;
     } rows[] = {
-        {PATTERN_PAIRS, 128, 1, NULL},
-        {PATTERN_PAIRS, 1000, 1,
-         "pattern pairs over 1000 nodes makes 499500 cases, and a run may have 10000: "
-         "use "
-         "the pattern bisect, or fewer nodes"},
-        {PATTERN_PAIRS, 128, 2,
+        {PATTERN_PAIRS, 128, 1, 0, NULL},
+        {PATTERN_PAIRS, 141, 1, 200, NULL},
+        {PATTERN_PAIRS, 512, 1, 0,
+         "pattern pairs over 512 nodes makes 130816 cases, and a run may have 10000: "
+         "use rounds of at most 37 (confirmations counted), the pattern bisect, or fewer "
+         "nodes"},
+        {PATTERN_PAIRS, 512, 1, 37, NULL},
+        {PATTERN_PAIRS, 512, 1, 40,
+         "pattern pairs over 512 nodes makes 10240 cases, and a run may have 10000: use "
+         "rounds of at most 37 (confirmations counted), the pattern bisect, or fewer "
+         "nodes"},
+        {PATTERN_PAIRS, 128, 2, 0,
          "pattern pairs over 128 nodes makes 16256 cases, and a run may have 10000: use "
+         "rounds of at most 73 (confirmations counted), the pattern bisect, or fewer "
+         "nodes"},
+        {PATTERN_PAIRS, 512, 40, 1,
+         "pattern pairs over 512 nodes makes 10240 cases, and a run may have 10000: use "
          "the pattern bisect, or fewer nodes"},
-        {PATTERN_PAIRS, 1, 1, "pattern pairs takes 2 nodes or more, not 1"},
-        {PATTERN_BISECT, 3, 1, "pattern bisect takes 4 nodes or more, not 3"},
-        {PATTERN_BISECT, 1000, 10, NULL},
-        {PATTERN_SCALING, 1000, 1000,
+        {PATTERN_PAIRS, 1, 1, 0, "pattern pairs takes 2 nodes or more, not 1"},
+        {PATTERN_BISECT, 3, 1, 0, "pattern bisect takes 4 nodes or more, not 3"},
+        {PATTERN_BISECT, 1000, 10, 0, NULL},
+        {PATTERN_SCALING, 1000, 1000, 0,
          "pattern scaling over 1000 nodes makes 11000 cases, and a run may have 10000: "
          "use fewer repeats"},
-        {PATTERN_ALL, 100000, 1000, NULL},
+        {PATTERN_ALL, 100000, 1000, 0, NULL},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct run_spec spec = {
-            .pattern = rows[i].pattern, .repeats = rows[i].repeats, .matrix = NULL};
+        const struct run_spec spec = {.pattern = rows[i].pattern,
+                                      .repeats = rows[i].repeats,
+                                      .rounds = rows[i].rounds};
         char why[200] = "";
 
         assert_int_equal(plan_fits(&spec, rows[i].n, why, sizeof(why)), !rows[i].why);
@@ -152,6 +210,7 @@ static void test_refuses_too_much(void **state)
 struct fleet {
     size_t n;
     double share[FLEET]; /* of the usual figure that a node reaches; 0: it fails */
+    size_t few;          /* rounds of pairs; 0: all */
     size_t slow_link;    /* not 0: between it and the next, in any group */
     bool is_lost[FLEET];
     struct culprit_node names[FLEET];
@@ -201,7 +260,8 @@ static void run(struct fleet *fleet, enum run_pattern pattern)
         const struct plan_pool pool = {.pattern = pattern,
                                        .is_lost = fleet->is_lost,
                                        .fleet = known(fleet),
-                                       .rounds = fleet->rounds};
+                                       .rounds = fleet->rounds,
+                                       .n_rounds = fleet->few};
         bool is_used[FLEET] = {false};
         struct plan_round made;
         const size_t *nodes;
@@ -262,7 +322,9 @@ static void test_measures_a_sound_fleet_once(void **state)
         struct fleet *fleet = fleet_create(sizes[i]);
 
         run(fleet, PATTERN_BISECT);
-        assert_int_equal(fleet->n_groups, plan_size(PATTERN_BISECT, sizes[i]).groups);
+        assert_int_equal(
+            fleet->n_groups,
+            plan_size(&(struct run_spec){.pattern = PATTERN_BISECT}, sizes[i]).groups);
         require(fleet, "none", "");
         free(fleet);
     }
@@ -273,22 +335,27 @@ static void test_finds_a_slow_node(void **state)
     static const struct {
         enum run_pattern pattern;
         size_t n, more; /* nodes; groups beyond those of a sound fleet */
-    } rows[] = {{PATTERN_PAIRS, 8, 6},     {PATTERN_PAIRS, 33, 6},
-                {PATTERN_BISECT, 16, 10},  {PATTERN_BISECT, 64, 12},
-                {PATTERN_BISECT, 100, 14}, {PATTERN_BISECT, 1000, 18}};
+        long rounds;
+    } rows[] = {{PATTERN_PAIRS, 8, 6, 0},     {PATTERN_PAIRS, 33, 6, 0},
+                {PATTERN_BISECT, 16, 10, 0},  {PATTERN_BISECT, 64, 12, 0},
+                {PATTERN_BISECT, 100, 14, 0}, {PATTERN_BISECT, 1000, 18, 0},
+                {PATTERN_PAIRS, 64, 6, 8},    {PATTERN_PAIRS, 151, 6, 6}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         for (size_t slow = 0; slow < rows[i].n; slow += 1 + rows[i].n / 5) {
+            const struct run_spec spec = {.pattern = rows[i].pattern,
+                                          .rounds = rows[i].rounds};
             struct fleet *fleet = fleet_create(rows[i].n);
             char named[16];
 
+            fleet->few = (size_t)rows[i].rounds;
             fleet->share[slow] = 0.6;
             run(fleet, rows[i].pattern);
             snprintf(named, sizeof(named), "n%zu ", slow);
             require(fleet, "slow_node", named);
             assert_in_range(fleet->n_groups, 1,
-                            plan_size(rows[i].pattern, rows[i].n).groups + rows[i].more);
+                            plan_size(&spec, rows[i].n).groups + rows[i].more);
             free(fleet);
         }
     }
@@ -348,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_makes_rounds),
         cmocka_unit_test(test_pairs_meet_once),
+        cmocka_unit_test(test_few_rounds_cross_all_racks),
         cmocka_unit_test(test_scales_over_what_is_left),
         cmocka_unit_test(test_refuses_too_much),
         cmocka_unit_test(test_measures_a_sound_fleet_once),

@@ -36,6 +36,9 @@ const TITLES = [
     ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
     ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
     ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
+    ['/pattern', 'Which together', {words: {all: 'all of them', pairs: 'pairs: each with each',
+      scaling: 'scaling: 1, 2, 4 … and all', bisect: 'bisect: halves of what is slow'}}],
+    ['/rounds', 'Rounds of pairs', {hint: 'all others', when: ['pattern', ['pairs']]}],
     ['/ranks_per_node', 'Ranks per node'],
     ['/devices', 'GPUs', {kind: 'any', hint: '[0, 1]', help: 'By their index: a list for all ' +
       'nodes, or {"node-1": [0, 1]}.'}],
