@@ -170,8 +170,8 @@ test('what is too much is refused with what to use', limit, async (t) => {
   const refused = async (spec) => (await server.post(spec)).json.errors;
   assert.deepEqual(await refused({ pattern: 'pairs', nodes: { count: 1000 } }), [{
     pointer: '/pattern',
-    detail: 'pattern pairs over 1000 nodes makes 499500 cases, and a run may have 10000: use the pattern ' +
-      'bisect, or fewer nodes',
+    detail: 'pattern pairs over 1000 nodes makes 499500 cases, and a run may have 10000: use rounds of at most 19 ' +
+      '(confirmations counted), the pattern bisect, or fewer nodes',
   }]);
   assert.equal((await refused({ pattern: 'pairs', nodes: { count: 1 } }))[0].detail,
     'pattern pairs takes 2 nodes or more, not 1');
