@@ -275,7 +275,7 @@ test('an Accept that nothing fits is refused alike everywhere, with what there i
 });
 
 const good = [
-  {}, { name: 'späte Übung', labels: { ort: 'Köln' } }, { sizes: [8, '4.0', '1.5K', '64 KB', '0.5k', '1T'] },
+  {}, { pattern: 'pairs', rounds: 4 }, { name: 'späte Übung', labels: { ort: 'Köln' } }, { sizes: [8, '4.0', '1.5K', '64 KB', '0.5k', '1T'] },
   { sizes: { min: 8, max: '1M', step: '4K' } }, { control: ['chunks'], collectives: [] }, { control: true, split: 'none' },
   { control: true, split: { by: 'none' } }, { split: { by: 'and', value: 0 } }, { split: { by: 'mod', value: 2 } },
   { collectives: ['alltoallv'], traffic: { matrix: [[1, 2], [3, 4]] }, sizes: [8] }, { devices: { 'node-1': [0] } }, { devices: [0, 1], backend: 'nccl' },
@@ -285,7 +285,7 @@ const good = [
   { program: { name: 'x', args: { a: 1 } }, repeats: 2, labels: {} },
 ];
 const bad = [
-  { devices: {} }, { devices: [] }, { traffic: {} }, { collectives: ['alltoallv'], traffic: {} }, { traffic: { spread: 1 } },
+  { pattern: 'bisect', rounds: 4 }, { devices: {} }, { devices: [] }, { traffic: {} }, { collectives: ['alltoallv'], traffic: {} }, { traffic: { spread: 1 } },
   { collectives: ['alltoallv'], traffic: { matrix: [[2 ** 47]] } }, { sizes: ['4.4'] }, { sizes: ['4.4K'] }, { sizes: ['0'] }, { sizes: ['0.0K'] },
   { sizes: [] }, { sizes: ['8E'] }, { sizes: { min: 8, max: 64, factor: 2, step: 8 } }, { sizes: { min: '4.4' } }, { control: { bytes: '4.4' } },
   { collectives: [] }, { collectives: [], control: false }, { control: true, split: 'node' }, { split: { by: 'mod', value: 0 } },
