@@ -20,8 +20,7 @@ struct transfer;
 struct transfer *transfer_create(size_t ranks);
 void transfer_destroy(struct transfer *transfer);
 
-/* A row of sendrecv of all ranks, with "times_us", "late_us" and "late_error_us". What
- * clocks cannot tell is passed over. */
+/* A row of sendrecv of all ranks, with "times_us", "late_us" and "late_error_us". */
 void transfer_add(struct transfer *transfer, const json_t *row);
 
 /* The node of a rank, or NULL. */

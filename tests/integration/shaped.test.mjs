@@ -115,14 +115,13 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
       assert.match(sentence, /^node-4 is slow /);
       t.diagnostic(`${pattern}: ${sentence}`);
     }
-    // It comes in time to what all do, and is slow then: where the clocks' messages don't queue on the
-    // slow link for longer than that shows.
+    // It comes in time to what all do, and is slow then. Its link is so one way only: out.
     const curl = post(t, hosts, {
       timing: 'isolated', collectives: ['all_reduce', 'sendrecv'], sizes: { min: '16K', max: '512K', factor: 2 }, iters: 4,
     });
     await curl.ended(120000 * patience);
     const { answer, sentence } = eventsOf(curl).at(-1).lateness;
-    assert.match(`${answer}: ${sentence}`, /^(not_enough_data|none|slow_transfer: what .*node-4.* slow): /);
+    assert.match(`${answer}: ${sentence}`, /^slow_transfer: what node-4 (and node-5 exchange|exchanges with its neighbours) is slow: /);
     t.diagnostic(sentence);
   });
 

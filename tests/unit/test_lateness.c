@@ -233,10 +233,17 @@ static void a_slow_transfer_is_told_from_a_late_rank(void **state)
         assert_int_equal(count(&sweep, "slow_transfer"), 0);
         sweep.busy_us = 10;
         assert_int_equal(count(&sweep, "slow_transfer"), 0);
+        sweep.error_us = 15;
+        assert_int_equal(count(&sweep, "slow_transfer"), 0);
+        sweep.error_us = 1;
         sweep.busy_us = 0;
         sweep.links = 1;
         assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
                          RUNS);
+        sweep.error_us = 15;
+        assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
+                         RUNS);
+        sweep.error_us = 1;
         sweep.is_buffered = true;
         assert_int_equal(count_sentences(&sweep, "what n1 and n2 exchange is slow"),
                          RUNS);

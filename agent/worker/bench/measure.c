@@ -321,6 +321,20 @@ static void keep_arrival(struct loop *loop, struct arrival arrival)
     arrivals_add(&loop->arrivals, arrival);
 }
 
+/* Until all are here, two times: at the first they wait for who takes longest with the
+ * call before it, too long for that to tell their clocks apart; to the second they come
+ * at once. */
+static int gather(struct loop *loop, struct arrival *arrival, struct error *err)
+{
+    if (loop->arrivals.n < ARRIVALS_MAX && bench_barrier(loop->bench, err))
+        return -1;
+    arrival->in_ns = now_ns(loop);
+    if (bench_barrier(loop->bench, err))
+        return -1;
+    arrival->out_ns = now_ns(loop);
+    return 0;
+}
+
 static int time_isolated(struct loop *loop, struct own_figures *own, struct error *err)
 {
     const struct backend *backend = loop->bench->backend;
@@ -331,12 +345,10 @@ static int time_isolated(struct loop *loop, struct own_figures *own, struct erro
 
     assert(loop->samples);
     for (long i = 0; i < loop->iters; i++) {
-        struct arrival arrival = {.in_ns = now_ns(loop)};
+        struct arrival arrival;
         double us;
-        if (bench_stopped(loop->bench, err) || bench_barrier(loop->bench, err))
-            return -1;
-        arrival.out_ns = now_ns(loop);
-        if (misbehave(loop, err) || backend->timer_start(comm, err))
+        if (bench_stopped(loop->bench, err) || gather(loop, &arrival, err) ||
+            misbehave(loop, err) || backend->timer_start(comm, err))
             return -1;
         arrival.came_ns = now_ns(loop);
         if (call_all(loop, err))
