@@ -88,9 +88,12 @@ static bool has_address(const json_t *interface, const char *address)
 {
     const json_t *list = json_object_get(interface, "addresses");
 
-    for (size_t i = 0; address && i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), address) == 0)
+    for (size_t i = 0; address && i < json_array_size(list); i++) {
+        const char *one = json_string_value(json_array_get(list, i));
+
+        if (one && strcmp(one, address) == 0)
             return true;
+    }
     return false;
 }
 

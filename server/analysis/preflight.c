@@ -43,6 +43,15 @@ static const char *usual_backend(const struct preflight_node *nodes, size_t n)
 
 /* ---- A check's items ---- */
 
+/* Names come from agents, and commands go into somebody's shell. */
+static const char *safe(const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_.:@-";
+
+    return name[strspn(name, plain)] ? "NAME" : name;
+}
+
 static json_t *command_json(const char *form, const struct preflight_said *said)
 {
     char text[COMMAND_MAX] = "";
@@ -54,7 +63,7 @@ static json_t *command_json(const char *form, const struct preflight_said *said)
 
         if (is_subject || is_most)
             len += (size_t)snprintf(text + len, PREFLIGHT_NAME_MAX, "%s",
-                                    is_subject ? said->subject : said->most);
+                                    safe(is_subject ? said->subject : said->most));
         else
             text[len++] = *form;
         form += is_subject ? 2 : is_most ? 6 : 1;

@@ -152,11 +152,13 @@ static int find_way(struct fold *fold, json_t *wanted)
 static void add_pairs(struct fold *fold, uint64_t *pairs, int node,
                       const struct comm *comm, const char *peers)
 {
-    unsigned first, last;
+    unsigned first, last, next = 0;
 
     assert(pairs);
-    while (peers && cpu_list_next(&peers, &first, &last))
-        for (unsigned rank = first; rank <= last; rank++) {
+    /* They rise: who repeats them is heard once. */
+    while (peers && comm && cpu_list_next(&peers, &first, &last) && first >= next) {
+        next = last + 1;
+        for (unsigned rank = first; rank <= last && rank < comm->n; rank++) {
             int other = node_of_rank(comm, rank);
             size_t low = (size_t)(other < node ? other : node);
             size_t high = (size_t)(other < node ? node : other);
@@ -165,6 +167,7 @@ static void add_pairs(struct fold *fold, uint64_t *pairs, int node,
             if (other >= 0)
                 pairs[bit / 64] |= UINT64_C(1) << (bit % 64);
         }
+    }
 }
 
 static void raise(json_t *object, const char *key, int64_t value)

@@ -11,6 +11,7 @@
 #include "common/base/json_util.h"
 #include "common/base/order_stat.h"
 #include "server/analysis/lateness.h"
+#include "server/analysis/transfer.h"
 #include "tests/unit/seeded_noise.h"
 
 #define RUNS 200
@@ -32,11 +33,13 @@ struct sweep {
 
 static const char *node_of(const void *arg, int rank)
 {
-    static const char *const names[] = {"n0", "n1", "n2", "n3", "n4",
-                                        "n5", "n6", "n7", "n8"};
+    static char names[64][8];
+    int node = rank < 2 ? 0 : rank - 1;
 
     (void)arg;
-    return names[rank < 2 ? 0 : rank - 1 < 8 ? rank - 1 : 8];
+    assert_true(node < 64);
+    snprintf(names[node], sizeof(names[node]), "n%d", node);
+    return names[node];
 }
 
 #define LINKS_FROM 2
@@ -221,6 +224,41 @@ static size_t count_sentences(struct sweep *sweep, const char *text)
     return n;
 }
 
+static const char *node_of_eight(const void *arg, int rank)
+{
+    (void)arg;
+    return rank < 8 ? "a" : "b";
+}
+
+/* The ranks at the edges of two nodes take longer than those that share memory. */
+static void ranks_within_a_node_say_nothing_against_its_edge(void **state)
+{
+    struct transfer *transfer = transfer_create(16);
+    struct buf out;
+    json_t *evidence = NULL;
+
+    (void)state;
+    buf_init(&out, 4096);
+    for (int i = 0; i < 12; i++) {
+        json_t *times = json_array(), *late = json_array(), *row;
+
+        for (int rank = 0; rank < 16; rank++) {
+            bool is_edge = rank % 8 == 0 || rank % 8 == 7;
+
+            json_array_append_new(times, json_real(is_edge ? 600 : 100));
+            json_array_append_new(late, json_real(0));
+        }
+        row = json_pack("{s:o, s:o, s:f}", "times_us", times, "late_us", late,
+                        "late_error_us", 1.0);
+        transfer_add(transfer, row);
+        json_decref(row);
+    }
+    assert_false(transfer_find(transfer, node_of_eight, NULL, &out, &evidence));
+    assert_null(evidence);
+    buf_release(&out);
+    transfer_destroy(transfer);
+}
+
 static void a_slow_transfer_is_told_from_a_late_rank(void **state)
 {
     (void)state;
@@ -303,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_busy_machine_is_no_late_rank),
         cmocka_unit_test(what_clocks_cannot_tell_is_not_enough_data),
         cmocka_unit_test(rows_that_cannot_tell_are_not_enough_data),
+        cmocka_unit_test(ranks_within_a_node_say_nothing_against_its_edge),
         cmocka_unit_test(a_slow_transfer_is_told_from_a_late_rank),
         cmocka_unit_test(a_run_that_fails_a_check_is_slow_in_the_transfer),
         cmocka_unit_test(the_sentence_has_rank_node_and_delay),
