@@ -1,14 +1,15 @@
 /* node_groups.mjs - nodes in groups, who of them is a suspect, and what they differ in. No DOM. */
 import {compare, countBy, FACTS, groupOf} from './node_list.mjs';
+import {unrealOf} from './where.mjs';
 
-/* Who is under suspicion, {run, answer, sentence} by name: whom the last search that looked at it
+/* Who is under suspicion, {run, answer, sentence, unreal} by name: whom the last search that looked at it
  * names, of these `runs`, the newest first. */
 export function suspectsOf(runs) {
   const found = new Map();
   for (const run of runs) {
     for (const {nodes, answer, sentence} of run.suspects ?? []) {
       nodes.filter(name => !found.has(name))
-        .forEach(name => found.set(name, {run: run.id, answer, sentence}));
+        .forEach(name => found.set(name, {run: run.id, answer, sentence, unreal: unrealOf(run)}));
     }
     if (run.suspects?.some(({kind}) => kind === 'culprit')) {
       run.nodes.filter(({name}) => !found.has(name)).forEach(({name}) => found.set(name, null));

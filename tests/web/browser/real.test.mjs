@@ -256,7 +256,12 @@ test('a node shows its inventory', LIMIT, async t => {
   const {page, open} = await setUp(t, {nodes: 1});
   await open('/nodes/node-1');
   await sees(page, 'Host identity');
-  assert.match(await page.locator('dl.facts.card').innerText(), /Memory\s+\d+(\.\d+)? GiB/);
+  const facts = await page.locator('dl.facts.card').innerText();
+  assert.match(facts, /Memory\s+\d+(\.\d+)? GiB/);
+  assert.doesNotMatch(facts, /Interfaces/);
+  await open('/nodes');
+  await sees(page, '1 node: 1 idle');
+  assert.ok(!await page.getByLabel('Group by').isVisible());
 });
 
 test('an empty server has simulated nodes by a click, and names the slow one', LIMIT, async t => {
@@ -269,5 +274,7 @@ test('an empty server has simulated nodes by a click, and names the slow one', L
   await page.getByRole('link', {name: 'Runs', exact: true}).first().click();
   await sees(page, 'demo: all nodes');
   assert.equal(await page.getByRole('button', {name: 'Load demo data'}).isVisible(), false);
+  await page.getByRole('link', {name: 'Nodes', exact: true}).click();
+  await page.getByRole('link', {name: 'slow node simulated'}).waitFor();
   assert.deepEqual(errors, []);
 });

@@ -97,7 +97,8 @@ export function nodeParts(node) {
 function factRows(node) {
   const {inventory = {}, versions = {}} = node;
   const cpu = inventory.cpu ?? {};
-  const addresses = (inventory.addresses ?? []).map(a => `${a.interface} ${a.address}`);
+  /* Which interfaces are listed by themselves have them there. */
+  const addresses = inventory.net ? [] : (inventory.addresses ?? []).map(a => `${a.interface} ${a.address}`);
   const rows = [
     ['Group', node.group], ['Labels', labelChips(node.labels, '/nodes')],
     ['Address', node.address],

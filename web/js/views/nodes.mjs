@@ -195,7 +195,8 @@ function nodeRow(node, view, seen) {
     h('th', {scope: 'row'}, h('a.cut', {href: nodeAddress(node.name), title: node.name}, node.name),
       labels.length ? h('div.cut.second', {title: labelTexts(node).join('\n')}, labels) : null),
     h('td', statePill(node.state), said
-      ? h('a.suspect', {href: `/runs/${said.run}`, title: said.sentence}, answerPill(said.answer)) : null),
+      ? h('a.suspect', {href: `/runs/${said.run}`, title: said.sentence}, answerPill(said.answer),
+        said.unreal ? h('span.muted', ` ${said.unreal}`) : null) : null),
     h('td', node.run ? h('a', {href: `/runs/${node.run}`}, node.run) : '–'),
     facts.map(([key, title]) => factCell(groupOf(node, key), title,
       odd.includes(key) && view.differ.get(key))),
@@ -223,7 +224,7 @@ function filterBar(change) {
   const differ = toggles('What differs', [['differ', 'what differs', 'Only what nodes do not agree on']],
     chosen => change({differ: chosen.length > 0}));
   const later = debounce(() => change({q: text.value.trim(), labels: []}), 150);
-  let offered = '';
+  let offered = null;
   text.addEventListener('input', later);
   return {
     bar:
@@ -236,6 +237,7 @@ function filterBar(change) {
         by.replaceChildren(h('option', {value: 'none'}, 'no groups'),
           ...ways.map(([value, name]) => h('option', {value}, `by ${name}`)));
       }
+      by.hidden = ways.length === 0;
       by.value = chosen || 'none';
     },
     set({q, labels, states: chosen, differ: isDiffer}) {
