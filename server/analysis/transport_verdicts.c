@@ -118,19 +118,40 @@ static bool is_active(const json_t *port)
     return strcasecmp(json_get_str(port, "state", ""), "active") == 0;
 }
 
-static const json_t *active_port(const struct transport_node *node)
+/* Whether NCCL_IB_HCA has the port in its list, "[^][=]NAME[:PORT],...": names match by
+ * their beginning, those behind `=` as a whole, and all of them where that is wanted. */
+static bool is_listed(const char *value, const json_t *port, bool is_whole)
+{
+    const char *device = json_get_str(port, "name", ""), *at = value + (*value == '^');
+
+    is_whole = is_whole || *at == '=';
+    for (at += *at == '='; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t len = strcspn(at, ":,");
+
+        if (len > 0 && strncmp(device, at, len) == 0 && !(is_whole && device[len]) &&
+            (at[len] != ':' || atoi(at + len + 1) == json_get_int(port, "port", 1)))
+            return true;
+    }
+    return false;
+}
+
+/* The first that NCCL_IB_HCA lets NCCL take. */
+static const json_t *active_port(const struct transport_node *node, const char *hca)
 {
     const json_t *ports = json_object_get(node->inventory, "rdma");
 
-    for (size_t i = 0; i < json_array_size(ports); i++)
-        if (is_active(json_array_get(ports, i)))
-            return json_array_get(ports, i);
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *port = json_array_get(ports, i);
+
+        if (is_active(port) && (!*hca || is_listed(hca, port, false) != (*hca == '^')))
+            return port;
+    }
     return NULL;
 }
 
-/* What one name of NCCL_IB_HCA is, where it is known; ports match by their beginning. */
-static bool explain_hca(const struct transport_node *node, const char *name, char *out,
-                        size_t size)
+/* What NCCL_IB_HCA names, `name` first, where it is known. */
+static bool explain_hca(const struct transport_node *node, const char *hca,
+                        const char *name, char *out, size_t size)
 {
     const json_t *ports = json_object_get(node->inventory, "rdma");
 
@@ -138,7 +159,7 @@ static bool explain_hca(const struct transport_node *node, const char *name, cha
         const json_t *port = json_array_get(ports, i);
         const char *device = json_get_str(port, "name", "?");
 
-        if (strncmp(device, name, strlen(name)) == 0 && !is_active(port))
+        if (is_listed(hca, port, false) && !is_active(port))
             snprintf(out, size, "%s is %s", device, json_get_str(port, "state", "?"));
         else if (strcmp(json_get_str(port, "netdev", ""), name) == 0)
             snprintf(out, size, "%s is the network interface of %s", name, device);
@@ -159,22 +180,17 @@ static bool is_interface(const struct said *said, const char *name)
     return false;
 }
 
-/* The first name of "=mlx5_0:1,mlx5_1:1". */
-static void first_name(const char *value, char *out, size_t size)
-{
-    value += strspn(value, "=^");
-    snprintf(out, size, "%.*s", (int)strcspn(value, ":,"), value);
-}
-
 static void check_hca(struct findings *findings, const struct said *said,
                       const char *value, const char *sockets)
 {
     const char *line = reason_about(said->log, "ib");
+    bool is_exact = *value == '=';
     char name[64], why[200] = "";
 
-    first_name(value, name, sizeof(name));
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(value + is_exact, ":,"),
+             value + is_exact);
     for (size_t i = 0; !why[0] && i < findings->input->n_nodes; i++)
-        explain_hca(&findings->input->nodes[i], name, why, sizeof(why));
+        explain_hca(&findings->input->nodes[i], value, name, why, sizeof(why));
     if (!why[0] && is_interface(said, name))
         snprintf(why, sizeof(why), "%s is a network interface", name);
     found(findings, "no_rdma", said->place, line,
@@ -185,8 +201,8 @@ static void check_hca(struct findings *findings, const struct said *said,
 static void check_sockets(struct findings *findings, const struct said *said)
 {
     const char *disabled = json_get_str(said->settings, "NCCL_IB_DISABLE", "0");
-    const char *hca = json_get_str(said->settings, "NCCL_IB_HCA", NULL);
-    const json_t *port = active_port(said->node);
+    const char *hca = json_get_str(said->settings, "NCCL_IB_HCA", "");
+    const json_t *port = active_port(said->node, hca);
     char sockets[120];
 
     if (strcmp(json_get_str(said->log, "network", ""), "Socket") != 0 ||
@@ -197,35 +213,98 @@ static void check_sockets(struct findings *findings, const struct said *said)
         found(findings, "no_rdma", said->place, NULL, "NCCL_IB_DISABLE=%.20s: %s%s%s%s",
               disabled, sockets, port ? ", while " : "",
               port ? json_get_str(port, "name", "?") : "", port ? " is active" : "");
-    else if (hca)
-        check_hca(findings, said, hca, sockets);
     else if (port)
         found(findings, "no_rdma", said->place, reason_about(said->log, "ib"),
               "NCCL took no RDMA device, though %s is active: %s",
               json_get_str(port, "name", "?"), sockets);
+    else if (*hca && *hca != '^')
+        check_hca(findings, said, hca, sockets);
+    else if (active_port(said->node, ""))
+        found(findings, "no_rdma", said->place, reason_about(said->log, "ib"),
+              "NCCL_IB_HCA=%.100s excludes every active RDMA port: %s", hca, sockets);
 }
 
-static void check_ports(struct findings *findings, int place)
-{
-    const struct transport_node *node = &findings->input->nodes[place];
-    const json_t *ports = json_object_get(node->inventory, "rdma");
+/* ---- ports ---- */
 
-    for (size_t i = 0; active_port(node) && i < json_array_size(ports); i++) {
+static void port_key(const json_t *port, char *out, size_t size)
+{
+    snprintf(out, size, "%.60s:%d", json_get_str(port, "name", "?"),
+             (int)json_get_int(port, "port", 1));
+}
+
+/* By port, on how many nodes it is active. */
+static json_t *count_active(const struct transport_input *input)
+{
+    json_t *counts = json_object();
+    char key[80];
+
+    for (size_t i = 0; i < input->n_nodes; i++) {
+        const json_t *ports = json_object_get(input->nodes[i].inventory, "rdma");
+
+        for (size_t k = 0; k < json_array_size(ports); k++) {
+            port_key(json_array_get(ports, k), key, sizeof(key));
+            if (is_active(json_array_get(ports, k)))
+                json_object_set_new(counts, key,
+                                    json_integer(json_get_int(counts, key, 0) + 1));
+        }
+    }
+    return counts;
+}
+
+/* A card may lie unused: a port counts that was asked for by its name, or that most
+ * others use. */
+static void check_ports(struct findings *findings, int place, const char *hca,
+                        const json_t *counts)
+{
+    const struct transport_input *input = findings->input;
+    const json_t *ports = json_object_get(input->nodes[place].inventory, "rdma");
+    char key[80];
+
+    for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
 
-        if (strcasecmp(json_get_str(port, "state", ""), "down") == 0)
+        port_key(port, key, sizeof(key));
+        if (strcasecmp(json_get_str(port, "state", ""), "down") == 0 &&
+            ((*hca != '^' && is_listed(hca, port, true)) ||
+             2 * json_get_int(counts, key, 0) > (int64_t)input->n_nodes - 1))
             found(findings, "port_down", place, NULL, "%s is DOWN",
                   json_get_str(port, "name", "?"));
     }
 }
 
+static void check_all_ports(struct findings *findings, const json_t *folded)
+{
+    const struct transport_input *input = findings->input;
+    const char *hca = json_get_str(json_object_get(folded, "settings"), "NCCL_IB_HCA",
+                                   json_get_str(input->env, "NCCL_IB_HCA", ""));
+    json_t *counts = count_active(input);
+
+    for (size_t i = 0; i < input->n_nodes; i++)
+        check_ports(findings, (int)i, hca, counts);
+    json_decref(counts);
+}
+
 /* ---- GPUDirect ---- */
+
+static bool is_word_of(const char *words, const char *name, size_t len)
+{
+    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == len && strncasecmp(at, name, len) == 0)
+            return true;
+    return false;
+}
+
+/* Nearer than NCCL's own, which is PXB; as words or as numbers. */
+static bool is_restricted(const char *level)
+{
+    return is_word_of("loc nvl nvb c2c pix 0 1", level, strlen(level));
+}
 
 static void check_gdr(struct findings *findings, const struct said *said)
 {
     const char *support = reason_about(said->log, "gdr_support");
     const char *distance = reason_about(said->log, "gdr_distance");
-    const char *level = json_get_str(said->settings, "NCCL_NET_GDR_LEVEL", NULL);
+    const char *level = json_get_str(said->settings, "NCCL_NET_GDR_LEVEL", "");
     const json_t *modules = json_object_get(said->node->inventory, "modules");
     bool is_missing = json_is_object(modules) &&
                       !json_object_get(modules, "nvidia_peermem") &&
@@ -246,10 +325,12 @@ static void check_gdr(struct findings *findings, const struct said *said)
             found(findings, "no_gdr", said->place, distance,
                   "GPUDirect is off over %s: it is too far from the GPU %s", name,
                   distance + strcspn(distance, "("));
-        else if (level || is_missing)
-            found(findings, "no_gdr", said->place, NULL, "GPUDirect is off over %s: %s%s",
-                  name, level ? "NCCL_NET_GDR_LEVEL=" : "nvidia_peermem is not loaded",
-                  level ? level : "");
+        else if (is_missing)
+            found(findings, "no_gdr", said->place, NULL,
+                  "GPUDirect is off over %s: nvidia_peermem is not loaded", name);
+        else if (is_restricted(level))
+            found(findings, "no_gdr", said->place, NULL,
+                  "GPUDirect is off over %s: NCCL_NET_GDR_LEVEL=%s", name, level);
         else
             found(findings, "no_gdr", said->place, NULL,
                   "GPUDirect is off over %s (the log does not say why)", name);
@@ -257,14 +338,6 @@ static void check_gdr(struct findings *findings, const struct said *said)
 }
 
 /* ---- settings ---- */
-
-static bool is_word_of(const char *words, const char *name, size_t len)
-{
-    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strcspn(at, " ") == len && strncasecmp(at, name, len) == 0)
-            return true;
-    return false;
-}
 
 /* Names that no version knows are passed over without a word. */
 static void check_words(struct findings *findings, const struct said *said,
@@ -276,9 +349,8 @@ static void check_words(struct findings *findings, const struct said *said,
         size_t len = strcspn(at, ",;:^ ");
 
         if (len > 0 && !is_word_of(words, at, len)) {
-            found(findings, "setting", said->place, NULL,
-                  "%s=%.100s: NCCL knows no %.*s, so that had no effect", setting, value,
-                  (int)(len < 60 ? len : 60), at);
+            found(findings, "setting", said->place, NULL, "%s=%.100s: NCCL knows no %.*s",
+                  setting, value, (int)(len < 60 ? len : 60), at);
             return;
         }
         at += len;
@@ -311,9 +383,9 @@ static void check_settings(struct findings *findings, const struct said *said)
 /* NCCL says of a variable that it takes it when it looks it up; some it does not tell. */
 static bool is_told(const char *name)
 {
-    static const char *const silent[] = {"NCCL_DEBUG", "NCCL_CONF",  "NCCL_NET",
-                                         "NCCL_RAS",   "NCCL_NVTX",  "NCCL_PROFILE",
-                                         "NCCL_TUNER", "NCCL_HOSTID"};
+    static const char *const silent[] = {"NCCL_DEBUG", "NCCL_CONF",   "NCCL_NET",
+                                         "NCCL_RAS",   "NCCL_NVTX",   "NCCL_PROFILE",
+                                         "NCCL_TUNER", "NCCL_HOSTID", "NCCL_NET_PLUGIN"};
 
     for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
         size_t len = strlen(silent[i]);
@@ -336,8 +408,8 @@ static void check_unread(struct findings *findings, const json_t *folded)
     json_object_foreach (findings->input->env, name, value) {
         if (json_is_string(value) && is_told(name) && !json_object_get(settings, name))
             found(findings, "setting", -1, NULL,
-                  "%s=%.100s was set, and NCCL did not look it up: it had no effect",
-                  name, json_string_value(value));
+                  "%s=%.100s was set, and NCCL's log does not mention it", name,
+                  json_string_value(value));
     }
 }
 
@@ -421,8 +493,8 @@ static void look(struct findings *findings, const json_t *folded)
         check_gdr(findings, &said);
         check_settings(findings, &said);
     }
-    for (size_t i = 0; crosses_nodes(folded) && i < input->n_nodes; i++)
-        check_ports(findings, (int)i);
+    if (crosses_nodes(folded))
+        check_all_ports(findings, folded);
     check_unread(findings, folded);
 }
 

@@ -77,8 +77,8 @@ test('the end of a case says by which ways its bytes went, and what speaks again
   assert.deepEqual(bad.ways[0].kind, 'sockets');
   assert.deepEqual(bad.sentences, [
     'NCCL_IB_HCA=emu0 names no active RDMA port (emu0 is a network interface): sockets over emu0 on node-1, node-2 (emulated)',
-    'NCCL_ALGO=Foo: NCCL knows no Foo, so that had no effect on node-1, node-2 (emulated)',
-    'NCCL_IB_TC=106 was set, and NCCL did not look it up: it had no effect (emulated)',
+    'NCCL_ALGO=Foo: NCCL knows no Foo on node-1, node-2 (emulated)',
+    'NCCL_IB_TC=106 was set, and NCCL\'s log does not mention it (emulated)',
   ]);
   assert.deepEqual(bad.verdicts[0].evidence.log, ['NET/IB : No device found.']);
   assert.equal(await run({ env: { NCCL_DEBUG: 'WARN' } }), undefined);

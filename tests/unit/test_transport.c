@@ -56,18 +56,15 @@ static void jobs_logs_come_to_verdicts(void **state)
         {"a800.0.ib0.txt",
          "IP over InfiniBand ib0, 2 channels [[0,1]]",
          {"NCCL_IB_HCA=ib0 names no active RDMA port (ib0 is the network interface of "
-          "mlx5_1): IP over InfiniBand ib0 on pgpu25, pgpu27 (imported)",
-          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+          "mlx5_1): IP over InfiniBand ib0 on pgpu25, pgpu27 (imported)"}},
         {"a800.0.mlx5_0.txt",
          "RoCE mlx5_0, no GPUDirect, 2 channels [[0,1]]",
          {"GPUDirect is off over mlx5_0 (the log does not say why) on pgpu25, pgpu27 "
-          "(imported)",
-          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+          "(imported)"}},
         {"a800.0.not-set.txt",
          "InfiniBand mlx5_1, no GPUDirect, 2 channels [[0,1]]",
          {"GPUDirect is off over mlx5_1 (the log does not say why) on pgpu25, pgpu27 "
-          "(imported)",
-          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+          "(imported)"}},
         {"a800.1.ens17np0.txt",
          "",
          {"NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0 names no interface that is up "
@@ -76,8 +73,7 @@ static void jobs_logs_come_to_verdicts(void **state)
          "IP over InfiniBand ib0, 2 channels [[0,1]]",
          {"NCCL_IB_DISABLE=1: IP over InfiniBand ib0, while mlx5_0 is active on pgpu25 "
           "(imported)",
-          "NCCL_IB_DISABLE=1: IP over InfiniBand ib0 on pgpu27 (imported)",
-          "mlx5_2 is DOWN on pgpu25 (imported)"}},
+          "NCCL_IB_DISABLE=1: IP over InfiniBand ib0 on pgpu27 (imported)"}},
     };
 
     (void)state;
@@ -169,14 +165,20 @@ static void what_is_well_is_said_in_one_sentence(void **state)
     check(&silent);
 }
 
+/* mlx5_2 is not cabled anywhere. */
+#define ACTIVE                                                                           \
+    "{\"rdma\":[{\"name\":\"mlx5_0\",\"state\":\"active\"},{\"name\":\"mlx5_2\","        \
+    "\"state\":\"down\"}]}"
+
 static void a_node_that_goes_another_way_is_named(void **state)
 {
     static const struct example example = {
         {IB("0", "1", ",\"gdr\":true}]}"), IB("1", "2", ",\"gdr\":true}]}"),
          SOCKET("2", "3"), IB("3", "0", ",\"gdr\":true}]}")},
-        {NULL, NULL,
+        {ACTIVE, ACTIVE,
          "{\"rdma\":[{\"name\":\"mlx5_0\",\"state\":\"down\"},{\"name\":\"mlx5_1\","
-         "\"state\":\"active\"}],\"net\":[{\"name\":\"eth0\",\"kind\":\"ethernet\"}]}"},
+         "\"state\":\"active\"},{\"name\":\"mlx5_2\",\"state\":\"down\"}],\"net\":[{"
+         "\"name\":\"eth0\",\"kind\":\"ethernet\"}]}"},
         NULL,
         "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1],[0,3],[1,2]]; "
         "sockets over Ethernet eth0, 2 channels [[2,3]]",
@@ -212,6 +214,71 @@ static void what_keeps_gpudirect_off_is_said(void **state)
     check(&example);
 }
 
+static void a_level_is_blamed_only_where_it_restricts(void **state)
+{
+#define LEVEL(level)                                                                     \
+    ",\"gdr\":false}],\"settings\":{\"NCCL_NET_GDR_LEVEL\":\"" level "\"}}"
+    static const struct example example = {
+        {IB("0", "1", LEVEL("SYS")), IB("1", "2", LEVEL("PIX")),
+         IB("2", "3", LEVEL("SYS")), IB("3", "0", LEVEL("LOC"))},
+        {"{\"modules\":{\"nvidia\":\"\"}}", NULL, NULL,
+         "{\"modules\":{\"nvidia\":\"\"}}"},
+        NULL,
+        "InfiniBand mlx5_0, no GPUDirect, 2 channels [[0,1],[0,3],[1,2],[2,3]]",
+        {"GPUDirect is off over mlx5_0: nvidia_peermem is not loaded on node-1, node-4",
+         "GPUDirect is off over mlx5_0: NCCL_NET_GDR_LEVEL=PIX on node-2",
+         "GPUDirect is off over mlx5_0 (the log does not say why) on node-3"}};
+
+    (void)state;
+    check(&example);
+}
+
+#define WISH(rank, hca)                                                                  \
+    "{\"rank\":" rank ",\"nodes\":4,\"network\":\"Socket\",\"settings\":{"               \
+    "\"NCCL_IB_HCA\":\"" hca "\"}}"
+#define PORTS                                                                            \
+    "{\"rdma\":[{\"name\":\"mlx5_1\",\"state\":\"down\"},{\"name\":\"mlx5_10\","         \
+    "\"state\":\"active\"}]}"
+
+static void a_wish_for_ports_is_read_as_nccl_does(void **state)
+{
+    static const struct example example = {
+        {WISH("0", "^mlx5_1"), WISH("1", "=mlx5_1"), WISH("2", "mlx5_1:1"),
+         WISH("3", "^=mlx5_1")},
+        {PORTS, PORTS, PORTS, PORTS},
+        NULL,
+        "",
+        {"NCCL_IB_HCA=^mlx5_1 excludes every active RDMA port: sockets on node-1",
+         "NCCL_IB_HCA==mlx5_1 names no active RDMA port (mlx5_1 is down): sockets on "
+         "node-2",
+         "NCCL took no RDMA device, though mlx5_10 is active: sockets on node-3, "
+         "node-4"}};
+
+    (void)state;
+    check(&example);
+}
+
+static void a_port_that_was_asked_for_and_is_down_is_told(void **state)
+{
+#define ASKED(hca) ",\"gdr\":true}],\"settings\":{\"NCCL_IB_HCA\":\"" hca "\"}}"
+    static const struct example asked = {
+        {IB("0", "1", ASKED("=mlx5_0,mlx5_2")), IB("1", "0", ASKED("=mlx5_0,mlx5_2"))},
+        {ACTIVE},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]",
+        {"mlx5_2 is DOWN on node-1"}};
+    static const struct example begun = {
+        {IB("0", "1", ASKED("mlx5")), IB("1", "0", ASKED("mlx5"))},
+        {ACTIVE},
+        NULL,
+        "InfiniBand mlx5_0, GPUDirect, 2 channels [[0,1]]",
+        {"NCCL goes by InfiniBand mlx5_0, GPUDirect, 2 channels"}};
+
+    (void)state;
+    check(&asked);
+    check(&begun);
+}
+
 static void settings_without_effect_are_told(void **state)
 {
     static const struct example example = {
@@ -219,14 +286,15 @@ static void settings_without_effect_are_told(void **state)
          "\"^LL128,simple\"},\"reasons\":[{\"about\":\"setting\",\"text\":\"Invalid "
          "value x for NCCL_BUFFSIZE, using default 4.\"}]}"},
         {NULL},
-        "{\"NCCL_ALGO\":\"Foo\",\"NCCL_IB_GID_INDEX\":\"3\",\"NCCL_DEBUG_SUBSYS\":"
+        "{\"NCCL_ALGO\":\"Foo\",\"NCCL_IB_GID_INDEX\":\"3\",\"NCCL_NET_PLUGIN\":\"none\","
+        "\"NCCL_DEBUG_SUBSYS\":"
         "\"ALL\",\"NCCL_X\":null,\"OMP_NUM_THREADS\":\"1\"}",
         "",
-        {"NCCL_ALGO=Foo: NCCL knows no Foo, so that had no effect on node-1",
+        {"NCCL_ALGO=Foo: NCCL knows no Foo on node-1",
          "a setting had no effect: Invalid value x for NCCL_BUFFSIZE, using default 4. "
          "on "
          "node-1",
-         "NCCL_IB_GID_INDEX=3 was set, and NCCL did not look it up: it had no effect"}};
+         "NCCL_IB_GID_INDEX=3 was set, and NCCL's log does not mention it"}};
 
     (void)state;
     check(&example);
@@ -239,6 +307,9 @@ int main(void)
         cmocka_unit_test(what_is_well_is_said_in_one_sentence),
         cmocka_unit_test(a_node_that_goes_another_way_is_named),
         cmocka_unit_test(what_keeps_gpudirect_off_is_said),
+        cmocka_unit_test(a_level_is_blamed_only_where_it_restricts),
+        cmocka_unit_test(a_wish_for_ports_is_read_as_nccl_does),
+        cmocka_unit_test(a_port_that_was_asked_for_and_is_down_is_told),
         cmocka_unit_test(settings_without_effect_are_told),
     };
 
