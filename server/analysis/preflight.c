@@ -8,7 +8,7 @@
 #include "common/base/json_util.h"
 #include "server/analysis/preflight_check.h"
 
-#define ITEMS_MAX 32 /* of one check: nodes that say each something else */
+#define ITEMS_MAX 32 /* of one check: what nodes say each in words of its own */
 #define COMMAND_MAX 600
 
 struct judging {
@@ -72,131 +72,206 @@ static json_t *command_json(const char *form, const struct preflight_said *said)
     return json_clean_string(text);
 }
 
-/* The item that says the same, or a new one; NULL: there are too many. */
-static json_t *item_of(struct judging *judging, const struct preflight_said *said)
+static json_t *same_item(const struct judging *judging, const char *sentence)
 {
-    const struct preflight_check *check = judging->check;
-    json_t *item, *text = json_clean_string(said->sentence);
+    json_t *item, *found = NULL, *text = json_clean_string(sentence);
     size_t i;
 
-    json_array_foreach (judging->items, i, item) {
-        if (!json_equal(json_object_get(item, "sentence"), text))
-            continue;
-        json_decref(text);
+    json_array_foreach (judging->items, i, item)
+        if (json_equal(json_object_get(item, "sentence"), text))
+            found = item;
+    json_decref(text);
+    return found;
+}
+
+/* The item that says the same, or a new one; the last is of all that there are too many
+ * of. */
+static json_t *item_of(struct judging *judging, const struct preflight_said *said)
+{
+    static const struct preflight_said others = {
+        VERDICT_FINDING, "the same check finds something else", "NAME", "VALUE", false};
+    const struct preflight_check *check = judging->check;
+    bool is_found = said->answer == VERDICT_FINDING;
+    json_t *item = same_item(judging, said->sentence);
+
+    if (item)
         return item;
-    }
-    item = json_pack("{s:s, s:s, s:s, s:o, s:o, s:[]}", "check", check->id, "severity",
-                     check->severity, "answer", verdict_answer_name(said->answer),
-                     "sentence", text, "command",
-                     said->answer == VERDICT_FINDING ? command_json(check->command, said)
-                                                     : json_null(),
-                     "nodes");
-    if (i == ITEMS_MAX) {
-        json_decref(item);
-        return NULL;
-    }
+    if (json_array_size(judging->items) >= ITEMS_MAX && said != &others)
+        return item_of(judging, &others);
+    item = json_pack(
+        "{s:s, s:s, s:s, s:o, s:o*, s:[]}", "check", check->id, "severity",
+        check->severity, "answer", verdict_answer_name(said->answer), "sentence",
+        json_clean_string(said->sentence), "command",
+        is_found && !said->is_split ? command_json(check->command, said) : NULL, "nodes");
     json_array_append_new(judging->items, item);
     return item;
 }
 
+/* Of two devices of a node the same may be said. */
 static void add(struct judging *judging, const struct preflight_node *node,
                 const struct preflight_said *said)
 {
-    json_t *item = NULL;
+    json_t *names;
+    const char *last;
 
     judging->n_well += said->answer == VERDICT_OK;
-    if (said->answer != VERDICT_OK)
-        item = item_of(judging, said);
-    if (item)
-        json_array_append_new(json_object_get(item, "nodes"), json_string(node->name));
+    if (said->answer == VERDICT_OK)
+        return;
+    names = json_object_get(item_of(judging, said), "nodes");
+    last = json_string_value(json_array_get(names, json_array_size(names) - 1));
+    if (!last || strcmp(last, node->name) != 0)
+        json_array_append_new(names, json_string(node->name));
 }
 
 /* ---- What all nodes are to have in common ---- */
 
-/* {WHAT: {VALUE: [[node, subject]]}} of all nodes. */
-static json_t *gather_all(const struct judging *judging)
+/* Twice: the facts of all nodes are counted, then those are told that differ. */
+struct preflight_facts {
+    struct judging *judging;
+    const struct preflight_node *node;
+    json_t *counted; /* {WHAT: {VALUE: {"n", "on": who has it first}}} */
+    json_t *decided; /* {WHAT: "most" | ["what is said of all"]}; NULL: it is counted */
+};
+
+static json_t *object_in(json_t *object, const char *key)
 {
-    json_t *all = json_object(), *fact;
-    size_t k;
+    json_t *inner = json_object_get(object, key);
 
-    for (size_t i = 0; i < judging->n; i++) {
-        json_t *own = json_array();
-
-        judging->check->gather(&judging->nodes[i], own);
-        json_array_foreach (own, k, fact) {
-            const char *what = json_string_value(json_array_get(fact, 0));
-            const char *value = json_string_value(json_array_get(fact, 1));
-            json_t *values = json_object_get(all, what), *who;
-
-            if (!values)
-                json_object_set_new(all, what, values = json_object());
-            who = json_object_get(values, value);
-            if (!who)
-                json_object_set_new(values, value, who = json_array());
-            json_array_append_new(who,
-                                  json_pack("[i, O]", (int)i, json_array_get(fact, 2)));
-        }
-        json_decref(own);
-    }
-    return all;
+    if (inner)
+        return inner;
+    json_object_set_new_nocheck(object, key, json_object());
+    return json_object_get(object, key);
 }
 
-/* The value that most have, the first of those as frequent. */
-static const char *most_frequent(json_t *values, size_t *n)
+bool preflight_is_alone(const struct preflight_facts *facts)
 {
-    const char *value, *most = NULL;
-    json_t *who;
-    size_t best = 0;
-
-    *n = 0;
-    json_object_foreach (values, value, who) {
-        *n += json_array_size(who);
-        if (json_array_size(who) > best)
-            most = value;
-        if (most == value)
-            best = json_array_size(who);
-    }
-    return most;
+    return facts->judging->n == 1;
 }
 
-static void add_odd(struct judging *judging, const char *what, const char *value,
-                    const char *most, json_t *who)
+static bool is_named(const char *what, const char *subject)
 {
-    json_t *one;
-    size_t i;
+    return !*subject || strstr(what, subject);
+}
 
-    json_array_foreach (who, i, one) {
-        size_t node = (size_t)json_integer_value(json_array_get(one, 0));
-        const char *subject = json_string_value(json_array_get(one, 1));
-        struct preflight_said said = {.answer = VERDICT_FINDING};
+static void count(struct preflight_facts *facts, const char *what, const char *value,
+                  const char *subject)
+{
+    json_t *entry = object_in(object_in(facts->counted, what), value);
+    bool is_alone = preflight_is_alone(facts);
+    char on[2 * PREFLIGHT_NAME_MAX];
 
-        snprintf(said.subject, sizeof(said.subject), "%s", subject);
-        snprintf(said.most, sizeof(said.most), "%s", most);
+    json_object_set_new(entry, "n", json_integer(json_get_int(entry, "n", 0) + 1));
+    if (json_object_get(entry, "on"))
+        return;
+    snprintf(on, sizeof(on),
+             is_alone || is_named(what, subject) ? "%.60s" : "%.60s (%.60s)",
+             is_alone ? subject : facts->node->name, subject);
+    json_object_set_new(entry, "on", json_clean_string(on));
+}
+
+static void tell(struct preflight_facts *facts, const char *what, const char *value,
+                 const char *subject)
+{
+    const json_t *decided = json_object_get(facts->decided, what);
+    const char *most = json_string_value(decided);
+    const char *split = json_string_value(json_array_get(decided, 0));
+    bool is_silent = is_named(what, subject);
+    struct preflight_said said = {.answer = VERDICT_FINDING, .is_split = split != NULL};
+
+    if (!decided || (most && strcmp(value, most) == 0))
+        return;
+    snprintf(said.subject, sizeof(said.subject), "%s", subject);
+    snprintf(said.most, sizeof(said.most), "%s", most ? most : "");
+    if (split)
+        snprintf(said.sentence, sizeof(said.sentence), "%s", split);
+    else
         snprintf(said.sentence, sizeof(said.sentence),
                  "%s is %.80s%s%.80s%s, most have %.80s", what, value,
-                 *subject ? " (" : "", subject, *subject ? ")" : "", most);
-        add(judging, &judging->nodes[node], &said);
+                 is_silent ? "" : " (", is_silent ? "" : subject, is_silent ? "" : ")",
+                 most);
+    add(facts->judging, facts->node, &said);
+}
+
+void preflight_fact(struct preflight_facts *facts, const char *what, const char *value,
+                    const char *subject)
+{
+    if (value && facts->decided)
+        tell(facts, what, value, subject);
+    else if (value)
+        count(facts, what, value, subject);
+}
+
+static void gather_all(struct preflight_facts *facts)
+{
+    struct judging *judging = facts->judging;
+
+    for (size_t i = 0; i < judging->n; i++) {
+        facts->node = &judging->nodes[i];
+        judging->check->gather(facts->node, facts);
     }
+}
+
+/* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
+static json_t *split_json(const char *what, json_t *values)
+{
+    char text[PREFLIGHT_TEXT_MAX];
+    int len = snprintf(text, sizeof(text), "%.80s differs", what);
+    const char *value, *before = ":";
+    json_t *entry;
+
+    json_object_foreach (values, value, entry) {
+        int more = (int)json_get_int(entry, "n", 1) - 1;
+
+        if (len > (int)sizeof(text) - PREFLIGHT_NAME_MAX)
+            break;
+        len += snprintf(text + len, PREFLIGHT_NAME_MAX, "%s %.20s on %.40s", before,
+                        value, json_get_str(entry, "on", ""));
+        if (more > 0)
+            len += snprintf(text + len, 24, " and %d more", more);
+        before = ",";
+    }
+    return json_pack("[o]", json_clean_string(text));
+}
+
+/* What more than half of them have is right, where no check knows better. */
+static void decide(struct preflight_facts *facts, const char *what, json_t *values)
+{
+    const char *value, *most = NULL, *good = facts->judging->check->good;
+    json_int_t n = 0, best = 0;
+    json_t *entry, *decided = NULL;
+
+    json_object_foreach (values, value, entry) {
+        json_int_t own = json_get_int(entry, "n", 0);
+
+        most = own > best ? value : most;
+        best = own > best ? own : best;
+        n += own;
+    }
+    facts->judging->n_well += n > 1;
+    if (json_object_size(values) < 2)
+        return;
+    if (best * 2 <= n && (!good || facts->judging->n > 1))
+        decided = split_json(what, values);
+    else if (best * 2 > n && (!good || strcmp(most, good) == 0))
+        decided = json_string_nocheck(most);
+    if (decided)
+        json_object_set_new_nocheck(facts->decided, what, decided);
 }
 
 static void compare_all(struct judging *judging)
 {
-    json_t *all = gather_all(judging), *values, *who;
-    const char *what, *value;
-    bool is_compared = false;
+    struct preflight_facts facts = {.judging = judging, .counted = json_object()};
+    const char *what;
+    json_t *values;
 
-    json_object_foreach (all, what, values) {
-        size_t n;
-        const char *most = most_frequent(values, &n);
-
-        is_compared = is_compared || n > 1;
-        json_object_foreach (values, value, who)
-            if (value != most)
-                add_odd(judging, what, value, most, who);
-    }
-    if (is_compared)
-        judging->n_well++;
-    json_decref(all);
+    gather_all(&facts);
+    facts.decided = json_object();
+    json_object_foreach (facts.counted, what, values)
+        decide(&facts, what, values);
+    if (json_object_size(facts.decided) > 0)
+        gather_all(&facts);
+    json_decref(facts.counted);
+    json_decref(facts.decided);
 }
 
 /* ---- All checks ---- */
@@ -212,13 +287,13 @@ static void look_at_all(struct judging *judging)
     }
 }
 
-/* Whom a sentence is of, where it is not of the only node. */
+/* Whom a sentence is of, where it is not of the only node, or names them itself. */
 static void name_nodes(const struct judging *judging, json_t *item)
 {
     const json_t *nodes = json_object_get(item, "nodes");
     char text[PREFLIGHT_TEXT_MAX + 400], more[32] = "";
 
-    if (judging->n == 1)
+    if (judging->n == 1 || !json_object_get(item, "command"))
         return;
     if (json_array_size(nodes) > 1)
         snprintf(more, sizeof(more), " and %zu more", json_array_size(nodes) - 1);

@@ -14,11 +14,14 @@ struct preflight_said {
     char sentence[PREFLIGHT_TEXT_MAX];
     char subject[PREFLIGHT_NAME_MAX]; /* what {} of the command stands for */
     char most[PREFLIGHT_NAME_MAX];    /* and {most} */
+    bool is_split; /* the sentence names the nodes, and no command mends it */
 };
 
 /* Which backends a check concerns. */
 enum { PREFLIGHT_HOST = 1, PREFLIGHT_NCCL = 2, PREFLIGHT_SIM = 4 };
 #define PREFLIGHT_ALL (PREFLIGHT_HOST | PREFLIGHT_NCCL | PREFLIGHT_SIM)
+
+struct preflight_facts;
 
 struct preflight_check {
     const char *id, *severity; /* "error": a run fails or says what is not so; "warn" */
@@ -27,10 +30,15 @@ struct preflight_check {
     /* Of one node; or NULL. */
     void (*look)(const struct preflight_node *node, const struct preflight_use *use,
                  struct preflight_said *said);
-    /* What all are to have in common: appends [WHAT, VALUE, SUBJECT] for each, the
-     * subject of what of the node it is, or "". Or NULL. */
-    void (*gather)(const struct preflight_node *node, json_t *facts);
+    /* What all are to have in common, by preflight_fact(). Or NULL. */
+    void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
+    const char *good; /* of that: whoever has it is not accused; or NULL */
 };
+
+/* A value of NULL says nothing. subject: what of the node it is, or "". */
+void preflight_fact(struct preflight_facts *facts, const char *what, const char *value,
+                    const char *subject);
+bool preflight_is_alone(const struct preflight_facts *facts); /* of one node */
 
 extern const struct preflight_check preflight_checks[];
 extern const size_t preflight_n_checks;

@@ -41,14 +41,6 @@ static void pass(struct preflight_said *said)
         said->answer = VERDICT_OK;
 }
 
-/* A value of NULL says nothing. */
-static void add_fact(json_t *facts, const char *what, const char *value,
-                     const char *subject)
-{
-    if (value)
-        json_array_append_new(facts, json_pack("[s, s, s]", what, value, subject));
-}
-
 static const json_t *member(const struct preflight_node *node, const char *key)
 {
     return json_object_get(node->inventory, key);
@@ -71,29 +63,26 @@ static const char *name_of(const json_t *device)
 
 /* ---- RDMA ---- */
 
-/* Ports of an unused card are down all together. */
-static void look_at_ports(const struct preflight_node *node,
-                          const struct preflight_use *use, struct preflight_said *said)
+/* A port is to be as the same one of other nodes is; of one node, as most of the same
+ * board and link layer are: a card of another kind may well be unused. */
+static void gather_ports(const struct preflight_node *node, struct preflight_facts *facts)
 {
     const json_t *ports = member(node, "rdma");
-    size_t n = json_array_size(ports), n_active = 0;
 
-    (void)use;
-    for (size_t i = 0; i < n; i++)
-        n_active += is(json_array_get(ports, i), "state", "active");
-    for (size_t i = 0; i < n && n_active > 0; i++) {
+    for (size_t i = 0; i < json_array_size(ports); i++) {
         const json_t *port = json_array_get(ports, i);
+        const char *layer = json_get_str(port, "link_layer", "RDMA");
+        char what[128];
 
-        if (!is(port, "state", "active"))
-            find(said, name_of(port),
-                 "port %d of %.60s is %.20s, %zu of %zu ports are active",
-                 (int)json_get_int(port, "port", 1), name_of(port),
-                 json_get_str(port, "state", "not known"), n_active, n);
+        if (preflight_is_alone(facts))
+            snprintf(what, sizeof(what), "the state of %.20s ports%s%.20s", layer,
+                     json_object_get(port, "board") ? " of " : "",
+                     json_get_str(port, "board", ""));
+        else
+            snprintf(what, sizeof(what), "the state of %.20s port %d of %.40s", layer,
+                     (int)json_get_int(port, "port", 1), name_of(port));
+        preflight_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
     }
-    if (n_active > 0)
-        pass(said);
-    else if (json_is_array(ports))
-        snprintf(said->sentence, sizeof(said->sentence), "no RDMA port is active here");
 }
 
 /* RoCE ports that carry traffic. */
@@ -139,7 +128,7 @@ static void look_at_gids(const struct preflight_node *node,
     }
 }
 
-static void gather_gids(const struct preflight_node *node, json_t *facts)
+static void gather_gids(const struct preflight_node *node, struct preflight_facts *facts)
 {
     const json_t *ports = member(node, "rdma");
 
@@ -149,8 +138,8 @@ static void gather_gids(const struct preflight_node *node, json_t *facts)
         char index[24];
 
         snprintf(index, sizeof(index), "%d", (int)json_get_int(gid, "index", 0));
-        add_fact(facts, "the index of the RoCE v2 GID", gid ? index : NULL,
-                 name_of(port));
+        preflight_fact(facts, "the index of the RoCE v2 GID", gid ? index : NULL,
+                       name_of(port));
     }
 }
 
@@ -167,13 +156,13 @@ static const json_t *interface_of(const struct preflight_node *node, const char 
 }
 
 static void gather_mtu_of(const struct preflight_node *node, const char *what,
-                          const char *name, json_t *facts)
+                          const char *name, struct preflight_facts *facts)
 {
     int64_t mtu = json_get_int(interface_of(node, name), "mtu", 0);
     char text[24];
 
     snprintf(text, sizeof(text), "%lld", (long long)mtu);
-    add_fact(facts, what, mtu > 0 ? text : NULL, name);
+    preflight_fact(facts, what, mtu > 0 ? text : NULL, name);
 }
 
 static bool is_of_rdma(const json_t *ports, const char *name)
@@ -185,7 +174,7 @@ static bool is_of_rdma(const json_t *ports, const char *name)
 }
 
 /* Ports of RDMA are to be alike; others by the interface's name. */
-static void gather_mtus(const struct preflight_node *node, json_t *facts)
+static void gather_mtus(const struct preflight_node *node, struct preflight_facts *facts)
 {
     const json_t *ports = member(node, "rdma"), *list = member(node, "net");
 
@@ -627,19 +616,21 @@ static void look_at_balancing(const struct preflight_node *node,
 
 /* ---- Versions and clocks ---- */
 
-static void gather_version(const struct preflight_node *node, json_t *facts)
+static void gather_version(const struct preflight_node *node,
+                           struct preflight_facts *facts)
 {
-    add_fact(facts, "the version of ringbench", node->version, "");
+    preflight_fact(facts, "the version of ringbench", node->version, "");
 }
 
-static void gather_nccl(const struct preflight_node *node, json_t *facts)
+static void gather_nccl(const struct preflight_node *node, struct preflight_facts *facts)
 {
     static const char *const names[][2] = {{"NCCL", "nccl_version"},
                                            {"the CUDA driver", "cuda_driver"},
                                            {"the CUDA runtime", "cuda_runtime"}};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        add_fact(facts, names[i][0], json_get_str(nccl_of(node), names[i][1], NULL), "");
+        preflight_fact(facts, names[i][0], json_get_str(nccl_of(node), names[i][1], NULL),
+                       "");
 }
 
 /* Within a major version of CUDA older drivers do. */
@@ -673,28 +664,28 @@ static void look_at_clock(const struct preflight_node *node,
 
 /* clang-format off */
 const struct preflight_check preflight_checks[] = {
-    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", NULL, gather_version},
-    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", NULL, gather_nccl},
-    {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", look_at_cuda, NULL},
-    {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", look_at_ports, NULL},
-    {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", look_at_gids, NULL},
-    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", NULL, gather_gids},
-    {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus},
-    {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL},
-    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL},
-    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi --gpu-reset -i {}, or reseat it", look_at_nvlink, NULL},
-    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL},
-    {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL},
-    {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL},
-    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL},
-    {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", look_at_peermem, NULL},
-    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", look_at_memlock, NULL},
-    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", look_at_shm, NULL},
-    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", look_at_files, NULL},
-    {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", look_at_cgroup, NULL},
-    {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", look_at_governor, NULL},
-    {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", look_at_balancing, NULL},
-    {"clock", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "chronyc makestep", look_at_clock, NULL},
+    {"versions", "error", PREFLIGHT_ALL, "install ringbench {most} there too", NULL, gather_version, NULL},
+    {"nccl_versions", "error", PREFLIGHT_NCCL, "install the version that most have, or name one library for all by nccl_lib", NULL, gather_nccl, NULL},
+    {"cuda", "error", PREFLIGHT_NCCL, "install a driver for CUDA {} or newer, or a libcudart and libnccl for an older CUDA", look_at_cuda, NULL, NULL},
+    {"rdma_port", "warn", PREFLIGHT_NCCL, "mlxlink -d {} --port_state UP", NULL, gather_ports, "active"},
+    {"rdma_gid", "error", PREFLIGHT_NCCL, "ip address add ADDRESS/PREFIX dev {}", look_at_gids, NULL, NULL},
+    {"gid_index", "warn", PREFLIGHT_NCCL, "show_gids; give the interface of {} its addresses as the others have them", NULL, gather_gids, NULL},
+    {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus, NULL},
+    {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL, NULL},
+    {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL},
+    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi --gpu-reset -i {}, or reseat it", look_at_nvlink, NULL, NULL},
+    {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL, NULL},
+    {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL, NULL},
+    {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL, NULL},
+    {"iommu", "warn", PREFLIGHT_NCCL, "iommu=pt on the kernel's command line", look_at_iommu, NULL, NULL},
+    {"peermem", "warn", PREFLIGHT_NCCL, "modprobe nvidia_peermem", look_at_peermem, NULL, NULL},
+    {"memlock", "error", PREFLIGHT_NCCL, "LimitMEMLOCK=infinity in the agent's unit, or docker run --ulimit memlock=-1", look_at_memlock, NULL, NULL},
+    {"shm", "error", PREFLIGHT_NCCL, "mount -o remount,size=50% /dev/shm, or docker run --shm-size=16g", look_at_shm, NULL, NULL},
+    {"open_files", "error", PREFLIGHT_HOST | PREFLIGHT_NCCL, "LimitNOFILE=1048576 in the agent's unit, or ulimit -Hn 1048576 before it starts", look_at_files, NULL, NULL},
+    {"cgroup", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "give the job or container all CPUs of the node", look_at_cgroup, NULL, NULL},
+    {"governor", "warn", PREFLIGHT_NCCL, "cpupower frequency-set -g performance", look_at_governor, NULL, NULL},
+    {"numa_balancing", "warn", PREFLIGHT_NCCL, "sysctl -w kernel.numa_balancing=0", look_at_balancing, NULL, NULL},
+    {"clock", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "chronyc makestep", look_at_clock, NULL, NULL},
 };
 /* clang-format on */
 

@@ -332,12 +332,16 @@ static void put_findings(const json_t *preflight, struct buf *out)
 
     for (size_t i = 0; i < json_array_size(checks); i++) {
         const json_t *check = json_array_get(checks, i);
+        const char *command = json_get_str(check, "command", NULL);
 
         buf_printf(out, "# preflight %s: ", json_get_str(check, "check", "?"));
         put_in_line(out, json_get_str(check, "sentence", ""));
-        buf_append_str(out, " (mend: ");
-        put_in_line(out, json_get_str(check, "command", ""));
-        buf_append_str(out, ")\n");
+        if (command) {
+            buf_append_str(out, " (mend: ");
+            put_in_line(out, command);
+            buf_append_str(out, ")");
+        }
+        buf_append_str(out, "\n");
     }
 }
 

@@ -31,8 +31,8 @@
 static json_t *judge_as(const char *const *inventories, size_t n,
                         const struct preflight_use *use)
 {
-    static const char *const names[] = {"a", "b", "c"};
-    struct preflight_node nodes[3] = {{.name = NULL}};
+    static const char *const names[] = {"a", "b", "c", "d"};
+    struct preflight_node nodes[4] = {{.name = NULL}};
     json_t *verdict;
 
     for (size_t i = 0; i < n; i++) {
@@ -82,7 +82,7 @@ static void assert_found(json_t *verdict, const char *check, const char *sentenc
     assert_string_equal(json_get_str(verdict, "answer", ""), "finding");
     assert_string_equal(json_get_str(first, "check", ""), check);
     assert_string_equal(json_get_str(first, "sentence", ""), sentence);
-    assert_string_equal(json_get_str(first, "command", ""), command);
+    assert_string_equal(json_get_str(first, "command", ""), command ? command : "");
     assert_string_not_equal(
         json_get_str(json_array_get(checks_of(verdict), 1), "answer", ""), "finding");
     json_decref(verdict);
@@ -117,10 +117,11 @@ static void each_sickness_has_its_own_finding_and_command(void **state)
     static const struct {
         const char *node, *check, *sentence, *command;
     } sick[] = {
-        {NODE(PORTS "," PORT("mlx5_1", "down", "ens2", "3", "16"), NETS, ADDRESSES,
-              VERSIONS),
-         "rdma_port", "port 1 of mlx5_1 is down, 1 of 2 ports are active",
-         "mlxlink -d mlx5_1 --port_state UP"},
+        {NODE(PORTS "," PORT("mlx5_1", "active", "ens2", "3",
+                             "16") "," PORT("mlx5_2", "down", "ens3", "3", "16"),
+              NETS, ADDRESSES, VERSIONS),
+         "rdma_port", "the state of ethernet ports is down (mlx5_2), most have active",
+         "mlxlink -d mlx5_2 --port_state UP"},
         {NODE("{\"name\":\"mlx5_0\",\"state\":\"active\",\"link_layer\":\"ethernet\","
               "\"netdev\":\"ens1\",\"gids\":[]}",
               NETS, ADDRESSES, VERSIONS),
@@ -231,6 +232,10 @@ static void what_a_node_has_unlike_the_others_is_named(void **state)
         {NODE(PORT("mlx5_0", "active", "ens1", "5", "16"), NETS, ADDRESSES, VERSIONS),
          "gid_index", "c: the index of the RoCE v2 GID is 5 (mlx5_0), most have 3",
          "show_gids; give the interface of mlx5_0 its addresses as the others have them"},
+        {NODE(PORT("mlx5_0", "down", "ens1", "3", "16"), NETS, ADDRESSES, VERSIONS),
+         "rdma_port",
+         "c: the state of ethernet port 1 of mlx5_0 is down, most have active",
+         "mlxlink -d mlx5_0 --port_state UP"},
         {NODE(PORTS, NETS, ADDRESSES, "\"nccl_version\":\"2.26.2\""), "nccl_versions",
          "c: NCCL is 2.26.2, most have 2.27.3",
          "install the version that most have, or name one library for all by nccl_lib"},
@@ -244,20 +249,95 @@ static void what_a_node_has_unlike_the_others_is_named(void **state)
     }
 }
 
+/* Half of them have each: nobody is accused, and no command makes it worse. */
+static void of_two_that_differ_neither_is_accused(void **state)
+{
+    static const struct {
+        const char *node, *check, *sentence;
+    } cases[] = {
+        {NODE(PORTS, NETS, ADDRESSES, "\"nccl_version\":\"2.26.2\""), "nccl_versions",
+         "NCCL differs: 2.27.3 on a, 2.26.2 on b"},
+        {NODE(PORTS, NET("ens1", "ethernet", "1500"), ADDRESSES, VERSIONS), "mtu",
+         "the MTU of ethernet ports differs: 9000 on a (ens1), 1500 on b (ens1)"},
+        {NODE(PORT("mlx5_0", "active", "ens1", "5", "16"), NETS, ADDRESSES, VERSIONS),
+         "gid_index",
+         "the index of the RoCE v2 GID differs: 3 on a (mlx5_0), 5 on b (mlx5_0)"},
+        {NODE(PORT("mlx5_0", "down", "ens1", "3", "16"), NETS, ADDRESSES, VERSIONS),
+         "rdma_port",
+         "the state of ethernet port 1 of mlx5_0 differs: active on a, down on b"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *nodes[] = {WELL, cases[i].node};
+        json_t *verdict = judge(nodes, 2);
+        const json_t *first = json_array_get(checks_of(verdict), 0);
+
+        assert_null(json_object_get(first, "command"));
+        assert_int_equal(json_array_size(json_object_get(first, "nodes")), 2);
+        assert_found(verdict, cases[i].check, cases[i].sentence, NULL);
+    }
+}
+
+/* A storage card that nobody has cabled, on one node or on all. */
+static void ports_that_nobody_uses_are_not_found(void **state)
+{
+    const char *node = NODE(PORTS "," PORT("bf0", "down", "ens2", "3", "16") "," PORT(
+                                "bf1", "down", "ens3", "3", "16"),
+                            NETS, ADDRESSES, VERSIONS);
+    const char *nodes[] = {node, node, WELL};
+
+    (void)state;
+    for (size_t n = 1; n <= 3; n++) {
+        json_t *verdict = judge(nodes, n);
+
+        assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
+        json_decref(verdict);
+    }
+}
+
 static void nodes_that_are_sick_alike_are_one_finding(void **state)
 {
-    const char *sick = NODE(PORTS "," PORT("mlx5_1", "down", "ens2", "3", "16"), NETS,
-                            ADDRESSES, VERSIONS);
+    const char *sick =
+        NODE(PORT("mlx5_0", "active", "ens1", "3", "8"), NETS, ADDRESSES, VERSIONS);
     const char *nodes[] = {WELL, sick, sick};
     json_t *verdict = judge(nodes, 3);
     const json_t *first = json_array_get(checks_of(verdict), 0);
 
     (void)state;
-    assert_string_equal(
-        json_get_str(verdict, "sentence", ""),
-        "1 finding: rdma_port: b and 1 more: port 1 of mlx5_1 is down, 1 of "
-        "2 ports are active");
+    assert_string_equal(json_get_str(verdict, "sentence", ""),
+                        "1 finding: pcie: b and 1 more: the PCIe link of mlx5_0 has 8 of "
+                        "16 lanes");
     assert_int_equal(json_array_size(json_object_get(first, "nodes")), 2);
+    json_decref(verdict);
+}
+
+/* Each clock is off by something else. */
+static void no_node_of_many_vanishes(void **state)
+{
+    enum { MANY = 50 };
+    static char names[MANY][8];
+    const struct preflight_use use = {.backend = "host"};
+    struct preflight_node nodes[MANY] = {{.name = NULL}};
+    size_t n = 0, last;
+    json_t *verdict;
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%d", i);
+        nodes[i].name = names[i];
+        nodes[i].has_clock = true;
+        nodes[i].ahead_s = 10 + i;
+    }
+    verdict = preflight_judge(nodes, MANY, &use, false);
+    last = json_array_size(checks_of(verdict)) - 1;
+    for (size_t i = 0; i <= last; i++)
+        n += json_array_size(
+            json_object_get(json_array_get(checks_of(verdict), i), "nodes"));
+    assert_int_equal(n, MANY);
+    assert_string_equal(
+        json_get_str(json_array_get(checks_of(verdict), last), "sentence", ""),
+        "n32 and 17 more: the same check finds something else");
     json_decref(verdict);
 }
 
@@ -344,12 +424,12 @@ static void each_sick_twin_has_its_one_finding(void **state)
          "nvidia_peermem is not loaded: no HCA can reach a GPU's memory",
          "modprobe nvidia_peermem"},
         {"dgx_port_down", "rdma_port",
-         "port 1 of mlx5_3 is down, 9 of 10 ports are active",
+         "the state of infiniband ports is down (mlx5_3), most have active",
          "mlxlink -d mlx5_3 --port_state UP"},
         {"dgx_slow_pcie", "pcie", "the PCIe link of mlx5_1 has 8 of 16 lanes",
          "lspci -vv -s 0000:3a:00.0: reseat it, or look at the slot in the BIOS"},
-        {"roce_mtu", "mtu", "the MTU of ethernet ports is 1500 (ens3np0), most have 9000",
-         "ip link set dev ens3np0 mtu 9000"},
+        {"roce_mtu", "mtu",
+         "the MTU of ethernet ports differs: 9000 on ens1np0, 1500 on ens3np0", NULL},
         {"roce_no_gids", "rdma_gid",
          "mlx5_1 has no RoCE v2 GID of an address: its interface ens3np0 has none",
          "ip address add ADDRESS/PREFIX dev ens3np0"},
@@ -399,7 +479,10 @@ int main(void)
         cmocka_unit_test(what_nvml_says_of_gpus_is_looked_at),
         cmocka_unit_test(the_interface_is_the_one_that_nccl_takes),
         cmocka_unit_test(what_a_node_has_unlike_the_others_is_named),
+        cmocka_unit_test(of_two_that_differ_neither_is_accused),
+        cmocka_unit_test(ports_that_nobody_uses_are_not_found),
         cmocka_unit_test(nodes_that_are_sick_alike_are_one_finding),
+        cmocka_unit_test(no_node_of_many_vanishes),
         cmocka_unit_test(the_host_backend_asks_only_what_concerns_it),
         cmocka_unit_test(a_clock_that_is_far_off_is_found),
         cmocka_unit_test(machines_that_are_well_have_no_finding),
