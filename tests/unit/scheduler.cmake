@@ -11,6 +11,8 @@ unit_test(run_end rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
 target_link_options(test_run_end PRIVATE
     -Wl,--wrap=calloc,--wrap=gate_judge,--wrap=run_to_json)
 unit_test(scheduler rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
+unit_test(scheduler_blame rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
+unit_test(scheduler_nodes rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
 unit_test(agent_events rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
 unit_test(replay rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)
 unit_test(recover rb_runs rb_store rb_rendezvous rb_common PkgConfig::UV)

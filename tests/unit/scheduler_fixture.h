@@ -375,6 +375,34 @@ static inline void submit(struct world *world, const char *text, char run[16])
     json_decref(body);
 }
 
+/* Named "a" and so on. */
+static inline void agents_start(struct agent *agents, int n, struct world *world)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+
+    for (int i = 0; i < n; i++)
+        agent_start(&agents[i], world, names[i]);
+}
+
+/* A run that n new agents have been told to start. */
+static inline void start_run(struct agent *agents, int n, struct world *world,
+                             const char *text, char run[16])
+{
+    agents_start(agents, n, world);
+    submit(world, text, run);
+    for (int i = 0; i < n; i++)
+        agent_await(&agents[i], "start");
+}
+
+/* The same under way, each agent with the rank of its place. */
+static inline void start_joined(struct agent *agents, int n, struct world *world,
+                                const char *text, char run[16])
+{
+    start_run(agents, n, world, text, run);
+    for (int i = 0; i < n; i++)
+        agent_join(&agents[i], run, 1, i);
+}
+
 struct reading {
     bool has_come;
     json_t *result;

@@ -1,0 +1,238 @@
+/* test_scheduler_blame.c - whom a failed run names, by what its agents said */
+#include "tests/unit/scheduler_fixture.h"
+
+/* The blame of the run's first case. */
+static json_t *await_blame(struct world *world, const char *run)
+{
+    json_t *doc = await_end(world, run);
+    const json_t *first = json_array_get(json_object_get(doc, "cases"), 0);
+    json_t *blame = json_incref(json_object_get(first, "blamed"));
+
+    json_decref(doc);
+    return blame;
+}
+
+static void assert_blame(struct world *world, const char *run, const char *says)
+{
+    json_t *blame = await_blame(world, run), *expected = json_loads(says, 0, NULL);
+    char *text = json_dumps(blame, JSON_ENCODE_ANY);
+
+    assert_non_null(expected);
+    if (!json_equal(blame, expected))
+        fail_msg("%s is not %s", text, says);
+    free(text);
+    json_decref(expected);
+    json_decref(blame);
+}
+
+static void the_rank_that_died_is_named_not_its_witness(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    char run[16];
+
+    start_joined(agents, 2, world, "{}", run);
+    /* The witness is heard first. */
+    agent_say(&agents[0], run, 1, "done",
+              ",\"rank\":0,\"ok\":false,\"error\":{\"code\":\"peer_lost\",\"peer\":1,"
+              "\"text\":\"rank 1 closed\"}");
+    agent_say(&agents[1], run, 1, "exit", ",\"rank\":1,\"signal\":9,\"tail\":[\"boom\"]");
+    agent_await(&agents[0], "stop");
+    agent_await(&agents[1], "stop");
+    agent_say(&agents[0], run, 1, "exit", ",\"rank\":0,\"code\":1");
+    agent_say(&agents[0], run, 1, "gone", "");
+    agent_say(&agents[1], run, 1, "gone", "");
+    assert_ended(world, run, "failed",
+                 "rank 1 on b: worker killed by signal 9 (Killed); its last line: boom");
+    assert_blame(world, run,
+                 "{\"kind\":\"rank_failed\",\"rank\":1,\"node\":\"b\",\"count\":1,"
+                 "\"evidence\":[{\"rank\":1,\"node\":\"b\",\"text\":\"worker killed by "
+                 "signal 9 (Killed); its last line: boom\"}]}");
+    release_agent(&agents[0]);
+    release_agent(&agents[1]);
+}
+
+static void say_lost(struct agent *agent, const char *run, int rank, int peer)
+{
+    char rest[200];
+
+    snprintf(rest, sizeof(rest),
+             ",\"rank\":%d,\"ok\":false,\"error\":{\"code\":\"peer_lost\",\"peer\":%d,"
+             "\"text\":\"lost rank %d: connection closed\"}",
+             rank, peer, peer);
+    agent_say(agent, run, 1, "done", rest);
+}
+
+/* The link of rank 2 is cut. Rank 1 notices and leaves, and the others see no more than
+ * that. */
+static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[4];
+    char run[16];
+
+    start_joined(agents, 4, world, "{}", run);
+    say_lost(&agents[3], run, 3, 1);
+    say_lost(&agents[0], run, 0, 1);
+    say_lost(&agents[1], run, 1, 2);
+    for (int i = 0; i < 4; i++)
+        agent_await(&agents[i], "stop");
+    for (int i = 0; i < 4; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+    assert_ended(
+        world, run, "failed",
+        "rank 2 on c was lost, say 3 of its peers (rank 1: peer_lost: lost rank 2: ");
+    assert_blame(
+        world, run,
+        "{\"kind\":\"rank_lost\",\"rank\":2,\"node\":\"c\",\"count\":3,\"evidence\":["
+        "{\"rank\":2,\"node\":\"c\",\"text\":\"peer_lost: lost rank 2: connection "
+        "closed\",\"by\":1},"
+        "{\"rank\":2,\"node\":\"c\",\"text\":\"peer_lost: lost rank 1: connection "
+        "closed\",\"by\":0},"
+        "{\"rank\":2,\"node\":\"c\",\"text\":\"peer_lost: lost rank 1: connection "
+        "closed\",\"by\":3}]}");
+    for (int i = 0; i < 4; i++)
+        release_agent(&agents[i]);
+}
+
+/* Ranks 0 and 1 go by what the third, which is cut off, told the store. */
+static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[3];
+    char run[16];
+
+    start_joined(agents, 3, world, "{}", run);
+    say_lost(&agents[0], run, 0, 1);
+    say_lost(&agents[1], run, 1, 0);
+    for (int i = 0; i < 2; i++)
+        agent_await(&agents[i], "stop");
+    for (int i = 0; i < 2; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+    assert_ended(world, run, "failed", "c: agent lost (silent for ");
+    for (int i = 0; i < 3; i++)
+        release_agent(&agents[i]);
+}
+
+static void wrong_data_fails_the_run(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+
+    start_joined(&a, 1, world, "{}", run);
+    agent_say(
+        &a, run, 1, "result",
+        ",\"rank\":0,\"collective\":\"all_reduce\",\"size\":8,\"series\":0,\"wrong\":1,"
+        "\"errors\":[{\"rank\":0,\"index\":1,\"expected\":\"2\",\"got\":\"3\"}]");
+    agent_finish(&a, run, 1, 0);
+    assert_ended(
+        world, run, "failed",
+        "1 wrong element, the first on a in all_reduce of 8 bytes: rank 0, index 1: "
+        "expected 2, got 3");
+    assert_blame(world, run,
+                 "{\"kind\":\"wrong_data\",\"rank\":0,\"node\":\"a\",\"count\":1,"
+                 "\"evidence\":[{\"rank\":0,\"node\":\"a\",\"text\":\"all_reduce of 8 "
+                 "bytes: rank 0, index 1: expected 2, got 3\"}]}");
+    release_agent(&a);
+}
+
+static void a_late_rank_is_named(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    char run[16];
+
+    start_run(agents, 2, world, "{}", run);
+    agent_join(&agents[0], run, 1, 0);
+    agent_say(&agents[1], run, 1, "spawn", ",\"rank\":1");
+    agent_await(&agents[0], "stop");
+    assert_true(json_get_bool(agent_await(&agents[1], "stop"), "stacks", false));
+    agent_say(&agents[1], run, 1, "stack", ",\"rank\":1,\"text\":\"connect <- join\"");
+    agent_say(&agents[0], run, 1, "gone", "");
+    agent_say(&agents[1], run, 1, "gone", "");
+    assert_ended(
+        world, run, "failed",
+        "rendezvous: 1 of 2 ranks joined in 30 s; missing rank 1 on b (its worker "
+        "started but has not joined); stack of rank 1: connect <- join");
+    assert_blame(world, run,
+                 "{\"kind\":\"rank_missing\",\"rank\":1,\"node\":\"b\",\"count\":1,"
+                 "\"phase\":\"joined\",\"of\":2,\"seconds\":30,\"evidence\":["
+                 "{\"rank\":1,\"node\":\"b\",\"text\":\"its worker started but has not "
+                 "joined\"}],\"stack\":{\"rank\":1,\"text\":\"connect <- join\"}}");
+    release_agent(&agents[0]);
+    release_agent(&agents[1]);
+}
+
+/* Rank 1 on b, with all that its agent said of it. */
+static void assert_named(struct world *world, const char *run)
+{
+    json_t *blame = await_blame(world, run);
+    const json_t *first, *evidence;
+
+    assert_string_equal(json_get_str(blame, "kind", ""), "stalled");
+    assert_int_equal(json_get_int(blame, "rank", -1), 1);
+    assert_string_equal(json_get_str(blame, "node", ""), "b");
+    assert_int_equal(json_get_int(blame, "count", 0), 1);
+    evidence = json_object_get(json_object_get(blame, "verdict"), "evidence");
+    assert_string_equal(json_get_str(evidence, "by", ""), "behind");
+    first = json_array_get(json_object_get(evidence, "ranks"), 0);
+    assert_int_equal(json_get_int(first, "rank", -1), 1);
+    assert_int_equal(json_get_int(first, "operation", -1), 41);
+    assert_string_equal(json_get_str(first, "state", ""), "D");
+    assert_string_equal(json_get_str(first, "kernel", ""), "nfs_wait");
+    assert_string_equal(json_get_str(first, "stack", ""), "read <- load");
+    json_decref(blame);
+}
+
+static void a_stall_names_who_is_behind(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    const json_t *stop;
+    char run[16], line[256];
+
+    start_joined(agents, 2, world, "{\"stall_s\":3}", run);
+    snprintf(line, sizeof(line),
+             "{\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"progress\",\"rank\":0,"
+             "\"op\":42,\"done\":41,\"size\":1048576,\"phase\":\"enqueued\"}",
+             run);
+    agent_post(&agents[0], line);
+    snprintf(line, sizeof(line),
+             "{\"run\":\"%s\",\"case\":0,\"attempt\":1,\"type\":\"progress\",\"rank\":1,"
+             "\"op\":41,\"done\":41,\"size\":1048576,\"phase\":\"waiting\"}",
+             run);
+    agent_post(&agents[1], line);
+    stop = agent_await(&agents[0], "stop");
+    assert_true(json_get_bool(stop, "stacks", false));
+    agent_await(&agents[1], "stop");
+    agent_say(&agents[0], run, 1, "stack", ",\"rank\":0,\"text\":\"poll <- recv\"");
+    agent_say(&agents[1], run, 1, "stack",
+              ",\"rank\":1,\"text\":\"read <- load\",\"state\":\"D\",\"kernel\":"
+              "\"nfs_wait\",\"line\":\"reading the data\"");
+    agent_say(&agents[0], run, 1, "gone", "");
+    agent_say(&agents[1], run, 1, "gone", "");
+    assert_ended(
+        world, run, "failed",
+        "stalled: no rank made progress for 3 s; rank 1 on b lags: waiting for its peers "
+        "after operation 41 (1.0 MiB), in the kernel (state D, nfs_wait), its last line: "
+        "reading the data; 1 rank waits for it, inside operation 42 (1.0 MiB); stack of "
+        "rank 1: read <- load");
+    assert_named(world, run);
+    release_agent(&agents[0]);
+    release_agent(&agents[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_WORLD(the_rank_that_died_is_named_not_its_witness),
+        WITH_WORLD(a_victim_is_not_named_by_those_who_saw_it_leave),
+        WITH_WORLD(a_lost_node_settles_whom_a_circle_of_blame_leaves_open),
+        WITH_WORLD(wrong_data_fails_the_run),
+        WITH_WORLD(a_late_rank_is_named),
+        WITH_WORLD(a_stall_names_who_is_behind),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

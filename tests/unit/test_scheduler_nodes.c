@@ -1,0 +1,297 @@
+/* test_scheduler_nodes.c - nodes that wait, fall silent, come back and are many */
+#include "tests/unit/scheduler_fixture.h"
+
+static void a_silent_agent_is_lost_and_its_case_fails(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    char run[16];
+
+    start_joined(agents, 2, world, "{\"stall_s\":3600}", run);
+    /* b falls silent here; a goes on polling until it is told to stop. */
+    agent_await(&agents[0], "stop");
+    agent_say(&agents[0], run, 1, "gone", "");
+    assert_ended(world, run, "failed", "b: agent lost (silent for ");
+    release_agent(&agents[0]);
+    release_agent(&agents[1]);
+}
+
+/* The agent of a case's n-th node, of those named a to d. */
+static struct agent *agent_of(struct agent agents[4], const char *run, size_t number,
+                              size_t n)
+{
+    json_t *doc = scheduler_run_json(agents->world->scheduler, run, false);
+    const json_t *c = json_array_get(json_object_get(doc, "cases"), number);
+    const char *name = json_string_value(json_array_get(json_object_get(c, "nodes"), n));
+    struct agent *agent = name ? &agents[name[0] - 'a'] : NULL;
+
+    assert_non_null(agent);
+    json_decref(doc);
+    return agent;
+}
+
+static void await_case(struct agent agents[4], const char *run, size_t number)
+{
+    const json_t *start = agent_await(agent_of(agents, run, number, 0), "start");
+
+    assert_int_equal(json_get_int(start, "case", -1), number);
+    agent_await(agent_of(agents, run, number, 1), "start");
+}
+
+/* Both ranks of the case say so. */
+static void say_both(struct agent agents[4], const char *run, int number,
+                     const char *type, const char *rest)
+{
+    for (size_t n = 0; n < 2; n++) {
+        char text[64];
+
+        snprintf(text, sizeof(text), ",\"rank\":%zu%s", n, rest);
+        agent_say_of(agent_of(agents, run, (size_t)number, n), run, number, 1, type,
+                     text);
+    }
+}
+
+static void hold_nodes(struct world *world, bool are_held)
+{
+    const struct node_registry *nodes = &world->scheduler->nodes;
+
+    for (size_t i = 0; i < nodes->count; i++)
+        if (are_held)
+            node_occupy(nodes->nodes[i], "earlier", 0, 1, false);
+        else
+            node_vacate(nodes->nodes[i], "earlier", 0, 1);
+    scheduler_wake(world->scheduler);
+}
+
+/* So long that whoever waits for a node all the time gives it up. */
+static void poll_for_long(struct agent agents[4])
+{
+    struct error err;
+
+    for (int i = 0; i < 10; i++) {
+        for (int n = 0; n < 4; n++)
+            assert_int_equal(scheduler_poll(agents[n].world->scheduler, agents[n].id, key,
+                                            agents[n].after, on_commands, &agents[n],
+                                            &err),
+                             0);
+        live_for(agents->world, 10000);
+    }
+}
+
+/* The nodes of both cases of the second round are late, one after the other. */
+static void each_group_of_a_sequence_has_its_own_time_to_wait(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[4];
+    char run[16];
+
+    agents_start(agents, 4, world);
+    submit(world, "{\"pattern\":\"pairs\",\"concurrent\":false,\"stall_s\":3600}", run);
+    for (int i = 0; i < 4; i++) {
+        live_for(world, 1000);
+        await_case(agents, run, (size_t)i);
+        hold_nodes(world, true);
+        say_both(agents, run, i, "phase", ",\"phase\":\"joined\"");
+        say_both(agents, run, i, "phase", ",\"phase\":\"connected\"");
+        if (i == 2)
+            poll_for_long(agents);
+        say_both(agents, run, i, "done", ",\"ok\":true");
+        say_both(agents, run, i, "gone", "");
+        live_for(world, 1000);
+        hold_nodes(world, false);
+    }
+    live_for(world, 1000);
+    await_case(agents, run, 4);
+    for (int i = 0; i < 4; i++)
+        release_agent(&agents[i]);
+}
+
+static json_t *node_shown(struct world *world, const char *name)
+{
+    json_t *node = scheduler_node_json(world->scheduler, name);
+
+    assert_non_null(node);
+    return node;
+}
+
+static void assert_node(struct world *world, const char *name, const char *state)
+{
+    json_t *node = node_shown(world, name);
+
+    assert_string_equal(json_get_str(node, "state", ""), state);
+    json_decref(node);
+}
+
+static void a_lease_lasts_to_its_last_step_and_no_longer(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+
+    agent_start(&a, world, "a");
+    live_for(world, 60000 - STEP_MS);
+    assert_node(world, "a", "idle");
+    live_for(world, STEP_MS);
+    assert_node(world, "a", "lost");
+    release_agent(&a);
+}
+
+/* A server that was stopped for a minute has heard nobody; nobody was silent. */
+static void what_a_server_slept_through_is_no_silence(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+
+    agent_start(&a, world, "a");
+    live_for(world, 1000);
+    move_clock(world, 70000);
+    assert_node(world, "a", "idle");
+    live_for(world, 59000);
+    assert_node(world, "a", "lost");
+    release_agent(&a);
+}
+
+/* 3,000 agents: 1,000 polls a second, and nobody is lost by that. */
+static void polls_of_a_crowd_are_held_longer(void **state)
+{
+    struct world *world = *state;
+    struct agent agent, last;
+    struct error err;
+    char name[16];
+
+    world->scheduler->config.max_nodes = 4000;
+    agent_start(&agent, world, "a");
+    assert_int_equal(scheduler_poll_s(world->scheduler), 1);
+    assert_int_equal(scheduler_lease_s(world->scheduler), 60);
+    for (int i = 0; i < 3000; i++) {
+        snprintf(name, sizeof(name), "n%d", i);
+        agent_start(&last, world, name);
+    }
+    assert_int_equal(
+        scheduler_poll(world->scheduler, agent.id, key, 0, on_commands, &agent, &err), 0);
+    live_for(world, 3000 - STEP_MS);
+    assert_false(agent.has_answer);
+    live_for(world, STEP_MS);
+    assert_true(agent.has_answer);
+    assert_null(agent.commands);
+    live_for(world, 59000 - STEP_MS);
+    assert_node(world, "a", "idle");
+    live_for(world, STEP_MS);
+    assert_node(world, "a", "lost");
+}
+
+static void a_missing_node_fails_the_run_after_its_wait(void **state)
+{
+    struct world *world = *state;
+    struct agent a;
+    char run[16];
+
+    agent_start(&a, world, "a");
+    submit(world, "{\"nodes\":{\"names\":[\"a\",\"zebra\"],\"wait_s\":0}}", run);
+    assert_ended(world, run, "failed", "no node is named 'zebra'; known nodes: a");
+    release_agent(&a);
+}
+
+static void a_younger_run_passes_only_on_nodes_the_older_cannot_use(void **state)
+{
+    struct world *world = *state;
+    struct agent a, b, c;
+    char first[16], both[16], any_of_ab[16], on_c[16];
+    json_t *json;
+
+    agent_start(&a, world, "a");
+    agent_start(&b, world, "b");
+    agent_start(&c, world, "c");
+    submit(world, "{\"nodes\":{\"names\":[\"b\"]}}", first);
+    agent_await(&b, "start");
+    submit(world, "{\"nodes\":{\"names\":[\"a\",\"b\"]}}", both);
+    submit(world, "{\"nodes\":{\"names\":[\"a\"]}}", any_of_ab);
+    submit(world, "{\"nodes\":{\"names\":[\"c\"]}}", on_c);
+    agent_await(&c, "start"); /* passes */
+    json = scheduler_run_json(world->scheduler, any_of_ab, true);
+    assert_string_equal(json_get_str(json, "state", ""),
+                        "queued"); /* a is kept for `both` */
+    json_decref(json);
+    agent_join(&b, first, 1, 0);
+    agent_finish(&b, first, 1, 0);
+    assert_string_equal(json_get_str(agent_await(&a, "start"), "run", ""), both);
+    release_agent(&a);
+    release_agent(&b);
+    release_agent(&c);
+}
+
+/* When a server comes back all agents do, and each may have a case that is to end. */
+static void an_agent_that_comes_back_has_only_itself_told_to_stop(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    struct error err;
+    const struct node *other;
+    size_t told;
+    char run[16];
+
+    start_run(agents, 2, world, "{}", run);
+    assert_int_equal(scheduler_cancel(world->scheduler, run, &err), 0);
+    live_for(world, 0);
+    other = node_find(&world->scheduler->nodes, "a");
+    told = json_array_size(other->commands);
+    agent_register(&agents[1],
+                   json_pack("[{s:s, s:i, s:i}]", "run", run, "case", 0, "attempt", 1));
+    agent_await(&agents[1], "stop");
+    assert_int_equal(json_array_size(other->commands), told);
+    agent_say(&agents[0], run, 1, "gone", "");
+    agent_say(&agents[1], run, 1, "gone", "");
+    assert_ended(world, run, "cancelled", NULL);
+    release_agent(&agents[0]);
+    release_agent(&agents[1]);
+}
+
+/* What is made of them in one turn of the loop is bounded, however many there are. */
+static void nodes_come_in_pages(void **state)
+{
+    enum { NODES = 100, PAGE = 16 << 10 };
+    struct world *world = *state;
+    char name[32], last[32] = "";
+    size_t n = 0, pages = 0;
+    bool is_more = true;
+
+    for (int i = 0; i < NODES; i++) {
+        struct agent agent;
+
+        snprintf(name, sizeof(name), "node-%04d", i);
+        agent_start(&agent, world, name);
+    }
+    for (; is_more; pages++) {
+        json_t *nodes =
+            scheduler_nodes_page(world->scheduler, last, false, PAGE, &is_more);
+
+        assert_in_range(json_array_size(nodes), 1, 16);
+        for (size_t i = 0; i < json_array_size(nodes); i++, n++) {
+            const json_t *node = json_array_get(nodes, i);
+
+            snprintf(name, sizeof(name), "node-%04d", (int)n);
+            assert_string_equal(json_get_str(node, "name", ""), name);
+            assert_null(json_object_get(node, "inventory"));
+        }
+        snprintf(last, sizeof(last), "%s", name);
+        json_decref(nodes);
+    }
+    assert_int_equal(n, NODES);
+    assert_int_equal(pages, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_WORLD(polls_of_a_crowd_are_held_longer),
+        WITH_WORLD(a_silent_agent_is_lost_and_its_case_fails),
+        WITH_WORLD(each_group_of_a_sequence_has_its_own_time_to_wait),
+        WITH_WORLD(a_lease_lasts_to_its_last_step_and_no_longer),
+        WITH_WORLD(what_a_server_slept_through_is_no_silence),
+        WITH_WORLD(a_missing_node_fails_the_run_after_its_wait),
+        WITH_WORLD(a_younger_run_passes_only_on_nodes_the_older_cannot_use),
+        WITH_WORLD(an_agent_that_comes_back_has_only_itself_told_to_stop),
+        WITH_WORLD(nodes_come_in_pages),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
