@@ -42,7 +42,7 @@ struct reaper {
     char cgroup_dir[REAPER_TEXT_MAX];
     pid_t *leaders; /* what was spawned and has not been waited for */
     size_t n_leaders, room;
-    bool is_full;      /* the socket takes no more for now */
+    bool is_full;      /* the socket, until it can be written again */
     bool is_deaf;      /* the agent has gone */
     bool is_behind;    /* more have ended than were waited for */
     time_t kill_until; /* 0: the case goes on */
