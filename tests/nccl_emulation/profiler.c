@@ -29,34 +29,8 @@ struct coll_1 {
     int is_collnet, is_nvls;
 };
 
-struct coll_2 {
-    const char *name;
-    uint64_t hash, number;
-    const char *function;
-    const void *send;
-    void *recv;
-    size_t count;
-    int root;
-    const char *type;
-    size_t traffic;
-    uint8_t channels_max, warps;
-    const char *algo, *proto;
-};
-
-struct coll_3 {
-    const char *name;
-    uint64_t hash, number;
-    const char *function;
-    const void *send;
-    void *recv;
-    size_t count;
-    int root;
-    const char *type;
-    uint8_t channels_max, warps;
-    const char *algo, *proto;
-};
-
-struct coll_4 {
+/* From the second on; each lays these parts out alike. */
+struct call {
     uint64_t number;
     const char *function;
     const void *send;
@@ -64,8 +38,31 @@ struct coll_4 {
     size_t count;
     int root;
     const char *type;
-    uint8_t channels, warps;
+};
+
+struct tuning {
+    uint8_t channels, warps; /* before the fourth: the most channels */
     const char *algo, *proto;
+};
+
+struct coll_2 {
+    const char *name;
+    uint64_t hash;
+    struct call call;
+    size_t traffic;
+    struct tuning tuning;
+};
+
+struct coll_3 {
+    const char *name;
+    uint64_t hash;
+    struct call call;
+    struct tuning tuning;
+};
+
+struct coll_4 {
+    struct call call;
+    struct tuning tuning;
 };
 
 struct transfer_4 {
@@ -189,26 +186,25 @@ static void *start_plain(int type, int rank)
 
 static void *start_collective(const struct operation *operation)
 {
+    enum { CHANNELS_MAX = 64 };
     struct chosen chosen = chooser_take(operation);
-    uint8_t algo = (uint8_t)chosen.algo, proto = (uint8_t)chosen.proto;
-    uint8_t channels = (uint8_t)chosen.channels, most = 64;
-    const char *algo_name = chooser_algorithm(chosen.algo);
-    const char *proto_name = chooser_protocol(chosen.proto);
+    uint8_t channels = plugin_version < 4 ? CHANNELS_MAX : (uint8_t)chosen.channels;
+    struct tuning tuning = {.channels = channels,
+                            .algo = chooser_algorithm(chosen.algo),
+                            .proto = chooser_protocol(chosen.proto)};
     struct event event;
 
     memset(&event, 0x5a, sizeof(event));
     if (plugin_version == 1)
-        event.coll_1 =
-            (struct coll_1){.channels_max = most, .algo = algo, .proto = proto};
+        event.coll_1 = (struct coll_1){.channels_max = channels,
+                                       .algo = (uint8_t)chosen.algo,
+                                       .proto = (uint8_t)chosen.proto};
     else if (plugin_version == 2)
-        event.coll_2 =
-            (struct coll_2){.channels_max = most, .algo = algo_name, .proto = proto_name};
+        event.coll_2 = (struct coll_2){.tuning = tuning};
     else if (plugin_version == 3)
-        event.coll_3 =
-            (struct coll_3){.channels_max = most, .algo = algo_name, .proto = proto_name};
+        event.coll_3 = (struct coll_3){.tuning = tuning};
     else
-        event.coll_4 =
-            (struct coll_4){.channels = channels, .algo = algo_name, .proto = proto_name};
+        event.coll_4 = (struct coll_4){.tuning = tuning};
     return begin_event(&event, COLLECTIVE, operation->comm->rank);
 }
 
