@@ -11,6 +11,7 @@
 /* A node as it registered. All is borrowed. */
 struct preflight_node {
     const char *name, *version;
+    const char *address; /* at which others reach it; or NULL */
     const json_t *inventory;
     bool has_clock;
     double ahead_s; /* its clock of the server's; below 0 it is behind */

@@ -198,18 +198,26 @@ static void gather_mtus(const struct preflight_node *node, struct preflight_fact
     }
 }
 
-/* An agent of before says names only. */
-static bool is_local(const struct preflight_node *node, const char *name)
+/* The node's own address: others reach it there, whatever it is of. */
+static bool is_reached(const struct preflight_node *node, const json_t *address)
 {
-    static const char *const prefixes[] = {"lo", "docker", "virbr", "veth", "br-", "cni"};
-    const char *kind = json_get_str(interface_of(node, name), "kind", NULL);
+    return node->address && is(address, "address", node->address);
+}
 
-    if (kind)
-        return strcmp(kind, "ethernet") != 0 && strcmp(kind, "infiniband") != 0;
+/* What surely ends on the node. Other bridges, teams, tunnels and switches may well lead
+ * to others: a bridge of docker's is named by 12 digits. */
+static bool is_local(const struct preflight_node *node, const json_t *address)
+{
+    static const char *const prefixes[] = {"docker", "virbr", "veth"};
+    const char *name = json_get_str(address, "interface", "");
+
+    if (is_reached(node, address))
+        return false;
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return true;
-    return false;
+    return strcmp(name, "lo") == 0 ||
+           (strncmp(name, "br-", 3) == 0 && strspn(name + 3, "0123456789abcdef") == 12);
 }
 
 /* As NCCL reads NCCL_SOCKET_IFNAME: a list of prefixes, or behind '=' of names; behind
@@ -232,53 +240,78 @@ static bool is_asked(const char *list, const char *name)
     return is_listed != is_left_out;
 }
 
-/* The first interface with an address that fits; NULL: there is none. */
-static const char *first_interface(const struct preflight_node *node, const char *list)
+/* The first address of an interface that fits; NULL: there is none. */
+static const json_t *first_address(const struct preflight_node *node, const char *list)
 {
     const json_t *addresses = member(node, "addresses");
 
     for (size_t i = 0; i < json_array_size(addresses); i++) {
-        const char *name = json_get_str(json_array_get(addresses, i), "interface", NULL);
+        const json_t *address = json_array_get(addresses, i);
+        const char *name = json_get_str(address, "interface", NULL);
 
         if (name && is_asked(list, name))
-            return name;
+            return address;
     }
     return NULL;
 }
 
+/* The interface that the node is reached at, else the first that may lead to others. */
 static const char *outside_interface(const struct preflight_node *node)
 {
     const json_t *addresses = member(node, "addresses");
+    const char *outside = NULL;
 
     for (size_t i = 0; i < json_array_size(addresses); i++) {
-        const char *name = json_get_str(json_array_get(addresses, i), "interface", NULL);
+        const json_t *address = json_array_get(addresses, i);
+        const char *name = json_get_str(address, "interface", NULL);
 
-        if (name && !is_local(node, name))
+        if (is_reached(node, address))
             return name;
+        if (!outside && !is_local(node, address))
+            outside = name;
     }
-    return NULL;
+    return outside;
+}
+
+/* The run's, else the first of the node's /etc/nccl.conf; NULL: nobody asks for one. */
+static const char *asked_interface(const struct preflight_node *node,
+                                   const struct preflight_use *use)
+{
+    static const char name[] = "NCCL_SOCKET_IFNAME";
+    const char *asked = json_get_str(use->env, name, NULL);
+    const json_t *lines = member(node, "nccl_conf");
+    size_t len = strlen(name);
+
+    for (size_t i = 0; !asked && i < json_array_size(lines); i++) {
+        const char *line = json_string_value(json_array_get(lines, i));
+
+        if (line && strncmp(line, name, len) == 0 && line[len] == '=')
+            asked = line + len + 1;
+    }
+    return asked;
 }
 
 static void look_at_choice(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
-    static const char *const usual[] = {"ib", "^docker,lo", "docker", "lo"};
-    const char *asked = json_get_str(use->env, "NCCL_SOCKET_IFNAME", NULL);
-    const char *outside = outside_interface(node), *taken = NULL;
+    static const char *const usual[] = {"ib", "^docker,lo,virbr", "docker", "lo",
+                                        "virbr"};
+    const char *asked = asked_interface(node, use), *outside = outside_interface(node);
+    const json_t *taken = NULL;
 
     if (!json_is_array(member(node, "addresses")))
         return;
     if (asked)
-        taken = first_interface(node, asked);
+        taken = first_address(node, asked);
     for (size_t i = 0; !asked && !taken && i < sizeof(usual) / sizeof(usual[0]); i++)
-        taken = first_interface(node, usual[i]);
+        taken = first_address(node, usual[i]);
     pass(said);
     if (asked && !taken)
         find(said, outside ? outside : "NAME",
              "NCCL_SOCKET_IFNAME=%.80s names no interface with an address", asked);
     else if (taken && outside && is_local(node, taken))
         find(said, outside, "NCCL takes %.40s for its sockets, which ends on the node",
-             taken);
+             json_get_str(taken, "interface", "?"));
 }
 
 /* ---- PCIe ---- */
@@ -404,35 +437,46 @@ static void look_at_gpus(const struct preflight_node *node, struct preflight_sai
         look(json_array_get(gpus, i), said);
 }
 
+/* -1: it has none, or NVML does not say. */
 static int64_t links_of(const json_t *gpu)
 {
-    return json_get_int(json_object_get(gpu, "nvlink"), "active", 0);
+    return json_get_int(json_object_get(gpu, "nvlink"), "active", -1);
 }
 
-/* Cards without a bridge have no link that is active, on all of them. */
+static int64_t most_links(const json_t *gpus, const char *name)
+{
+    int64_t most = 0;
+
+    for (size_t i = 0; i < json_array_size(gpus); i++) {
+        const json_t *gpu = json_array_get(gpus, i);
+
+        if (links_of(gpu) > most && is(gpu, "name", name))
+            most = links_of(gpu);
+    }
+    return most;
+}
+
+/* Cards without a bridge have no link that is active, on all of them of a model. */
 static void look_at_nvlink(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
     const json_t *gpus = member(node, "gpus");
-    size_t n = json_array_size(gpus);
-    int64_t most = 0;
 
     (void)use;
-    for (size_t i = 0; i < n; i++)
-        most = links_of(json_array_get(gpus, i)) > most
-                   ? links_of(json_array_get(gpus, i))
-                   : most;
     if (!has_gpus(node, said))
         return;
     snprintf(said->sentence, sizeof(said->sentence), "no NVLink is known here");
-    for (size_t i = 0; i < n && most > 0; i++) {
+    for (size_t i = 0; i < json_array_size(gpus); i++) {
         const json_t *gpu = json_array_get(gpus, i);
+        int64_t own = links_of(gpu);
+        int64_t most = own < 0 ? 0 : most_links(gpus, json_get_str(gpu, "name", ""));
 
-        pass(said);
-        if (links_of(gpu) < most)
+        if (most > 0)
+            pass(said);
+        if (own >= 0 && own < most)
             find(said, place_of(gpu),
-                 "%d NVLinks of GPU %.40s are active, others have %d", (int)links_of(gpu),
-                 place_of(gpu), (int)most);
+                 "%d NVLinks of GPU %.40s are active, others of its model have %d",
+                 (int)own, place_of(gpu), (int)most);
     }
 }
 
@@ -673,7 +717,7 @@ const struct preflight_check preflight_checks[] = {
     {"mtu", "warn", PREFLIGHT_HOST | PREFLIGHT_NCCL, "ip link set dev {} mtu {most}", NULL, gather_mtus, NULL},
     {"interface", "error", PREFLIGHT_NCCL, "\"env\": {\"NCCL_SOCKET_IFNAME\": \"={}\"} in the run", look_at_choice, NULL, NULL},
     {"pcie", "warn", PREFLIGHT_NCCL, "lspci -vv -s {}: reseat it, or look at the slot in the BIOS", look_at_pcie, NULL, NULL},
-    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi --gpu-reset -i {}, or reseat it", look_at_nvlink, NULL, NULL},
+    {"nvlink", "warn", PREFLIGHT_NCCL, "nvidia-smi nvlink -s -i {}; nvidia-smi nvlink -e -i {}: which link it is, and its errors", look_at_nvlink, NULL, NULL},
     {"slowed", "warn", PREFLIGHT_NCCL, "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i {}: look at its cooling and power", look_at_slowed, NULL, NULL},
     {"fabric", "error", PREFLIGHT_NCCL, "systemctl restart nvidia-fabricmanager", look_at_fabric, NULL, NULL},
     {"acs", "warn", PREFLIGHT_NCCL, "setpci -s {} ECAP_ACS+6.w=0000, for each bridge", look_at_acs, NULL, NULL},

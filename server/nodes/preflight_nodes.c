@@ -5,6 +5,11 @@
 
 #include "server/analysis/ceiling.h"
 
+static const char *address_of(const struct node *node)
+{
+    return node->advertise ? node->advertise : node->peer;
+}
+
 json_t *preflight_nodes(const struct node *const *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
@@ -14,6 +19,7 @@ json_t *preflight_nodes(const struct node *const *nodes, size_t n,
     for (size_t i = 0; list && i < n; i++)
         list[i] = (struct preflight_node){.name = nodes[i]->name,
                                           .version = nodes[i]->version,
+                                          .address = address_of(nodes[i]),
                                           .inventory = nodes[i]->inventory,
                                           .has_clock = nodes[i]->has_clock,
                                           .ahead_s = (double)nodes[i]->ahead_ms / 1e3};
@@ -30,10 +36,9 @@ json_t *ceiling_nodes(const struct node *const *nodes, const long *ranks, size_t
     json_t *verdict = NULL;
 
     for (size_t i = 0; list && i < n; i++)
-        list[i] = (struct ceiling_node){
-            .inventory = nodes[i]->inventory,
-            .address = nodes[i]->advertise ? nodes[i]->advertise : nodes[i]->peer,
-            .ranks = (int)ranks[i]};
+        list[i] = (struct ceiling_node){.inventory = nodes[i]->inventory,
+                                        .address = address_of(nodes[i]),
+                                        .ranks = (int)ranks[i]};
     if (list)
         verdict = ceiling_verdict(use->backend, list, n, use->env);
     free(list);

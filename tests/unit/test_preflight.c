@@ -160,10 +160,9 @@ static void what_nvml_says_of_gpus_is_looked_at(void **state)
         const char *fabric, *slowed, *check, *sentence, *command;
     } cases[] = {
         {17, "completed", "", "nvlink",
-         "17 NVLinks of GPU 0000:2a:00.0 are active, others have 18",
-         "nvidia-smi nvlink -s -i 0000:2a:00.0; nvidia-smi --gpu-reset -i 0000:2a:00.0, "
-         "or "
-         "reseat it"},
+         "17 NVLinks of GPU 0000:2a:00.0 are active, others of its model have 18",
+         "nvidia-smi nvlink -s -i 0000:2a:00.0; nvidia-smi nvlink -e -i 0000:2a:00.0: "
+         "which link it is, and its errors"},
         {18, "completed", "\"heat\"", "slowed",
          "GPU 0000:2a:00.0 was slowed by heat when the agent started",
          "nvidia-smi -q -d PERFORMANCE,TEMPERATURE -i 0000:2a:00.0: look at its cooling "
@@ -186,6 +185,18 @@ static void what_nvml_says_of_gpus_is_looked_at(void **state)
     snprintf(text, sizeof(text), form, 18, "completed", "");
     verdict = judge(&node, 1);
     assert_string_equal(json_get_str(verdict, "answer", ""), "ok");
+    json_decref(verdict);
+}
+
+static void gpus_of_other_models_have_other_links(void **state)
+{
+    const char *node = "{\"gpus\":[{\"name\":\"H100\",\"nvlink\":{\"active\":18}},"
+                       "{\"name\":\"A100\",\"nvlink\":{\"active\":12}},"
+                       "{\"name\":\"H100\"}]}";
+    json_t *verdict = judge(&node, 1);
+
+    (void)state;
+    assert_string_equal(answer_of(verdict, "nvlink"), "ok");
     json_decref(verdict);
 }
 
@@ -219,6 +230,51 @@ static void the_interface_is_the_one_that_nccl_takes(void **state)
         assert_string_equal(answer_of(verdict, "interface"), "ok");
         json_decref(verdict);
     }
+}
+
+/* Bridges and tunnels with the node's address, or with nobody knows what behind them. */
+static void what_may_lead_to_others_is_not_accused(void **state)
+{
+    static const struct {
+        const char *addresses, *address, *answer;
+    } cases[] = {
+        {"br0", NULL, "ok"},      {"flannel.1", NULL, "ok"},
+        {"team0", NULL, "ok"},    {"br-ex", NULL, "ok"},
+        {"lo", NULL, "finding"},  {"docker0", NULL, "finding"},
+        {"lo", "10.0.0.1", "ok"}, {"br-0123456789ab", NULL, "finding"},
+    };
+    const struct preflight_use use = {.backend = "nccl"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct preflight_node node = {.name = "a", .address = cases[i].address};
+        json_t *inventory =
+            json_pack("{s:[{s:s, s:s}, {s:s, s:s}], s:[{s:s, s:s}], s:[]}", "addresses",
+                      "interface", cases[i].addresses, "address", "10.0.0.1", "interface",
+                      "eth1", "address", "10.0.1.1", "net", "name", cases[i].addresses,
+                      "kind", "bridge", "nccl_conf");
+        char conf[64];
+        json_t *verdict;
+
+        snprintf(conf, sizeof(conf), "NCCL_SOCKET_IFNAME==%s", cases[i].addresses);
+        json_array_append_new(json_object_get(inventory, "nccl_conf"), json_string(conf));
+        node.inventory = inventory;
+        verdict = preflight_judge(&node, 1, &use, true);
+        assert_string_equal(answer_of(verdict, "interface"), cases[i].answer);
+        json_decref(verdict);
+        json_decref(inventory);
+    }
+}
+
+/* libvirt's bridge comes first, and NCCL looks past it. */
+static void nccl_looks_past_virbr(void **state)
+{
+    const char *node = NODE(PORTS, NETS, ADDRESS("virbr0") "," ADDRESS("eth0"), VERSIONS);
+    json_t *verdict = judge(&node, 1);
+
+    (void)state;
+    assert_string_equal(answer_of(verdict, "interface"), "ok");
+    json_decref(verdict);
 }
 
 static void what_a_node_has_unlike_the_others_is_named(void **state)
@@ -477,7 +533,10 @@ int main(void)
         cmocka_unit_test(what_an_agent_does_not_say_is_not_evaluated),
         cmocka_unit_test(each_sickness_has_its_own_finding_and_command),
         cmocka_unit_test(what_nvml_says_of_gpus_is_looked_at),
+        cmocka_unit_test(gpus_of_other_models_have_other_links),
         cmocka_unit_test(the_interface_is_the_one_that_nccl_takes),
+        cmocka_unit_test(what_may_lead_to_others_is_not_accused),
+        cmocka_unit_test(nccl_looks_past_virbr),
         cmocka_unit_test(what_a_node_has_unlike_the_others_is_named),
         cmocka_unit_test(of_two_that_differ_neither_is_accused),
         cmocka_unit_test(ports_that_nobody_uses_are_not_found),
