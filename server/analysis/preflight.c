@@ -2,6 +2,7 @@
 #include "server/analysis/preflight.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/buf.h"
@@ -10,7 +11,9 @@
 
 #define ITEMS_MAX 32 /* of one check: what nodes say each in words of its own */
 #define COMMAND_MAX 600
+#define NAMES_MAX 32 /* of one finding, where only findings are asked for */
 
+/* One check. */
 struct judging {
     const struct preflight_node *nodes;
     size_t n;
@@ -18,6 +21,7 @@ struct judging {
     const struct preflight_check *check;
     json_t *items; /* of the check: what several nodes say alike is one */
     size_t n_well;
+    json_t *counted; /* {WHAT: {VALUE: {"n", "on": who has it first}}} */
 };
 
 static unsigned backend_of(const char *name)
@@ -129,7 +133,6 @@ static void add(struct judging *judging, const struct preflight_node *node,
 struct preflight_facts {
     struct judging *judging;
     const struct preflight_node *node;
-    json_t *counted; /* {WHAT: {VALUE: {"n", "on": who has it first}}} */
     json_t *decided; /* {WHAT: "most" | ["what is said of all"]}; NULL: it is counted */
 };
 
@@ -156,7 +159,7 @@ static bool is_named(const char *what, const char *subject)
 static void count(struct preflight_facts *facts, const char *what, const char *value,
                   const char *subject)
 {
-    json_t *entry = object_in(object_in(facts->counted, what), value);
+    json_t *entry = object_in(object_in(facts->judging->counted, what), value);
     bool is_alone = preflight_is_alone(facts);
     char on[2 * PREFLIGHT_NAME_MAX];
 
@@ -199,16 +202,6 @@ void preflight_fact(struct preflight_facts *facts, const char *what, const char 
         tell(facts, what, value, subject);
     else if (value)
         count(facts, what, value, subject);
-}
-
-static void gather_all(struct preflight_facts *facts)
-{
-    struct judging *judging = facts->judging;
-
-    for (size_t i = 0; i < judging->n; i++) {
-        facts->node = &judging->nodes[i];
-        judging->check->gather(facts->node, facts);
-    }
 }
 
 /* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
@@ -260,31 +253,33 @@ static void decide(struct preflight_facts *facts, const char *what, json_t *valu
 
 static void compare_all(struct judging *judging)
 {
-    struct preflight_facts facts = {.judging = judging, .counted = json_object()};
+    struct preflight_facts facts = {.judging = judging, .decided = json_object()};
     const char *what;
     json_t *values;
 
-    gather_all(&facts);
-    facts.decided = json_object();
-    json_object_foreach (facts.counted, what, values)
+    json_object_foreach (judging->counted, what, values)
         decide(&facts, what, values);
-    if (json_object_size(facts.decided) > 0)
-        gather_all(&facts);
-    json_decref(facts.counted);
+    for (size_t i = 0; json_object_size(facts.decided) > 0 && i < judging->n; i++) {
+        facts.node = &judging->nodes[i];
+        judging->check->gather(facts.node, &facts);
+    }
     json_decref(facts.decided);
 }
 
 /* ---- All checks ---- */
 
-static void look_at_all(struct judging *judging)
+static void look_at(struct judging *judging, const struct preflight_node *node)
 {
-    for (size_t i = 0; i < judging->n; i++) {
-        struct preflight_said said = {.answer = VERDICT_NOT_EVALUATED,
-                                      .sentence = "the node's agent does not say"};
+    struct preflight_facts facts = {.judging = judging, .node = node};
+    struct preflight_said said = {.answer = VERDICT_NOT_EVALUATED,
+                                  .sentence = "the node's agent does not say"};
 
-        judging->check->look(&judging->nodes[i], judging->use, &said);
-        add(judging, &judging->nodes[i], &said);
+    if (!judging->check->look) {
+        judging->check->gather(node, &facts);
+        return;
     }
+    judging->check->look(node, judging->use, &said);
+    add(judging, node, &said);
 }
 
 /* Whom a sentence is of, where it is not of the only node, or names them itself. */
@@ -314,12 +309,7 @@ static json_t *judge_check(struct judging *judging)
     json_t *found = json_array(), *item;
     size_t i;
 
-    judging->items = json_array();
-    judging->n_well = 0;
-    if (judging->check->look)
-        look_at_all(judging);
-    else
-        compare_all(judging);
+    compare_all(judging);
     json_array_foreach (judging->items, i, item) {
         if (!is_finding(item))
             continue;
@@ -339,6 +329,7 @@ static json_t *judge_check(struct judging *judging)
                       "sentence", is_well ? "nothing is wrong" : why));
     }
     json_decref(judging->items);
+    json_decref(judging->counted);
     return found;
 }
 
@@ -367,33 +358,69 @@ static json_t *conclude(const char *backend, json_t *checks,
                                   (int)n[VERDICT_NOT_EVALUATED], "checks", checks));
 }
 
+/* Of a run's document: of thousands of nodes not all names. */
+static void shorten(json_t *checks)
+{
+    json_t *check;
+    size_t i;
+
+    json_array_foreach (checks, i, check) {
+        json_t *nodes = json_object_get(check, "nodes");
+
+        json_object_set_new(check, "n_nodes",
+                            json_integer((json_int_t)json_array_size(nodes)));
+        while (json_array_size(nodes) > NAMES_MAX)
+            json_array_remove(nodes, json_array_size(nodes) - 1);
+    }
+}
+
+/* Node by node: an inventory is large, and all checks read it while it is at hand. */
+static size_t look_at_all(struct judging *all, const struct judging *of, unsigned backend)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < preflight_n_checks; i++) {
+        if (!(preflight_checks[i].backends & backend))
+            continue;
+        all[n] = *of;
+        all[n].check = &preflight_checks[i];
+        all[n].items = json_array();
+        all[n++].counted = json_object();
+    }
+    for (size_t i = 0; i < of->n; i++)
+        for (size_t k = 0; k < n; k++)
+            look_at(&all[k], &of->nodes[i]);
+    return n;
+}
+
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
     const char *backend = use->backend ? use->backend : usual_backend(nodes, n);
-    struct judging judging = {.nodes = nodes, .n = n, .use = use};
+    const struct judging of = {.nodes = nodes, .n = n, .use = use};
+    struct judging *all = calloc(preflight_n_checks, sizeof(*all));
     size_t count[VERDICT_ANSWERS] = {0};
+    size_t n_checks = all ? look_at_all(all, &of, backend_of(backend)) : 0;
     json_t *checks = json_array(), *rest = json_array(), *verdict;
 
-    for (size_t i = 0; i < preflight_n_checks; i++) {
-        json_t *said;
+    for (size_t i = 0; i < n_checks; i++) {
+        json_t *said = judge_check(&all[i]);
 
-        judging.check = &preflight_checks[i];
-        if (!(judging.check->backends & backend_of(backend)))
-            continue;
-        said = judge_check(&judging);
         if (is_finding(json_array_get(said, 0))) {
             count[VERDICT_FINDING] += json_array_size(said);
             json_array_extend(checks, said);
         } else {
-            count[judging.n_well > 0 ? VERDICT_OK : VERDICT_NOT_EVALUATED]++;
+            count[all[i].n_well > 0 ? VERDICT_OK : VERDICT_NOT_EVALUATED]++;
             json_array_extend(rest, said);
         }
         json_decref(said);
     }
     if (is_whole)
         json_array_extend(checks, rest);
-    verdict = conclude(backend, checks, count);
+    else
+        shorten(checks);
+    verdict = all ? conclude(backend, checks, count) : NULL;
+    free(all);
     json_decref(checks);
     json_decref(rest);
     return verdict;

@@ -388,13 +388,39 @@ static void no_node_of_many_vanishes(void **state)
     verdict = preflight_judge(nodes, MANY, &use, false);
     last = json_array_size(checks_of(verdict)) - 1;
     for (size_t i = 0; i <= last; i++)
-        n += json_array_size(
-            json_object_get(json_array_get(checks_of(verdict), i), "nodes"));
+        n += (size_t)json_get_int(json_array_get(checks_of(verdict), i), "n_nodes", 0);
     assert_int_equal(n, MANY);
     assert_string_equal(
         json_get_str(json_array_get(checks_of(verdict), last), "sentence", ""),
         "n32 and 17 more: the same check finds something else");
     json_decref(verdict);
+}
+
+/* A run's document names some of them, who asks for all is told all. */
+static void of_many_nodes_a_run_names_some(void **state)
+{
+    enum { MANY = 50 };
+    const struct preflight_use use = {.backend = "host"};
+    struct preflight_node nodes[MANY];
+    static char names[MANY][8];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%d", i);
+        nodes[i] =
+            (struct preflight_node){.name = names[i], .has_clock = true, .ahead_s = 10};
+    }
+    for (int is_whole = 0; is_whole < 2; is_whole++) {
+        json_t *verdict = preflight_judge(nodes, MANY, &use, is_whole);
+        const json_t *first = json_array_get(checks_of(verdict), 0);
+
+        assert_int_equal(json_array_size(json_object_get(first, "nodes")),
+                         is_whole ? MANY : 32);
+        assert_int_equal(json_get_int(first, "n_nodes", 0), is_whole ? 0 : MANY);
+        assert_string_equal(json_get_str(first, "sentence", ""),
+                            "n0 and 49 more: its clock is 10.0 s ahead of the server's");
+        json_decref(verdict);
+    }
 }
 
 /* A laptop has neither RDMA nor a driver, and its docker is nobody's business. */
@@ -542,6 +568,7 @@ int main(void)
         cmocka_unit_test(ports_that_nobody_uses_are_not_found),
         cmocka_unit_test(nodes_that_are_sick_alike_are_one_finding),
         cmocka_unit_test(no_node_of_many_vanishes),
+        cmocka_unit_test(of_many_nodes_a_run_names_some),
         cmocka_unit_test(the_host_backend_asks_only_what_concerns_it),
         cmocka_unit_test(a_clock_that_is_far_off_is_found),
         cmocka_unit_test(machines_that_are_well_have_no_finding),
