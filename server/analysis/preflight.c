@@ -245,7 +245,7 @@ static void decide(struct preflight_facts *facts, const char *what, json_t *valu
         return;
     if (best * 2 <= n && (!good || facts->judging->n > 1))
         decided = split_json(what, values);
-    else if (best * 2 > n && (!good || strcmp(most, good) == 0))
+    else if (most && best * 2 > n && (!good || strcmp(most, good) == 0))
         decided = json_string_nocheck(most);
     if (decided)
         json_object_set_new_nocheck(facts->decided, what, decided);
