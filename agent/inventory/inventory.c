@@ -128,17 +128,6 @@ json_t *inventory_read(const char *root)
     return inventory;
 }
 
-static json_t *gpu_at(const json_t *gpus, const char *pci)
-{
-    json_t *gpu;
-    size_t i;
-
-    json_array_foreach (gpus, i, gpu)
-        if (strcmp(json_get_str(gpu, "pci", ""), pci) == 0)
-            return gpu;
-    return NULL;
-}
-
 void inventory_add_probed(json_t *inventory, json_t *backends)
 {
     json_t *gpus = json_object_get(inventory, "gpus");
@@ -146,7 +135,7 @@ void inventory_add_probed(json_t *inventory, json_t *backends)
     size_t i;
 
     json_array_foreach (json_object_get(nccl, "gpus"), i, gpu) {
-        json_t *known = gpu_at(gpus, json_get_str(gpu, "pci", ""));
+        json_t *known = json_find(gpus, "pci", json_get_str(gpu, "pci", ""));
 
         if (known)
             json_object_update(known, gpu);

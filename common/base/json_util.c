@@ -38,6 +38,17 @@ bool json_get_bool(const json_t *object, const char *key, bool fallback)
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
+json_t *json_find(const json_t *array, const char *key, const char *text)
+{
+    json_t *one;
+    size_t i;
+
+    json_array_foreach (array, i, one)
+        if (strcmp(json_get_str(one, key, ""), text) == 0)
+            return one;
+    return NULL;
+}
+
 json_t *json_parse(const char *text, size_t len, struct error *err)
 {
     json_error_t why;

@@ -16,6 +16,10 @@ int64_t json_get_int(const json_t *object, const char *key, int64_t fallback);
 double json_get_num(const json_t *object, const char *key, double fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);
 
+/* The first object of an array whose member is `text`; one that has no such string counts
+ * as "". Borrowed, or NULL. */
+json_t *json_find(const json_t *array, const char *key, const char *text);
+
 /* Parse one JSON text of `len` bytes (duplicate keys refused, no NUL in strings).
  * Returns a new reference or NULL with the line and column in *err. */
 json_t *json_parse(const char *text, size_t len, struct error *err);

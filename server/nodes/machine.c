@@ -67,15 +67,10 @@ static json_t *hardware_json(const struct node *node)
 /* The library that a worker would load. */
 static const char *nccl_version(const json_t *nccl, const char *path)
 {
-    const json_t *libraries = json_object_get(nccl, "libraries");
-
-    for (size_t i = 0; path && i < json_array_size(libraries); i++) {
-        const json_t *library = json_array_get(libraries, i);
-
-        if (strcmp(json_get_str(library, "path", ""), path) == 0)
-            return json_get_str(library, "version", NULL);
-    }
-    return path ? NULL : json_get_str(nccl, "nccl_version", NULL);
+    if (!path)
+        return json_get_str(nccl, "nccl_version", NULL);
+    return json_get_str(json_find(json_object_get(nccl, "libraries"), "path", path),
+                        "version", NULL);
 }
 
 static void set_version(json_t *versions, const char *name, const char *version)

@@ -1,8 +1,6 @@
 /* node_devices.c - whether a node has the GPUs and the NCCL libraries that a run names */
 #include "server/nodes/node_devices.h"
 
-#include <string.h>
-
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 
@@ -25,17 +23,13 @@ static bool has_device(const struct node *node, int64_t index)
 static bool has_library(const struct node *node, const char *path, struct buf *refused)
 {
     const json_t *list = json_object_get(nccl_of(node), "libraries");
+    const json_t *library = json_find(list, "path", path);
+    const char *why = json_get_str(library, "reason", NULL);
 
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *library = json_array_get(list, i);
-        const char *why = json_get_str(library, "reason", NULL);
-
-        if (strcmp(json_get_str(library, "path", ""), path) != 0)
-            continue;
-        if (why)
-            buf_printf(refused, "; %s can't use %s: %s", node->name, path, why);
+    if (why)
+        buf_printf(refused, "; %s can't use %s: %s", node->name, path, why);
+    if (library)
         return !why;
-    }
     buf_printf(refused, "; %s does not offer the NCCL library %s", node->name, path);
     for (size_t i = 0; i < json_array_size(list); i++)
         buf_printf(refused, "%s%s", i ? ", " : ", only ",

@@ -13,15 +13,7 @@ static json_t *programs_of(const struct node *node)
 
 static json_t *find(const struct node *node, const char *name)
 {
-    json_t *list = programs_of(node);
-
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_t *program = json_array_get(list, i);
-
-        if (strcmp(json_get_str(program, "name", ""), name) == 0)
-            return program;
-    }
-    return NULL;
+    return json_find(programs_of(node), "name", name);
 }
 
 static void say_unknown(const struct node *node, const char *name, struct buf *why)

@@ -162,13 +162,7 @@ static void refusals_say_what_there_is(void **state)
 
 static const json_t *difference(const json_t *list, const char *what)
 {
-    json_t *one;
-    size_t i;
-
-    json_array_foreach (list, i, one)
-        if (strcmp(json_get_str(one, "what", ""), what) == 0)
-            return one;
-    return NULL;
+    return json_find(list, "what", what);
 }
 
 static void cases_on_other_nodes_are_no_repeats(void **state)

@@ -40,6 +40,18 @@ static void members_of_another_type_give_the_fallback(void **state)
     json_decref(object);
 }
 
+static void an_object_is_found_by_what_a_member_says(void **state)
+{
+    json_t *array = parse("[7,{\"a\":\"x\"},{\"a\":\"y\",\"n\":1},{\"a\":\"y\"}]");
+
+    (void)state;
+    assert_int_equal(json_get_int(json_find(array, "a", "y"), "n", 0), 1);
+    assert_null(json_find(array, "a", "z"));
+    assert_null(json_find(array, "b", "y"));
+    assert_null(json_find(NULL, "a", "x"));
+    json_decref(array);
+}
+
 static void what_is_not_json_is_refused_with_its_place(void **state)
 {
     static const char *const texts[] = {
@@ -206,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_of_another_type_give_the_fallback),
+        cmocka_unit_test(an_object_is_found_by_what_a_member_says),
         cmocka_unit_test(what_is_not_json_is_refused_with_its_place),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(more_names_or_values_than_a_request_may_have_are_counted),
