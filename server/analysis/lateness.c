@@ -38,6 +38,8 @@ struct row {
 
 struct lateness {
     size_t n_ranks, n_rows, rows_max;
+    rank_node *node_of;
+    const void *arg;
     size_t n_known;        /* rows that say when ranks came, however well */
     double least_error_us; /* of these */
     struct row rows[ROWS_MAX];
@@ -53,19 +55,19 @@ struct delay {
     bool is_late;
 };
 
-struct lateness *lateness_create(size_t ranks)
+struct lateness *lateness_create(size_t ranks, rank_node *node_of, const void *arg)
 {
     struct lateness *lateness = calloc(1, sizeof(*lateness));
 
     if (!lateness)
         return NULL;
-    lateness->n_ranks = ranks;
-    lateness->least_error_us = HUGE_VAL;
+    *lateness = (struct lateness){
+        .n_ranks = ranks, .node_of = node_of, .arg = arg, .least_error_us = HUGE_VAL};
     lateness->rows_max = ranks > 0 ? LATENESS_TIMES / ranks : 0;
     if (lateness->rows_max > ROWS_MAX)
         lateness->rows_max = ROWS_MAX;
     lateness->late_us = calloc(lateness->rows_max * ranks + 1, sizeof(double));
-    lateness->transfer = transfer_create(ranks);
+    lateness->transfer = transfer_create(ranks, node_of, arg);
     if (lateness->late_us && lateness->transfer)
         return lateness;
     lateness_destroy(lateness);
@@ -205,8 +207,6 @@ static void judge(const struct lateness *lateness, const struct row *const *orde
 
 struct finding {
     const struct lateness *lateness;
-    rank_node *node_of;
-    const void *arg;
     double error_us;      /* of clocks, the median over the rows */
     struct delay *delays; /* by rank */
     size_t n_late;
@@ -246,7 +246,8 @@ static void find_delays(struct finding *finding)
 static void put_rank(const struct finding *finding, struct buf *out)
 {
     int rank = finding->worst->rank;
-    const char *node = finding->node_of(finding->arg, rank);
+    const struct lateness *lateness = finding->lateness;
+    const char *node = lateness->node_of(lateness->arg, rank);
 
     buf_printf(out, "rank %d%s%s", rank, node ? " on " : "", node ? node : "");
 }
@@ -335,10 +336,11 @@ static json_t *evidence_json(const struct finding *finding)
             json_array_size(listed) == LISTED_MAX)
             continue;
         json_array_append_new(
-            listed, json_pack("{s:i, s:s?, s:b, s:f, s:f, s:I}", "rank", delay->rank,
-                              "node", finding->node_of(finding->arg, delay->rank), "late",
-                              (int)delay->is_late, "late_us", delay->us, "late_share",
-                              delay->share, "rows", (json_int_t)delay->rows));
+            listed,
+            json_pack("{s:i, s:s?, s:b, s:f, s:f, s:I}", "rank", delay->rank, "node",
+                      lateness->node_of(lateness->arg, delay->rank), "late",
+                      (int)delay->is_late, "late_us", delay->us, "late_share",
+                      delay->share, "rows", (json_int_t)delay->rows));
     }
     return json_pack(
         "{s:I, s:I, s:I, s:I, s:f, s:o}", "rows", (json_int_t)lateness->n_rows, "known",
@@ -352,17 +354,15 @@ static enum verdict_answer put_answer(const struct finding *finding, const char 
 {
     if (finding->n_late > 0)
         return put_late(finding, out);
-    if (transfer_find(finding->lateness->transfer, finding->node_of, finding->arg, out,
-                      transfer))
+    if (transfer_find(finding->lateness->transfer, out, transfer))
         return VERDICT_SLOW_TRANSFER;
     return finding->worst ? put_none(finding, slow, out)
                           : put_too_little(finding->lateness, out);
 }
 
-json_t *lateness_verdict(const struct lateness *lateness, rank_node *node_of,
-                         const void *arg, const char *slow)
+json_t *lateness_verdict(const struct lateness *lateness, const char *slow)
 {
-    struct finding finding = {.lateness = lateness, .node_of = node_of, .arg = arg};
+    struct finding finding = {.lateness = lateness};
     enum verdict_answer answer;
     json_t *verdict, *evidence, *transfer = NULL;
     struct buf out;

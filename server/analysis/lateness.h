@@ -15,7 +15,7 @@
 struct lateness;
 
 /* NULL when memory is out; destroy takes NULL. */
-struct lateness *lateness_create(size_t ranks);
+struct lateness *lateness_create(size_t ranks, rank_node *node_of, const void *arg);
 void lateness_destroy(struct lateness *lateness);
 
 /* A row of a run in `isolated` timing. What says nothing of it is passed over: other
@@ -24,7 +24,6 @@ void lateness_add(struct lateness *lateness, const json_t *row);
 
 /* The verdict of kind `lateness`. slow: what says that the run is slow, or NULL. A new
  * object; NULL when memory is out. */
-json_t *lateness_verdict(const struct lateness *lateness, rank_node *node_of,
-                         const void *arg, const char *slow);
+json_t *lateness_verdict(const struct lateness *lateness, const char *slow);
 
 #endif

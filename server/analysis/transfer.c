@@ -22,29 +22,56 @@
  * faster ranks take: at least so much, however clocks are off. */
 struct row {
     double time_us; /* of these */
-    double *times;  /* by rank */
+    double *times;  /* by receiver */
 };
 
 struct transfer {
     size_t n_ranks, n_rows, rows_max;
+    rank_node *node_of;
+    const void *arg;
+    size_t *receivers; /* ranks that receive from another node */
+    size_t n_receivers;
     struct row rows[ROWS_MAX];
     double *times; /* of all rows */
 };
 
-struct transfer *transfer_create(size_t ranks)
+/* What other ranks exchange within their node takes less time, and says nothing against
+ * these; nor does a rank that only sends to another node, for that may be buffered. */
+static bool is_receiver(const struct transfer *transfer, size_t rank)
+{
+    size_t n = transfer->n_ranks;
+    const char *own = transfer->node_of(transfer->arg, (int)rank);
+    const char *last = transfer->node_of(transfer->arg, (int)((rank + n - 1) % n));
+
+    return !own || !last || strcmp(own, last) != 0;
+}
+
+static void find_receivers(struct transfer *transfer)
+{
+    for (size_t i = 0; i < transfer->n_ranks; i++)
+        if (is_receiver(transfer, i))
+            transfer->receivers[transfer->n_receivers++] = i;
+    transfer->rows_max =
+        transfer->n_receivers < RANKS_MIN ? 0 : TRANSFER_TIMES / transfer->n_receivers;
+    if (transfer->rows_max > ROWS_MAX)
+        transfer->rows_max = ROWS_MAX;
+}
+
+struct transfer *transfer_create(size_t ranks, rank_node *node_of, const void *arg)
 {
     struct transfer *transfer = calloc(1, sizeof(*transfer));
 
     if (!transfer)
         return NULL;
-    transfer->n_ranks = ranks;
-    transfer->rows_max = ranks > 0 ? TRANSFER_TIMES / ranks : 0;
-    if (transfer->rows_max > ROWS_MAX)
-        transfer->rows_max = ROWS_MAX;
-    transfer->times = calloc(transfer->rows_max * ranks + 1, sizeof(double));
-    if (transfer->times)
+    *transfer = (struct transfer){.n_ranks = ranks, .node_of = node_of, .arg = arg};
+    transfer->receivers = calloc(ranks + 1, sizeof(*transfer->receivers));
+    if (transfer->receivers)
+        find_receivers(transfer);
+    transfer->times =
+        calloc(transfer->rows_max * transfer->n_receivers + 1, sizeof(double));
+    if (transfer->receivers && transfer->times)
         return transfer;
-    free(transfer);
+    transfer_destroy(transfer);
     return NULL;
 }
 
@@ -52,6 +79,7 @@ void transfer_destroy(struct transfer *transfer)
 {
     if (!transfer)
         return;
+    free(transfer->receivers);
     free(transfer->times);
     free(transfer);
 }
@@ -76,18 +104,18 @@ static double own_us(const json_t *row, size_t rank, size_t n, double off_us)
 void transfer_add(struct transfer *transfer, const json_t *json)
 {
     double error_us = json_get_num(json, "late_error_us", 0);
-    size_t n = transfer->n_ranks;
+    size_t ranks = transfer->n_ranks, n = transfer->n_receivers;
     struct row row = {.times = transfer->times + transfer->n_rows * n};
     double *sorted;
 
-    if (n < RANKS_MIN || transfer->n_rows == transfer->rows_max ||
-        json_array_size(json_object_get(json, "times_us")) != n ||
-        json_array_size(json_object_get(json, "late_us")) != n ||
+    if (transfer->n_rows == transfer->rows_max ||
+        json_array_size(json_object_get(json, "times_us")) != ranks ||
+        json_array_size(json_object_get(json, "late_us")) != ranks ||
         !(sorted = calloc(n, sizeof(*sorted))))
         return;
     for (size_t i = 0; i < n; i++) {
-        sorted[i] = own_us(json, i, n, -error_us);
-        row.times[i] = own_us(json, i, n, error_us);
+        sorted[i] = own_us(json, transfer->receivers[i], ranks, -error_us);
+        row.times[i] = own_us(json, transfer->receivers[i], ranks, error_us);
     }
     order_stat_sort(sorted, n);
     row.time_us = sorted[(n - 1) / 4];
@@ -110,8 +138,6 @@ static int longest_first(const void *a, const void *b)
 /* What was found. */
 struct finding {
     const struct transfer *transfer;
-    rank_node *node_of;
-    const void *arg;
     struct row rows[ROWS_MAX]; /* the longest quarter: in short ones no bytes are slow */
     size_t n_rows;
     bool *slow; /* by rank */
@@ -122,20 +148,20 @@ struct finding {
     size_t n_nodes;
 };
 
-static void judge(struct finding *finding, size_t rank)
+static void judge(struct finding *finding, size_t receiver)
 {
     double values[ROWS_MAX], middle;
     size_t rows = 0;
 
     for (size_t i = 0; i < finding->n_rows; i++)
-        values[i] = finding->rows[i].times[rank];
+        values[i] = finding->rows[i].times[receiver];
     order_stat_sort(values, finding->n_rows);
     middle = median_of_sorted(values, finding->n_rows);
     for (size_t i = 0; i < finding->n_rows; i++)
         rows += values[i] > fmin((1 + middle) / 2, SLOW_MIN);
     if (middle < SLOW_MIN || (double)rows < NEARLY_ALL * (double)finding->n_rows)
         return;
-    finding->slow[rank] = true;
+    finding->slow[finding->transfer->receivers[receiver]] = true;
     finding->least_rows =
         finding->n_slow++ == 0 || rows < finding->least_rows ? rows : finding->least_rows;
     finding->times = fmax(finding->times, middle);
@@ -154,8 +180,9 @@ static bool has_node(const struct finding *finding, const char *name)
 /* One more suspect: of those so far the nodes stay that it has, too. */
 static void narrow(struct finding *finding, size_t first, size_t second, bool *is_begun)
 {
-    const char *a = finding->node_of(finding->arg, (int)first);
-    const char *b = finding->node_of(finding->arg, (int)second);
+    const struct transfer *transfer = finding->transfer;
+    const char *a = transfer->node_of(transfer->arg, (int)first);
+    const char *b = transfer->node_of(transfer->arg, (int)second);
     bool has_a = a && (!*is_begun || has_node(finding, a));
     bool has_b = b && (!*is_begun || has_node(finding, b)) && (!a || strcmp(a, b) != 0);
 
@@ -167,8 +194,8 @@ static void narrow(struct finding *finding, size_t first, size_t second, bool *i
         finding->nodes[finding->n_nodes++] = b;
 }
 
-/* A slow link makes the ranks at both ends slow, or, where what is sent is buffered, the
- * one that receives from it. */
+/* A slow link makes the ranks at both ends slow, or, where what is sent is buffered or
+ * its sender is not judged, the one that receives from it. */
 static void find_nodes(struct finding *finding)
 {
     size_t n = finding->transfer->n_ranks;
@@ -196,7 +223,7 @@ static bool find_slow(struct finding *finding)
     qsort(finding->rows, transfer->n_rows, sizeof(*finding->rows), longest_first);
     finding->n_rows =
         transfer->n_rows / 4 > ROWS_LEAST ? transfer->n_rows / 4 : ROWS_LEAST;
-    for (size_t i = 0; i < transfer->n_ranks; i++)
+    for (size_t i = 0; i < transfer->n_receivers; i++)
         judge(finding, i);
     find_nodes(finding);
     return finding->n_slow > 0;
@@ -222,11 +249,11 @@ static void put_sentence(const struct finding *finding, struct buf *out)
 
     put_whose(finding, out);
     buf_printf(out,
-               ": in %zu of %zu rows of sendrecv %zu of %zu ranks take up to %s times as "
-               "long as the others, less what they wait for late ones: the network, not "
-               "the host",
+               ": in %zu of %zu rows of sendrecv %zu of %zu ranks that receive from "
+               "another node take up to %s times as long as the others, less what they "
+               "wait for late ones: the network, not the host",
                finding->least_rows, finding->n_rows, finding->n_slow,
-               finding->transfer->n_ranks, gate_number_text(finding->times, times));
+               finding->transfer->n_receivers, gate_number_text(finding->times, times));
     if (finding->n_nodes != 1)
         buf_append_str(out,
                        finding->n_nodes == 2
@@ -248,34 +275,16 @@ static json_t *evidence_of(const struct finding *finding)
                      (json_int_t)finding->least_rows);
 }
 
-/* A rank between two of its own node exchanges nothing over the network: what takes it
- * less time says nothing against those at the node's edge. */
-static bool has_inner_ranks(const struct finding *finding)
-{
-    size_t n = finding->transfer->n_ranks;
-
-    for (size_t i = 0; i < n; i++) {
-        const char *own = finding->node_of(finding->arg, (int)i);
-        const char *next = finding->node_of(finding->arg, (int)((i + 1) % n));
-        const char *last = finding->node_of(finding->arg, (int)((i + n - 1) % n));
-
-        if (own && next && last && strcmp(own, next) == 0 && strcmp(own, last) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool transfer_find(const struct transfer *transfer, rank_node *node_of, const void *arg,
-                   struct buf *out, json_t **evidence)
+bool transfer_find(const struct transfer *transfer, struct buf *out, json_t **evidence)
 {
     struct finding *finding = calloc(1, sizeof(*finding));
     bool has_found = false;
 
     if (!finding)
         return false;
-    *finding = (struct finding){.transfer = transfer, .node_of = node_of, .arg = arg};
+    *finding = (struct finding){.transfer = transfer};
     finding->slow = calloc(transfer->n_ranks, sizeof(*finding->slow));
-    if (finding->slow && !has_inner_ranks(finding) && find_slow(finding)) {
+    if (finding->slow && find_slow(finding)) {
         put_sentence(finding, out);
         *evidence = evidence_of(finding);
         has_found = true;

@@ -1,7 +1,8 @@
 /* transfer.h - whose link is slow, by what each rank takes to exchange with its two
  * neighbours. All ranks need all in most collectives, and take the same time whoever is
  * slow; in sendrecv, each call begun behind a barrier, a rank waits for no more than the
- * one before it and the one behind it. */
+ * one before it and the one behind it. Judged are ranks that receive from another node.
+ */
 #ifndef RINGBENCH_SERVER_ANALYSIS_TRANSFER_H
 #define RINGBENCH_SERVER_ANALYSIS_TRANSFER_H
 
@@ -14,22 +15,21 @@
 /* Figures by rank that are kept, at most. */
 #define TRANSFER_TIMES 65536
 
+/* The node of a rank, or NULL. */
+typedef const char *rank_node(const void *arg, int rank);
+
 struct transfer;
 
 /* NULL when memory is out; destroy takes NULL. */
-struct transfer *transfer_create(size_t ranks);
+struct transfer *transfer_create(size_t ranks, rank_node *node_of, const void *arg);
 void transfer_destroy(struct transfer *transfer);
 
 /* A row of sendrecv of all ranks, with "times_us", "late_us" and "late_error_us". */
 void transfer_add(struct transfer *transfer, const json_t *row);
 
-/* The node of a rank, or NULL. */
-typedef const char *rank_node(const void *arg, int rank);
-
 /* Whether some ranks' own part is slow: then the sentence is appended to *out and
  * *evidence is {"nodes","ranks","times","rows","slow"} of it, a new object. nodes: the
  * one whose link it is, the two whose link it is, or none: that cannot be told. */
-bool transfer_find(const struct transfer *transfer, rank_node *node_of, const void *arg,
-                   struct buf *out, json_t **evidence);
+bool transfer_find(const struct transfer *transfer, struct buf *out, json_t **evidence);
 
 #endif

@@ -405,18 +405,6 @@ void run_count(struct run *run, const struct run_result *result)
             run->curve, json_pack("[I, f]", (json_int_t)result->size, result->busbw_gbs));
 }
 
-void run_note_row(struct run *run, const json_t *row)
-{
-    carried_note(&run->carried, row);
-    if (run->spec->timing != TIMING_ISOLATED || run->spec->pattern != PATTERN_ALL ||
-        run->pool.world_size < 2)
-        return;
-    if (!run->late)
-        run->late = lateness_create((size_t)run->pool.world_size);
-    if (run->late)
-        lateness_add(run->late, row);
-}
-
 static const char *node_of_rank(const void *arg, int rank)
 {
     const struct run *run = arg;
@@ -425,9 +413,21 @@ static const char *node_of_rank(const void *arg, int rank)
     return node ? node->name : NULL;
 }
 
+void run_note_row(struct run *run, const json_t *row)
+{
+    carried_note(&run->carried, row);
+    if (run->spec->timing != TIMING_ISOLATED || run->spec->pattern != PATTERN_ALL ||
+        run->pool.world_size < 2)
+        return;
+    if (!run->late)
+        run->late = lateness_create((size_t)run->pool.world_size, node_of_rank, run);
+    if (run->late)
+        lateness_add(run->late, row);
+}
+
 json_t *run_lateness(const struct run *run, const char *slow)
 {
-    return run->late ? lateness_verdict(run->late, node_of_rank, run, slow) : NULL;
+    return run->late ? lateness_verdict(run->late, slow) : NULL;
 }
 
 static void apply_result(struct run *run, int64_t time_ms, const json_t *body)

@@ -166,7 +166,7 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
   const one = { ...isolated, collectives: ['all_reduce'] };
   for (const [faults, spec, answer, sentence] of [
     [['late=sim-3:200', 'slow_node=sim-2:0.25'], isolated, 'late_rank',
-      /^rank 4 on sim-3 is late in (\d+) of \1 rows: it comes (?:199|20\d)\S* us after the middle rank/],
+      /^rank 6 on sim-3 is late in (\d+) of \1 rows: it comes (?:199|20\d)\S* us after the middle rank/],
     [[], isolated, 'none', /^no rank is late: .*: where calls are slow, the transfer is$/],
     [['slow_node=sim-2:0.25'], isolated, 'slow_transfer', /^what sim-2 exchanges with its neighbours is slow: /],
     [['slow_link=sim-3-sim-4:0.5'], isolated, 'slow_transfer', /^what sim-3 and sim-4 exchange is slow: /],
@@ -174,7 +174,7 @@ test('a rank that comes late is told from a node whose transfers are slow', limi
       /^no rank is late: .* the transfer is slow \(.*45 GB\/s.*\); whose cannot be told .*: its follow-up finds it/],
   ]) {
     const server = await startServer(t);
-    const fleet = await startFleet(t, server, 8, ['--ranks', '2', ...faults.flatMap((fault) => ['--fault', fault])]);
+    const fleet = await startFleet(t, server, 8, ['--ranks', '3', ...faults.flatMap((fault) => ['--fault', fault])]);
     const { run } = await runs(server, spec);
     assert.equal(run.lateness.answer, answer, run.lateness.sentence);
     assert.match(run.lateness.sentence, sentence);
