@@ -121,10 +121,12 @@ static void says_what_was_found_of_the_nodes_and_what_they_allow(void **state)
          TIME
          "\"placed\",\"backend\":\"nccl\",\"world_size\":1,\"nodes\":[{\"name\":\"a\"}],"
          "\"preflight\":{\"evidence\":{\"checks\":[{\"check\":\"shm\",\"sentence\":"
-         "\"too\\nsmall\",\"command\":\"mount it\"}]}},\"ceiling\":{\"answer\":"
+         "\"too\\nsmall\",\"command\":\"mount it\"},{\"check\":\"mtu\",\"sentence\":"
+         "\"it differs\"}]}},\"ceiling\":{\"answer\":"
          "\"expected\",\"sentence\":\"rings reach 50 GB/s\"}}",
          &out);
     assert_non_null(strstr(out.data, "\n# preflight shm: too small (mend: mount it)\n"
+                                     "# preflight mtu: it differs\n"
                                      "# ceiling: rings reach 50 GB/s\n"));
     buf_clear(&out);
     take(text,
