@@ -39,23 +39,31 @@ static size_t take_word(const char *pattern, const char *text, struct pieces *pi
     return len;
 }
 
-static bool fits_rest(const char *pattern, const char *text, struct pieces *pieces);
+/* NEVER: nor would it if a star before took more. */
+enum fit { NOT, FITS, NEVER };
 
-static bool take_any(const char *pattern, const char *text, struct pieces *pieces)
+static enum fit fits_rest(const char *pattern, const char *text, struct pieces *pieces);
+
+/* What follows a star up to the next one stands at its first place: a later one leaves
+ * less to what comes then. */
+static enum fit take_any(const char *pattern, const char *text, struct pieces *pieces)
 {
     size_t n = pieces->n, len = strlen(text);
 
     for (size_t i = *pattern ? 0 : len; i <= len; i++) {
+        enum fit fit;
+
         pieces->n = n;
         add(pieces, text, i);
-        if (fits_rest(pattern, text + i, pieces))
-            return true;
+        fit = fits_rest(pattern, text + i, pieces);
+        if (fit != NOT)
+            return fit;
     }
-    return false;
+    return NEVER;
 }
 
 /* Recurses by the stars of a pattern, of which there are few. */
-static bool fits_rest(const char *pattern, const char *text, struct pieces *pieces)
+static enum fit fits_rest(const char *pattern, const char *text, struct pieces *pieces)
 {
     for (; *pattern; pattern++) {
         size_t len = 1;
@@ -69,18 +77,18 @@ static bool fits_rest(const char *pattern, const char *text, struct pieces *piec
         else if (*pattern == '$')
             len = take_word(pattern + 1, text, pieces);
         else if (*pattern != *text)
-            return false;
+            return NOT;
         if (len == 0 && *pattern != ' ')
-            return false;
+            return NOT;
         text += len;
     }
-    return text[strspn(text, " \r")] == '\0';
+    return text[strspn(text, " \r")] == '\0' ? FITS : NOT;
 }
 
 bool pattern_fits(const char *pattern, const char *text, struct pieces *pieces)
 {
     pieces->n = 0;
-    return fits_rest(pattern, text, pieces);
+    return fits_rest(pattern, text, pieces) == FITS;
 }
 
 void piece_copy(const struct piece *piece, char *out, size_t size)
