@@ -37,6 +37,8 @@ struct comm {
     const char *id;
     size_t n;
     int *node_of; /* by rank; -1: not known */
+    unsigned
+        *next_node; /* the first rank behind it on another node; once all are placed */
 };
 
 struct fold {
@@ -64,11 +66,6 @@ static struct comm *comm_of(struct fold *fold, const json_t *log)
     fold->comms[i].id = id;
     fold->n_comms += i == fold->n_comms;
     return &fold->comms[i];
-}
-
-static int node_of_rank(const struct comm *comm, unsigned rank)
-{
-    return comm && rank < comm->n ? comm->node_of[rank] : -1;
 }
 
 static void place_rank(struct comm *comm, int64_t rank, int node)
@@ -105,6 +102,16 @@ static void place_ranks(struct fold *fold)
         place_rank(comm_of(fold, log), json_get_int(log, "rank", -1),
                    place_of(fold, item));
     }
+}
+
+/* Ranks of a node stand together: what is said of one is said of them. */
+static void find_next_nodes(struct comm *comm)
+{
+    comm->next_node = calloc(comm->n, sizeof(*comm->next_node));
+    for (size_t i = comm->n; comm->next_node && i-- > 0;)
+        comm->next_node[i] = i + 1 < comm->n && comm->node_of[i] == comm->node_of[i + 1]
+                                 ? comm->next_node[i + 1]
+                                 : (unsigned)i + 1;
 }
 
 /* ---- ways ---- */
@@ -156,10 +163,12 @@ static void add_pairs(struct fold *fold, uint64_t *pairs, int node,
 
     assert(pairs);
     /* They rise: who repeats them is heard once. */
-    while (peers && comm && cpu_list_next(&peers, &first, &last) && first >= next) {
+    while (peers && comm && comm->next_node && cpu_list_next(&peers, &first, &last) &&
+           first >= next) {
         next = last + 1;
-        for (unsigned rank = first; rank <= last && rank < comm->n; rank++) {
-            int other = node_of_rank(comm, rank);
+        for (unsigned rank = first; rank <= last && rank < comm->n;
+             rank = comm->next_node[rank]) {
+            int other = comm->node_of[rank];
             size_t low = (size_t)(other < node ? other : node);
             size_t high = (size_t)(other < node ? node : other);
             size_t bit = low * fold->input->n_nodes + high;
@@ -400,6 +409,8 @@ static json_t *fold_sorted(struct fold *fold)
     json_t *out;
 
     place_ranks(fold);
+    for (size_t i = 0; i < fold->n_comms; i++)
+        find_next_nodes(&fold->comms[i]);
     add_ways(fold);
     finish_ways(fold);
     out =
@@ -429,8 +440,10 @@ json_t *transport_fold(const struct transport_input *input)
     out = fold_sorted(fold);
     for (size_t i = 0; i < TRANSPORT_WAYS_MAX; i++)
         free(fold->pairs[i]);
-    for (size_t i = 0; i < fold->n_comms; i++)
+    for (size_t i = 0; i < fold->n_comms; i++) {
         free(fold->comms[i].node_of);
+        free(fold->comms[i].next_node);
+    }
     json_decref(fold->ways);
     json_decref(logs);
     free(fold);

@@ -35,17 +35,9 @@ const char *transport_kind_text(const char *kind)
     return kinds[transport_kind_place(kind)].text;
 }
 
-static const json_t *find_named(const json_t *list, const char *name)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_get_str(json_array_get(list, i), "name", ""), name) == 0)
-            return json_array_get(list, i);
-    return NULL;
-}
-
 const char *transport_net_kind(const struct transport_node *node, const char *name)
 {
-    const json_t *net = find_named(json_object_get(node->inventory, "net"), name);
+    const json_t *net = json_find(json_object_get(node->inventory, "net"), "name", name);
     const char *kind = json_get_str(net, "kind", NULL);
 
     if (kind)
@@ -59,7 +51,8 @@ const char *transport_net_kind(const struct transport_node *node, const char *na
 const char *transport_rdma_kind(const struct transport_node *node, const json_t *way)
 {
     const char *name = json_get_str(way, "name", ""), *link;
-    const json_t *port = find_named(json_object_get(node->inventory, "rdma"), name);
+    const json_t *port =
+        json_find(json_object_get(node->inventory, "rdma"), "name", name);
 
     link = json_get_str(way, "link", json_get_str(port, "link_layer", ""));
     if (strcmp(link, "IB") == 0 || strcmp(link, "infiniband") == 0)

@@ -11,6 +11,7 @@
 #include "server/analysis/verdict.h"
 
 #define NODES_NAMED 4
+#define LINES_QUOTED 4
 #define WHAT_MAX 600
 #define FINDINGS_MAX 64
 
@@ -45,14 +46,25 @@ static json_t *finding_of(struct findings *findings, const char *about, const ch
     return new;
 }
 
-static void append_once(json_t *list, json_t *value)
+/* Logs come by node. */
+static void append_node(json_t *nodes, int place)
 {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (json_equal(json_array_get(list, i), value)) {
-            json_decref(value);
-            return;
-        }
-    json_array_append_new(list, value);
+    size_t n = json_array_size(nodes);
+
+    if (n == 0 || json_integer_value(json_array_get(nodes, n - 1)) != place)
+        json_array_append_new(nodes, json_integer(place));
+}
+
+static void append_line(json_t *lines, const char *line)
+{
+    json_t *text = json_clean_string(line);
+    bool has_it = json_array_size(lines) == LINES_QUOTED;
+
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        has_it = has_it || json_equal(json_array_get(lines, i), text);
+    if (!has_it)
+        json_array_append(lines, text);
+    json_decref(text);
 }
 
 /* line: of the log that says so, or NULL. */
@@ -70,9 +82,9 @@ __attribute__((format(printf, 5, 6))) static void found(struct findings *finding
     va_end(args);
     one = finding_of(findings, about, what);
     if (place >= 0)
-        append_once(json_object_get(one, "nodes"), json_integer(place));
-    if (line && json_array_size(json_object_get(one, "log")) < 4)
-        append_once(json_object_get(one, "log"), json_clean_string(line));
+        append_node(json_object_get(one, "nodes"), place);
+    if (line)
+        append_line(json_object_get(one, "log"), line);
 }
 
 static const char *reason_about(const json_t *log, const char *about)
