@@ -129,11 +129,12 @@ static void add(struct judging *judging, const struct preflight_node *node,
 
 /* ---- What all nodes are to have in common ---- */
 
-/* Twice: the facts of all nodes are counted, then those are told that differ. */
-struct preflight_facts {
+/* The facts of all nodes are counted; then those are told that differ. */
+struct comparing {
+    struct preflight_facts facts; /* the first: it is what checks hand back */
     struct judging *judging;
     const struct preflight_node *node;
-    json_t *decided; /* {WHAT: "most" | ["what is said of all"]}; NULL: it is counted */
+    json_t *decided; /* {WHAT: "most" | ["what is said of all"]} */
 };
 
 static json_t *object_in(json_t *object, const char *key)
@@ -146,11 +147,6 @@ static json_t *object_in(json_t *object, const char *key)
     return json_object_get(object, key);
 }
 
-bool preflight_is_alone(const struct preflight_facts *facts)
-{
-    return facts->judging->n == 1;
-}
-
 static bool is_named(const char *what, const char *subject)
 {
     return !*subject || strstr(what, subject);
@@ -159,8 +155,9 @@ static bool is_named(const char *what, const char *subject)
 static void count(struct preflight_facts *facts, const char *what, const char *value,
                   const char *subject)
 {
-    json_t *entry = object_in(object_in(facts->judging->counted, what), value);
-    bool is_alone = preflight_is_alone(facts);
+    const struct comparing *comparing = (const struct comparing *)facts;
+    json_t *entry = object_in(object_in(comparing->judging->counted, what), value);
+    bool is_alone = facts->is_alone;
     char on[2 * PREFLIGHT_NAME_MAX];
 
     json_object_set_new(entry, "n", json_integer(json_get_int(entry, "n", 0) + 1));
@@ -168,14 +165,15 @@ static void count(struct preflight_facts *facts, const char *what, const char *v
         return;
     snprintf(on, sizeof(on),
              is_alone || is_named(what, subject) ? "%.60s" : "%.60s (%.60s)",
-             is_alone ? subject : facts->node->name, subject);
+             is_alone ? subject : comparing->node->name, subject);
     json_object_set_new(entry, "on", json_clean_string(on));
 }
 
 static void tell(struct preflight_facts *facts, const char *what, const char *value,
                  const char *subject)
 {
-    const json_t *decided = json_object_get(facts->decided, what);
+    const struct comparing *comparing = (const struct comparing *)facts;
+    const json_t *decided = json_object_get(comparing->decided, what);
     const char *most = json_string_value(decided);
     const char *split = json_string_value(json_array_get(decided, 0));
     bool is_silent = is_named(what, subject);
@@ -192,16 +190,7 @@ static void tell(struct preflight_facts *facts, const char *what, const char *va
                  "%s is %.80s%s%.80s%s, most have %.80s", what, value,
                  is_silent ? "" : " (", is_silent ? "" : subject, is_silent ? "" : ")",
                  most);
-    add(facts->judging, facts->node, &said);
-}
-
-void preflight_fact(struct preflight_facts *facts, const char *what, const char *value,
-                    const char *subject)
-{
-    if (value && facts->decided)
-        tell(facts, what, value, subject);
-    else if (value)
-        count(facts, what, value, subject);
+    add(comparing->judging, comparing->node, &said);
 }
 
 /* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
@@ -227,9 +216,9 @@ static json_t *split_json(const char *what, json_t *values)
 }
 
 /* What more than half of them have is right, where no check knows better. */
-static void decide(struct preflight_facts *facts, const char *what, json_t *values)
+static void decide(struct comparing *comparing, const char *what, json_t *values)
 {
-    const char *value, *most = NULL, *good = facts->judging->check->good;
+    const char *value, *most = NULL, *good = comparing->judging->check->good;
     json_int_t n = 0, best = 0;
     json_t *entry, *decided = NULL;
 
@@ -240,42 +229,44 @@ static void decide(struct preflight_facts *facts, const char *what, json_t *valu
         best = own > best ? own : best;
         n += own;
     }
-    facts->judging->n_well += n > 1;
+    comparing->judging->n_well += n > 1;
     if (json_object_size(values) < 2)
         return;
-    if (best * 2 <= n && (!good || facts->judging->n > 1))
+    if (best * 2 <= n && (!good || comparing->judging->n > 1))
         decided = split_json(what, values);
     else if (most && best * 2 > n && (!good || strcmp(most, good) == 0))
         decided = json_string_nocheck(most);
     if (decided)
-        json_object_set_new_nocheck(facts->decided, what, decided);
+        json_object_set_new_nocheck(comparing->decided, what, decided);
 }
 
 static void compare_all(struct judging *judging)
 {
-    struct preflight_facts facts = {.judging = judging, .decided = json_object()};
+    struct comparing comparing = {
+        .facts = {tell, judging->n == 1}, .judging = judging, .decided = json_object()};
     const char *what;
     json_t *values;
 
     json_object_foreach (judging->counted, what, values)
-        decide(&facts, what, values);
-    for (size_t i = 0; json_object_size(facts.decided) > 0 && i < judging->n; i++) {
-        facts.node = &judging->nodes[i];
-        judging->check->gather(facts.node, &facts);
+        decide(&comparing, what, values);
+    for (size_t i = 0; json_object_size(comparing.decided) > 0 && i < judging->n; i++) {
+        comparing.node = &judging->nodes[i];
+        judging->check->gather(comparing.node, &comparing.facts);
     }
-    json_decref(facts.decided);
+    json_decref(comparing.decided);
 }
 
 /* ---- All checks ---- */
 
 static void look_at(struct judging *judging, const struct preflight_node *node)
 {
-    struct preflight_facts facts = {.judging = judging, .node = node};
+    struct comparing comparing = {
+        .facts = {count, judging->n == 1}, .judging = judging, .node = node};
     struct preflight_said said = {.answer = VERDICT_NOT_EVALUATED,
                                   .sentence = "the node's agent does not say"};
 
     if (!judging->check->look) {
-        judging->check->gather(node, &facts);
+        judging->check->gather(node, &comparing.facts);
         return;
     }
     judging->check->look(node, judging->use, &said);

@@ -21,7 +21,13 @@ struct preflight_said {
 enum { PREFLIGHT_HOST = 1, PREFLIGHT_NCCL = 2, PREFLIGHT_SIM = 4 };
 #define PREFLIGHT_ALL (PREFLIGHT_HOST | PREFLIGHT_NCCL | PREFLIGHT_SIM)
 
-struct preflight_facts;
+/* Who hears what nodes say that all are to have in common. */
+struct preflight_facts {
+    /* subject: what of the node it is, or "". */
+    void (*take)(struct preflight_facts *facts, const char *what, const char *value,
+                 const char *subject);
+    bool is_alone; /* there is one node */
+};
 
 struct preflight_check {
     const char *id, *severity; /* "error": a run fails or says what is not so; "warn" */
@@ -30,15 +36,10 @@ struct preflight_check {
     /* Of one node; or NULL. */
     void (*look)(const struct preflight_node *node, const struct preflight_use *use,
                  struct preflight_said *said);
-    /* What all are to have in common, by preflight_fact(). Or NULL. */
+    /* What all are to have in common. Or NULL. */
     void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
     const char *good; /* of that: whoever has it is not accused; or NULL */
 };
-
-/* A value of NULL says nothing. subject: what of the node it is, or "". */
-void preflight_fact(struct preflight_facts *facts, const char *what, const char *value,
-                    const char *subject);
-bool preflight_is_alone(const struct preflight_facts *facts); /* of one node */
 
 extern const struct preflight_check preflight_checks[];
 extern const size_t preflight_n_checks;

@@ -35,6 +35,14 @@ static void find(struct preflight_said *said, const char *subject, const char *f
     va_end(args);
 }
 
+/* A value of NULL says nothing. */
+static void add_fact(struct preflight_facts *facts, const char *what, const char *value,
+                     const char *subject)
+{
+    if (value)
+        facts->take(facts, what, value, subject);
+}
+
 static void pass(struct preflight_said *said)
 {
     if (said->answer != VERDICT_FINDING)
@@ -74,14 +82,14 @@ static void gather_ports(const struct preflight_node *node, struct preflight_fac
         const char *layer = json_get_str(port, "link_layer", "RDMA");
         char what[128];
 
-        if (preflight_is_alone(facts))
+        if (facts->is_alone)
             snprintf(what, sizeof(what), "the state of %.20s ports%s%.20s", layer,
                      json_object_get(port, "board") ? " of " : "",
                      json_get_str(port, "board", ""));
         else
             snprintf(what, sizeof(what), "the state of %.20s port %d of %.40s", layer,
                      (int)json_get_int(port, "port", 1), name_of(port));
-        preflight_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
+        add_fact(facts, what, json_get_str(port, "state", NULL), name_of(port));
     }
 }
 
@@ -138,8 +146,8 @@ static void gather_gids(const struct preflight_node *node, struct preflight_fact
         char index[24];
 
         snprintf(index, sizeof(index), "%d", (int)json_get_int(gid, "index", 0));
-        preflight_fact(facts, "the index of the RoCE v2 GID", gid ? index : NULL,
-                       name_of(port));
+        add_fact(facts, "the index of the RoCE v2 GID", gid ? index : NULL,
+                 name_of(port));
     }
 }
 
@@ -162,7 +170,7 @@ static void gather_mtu_of(const struct preflight_node *node, const char *what,
     char text[24];
 
     snprintf(text, sizeof(text), "%lld", (long long)mtu);
-    preflight_fact(facts, what, mtu > 0 ? text : NULL, name);
+    add_fact(facts, what, mtu > 0 ? text : NULL, name);
 }
 
 static bool is_of_rdma(const json_t *ports, const char *name)
@@ -663,7 +671,7 @@ static void look_at_balancing(const struct preflight_node *node,
 static void gather_version(const struct preflight_node *node,
                            struct preflight_facts *facts)
 {
-    preflight_fact(facts, "the version of ringbench", node->version, "");
+    add_fact(facts, "the version of ringbench", node->version, "");
 }
 
 static void gather_nccl(const struct preflight_node *node, struct preflight_facts *facts)
@@ -673,8 +681,7 @@ static void gather_nccl(const struct preflight_node *node, struct preflight_fact
                                            {"the CUDA runtime", "cuda_runtime"}};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        preflight_fact(facts, names[i][0], json_get_str(nccl_of(node), names[i][1], NULL),
-                       "");
+        add_fact(facts, names[i][0], json_get_str(nccl_of(node), names[i][1], NULL), "");
 }
 
 /* Within a major version of CUDA older drivers do. */
