@@ -107,7 +107,8 @@ static void place_ranks(struct fold *fold)
 /* Ranks of a node stand together: what is said of one is said of them. */
 static void find_next_nodes(struct comm *comm)
 {
-    comm->next_node = calloc(comm->n, sizeof(*comm->next_node));
+    if (comm->n > 0)
+        comm->next_node = calloc(comm->n, sizeof(*comm->next_node));
     for (size_t i = comm->n; comm->next_node && i-- > 0;)
         comm->next_node[i] = i + 1 < comm->n && comm->node_of[i] == comm->node_of[i + 1]
                                  ? comm->next_node[i + 1]
