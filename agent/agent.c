@@ -26,6 +26,8 @@
 #include "common/spec/batch_group.h"
 
 #define PROBE_MS 60000 /* without persistence mode eight GPUs take some 20 s to wake */
+#define PROBE_AGAIN_MS 2000 /* doubles, to at most: */
+#define PROBE_AGAIN_MAX_MS 600000
 #define TELL_MS 1000
 #define STOP_MS 10000 /* SIGTERM, 5 s, SIGKILL, and time to die */
 #define DELIVER_MS 5000
@@ -44,12 +46,13 @@ struct agent {
     const struct agent_config *config;
     uv_loop_t loop;
     uv_signal_t signals[3];
-    uv_timer_t stage_timer, spool_timer, idle_timer, once_timer, alone_timer;
+    uv_timer_t stage_timer, spool_timer, idle_timer, once_timer, alone_timer, probe_timer;
     struct identity identity;
     struct spool *spool;
     struct outbox *outbox;
     struct process_table *processes;
     struct probe *probe;
+    uint64_t probe_wait_ms; /* until it is tried again; 0: it has not told anything */
     struct program_list *programs;
     struct binder *binder;
     struct supervisor *supervisor;
@@ -388,23 +391,72 @@ static void start_link(struct agent *agent)
     }
 }
 
-static void on_probed(void *arg, json_t *backends)
+static void take_first_probe(struct agent *agent)
 {
-    struct agent *agent = arg;
     const char *held = process_table_containment(agent->processes);
 
     log_info("a case's processes are held together by a %s", held);
     inherit_log(&agent->config->worker_environment, environ);
-    if (json_object_size(backends) == 0)
+    if (json_object_size(json_object_get(agent->inventory, "backends")) == 0)
         log_warn("there is no ringbench-worker-* in %s", agent->config->worker_dir);
-    inventory_add_probed(agent->inventory, backends);
     json_object_set_new(agent->inventory, "containment", json_string(held));
-    probe_destroy(agent->probe);
-    agent->probe = NULL;
+    agent->probe_wait_ms = PROBE_AGAIN_MS;
     if (agent->n_leftovers == 0)
         go_on_alone(agent);
     else
         start_link(agent);
+}
+
+static void on_probe_timer(uv_timer_t *timer);
+
+/* A driver may be loaded, and a library installed, after the agent has come up. */
+static void probe_later(struct agent *agent)
+{
+    if (agent->stage != STAGE_UP || !inventory_lacks_backend(agent->inventory))
+        return;
+    uv_timer_start(&agent->probe_timer, on_probe_timer, agent->probe_wait_ms, 0);
+    agent->probe_wait_ms = agent->probe_wait_ms < PROBE_AGAIN_MAX_MS / 2
+                               ? agent->probe_wait_ms * 2
+                               : PROBE_AGAIN_MAX_MS;
+}
+
+static void on_probed(void *arg, json_t *backends, bool is_over)
+{
+    struct agent *agent = arg;
+    bool is_other = inventory_add_probed(agent->inventory, backends);
+
+    if (is_over) {
+        probe_destroy(agent->probe);
+        agent->probe = NULL;
+    }
+    if (agent->probe_wait_ms == 0)
+        take_first_probe(agent);
+    else if (is_other && agent->link && agent->stage == STAGE_UP)
+        link_register_again(agent->link);
+    if (is_over)
+        probe_later(agent);
+}
+
+static int start_probe(struct agent *agent)
+{
+    struct probe_params params = {.loop = &agent->loop,
+                                  .processes = agent->processes,
+                                  .dir = agent->config->worker_dir,
+                                  .environment = &agent->config->worker_environment,
+                                  .nccl_libs = &agent->config->nccl_libs,
+                                  .limit_ms = PROBE_MS};
+
+    agent->probe = probe_start(&params, on_probed, agent);
+    return agent->probe ? 0 : -1;
+}
+
+/* Not beside a case, which it would slow. */
+static void on_probe_timer(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    if (supervisor_live(agent->supervisor) > 0 || start_probe(agent))
+        probe_later(agent);
 }
 
 static void on_leftover(void *arg, const struct case_id *id)
@@ -494,8 +546,9 @@ static int create_parts(struct agent *agent, struct error *err)
 
 static void init_handles(struct agent *agent)
 {
-    uv_timer_t *timers[] = {&agent->stage_timer, &agent->spool_timer, &agent->idle_timer,
-                            &agent->once_timer, &agent->alone_timer};
+    uv_timer_t *timers[] = {&agent->stage_timer, &agent->spool_timer,
+                            &agent->idle_timer,  &agent->once_timer,
+                            &agent->alone_timer, &agent->probe_timer};
 
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         uv_timer_init(&agent->loop, timers[i]);
@@ -517,6 +570,7 @@ static void close_handles(struct agent *agent)
     uv_close((uv_handle_t *)&agent->idle_timer, NULL);
     uv_close((uv_handle_t *)&agent->once_timer, NULL);
     uv_close((uv_handle_t *)&agent->alone_timer, NULL);
+    uv_close((uv_handle_t *)&agent->probe_timer, NULL);
 }
 
 /* It is leaving: what asks for that once more must not kill it on the way. */
@@ -567,14 +621,7 @@ int agent_run(const struct agent_config *config, struct error *err)
         goto out;
     }
     watch_idle(&agent);
-    struct probe_params probe = {.loop = &agent.loop,
-                                 .processes = agent.processes,
-                                 .dir = config->worker_dir,
-                                 .environment = &config->worker_environment,
-                                 .nccl_libs = &config->nccl_libs,
-                                 .limit_ms = PROBE_MS};
-    agent.probe = probe_start(&probe, on_probed, &agent);
-    if (!agent.probe) {
+    if (start_probe(&agent)) {
         fail(&agent, "out of memory");
         goto out;
     }

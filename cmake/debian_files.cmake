@@ -9,34 +9,49 @@ foreach(tool dpkg-shlibdeps file)
 endforeach()
 set(source ${CPACK_RINGBENCH_SOURCE})
 set(root ${CPACK_TEMPORARY_DIRECTORY})
-set(doc ${root}/usr/share/doc/ringbench)
 
 # The workers keep the names of their functions, which their stacks are told with.
-foreach(program ${root}/usr/bin/ringbench-server ${root}/usr/bin/ringbench-agent
-        ${root}/usr/bin/ringbench-reaper ${root}/usr/bin/ringbench-sim)
-    execute_process(COMMAND strip ${program} COMMAND_ERROR_IS_FATAL ANY)
+foreach(program server/usr/bin/ringbench-server server/usr/bin/ringbench-sim
+        agent/usr/bin/ringbench-agent agent/usr/bin/ringbench-reaper)
+    execute_process(COMMAND ${CPACK_RINGBENCH_STRIP} ${root}/${program} COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
-file(GLOB workers ${root}/usr/bin/ringbench-worker-*)
-execute_process(COMMAND strip --strip-debug ${workers} COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB workers ${root}/agent/usr/bin/ringbench-worker-*)
+execute_process(COMMAND ${CPACK_RINGBENCH_STRIP} --strip-debug ${workers}
+    COMMAND_ERROR_IS_FATAL ANY)
 
-file(COPY ${source}/deploy/systemd/server.conf ${source}/deploy/systemd/agent.conf
-    DESTINATION ${root}/etc/ringbench)
+file(COPY ${source}/deploy/debian/lintian-overrides DESTINATION ${root}/agent/usr/share/lintian/overrides)
+file(RENAME ${root}/agent/usr/share/lintian/overrides/lintian-overrides
+    ${root}/agent/usr/share/lintian/overrides/ringbench-agent)
 
 # Debian has the licence's text; that of the chart library came with it.
-file(REMOVE ${doc}/LICENSE)
-set(chart ${root}/usr/share/ringbench/web/uPlot-LICENSE.txt)
+file(REMOVE ${root}/server/usr/share/doc/ringbench/LICENSE)
 file(READ ${source}/deploy/debian/copyright copyright)
+set(copyright_of_agent "${copyright}")
+set(copyright_of_server "${copyright}")
+set(chart ${root}/server/usr/share/ringbench/web/uPlot-LICENSE.txt)
 if(EXISTS ${chart})
     file(READ ${chart} licence)
     file(REMOVE ${chart})
-    string(APPEND copyright "\nuPlot, a part of /usr/share/ringbench/web/assets/main-*.js:\n\n${licence}\n")
+    string(APPEND copyright_of_server
+        "\nuPlot, a part of /usr/share/ringbench/web/assets/main-*.js:\n\n${licence}\n")
 endif()
-file(WRITE ${doc}/copyright "${copyright}")
 
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC)
-file(WRITE ${doc}/changelog "ringbench (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
-    "  * Built from its sources.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
-execute_process(COMMAND gzip -9nf ${doc}/changelog COMMAND_ERROR_IS_FATAL ANY)
+foreach(part server agent)
+    file(COPY ${source}/deploy/systemd/${part}.conf DESTINATION ${root}/${part}/etc/ringbench)
+    set(doc ${root}/${part}/usr/share/doc/ringbench-${part})
+    file(WRITE ${doc}/copyright "${copyright_of_${part}}")
+    file(WRITE ${doc}/changelog "ringbench (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium\n\n"
+        "  * Built from its sources.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
+    file(GLOB pages ${root}/${part}/usr/share/man/man1/*.1)
+    execute_process(COMMAND gzip -9nf ${doc}/changelog ${pages} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
 
 # Whatever the umask here is.
 execute_process(COMMAND chmod -R u=rwX,go=rX ${root} COMMAND_ERROR_IS_FATAL ANY)
+
+# The same sources make the same package.
+if(DEFINED ENV{SOURCE_DATE_EPOCH})
+    execute_process(COMMAND find ${root} -exec touch -h -d @$ENV{SOURCE_DATE_EPOCH} {} +
+        COMMAND_ERROR_IS_FATAL ANY)
+endif()

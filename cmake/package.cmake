@@ -1,27 +1,53 @@
-# The .deb that cpack makes in the build folder.
-set(RINGBENCH_CONTACT "ringbench maintainers <ringbench@localhost>" CACHE STRING
-    "Who answers for the .deb: NAME <ADDRESS>")
+# The .debs that cpack makes in the build folder: one for a head node, one for nodes.
+set(RINGBENCH_CONTACT "ringbench maintainers <nobody@ringbench.invalid>" CACHE STRING
+    "Who answers for the .debs: NAME <ADDRESS>")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringbench)
 set(CPACK_PACKAGE_CONTACT "${RINGBENCH_CONTACT}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "collective benchmarks across nodes, with one HTTP request")
-set(CPACK_PACKAGE_DESCRIPTION "A server takes requests over HTTP, an agent on each node starts workers,
-they form a communicator and run the collectives that were asked for, and
-the results show in curl and in a browser while they are measured.
-.
-This package has the server with its web pages, the agent, and the workers
-for CPU memory, for GPUs (NCCL) and for simulations, and a script for shells.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL server agent)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS passwd)
-# The script ringbench is of no use without it.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS curl)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# The one package of before.
+set(CPACK_DEBIAN_PACKAGE_CONFLICTS ringbench)
+set(CPACK_DEBIAN_PACKAGE_REPLACES ringbench)
+
+# The first line of a description is its summary.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
+set(about "A server takes requests over HTTP, an agent on each node starts workers,
+they form a communicator and run the collectives that were asked for, and
+the results show in curl and in a browser while they are measured.
+.
+This package has")
+set(CPACK_DEBIAN_SERVER_PACKAGE_NAME ringbench-server)
+set(CPACK_DEBIAN_SERVER_DESCRIPTION "collective benchmarks across nodes, with one HTTP request
+${about} the server with its web pages, a script for shells, and
+ringbench-sim, which plays a fleet for the demo.")
+set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
+# The script ringbench is of no use without it.
+set(CPACK_DEBIAN_SERVER_PACKAGE_RECOMMENDS curl)
+set(CPACK_DEBIAN_AGENT_PACKAGE_NAME ringbench-agent)
+set(CPACK_DEBIAN_AGENT_DESCRIPTION "nodes' part of ringbench, which measures collectives
+${about} the agent and its workers: for CPU memory, for GPUs
+(with the NCCL that it finds there) and for simulations.")
+
 set(debian ${CMAKE_SOURCE_DIR}/deploy/debian)
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${debian}/conffiles ${debian}/postinst ${debian}/prerm
-    ${debian}/postrm)
+foreach(part server agent)
+    set(secret tokens)
+    if(part STREQUAL agent)
+        set(secret agent.token)
+    endif()
+    string(TOUPPER ${part} name)
+    foreach(file conffiles postinst prerm postrm)
+        configure_file(${debian}/${file}.in ${CMAKE_BINARY_DIR}/debian/${part}/${file} @ONLY)
+        list(APPEND CPACK_DEBIAN_${name}_PACKAGE_CONTROL_EXTRA
+            ${CMAKE_BINARY_DIR}/debian/${part}/${file})
+    endforeach()
+endforeach()
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/debian_files.cmake)
 set(CPACK_RINGBENCH_SOURCE ${CMAKE_SOURCE_DIR})
+set(CPACK_RINGBENCH_STRIP ${CMAKE_STRIP})
 include(CPack)

@@ -56,6 +56,8 @@ static const struct option table[] = {
      "names by which clients call a server without tokens, beside --advertise and the "
      "machine's own",
      0, 0},
+    {"launchers", OPTION_STRING, AT(launchers), NULL, "DIR",
+     "files that say how to get nodes from engines such as Slurm (default: none)", 0, 0},
     {"tls-cert", OPTION_STRING, AT(tls_cert), NULL, "FILE", "certificate chain, PEM", 0,
      0},
     {"tls-key", OPTION_STRING, AT(tls_key), NULL, "FILE", "its private key, PEM", 0, 0},

@@ -1,5 +1,6 @@
 /* main.c - start the server's parts in order, run the loop, stop them in reverse */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +12,12 @@
 #include "common/base/buf.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/notify.h"
 #include "common/base/secret_file.h"
 #include "server/api/api.h"
 #include "server/config.h"
 #include "server/http/auth.h"
+#include "server/launch/jobs.h"
 #include "server/runs/retention.h"
 #include "server/store/store_backup.h"
 
@@ -32,6 +35,7 @@ struct server {
     uv_signal_t sigterm, sigint, sighup;
     struct store *store;
     struct rendezvous *rendezvous;
+    struct jobs *jobs;
     struct scheduler *scheduler;
     struct value_keeper *keeper;
     struct retention *retention;
@@ -45,6 +49,9 @@ static void close_store(void *arg)
     struct server *server = arg;
 
     server->rendezvous = NULL;
+    if (server->jobs)
+        jobs_close(server->jobs);
+    server->jobs = NULL;
     value_keeper_close(server->keeper);
     retention_close(server->retention);
     if (server->store)
@@ -180,6 +187,11 @@ static void on_hangup(uv_signal_t *handle, int number)
     (void)number;
     if (!server->api.http)
         return;
+    if (jobs_reload(server->jobs, &err))
+        log_error("SIGHUP: going on with the launchers that were read before: %s",
+                  err.text);
+    else if (config->launchers)
+        log_info("SIGHUP: launchers read again");
     if (!config->token_file && !config->tls_cert)
         log_info("SIGHUP: there is neither --token-file nor --tls-cert to read again");
     else if (reload(server, &err))
@@ -230,6 +242,18 @@ static int open_standing(struct server *server, struct error *err)
     return 0;
 }
 
+static int start_jobs(struct server *server, struct error *err)
+{
+    char dir[PATH_MAX];
+    const struct jobs_config config = {.dir = dir,
+                                       .launchers = server->config.launchers,
+                                       .has_tokens = server->config.token_file != NULL};
+
+    snprintf(dir, sizeof(dir), "%s/jobs", server->config.data_dir);
+    server->jobs = jobs_create(&server->loop, &config, err);
+    return server->jobs ? 0 : -1;
+}
+
 static int start_core(struct server *server, struct error *err)
 {
     const struct config *config = &server->config;
@@ -253,6 +277,9 @@ static int start_core(struct server *server, struct error *err)
     server->rendezvous = rendezvous_create(&server->loop, &rendezvous, err);
     if (!server->rendezvous || open_standing(server, err))
         return -1;
+    if (start_jobs(server, err))
+        return -1;
+    scheduler.jobs = server->jobs;
     scheduler.store = server->store;
     scheduler.rendezvous = server->rendezvous;
     server->scheduler = scheduler_create(&server->loop, &scheduler, err);
@@ -264,6 +291,27 @@ static int start_core(struct server *server, struct error *err)
     return server->keeper && server->retention
                ? 0
                : error_set(err, ERROR_MEMORY, "out of memory");
+}
+
+static bool is_job_token(void *arg, const char *token)
+{
+    return jobs_token_group(arg, token) != NULL;
+}
+
+/* Agents of jobs find the server as others do, or by the name that it is given. */
+static void meet_jobs(struct server *server)
+{
+    char url[HTTP_URL_MAX], named[HTTP_URL_MAX + 300];
+    const char *port;
+
+    if (http_server_url(server->api.http, url))
+        return;
+    port = strrchr(url, ':');
+    snprintf(named, sizeof(named), "%s://%s%s",
+             server->config.tls_cert ? "https" : "http",
+             server->config.advertise ? server->config.advertise : "", port ? port : "");
+    http_server_set_guests(server->api.http, is_job_token, server->jobs);
+    jobs_set_server(server->jobs, server->config.advertise ? named : url);
 }
 
 static int start_http(struct server *server, struct error *err)
@@ -283,6 +331,7 @@ static int start_http(struct server *server, struct error *err)
     server->api.scheduler = server->scheduler;
     server->api.keeper = server->keeper;
     server->api.rendezvous = server->rendezvous;
+    server->api.jobs = server->jobs;
     server->api.allow_faults = config->allow_faults;
     server->api.is_tls = config->tls_cert != NULL;
     server->api.has_tokens = config->token_file != NULL;
@@ -296,7 +345,10 @@ static int start_http(struct server *server, struct error *err)
         log_info("there is no web UI beside the program; --web-dir names one");
     server->api.http =
         http_server_create(&server->loop, &http, api_routes(), &server->api, err);
-    return server->api.http ? 0 : error_prefix(err, "--listen %s", config->listen);
+    if (!server->api.http)
+        return error_prefix(err, "--listen %s", config->listen);
+    meet_jobs(server);
+    return 0;
 }
 
 static void announce(const struct server *server)
@@ -307,6 +359,7 @@ static void announce(const struct server *server)
         return;
     printf("listening on %s\n", url);
     fflush(stdout);
+    notify("READY=1\nSTATUS=listening");
 }
 
 static void release(struct server *server)
@@ -344,13 +397,16 @@ static int run(struct server *server)
 static int do_once(struct server *server)
 {
     const struct config *config = &server->config;
+    struct launcher_list launchers = {.n = 0};
     struct error err;
 
     if (load_secrets(config, &server->secrets, &err) ||
+        launcher_list_load(&launchers, config->launchers, &err) ||
         (config->backup && store_backup(config->data_dir, config->backup, &err))) {
         fprintf(stderr, "ringbench-server: %s\n", err.text);
         return 1;
     }
+    launcher_list_release(&launchers);
     if (config->backup)
         printf("%s is a copy of the runs in %s\n", config->backup, config->data_dir);
     else

@@ -128,7 +128,7 @@ json_t *inventory_read(const char *root)
     return inventory;
 }
 
-void inventory_add_probed(json_t *inventory, json_t *backends)
+bool inventory_add_probed(json_t *inventory, json_t *backends)
 {
     json_t *gpus = json_object_get(inventory, "gpus");
     json_t *nccl = json_object_get(backends, "nccl"), *gpu;
@@ -143,5 +143,21 @@ void inventory_add_probed(json_t *inventory, json_t *backends)
             json_array_append(gpus, gpu);
     }
     json_object_del(nccl, "gpus");
-    json_object_set(inventory, "backends", backends);
+    if (json_equal(json_object_get(inventory, "backends"), backends))
+        return false;
+    json_object_set_new(inventory, "backends", json_deep_copy(backends));
+    return true;
+}
+
+bool inventory_lacks_backend(const json_t *inventory)
+{
+    bool has_gpus = json_array_size(json_object_get(inventory, "gpus")) > 0;
+    const char *name;
+    json_t *backend;
+
+    json_object_foreach (json_object_get(inventory, "backends"), name, backend)
+        if (!json_get_bool(backend, "available", false) &&
+            (has_gpus || strcmp(name, "nccl") != 0))
+            return true;
+    return false;
 }

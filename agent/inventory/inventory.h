@@ -3,6 +3,7 @@
 #define RINGBENCH_AGENT_INVENTORY_INVENTORY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /* A new object as docs/agent-protocol.md has it, without `backends`. `root` is put before
  * every path ("" for the host itself). What can't be read is null or 0. NULL only when
@@ -10,8 +11,11 @@
 json_t *inventory_read(const char *root);
 
 /* Set `backends`, what the workers' probes said. What the driver says of GPUs joins what
- * the bus says of them. */
-void inventory_add_probed(json_t *inventory, json_t *backends);
+ * the bus says of them. Whether `backends` is another than before. */
+bool inventory_add_probed(json_t *inventory, json_t *backends);
+
+/* Whether a backend can't be used here that may be later: NCCL's only with GPUs. */
+bool inventory_lacks_backend(const json_t *inventory);
 
 /* The parts, for tests. */
 json_t *inventory_cpu(const char *root);

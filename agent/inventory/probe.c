@@ -24,7 +24,7 @@ struct asked {
     const char *library; /* NULL: the backend's own */
     struct process *process;
     struct buf answer;
-    bool is_late;
+    bool is_late, has_ended;
 };
 
 struct probe {
@@ -33,7 +33,7 @@ struct probe {
     size_t n_running;
     uint64_t limit_ms;
     json_t *libraries; /* of NCCL */
-    uv_timer_t timer;  /* the limit; or, with none running, the answer's turn */
+    uv_timer_t timer;  /* the limit; beyond it or with none running, on_done's turn */
     json_t *backends;
     probe_done_fn on_done;
     void *arg;
@@ -46,7 +46,7 @@ static void on_turn(uv_timer_t *timer)
 
     if (nccl && json_array_size(probe->libraries) > 0)
         json_object_set(nccl, "libraries", probe->libraries);
-    probe->on_done(probe->arg, probe->backends);
+    probe->on_done(probe->arg, probe->backends, probe->n_running == 0);
 }
 
 static void set_unavailable(const struct probe *probe, const char *backend,
@@ -62,12 +62,17 @@ static void set_unavailable(const struct probe *probe, const char *backend,
 static void note_library(const struct asked *asked, const char *version,
                          const char *reason)
 {
+    json_t *libraries = asked->probe->libraries;
+    json_t *late = json_find(libraries, "path", asked->library);
+
     if (reason)
         log_warn("the NCCL library %s is of no use here: %s", asked->library, reason);
-    json_array_append_new(asked->probe->libraries,
-                          json_pack("{s:s, s:s}", "path", asked->library,
-                                    reason ? "reason" : "version",
-                                    reason ? reason : version));
+    if (!late)
+        json_array_append_new(libraries,
+                              late = json_pack("{s:s}", "path", asked->library));
+    json_object_del(late, "reason");
+    json_object_set_new(late, reason ? "reason" : "version",
+                        json_string(reason ? reason : version));
 }
 
 static void take_library(const struct asked *asked, const json_t *answer)
@@ -110,39 +115,47 @@ static void on_data(void *arg, enum process_stream stream, const char *data, siz
         buf_append(&asked->answer, data, len);
 }
 
+static void take_failure(const struct asked *asked, const char *reason)
+{
+    if (asked->library)
+        note_library(asked, NULL, reason);
+    else
+        set_unavailable(asked->probe, asked->backend, reason);
+}
+
 static void on_end(void *arg, bool is_signal, int number)
 {
     struct asked *asked = arg;
     struct probe *probe = asked->probe;
     char reason[128];
 
-    if (asked->is_late)
-        snprintf(reason, sizeof(reason), "its probe took longer than %.0f s",
-                 (double)probe->limit_ms / 1000);
-    else if (is_signal)
-        snprintf(reason, sizeof(reason), "its probe died by signal %d", number);
-    else
-        snprintf(reason, sizeof(reason), "its probe exited with status %d", number);
-    if ((asked->is_late || is_signal || number != 0) && asked->library)
-        note_library(asked, NULL, reason);
-    else if (asked->is_late || is_signal || number != 0)
-        set_unavailable(probe, asked->backend, reason);
+    asked->has_ended = true;
+    snprintf(reason, sizeof(reason), "its probe %s %d",
+             is_signal ? "died by signal" : "exited with status", number);
+    if (is_signal || number != 0)
+        take_failure(asked, reason);
     else
         take_answer(asked);
-    if (--probe->n_running == 0)
+    if (--probe->n_running == 0 || asked->is_late)
         uv_timer_start(&probe->timer, on_turn, 0, 0);
 }
 
+/* What is in the driver may take its time, and could not be killed there either. */
 static void on_limit(uv_timer_t *timer)
 {
     const struct probe *probe = timer->data;
+    char reason[128];
 
+    snprintf(reason, sizeof(reason),
+             "its probe has not answered for %.1f s; it is still waited for",
+             (double)probe->limit_ms / 1000);
     for (struct asked *asked = probe->asked; asked; asked = asked->next) {
-        if (!asked->process)
+        if (!asked->process || asked->has_ended)
             continue;
         asked->is_late = true;
-        process_signal(asked->process, SIGKILL);
+        take_failure(asked, reason);
     }
+    on_turn(timer);
 }
 
 static void ask(struct probe *probe, const char *path, const char *backend,
@@ -167,10 +180,8 @@ static void ask(struct probe *probe, const char *path, const char *backend,
     asked->process = process_spawn(probe->tree, &params, &handlers, &err);
     if (asked->process)
         probe->n_running++;
-    else if (library)
-        note_library(asked, NULL, err.text);
     else
-        set_unavailable(probe, backend, err.text);
+        take_failure(asked, err.text);
     asked = NULL;
 out:
     free(asked);

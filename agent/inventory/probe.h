@@ -3,6 +3,7 @@
 #define RINGBENCH_AGENT_INVENTORY_PROBE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <uv.h>
 
 #include "agent/config/env_list.h"
@@ -12,9 +13,11 @@
 
 struct probe;
 
-/* Called once, from the loop: backends by name, each what its probe said, or
- * {"backend","available":false,"reason"}. Borrowed. The probe may be destroyed then. */
-typedef void (*probe_done_fn)(void *arg, json_t *backends);
+/* From the loop: backends by name, each what its probe said, or
+ * {"backend","available":false,"reason"}. Borrowed. Called once all have answered or
+ * after limit_ms, and then again for each that answers later. The probe may be destroyed
+ * then; is_over: it will say no more. */
+typedef void (*probe_done_fn)(void *arg, json_t *backends, bool is_over);
 
 struct probe_params {
     uv_loop_t *loop;
@@ -25,10 +28,9 @@ struct probe_params {
     uint64_t limit_ms;
 };
 
-/* Run every ringbench-worker-* of dir with --probe, all at once, each for at most
- * limit_ms; that of NCCL once more with each of nccl_libs, which become the backend's
- * `libraries`: {"path","version"}, or {"path","reason"} why one is of no use. NULL only
- * when memory is out. */
+/* Run every ringbench-worker-* of dir with --probe, all at once; that of NCCL once more
+ * with each of nccl_libs, which become the backend's `libraries`: {"path","version"}, or
+ * {"path","reason"} why one is of no use. NULL only when memory is out. */
 struct probe *probe_start(const struct probe_params *params, probe_done_fn on_done,
                           void *arg);
 

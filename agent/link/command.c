@@ -104,19 +104,22 @@ static bool is_backend(const char *text)
     return len > 0 && len <= 32 && text[len] == '\0';
 }
 
-static int parse_env(json_t *env, struct command *command, struct error *err)
+/* An object of texts, in which a null stands for a variable that is not set. */
+static int get_texts(const json_t *object, const char *key, bool has_nulls, json_t **out,
+                     struct error *err)
 {
+    json_t *texts = json_object_get(object, key), *value;
     const char *name;
-    json_t *value;
 
-    if (!env || json_is_null(env))
+    if (!texts || json_is_null(texts))
         return 0;
-    if (!json_is_object(env))
-        return error_set(err, ERROR_INVALID, "the start command's env is not an object");
-    json_object_foreach (env, name, value)
-        if (!json_is_string(value) && !json_is_null(value))
-            return error_set(err, ERROR_INVALID, "env: %.60s is not a string", name);
-    command->env = env;
+    if (!json_is_object(texts))
+        return error_set(err, ERROR_INVALID, "the start command's %s is not an object",
+                         key);
+    json_object_foreach (texts, name, value)
+        if (!json_is_string(value) && !(has_nulls && json_is_null(value)))
+            return error_set(err, ERROR_INVALID, "%s: %.60s is not a string", key, name);
+    *out = texts;
     return 0;
 }
 
@@ -138,7 +141,8 @@ static int parse_start(const json_t *object, struct command *command, struct err
         get_int(object, "group_world_size", 1, INT32_MAX, &command->group_world_size,
                 err))
         return -1;
-    if (parse_env(json_object_get(object, "env"), command, err))
+    if (get_texts(object, "env", true, &command->env, err) ||
+        get_texts(object, "files", false, &command->files, err))
         return -1;
     return parse_ranks(json_object_get(object, "ranks"), command, err);
 }

@@ -41,6 +41,7 @@ struct command {
     size_t n_ranks;
     int agents_here;    /* that may use the same CPUs as this one, itself included */
     json_t *env;        /* object of strings and nulls, or NULL */
+    json_t *files;      /* object of strings, or NULL */
     const json_t *spec; /* object */
     /* A start whose case is known but which can't be carried out: why, else no code. */
     struct error fault;

@@ -60,7 +60,7 @@ static void try_later(struct link *link)
     uv_timer_start(&link->timer, on_timer, backoff_next(&link->backoff), 0);
 }
 
-static void register_again(struct link *link)
+void link_register_again(struct link *link)
 {
     http_client_cancel(link->request);
     link->request = NULL;
@@ -99,7 +99,7 @@ static void on_unknown(void *arg)
     struct link *link = arg;
 
     log_debug("the server does not know this agent any more, registering again");
-    register_again(link);
+    link_register_again(link);
 }
 
 static void on_other_past(void *arg, const char *text)
@@ -113,7 +113,7 @@ static void on_other_past(void *arg, const char *text)
     if (identity_renew(link->identity, &err))
         log_warn("%s", err.text);
     link->handlers.on_other_past(link->handlers.arg);
-    register_again(link);
+    link_register_again(link);
 }
 
 /* ---- commands ---- */

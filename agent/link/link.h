@@ -48,6 +48,9 @@ void link_destroy(struct link *link);
 /* Register, and from then on hold the poll and send events. */
 void link_start(struct link *link);
 
+/* The inventory has changed. */
+void link_register_again(struct link *link);
+
 bool link_was_registered(const struct link *link);
 
 /* Events wait: now, or soon. */

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/process/case_files.h"
 #include "common/base/json_util.h"
+#include "common/spec/command_template.h"
 
 struct launch {
     const struct program *program; /* NULL: a worker */
@@ -22,7 +24,7 @@ void launch_destroy(struct launch *launch)
 {
     if (!launch)
         return;
-    program_argv_free(launch->program_argv);
+    command_template_free(launch->program_argv);
     env_list_release(&launch->env);
     free(launch->ranks);
     free(launch);
@@ -62,7 +64,8 @@ static int make_env(struct launch *launch, const struct env_list *base,
         if (env_list_set(&launch->env, name, json_string_value(value)))
             return error_set(err, ERROR_MEMORY, "out of memory");
     return case_input_set_library(&launch->env, command, params->nccl_libs, err) ||
-                   case_input_set_env(&launch->env, command, path, err)
+                   case_input_set_env(&launch->env, command, path, err) ||
+                   case_files_prepare(&launch->env, command, path, err)
                ? -1
                : 0;
 }

@@ -10,8 +10,6 @@
 #include "common/base/error.h"
 #include "common/base/problem.h"
 
-#define PROGRAM_ARGV_MAX 256
-
 struct program {
     char *name, *description;
     char *path;          /* of the executable: argv[0], looked up in PATH */
@@ -35,13 +33,6 @@ void program_destroy(struct program *program);
 json_t *program_to_json(const struct program *program);
 
 /* The argument vector for arguments (NULL: none) that are checked here once more; ended
- * by NULL. NULL with the first fault. */
+ * by NULL, to be freed by command_template_free. NULL with the first fault. */
 char **program_argv(const struct program *program, json_t *args, struct error *err);
-void program_argv_free(char **argv);
-
-/* Replace {name} by the text of values[name], {config_dir}, {{ and }}. The caller frees
- * it; NULL with the reason. */
-char *program_substitute(const char *template, json_t *values, const char *config_dir,
-                         struct error *err);
-
 #endif

@@ -5,10 +5,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/machine/conditions.h"
 #include "agent/ncclog/ras.h"
+#include "agent/process/case_files.h"
 #include "agent/process/launch.h"
 #include "agent/process/process.h"
 #include "agent/process/ras_query.h"
@@ -150,7 +150,7 @@ static void destroy_case(struct live_case *c)
     free(c->ras_address);
     conditions_destroy(c->conditions);
     bind_plan_release(&c->plan);
-    unlink(c->path);
+    case_files_remove(c->path);
     uv_close((uv_handle_t *)&c->kill_timer, on_case_closed);
     uv_close((uv_handle_t *)&c->limit_timer, on_case_closed);
     uv_close((uv_handle_t *)&c->start_timer, on_case_closed);
@@ -220,6 +220,7 @@ static void finish_case(struct live_case *c)
     assert(c->n_alive == 0);
     if (c->conditions)
         tell_conditions(c, conditions_last_event(c->conditions));
+    case_files_send(supervisor->params.outbox, &id, c->path);
     destroy_case(c);
     end_case(supervisor, &id, NULL);
 }

@@ -452,15 +452,17 @@ static int start(struct reaper *reaper)
     return tell(reaper, &ready);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct reaper reaper;
 
-    if (!is_started_by_agent()) {
-        fputs("ringbench-reaper: ringbench-agent starts this, once per case, as the "
-              "parent of the case's processes\n",
-              stderr);
-        return 2;
+    if (argc > 1 || !is_started_by_agent()) {
+        bool is_help = argc > 1 && strcmp(argv[1], "--help") == 0;
+
+        fputs("usage: ringbench-reaper\n\nThe parent of a case's processes, which "
+              "ringbench-agent starts once per case.\n",
+              is_help ? stdout : stderr);
+        return is_help ? 0 : 2;
     }
     memset(&reaper, 0, sizeof(reaper));
     if (start(&reaper)) {

@@ -251,13 +251,13 @@ void options_print_help(FILE *out, const char *program, const char *summary,
 
         snprintf(left, sizeof(left), "--%s%s%s", table->name, table->argument ? " " : "",
                  table->argument ? table->argument : "");
-        fprintf(out, "  %-30s %s", left, table->help);
+        fprintf(out, "  %-29s  %s", left, table->help);
         if (table->fallback && table->type != OPTION_FLAG)
             fprintf(out, " (default: %s)", table->fallback);
         fputc('\n', out);
     }
-    fprintf(out, "  %-30s %s\n  %-30s %s\n", "--help", "print this and exit", "--version",
-            "print the version and exit");
+    fprintf(out, "  %-29s  %s\n  %-29s  %s\n", "--help", "print this and exit",
+            "--version", "print the version and exit");
     fprintf(out, "\nEach option can also stand in the file that --config names, as "
                  "\"name = value\",\nand in the environment as RINGBENCH_NAME.\n");
 }

@@ -22,6 +22,7 @@ static const char *const auto_word[] = {"auto", NULL};
 static const char *const all_word[] = {"all", NULL};
 static const char *const orders[] = {"interleaved", "sequential", NULL};
 static const char *const preflights[] = {"warn", "require", "off", NULL};
+static const char *const topologies[] = {"off", "dump", NULL};
 static const char *const patterns[] = {"all", "pairs", "scaling", "bisect", NULL};
 
 static void parse_in_place(const struct spec_field *field, json_t *value,
@@ -72,6 +73,42 @@ static void check_env(json_t *value, const char *pointer, struct problems *probl
     }
 }
 
+const char *const run_file_names[] = {"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", NULL};
+
+static bool is_file_name(const char *name)
+{
+    for (size_t i = 0; run_file_names[i]; i++)
+        if (strcmp(run_file_names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void check_files(json_t *value, const char *pointer, struct problems *problems)
+{
+    const char *name;
+    json_t *text;
+
+    if (!json_is_object(value)) {
+        problems_add(problems, pointer, "must be an object of contents, not %s",
+                     spec_type_name(value));
+        return;
+    }
+    json_object_foreach (value, name, text) {
+        size_t bytes = json_string_length(text);
+        char at[256];
+
+        spec_child_pointer(at, sizeof(at), pointer, name);
+        if (!is_file_name(name))
+            problems_add(problems, at, "is neither NCCL_TOPO_FILE nor NCCL_GRAPH_FILE");
+        else if (!json_is_string(text))
+            problems_add(problems, at, "must be a string, the file's content, not %s",
+                         spec_type_name(text));
+        else if (bytes == 0 || bytes > RUN_FILE_MAX)
+            problems_add(problems, at, "must be 1 to %d bytes, not %zu", RUN_FILE_MAX,
+                         bytes);
+    }
+}
+
 static void check_program_name(json_t *value, const char *pointer,
                                struct problems *problems)
 {
@@ -95,6 +132,58 @@ static const struct spec_field program_table[] = {
 
 static const struct spec_fields program_fields = {program_table, 2,
                                                   "an object with name and args"};
+
+static void check_launcher_name(json_t *value, const char *pointer,
+                                struct problems *problems)
+{
+    if (!program_name_is_valid(json_string_value(value)))
+        problems_add(problems, pointer, "must be the name of a launcher of the server");
+}
+
+static const struct spec_field launch_table[] = {
+    {"name", NULL, SPEC_REQUIRED,
+     SPEC_TEXT(launch.name, PROGRAM_NAME_MAX, check_launcher_name)},
+    {"args", "{}", 0, SPEC_JSON(launch.args, check_args)},
+    {"keep_s", NULL, 0, SPEC_INTEGER(launch.keep_s, 1, 7 * 86400)},
+};
+
+static const struct spec_fields launch_fields = {
+    launch_table, 3, "an object such as {\"name\": \"slurm\", \"args\": {}}"};
+
+static const char *const transports[] = {"auto", "tcp", "ucx", NULL};
+
+static const struct spec_field host_table[] = {
+    {"transport", "\"auto\"", 0, SPEC_CHOICE(host.transport, transports)},
+};
+
+static const struct spec_fields host_fields = {host_table, 1, "an object"};
+
+/* What one backend is asked for. Not its defaults: other runs are no concern of it. */
+static void parse_asked(const struct spec_field *field, json_t *value,
+                        struct run_spec *spec, const char *pointer,
+                        struct problems *problems)
+{
+    spec_members.parse(field, value, spec, pointer, problems);
+    *(json_t **)spec_field_at(field, spec) = json_incref(value);
+}
+
+static json_t *show_asked(const struct spec_field *field, const struct run_spec *spec)
+{
+    return json_incref(*(json_t *const *)spec_field_of(field, spec));
+}
+
+static bool asked_is_said(const struct spec_field *field, const struct run_spec *spec)
+{
+    return json_object_size(*(json_t *const *)spec_field_of(field, spec)) > 0;
+}
+
+static void release_asked(const struct spec_field *field, struct run_spec *spec)
+{
+    json_decref(*(json_t **)spec_field_at(field, spec));
+}
+
+static const struct spec_kind asked = {parse_asked, show_asked, asked_is_said,
+                                       release_asked};
 
 #define MEASURES (SPEC_MEASUREMENT | SPEC_CASE)
 #define SHAPES (SPEC_MEASUREMENT | SPEC_CASE | SPEC_SETTING)
@@ -125,6 +214,7 @@ static const struct spec_field table[] = {
     {"bind", "\"auto\"", SHAPES, SPEC_CHOICE(bind, binds)},
     {"repeats", "1", 0, SPEC_INTEGER(repeats, 1, 1000)},
     {"nodes", "{}", 0, SPEC_MEMBERS(&spec_nodes_fields)},
+    {"launch", NULL, 0, SPEC_MEMBERS(&launch_fields)},
     {"pattern", "\"all\"", 0, SPEC_CHOICE(pattern, patterns)},
     {"rounds", NULL, 0, SPEC_INTEGER(rounds, 1, 10000)},
     {"concurrent", "true", 0, SPEC_BOOLEAN(concurrent)},
@@ -135,17 +225,21 @@ static const struct spec_field table[] = {
     {"devices", NULL, SPEC_MEASUREMENT, SPEC_JSON(devices, spec_check_devices)},
     {"nccl_lib", NULL, SPEC_MEASUREMENT, SPEC_TEXT(nccl_lib, PATH_BYTES_MAX, spec_check_path)},
     {"env", "{}", 0, SPEC_JSON(env, check_env)},
+    {"files", NULL, 0, SPEC_JSON(files, check_files)},
+    {"topology", "\"off\"", SPEC_CASE, SPEC_CHOICE(topology, topologies)},
     {"matrix", "{}", 0, SPEC_JSON(matrix, run_matrix_check)},
     {"order", "\"interleaved\"", 0, SPEC_CHOICE(order, orders)},
     {"program", NULL, SPEC_CASE, SPEC_MEMBERS(&program_fields)},
     {"control", "false", MEASURES, SPEC_OWN(spec_control), .members = &spec_control_fields},
-    {"nccl", "{}", SHAPES, SPEC_OWN(spec_nccl), .members = &spec_nccl_fields},
+    {"nccl", "{}", SHAPES, SPEC_OWN(asked), SPEC_AT(nccl.given), .members = &spec_nccl_fields},
+    {"host", "{}", SHAPES, SPEC_OWN(asked), SPEC_AT(host.given), .members = &host_fields},
     {"share", "false", 0, SPEC_BOOLEAN(share)},
     {"preflight", "\"warn\"", 0, SPEC_CHOICE(preflight, preflights)},
     {"fault", NULL, SPEC_CASE | SPEC_HIDDEN, SPEC_JSON(fault, spec_check_object)},
     {"baseline", NULL, SPEC_MEASUREMENT, SPEC_OWN(spec_baseline), .members = &spec_baseline_fields},
     {"thresholds", "{}", 0, SPEC_JSON(thresholds, threshold_check)},
     {"timeout_s", "600", 0, SPEC_INTEGER(timeout_s, 1, 30 * 86400)},
+    {"join_s", NULL, 0, SPEC_INTEGER(join_s, 3, 86400)},
     {"stall_s", "30", SPEC_CASE, SPEC_INTEGER(stall_s, 3, 86400)},
 };
 /* clang-format on */
@@ -232,6 +326,32 @@ static void check_pattern(const struct run_spec *spec, struct problems *problems
                      "not");
 }
 
+/* What NCCL alone reads and writes. */
+static void check_topology(const struct run_spec *spec, struct problems *problems)
+{
+    bool is_other = !spec->program.name && (spec->backend == RUN_BACKEND_HOST ||
+                                            spec->backend == RUN_BACKEND_SIM);
+
+    if (is_other && spec->files)
+        problems_add(problems, "/files",
+                     "are of the NCCL backend, which is not asked for");
+    if (is_other && spec->topology == RUN_TOPOLOGY_DUMP)
+        problems_add(problems, "/topology",
+                     "is of the NCCL backend, which is not asked for");
+    if (spec->topology == RUN_TOPOLOGY_DUMP && spec->split.kind != SPLIT_NONE)
+        problems_add(problems, "/topology",
+                     "does not go with a split, whose communicators number ranks anew");
+    for (size_t i = 0; run_file_names[i]; i++) {
+        char at[64];
+
+        snprintf(at, sizeof(at), "/files/%s", run_file_names[i]);
+        if (json_object_get(spec->files, run_file_names[i]) &&
+            (json_object_get(spec->env, run_file_names[i]) ||
+             json_object_get(spec->matrix, run_file_names[i])))
+            problems_add(problems, at, "is set as a variable too");
+    }
+}
+
 /* The fields that have all of the uses; for the API others are refused. */
 static struct run_spec *parse(json_t *body, unsigned uses, struct problems *problems)
 {
@@ -249,6 +369,7 @@ static struct run_spec *parse(json_t *body, unsigned uses, struct problems *prob
     check_control(spec, body, problems);
     run_matrix_check_spec(spec, problems);
     check_pattern(spec, problems);
+    check_topology(spec, problems);
     run_spec_check_nodes(spec, problems);
     run_spec_check_nccl(spec, problems);
     run_spec_check_ranks(spec, body, problems);

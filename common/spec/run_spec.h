@@ -36,6 +36,21 @@ enum run_pattern { PATTERN_ALL, PATTERN_PAIRS, PATTERN_SCALING, PATTERN_BISECT }
 /* What is done with what is found of the nodes before anything starts. */
 enum run_preflight { RUN_PREFLIGHT_WARN, RUN_PREFLIGHT_REQUIRE, RUN_PREFLIGHT_OFF };
 
+/* Whether NCCL is asked for what it takes the nodes to be. */
+enum run_topology { RUN_TOPOLOGY_OFF, RUN_TOPOLOGY_DUMP };
+
+#define RUN_FILE_MAX 65536
+/* Variables that name a file whose content a run may bring; ends with NULL. */
+extern const char *const run_file_names[];
+
+/* What carries bytes of the host backend between hosts. */
+enum host_transport { HOST_TRANSPORT_AUTO, HOST_TRANSPORT_TCP, HOST_TRANSPORT_UCX };
+
+struct host_options {
+    json_t *given; /* object: the members as given */
+    enum host_transport transport;
+};
+
 /* How buffers are made known to NCCL; nccl-tests' -R 0, 1, 2. */
 enum nccl_registration {
     NCCL_REGISTRATION_NONE,
@@ -101,10 +116,12 @@ struct run_spec {
         long wait_s;
     } nodes;
     enum run_pattern pattern;
-    long rounds;          /* of pairs; 0: as many as it takes for each to meet each */
-    bool concurrent;      /* groups of the pattern on different nodes at the same time */
-    long ranks_per_node;  /* 0 = all */
-    json_t *env;          /* object: string values */
+    long rounds;         /* of pairs; 0: as many as it takes for each to meet each */
+    bool concurrent;     /* groups of the pattern on different nodes at the same time */
+    long ranks_per_node; /* 0 = all */
+    json_t *env;         /* object: string values */
+    json_t *files;       /* object: contents by run_file_names, or NULL */
+    enum run_topology topology;
     json_t *matrix;       /* object: arrays of strings and nulls, see run_matrix.h */
     enum run_order order; /* of the matrix's cases */
     struct {
@@ -117,6 +134,12 @@ struct run_spec {
     json_t *devices;        /* array of numbers, object of such by node, or NULL: any */
     char *nccl_lib;         /* path of a libnccl that the nodes list, or NULL */
     struct nccl_options nccl;
+    struct {
+        char *name;   /* of the server's launcher that gets the nodes, or NULL */
+        json_t *args; /* object: the arguments as given */
+        long keep_s;  /* the nodes stay for another run */
+    } launch;
+    struct host_options host;
     bool share;
     enum run_preflight preflight;
     json_t *fault; /* object or NULL: passed to workers, which heed it in tests only */
@@ -127,6 +150,7 @@ struct run_spec {
     } baseline;
     json_t *thresholds; /* object: checks by name, see threshold.h */
     long timeout_s, stall_s;
+    long join_s; /* 0: the server's own */
 };
 
 /* Validate a request. Returns a new spec, or NULL after adding to *problems every fault

@@ -27,35 +27,6 @@ const char *nccl_registration_name(enum nccl_registration registration)
     return registrations[registration];
 }
 
-static void parse_nccl(const struct spec_field *field, json_t *value,
-                       struct run_spec *spec, const char *pointer,
-                       struct problems *problems)
-{
-    spec_members.parse(field, value, spec, pointer, problems);
-    spec->nccl.given = json_incref(value);
-}
-
-/* Not its defaults: they are of one backend, and other runs are no concern of it. */
-static json_t *show_nccl(const struct spec_field *field, const struct run_spec *spec)
-{
-    (void)field;
-    return json_incref(spec->nccl.given);
-}
-
-static bool nccl_is_said(const struct spec_field *field, const struct run_spec *spec)
-{
-    (void)field;
-    return json_object_size(spec->nccl.given) > 0;
-}
-
-static void release_nccl(const struct spec_field *field, struct run_spec *spec)
-{
-    (void)field;
-    json_decref(spec->nccl.given);
-}
-
-const struct spec_kind spec_nccl = {parse_nccl, show_nccl, nccl_is_said, release_nccl};
-
 static void check_per_iter(const struct run_spec *spec, struct problems *problems)
 {
     long most = spec->iters > 0 ? spec->iters : RUN_SPEC_ITERS_USUAL * spec->samples.max;

@@ -55,6 +55,13 @@ void run_spec_check_nodes(const struct run_spec *spec, struct problems *problems
 {
     if (spec->nodes.count && (spec->nodes.min || spec->nodes.max))
         problems_add(problems, "/nodes", "give either count, or min and max");
+    if (spec->launch.name && spec->nodes.names)
+        problems_add(problems, "/nodes/names",
+                     "does not go with launch, whose nodes are the job's");
+    if (spec->launch.name && spec->nodes.group &&
+        strncmp(spec->nodes.group, "job-", 4) != 0)
+        problems_add(problems, "/nodes/group",
+                     "does not go with launch, whose nodes have a group of their own");
     if (spec->nodes.count && spec->nodes.names &&
         (size_t)spec->nodes.count != json_array_size(spec->nodes.names))
         problems_add(problems, "/nodes/count", "is %ld, but %zu names are given",

@@ -6,7 +6,7 @@
 #include "common/spec/spec_field.h"
 
 extern const struct spec_kind spec_sizes, spec_split, spec_traffic, spec_control,
-    spec_nccl, spec_baseline, spec_samples;
+    spec_baseline, spec_samples;
 extern const struct spec_fields spec_baseline_fields, spec_nodes_fields, spec_nccl_fields,
     spec_control_fields, spec_samples_fields;
 

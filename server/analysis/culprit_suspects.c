@@ -558,26 +558,52 @@ static void count_free(struct culprit_model *model)
     }
 }
 
-/* Of a group that was measured twice what came later counts. */
-static void drop_repeated(struct culprit_model *model)
+/* Groups of the same nodes beside each other, in the order in which they came. */
+static int by_nodes(const void *a, const void *b)
 {
-    const struct culprit_fleet *fleet = model->fleet;
+    const struct culprit_group *x = *(const struct culprit_group *const *)a;
+    const struct culprit_group *y = *(const struct culprit_group *const *)b;
+    int order;
 
-    for (size_t i = 0; i < fleet->n_groups; i++)
-        for (size_t k = i + 1; k < fleet->n_groups && fleet->groups[i].n > 2; k++)
-            if (fleet->groups[k].n == fleet->groups[i].n &&
-                memcmp(fleet->groups[k].nodes, fleet->groups[i].nodes,
-                       fleet->groups[i].n * sizeof(size_t)) == 0) {
-                model->deviations[i] = (double)NAN;
-                model->is_again[k] = true;
-            }
+    if (x->n != y->n)
+        return x->n < y->n ? -1 : 1;
+    order = memcmp(x->nodes, y->nodes, x->n * sizeof(*x->nodes));
+    return order ? order : (x > y) - (x < y);
+}
+
+static bool are_same(const struct culprit_group *x, const struct culprit_group *y)
+{
+    return x->n == y->n && memcmp(x->nodes, y->nodes, x->n * sizeof(*x->nodes)) == 0;
+}
+
+/* Of a group that was measured twice what came later counts. */
+static int drop_repeated(struct culprit_model *model)
+{
+    const struct culprit_group *groups = model->fleet->groups, **order;
+    size_t n = 0;
+
+    order = calloc(model->fleet->n_groups + 1, sizeof(const struct culprit_group *));
+    if (!order)
+        return -1;
+    for (size_t i = 0; i < model->fleet->n_groups; i++)
+        if (groups[i].n > 2)
+            order[n++] = &groups[i];
+    qsort(order, n, sizeof(*order), by_nodes);
+    for (size_t i = 1; i < n; i++)
+        if (are_same(order[i - 1], order[i])) {
+            model->deviations[order[i - 1] - groups] = (double)NAN;
+            model->is_again[order[i] - groups] = true;
+        }
+    free(order);
+    return 0;
 }
 
 int culprit_find_suspects(struct culprit_model *model)
 {
     size_t cleared = 0, before;
 
-    drop_repeated(model);
+    if (drop_repeated(model))
+        return -1;
     /* What one that is cleared explained is open again. */
     do {
         before = cleared;

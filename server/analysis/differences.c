@@ -1,9 +1,11 @@
 /* differences.c - in what two sides differ beside their figures */
 #include "server/analysis/differences.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/fnv.h"
 #include "common/base/json_util.h"
 #include "common/spec/run_spec.h"
 #include "common/spec/spec_field.h"
@@ -17,7 +19,7 @@ static bool is_passed_over(const char *name)
 {
     static const char *const names[] = {"collectives", "sizes",    "dtypes",  "redops",
                                         "root",        "in_place", "backend", "check",
-                                        "stall_s",     "baseline"};
+                                        "stall_s",     "join_s",   "baseline"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], name) == 0)
@@ -97,6 +99,25 @@ static void note_spec(json_t *facts, const json_t *spec)
     }
 }
 
+/* Of what files say, whether it is the same. */
+static void note_files(json_t *facts, const json_t *files)
+{
+    const char *name;
+    json_t *text;
+
+    json_object_foreach ((json_t *)(uintptr_t)files, name, text) {
+        const char *content = json_string_value(text);
+        char path[NAME_MAX_BYTES], sum[48];
+
+        snprintf(path, sizeof(path), "files.%s", name);
+        snprintf(sum, sizeof(sum), "%zu bytes, FNV-1a %016" PRIx64, strlen(content),
+                 fnv1a(FNV1A_BEGIN, content, strlen(content)));
+        text = json_string(sum);
+        note(facts, path, text);
+        json_decref(text);
+    }
+}
+
 static json_t *facts_of(const struct compare_side *side)
 {
     json_t *facts = json_object();
@@ -115,6 +136,7 @@ static json_t *facts_of(const struct compare_side *side)
         note_nodes(facts, run);
         note_machines(facts, run);
         note_spec(facts, json_object_get(run, "spec"));
+        note_files(facts, json_object_get(json_object_get(run, "spec"), "files"));
     }
     return facts;
 }

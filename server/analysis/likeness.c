@@ -11,7 +11,7 @@
  * One that is absent is of an older server, which measured in another way. */
 static const char *const fields[] = {"timing",  "iters",   "blocking", "agg_iters",
                                      "unalign", "nccl",    "per_iter", "split",
-                                     "traffic", "devices", "bind"};
+                                     "traffic", "devices", "bind",     "host"};
 
 /* What the text of a value says in another way, and what figures depend on that have no
  * such values: an import's, a program's, those of control series. */
@@ -56,12 +56,14 @@ static json_t *settings_json(const json_t *spec)
     return settings;
 }
 
-/* What all cases have set, and what theirs have besides. */
+/* What all cases have set, by a variable or by the file that it names, and what theirs
+ * have besides. */
 static json_t *env_json(const json_t *spec, const json_t *env)
 {
     json_t *all = json_object();
 
     json_object_update(all, json_object_get(spec, "env"));
+    json_object_update(all, json_object_get(spec, "files"));
     json_object_update(all, (json_t *)(uintptr_t)env);
     return all;
 }

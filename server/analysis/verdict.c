@@ -50,6 +50,9 @@ static const struct {
         {"traffic", "whether the network carried what collectives move between nodes",
          HAS(VERDICT_BY_NETWORK) | HAS(VERDICT_PARTLY) | HAS(VERDICT_ANOTHER_WAY) |
              HAS(VERDICT_WITHIN_NODES) | HAS(VERDICT_NOT_EVALUATED)},
+    [VERDICT_TOPOLOGY] = {"topology", "whether NCCL takes a run's nodes to be alike",
+                          HAS(VERDICT_SAME) | HAS(VERDICT_DIFFERS) |
+                              HAS(VERDICT_NOT_ENOUGH_DATA)},
 };
 
 static const char *const answers[VERDICT_ANSWERS] = {
@@ -77,6 +80,7 @@ static const char *const answers[VERDICT_ANSWERS] = {
     [VERDICT_BY_NETWORK] = "by_network",
     [VERDICT_PARTLY] = "partly",
     [VERDICT_ANOTHER_WAY] = "another_way",
+    [VERDICT_DIFFERS] = "differs",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind)

@@ -21,6 +21,7 @@ enum verdict_kind {
     VERDICT_PREFLIGHT,
     VERDICT_CEILING,
     VERDICT_TRAFFIC,
+    VERDICT_TOPOLOGY,
     VERDICT_KINDS
 };
 
@@ -49,6 +50,7 @@ enum verdict_answer {
     VERDICT_BY_NETWORK,
     VERDICT_PARTLY,
     VERDICT_ANOTHER_WAY,
+    VERDICT_DIFFERS,
     VERDICT_ANSWERS
 };
 

@@ -9,6 +9,7 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/api/peer_address.h"
+#include "server/launch/jobs.h"
 #include "server/nodes/node.h"
 
 #define AGENT_ID_MAX 64
@@ -35,6 +36,17 @@ static void reply_conflict(struct http_request *request, const struct error *err
     free(text);
 }
 
+/* Who has a job's token comes for that job. */
+static void check_guest(const struct api *api, const struct http_request *request,
+                        const json_t *body, struct problems *problems)
+{
+    const char *group = jobs_token_group(api->jobs, http_request_token(request));
+
+    if (group && strcmp(json_get_str(body, "group", ""), group) != 0)
+        problems_add(problems, "/group", "must be '%s', whose job the token was made for",
+                     group);
+}
+
 void api_agent_register(struct http_request *request, void *arg)
 {
     struct api *api = arg;
@@ -53,6 +65,7 @@ void api_agent_register(struct http_request *request, void *arg)
     http_request_body(request, &caller.bytes);
     peer_address_text(request, peer);
     problems_init(&problems);
+    check_guest(api, request, body, &problems);
     answer =
         scheduler_register(api->scheduler, body, &caller, &registered, &problems, &err);
     if (answer)

@@ -11,6 +11,7 @@
 #include "server/runs/value_keeper.h"
 #include "server/store/store.h"
 
+struct jobs;
 struct submission;
 
 /* What the handlers work on; every pointer is borrowed. One struct for the server's life,
@@ -21,6 +22,7 @@ struct api {
     struct scheduler *scheduler;
     struct value_keeper *keeper;
     struct rendezvous *rendezvous;
+    struct jobs *jobs;
     struct http_server *http; /* set after http_server_create */
     bool allow_faults;        /* runs may ask workers to misbehave */
     bool is_tls;              /* links begin with https */

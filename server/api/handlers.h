@@ -8,7 +8,9 @@ http_handler api_run_submit, api_run_list, api_run_get, api_run_delete, api_run_
     api_run_follow_up;
 http_handler api_run_summary, api_run_validate, api_run_verdict, api_run_projection,
     api_budget, api_compare, api_import;
-http_handler api_run_results, api_run_events, api_run_logs, api_run_report;
+http_handler api_run_results, api_run_events, api_run_logs, api_run_report,
+    api_run_artifacts, api_run_artifact, api_run_inventory, api_run_node_differences,
+    api_run_topology;
 http_handler api_node_list, api_node_forget, api_node_get, api_program_list,
     api_preflight;
 http_handler api_agent_register, api_agent_commands, api_agent_events, api_agent_leave,
@@ -17,6 +19,7 @@ http_handler api_baseline_accept, api_baseline_list, api_baseline_get,
     api_baseline_remove, api_run_baseline, api_trends;
 http_handler api_rendezvous_describe;
 http_handler api_health, api_ready, api_metrics, api_openapi, api_collectives, api_access;
+http_handler api_launcher_list, api_job_list, api_job_get, api_job_stop;
 http_handler api_demo_start;
 
 /* Why api_demo_start would refuse, as a sentence; NULL: it would not. */

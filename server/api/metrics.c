@@ -46,6 +46,7 @@ static void put_runs(const struct api *api, struct buf *out)
     sample(out, "ringbench_nodes", "state", "lost", (double)c.nodes_lost);
     family(out, "ringbench_runs", "gauge", "Runs that have not ended, by state.");
     sample(out, "ringbench_runs", "state", "queued", (double)c.runs_queued);
+    sample(out, "ringbench_runs", "state", "launching", (double)c.runs_launching);
     sample(out, "ringbench_runs", "state", "waiting_for_nodes", (double)c.runs_waiting);
     sample(out, "ringbench_runs", "state", "running", (double)c.runs_running);
     family(out, "ringbench_runs_ended_total", "counter",

@@ -19,9 +19,9 @@
 #define LIST_LABELS_MAX 16
 #define LIST_CURVE_MAX ((size_t)64)
 
-static const char *const states[] = {
-    "queued", "waiting_for_nodes", "rendezvous", "running", "completed",
-    "failed", "cancelled",         NULL};
+static const char *const states[] = {"queued",     "launching", "waiting_for_nodes",
+                                     "rendezvous", "running",   "completed",
+                                     "failed",     "cancelled", NULL};
 
 #define STATES_MAX (sizeof(states) / sizeof(states[0]))
 
@@ -172,9 +172,10 @@ static bool read_filters(struct http_request *request, struct filters *filters)
     http_request_query_each(request, "label", add_label, filters);
     http_request_query_each(request, "verdict", add_answer, filters);
     if (filters->bad_state)
-        http_reply_problem(request, 422, NULL,
-                           "the parameter state must be queued, waiting_for_nodes, "
-                           "rendezvous, running, completed, failed or cancelled");
+        http_reply_problem(
+            request, 422, NULL,
+            "the parameter state must be queued, launching, "
+            "waiting_for_nodes, rendezvous, running, completed, failed or cancelled");
     else if (filters->bad_label)
         http_reply_problem(request, 422, NULL,
                            "the parameter label must be KEY=VALUE, at most %d of them",

@@ -5,6 +5,7 @@
 
 #include "common/base/json_util.h"
 #include "server/api/params.h"
+#include "server/launch/jobs.h"
 
 json_t *spec_request_body(struct http_request *request)
 {
@@ -57,6 +58,12 @@ struct run_spec *spec_request_parse(struct api *api, struct http_request *reques
         problems_add(&problems, "/fault",
                      "this server does not let runs ask workers to misbehave; it must "
                      "be started with --allow-faults");
+        run_spec_destroy(spec);
+        spec = NULL;
+    }
+    if (spec)
+        jobs_check(api->jobs, spec, &problems);
+    if (spec && problems.count > 0) {
         run_spec_destroy(spec);
         spec = NULL;
     }

@@ -12,6 +12,7 @@
 #include "server/api/params.h"
 #include "server/api/parked.h"
 #include "server/api/spec_request.h"
+#include "server/launch/jobs.h"
 #include "server/nodes/digest.h"
 #include "server/plan/follow_up.h"
 
@@ -224,7 +225,10 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
         http_reply_problem(request, 503, NULL, "out of memory");
     else if (!*key || !is_repeated(api, request, key, hash)) {
         spec = spec_request_parse(api, request, body);
-        if (spec && api_can_keep(api, request))
+        if (spec && jobs_assign(api->jobs, spec)) {
+            http_reply_problem(request, 503, NULL, "out of memory");
+            run_spec_destroy(spec);
+        } else if (spec && api_can_keep(api, request))
             submit(api, request, spec, key, hash);
         else
             run_spec_destroy(spec);

@@ -160,7 +160,7 @@ static unsigned token_roles(const struct http_auth *auth, const char *token)
     return roles;
 }
 
-static const char *bearer_token(const char *authorization)
+const char *http_auth_bearer(const char *authorization)
 {
     if (!authorization || strncasecmp(authorization, "Bearer ", 7) != 0)
         return NULL;
@@ -182,5 +182,5 @@ int http_auth_check_token(const struct http_auth *auth, const char *token,
 int http_auth_check(const struct http_auth *auth, const char *authorization,
                     enum http_role role)
 {
-    return http_auth_check_token(auth, bearer_token(authorization), role);
+    return http_auth_check_token(auth, http_auth_bearer(authorization), role);
 }

@@ -23,6 +23,9 @@ void http_auth_destroy(struct http_auth *auth);
 int http_auth_check(const struct http_auth *auth, const char *authorization,
                     enum http_role role);
 
+/* The token in such a header (may be NULL), or NULL; borrowed. */
+const char *http_auth_bearer(const char *authorization);
+
 /* As http_auth_check, of a bare token. */
 int http_auth_check_token(const struct http_auth *auth, const char *token,
                           enum http_role role);

@@ -101,7 +101,8 @@ static void arm(struct http_server *server)
     uv_update_time(server->loop);
     uv_timer_stop(&server->timer);
     wait_ms = resume_wait_ms(server);
-    if (!TAILQ_EMPTY(&server->woken) || exchange_has_bodies(server))
+    if (!TAILQ_EMPTY(&server->woken) || exchange_has_bodies(server) ||
+        reply_has_turns(server))
         wait_ms = 0;
     else if (MHD_get_timeout(server->mhd, &timeout) == MHD_YES && timeout < wait_ms)
         wait_ms = timeout;
@@ -445,6 +446,12 @@ fail:
     free(server->hosts);
     free(server);
     return NULL;
+}
+
+void http_server_set_guests(struct http_server *server, http_guest *is_guest, void *arg)
+{
+    server->is_guest = is_guest;
+    server->guests = arg;
 }
 
 void http_server_set_auth(struct http_server *server, const struct http_auth *auth)

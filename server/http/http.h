@@ -54,6 +54,16 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct http_config
                                        const struct http_route *routes, void *arg,
                                        struct error *err);
 
+/* Whether a token that is not in the token file is an agent's; see
+ * http_server_set_guests. */
+typedef bool http_guest(void *arg, const char *token);
+
+/* Let agents in with tokens of another source. */
+void http_server_set_guests(struct http_server *server, http_guest *is_guest, void *arg);
+
+/* The bearer token of the request, or NULL; borrowed. */
+const char *http_request_token(const struct http_request *request);
+
 /* From the next request on, ask for these tokens; those before may go. */
 void http_server_set_auth(struct http_server *server, const struct http_auth *auth);
 

@@ -108,6 +108,8 @@ struct http_server {
     struct certificate *certificate; /* in place of the library's, if not NULL */
     struct lobby *lobby;             /* NULL once the server closes */
     struct sockaddr_storage address;
+    http_guest *is_guest; /* or NULL */
+    void *guests;
     unsigned max_streams;
     bool is_tls;
     char *hosts; /* names that Host may have without tokens: see origin.h */
@@ -120,6 +122,7 @@ struct http_server {
     unsigned handles; /* not yet closed */
 
     struct http_request_list requests, resumes, turns;
+    unsigned texts_left;               /* of `turns` that this turn of the loop makes */
     unsigned n_suspended;              /* requests */
     uint64_t resumed_ms;               /* when the last of `resumes` went */
     struct http_body_line bodies[2];   /* small ones, large ones */
@@ -226,6 +229,8 @@ void reply_refuse(struct http_request *request, int status, const char *format, 
 struct MHD_Response *reply_empty(void);
 /* The text of a problem document, to be freed; NULL when memory is out. */
 char *reply_problem_text(int status, const char *detail, const struct problems *problems);
+/* Whether some wait only for the next turn of the loop. */
+bool reply_has_turns(const struct http_server *server);
 /* Give their answers to those whose turn it is. */
 void reply_turns(struct http_server *server);
 void reply_static(struct http_request *request, const struct static_file *file);

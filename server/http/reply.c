@@ -215,7 +215,7 @@ static void on_turn_gone(void *data)
 
 static bool is_turn(const struct http_server *server)
 {
-    return !backlog_is_high(&server->backlog);
+    return server->texts_left > 0 && !backlog_is_high(&server->backlog);
 }
 
 void http_reply_json_in_turn(struct http_request *request, int status, json_t *json)
@@ -224,6 +224,7 @@ void http_reply_json_in_turn(struct http_request *request, int status, json_t *j
 
     if (!json || request->is_abandoned || server->is_closing ||
         (TAILQ_EMPTY(&server->turns) && is_turn(server))) {
+        server->texts_left -= server->texts_left > 0;
         http_reply_json(request, status, json);
         return;
     }
@@ -231,7 +232,13 @@ void http_reply_json_in_turn(struct http_request *request, int status, json_t *j
     request->status = (unsigned)status;
     TAILQ_INSERT_TAIL(&server->turns, request, turns);
     http_request_park(request, on_turn_gone, request);
+    http_server_wake(server);
     deadline_sweep_start(server);
+}
+
+bool reply_has_turns(const struct http_server *server)
+{
+    return !TAILQ_EMPTY(&server->turns) && !backlog_is_high(&server->backlog);
 }
 
 void reply_turns(struct http_server *server)
@@ -239,6 +246,7 @@ void reply_turns(struct http_server *server)
     struct http_request *request;
 
     while (is_turn(server) && (request = TAILQ_FIRST(&server->turns))) {
+        server->texts_left--;
         end_turn(request);
         http_reply_json(request, (int)request->status, request->in_turn);
     }

@@ -192,6 +192,7 @@ static void take_registration(struct node *node, const struct node_registration 
     replace_text(&node->server_host, from->server_host);
     replace_json(&node->labels, from->labels);
     replace_json(&node->inventory, from->inventory);
+    node->kept[0] = '\0';
     machine = json_get_str(node->inventory, "machine", "");
     node->machine = fnv1a(FNV1A_BEGIN, machine, strlen(machine));
     node->ranks = from->ranks;

@@ -42,6 +42,7 @@ struct node {
     json_t *labels, *inventory;
     uint64_t
         machine; /* of the inventory's, to be told from others without a look at it */
+    char kept[DIGEST_TEXT_SIZE]; /* of the inventory that the store has; "": not yet */
     long ranks;
     bool once;
     size_t bytes, cost; /* of the registration: as text, about what it takes in memory */

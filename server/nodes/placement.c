@@ -22,7 +22,6 @@ struct candidate {
     bool is_free;
     const struct reservation *kept; /* what alone is in the way, or NULL */
     long ranks;                     /* that the run would get there */
-    size_t wish;                    /* position in nodes.names */
 };
 
 static bool has_labels(const struct node *node, json_t *wanted)
@@ -39,36 +38,13 @@ static bool has_labels(const struct node *node, json_t *wanted)
     return true;
 }
 
-/* Whether the run's selector picks the node; *wish is its place among the names. */
-static bool is_selected(const struct run_spec *spec, const struct node *node,
-                        size_t *wish)
+/* Whether the run's selector, but for its names, picks the node. */
+static bool is_selected(const struct run_spec *spec, const struct node *node)
 {
-    const json_t *names = spec->nodes.names;
-
-    *wish = 0;
     if (spec->nodes.group &&
         (!node->group || strcmp(node->group, spec->nodes.group) != 0))
         return false;
-    if (spec->nodes.labels && !has_labels(node, spec->nodes.labels))
-        return false;
-    if (!names)
-        return true;
-    for (size_t i = 0; i < json_array_size(names); i++) {
-        if (strcmp(json_string_value(json_array_get(names, i)), node->name) == 0) {
-            *wish = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static int compare_candidates(const void *a, const void *b)
-{
-    const struct candidate *left = a, *right = b;
-
-    if (left->wish != right->wish)
-        return left->wish < right->wish ? -1 : 1;
-    return strverscmp(left->node->name, right->node->name);
+    return !spec->nodes.labels || has_labels(node, spec->nodes.labels);
 }
 
 /* The ranks that the run would get on the node, 0 after saying why none. */
@@ -107,34 +83,6 @@ static void set_free(struct candidate *candidate, const struct run_spec *spec,
         is_unused && !candidate->is_free && reservation->run ? reservation : NULL;
 }
 
-/* Live nodes that the selector picks and that offer enough ranks on the backend. *refused
- * says why a selected node does not count. */
-static size_t collect(const struct run_spec *spec, const struct node_registry *registry,
-                      const struct reservation *reserved, const char *backend,
-                      struct candidate *out, struct refusals *refused)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < registry->count; i++) {
-        struct node *node = registry->nodes[i];
-        size_t wish, before = refused->text.len;
-        long ranks;
-
-        if (node->state != NODE_ALIVE || !is_selected(spec, node, &wish))
-            continue;
-        ranks = ranks_on(spec, node, backend, &refused->text);
-        refusals_fold(refused, node->name, before);
-        if (ranks > 0) {
-            out[n].node = node;
-            out[n].ranks = ranks;
-            out[n].wish = wish;
-            set_free(&out[n++], spec, reserved ? &reserved[i] : NULL);
-        }
-    }
-    qsort(out, n, sizeof(*out), compare_candidates);
-    return n;
-}
-
 /* The least number of nodes that will do. */
 static size_t least_nodes(const struct run_spec *spec)
 {
@@ -150,6 +98,54 @@ static size_t most_nodes(const struct run_spec *spec)
     if (spec->nodes.names || spec->nodes.count)
         return least_nodes(spec);
     return spec->nodes.max ? (size_t)spec->nodes.max : SIZE_MAX;
+}
+
+/* What a run chooses from, and as what. */
+struct choice {
+    const struct run_spec *spec;
+    const struct node_registry *registry;
+    const struct reservation *reserved; /* of its nodes, or NULL */
+    struct candidate *out;              /* as many as there are nodes */
+    struct refusals *refused;           /* why a selected node does not count */
+};
+
+/* Whether the node of place i counts, on the backend; it is then the n-th. */
+static bool consider(const struct choice *choice, const char *backend, size_t i, size_t n)
+{
+    struct node *node = choice->registry->nodes[i];
+    size_t before = choice->refused->text.len;
+    long ranks;
+
+    if (node->state != NODE_ALIVE || !is_selected(choice->spec, node))
+        return false;
+    ranks = ranks_on(choice->spec, node, backend, &choice->refused->text);
+    refusals_fold(choice->refused, node->name, before);
+    if (ranks == 0)
+        return false;
+    choice->out[n].node = node;
+    choice->out[n].ranks = ranks;
+    set_free(&choice->out[n], choice->spec,
+             choice->reserved ? &choice->reserved[i] : NULL);
+    return true;
+}
+
+/* Live nodes that the selector picks and that offer enough ranks on the backend, in the
+ * order of the selector's names or of their own: as many as there are, or until so many
+ * of them are free. */
+static size_t collect(const struct choice *choice, const char *backend, size_t enough)
+{
+    const struct node_registry *registry = choice->registry;
+    const json_t *names = choice->spec->nodes.names;
+    size_t of = names ? json_array_size(names) : registry->count, n = 0, free_nodes = 0;
+
+    for (size_t k = 0; k < of && free_nodes < enough; k++) {
+        size_t i =
+            names ? node_index(registry, json_string_value(json_array_get(names, k))) : k;
+
+        if (i < registry->count && consider(choice, backend, i, n))
+            free_nodes += choice->out[n++].is_free;
+    }
+    return n;
 }
 
 /* Names that were asked for but are not among the candidates. */
@@ -321,11 +317,9 @@ static void take(const struct run_spec *spec, const char *backend,
 }
 
 /* GPUs are what "auto" means, where all the nodes that the run may get have them. */
-static const char *choose_backend(const struct run_spec *spec,
-                                  const struct node_registry *registry,
-                                  const struct reservation *reserved,
-                                  struct candidate *scratch, struct refusals *refused)
+static const char *choose_backend(const struct choice *choice)
 {
+    const struct run_spec *spec = choice->spec;
     size_t with_gpu, all;
 
     if (spec->program.name)
@@ -334,46 +328,52 @@ static const char *choose_backend(const struct run_spec *spec,
         return run_backend_name(spec->backend);
     if (node_devices_matter(spec))
         return "nccl";
-    with_gpu = collect(spec, registry, reserved, "nccl", scratch, refused);
-    refusals_clear(refused);
-    all = collect(spec, registry, reserved, "host", scratch, refused);
-    refusals_clear(refused);
+    with_gpu = collect(choice, "nccl", SIZE_MAX);
+    refusals_clear(choice->refused);
+    all = collect(choice, "host", SIZE_MAX);
+    refusals_clear(choice->refused);
     if (with_gpu > 0 && with_gpu >= least_nodes(spec) &&
         (most_nodes(spec) != SIZE_MAX || with_gpu >= all))
         return "nccl";
     return "host";
 }
 
+static void choose(const struct choice *choice, struct placement *placement)
+{
+    const char *backend = choose_backend(choice);
+    size_t n = collect(choice, backend, most_nodes(choice->spec));
+
+    if (n >= placement->least) {
+        take(choice->spec, backend, choice->out, n, placement);
+        return;
+    }
+    placement->outcome = PLACEMENT_UNKNOWN;
+    explain_unknown(choice->spec, choice->registry, n, choice->refused, placement);
+    for (size_t i = 0; i < n; i++)
+        placement->nodes[placement->n_nodes++] = choice->out[i].node;
+}
+
 int placement_choose(const struct run_spec *spec, const struct node_registry *registry,
                      const struct reservation *reserved, struct placement *placement)
 {
-    struct candidate *candidates = calloc(registry->count + 1, sizeof(*candidates));
     struct refusals refused = {.n = 0};
-    const char *backend;
-    size_t n;
+    struct choice choice = {spec, registry, reserved, NULL, &refused};
+    size_t most = registry->count + 1; /* a run's names differ */
 
     memset(placement, 0, sizeof(*placement));
-    placement->nodes = calloc(registry->count + 1, sizeof(*placement->nodes));
-    placement->ranks = calloc(registry->count + 1, sizeof(*placement->ranks));
-    if (!candidates || !placement->nodes || !placement->ranks) {
-        free(candidates);
+    choice.out = calloc(most, sizeof(*choice.out));
+    placement->nodes = calloc(most, sizeof(*placement->nodes));
+    placement->ranks = calloc(most, sizeof(*placement->ranks));
+    if (!choice.out || !placement->nodes || !placement->ranks) {
+        free(choice.out);
         placement_release(placement);
         return -1;
     }
     placement->least = least_nodes(spec);
     buf_init(&refused.text, sizeof(placement->reason));
-    backend = choose_backend(spec, registry, reserved, candidates, &refused);
-    n = collect(spec, registry, reserved, backend, candidates, &refused);
-    if (n < least_nodes(spec)) {
-        placement->outcome = PLACEMENT_UNKNOWN;
-        explain_unknown(spec, registry, n, &refused, placement);
-        for (size_t i = 0; i < n; i++)
-            placement->nodes[placement->n_nodes++] = candidates[i].node;
-    } else {
-        take(spec, backend, candidates, n, placement);
-    }
+    choose(&choice, placement);
     buf_release(&refused.text);
-    free(candidates);
+    free(choice.out);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 /* Of the run's spec: what its figures depend on. All else is as usual. */
 static const char *const kept[] = {"labels",  "iters",    "warmup",         "env",
                                    "nccl",    "nccl_lib", "ranks_per_node", "bind",
-                                   "devices", "share"};
+                                   "devices", "share",    "launch"};
 
 _Static_assert(FOLLOW_UP_NODES_MIN == CULPRIT_NODES_MIN, "of fewer nobody is named");
 
@@ -39,14 +39,19 @@ static json_t *why(const json_t *run)
 
 /* ---- What ---- */
 
-static json_t *names_of(const json_t *nodes)
+/* The same nodes; as many from the same engine, whose job may have ended. */
+static json_t *nodes_of(const json_t *spec, const json_t *nodes)
 {
     json_t *names = json_array(), *node;
     size_t i;
 
     json_array_foreach (nodes, i, node)
         json_array_append(names, json_object_get(node, "name"));
-    return names;
+    if (!json_object_get(spec, "launch"))
+        return json_pack("{s:o}", "names", names);
+    json_decref(names);
+    return json_pack("{s:I, s:O*}", "count", (json_int_t)json_array_size(nodes), "wait_s",
+                     json_object_get(json_object_get(spec, "nodes"), "wait_s"));
 }
 
 /* The size that the run is known by, else the largest that it asked for. */
@@ -85,8 +90,8 @@ static json_t *spec_of(const json_t *run, const json_t *spec, const json_t *node
     char name[80];
 
     snprintf(name, sizeof(name), "slow node of %.40s", json_get_str(run, "id", ""));
-    out = json_pack("{s:s, s:s, s:{s:o}, s:s, s:[I], s:b}", "name", name, "pattern",
-                    is_small ? "pairs" : "bisect", "nodes", "names", names_of(nodes),
+    out = json_pack("{s:s, s:s, s:o, s:s, s:[I], s:b}", "name", name, "pattern",
+                    is_small ? "pairs" : "bisect", "nodes", nodes_of(spec, nodes),
                     "backend", json_get_str(run, "backend", "auto"), "sizes",
                     size_of(run, spec), "in_place", 0);
     for (size_t i = 0; out && i < sizeof(firsts) / sizeof(firsts[0]); i++)

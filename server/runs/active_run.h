@@ -30,6 +30,7 @@ struct active_run {
     size_t lost;            /* of the run's nodes, when its latest round was planned */
     bool is_cancelling;
     bool is_judged; /* its cases have ended; what its checks say is being found out */
+    bool is_asking; /* over, and its job is asked why */
     char *cancel_reason;
 };
 

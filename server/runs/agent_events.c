@@ -21,6 +21,7 @@
 #include "server/runs/run_nodes.h"
 #include "server/runs/scheduler_state.h"
 #include "server/store/store.h"
+#include "server/store/store_artifacts.h"
 
 /* Of the output of a program that failed. */
 #define PROGRAM_LINES 4
@@ -29,6 +30,7 @@
 #define RAS_MAX 2000  /* of its text that a verdict keeps, bytes */
 #define STACK_MAX 400 /* of it that a reason quotes, bytes */
 #define NODE_RANKS_MAX 4096
+#define ARTIFACT_MAX ((size_t)512 * 1024) /* as agents send at most */
 
 typedef int line_parser(struct action *action, const struct node *node, json_t *line,
                         struct store_write *write);
@@ -417,6 +419,35 @@ static int parse_conditions(struct action *action, const struct node *node, json
     return json_object_set_new(action->body, "notes", conditions_notes(values));
 }
 
+/* What NCCL wrote of the node; the event says where it is kept. */
+static int parse_artifact(struct action *action, const struct node *node, json_t *line,
+                          struct store_write *write)
+{
+    static const char *const names[] = {"topology.xml", "graph.xml"};
+    const char *name = json_get_str(line, "name", "");
+    const char *text = json_get_str(line, "text", "");
+    char digest[DIGEST_TEXT_SIZE];
+    struct store_artifact item = {.run = action->active->run->id,
+                                  .node = node->name,
+                                  .digest = digest,
+                                  .case_no = action->case_no,
+                                  .text = text};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], name) == 0)
+            item.name = names[i];
+    if (!item.name || strlen(text) > ARTIFACT_MAX)
+        return 0;
+    if (digest_text(text, digest) || store_write_artifact(write, &item))
+        return -1;
+    action->kind = ACTION_MESSAGE;
+    action->type = "artifact";
+    action->body = json_pack("{s:i, s:i, s:s, s:s, s:I, s:s}", "case", action->case_no,
+                             "attempt", action->attempt, "node", node->name, "name", name,
+                             "bytes", (json_int_t)strlen(text), "digest", digest);
+    return action->body ? 0 : -1;
+}
+
 static int parse_progress(struct action *action, const struct node *node, json_t *line,
                           struct store_write *write)
 {
@@ -447,6 +478,7 @@ static const struct {
     {"stack", parse_stack, true},
     {"ras", parse_ras, false},
     {"conditions", parse_conditions, false},
+    {"artifact", parse_artifact, false},
 };
 
 /* The run that a line speaks of, if it is one that is alive here and now. */

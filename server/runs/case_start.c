@@ -45,26 +45,37 @@ static size_t count_addresses(const struct node *node)
     return 3 + json_array_size(json_object_get(node->inventory, "addresses"));
 }
 
+/* The case's nodes, each NULL where it is not there any more; to be freed. */
+static struct node **find_nodes(const struct live_case *live)
+{
+    struct node **nodes = calloc(live->on.n + 1, sizeof(struct node *));
+
+    for (size_t i = 0; nodes && i < live->on.n; i++)
+        nodes[i] = node_find(&live->active->scheduler->nodes, live->on.items[i].name);
+    return nodes;
+}
+
 struct rendezvous_store *case_start_open_store(const struct live_case *live, int attempt,
                                                struct error *err)
 {
     struct scheduler *scheduler = live->active->scheduler;
     const struct run *run = live->active->run;
     struct rendezvous_store *store = NULL;
+    struct node **nodes = find_nodes(live);
     const char **allowed;
     size_t most = 0, n = 0;
     char name[64];
 
-    for (size_t i = 0; i < live->on.n; i++)
-        most += count_addresses(node_find(&scheduler->nodes, live->on.items[i].name));
-    allowed = calloc(most + 1, sizeof(*allowed));
+    for (size_t i = 0; nodes && i < live->on.n; i++)
+        most += count_addresses(nodes[i]);
+    allowed = nodes ? calloc(most + 1, sizeof(*allowed)) : NULL;
+    for (size_t i = 0; allowed && i < live->on.n; i++)
+        n += node_addresses(nodes[i], allowed + n);
+    free(nodes);
     if (!allowed) {
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }
-    for (size_t i = 0; i < live->on.n; i++)
-        n += node_addresses(node_find(&scheduler->nodes, live->on.items[i].name),
-                            allowed + n);
     snprintf(name, sizeof(name), "%s.%zu.%d", run->id, live->index, attempt);
     store = rendezvous_open(scheduler->config.rendezvous, name, allowed, n, err);
     if (!store)
@@ -148,8 +159,13 @@ json_t *case_start_env(const struct live_case *live)
     return env;
 }
 
+/* What the commands of all nodes share. */
+struct shared_parts {
+    json_t *spec, *env;
+};
+
 static json_t *start_command(const struct live_case *live, const struct node *node,
-                             size_t i, json_t *spec)
+                             size_t i, const struct shared_parts *shared)
 {
     const struct run *run = live->active->run;
     const char *advertise = live->active->scheduler->config.advertise;
@@ -164,30 +180,20 @@ static json_t *start_command(const struct live_case *live, const struct node *no
             json_object_set_new(rank, "device", json_integer(device));
         json_array_append_new(ranks, rank);
     }
-    return json_pack("{s:s, s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:O}",
-                     "type", "start", "run", run->id, "case", (int)live->index, "attempt",
-                     run->cases[live->index].attempt, "backend", run->backend,
-                     "master_addr", advertise ? advertise : node->server_host,
-                     "master_port", rendezvous_store_port(live->store), "world_size",
-                     live->on.world_size, "group_rank", (int)i, "group_world_size",
-                     (int)live->on.n, "ranks", ranks, "env", case_start_env(live), "spec",
-                     spec);
-}
-
-/* The case's nodes, each NULL where it is not there any more; to be freed. */
-static struct node **find_nodes(const struct live_case *live)
-{
-    struct node **nodes = calloc(live->on.n + 1, sizeof(struct node *));
-
-    for (size_t i = 0; nodes && i < live->on.n; i++)
-        nodes[i] = node_find(&live->active->scheduler->nodes, live->on.items[i].name);
-    return nodes;
+    return json_pack(
+        "{s:s, s:s, s:i, s:i, s:s, s:s, s:i, s:i, s:i, s:i, s:o, s:O, s:O, s:O*}", "type",
+        "start", "run", run->id, "case", (int)live->index, "attempt",
+        run->cases[live->index].attempt, "backend", run->backend, "master_addr",
+        advertise ? advertise : node->server_host, "master_port",
+        rendezvous_store_port(live->store), "world_size", live->on.world_size,
+        "group_rank", (int)i, "group_world_size", (int)live->on.n, "ranks", ranks, "env",
+        shared->env, "spec", shared->spec, "files", run->spec->files);
 }
 
 static int send_all(const struct live_case *live, struct node *const *nodes,
                     const int *agents, struct error *err)
 {
-    json_t *spec = case_file(live);
+    struct shared_parts shared = {case_file(live), case_start_env(live)};
     int result = 0;
 
     for (size_t i = 0; i < live->on.n && !result; i++) {
@@ -198,11 +204,12 @@ static int send_all(const struct live_case *live, struct node *const *nodes,
                                live->on.items[i].name);
             continue;
         }
-        command = start_command(live, nodes[i], i, spec);
+        command = start_command(live, nodes[i], i, &shared);
         json_object_set_new(command, "agents_here", json_integer(agents[i]));
         node_command(nodes[i], command);
     }
-    json_decref(spec);
+    json_decref(shared.spec);
+    json_decref(shared.env);
     return result;
 }
 

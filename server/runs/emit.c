@@ -89,14 +89,15 @@ static int write_run(struct store_write *write, const struct active_run *active,
 static int write_case(struct store_write *write, struct run *run, size_t i)
 {
     struct run_case *c = &run->cases[i];
-    json_t *doc = c->is_stored ? NULL : run_case_json(run, i);
-    int result = doc ? store_write_case(write, run->id, i, doc) : 0;
+    char *text;
 
-    if (doc && case_has_ended(c) && !c->text && run->spec->pattern != PATTERN_ALL)
-        c->text = json_text(doc);
+    if (c->is_stored)
+        return 0;
     c->is_stored = true;
-    json_decref(doc);
-    return result;
+    text = run_case_text(run, i);
+    if (text && case_has_ended(c) && !c->text && run->spec->pattern != PATTERN_ALL)
+        c->text = strdup(text);
+    return store_write_case(write, run->id, i, text);
 }
 
 static void settle(struct run *run, size_t begun)

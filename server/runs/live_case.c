@@ -87,8 +87,11 @@ static void finish_well(struct live_case *live)
 /* Many processes take longer to start, and their library to connect them. */
 static long join_s(const struct live_case *live)
 {
-    return live->active->scheduler->config.join_s +
-           live->on.world_size / JOIN_RANKS_PER_S;
+    long asked_s = live->active->run->spec->join_s;
+
+    return asked_s ? asked_s
+                   : live->active->scheduler->config.join_s +
+                         live->on.world_size / JOIN_RANKS_PER_S;
 }
 
 static void wait_to_join(struct live_case *live)

@@ -292,6 +292,8 @@ void scheduler_counters(const struct scheduler *scheduler, struct scheduler_coun
 
         if (state == RUN_QUEUED)
             out->runs_queued++;
+        else if (state == RUN_LAUNCHING)
+            out->runs_launching++;
         else if (state == RUN_WAITING_FOR_NODES)
             out->runs_waiting++;
         else if (state < RUN_COMPLETED)

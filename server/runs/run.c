@@ -15,9 +15,13 @@
 #include "server/runs/run_plan.h"
 
 static const char *const run_states[RUN_STATE_COUNT] = {
-    [RUN_QUEUED] = "queued",         [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",
-    [RUN_RENDEZVOUS] = "rendezvous", [RUN_RUNNING] = "running",
-    [RUN_COMPLETED] = "completed",   [RUN_FAILED] = "failed",
+    [RUN_QUEUED] = "queued",
+    [RUN_LAUNCHING] = "launching",
+    [RUN_WAITING_FOR_NODES] = "waiting_for_nodes",
+    [RUN_RENDEZVOUS] = "rendezvous",
+    [RUN_RUNNING] = "running",
+    [RUN_COMPLETED] = "completed",
+    [RUN_FAILED] = "failed",
     [RUN_CANCELLED] = "cancelled",
 };
 

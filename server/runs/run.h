@@ -18,6 +18,7 @@
 
 enum run_state {
     RUN_QUEUED,
+    RUN_LAUNCHING,
     RUN_WAITING_FOR_NODES,
     RUN_RENDEZVOUS,
     RUN_RUNNING,
@@ -87,7 +88,7 @@ struct run_case {
     json_t *blamed;               /* whom its end names (blame.h), or NULL */
     json_t *transports; /* the ways its bytes went (case_transport.h), or NULL */
     bool is_stored;     /* as it is now: nothing changed it since */
-    char *text;         /* run_case_json of one that has ended, or NULL */
+    char *text;         /* run_case_text of one that has ended, or NULL */
 };
 
 struct run {
@@ -173,8 +174,9 @@ enum run_form {
 /* A new reference. */
 json_t *run_to_json(const struct run *run, enum run_form form);
 
-/* A case as it stands in the document. A new reference. */
-json_t *run_case_json(const struct run *run, size_t index);
+/* A case as it stands in the document, as JSON text to be freed; NULL when memory is out.
+ */
+char *run_case_text(const struct run *run, size_t index);
 
 /* `doc`, which is the run as RUN_STORED, as text and with its cases. There may be ten
  * thousand: the text of each that has ended is kept. NULL when memory is out. */

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "server/analysis/gate.h"
 #include "server/analysis/verdict.h"
+#include "server/launch/jobs.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/base_check.h"
@@ -205,7 +206,7 @@ static void await_results(struct ending *ending)
                  ending);
 }
 
-void run_end(struct active_run *active, enum run_state state, const char *reason)
+static void end_now(struct active_run *active, enum run_state state, const char *reason)
 {
     struct ending *ending;
     json_t *doc;
@@ -231,4 +232,56 @@ void run_end(struct active_run *active, enum run_state state, const char *reason
     }
     tell_end(active, state, reason, judge(ending, NULL));
     ending_free(ending);
+}
+
+/* ---- Its job ---- */
+
+/* A failed run whose nodes an engine gave: why may be the engine's to say. */
+struct inquest {
+    struct active_run *active;
+    char *reason;
+};
+
+static void on_told(void *arg, const char *sentence)
+{
+    struct inquest *inquest = arg;
+    struct active_run *active = inquest->active;
+    struct scheduler *scheduler = active->scheduler;
+    char *reason = NULL;
+
+    if (sentence && asprintf(&reason, "%s; %s", inquest->reason, sentence) < 0)
+        reason = NULL;
+    active->is_judged = active->is_asking = false;
+    if (!scheduler->is_closing)
+        end_now(active, RUN_FAILED, reason ? reason : inquest->reason);
+    free(reason);
+    free(inquest->reason);
+    free(inquest);
+    active_run_unref(active);
+    scheduler_release(scheduler);
+}
+
+void run_end(struct active_run *active, enum run_state state, const char *reason)
+{
+    const struct run_spec *spec = active->run->spec;
+    struct jobs *jobs = active->scheduler->config.jobs;
+    struct inquest *inquest;
+
+    if (state != RUN_FAILED || !spec->launch.name || !jobs || !active->run->started_ms) {
+        end_now(active, state, reason);
+        return;
+    }
+    inquest = calloc(1, sizeof(*inquest));
+    if (inquest)
+        inquest->reason = strdup(reason ? reason : "");
+    if (!inquest || !inquest->reason) {
+        free(inquest);
+        end_now(active, state, reason);
+        return;
+    }
+    inquest->active = active;
+    active->is_judged = active->is_asking = true;
+    active->pending++;
+    scheduler_hold(active->scheduler);
+    jobs_ask(jobs, spec->nodes.group, on_told, inquest);
 }

@@ -8,6 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/batch_group.h"
+#include "server/launch/jobs.h"
 #include "server/nodes/machine.h"
 #include "server/nodes/node.h"
 #include "server/nodes/placement.h"
@@ -26,6 +27,7 @@
 #include "server/runs/run_end.h"
 #include "server/runs/run_plan.h"
 #include "server/runs/scheduler_state.h"
+#include "server/runs/snapshots.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -107,6 +109,7 @@ static void place(struct active_run *active, const struct placement *placement)
     if (verdict)
         json_object_set_new(body, "ceiling", verdict);
     emit(active, "placed", body, NULL);
+    snapshots_keep(active, placement);
 }
 
 /* Tell, once per change, why a run is not running yet. */
@@ -170,6 +173,25 @@ static void wait_for_nodes(struct active_run *active, const struct placement *pl
     fail_waiting(active, text);
 }
 
+/* Whether the run may look for nodes: one that has its own from an engine waits for its
+ * job to run. */
+static bool has_launched(struct active_run *active)
+{
+    const struct run *run = active->run;
+    struct jobs *jobs = active->scheduler->config.jobs;
+    char text[JOB_TEXT_MAX] = "this server has no launchers";
+    enum job_state state = JOB_RUNNING;
+
+    if (!run->spec->launch.name)
+        return true;
+    state = jobs ? jobs_need(jobs, run->spec, run->id, text) : JOB_ENDED;
+    if (state == JOB_ENDED)
+        fail_waiting(active, text);
+    else if (state != JOB_RUNNING)
+        explain_wait(active, RUN_LAUNCHING, text);
+    return state == JOB_RUNNING;
+}
+
 static void tick_waiting(struct active_run *active, struct reservation *reserved,
                          int64_t now_ns)
 {
@@ -181,6 +203,8 @@ static void tick_waiting(struct active_run *active, struct reservation *reserved
         run_end(active, RUN_CANCELLED, active->cancel_reason);
         return;
     }
+    if (!has_launched(active))
+        return;
     if (placement_choose(active->run->spec, &scheduler->nodes, reserved, &placement))
         return;
     switch (placement.outcome) {
@@ -282,6 +306,21 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
     uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
 }
 
+static bool is_group_needed(void *arg, const char *group)
+{
+    const struct scheduler *scheduler = arg;
+
+    for (size_t i = 0; i < scheduler->n_runs; i++) {
+        const struct active_run *active = scheduler->runs[i];
+        const char *own = active->run->spec->nodes.group;
+
+        if (active->run->spec->launch.name && own && strcmp(own, group) == 0 &&
+            (!active_run_is_over(active) || active->is_asking))
+            return true;
+    }
+    return false;
+}
+
 /* Nobody was silent or late while we did not listen. */
 static void excuse_absence(struct scheduler *scheduler, int64_t now_ns)
 {
@@ -333,6 +372,8 @@ void scheduler_tick(struct scheduler *scheduler)
     excuse_absence(scheduler, now.monotonic_ns);
     expire_agents(scheduler, now.monotonic_ns);
     tick_runs(scheduler, now.monotonic_ns);
+    if (scheduler->config.jobs)
+        jobs_tend(scheduler->config.jobs, is_group_needed, scheduler);
 }
 
 static void on_tick(uv_timer_t *timer)

@@ -18,12 +18,14 @@
 #include "server/rendezvous/rendezvous.h"
 #include "server/store/store.h"
 
+struct jobs;
 struct last_checks;
 struct scheduler;
 
 struct scheduler_config {
     struct store *store;           /* borrowed */
     struct rendezvous *rendezvous; /* borrowed */
+    struct jobs *jobs;             /* borrowed, or NULL: no run may have `launch` */
     const char *advertise;         /* rendezvous host told to agents, or NULL: the host by
                                       which each agent reaches the server */
     long lease_s;                  /* an agent silent for so long is lost */
@@ -135,7 +137,8 @@ int scheduler_forget_node(struct scheduler *scheduler, const char *name,
 
 struct scheduler_counters {
     size_t nodes_idle, nodes_busy, nodes_lost;
-    size_t runs_queued, runs_waiting, runs_running; /* running includes rendezvous */
+    size_t runs_queued, runs_launching, runs_waiting;
+    size_t runs_running; /* running includes rendezvous */
     uint64_t runs_completed, runs_failed, runs_cancelled; /* since the start */
     uint64_t cases_started, events, results;
     uint64_t refused_batches; /* of events */

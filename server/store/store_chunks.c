@@ -43,6 +43,10 @@ static const char *const statements[SQL_COUNT] = {
 
 static const char SQL_PENDING[] = "SELECT 1 FROM chores WHERE name = 'result_chunks'";
 static const char SQL_DONE[] = "DELETE FROM chores WHERE name = 'result_chunks'";
+/* From indexes alone. */
+static const char SQL_COUNT_RESULTS[] =
+    "SELECT (SELECT count(*) FROM events) -"
+    " (SELECT count(*) FROM events WHERE type <> 'result')";
 static const char SQL_RESULTS[] =
     "SELECT run, id, body FROM events WHERE type = 'result' ORDER BY run, id";
 
@@ -392,11 +396,12 @@ int store_chunks_disown(struct store_chunks *chunks, const char *name, int case_
 
 /* ---- Results of older servers ---- */
 
-static int convert_all(struct store_chunks *chunks, sqlite3_stmt *stmt)
+static int convert_all(struct store_chunks *chunks, sqlite3_stmt *stmt,
+                       struct store_upgrade *upgrade)
 {
     int rc = sqlite3_step(stmt);
 
-    for (size_t n = 1; rc == SQLITE_ROW; n++) {
+    while (rc == SQLITE_ROW) {
         json_t *body = store_sql_json(stmt, 2, NULL);
         struct result_record record;
         char *key = body ? result_record_read(body, &record) : NULL;
@@ -408,33 +413,36 @@ static int convert_all(struct store_chunks *chunks, sqlite3_stmt *stmt)
         json_decref(body);
         if (rc == SQLITE_ROW || rc == SQLITE_OK)
             rc = sqlite3_step(stmt);
-        if (n % 500000 == 0)
-            log_info("the database gets its summaries: %zu results so far", n);
+        upgrade->done++;
         /* Runs come one after the other, so few need to be kept. */
-        if (n % 1000 == 0 && store_chunks_flush(chunks) != SQLITE_OK)
+        if (upgrade->done % 1000 == 0 && store_chunks_flush(chunks) != SQLITE_OK)
             return SQLITE_IOERR;
     }
     return rc;
 }
 
-static bool is_pending(sqlite3 *db)
+/* The number that a statement answers; 0 where it answers nothing. */
+static int64_t ask(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *stmt = NULL;
-    bool found = sqlite3_prepare_v2(db, SQL_PENDING, -1, &stmt, NULL) == SQLITE_OK &&
-                 sqlite3_step(stmt) == SQLITE_ROW;
+    int64_t number = 0;
 
+    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        number = sqlite3_column_int64(stmt, 0);
     sqlite3_finalize(stmt);
-    return found;
+    return number;
 }
 
-int store_chunks_catch_up(sqlite3 *db, struct error *err)
+int store_chunks_catch_up(sqlite3 *db, struct store_upgrade *upgrade, struct error *err)
 {
     struct store_chunks *chunks;
     sqlite3_stmt *stmt = NULL;
     int rc;
 
-    if (!is_pending(db))
+    if (!ask(db, SQL_PENDING))
         return 0;
+    upgrade->total = ask(db, SQL_COUNT_RESULTS);
     chunks = store_chunks_create(db, err);
     if (!chunks)
         return -1;
@@ -442,7 +450,7 @@ int store_chunks_catch_up(sqlite3 *db, struct error *err)
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(db, SQL_RESULTS, -1, &stmt, NULL);
     if (rc == SQLITE_OK)
-        rc = convert_all(chunks, stmt);
+        rc = convert_all(chunks, stmt, upgrade);
     if (rc == SQLITE_DONE)
         rc = store_chunks_flush(chunks);
     sqlite3_finalize(stmt);

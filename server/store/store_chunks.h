@@ -7,6 +7,7 @@
 #include <sqlite3.h>
 
 #include "common/base/error.h"
+#include "server/store/store_upgrade.h"
 #include "server/summary/result_record.h"
 
 #define STORE_CHUNK_RECORDS 64
@@ -35,6 +36,6 @@ void store_chunks_forget(struct store_chunks *chunks, const char *run);
 
 /* Make the records of results that were stored before there were records. Does nothing
  * when that was done. */
-int store_chunks_catch_up(sqlite3 *db, struct error *err);
+int store_chunks_catch_up(sqlite3 *db, struct store_upgrade *upgrade, struct error *err);
 
 #endif

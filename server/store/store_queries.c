@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/store/store_artifacts.h"
 #include "server/store/store_read.h"
 
 /* A question with its callback; NULL after the callback heard that memory is out. */
@@ -232,4 +233,34 @@ void store_read_summary(struct store *store, const json_t *run,
     read->summary_query.run = read->run;
     read->summary_query.cases = read->cases;
     store_submit_read(store, read);
+}
+
+void store_read_artifacts(struct store *store, const char *run, const char *name,
+                          int64_t after, int limit, store_read_done *done, void *arg)
+{
+    store_ask(store, STORE_READ_ARTIFACTS,
+              json_pack("{s:s, s:s?, s:I, s:i}", "run", run, "name", name, "after",
+                        (json_int_t)after, "limit", limit),
+              NULL, done, arg);
+}
+
+void store_read_texts(struct store *store, const struct store_artifact_key *keys,
+                      size_t n, store_read_done *done, void *arg)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s?, s:s?, s:s?}", "run", keys[i].run, "digest",
+                            keys[i].digest, "node", keys[i].node, "name", keys[i].name));
+    store_ask(store, STORE_READ_TEXTS, json_pack("{s:o}", "keys", list), NULL, done, arg);
+}
+
+void store_read_case_texts(struct store *store, const char *run, const char *name,
+                           int64_t case_no, store_read_done *done, void *arg)
+{
+    store_ask(store, STORE_READ_TEXTS,
+              json_pack("{s:s, s:s, s:I, s:i}", "run", run, "name", name, "case",
+                        (json_int_t)case_no, "most", STORE_TEXTS_BYTES),
+              NULL, done, arg);
 }

@@ -23,6 +23,8 @@ enum store_read_kind {
     STORE_READ_TRENDS,
     STORE_READ_BASELINES,
     STORE_READ_BASE,
+    STORE_READ_ARTIFACTS,
+    STORE_READ_TEXTS,
     STORE_READ_LONG, /* those above take milliseconds */
     STORE_READ_SUMMARY = STORE_READ_LONG,
     STORE_READ_ROWS
@@ -39,7 +41,7 @@ struct store_read {
     int64_t before_ms;
     int64_t after; /* EVENTS */
     int limit;
-    json_t *params;                     /* RUNS, OLD, DUE, TRENDS, BASELINES, BASE */
+    json_t *params;                     /* RUNS, OLD, DUE, of those behind STATEMENTS */
     struct summary_query summary_query; /* SUMMARY: run and cases are owned */
     struct summary_case *cases;
     struct store_logs_query logs_query; /* LOGS: run is owned */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "server/store/artifacts_read.h"
 #include "server/store/event_row.h"
 #include "server/store/run_doc.h"
 #include "server/store/runs_read.h"
@@ -141,6 +142,8 @@ static void take_row(struct store_read *read, sqlite3_stmt *stmt)
     case STORE_READ_TRENDS:
     case STORE_READ_BASELINES:
     case STORE_READ_BASE:
+    case STORE_READ_ARTIFACTS:
+    case STORE_READ_TEXTS:
     case STORE_READ_SUMMARY:
     case STORE_READ_ROWS:
         break;
@@ -177,6 +180,8 @@ static void bind_read(const struct store_read *read, sqlite3_stmt *stmt)
     case STORE_READ_TRENDS:
     case STORE_READ_BASELINES:
     case STORE_READ_BASE:
+    case STORE_READ_ARTIFACTS:
+    case STORE_READ_TEXTS:
     case STORE_READ_SUMMARY:
     case STORE_READ_ROWS:
         break;
@@ -248,6 +253,8 @@ static void answer(sqlite3 *db, sqlite3_stmt *const *stmts, struct store_read *r
         runs_answer(db, read);
     else if (read->kind == STORE_READ_OLD)
         runs_answer_old(db, read);
+    else if (read->kind == STORE_READ_ARTIFACTS || read->kind == STORE_READ_TEXTS)
+        artifacts_answer(db, read);
     else if (read->kind < STORE_READ_LONG)
         trends_answer(db, read);
     else

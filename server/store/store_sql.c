@@ -178,10 +178,32 @@ static const char SQL_VERSION_8[] =
     " json_extract(doc, '$.hang.answer')) END) VIRTUAL;"
     "CREATE INDEX runs_by_answers ON runs (id, answers) WHERE answers IS NOT NULL;";
 
+/* A text goes with the last run that has it, but for inventories: drop_unused of store.c.
+ */
+#define SQL_DROP_CONTENT                                                                 \
+    " ON artifacts WHEN OLD.name <> 'inventory.json'"                                    \
+    " AND NOT EXISTS (SELECT 1 FROM artifacts WHERE digest = OLD.digest)"                \
+    " BEGIN DELETE FROM contents WHERE digest = OLD.digest; END;"
+static const char SQL_VERSION_9[] =
+    "CREATE TABLE contents ("
+    " digest TEXT NOT NULL PRIMARY KEY,"
+    " bytes INTEGER NOT NULL,"
+    " text TEXT NOT NULL);"
+    "CREATE TABLE artifacts ("
+    " run TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,"
+    " case_no INTEGER NOT NULL,"
+    " node TEXT NOT NULL,"
+    " name TEXT NOT NULL,"
+    " digest TEXT NOT NULL REFERENCES contents (digest),"
+    " PRIMARY KEY (run, case_no, node, name)) WITHOUT ROWID;"
+    "CREATE INDEX artifacts_by_digest ON artifacts (digest);"
+    "CREATE TRIGGER artifact_deleted AFTER DELETE" SQL_DROP_CONTENT
+    "CREATE TRIGGER artifact_replaced AFTER UPDATE OF digest" SQL_DROP_CONTENT;
+
 /* Step i brings schema version i to i + 1. */
 static const char *const migrations[] = {SQL_VERSION_1, SQL_VERSION_2, SQL_VERSION_3,
                                          SQL_VERSION_4, SQL_VERSION_5, SQL_VERSION_6,
-                                         SQL_VERSION_7, SQL_VERSION_8};
+                                         SQL_VERSION_7, SQL_VERSION_8, SQL_VERSION_9};
 #define SCHEMA_VERSION ((int)(sizeof(migrations) / sizeof(migrations[0])))
 
 bool store_sql_is_environment(int rc)
@@ -392,7 +414,8 @@ static int migrate_step(sqlite3 *db, int from)
     return rc;
 }
 
-int store_sql_migrate(sqlite3 *db, const char *path, struct error *err)
+int store_sql_migrate(sqlite3 *db, const char *path, struct store_upgrade *upgrade,
+                      struct error *err)
 {
     int version = 0;
 
@@ -400,6 +423,8 @@ int store_sql_migrate(sqlite3 *db, const char *path, struct error *err)
         return -1;
     if (set_wal(db, err) < 0)
         return error_prefix(err, "%s", path);
+    if (version > 0 && version < SCHEMA_VERSION)
+        store_upgrade_begin(upgrade, version, SCHEMA_VERSION);
     for (; version < SCHEMA_VERSION; version++)
         if (migrate_step(db, version) != SQLITE_OK) {
             store_sql_error(err, db, path);

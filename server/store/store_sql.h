@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "common/base/error.h"
+#include "server/store/store_upgrade.h"
 
 /* The states of runs that have ended. */
 #define STORE_SQL_ENDED "('completed', 'failed', 'cancelled')"
@@ -21,7 +22,8 @@ int store_sql_check_owner(sqlite3 *db, const char *path, int *version, struct er
 
 /* Check that, put the file into WAL mode and bring its schema to the version that this
  * program knows. A foreign file or a newer schema is refused and left as it is. */
-int store_sql_migrate(sqlite3 *db, const char *path, struct error *err);
+int store_sql_migrate(sqlite3 *db, const char *path, struct store_upgrade *upgrade,
+                      struct error *err);
 
 /* Prepare sql[0..n) into stmts[0..n). On failure none is left prepared. */
 int store_sql_prepare(sqlite3 *db, const char *const *sql, size_t n, sqlite3_stmt **stmts,

@@ -9,6 +9,7 @@
 #include "common/base/ids.h"
 #include "common/base/json_util.h"
 #include "server/store/event_samples.h"
+#include "server/store/store_artifacts.h"
 #include "server/store/store_trends.h"
 
 #define BODY_HASH_MAX 64
@@ -55,6 +56,7 @@ static void op_destroy(struct store_op *op)
         free(op->idempotency.body_hash);
         break;
     case STORE_OP_VALUES:
+    case STORE_OP_ARTIFACT:
     case STORE_OP_BASELINE:
     case STORE_OP_BASELINE_END:
         json_decref(op->params);
@@ -141,15 +143,17 @@ int store_write_run(struct store_write *write, const char *id, const char *state
 }
 
 int store_write_case(struct store_write *write, const char *run, size_t case_no,
-                     const json_t *doc)
+                     char *doc)
 {
     struct store_op *op = op_create(STORE_OP_CASE, run);
 
     if (op) {
         op->run_case.number = case_no;
-        op->run_case.doc = json_text(doc);
+        op->run_case.doc = doc;
+    } else {
+        free(doc);
     }
-    return op_finish(write, op, op && op->run_case.doc);
+    return op_finish(write, op, op && doc);
 }
 
 /* Put a result's record beside its text. */
@@ -314,6 +318,16 @@ int store_write_values(struct store_write *write, const char *run, const json_t 
 
     json_object_set_new(params, "run", json_string(run));
     return add_params(write, STORE_OP_VALUES, run, params);
+}
+
+int store_write_artifact(struct store_write *write, const struct store_artifact *item)
+{
+    return add_params(write, STORE_OP_ARTIFACT, item->run,
+                      json_pack("{s:s, s:i, s:s, s:s, s:s, s:I, s:s?}", "run", item->run,
+                                "case", item->case_no, "node", item->node, "name",
+                                item->name, "digest", item->digest, "bytes",
+                                (json_int_t)(item->text ? strlen(item->text) : 0), "text",
+                                item->text));
 }
 
 static json_t *baseline_params(const struct store_baseline *baseline)

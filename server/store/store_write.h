@@ -20,6 +20,7 @@ enum store_op_kind {
     STORE_OP_NODE,
     STORE_OP_DISOWN,
     STORE_OP_VALUES,
+    STORE_OP_ARTIFACT,
     STORE_OP_BASELINE,
     STORE_OP_BASELINE_END,
     STORE_OP_COUNT
@@ -66,7 +67,7 @@ struct store_op {
             char *state, *detail;
         } node;
         int case_no;    /* disown */
-        json_t *params; /* values, baselines: of their statements */
+        json_t *params; /* values, artifacts, baselines: of their statements */
     };
 };
 

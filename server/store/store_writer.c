@@ -35,6 +35,8 @@ enum {
     SQL_PRUNE_NODES,
     SQL_NODE,
     SQL_TRIM_NODE,
+    SQL_CONTENT,
+    SQL_ARTIFACT,
     SQL_COUNT
 };
 
@@ -79,6 +81,13 @@ static const char *const statements[SQL_COUNT] = {
     [SQL_TRIM_NODE] = "DELETE FROM node_events WHERE node = ?1 AND id <= (SELECT id"
                       " FROM node_events WHERE node = ?1 ORDER BY id DESC"
                       " LIMIT 1 OFFSET ?2)",
+    [SQL_CONTENT] = "INSERT OR IGNORE INTO contents (digest, bytes, text)"
+                    " SELECT :digest, :bytes, :text WHERE :text IS NOT NULL",
+    [SQL_ARTIFACT] = "INSERT INTO artifacts (run, case_no, node, name, digest)"
+                     " SELECT :run, :case, :node, :name, :digest"
+                     " WHERE EXISTS (SELECT 1 FROM contents WHERE digest = :digest)"
+                     " ON CONFLICT (run, case_no, node, name)"
+                     " DO UPDATE SET digest = :digest",
 };
 
 struct store_writer {
@@ -255,6 +264,18 @@ static int apply_node(struct store_writer *writer, struct store_op *op)
     return step(writer, SQL_TRIM_NODE);
 }
 
+static int apply_artifact(struct store_writer *writer, struct store_op *op)
+{
+    int rc = SQLITE_OK;
+
+    for (int which = SQL_CONTENT; which <= SQL_ARTIFACT && rc == SQLITE_OK; which++) {
+        rc = store_sql_bind_json(writer->stmts[which], op->params);
+        if (rc == SQLITE_OK)
+            rc = step(writer, which);
+    }
+    return rc;
+}
+
 static int apply_values(struct store_writer *writer, struct store_op *op)
 {
     return store_values_apply(writer->values, op);
@@ -281,6 +302,7 @@ static int (*const apply[STORE_OP_COUNT])(struct store_writer *, struct store_op
     [STORE_OP_DISOWN] = apply_later,
     [STORE_OP_UNACK] = apply_unack,
     [STORE_OP_VALUES] = apply_values,
+    [STORE_OP_ARTIFACT] = apply_artifact,
     [STORE_OP_BASELINE] = apply_values,
     [STORE_OP_BASELINE_END] = apply_values,
 };

@@ -1,9 +1,13 @@
 /* bench_host.c - the host backend in a plain C loop: no server, no agent, no bench loop
  *
  * usage: bench_host RANKS [COLLECTIVE]. Environment: BENCH_MIN, BENCH_MAX, BENCH_ITERS
- * (loop.h), BENCH_PER_HOST (every so many ranks form a host of their own). Prints "SIZE
+ * (loop.h), BENCH_PER_HOST (every so many ranks form a host of their own), BENCH_NETNS
+ * (rank R has the network namespace NAME<R> and the address 10.77.0.<R + 1>, as
+ * netns.mjs makes them, and this program runs in that of their hub). Prints "SIZE
  * TIME_US" per size and at last "triad GBS": what all ranks together get out of the
  * memory, as STREAM counts it (a = b + s * c, 24 bytes per element). */
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/worker/base/affinity.h"
+#include "agent/worker/bench/case_file.h"
 #include "agent/worker/host/host_comm.h"
 #include "tests/bench/loop.h"
 #include "tests/bench/rendezvous_stub.h"
 
+#define HUB "10.77.0.254"
 #define TRIAD_ELEMENTS (8u << 20)
 #define TRIAD_REPEATS 5
 
@@ -148,17 +155,55 @@ static int prepare(struct rank *self)
     return 0;
 }
 
+/* As agents bind ranks, and mpirun does. */
+static void bind_to_core(struct rank *self)
+{
+    char cpu[16];
+
+    if (self->ranks > sysconf(_SC_NPROCESSORS_ONLN))
+        return;
+    snprintf(cpu, sizeof(cpu), "%d", self->rank);
+    setenv("RINGBENCH_CPUS", cpu, 1);
+    affinity_apply(cpu, &self->error);
+}
+
+/* -1: there is no such namespace. */
+static int enter_network(const struct rank *self, const char *netns)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/run/netns/%s%d", netns, self->rank);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int status = fd < 0 || setns(fd, CLONE_NEWNET) ? -1 : 0;
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
 static int run_rank(struct rank *self, const char *port)
 {
-    const char *per_host = getenv("BENCH_PER_HOST");
-    char hostid[32];
-    struct rendezvous_client *store =
-        rendezvous_client_connect("127.0.0.1", port, 10000, NULL, &self->error);
-    struct backend_env env = {.rank = self->rank,
-                              .world_size = self->ranks,
-                              .store = store,
-                              .timeout_ms = 30000};
+    const char *per_host = getenv("BENCH_PER_HOST"), *netns = getenv("BENCH_NETNS");
+    char hostid[32], address[32];
+    struct backend_env env = {
+        .rank = self->rank, .world_size = self->ranks, .timeout_ms = 30000};
 
+    struct run_spec spec = {.host.transport = getenv("BENCH_UCX") ? HOST_TRANSPORT_UCX
+                                                                  : HOST_TRANSPORT_TCP};
+    struct case_file file = {.spec = &spec};
+
+    env.file = &file;
+    bind_to_core(self);
+    if (netns && enter_network(self, netns)) {
+        perror(netns);
+        return 1;
+    }
+    if (netns) {
+        snprintf(address, sizeof(address), "10.77.0.%d", self->rank + 1);
+        env.address = address;
+    }
+    struct rendezvous_client *store = rendezvous_client_connect(
+        netns ? HUB : "127.0.0.1", port, 10000, NULL, &self->error);
+    env.store = store;
     if (per_host) {
         snprintf(hostid, sizeof(hostid), "host-%d", self->rank / atoi(per_host));
         env.hostid = hostid;
@@ -184,7 +229,7 @@ int main(int argc, char **argv)
 
     int kind = collective_lookup(argc > 2 ? argv[2] : "all_reduce");
     if (self.ranks < 1 || self.ranks > 256 || kind < 0 ||
-        rendezvous_stub_start(&stub, NULL, 0)) {
+        rendezvous_stub_start(&stub, getenv("BENCH_NETNS") ? HUB : NULL, 0)) {
         fprintf(stderr, "usage: bench_host RANKS [COLLECTIVE]\n");
         return 2;
     }

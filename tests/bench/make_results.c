@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
+#include "common/base/json_util.h"
 #include "server/store/store.h"
 
 #define BATCH 1000
@@ -184,7 +185,7 @@ static void fill(struct store *store, uv_loop_t *loop, const char *id, long resu
             store_write_run(write, id, is_cut ? "running" : "completed", "large", now,
                             NULL, doc);
             for (size_t k = 0; k < CASES; k++)
-                store_write_case(write, id, k, json_array_get(cases, k));
+                store_write_case(write, id, k, json_text(json_array_get(cases, k)));
             add_event(write, id, now, "state",
                       json_pack("{s:s, s:n}", "state", "running", "reason"));
         }

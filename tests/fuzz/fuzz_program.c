@@ -6,6 +6,7 @@
 
 #include "agent/process/program.h"
 #include "common/base/json_util.h"
+#include "common/spec/command_template.h"
 #include "common/spec/program_schema.h"
 #include "common/spec/run_spec.h"
 
@@ -53,7 +54,7 @@ static void use(const struct program *program, json_t *args, const char *line, s
         n++;
     if (!told || (argv && n != json_array_size(program->argv)))
         abort();
-    program_argv_free(argv);
+    command_template_free(argv);
     json_decref(told);
     metric_set_line(program->metrics, METRIC_STDOUT, line, len, &handlers);
     metric_set_line(program->metrics, METRIC_STDERR, line, len, &handlers);

@@ -118,6 +118,21 @@ test('a worker whose probe fails is reported as unavailable', limit, async (t) =
   for (const backend of Object.values(backends)) assert.equal(backend.available, false);
 });
 
+test('a backend that fails is probed again, and the server hears when it does well', limit, async (t) => {
+  const server = await new FakeServer(t).listen();
+  const dir = tempDir(t);
+  fs.writeFileSync(path.join(dir, 'ringbench-worker-late'),
+    `#!/bin/sh\n[ -e ${dir}/loaded ] && echo '{"available":true}' && exit\ntouch ${dir}/loaded\nexit 1\n`,
+    { mode: 0o755 });
+  const agent = startAgent(t, server.url, ['--worker-dir', dir]);
+  await registered(server, agent);
+  assert.match(server.registrations[0].inventory.backends.late.reason, /status 1/);
+  await registered(server, agent, 2);
+  const [first, second] = server.registrations;
+  assert.deepEqual(second.inventory.backends.late, { available: true });
+  assert.equal(second.boot_id, first.boot_id);
+});
+
 test('says so and exits when its name is held', limit, async (t) => {
   const server = await new FakeServer(t).listen();
   server.answer = () => ({ status: 409, body: { detail: 'agent a-7 has it since 10:00' } });

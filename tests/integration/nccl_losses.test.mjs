@@ -107,6 +107,15 @@ test('what RAS says in text is kept where it is of these processes', limit, asyn
   assert.match(ras.text, new RegExp(`^Errors\n=+\n\nINCOMPLETE\n +Process ${stopped} on node`));
 });
 
+// An administrator's plugin is left alone, so that the log is read for the first call.
+test('what NCCL warns of in a call from which it never returns is known', limit, async (t) => {
+  const { server } = await cluster(t, 'nccl=22407,warn@2=1,group_hangs@2=1', { NCCL_PROFILER_PLUGIN: 'inspector' });
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, stall_s: 3, check: 0 });
+  assert.equal((await server.runEnds(id)).state, 'failed');
+  const { lines } = await server.get(`/api/v1/runs/${id}/logs?limit=1000`);
+  assert.match(lines.map((line) => line.text).join('\n'), /NCCL WARN emulated: connection reset by peer/);
+});
+
 test('a rank whose group never forms is named with its group, and the other is not', limit, async (t) => {
   const { reason } = await endOf(t, 'init_hangs@2', { split: 'node', stall_s: 3 });
   assert.match(reason, /rank 2 on node-2/);

@@ -132,6 +132,17 @@ test('runs, results, events and logs are as described', limit, async (t) => {
     for (const query of ['', '?format=text', '?case=0&rank=1&limit=1']) {
       await api.call('GET', `${at}/logs${query}`);
     }
+    const { artifacts } = (await api.call('GET', `${at}/artifacts?limit=2`)).json;
+    const kept = artifacts[0] && `${at}/nodes/${artifacts[0].node}`;
+    if (kept) {
+      await api.call('GET', `${at}/artifacts/${artifacts[0].digest}`);
+      await api.call('GET', `${kept}/inventory`);
+      assert.equal((await api.call('GET', `${kept}/differences?base_node=${artifacts.at(-1).node}`)).status, 200);
+      assert.equal((await api.call('GET', `${kept}/differences`)).status, 422);
+      assert.equal((await api.call('GET', `${kept}/differences?base=0`)).status, 404);
+    }
+    assert.equal((await api.call('GET', `${at}/artifacts/0`)).status, 404);
+    assert.equal((await api.call('GET', `${at}/topology`)).status, 404);
     for (const query of ['', '?wait=100', '?format=text']) await api.call('GET', `${at}/verdict${query}`);
     const budget = { run: id, parameters: 1e9, step_s: 1.6 };
     for (const [question, status] of [[budget, 200], [{ ...budget, zero: 3 }, 200], [{ ...budget, zero: 4 }, 422], [{ ...budget, run: 'nothing' }, 404]]) {
@@ -246,7 +257,7 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
     [400, '/events?after=x'], [400, '/events?follow=2'], [422, '/events?format=csv'],
     [400, '/events', { 'Last-Event-ID': 'x' }], [406, '/events', { Accept: 'image/png' }],
     [422, '/results?format=xml'], [400, '/results?limit=0'], [400, '/results?series=x'],
-    [422, '/summary?by=x'], [400, '/summary?points=1'], [406, '/results', { Accept: 'image/png' }], [400, '/logs?rank=x'],
+    [422, '/summary?by=x'], [400, '/summary?points=1'], [406, '/results', { Accept: 'image/png' }], [400, '/logs?rank=x'], [400, '/artifacts?limit=0'],
   ]) assert.equal((await api.call('GET', at + target, { headers })).status, status, target);
   assert.equal((await api.call('DELETE', at)).status, 409);
   assert.equal((await api.call('POST', `${at}/cancel`)).status, 202);
@@ -279,6 +290,7 @@ const good = [
   { sizes: { min: 8, max: '1M', step: '4K' } }, { control: ['chunks'], collectives: [] }, { control: true, split: 'none' },
   { control: true, split: { by: 'none' } }, { split: { by: 'and', value: 0 } }, { split: { by: 'mod', value: 2 } },
   { collectives: ['alltoallv'], traffic: { matrix: [[1, 2], [3, 4]] }, sizes: [8] }, { devices: { 'node-1': [0] } }, { devices: [0, 1], backend: 'nccl' },
+  { topology: 'dump', files: { NCCL_TOPO_FILE: '<system/>' } },
   { nodes: { min: 1, max: 2, group: 'g', labels: { a: '' } } }, { nodes: { names: ['node-1'] } },
   { matrix: { NCCL_ALGO: ['Ring', null], nccl_lib: ['/a.so', null] } }, { env: { NCCL_ALGO: 'Ring' } },
   { nccl: { graph: 0, stream: 'null' }, blocking: 1 }, { timing: 'isolated', per_iter: false, blocking: 0 },

@@ -1,10 +1,11 @@
 // options.test.mjs - what programs say of their options before they do anything
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { binDir, patience } from './lib/fixture.mjs';
+import { binDir, buildDir, patience } from './lib/fixture.mjs';
 
 const limit = { timeout: 60000 * patience };
 const programs = ['server', 'agent', 'worker-host', 'worker-nccl', 'worker-sim']
@@ -41,4 +42,15 @@ test('the options of one program are no mistakes to the other', limit, () => {
   assert.ok(Object.keys(env).length > 30);
   for (const program of daemons)
     assert.doesNotMatch(ask(program, ['--no-such-option'], env).stderr, /means nothing/);
+});
+
+test('every program answers --help, and its manual page has all of that', limit, () => {
+  for (const program of [...programs, 'ringbench-sim', 'ringbench-reaper', 'ringbench']) {
+    const { status, stdout } = ask(program, ['--help']);
+    assert.equal(status, 0, program);
+    const page = fs.readFileSync(path.join(buildDir, 'man', `${program}.1`), 'utf8')
+      .replaceAll('\\-', '-').replaceAll('\n.B ', '\n');
+    for (const [, words] of stdout.matchAll(/^(?:usage: | {2})(\S.*?)(?: {2}.*)?$/gm))
+      assert.ok(page.includes(`\n${words}\n`), `${program}: ${words}`);
+  }
 });

@@ -173,10 +173,8 @@ test('an unknown node is named, beside the known ones', limit, async (t) => {
 });
 
 test('a node that never joins is named with its rank', limit, async (t) => {
-  const { server, agents } = await startCluster(t, 3, {
-    ...faulty, server: { args: ['--allow-faults', '--join-timeout-s', '6'] },
-  });
-  const text = await server.followText({ ...quick, fault: { kind: 'no_join', rank: 1 } });
+  const { server, agents } = await startCluster(t, 3, faulty);
+  const text = await server.followText({ ...quick, join_s: 6, fault: { kind: 'no_join', rank: 1 } });
   await text.line(/^# 2 of 3 ranks joined$/);
   assert.match((await text.ended()).at(-1),
     /^failed: .*rendezvous: 2 of 3 ranks joined in 6 s; missing rank 1 on node-2 \(its worker started but has not joined\)/);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-  Lines, assertNumbered, assertProblem, assertWholeRows, isFinal, long, noWorkersLeft, parseSse,
+  Lines, assertNumbered, assertProblem, assertWholeRows, faulty, isFinal, long, noWorkersLeft, parseSse,
   quick, startAgent, startAgents, startCluster, startServer,
 } from './lib/cluster.mjs';
 import { patience, waitFor } from './lib/fixture.mjs';
@@ -476,20 +476,79 @@ test('nodes show what they are', limit, async (t) => {
   assertProblem(await server.request('GET', '/api/v1/nodes/none'), 404);
 });
 
-test('ranks that claim to be on other hosts talk over TCP', limit, async (t) => {
-  const server = await startServer(t);
+async function startHosts(t, options) {
+  const server = await startServer(t, options?.server);
+  const agents = [];
   for (const i of [1, 2]) {
-    const env = { RINGBENCH_HOSTID: `host-${i}` };
-    await startAgent(t, server, `node-${i}`, { ranks: 2, env });
+    const env = { ...options?.agent?.env, RINGBENCH_HOSTID: `host-${i}` };
+    agents.push(await startAgent(t, server, `node-${i}`, { ranks: 2, env }));
   }
-  const { id } = await server.run({
-    ...quick, sizes: [8, '64K', '1M'],
-    collectives: ['all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'reduce', 'alltoall'],
-  });
-  const run = await server.runEnds(id);
+  return { server, agents };
+}
+
+const several = {
+  ...quick, sizes: [8, '64K', '1M'],
+  collectives: ['all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'reduce', 'alltoall', 'gather',
+    'scatter', 'sendrecv', 'hypercube', 'alltoallv'],
+};
+
+async function worksOver(server, carrier, spec) {
+  const run = await server.runEnds((await server.run({ ...several, ...spec })).id);
   assert.equal(run.state, 'completed', run.reason);
   assert.equal(run.world_size, 4);
-  for (const row of await server.rows(id)) assert.ok(!row.wrong, JSON.stringify(row));
+  for (const row of await server.rows(run.id)) assert.ok(!row.wrong, JSON.stringify(row));
+  const connected = (await server.events(run.id)).find((each) => each.type === 'rank' &&
+    each.state === 'connected' && each.rank === 0);
+  if (!spec.split) assert.deepEqual(connected.transport, { 1: 'shm', 2: carrier, 3: carrier });
+  else assert.equal(connected.transport, carrier);
+}
+
+test('ranks that claim to be on other hosts talk over TCP', limit, async (t) => {
+  const { server } = await startHosts(t);
+  await worksOver(server, 'tcp', {});
+  await worksOver(server, 'tcp', { host: { transport: 'tcp' } });
+  const wrong = await server.request('POST', '/api/v1/runs', {
+    body: '{"host":{"transport":"rdma"}}',
+  });
+  assert.deepEqual(assertProblem(wrong, 422).errors, [{ pointer: '/host/transport',
+    detail: 'must be one of auto, tcp, ucx' }]);
+});
+
+const ucx = { host: { transport: 'ucx' } };
+
+test('or over UCX, where a rank that dies is noticed as soon', limit, async (t) => {
+  const { server, agents } = await startHosts(t, faulty);
+  const first = await server.runEnds((await server.run({ ...quick, ...ucx })).id);
+  if (first.state === 'failed' && /Debian: libucx/.test(first.reason)) {
+    t.skip(first.reason);
+    return;
+  }
+  await worksOver(server, 'ucx', ucx);
+  await worksOver(server, 'ucx', { ...ucx, split: { by: 'mod', value: 2 }, collectives: ['all_reduce'] });
+
+  // Its agent can tell nobody, nor can the server tell the others to stop.
+  const { id } = await server.run({ ...quick, ...ucx, sizes: ['1M'], iters: 1000000, check: 0 });
+  await server.event(id, (each) => each.type === 'rank' && each.state === 'running' && each.rank === 3);
+  const [victim] = agents[0].workers();
+  agents[0].signal('SIGSTOP');
+  const begin = Date.now();
+  process.kill(victim, 'SIGKILL');
+  const left = await server.event(id, (each) => each.type === 'rank' && each.state === 'failed');
+  agents[0].signal('SIGCONT');
+  assert.match(left.reason, /^peer_lost: lost rank [01]: /);
+  assert.equal(left.node, 'node-2');
+  assert.ok(Date.now() - begin < 1000 * patience, `${Date.now() - begin} ms`);
+  assert.equal((await server.runEnds(id)).state, 'failed');
+  await noWorkersLeft(agents);
+  await worksOver(server, 'tcp', { host: { transport: 'tcp' } });
+});
+
+test('a node without UCX says which package has it', limit, async (t) => {
+  const { server } = await startHosts(t, { agent: { env: { RINGBENCH_UCX_LIB: 'libnone.so.0' } } });
+  const run = await server.runEnds((await server.run({ ...quick, ...ucx })).id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /UCX.*\(Debian: libucx/);
+  await worksOver(server, 'tcp', {});
 });
 
 test('metrics count what happened', limit, async (t) => {

@@ -8,6 +8,7 @@
 
 #include "tests/nccl_emulation/chooser.h"
 #include "tests/nccl_emulation/cudart.h"
+#include "tests/nccl_emulation/dump.h"
 #include "tests/nccl_emulation/operation.h"
 #include "tests/nccl_emulation/profiler.h"
 #include "tests/nccl_emulation/ras.h"
@@ -117,6 +118,7 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     profiler_begin(comm);
     chooser_begin();
     say_ways(rank, n);
+    dump_topology(rank);
     return NCCL_RESULT_SUCCESS;
 }
 

@@ -24,6 +24,7 @@
  *   warn=K            NCCL warns at the K-th collective, and goes on
  *   slow_us=N         before each collective
  *   slow_once=K       before the K-th collective, 100 ms
+ *   slow_link         GPU 0's link is narrow, in the topology
  *   algo=N            NCCL's number of the algorithm (by the size)
  *   symmetric         symmetric kernels, where buffers are registered
  *   wrong=INDEX       that element of each result is spoiled

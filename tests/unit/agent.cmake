@@ -21,6 +21,8 @@ target_compile_definitions(test_node_trees PRIVATE NODES="${CMAKE_SOURCE_DIR}/te
 unit_test(leftovers rb_agent)
 unit_test(lines rb_agent)
 unit_test(outbox rb_agent)
+unit_test(probe rb_agent)
+add_dependencies(test_probe ringbench-reaper)
 unit_test(process rb_agent)
 add_dependencies(test_process ringbench-reaper)
 unit_test(spool rb_agent)

@@ -464,7 +464,12 @@ static void on_stop(uv_async_t *async)
 static void on_turn(uv_prepare_t *turn)
 {
     struct fixture *fixture = turn->data;
+    struct http_counters now;
 
+    http_server_counters(fixture->server, &now);
+    if (now.responses_2xx - fixture->answers_before > fixture->most_answers_per_turn)
+        fixture->most_answers_per_turn = now.responses_2xx - fixture->answers_before;
+    fixture->answers_before = now.responses_2xx;
     fixture->bodies_in_turn = 0;
     fixture->turns++;
 }

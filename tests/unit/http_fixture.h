@@ -43,6 +43,8 @@ struct fixture {
     int small_body;           /* that of the last small one */
     int bodies_in_turn;       /* of POST /length, that were handled in this one */
     int most_bodies_per_turn; /* read it when nothing comes any more */
+    uint64_t answers_before;  /* this turn, with status 2xx */
+    uint64_t most_answers_per_turn;
     sem_t on_parked, on_gone, on_stalled, on_stream, on_closed;
     sem_t on_held, release; /* of GET /hold, which keeps the server's thread */
 };

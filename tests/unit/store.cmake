@@ -3,7 +3,11 @@ unit_test(store_faults rb_store rb_common)
 unit_test(event_samples rb_store)
 unit_test(store_cursor rb_store rb_common)
 unit_test(store_pages rb_store rb_common)
+unit_test(store_artifacts rb_store rb_common)
 unit_test(store_runs rb_store rb_common)
+unit_test(store_upgrade rb_store rb_common)
+target_compile_definitions(test_store_upgrade PRIVATE
+    VECTORS_DIR="${CMAKE_SOURCE_DIR}/tests/vectors")
 unit_test(store_trends rb_store rb_common)
 unit_test(summary rb_store rb_common m)
 target_compile_definitions(test_summary PRIVATE

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "common/base/json_util.h"
 #include "server/store/store.h"
 #include "tests/unit/event_fixture.h"
 
@@ -23,14 +24,6 @@ struct fixture {
     char dir[64];
     struct store *store;
 };
-
-/* What version 6 of the schema added. */
-#define LIST_UNDO                                                                        \
-    "DROP INDEX runs_by_answers; ALTER TABLE runs DROP COLUMN answers;"                  \
-    "DROP INDEX runs_by_suspects; ALTER TABLE runs DROP COLUMN suspects;"                \
-    "DROP INDEX runs_by_duration; DROP INDEX runs_by_figure;"                            \
-    "ALTER TABLE runs DROP COLUMN duration_ms; ALTER TABLE runs DROP COLUMN "            \
-    "figure_micro;"
 
 /* Behind the store's back. */
 static inline void change_database(const struct fixture *fixture, const char *sql)
@@ -170,7 +163,8 @@ static inline void add_cases(struct store_write *write, const char *run,
     const json_t *cases = json_object_get(doc, "cases");
 
     for (size_t i = 0; i < json_array_size(cases); i++)
-        assert_int_equal(store_write_case(write, run, i, json_array_get(cases, i)), 0);
+        assert_int_equal(
+            store_write_case(write, run, i, json_text(json_array_get(cases, i))), 0);
 }
 
 static inline void add_event(struct store_write *write, const char *run, int number)

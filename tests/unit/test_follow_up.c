@@ -62,6 +62,25 @@ static void the_same_nodes_measure_one_size_in_groups(void **state)
     json_decref(found);
 }
 
+/* They may be gone with their job. */
+static void launched_nodes_are_asked_for_again(void **state)
+{
+    json_t *found = follow_up(
+        3,
+        "{\"spec\":{\"pattern\":\"all\",\"collectives\":[\"all_reduce\"],\"sizes\":[8],"
+        "\"nodes\":{\"count\":3,\"wait_s\":60,\"group\":\"job-1\"},"
+        "\"launch\":{\"name\":\"slurm\",\"args\":{\"time\":\"5\"}}}}");
+    json_t *spec = json_object_get(found, "spec");
+    char *text = json_dumps(json_object_get(spec, "nodes"), JSON_SORT_KEYS);
+
+    (void)state;
+    assert_string_equal(text, "{\"count\": 3, \"wait_s\": 60}");
+    assert_string_equal(json_get_str(json_object_get(spec, "launch"), "name", ""),
+                        "slurm");
+    free(text);
+    json_decref(found);
+}
+
 static void many_nodes_are_halved(void **state)
 {
     static const struct {
@@ -141,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_nodes_measure_one_size_in_groups),
+        cmocka_unit_test(launched_nodes_are_asked_for_again),
         cmocka_unit_test(many_nodes_are_halved),
         cmocka_unit_test(without_a_figure_the_largest_size_counts),
         cmocka_unit_test(says_why_where_something_is_slow),

@@ -263,8 +263,8 @@ static struct tally run_setup(const struct setup *setup)
 /* Sizes on both sides of every change of algorithm, and odd ones. */
 static void run_types(int n, int per_host, const char *dtypes)
 {
-    struct setup setup = {n,    per_host, dtypes, "[1000,200008]", "throughput", n - 1,
-                          NULL, 1,        0};
+    struct setup setup = {
+        n, per_host, dtypes, "[1000,40000,200008]", "throughput", n - 1, NULL, 1, 0};
     struct tally tally = run_setup(&setup);
 
     assert_true(tally.checked > tally.rows / 2);

@@ -332,6 +332,30 @@ static void drops_no_reader_of_what_all_get_at_once(void **state)
     close_crowd(readers, READERS);
 }
 
+static void expect(int fd, int status)
+{
+    struct reply reply;
+
+    client_read(fd, false, &reply);
+    assert_int_equal(reply.status, status);
+    reply_release(&reply);
+}
+
+/* Others, who ask for little, wait for a part of them. */
+static void answers_what_all_get_at_once_in_several_turns(void **state)
+{
+    enum { AGENTS = 220, PER_TURN = 130 };
+    int fds[AGENTS];
+
+    (void)state;
+    park(fds, AGENTS);
+    client_expect(fixture, "POST /api/wake/10", "", NULL, 204);
+    for (int i = 0; i < AGENTS; i++)
+        expect(fds[i], 200);
+    close_crowd(fds, AGENTS);
+    assert_in_range(fixture->most_answers_per_turn, 2, PER_TURN);
+}
+
 static void forgets_who_left_before_its_turn(void **state)
 {
     int fds[6];
@@ -351,15 +375,6 @@ static void ask(int fd, const char *target)
 
     snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
     client_send(fd, text);
-}
-
-static void expect(int fd, int status)
-{
-    struct reply reply;
-
-    client_read(fd, false, &reply);
-    assert_int_equal(reply.status, status);
-    reply_release(&reply);
 }
 
 /* The library has had a request of this one. */
@@ -518,6 +533,7 @@ int main(void)
         CASE(small_bodies_do_not_wait_for_large_ones),
         CASE(forgets_large_bodies_of_those_who_left),
         SMALL(drops_no_reader_of_what_all_get_at_once, &small),
+        SMALL(answers_what_all_get_at_once_in_several_turns, &medium),
         SMALL(forgets_who_left_before_its_turn, &small),
         SMALL(serves_readers_of_streams_past_others, &small),
         SMALL(serves_readers_of_large_answers_past_others, &medium),

@@ -10,6 +10,7 @@
 
 #include "agent/process/program.h"
 #include "common/base/json_util.h"
+#include "common/spec/command_template.h"
 
 static json_t *parse(const char *text)
 {
@@ -48,7 +49,7 @@ static void test_substitutes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct error err = {ERROR_NONE, ""};
-        char *text = program_substitute(cases[i].template, values, "/etc/rb", &err);
+        char *text = command_template_fill(cases[i].template, values, "/etc/rb", &err);
 
         if (cases[i].text) {
             assert_non_null(text);
@@ -141,7 +142,7 @@ static void test_makes_arguments(void **state)
     assert_string_equal(argv[1], "--n=4");
     assert_string_equal(argv[2], "a b;c");
     assert_null(argv[3]);
-    program_argv_free(argv);
+    command_template_free(argv);
     assert_null(program_argv(program, NULL, &err));
     assert_non_null(strstr(err.text, "/program/args/s"));
     json_decref(args);

@@ -192,7 +192,7 @@ static void spec_of_a_program_reads_back(void **state)
     (void)state;
     assert_null(json_object_get(first, "collectives"));
     assert_null(json_object_get(first, "backend"));
-    assert_int_equal(json_object_size(file), 2); /* program, stall_s */
+    assert_int_equal(json_object_size(file), 3); /* program, topology, stall_s */
     run_spec_destroy(spec);
     spec = spec_of(text);
     second = run_spec_to_json(spec);

@@ -87,7 +87,7 @@ static const char full[] =
     "\"agg_iters\":2,\"check\":0,\"timing\":\"isolated\",\"repeats\":3,"
     "\"nodes\":{\"names\":[\"a\",\"b\"],\"group\":\"slurm-1\",\"labels\":{\"k\":\"v\"},"
     "\"wait_s\":0},\"ranks_per_node\":2,\"env\":{\"NCCL_DEBUG\":\"INFO\"},\"share\":true,"
-    "\"fault\":{\"rank\":1},\"timeout_s\":10,\"stall_s\":3}";
+    "\"fault\":{\"rank\":1},\"timeout_s\":10,\"stall_s\":3,\"join_s\":4}";
 
 static void every_field_is_read(void **state)
 {
@@ -122,6 +122,7 @@ static void every_field_is_read(void **state)
     assert_int_equal(json_get_int(spec->fault, "rank", 0), 1);
     assert_int_equal(spec->timeout_s, 10);
     assert_int_equal(spec->stall_s, 3);
+    assert_int_equal(spec->join_s, 4);
     run_spec_destroy(spec);
 }
 
@@ -224,6 +225,7 @@ static const struct fault faults[] = {
     {"{\"share\":\"no\"}", "/share", "must be true or false"},
     {"{\"fault\":true}", "/fault", "must be an object"},
     {"{\"timeout_s\":0}", "/timeout_s", "must be from 1 to 2592000"},
+    {"{\"join_s\":2}", "/join_s", "must be from 3 to 86400, not 2"},
     {"{\"stall_s\":2}", "/stall_s", "must be from 3 to 86400, not 2"},
     /* sizes */
     {"{\"sizes\":\"8\"}", "/sizes", "or a list of sizes, not a string"},

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "agent/worker/nccl/shared_object.h"
+#include "agent/worker/base/shared_object.h"
 
 struct table {
     double (*cosine)(double);

@@ -198,7 +198,9 @@ static void a_thread_that_does_not_answer_is_named(void **state)
     assert_part(text, tid, silent);
     ask(text); /* and again */
     assert_part(text, tid, silent);
+#ifndef __SANITIZE_THREAD__ /* where the question comes later than it was asked */
     assert_non_null(strstr(text, "ask+0x"));
+#endif
     close(stuck->pipe[1]);
     pthread_join(thread, NULL);
     free(text);

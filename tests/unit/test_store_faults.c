@@ -310,7 +310,7 @@ static void newer_schema_is_refused(void **state)
     change_database(fixture, "PRAGMA user_version = 99");
     refuse_open(fixture, ERROR_UNSUPPORTED,
                 "newer ringbench-server: its schema is version");
-    change_database(fixture, "PRAGMA user_version = 8");
+    change_database(fixture, "PRAGMA user_version = 9");
     fixture_open(fixture);
 }
 

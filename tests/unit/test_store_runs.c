@@ -171,23 +171,6 @@ static void old_are_those_beyond_the_newest_and_before_a_time(void **state)
     check_old(fixture, 2, 0, 9, "abcd");
 }
 
-/* Nor does it keep a server from bringing its database up to date. */
-static void a_damaged_run_can_be_deleted(void **state)
-{
-    static const char damage[] = "UPDATE runs SET doc = '{\"id\": \"a' WHERE id = 'a'";
-    struct fixture *fixture = *state;
-    struct store_write *write = store_write_create();
-
-    store_some(fixture);
-    fixture_close(fixture);
-    change_database(fixture, LIST_UNDO "PRAGMA user_version = 5;");
-    change_database(fixture, damage);
-    fixture_open(fixture);
-    store_write_delete(write, "a");
-    store_it(fixture, write);
-    check_pages(fixture, (struct store_runs_query){.limit = 9}, "edcb");
-}
-
 static void check_plan(sqlite3 *db, const struct buf *sql, const char *index)
 {
     char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql->data);
@@ -259,8 +242,6 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(old_are_those_beyond_the_newest_and_before_a_time,
                                         fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(a_damaged_run_can_be_deleted, fixture_setup,
-                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(every_list_is_read_from_an_index, fixture_setup,
                                         fixture_teardown),
     };

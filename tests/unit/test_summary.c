@@ -456,40 +456,6 @@ static void deleted_run_can_come_again(void **state)
     summary_destroy(summary);
 }
 
-/* The database as the version before left it: events, and no records. */
-static void older_database_gets_its_records(void **state)
-{
-    static const char undo[] =
-        "DROP TABLE result_keys; DROP TABLE result_chunks; DROP TABLE run_nodes;"
-        "DROP TABLE node_events; DROP TABLE chores; DROP INDEX events_but_results;"
-        "DROP TABLE values_due; DROP TABLE run_values; DROP TABLE texts;"
-        "DROP TABLE baselines; DROP TABLE run_cases;"
-        "ALTER TABLE events DROP COLUMN samples;" LIST_UNDO "PRAGMA user_version = 1;";
-    struct fixture *fixture = *state;
-    struct store_write *write = write_of_run("run1", "running", 5);
-    json_t *doc = json_pack("{s:s, s:[{s:s}]}", "id", "run2", "nodes", "name", "n1");
-    struct heard heard = {0};
-    struct summary *summary;
-
-    for (int i = 0; i < 150; i++)
-        add_row(write, &(struct row){.cycle = -1, .size = 8 + i, .time_us = 10});
-    store_write_run(write, "run2", "completed", "", 6, NULL, doc);
-    json_decref(doc);
-    store_it(fixture, write);
-    fixture_close(fixture);
-    change_database(fixture, undo);
-    fixture_open(fixture);
-    summary = summary_of(fixture, (struct summary_query){.points = 0});
-    assert_int_equal(summary->results, 150);
-    assert_int_equal(summary->points, 150);
-    summary_destroy(summary);
-    store_read_runs(fixture->store, &(struct store_runs_query){.node = "n1", .limit = 10},
-                    on_read, &heard);
-    wait_for(fixture, &heard, 1);
-    assert_int_equal(json_array_size(json_object_get(heard.result, "runs")), 1);
-    json_decref(heard.result);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -513,8 +479,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(refused_write_leaves_no_record, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(deleted_run_can_come_again, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(older_database_gets_its_records, fixture_setup,
                                         fixture_teardown),
     };
 

@@ -58,7 +58,7 @@ static void add_run(struct fixture *fixture, const char *id, const char *state)
 
     store_write_run(write, id, state, "", 5, NULL, doc);
     for (size_t i = 0; i < json_array_size(cases); i++)
-        store_write_case(write, id, i, json_array_get(cases, i));
+        store_write_case(write, id, i, json_text(json_array_get(cases, i)));
     for (int case_no = 0; case_no < 3; case_no++) {
         add_row(write, id, case_no, 1, false, 4.0 * (case_no + 1));
         add_row(write, id, case_no, 1, true, 9.0 * (case_no + 1));

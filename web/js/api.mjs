@@ -78,11 +78,6 @@ export class Api extends EventTarget {
     return this.json(`${runPath(id)}/projection?nodes=${nodes}`);
   }
 
-  /* What the communication of a training step would take. */
-  budget(question) {
-    return this.json('/api/v1/budget', {method: 'POST', body: JSON.stringify(question)});
-  }
-
   /* A page of rows. */
   rows(id, query) {
     return this.json(`${runPath(id)}/results?format=json&${query}`);

@@ -44,7 +44,8 @@ const CONTROLS = {
   nodes: nodesControl,
   any: lineControl,
   matrix: matrixControl,
-  program: programControl
+  program: programControl,
+  launch: programControl
 };
 
 function plainControl(input) {

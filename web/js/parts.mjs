@@ -6,6 +6,7 @@ import {unrealOf} from './where.mjs';
 /* Those of runs first. */
 const STATES = {
   queued: '○ calm',
+  launching: '◔ calm',
   waiting_for_nodes: '◔ calm',
   rendezvous: '◑ busy',
   running: '▶ busy',
@@ -19,7 +20,8 @@ const STATES = {
   left: '⊘ calm'
 };
 
-export const RUN_STATES = Object.keys(STATES).slice(0, 7);
+export const RUN_STATES =
+  Object.keys(STATES).slice(0, Object.keys(STATES).indexOf('cancelled') + 1);
 
 export const stateWord = state => String(state).replaceAll('_', ' ');
 
@@ -59,7 +61,8 @@ const ANSWERS = {
   within_nodes: '= calm',
   by_network: '= good',
   partly: '◔ warn',
-  another_way: '↷ warn'
+  another_way: '↷ warn',
+  differs: '≠ warn'
 };
 
 export const answerPill = answer => signPill(ANSWERS, answer);

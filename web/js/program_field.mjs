@@ -1,5 +1,5 @@
 /* program_field.mjs - the control that chooses a program and its arguments, from what the
- * nodes offer */
+ * nodes offer, or a launcher and its own, from what the server has */
 import {h, setText} from './dom.mjs';
 import {plural} from './units.mjs';
 
@@ -20,7 +20,7 @@ export function programControl(field, onInput) {
     const all = [...new Set([...names, ...(value?.name ? [value.name] : [])])];
     select.replaceChildren(
       ...['', ...all].map(name => h('option', {value: name},
-                            name || (all.length ? 'choose' : 'none is offered'))));
+                            name || (all.length ? 'choose' : 'there is none'))));
     select.value = value?.name ?? '';
     const program = state.offered.find(one => one.name === value?.name);
     setText(about, program ? inWords(program) : '');
@@ -64,7 +64,11 @@ export function programControl(field, onInput) {
   };
 }
 
-function inWords({description, nodes, ranks_per_node: ranks, metrics}) {
+function inWords({description, nodes, ranks_per_node: ranks, metrics, limits}) {
+  if (limits) {
+    return `${description ? `${description.replace(/\.$/, '')}. ` : ''}At most ${
+      plural(limits.nodes, 'node')} each, ${plural(limits.jobs, 'job')} at once.`;
+  }
   const figures = metrics.map(metric => metric.name).join(', ');
   return [
     description && `${description.replace(/\.$/, '')}.`,

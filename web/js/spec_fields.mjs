@@ -29,12 +29,15 @@ const TITLES = [
       sim: 'sim: a model, no bytes move'}}],
     ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
       ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
-      ['group', 'a group'], ['labels', 'by label']]}],
+      ['group', 'a group'], ['labels', 'by label'], ['launch', 'an engine gives them']]}],
     ['/nodes/count', 'How many', {unit: 'nodes',
-      when: ['nodes_mode', ['count', 'group', 'labels']]}],
+      when: ['nodes_mode', ['count', 'group', 'labels', 'launch']]}],
     ['/nodes/names', 'Which', {kind: 'nodes', when: ['nodes_mode', ['names']]}],
     ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
     ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
+    ['/launch', 'Launcher', {kind: 'launch', ofProgram: true, when: ['nodes_mode', ['launch']]}],
+    ['/launch/keep_s', 'Keep them', {unit: 'seconds', ofProgram: true,
+      when: ['nodes_mode', ['launch']]}],
     ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
     ['/pattern', 'Which together', {words: {all: 'all of them', pairs: 'pairs: each with each',
       scaling: 'scaling: 1, 2, 4 … and all', bisect: 'bisect: halves of what is slow'}}],
@@ -70,6 +73,7 @@ const TITLES = [
   ['Environment and limits', [
     ['/env', 'Environment', {hint: 'NCCL_DEBUG=INFO', help: 'One NAME=VALUE a line, for every rank.'}],
     ['/timeout_s', 'Time limit', {unit: 'seconds'}],
+    ['/join_s', 'Join limit', {unit: 'seconds', help: 'For all ranks to start and join; then as long again for NCCL to connect them.'}],
     ['/stall_s', 'Stall limit', {unit: 'seconds', help: 'No progress of a rank for so long ends the case.'}]],
     'closed']
 ];
@@ -79,7 +83,7 @@ const LEFT_OUT = new Set(['fault']);
 /* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when} from the
  * server's description. kind: text, number, choice (one of), several (any of), list (comma
  * separated), pairs (KEY=VALUE lines), matrix (variables and their values), nodes, program,
- * any (text, or JSON). `when` shows a field only beside that value of another one. */
+ * launch, any (text, or JSON). `when` shows a field only beside that value of another one. */
 export function buildGroups(description) {
   const schemas = description.components.schemas;
   /* Its references are followed. */

@@ -9,7 +9,8 @@ const EMPTY = {
   several: () => [],
   nodes: () => [],
   matrix: () => [],
-  program: () => null
+  program: () => null,
+  launch: () => null
 };
 
 /* `fields` are those of spec_fields.mjs, of all groups. A run of a program has none of what
@@ -50,6 +51,7 @@ const READERS = {
   pairs: readPairs,
   matrix: readMatrix,
   program: value => value ?? {name: ''},
+  launch: value => value ?? {name: ''},
   any: readAny
 };
 
@@ -121,7 +123,7 @@ export function fromSpec(fields, spec) {
   }
   form.sizes_list = '';
   sizesToForm(spec.sizes, form);
-  form.nodes_mode = nodesMode(spec.nodes);
+  form.nodes_mode = nodesMode(spec);
   form.ranks_per_node = spec.ranks_per_node === 'all' ? '' : form.ranks_per_node;
   const told = toSpec(fields, form);
   for (const [key, value] of Object.entries(spec)) {
@@ -160,6 +162,7 @@ const WRITERS = {
     unset: list.includes(null)
   })),
   program: value => ({args: {}, ...value}),
+  launch: ({name, args}) => ({name, args: args ?? {}}),
   any: value => (typeof value === 'string' ? value : JSON.stringify(value))
 };
 
@@ -193,7 +196,10 @@ function sizesToForm(sizes, form) {
 
 const sizeText = size => (Number.isInteger(size) ? formatSize(size) : String(size));
 
-function nodesMode(nodes) {
+function nodesMode({nodes, launch}) {
+  if (launch) {
+    return 'launch';
+  }
   if (nodes === null || typeof nodes !== 'object') {
     return '';
   }

@@ -391,6 +391,17 @@ static int work(const struct backend *backend)
     return finish(&worker, status, &error);
 }
 
+static int print_help(FILE *out, const char *name)
+{
+    return fprintf(out,
+                   "usage: ringbench-worker-%s [--probe | --version]\n\n"
+                   "A rank of the backend %s, which ringbench-agent starts.\n\n"
+                   "  --probe    print as JSON what this node has for it, and exit\n"
+                   "  --help     print this and exit\n"
+                   "  --version  print the version and exit\n",
+                   name, name) < 0;
+}
+
 int worker_main(int argc, char **argv, const struct backend *backend)
 {
     log_init("ringbench-worker", LOG_INFO);
@@ -404,6 +415,8 @@ int worker_main(int argc, char **argv, const struct backend *backend)
         snprintf(name, sizeof(name), "ringbench-worker-%s", backend->name);
         return version_print(name) ? 1 : 0;
     }
-    fprintf(stderr, "usage: ringbench-worker-%s [--probe | --version]\n", backend->name);
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return print_help(stdout, backend->name);
+    print_help(stderr, backend->name);
     return 2;
 }

@@ -25,6 +25,7 @@ struct endpoint {
     int rank;
     int fd;                     /* to wait on with poll(), or -1 */
     struct shm_queue *out, *in; /* shm only */
+    void *own;                  /* a further transport's */
 };
 
 void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd);
@@ -34,5 +35,7 @@ void endpoint_close(struct endpoint *endpoint);
 
 /* No delay for small messages, and a probe of idle connections each second. */
 void endpoint_tune_socket(int fd);
+/* Of a connection that does not leave the machine: send at most so much ahead. */
+void endpoint_shorten_queue(int fd);
 
 #endif

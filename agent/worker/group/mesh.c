@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/worker/base/affinity.h"
 #include "agent/worker/group/mesh_join.h"
 
 #define LEAVE_MS 5000
 #define POLLS_ALONE 300 /* of sockets, before sleeping on them: some 100 us */
 #define POLLS_CROWDED 2
+#define BLOCKS_TRIED 64 /* sleeps between two tries at polling */
 #define BLOCK_MS 5
 
 static int connect_all(struct mesh *mesh, const struct mesh_config *config,
@@ -35,6 +37,7 @@ struct mesh *mesh_create(const struct mesh_config *config, struct error *err)
     }
     mesh->rank = config->join.rank;
     mesh->world_size = config->join.world_size;
+    mesh->polls = POLLS_ALONE;
     mesh->group.fd = -1;
     mesh->watch.epoll_fd = -1;
     if (connect_all(mesh, config, err)) {
@@ -93,19 +96,34 @@ int mesh_pull(struct mesh *mesh, struct flow *flow)
     return n > 0;
 }
 
+/* The kernel may have put a rank that is bound to no core on that of the peer, which it
+ * then keeps from answering: polling that was in vain is seldom tried again. */
+static void spin_less(struct mesh *mesh)
+{
+    if (mesh->watch.is_crowded)
+        mesh->polls = POLLS_CROWDED;
+    else if (affinity_is_given() || mesh->blocks++ % BLOCKS_TRIED == 0)
+        mesh->polls = POLLS_ALONE;
+    else
+        mesh->polls = mesh->polls / 4 + POLLS_CROWDED;
+}
+
 /* Wait a little: on n sockets, or (n 0) for memory, which cannot be slept on. Whoever
  * yields while others compute is served last, whoever sleeps on a socket is woken first:
  * so sockets are polled only for as long as a message may be on its way. */
 static int rest(struct mesh *mesh, struct watch_idle *idle, struct pollfd *fds, nfds_t n)
 {
-    unsigned polls = mesh->watch.is_crowded ? POLLS_CROWDED : POLLS_ALONE;
-
+    if (mesh->progress) {
+        mesh->progress(mesh->progress_arg);
+        n = 0;
+    }
     if (n == 0)
         return watch_idle(&mesh->watch, idle);
-    if (idle->polls++ < polls) {
+    if (idle->polls++ < mesh->polls) {
         watch_relax();
         return 0;
     }
+    spin_less(mesh);
     return poll(fds, n, BLOCK_MS) == 0 || idle->polls % 64 == 0
                ? watch_check(&mesh->watch)
                : 0;
@@ -277,7 +295,7 @@ json_t *mesh_describe(const struct mesh *mesh)
         char key[16];
         if (i == mesh->rank)
             continue;
-        const char *name = mesh->endpoints[i].transport->name;
+        const char *name = mesh->data[i].transport->name;
         is_mixed = is_mixed || (only && strcmp(only, name) != 0);
         only = name;
         snprintf(key, sizeof(key), "%d", watch_name(&mesh->watch, i));

@@ -32,12 +32,16 @@ struct mesh {
     struct watch watch;
     struct shm_group group;     /* the ranks of this host, this one among them */
     struct endpoint *endpoints; /* by rank; own: not connected */
-    struct pollfd *fds;         /* scratch: two per rank */
-    int *group_of;              /* by rank: position in `group`, or -1 */
-    int *ring;                  /* the ranks in an order that visits each host once */
-    int ring_at;                /* own position in it */
-    int machine_ranks;          /* ranks on this machine, whatever their host identity */
-    bool is_local;              /* all ranks are on this host */
+    struct endpoint *data;    /* what collectives go over: these, or others' (borrowed) */
+    void (*progress)(void *); /* called in waits; then nobody sleeps. NULL: none */
+    void *progress_arg;
+    struct pollfd *fds;     /* scratch: two per rank */
+    int *group_of;          /* by rank: position in `group`, or -1 */
+    int *ring;              /* the ranks in an order that visits each host once */
+    int ring_at;            /* own position in it */
+    int machine_ranks;      /* ranks on this machine, whatever their host identity */
+    unsigned polls, blocks; /* of sockets: before sleeping, and sleeps so far */
+    bool is_local;          /* all ranks are on this host */
 };
 
 /* Publish ringbench/rank/R in the store, wait for everyone's, connect. Collective. */
@@ -53,8 +57,8 @@ int mesh_barrier(struct mesh *mesh, struct error *err);
 int mesh_allgather(struct mesh *mesh, const void *mine, size_t len, void *all,
                    struct error *err);
 
-/* {"PEER": "shm" | "tcp"} of this rank; "shm" or "tcp" if all are alike. New reference.
- */
+/* {"PEER": "shm" | "tcp" | "ucx"} of this rank; one of them if all are alike. New
+ * reference. */
 json_t *mesh_describe(const struct mesh *mesh);
 
 /* A transfer under way. */

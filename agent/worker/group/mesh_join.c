@@ -80,6 +80,12 @@ static bool is_same_host(const struct joining *joining, int rank)
                   joining->records[joining->mesh->rank].hostid) == 0;
 }
 
+static bool is_same_machine(const struct joining *joining, int rank)
+{
+    return strcmp(joining->records[rank].machine,
+                  joining->records[joining->mesh->rank].machine) == 0;
+}
+
 static int join_group(struct joining *joining, struct error *err)
 {
     struct mesh *mesh = joining->mesh;
@@ -92,8 +98,7 @@ static int join_group(struct joining *joining, struct error *err)
     for (int rank = 0; rank < mesh->world_size; rank++) {
         const struct record *record = &joining->records[rank];
         mesh->group_of[rank] = -1;
-        mesh->machine_ranks +=
-            strcmp(record->machine, joining->records[mesh->rank].machine) == 0;
+        mesh->machine_ranks += is_same_machine(joining, rank);
         if (!is_same_host(joining, rank))
             continue;
         self = rank == mesh->rank ? n : self;
@@ -164,7 +169,7 @@ static int make_room(struct joining *joining, struct error *err)
     struct mesh *mesh = joining->mesh;
     size_t n = (size_t)mesh->world_size;
 
-    mesh->endpoints = calloc(n, sizeof(*mesh->endpoints));
+    mesh->data = mesh->endpoints = calloc(n, sizeof(*mesh->endpoints));
     mesh->fds = calloc(2 * n + 2, sizeof(*mesh->fds));
     mesh->group_of = calloc(n, sizeof(*mesh->group_of));
     mesh->ring = calloc(n, sizeof(*mesh->ring));
@@ -201,9 +206,13 @@ int mesh_join(struct mesh *mesh, const struct mesh_config *config, struct error 
         join_begin(&joining.join, &config->join, &mesh->watch, joining.fds);
         status = connect_all(&joining, err);
         join_end(&joining.join);
-        for (int rank = 0; rank < mesh->world_size; rank++)
-            if (joining.fds[rank] >= 0)
-                endpoint_init_tcp(&mesh->endpoints[rank], rank, joining.fds[rank]);
+        for (int rank = 0; rank < mesh->world_size; rank++) {
+            if (joining.fds[rank] < 0)
+                continue;
+            if (is_same_machine(&joining, rank))
+                endpoint_shorten_queue(joining.fds[rank]);
+            endpoint_init_tcp(&mesh->endpoints[rank], rank, joining.fds[rank]);
+        }
     }
     free(joining.fds);
     free(joining.records);

@@ -6,6 +6,8 @@
 
 #include "agent/worker/host/host_comm.h"
 #include "agent/worker/host/memory.h"
+#include "agent/worker/host/ucx.h"
+#include "agent/worker/bench/case_file.h"
 #include "common/base/clock.h"
 
 /* Measured on two cores with 2 and 4 ranks. */
@@ -91,6 +93,31 @@ static struct mesh *connect_group(const struct backend_comm *comm,
     return mesh;
 }
 
+static int connect_ucx(struct backend_comm *comm, const struct backend_env *env,
+                       struct error *err)
+{
+    enum host_transport asked =
+        env->file ? env->file->spec->host.transport : HOST_TRANSPORT_AUTO;
+
+    if (ucx_connect(comm->mesh, asked, &comm->ucx, err))
+        return -1;
+    comm->world->progress = comm->mesh->progress;
+    comm->world->progress_arg = comm->mesh->progress_arg;
+    return 0;
+}
+
+static void host_abort(struct backend_comm *comm)
+{
+    if (comm) {
+        comm->world->progress = NULL;
+        ucx_abort(comm->ucx);
+        if (comm->mesh != comm->world)
+            mesh_abort(comm->mesh);
+        mesh_abort(comm->world);
+        release(comm);
+    }
+}
+
 static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
 {
     struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
@@ -111,6 +138,10 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
         release(comm);
         return NULL;
     }
+    if (connect_ucx(comm, env, err)) {
+        host_abort(comm);
+        return NULL;
+    }
     /* A second barrier costs more than a copy when it must wait for the scheduler. */
     comm->small_bytes = comm->mesh->watch.is_crowded ? SMALL_CROWDED : SMALL_ALONE;
     return comm;
@@ -119,19 +150,11 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
 static void host_destroy(struct backend_comm *comm)
 {
     if (comm) {
+        ucx_destroy(comm->ucx);
+        comm->world->progress = NULL;
         if (comm->mesh != comm->world)
             mesh_destroy(comm->mesh);
         mesh_destroy(comm->world);
-        release(comm);
-    }
-}
-
-static void host_abort(struct backend_comm *comm)
-{
-    if (comm) {
-        if (comm->mesh != comm->world)
-            mesh_abort(comm->mesh);
-        mesh_abort(comm->world);
         release(comm);
     }
 }

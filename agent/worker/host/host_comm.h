@@ -11,11 +11,13 @@
 
 #define HOST_BLOCK_BYTES 16384  /* reduced at a time: stays in the first level cache */
 #define HOST_SLICE_BYTES 131072 /* forwarded at a time between hosts */
-#define HOST_SMALL_BYTES 16384  /* up to here the number of steps counts, not bytes */
+#define HOST_SMALL_BYTES 65536  /* up to here the number of steps counts, not bytes */
+_Static_assert(HOST_SMALL_BYTES <= HOST_SLICE_BYTES, "a small message fits a slice");
 
 struct backend_comm {
     struct mesh *world; /* all ranks of the case: barriers and exchanges */
     struct mesh *mesh;  /* those that collectives are of; mostly the same one */
+    struct ucx *ucx;    /* what they go over between hosts; NULL: sockets */
     const struct reduce_kernels *kernels;
     char *block;          /* HOST_BLOCK_BYTES */
     char *scratch;        /* 3 * HOST_SLICE_BYTES */

@@ -26,7 +26,7 @@ static int wrap(int value, int n)
 
 static struct endpoint *ring_endpoint(const struct mesh *mesh, int offset)
 {
-    return &mesh->endpoints[mesh->ring[wrap(mesh->ring_at + offset, mesh->world_size)]];
+    return &mesh->data[mesh->ring[wrap(mesh->ring_at + offset, mesh->world_size)]];
 }
 
 static size_t part_len(size_t total, size_t piece, size_t i)
@@ -137,7 +137,7 @@ static int run_ring(struct backend_comm *comm, const struct backend_call *call,
 static int swap_with(struct mesh *mesh, int rank, const void *send, void *recv,
                      size_t len)
 {
-    struct endpoint *endpoint = &mesh->endpoints[rank];
+    struct endpoint *endpoint = &mesh->data[rank];
     struct flow out = {endpoint, (char *)(uintptr_t)send, send ? len : 0, 0};
     struct flow in = {endpoint, recv, recv ? len : 0, 0};
 
@@ -317,12 +317,12 @@ static int direct(struct backend_comm *comm, const struct backend_call *call,
         if (is_alltoall || (is_gather ? to == root : rank == root)) {
             size_t at = is_gather ? 0 : (size_t)to * plan->bytes;
             sends[n_sends++] = (struct flow){
-                &mesh->endpoints[to], (char *)(uintptr_t)plan->send + at, plan->bytes, 0};
+                &mesh->data[to], (char *)(uintptr_t)plan->send + at, plan->bytes, 0};
         }
         if (is_alltoall || (is_gather ? rank == root : from == root)) {
             size_t at = is_alltoall || is_gather ? (size_t)from * plan->bytes : 0;
             recvs[n_recvs++] =
-                (struct flow){&mesh->endpoints[from], plan->recv + at, plan->bytes, 0};
+                (struct flow){&mesh->data[from], plan->recv + at, plan->bytes, 0};
         }
     }
     if (is_alltoall || rank == root) {
@@ -347,14 +347,14 @@ static int alltoallv(struct backend_comm *comm, const struct backend_call *call,
     for (int k = 1; k < n; k++) {
         int to = (rank + k) % n, from = (rank + n - k) % n;
         if (traffic->send_count[to]) {
-            sends[n_sends++] = (struct flow){&mesh->endpoints[to],
+            sends[n_sends++] = (struct flow){&mesh->data[to],
                                              (char *)(uintptr_t)plan->send +
                                                  traffic->send_at[to] * element,
                                              traffic->send_count[to] * element, 0};
         }
         if (traffic->recv_count[from]) {
             recvs[n_recvs++] = (struct flow){
-                &mesh->endpoints[from], plan->recv + traffic->recv_at[from] * element,
+                &mesh->data[from], plan->recv + traffic->recv_at[from] * element,
                 traffic->recv_count[from] * element, 0};
         }
     }
@@ -378,7 +378,7 @@ static int hypercube(struct backend_comm *comm, const struct backend_call *call,
     for (int mask = 1; mask < mesh->world_size; mask *= 2) {
         int first = mesh->rank & ~(mask - 1);
         size_t len = (size_t)mask * plan->bytes;
-        struct endpoint *endpoint = &mesh->endpoints[mesh->rank ^ mask];
+        struct endpoint *endpoint = &mesh->data[mesh->rank ^ mask];
         struct flow out = {endpoint, plan->recv + (size_t)first * plan->bytes, len, 0};
         struct flow in = {endpoint, plan->recv + (size_t)(first ^ mask) * plan->bytes,
                           len, 0};
@@ -393,10 +393,9 @@ static int sendrecv(struct backend_comm *comm, const struct backend_call *call,
 {
     struct mesh *mesh = comm->mesh;
     int n = mesh->world_size;
-    struct flow out = {&mesh->endpoints[(mesh->rank + 1) % n],
-                       (char *)(uintptr_t)plan->send, plan->bytes, 0};
-    struct flow in = {&mesh->endpoints[(mesh->rank + n - 1) % n], plan->recv, plan->bytes,
-                      0};
+    struct flow out = {&mesh->data[(mesh->rank + 1) % n], (char *)(uintptr_t)plan->send,
+                       plan->bytes, 0};
+    struct flow in = {&mesh->data[(mesh->rank + n - 1) % n], plan->recv, plan->bytes, 0};
 
     (void)call;
     return mesh_exchange(mesh, &out, 1, &in, 1);

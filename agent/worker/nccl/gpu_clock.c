@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agent/worker/nccl/nvml.h"
-#include "agent/worker/nccl/shared_object.h"
+#include "agent/worker/base/shared_object.h"
 
 /* NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX and _RX, in KiB */
 #define LINK_DATA_SENT 138

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/worker/nccl/shared_object.h"
+#include "agent/worker/base/shared_object.h"
 
 #define FUNCTION(member, name)                                                           \
     {                                                                                    \

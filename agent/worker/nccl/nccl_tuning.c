@@ -1,13 +1,14 @@
 /* nccl_tuning.c - which algorithm NCCL takes for a call, by its log's subsystem TUNING */
 #include "agent/worker/nccl/nccl_tuning.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/worker/base/thread.h"
 #include "agent/worker/nccl/nccl_profiler.h"
 
 #define LINE_MAX_BYTES 1200 /* NCCL cuts them at 1024 */
@@ -97,40 +98,47 @@ static void switch_on(struct nccl_tuning *tuning, void (*reset)(void))
     reset();
 }
 
+/* As it comes: of a worker that is killed in the call, its warnings are known. */
+static void *pass_lines(void *arg)
+{
+    struct nccl_tuning *tuning = arg;
+    char line[LINE_MAX_BYTES];
+
+    while (fgets(line, sizeof(line), tuning->lines)) {
+        if (!*tuning->found.algo)
+            nccl_tuning_parse(line, &tuning->found);
+        dprintf(tuning->output, "%s", line);
+    }
+    return NULL;
+}
+
+/* What is printed goes to a thread first. */
+static bool redirect(struct nccl_tuning *tuning)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    tuning->lines = fdopen(ends[0], "r");
+    tuning->output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    bool is_read = tuning->lines && tuning->output >= 0 &&
+                   !thread_start(&tuning->reader, "nccl output", pass_lines, tuning);
+    if (is_read)
+        dup2(ends[1], STDOUT_FILENO);
+    else if (tuning->lines)
+        fclose(tuning->lines);
+    close(ends[1]);
+    return is_read;
+}
+
 void nccl_tuning_begin(struct nccl_tuning *tuning, void (*reset)(void))
 {
     if (getenv("NCCL_DEBUG_FILE") || (!is_asked_for() && !reset))
         return;
     fflush(stdout);
-    tuning->output = dup(STDOUT_FILENO);
-    tuning->file = memfd_create("nccl", MFD_CLOEXEC);
-    if (tuning->output < 0 || tuning->file < 0 || dup2(tuning->file, STDOUT_FILENO) < 0) {
-        close(tuning->output);
-        close(tuning->file);
-        return;
-    }
-    tuning->is_read = true;
-    if (!is_asked_for())
+    tuning->is_read = redirect(tuning);
+    if (tuning->is_read && !is_asked_for())
         switch_on(tuning, reset);
-}
-
-static void read_lines(int file, struct choice *out)
-{
-    char line[LINE_MAX_BYTES];
-    bool is_found = false;
-    FILE *lines = fdopen(file, "r");
-
-    if (!lines) {
-        close(file);
-        return;
-    }
-    rewind(lines);
-    while (fgets(line, sizeof(line), lines)) {
-        is_found = is_found || nccl_tuning_parse(line, out);
-        fputs(line, stdout);
-    }
-    fclose(lines);
-    fflush(stdout);
 }
 
 void nccl_tuning_end(struct nccl_tuning *tuning, void (*reset)(void), struct choice *out)
@@ -139,12 +147,15 @@ void nccl_tuning_end(struct nccl_tuning *tuning, void (*reset)(void), struct cho
         return;
     fflush(stdout);
     dup2(tuning->output, STDOUT_FILENO);
+    pthread_join(tuning->reader, NULL);
+    fclose(tuning->lines);
     close(tuning->output);
     if (tuning->is_switched) {
         give_back("NCCL_DEBUG", tuning->level);
         give_back("NCCL_DEBUG_SUBSYS", tuning->parts);
         reset();
     }
-    read_lines(tuning->file, out);
+    if (*tuning->found.algo)
+        *out = tuning->found;
     *tuning = (struct nccl_tuning){.is_read = false};
 }

@@ -7,7 +7,9 @@
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_TUNING_H
 #define RINGBENCH_WORKER_NCCL_NCCL_TUNING_H
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "agent/worker/bench/choice.h"
 
@@ -16,13 +18,16 @@ struct nccl_tuning {
     bool is_read;
     bool is_switched;    /* on, for now */
     char *level, *parts; /* what was asked for before, or NULL */
-    int output, file;    /* the real output, and where it goes for now */
+    int output;          /* the real one, to which `reader` passes `lines` */
+    FILE *lines;
+    pthread_t reader;
+    struct choice found; /* the first in them */
 };
 
 /* From now on, if it can be had. reset: ncclResetDebugInit, or NULL. */
 void nccl_tuning_begin(struct nccl_tuning *tuning, void (*reset)(void));
-/* What was printed goes where it was to go; the first line that names a choice says what
- * the calls were, or out stays as it is. */
+/* The first line since then that names a choice says what the calls were, or out stays as
+ * it is. */
 void nccl_tuning_end(struct nccl_tuning *tuning, void (*reset)(void), struct choice *out);
 
 /* One line of the log; whether it names a choice. */

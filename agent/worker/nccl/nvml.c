@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "agent/worker/nccl/shared_object.h"
+#include "agent/worker/base/shared_object.h"
 
 void *nvml_open(void)
 {

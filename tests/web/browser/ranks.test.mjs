@@ -133,3 +133,59 @@ test('the list of nodes asks for no inventory, which is most of what is known', 
   await sees(page, '2 nodes: 2 idle');
   assert.deepEqual([...new Set(asked().map(one => one.search))], ['?inventory=0']);
 });
+
+test('the topology is drawn for each kind of node, and told as a list', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  const gpu = (number, link) => ({kind: 'gpu', name: `GPU ${number}`, bus: `0000:${number + 1}8:00.0`, link, nvlinks: '18 to NVSwitch'});
+  const nic = number => ({kind: 'nic', name: `mlx5_${number}`, bus: `0000:${number + 1}a:00.0`, link: '32 GT/s x16', speed: '400 Gb/s'});
+  const tree = slow => ({
+    kind: 'system',
+    name: 'node',
+    parts: [0, 1].map(socket => ({
+      kind: 'socket',
+      name: `socket ${socket}`,
+      parts: [0, 1].map(at => 2 * socket + at).map(at => ({
+        kind: 'switch',
+        name: 'switch',
+        bus: `0000:${at}0:01.0`,
+        link: '32 GT/s x16',
+        parts: [...[2 * at, 2 * at + 1].map(number => gpu(number, slow === number ? '8 GT/s x8' : '32 GT/s x16')), nic(at)]
+      }))
+    }))
+  });
+  const nodes = Array.from({length: 15}, (_, i) => `node-${i + 1}`);
+  const differences = [{part: 'GPU 3', bus: '0000:48:00.0', what: 'link', here: '8 GT/s x8', others: '32 GT/s x16'}];
+  const sentence = 'identical on 15 of 16; node-16 differs: GPU 3 (0000:48:00.0) PCIe at 8 GT/s x8, others 32 GT/s x16';
+  const run = sampleRun({sizes: [8]});
+  run.spec = {...run.spec, topology: 'dump'};
+  run.topology = {
+    case: 0,
+    verdict: {kind: 'topology', answer: 'differs', sentence, evidence: {nodes: 16, kinds: [{nodes: ['node-16'], differences}]}},
+    kinds: [{nodes, tree: tree(-1)}, {nodes: ['node-16'], tree: tree(3)}],
+    unread: []
+  };
+  server.add(run);
+  await open(`${path}?tab=ranks`);
+  assert.equal(server.requests.some(one => one.path.endsWith('/topology')), false, 'nobody has asked');
+  await page.getByText('what NCCL takes the nodes to be').click();
+  await sees(page, sentence);
+  await sees(page, '15 nodes: node-1, node-2, node-3, node-4, node-5, node-6, node-7, node-8 and 7 more');
+  const [usual, odd] = await page.locator('svg.topology').all();
+  assert.equal(await usual.locator('.odd').count(), 0);
+  assert.deepEqual(await odd.locator('g.odd text').allTextContents(), ['GPU 3', 'NVLinks 18 to NVSwitch']);
+  assert.deepEqual(await odd.locator('text.odd').allTextContents(), ['8 GT/s x8']);
+  assert.equal(await usual.locator('g.gpu').count(), 8);
+  assert.equal(await odd.getAttribute('aria-label'), 'Topology of node-16: GPU 3 differs');
+  const summary = page.getByText('As a list').last();
+  await summary.focus();
+  await page.keyboard.press('Enter');
+  await sees(page, /^GPU 3 differs PCIe 8 GT\/s x8, NVLinks 18 to NVSwitch, 0000:48:00.0$/);
+  await page.keyboard.press('Shift+Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Topology of node-16: GPU 3 differs');
+  if (process.env.TOPOLOGY_PICTURES) {
+    for (const width of [400, 1600]) {
+      await page.setViewportSize({width, height: 1300});
+      await page.screenshot({path: `${process.env.TOPOLOGY_PICTURES}/topology-${width}.png`, fullPage: true});
+    }
+  }
+});

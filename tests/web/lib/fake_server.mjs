@@ -47,6 +47,8 @@ export class FakeServer {
     this.streams = new Set();
     this.port = 0;
     this.programs = [];
+    this.launchers = [];
+    this.jobs = [];
     this.onPost = null;
     this.followUp = null;
     this.beforeSchema = null;
@@ -180,6 +182,14 @@ export class FakeServer {
       json(response, 200, this.access);
     } else if (kind === 'programs') {
       json(response, 200, {programs: this.programs});
+    } else if (kind === 'launchers') {
+      json(response, 200, {launchers: this.launchers});
+    } else if (kind === 'jobs' && request.method === 'DELETE') {
+      const job = this.jobs.find(one => one.id === id);
+      job.state = 'stopping';
+      json(response, 202, job);
+    } else if (kind === 'jobs') {
+      json(response, 200, {jobs: this.jobs});
     } else if (kind === 'runs' && id === 'validate') {
       const answer = this.onValidate(JSON.parse(body));
       json(response, answer.status, answer.body);
@@ -273,6 +283,8 @@ export class FakeServer {
       this.stream(request, response, run, params);
     } else if (verb === 'logs') {
       this.answerLogs(response, params);
+    } else if (verb === 'topology') {
+      json(response, 200, run.topology);
     } else if (verb === 'baseline') {
       json(response, 200, {baseline: null, runs: run.against ?? []});
     } else if (verb === 'summary') {

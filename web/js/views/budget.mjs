@@ -67,7 +67,8 @@ export default function budgetForm(app, id, collectives) {
     event.preventDefault();
     built.forEach(field => field.error([]));
     try {
-      answer.replaceChildren(...inWords(await app.api.budget(question())));
+      answer.replaceChildren(...inWords(await app.api.json('/api/v1/budget',
+        {method: 'POST', body: JSON.stringify(question())})));
     } catch (error) {
       const problems = error.problem?.errors ?? [];
       const mine = problems.filter(({pointer}) => built.has(pointer?.slice(1)));

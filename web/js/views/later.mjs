@@ -8,4 +8,5 @@ export {default as node} from './node.mjs';
 export {default as nodes} from './nodes.mjs';
 export {pairMap} from './pair_map.mjs';
 export {default as scaling} from './scaling.mjs';
+export {topology} from './topology.mjs';
 export {default as trends} from './trends.mjs';

@@ -239,13 +239,18 @@ class NewRunPage {
   /* What there is to choose from; the header says when the server is gone. */
   async offer() {
     const {api} = this.app;
-    const [nodes, programs] = await Promise.allSettled([api.nodes(), api.programs()]);
+    const [nodes, programs, launchers] =
+      await Promise.allSettled([api.nodes(), api.programs(),
+        api.json('/api/v1/launchers')]);
     if (nodes.value) {
       const here = nodes.value.nodes.filter(node => node.state !== 'left');
       this.controls.get('nodes_names').offer(here);
     }
     if (programs.value) {
       this.controls.get('program').offer(programs.value.programs);
+    }
+    if (launchers.value) {
+      this.controls.get('launch').offer(launchers.value.launchers);
     }
   }
 

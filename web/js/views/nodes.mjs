@@ -18,6 +18,7 @@ import {
 import {keepPlace} from '../place.mjs';
 import {poll} from '../poll.mjs';
 import {formatAgo} from '../units.mjs';
+import {jobList} from './jobs.mjs';
 import {preflight} from './preflight.mjs';
 
 const NUMBERS = new Set(['Ranks']);
@@ -26,6 +27,7 @@ const ROWS = 80;
 const FEW = 32;
 const JUDGED_RUNS = 20;
 const JUDGED_MS = 30000;
+const JOBS_MS = 5000;
 
 export default function view(root, app, {query: first}) {
   app.title('Nodes');
@@ -44,8 +46,9 @@ export default function view(root, app, {query: first}) {
                                                }}});
   const filter = filterBar(change);
   const place = keepPlace();
+  const jobs = jobList(app);
   table.element.hidden = true;
-  root.append(h('div.title', h('h1', 'Nodes'), count), filter.bar, preflight(app, null), agreed,
+  root.append(h('div.title', h('h1', 'Nodes'), count), filter.bar, jobs.element, preflight(app, null), agreed,
     table.element, h('p.actions', more));
 
   async function refresh() {
@@ -99,7 +102,7 @@ export default function view(root, app, {query: first}) {
   }
 
   filter.set(query);
-  const pollings = [poll(refresh, 2000), poll(refreshSuspects, JUDGED_MS)];
+  const pollings = [poll(refresh, 2000), poll(jobs.refresh, JOBS_MS), poll(refreshSuspects, JUDGED_MS)];
   return {
     update,
     destroy() {

@@ -20,7 +20,7 @@ import {runReplay, runTimeline} from './run_timeline.mjs';
 const ABOVE_TABS = ['overlay', 'note', 'pairs', 'scaling', 'charts', 'metrics', 'replay'];
 /* [name, title, what is in it]. */
 const TABS = [
-  ['table', 'Table', ['figures', 'table', 'budget', 'meaning']], ['ranks', 'Ranks', ['lanes', 'heat']],
+  ['table', 'Table', ['figures', 'table', 'budget', 'meaning']], ['ranks', 'Ranks', ['lanes', 'topology', 'heat']],
   ['cases', 'Cases', ['cases']], ['logs', 'Logs', ['timeline', 'logs']],
   ['spec', 'Spec', ['spec']]
 ];
@@ -91,6 +91,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
     table: runTable(app, id, sort => change({sort})),
     budget: runBudget(app, id),
     lanes: runLanes(app),
+    topology: runTopology(app, id),
     heat: rankHeat(),
     cases: caseGrid(change),
     logs: runLogs(app, id, change),
@@ -104,6 +105,7 @@ function buildParts(app, id, {ask, change, seek, source}) {
     delete parts.overlay;
     delete parts.scaling;
     delete parts.budget;
+    delete parts.topology;
   }
   return parts;
 }
@@ -128,6 +130,23 @@ function laterPart(app, make) {
     },
     show: is => setHidden(element, !is),
     destroy: () => part?.destroy?.()
+  };
+}
+
+/* Of a run that asked for it, when it is opened. */
+function runTopology(app, id) {
+  let number = null;
+  const trees = laterPart(app, views => views.topology(app, id));
+  const element = fold('Topology', h('span.muted', 'what NCCL takes the nodes to be'), trees.element);
+  const show = () => element.open && trees.update(number);
+  element.addEventListener('toggle', show);
+  return {
+    element,
+    update(spec, wanted) {
+      setHidden(element, spec?.topology !== 'dump');
+      number = wanted;
+      show();
+    }
   };
 }
 
@@ -199,6 +218,7 @@ function draw({source, parts, panels, rest, onPaper = false}, view) {
     },
     ranks() {
       parts.lanes.update(state, shownCase);
+      parts.topology?.update(spec, view.case);
       parts.heat.update(own.book, shownCase);
     },
     cases() {

@@ -1,5 +1,5 @@
 /* shared_object.c - a library that is looked for at run time, and its functions */
-#include "agent/worker/nccl/shared_object.h"
+#include "agent/worker/base/shared_object.h"
 
 #include <dlfcn.h>
 #include <glob.h>

@@ -1,6 +1,6 @@
 /* shared_object.h - a library that is looked for at run time, and its functions */
-#ifndef RINGBENCH_WORKER_NCCL_SHARED_OBJECT_H
-#define RINGBENCH_WORKER_NCCL_SHARED_OBJECT_H
+#ifndef RINGBENCH_WORKER_BASE_SHARED_OBJECT_H
+#define RINGBENCH_WORKER_BASE_SHARED_OBJECT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,23 @@
+/* no_ucx.c - a build without UCX's header */
+#include "agent/worker/host/ucx.h"
+
+int ucx_connect(struct mesh *mesh, enum host_transport asked, struct ucx **out,
+                struct error *err)
+{
+    *out = NULL;
+    return asked == HOST_TRANSPORT_UCX && !mesh->is_local
+               ? error_set(err, ERROR_UNSUPPORTED,
+                           "UCX: this worker was built without its header (Debian: "
+                           "libucx-dev)")
+               : 0;
+}
+
+void ucx_destroy(struct ucx *ucx)
+{
+    (void)ucx;
+}
+
+void ucx_abort(struct ucx *ucx)
+{
+    (void)ucx;
+}

@@ -1,0 +1,340 @@
+/* ucx.c - collectives between hosts over UCX, where it is and is wanted */
+#include "agent/worker/host/ucx.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/worker/host/ucx_lib.h"
+
+#define SEND_BYTES 262144 /* at a time: one such send is under way per peer */
+#define LOOKS 100         /* for the end of a peer of which UCX has said that it failed */
+#define ADDRESS_MAX 65536
+
+struct peer {
+    struct ucx *ucx;
+    ucp_ep_h ep;
+    void *sending; /* a request that has taken so many bytes, or NULL */
+    size_t sending_len;
+    char *held; /* received, and as much of it as is taken */
+    size_t held_len, held_at;
+};
+
+struct ucx {
+    struct mesh *mesh;
+    struct ucx_lib lib;
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_address_t *address;
+    size_t address_len;
+    struct peer *peers; /* by rank, as the endpoints */
+    struct endpoint *endpoints;
+};
+
+static const ucp_request_param_t plainly = {0};
+
+/* A peer that has died closes its socket at about the time at which UCX notices: then
+ * that is the reason. */
+static ssize_t fail(const struct endpoint *endpoint, ucs_status_t status)
+{
+    const struct peer *peer = endpoint->own;
+    struct watch *watch = &peer->ucx->mesh->watch;
+    const struct timespec pause = {.tv_nsec = 1000000};
+    char text[160];
+
+    for (int i = 0; i < LOOKS && watch_check(watch) == 0; i++)
+        nanosleep(&pause, NULL);
+    snprintf(text, sizeof(text), "UCX, rank %d: %s", watch_name(watch, endpoint->rank),
+             peer->ucx->lib.status_text(status));
+    watch_fail(watch, ERROR_IO, text);
+    errno = EIO;
+    return -1;
+}
+
+/* What is offered again after 0 begins with the same bytes, in the same place. */
+static ssize_t ucx_send(struct endpoint *endpoint, const void *data, size_t len)
+{
+    struct peer *peer = endpoint->own;
+    const struct ucx_lib *lib = &peer->ucx->lib;
+
+    if (!peer->sending) {
+        peer->sending_len = len < SEND_BYTES ? len : SEND_BYTES;
+        peer->sending = lib->send(peer->ep, data, peer->sending_len, &plainly);
+        if (!peer->sending)
+            return (ssize_t)peer->sending_len;
+        if (UCS_PTR_IS_ERR(peer->sending)) {
+            ucs_status_t status = UCS_PTR_STATUS(peer->sending);
+            peer->sending = NULL;
+            return fail(endpoint, status);
+        }
+    }
+    lib->progress(peer->ucx->worker);
+    ucs_status_t status = lib->status(peer->sending);
+    if (status == UCS_INPROGRESS)
+        return 0;
+    lib->request_free(peer->sending);
+    peer->sending = NULL;
+    return status == UCS_OK ? (ssize_t)peer->sending_len : fail(endpoint, status);
+}
+
+static ssize_t ucx_recv(struct endpoint *endpoint, void *data, size_t len)
+{
+    struct peer *peer = endpoint->own;
+    const struct ucx_lib *lib = &peer->ucx->lib;
+
+    if (!peer->held) {
+        lib->progress(peer->ucx->worker);
+        void *held = lib->recv(peer->ep, &peer->held_len);
+        if (UCS_PTR_IS_ERR(held))
+            return fail(endpoint, UCS_PTR_STATUS(held));
+        peer->held = held;
+        peer->held_at = 0;
+        if (!held)
+            return 0;
+    }
+    size_t left = peer->held_len - peer->held_at, n = len < left ? len : left;
+    memcpy(data, peer->held + peer->held_at, n);
+    peer->held_at += n;
+    if (n == left) {
+        lib->release(peer->ep, peer->held);
+        peer->held = NULL;
+    }
+    return (ssize_t)n;
+}
+
+static void ucx_close(struct endpoint *endpoint)
+{
+    (void)endpoint;
+}
+
+static const struct transport transport_ucx = {"ucx", ucx_send, ucx_recv, ucx_close};
+
+static void progress(void *arg)
+{
+    const struct ucx *ucx = arg;
+
+    ucx->lib.progress(ucx->worker);
+}
+
+/* What has failed shows in the calls that it concerns. */
+static void note_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    (void)arg;
+    (void)ep;
+    (void)status;
+}
+
+/* ---- Beginning and end ---- */
+
+static int explain(const struct ucx *ucx, const char *what, ucs_status_t status,
+                   struct error *err)
+{
+    return error_set(err, ERROR_UNSUPPORTED, "UCX: %s: %s", what,
+                     ucx->lib.status_text(status));
+}
+
+static int open_worker(struct ucx *ucx, struct error *err)
+{
+    const struct ucx_lib *lib = &ucx->lib;
+    const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                                 .features = UCP_FEATURE_STREAM};
+    const ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                        .thread_mode = UCS_THREAD_MODE_SINGLE};
+    ucp_config_t *config;
+
+    /* Its 8 and 64 KiB halve what TCP reaches from 256 KiB up. */
+    setenv("UCX_TCP_TX_SEG_SIZE", "256k", 0);
+    setenv("UCX_TCP_RX_SEG_SIZE", "256k", 0);
+    ucs_status_t status = lib->config_read(NULL, NULL, &config);
+    if (status != UCS_OK)
+        return explain(ucx, "its configuration", status, err);
+    status = lib->init(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &ucx->context);
+    lib->config_release(config);
+    if (status != UCS_OK) {
+        ucx->context = NULL;
+        return explain(ucx, "its context", status, err);
+    }
+    status = lib->worker_create(ucx->context, &worker, &ucx->worker);
+    if (status != UCS_OK) {
+        ucx->worker = NULL;
+        return explain(ucx, "its worker", status, err);
+    }
+    status = lib->get_address(ucx->worker, &ucx->address, &ucx->address_len);
+    return status == UCS_OK ? 0 : explain(ucx, "its address", status, err);
+}
+
+static int open_ucx(struct ucx *ucx, struct error *err)
+{
+    if (ucx_lib_open(&ucx->lib, err))
+        return error_prefix(err, "UCX (Debian: libucx0)");
+    return open_worker(ucx, err);
+}
+
+void ucx_abort(struct ucx *ucx)
+{
+    const ucp_request_param_t by_force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                          .flags = UCP_EP_CLOSE_FLAG_FORCE};
+
+    if (!ucx)
+        return;
+    ucx->mesh->data = ucx->mesh->endpoints;
+    ucx->mesh->progress = NULL;
+    for (int rank = 0; ucx->peers && rank < ucx->mesh->world_size; rank++) {
+        struct peer *peer = &ucx->peers[rank];
+        void *closing = peer->ep ? ucx->lib.ep_close(peer->ep, &by_force) : NULL;
+        if (UCS_PTR_IS_PTR(closing))
+            ucx->lib.request_free(closing);
+        if (peer->sending)
+            ucx->lib.request_free(peer->sending);
+    }
+    if (ucx->address)
+        ucx->lib.release_address(ucx->worker, ucx->address);
+    if (ucx->worker)
+        ucx->lib.worker_destroy(ucx->worker);
+    if (ucx->context)
+        ucx->lib.cleanup(ucx->context);
+    free(ucx->peers);
+    free(ucx->endpoints);
+    free(ucx);
+}
+
+void ucx_destroy(struct ucx *ucx)
+{
+    struct watch_idle idle = {0};
+
+    if (ucx && ucx->mesh->watch.error.code == ERROR_NONE) {
+        void *flush = ucx->lib.flush(ucx->worker, &plainly);
+        while (UCS_PTR_IS_PTR(flush) && ucx->lib.status(flush) == UCS_INPROGRESS &&
+               watch_idle(&ucx->mesh->watch, &idle) == 0)
+            ucx->lib.progress(ucx->worker);
+        if (UCS_PTR_IS_PTR(flush))
+            ucx->lib.request_free(flush);
+        mesh_barrier(ucx->mesh, NULL);
+    }
+    ucx_abort(ucx);
+}
+
+/* ---- Connecting ---- */
+
+/* An RDMA port that is up. */
+static bool has_rdma(void)
+{
+    glob_t found = {0};
+    bool is_active = false;
+
+    if (glob("/sys/class/infiniband/*/ports/*/state", 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && !is_active; i++) {
+            char text[64] = "";
+            FILE *file = fopen(found.gl_pathv[i], "re");
+            is_active = file && fgets(text, sizeof(text), file) && strstr(text, "ACTIVE");
+            if (file)
+                fclose(file);
+        }
+    }
+    globfree(&found);
+    return is_active;
+}
+
+static int connect_peer(struct ucx *ucx, int rank, const char *address, struct error *err)
+{
+    const struct mesh *mesh = ucx->mesh;
+    struct peer *peer = &ucx->peers[rank];
+    const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                                  UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                                  UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                                    .address =
+                                        (const ucp_address_t *)(const void *)address,
+                                    .err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                                    .err_handler = {.cb = note_failure}};
+
+    ucs_status_t status = ucx->lib.ep_create(ucx->worker, &params, &peer->ep);
+    if (status != UCS_OK) {
+        peer->ep = NULL;
+        explain(ucx, "no way", status, err);
+        return error_prefix(err, "rank %d", watch_name(&mesh->watch, rank));
+    }
+    peer->ucx = ucx;
+    ucx->endpoints[rank] = (struct endpoint){
+        .transport = &transport_ucx, .rank = rank, .fd = -1, .own = peer};
+    return 0;
+}
+
+/* lens: of the addresses, which differ. */
+static int connect_peers(struct ucx *ucx, const uint32_t *lens, struct error *err)
+{
+    struct mesh *mesh = ucx->mesh;
+    size_t n = (size_t)mesh->world_size, most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = lens[i] > most ? lens[i] : most;
+    if (most == 0 || most > ADDRESS_MAX)
+        return error_set(err, ERROR_UNSUPPORTED, "UCX: an address of %zu bytes", most);
+    char *all = calloc(n + 1, most), *mine = all ? all + n * most : NULL;
+    ucx->peers = calloc(n, sizeof(*ucx->peers));
+    ucx->endpoints = calloc(n, sizeof(*ucx->endpoints));
+    int status = all && ucx->peers && ucx->endpoints
+                     ? 0
+                     : error_set(err, ERROR_MEMORY, "UCX: out of memory");
+    if (!status) {
+        memcpy(mine, ucx->address, ucx->address_len);
+        memcpy(ucx->endpoints, mesh->endpoints, n * sizeof(*mesh->endpoints));
+        status = mesh_allgather(mesh, mine, most, all, err);
+    }
+    for (int rank = 0; !status && rank < mesh->world_size; rank++)
+        if (mesh->group_of[rank] < 0)
+            status = connect_peer(ucx, rank, all + (size_t)rank * most, err);
+    free(all);
+    return status;
+}
+
+static struct ucx *create(struct mesh *mesh, enum host_transport asked, struct error *err)
+{
+    struct ucx *ucx = NULL;
+
+    if (asked == HOST_TRANSPORT_AUTO && !has_rdma())
+        return NULL;
+    ucx = calloc(1, sizeof(*ucx));
+    if (!ucx) {
+        error_set(err, ERROR_MEMORY, "UCX: out of memory");
+        return NULL;
+    }
+    ucx->mesh = mesh;
+    if (open_ucx(ucx, err)) {
+        ucx_abort(ucx);
+        return NULL;
+    }
+    return ucx;
+}
+
+int ucx_connect(struct mesh *mesh, enum host_transport asked, struct ucx **out,
+                struct error *err)
+{
+    *out = NULL;
+    if (asked == HOST_TRANSPORT_TCP || mesh->is_local)
+        return 0;
+    struct ucx *ucx = create(mesh, asked, err);
+    if (!ucx && asked == HOST_TRANSPORT_UCX)
+        return -1;
+    uint32_t len = ucx ? (uint32_t)ucx->address_len : 0;
+    uint32_t *lens = calloc((size_t)mesh->world_size, sizeof(*lens));
+    bool is_everywhere = true;
+    int status = lens ? mesh_allgather(mesh, &len, sizeof(len), lens, err)
+                      : error_set(err, ERROR_MEMORY, "UCX: out of memory");
+    for (int rank = 0; !status && rank < mesh->world_size; rank++)
+        is_everywhere = is_everywhere && lens[rank] > 0;
+    if (!status && ucx && is_everywhere)
+        status = connect_peers(ucx, lens, err);
+    free(lens);
+    if (status || !is_everywhere) {
+        ucx_abort(ucx);
+        return status;
+    }
+    *out = ucx;
+    mesh->data = ucx->endpoints;
+    mesh->progress = progress;
+    mesh->progress_arg = ucx;
+    return 0;
+}

@@ -1,0 +1,6 @@
+# ringbench-options.bash - completion of the other programs for bash, by their --help
+_ringbench_options() {
+    mapfile -t COMPREPLY < <(
+        compgen -W "$("$1" --help 2>/dev/null | grep -o '^  --[a-z-]*')" -- "$2")
+}
+complete -o default -F _ringbench_options ringbench-server ringbench-agent ringbench-sim

@@ -1,0 +1,197 @@
+/* engine_call.c - a command of a launcher, run beside the loop */
+#include "server/launch/engine_call.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_MAX 4096
+#define LAST_WORDS_MS 1000
+
+struct output {
+    uv_pipe_t pipe;
+    char text[ANSWER_MAX + 1];
+    size_t len;
+    char rest[ANSWER_MAX]; /* is read, and not kept */
+};
+
+struct engine_call {
+    uv_process_t process;
+    uv_timer_t timer;
+    struct output out, errors;
+    engine_answered *done; /* NULL: abandoned */
+    void *arg;
+    bool is_late, has_exited;
+    int64_t status;
+    int signal;
+    int open; /* handles, and pipes that are not at their end among them */
+    int unread;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct engine_call *call = handle->data;
+
+    if (--call->open == 0)
+        free(call);
+}
+
+static void close_all(struct engine_call *call)
+{
+    uv_handle_t *const handles[] = {
+        (uv_handle_t *)&call->process, (uv_handle_t *)&call->timer,
+        (uv_handle_t *)&call->out.pipe, (uv_handle_t *)&call->errors.pipe};
+
+    for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++)
+        if (!uv_is_closing(handles[i]))
+            uv_close(handles[i], on_closed);
+}
+
+/* Without what is no text. */
+static const char *trim(struct output *output)
+{
+    while (output->len > 0 && strchr(" \t\r\n", output->text[output->len - 1]))
+        output->len--;
+    output->text[output->len] = '\0';
+    for (char *at = output->text; *at; at++)
+        if ((unsigned char)*at < 0x20 && *at != '\n')
+            *at = ' ';
+    return output->text + strspn(output->text, " \t\r\n");
+}
+
+static void answer(struct engine_call *call)
+{
+    char why[100] = "";
+    struct engine_answer answer = {
+        .why = why, .text = trim(&call->out), .complaint = trim(&call->errors)};
+
+    if (call->is_late)
+        snprintf(why, sizeof(why), "took too long and was killed");
+    else if (call->signal)
+        snprintf(why, sizeof(why), "was ended by signal %d", call->signal);
+    else if (call->status != 0)
+        snprintf(why, sizeof(why), "ended with status %d", (int)call->status);
+    answer.has_failed = why[0] != '\0';
+    if (call->done)
+        call->done(call->arg, &answer);
+    call->done = NULL;
+    close_all(call);
+}
+
+/* What it started may hold its pipes: those who wait for it do not wait for that. */
+static void answer_if_over(struct engine_call *call)
+{
+    if (call->has_exited && (call->unread == 0 || call->is_late) && call->done)
+        answer(call);
+}
+
+static void on_late(uv_timer_t *timer);
+
+static void on_exit_of(uv_process_t *process, int64_t status, int number)
+{
+    struct engine_call *call = process->data;
+
+    call->has_exited = true;
+    call->status = status;
+    call->signal = number;
+    answer_if_over(call);
+    if (call->done) /* something holds its pipes */
+        uv_timer_start(&call->timer, on_late, LAST_WORDS_MS, 0);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct output *output = (struct output *)handle;
+
+    (void)suggested;
+    if (output->len < ANSWER_MAX)
+        *buf =
+            uv_buf_init(output->text + output->len, (unsigned)(ANSWER_MAX - output->len));
+    else
+        *buf = uv_buf_init(output->rest, sizeof(output->rest));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct output *output = (struct output *)stream;
+    struct engine_call *call = stream->data;
+
+    if (n > 0 && buf->base != output->rest)
+        output->len += (size_t)n;
+    if (n >= 0)
+        return;
+    uv_read_stop(stream);
+    call->unread--;
+    answer_if_over(call);
+}
+
+/* Or what it left behind, which holds its pipes, is not waited for. */
+static void on_late(uv_timer_t *timer)
+{
+    struct engine_call *call = timer->data;
+
+    if (!call->has_exited) {
+        call->is_late = true;
+        uv_process_kill(&call->process, SIGKILL);
+        return;
+    }
+    call->unread = 0;
+    answer_if_over(call);
+}
+
+static int spawn(struct engine_call *call, uv_loop_t *loop, char **argv, char **env)
+{
+    uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE},
+                                     {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+                                      .data.stream = (uv_stream_t *)&call->out.pipe},
+                                     {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+                                      .data.stream = (uv_stream_t *)&call->errors.pipe}};
+    const uv_process_options_t options = {.exit_cb = on_exit_of,
+                                          .file = argv[0],
+                                          .args = argv,
+                                          .env = env,
+                                          .flags = UV_PROCESS_DETACHED,
+                                          .stdio_count = 3,
+                                          .stdio = stdio};
+
+    return uv_spawn(loop, &call->process, &options);
+}
+
+struct engine_call *engine_call_start(uv_loop_t *loop, char **argv, char **env,
+                                      int64_t timeout_ms, engine_answered *done,
+                                      void *arg, struct error *err)
+{
+    struct engine_call *call = calloc(1, sizeof(*call));
+    int rc;
+
+    if (!call) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    uv_timer_init(loop, &call->timer);
+    uv_pipe_init(loop, &call->out.pipe, 0);
+    uv_pipe_init(loop, &call->errors.pipe, 0);
+    rc = spawn(call, loop, argv, env);
+    call->process.data = call->timer.data = call;
+    call->out.pipe.data = call->errors.pipe.data = call;
+    call->open = 4;
+    if (rc < 0) {
+        error_set(err, ERROR_IO, "can't run %s: %s", argv[0], uv_strerror(rc));
+        close_all(call);
+        return NULL;
+    }
+    call->done = done;
+    call->arg = arg;
+    call->unread = 2;
+    uv_read_start((uv_stream_t *)&call->out.pipe, on_alloc, on_read);
+    uv_read_start((uv_stream_t *)&call->errors.pipe, on_alloc, on_read);
+    uv_timer_start(&call->timer, on_late, (uint64_t)timeout_ms, 0);
+    return call;
+}
+
+void engine_call_abandon(struct engine_call *call)
+{
+    call->done = NULL;
+    close_all(call);
+}

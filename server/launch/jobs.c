@@ -1,0 +1,437 @@
+/* jobs.c - jobs that this server asked an engine for */
+#include "server/launch/jobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/json_util.h"
+#include "common/base/log.h"
+#include "common/spec/program_schema.h"
+#include "server/launch/job.h"
+
+#define FILE_MAX ((size_t)256 << 10)
+#define ENDED_KEPT 100 /* jobs that have ended, to look at */
+#define TICK_MS 50
+#define ASKS_MAX 8 /* times, for a job whose run has failed */
+
+static void forget_oldest(struct jobs *jobs)
+{
+    struct job *job, *oldest = NULL;
+    char path[PATH_MAX];
+    size_t n = 0;
+
+    TAILQ_FOREACH (job, &jobs->list, entry) {
+        n += !job_is_alive(job);
+        oldest = oldest || job_is_alive(job) ? oldest : job;
+    }
+    if (n <= ENDED_KEPT)
+        return;
+    TAILQ_REMOVE(&jobs->list, oldest, entry);
+    job_path(oldest, ".json", path);
+    unlink(path);
+    job_free(oldest);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct jobs *jobs = timer->data;
+    struct job *job, *next;
+    int64_t now = job_now_ms();
+    bool is_any = false;
+
+    for (job = TAILQ_FIRST(&jobs->list); job; job = next) {
+        next = TAILQ_NEXT(job, entry);
+        job_limit_hours(job, now);
+        job_tick(job, now);
+        is_any = is_any || job_is_alive(job);
+    }
+    forget_oldest(jobs);
+    if (!is_any)
+        uv_timer_stop(timer);
+}
+
+/* ---- Opening ---- */
+
+static int is_job_file(const struct dirent *entry)
+{
+    size_t len = strlen(entry->d_name);
+
+    return len == ID_RUN_LENGTH + 5 &&
+           strcmp(entry->d_name + ID_RUN_LENGTH, ".json") == 0;
+}
+
+/* Ids sort by the second in which they were made. */
+static int restore_all(struct jobs *jobs, struct error *err)
+{
+    struct dirent **entries = NULL;
+    int n = scandir(jobs->dir, &entries, is_job_file, alphasort);
+
+    if (n < 0)
+        return error_set_errno(err, ERROR_IO, errno, "can't read %s", jobs->dir);
+    for (int i = 0; i < n; i++) {
+        char path[PATH_MAX];
+        json_t *doc;
+
+        snprintf(path, sizeof(path), "%s/%s", jobs->dir, entries[i]->d_name);
+        doc = json_read_file(path, FILE_MAX, err);
+        if (!doc)
+            log_error("a job is not known any more: %s", err->text);
+        job_restore(jobs, doc);
+        json_decref(doc);
+        free(entries[i]);
+    }
+    free(entries);
+    return 0;
+}
+
+static void jobs_free(struct jobs *jobs)
+{
+    struct job *job;
+
+    while ((job = TAILQ_FIRST(&jobs->list))) {
+        TAILQ_REMOVE(&jobs->list, job, entry);
+        job_free(job);
+    }
+    launcher_list_release(&jobs->launchers);
+    free(jobs->dir);
+    free(jobs->launchers_dir);
+    free(jobs->server);
+    free(jobs);
+}
+
+static int open_all(struct jobs *jobs, const struct jobs_config *config,
+                    struct error *err)
+{
+    jobs->dir = strdup(config->dir);
+    jobs->launchers_dir = config->launchers ? strdup(config->launchers) : NULL;
+    jobs->server = strdup("");
+    jobs->has_tokens = config->has_tokens;
+    if (!jobs->dir || !jobs->server || (config->launchers && !jobs->launchers_dir))
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    if (mkdir(jobs->dir, 0700) && errno != EEXIST)
+        return error_set_errno(err, ERROR_IO, errno, "can't make %s", jobs->dir);
+    return launcher_list_load(&jobs->launchers, config->launchers, err) ||
+                   restore_all(jobs, err)
+               ? -1
+               : 0;
+}
+
+struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
+                         struct error *err)
+{
+    struct jobs *jobs = calloc(1, sizeof(*jobs));
+
+    if (!jobs) {
+        error_set(err, ERROR_MEMORY, "out of memory");
+        return NULL;
+    }
+    jobs->loop = loop;
+    TAILQ_INIT(&jobs->list);
+    if (open_all(jobs, config, err)) {
+        jobs_free(jobs);
+        return NULL;
+    }
+    uv_timer_init(loop, &jobs->timer);
+    jobs->timer.data = jobs;
+    return jobs;
+}
+
+/* An idle server has no timer of it. */
+static void run_timer(struct jobs *jobs)
+{
+    if (!uv_is_active((uv_handle_t *)&jobs->timer))
+        uv_timer_start(&jobs->timer, on_tick, 0, TICK_MS);
+}
+
+void jobs_set_server(struct jobs *jobs, const char *url)
+{
+    char *copy = strdup(url);
+
+    if (copy) {
+        free(jobs->server);
+        jobs->server = copy;
+    }
+    if (!TAILQ_EMPTY(&jobs->list))
+        run_timer(jobs);
+}
+
+int jobs_reload(struct jobs *jobs, struct error *err)
+{
+    struct launcher_list fresh;
+
+    if (launcher_list_load(&fresh, jobs->launchers_dir, err))
+        return -1;
+    launcher_list_release(&jobs->launchers);
+    jobs->launchers = fresh;
+    return 0;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    jobs_free(handle->data);
+}
+
+void jobs_close(struct jobs *jobs)
+{
+    uv_close((uv_handle_t *)&jobs->timer, on_timer_closed);
+}
+
+/* ---- What runs need ---- */
+
+static long nodes_of(const struct run_spec *spec)
+{
+    long least = spec->pattern == PATTERN_ALL ? 1 : 2;
+
+    if (spec->nodes.count)
+        return spec->nodes.count;
+    return spec->nodes.max ? spec->nodes.max : spec->nodes.min ? spec->nodes.min : least;
+}
+
+void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
+                struct problems *problems)
+{
+    const struct launcher *launcher;
+
+    if (!spec->launch.name)
+        return;
+    launcher = jobs ? launcher_list_find(&jobs->launchers, spec->launch.name) : NULL;
+    if (!launcher) {
+        problems_add(problems, "/launch/name",
+                     "there is no launcher '%s'; GET /api/v1/launchers lists them",
+                     spec->launch.name);
+        return;
+    }
+    json_decref(program_schema_complete(launcher->parameters, spec->launch.args,
+                                        "/launch/args", problems));
+    if (nodes_of(spec) > launcher->most_nodes)
+        problems_add(problems, "/nodes", "%ld nodes are more than the %ld that %s gives",
+                     nodes_of(spec), launcher->most_nodes, launcher->name);
+}
+
+static json_t *complete(const struct jobs *jobs, const struct run_spec *spec)
+{
+    const struct launcher *launcher =
+        launcher_list_find(&jobs->launchers, spec->launch.name);
+    struct problems problems;
+    json_t *args = NULL;
+
+    problems_init(&problems);
+    if (launcher)
+        args = program_schema_complete(launcher->parameters, spec->launch.args,
+                                       "/launch/args", &problems);
+    problems_release(&problems);
+    return args;
+}
+
+/* A job that is kept, or is not needed yet any less, and would do. */
+static const struct job *find_like(const struct jobs *jobs, const struct run_spec *spec)
+{
+    json_t *args = complete(jobs, spec);
+    const struct job *job, *found = NULL;
+
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (job->keep_s > 0 && job->state != JOB_STOPPING && job_is_alive(job) &&
+            job->nodes >= nodes_of(spec) && json_equal(job->args, args) &&
+            strcmp(job->launcher, spec->launch.name) == 0)
+            found = job;
+    json_decref(args);
+    return found;
+}
+
+int jobs_assign(struct jobs *jobs, struct run_spec *spec)
+{
+    const struct job *job;
+    char id[ID_RUN_LENGTH + 1], *group = NULL;
+
+    if (!spec->launch.name)
+        return 0;
+    job = find_like(jobs, spec);
+    id_run(id);
+    if (job)
+        group = strdup(job->group);
+    else if (asprintf(&group, JOB_GROUP_PREFIX "%s", id) < 0)
+        group = NULL;
+    if (!group)
+        return -1;
+    free(spec->nodes.group);
+    spec->nodes.group = group;
+    return 0;
+}
+
+static struct job *find_group(const struct jobs *jobs, const char *group)
+{
+    struct job *job;
+
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (group && strcmp(job->group, group) == 0)
+            return job;
+    return NULL;
+}
+
+/* Two UUIDs of 122 random bits each. */
+static void make_token(struct job *job)
+{
+    char first[ID_UUID_LENGTH + 1], second[ID_UUID_LENGTH + 1];
+
+    id_uuid(first);
+    id_uuid(second);
+    snprintf(job->token, sizeof(job->token), "%s%s", first, second);
+}
+
+static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
+                           const char *run)
+{
+    json_t *args = complete(jobs, spec);
+    struct job *job = args && spec->nodes.group ? job_create(jobs, spec->nodes.group,
+                                                             spec->launch.name, run, args)
+                                                : NULL;
+
+    json_decref(args);
+    if (!job)
+        return NULL;
+    job->nodes = nodes_of(spec);
+    job->created_ms = job_now_ms();
+    make_token(job);
+    snprintf(job->reason, sizeof(job->reason),
+             "waits for another of its launcher to end");
+    job_keep(job);
+    run_timer(jobs);
+    job_tick(job, job_now_ms());
+    return job;
+}
+
+enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
+                         char *text)
+{
+    struct job *job = find_group(jobs, spec->nodes.group);
+
+    if (!job)
+        job = new_job(jobs, spec, run);
+    if (!job) {
+        snprintf(text, JOB_TEXT_MAX, "there is no launcher %.64s any more",
+                 spec->launch.name);
+        return JOB_ENDED;
+    }
+    job->idle_ms = 0;
+    job->keep_s = spec->launch.keep_s > job->keep_s ? spec->launch.keep_s : job->keep_s;
+    job_sentence(job, text);
+    return job->state;
+}
+
+void jobs_tend(struct jobs *jobs, bool (*is_needed)(void *arg, const char *group),
+               void *arg)
+{
+    struct job *job;
+    int64_t now = job_now_ms();
+
+    TAILQ_FOREACH (job, &jobs->list, entry) {
+        if (!job_is_alive(job) || job->state == JOB_STOPPING)
+            continue;
+        if (is_needed(arg, job->group)) {
+            job->idle_ms = 0;
+            continue;
+        }
+        if (!job->idle_ms) {
+            job->idle_ms = now;
+            job_keep(job);
+        }
+        if (now - job->idle_ms >= job->keep_s * 1000)
+            job_stop(job, "no run needs it any more");
+    }
+}
+
+void jobs_ask(struct jobs *jobs, const char *group,
+              void (*told)(void *arg, const char *sentence), void *arg)
+{
+    struct job *job = find_group(jobs, group);
+    struct ask *ask = job && job_is_alive(job) ? calloc(1, sizeof(*ask)) : NULL;
+    char sentence[JOB_TEXT_MAX];
+
+    if (!ask) {
+        if (job)
+            job_sentence(job, sentence);
+        told(arg, job && !job_is_alive(job) ? sentence : NULL);
+        return;
+    }
+    ask->told = told;
+    ask->arg = arg;
+    ask->left = ASKS_MAX;
+    STAILQ_INSERT_TAIL(&job->asks, ask, entry);
+    job->due_ms = 0;
+    run_timer(jobs);
+}
+
+/* In constant time for each of them. */
+const char *jobs_token_group(const struct jobs *jobs, const char *token)
+{
+    const struct job *job;
+    const char *group = NULL;
+    size_t len = token ? strlen(token) : 0;
+
+    if (!jobs || len != JOB_TOKEN_SIZE - 1)
+        return NULL;
+    TAILQ_FOREACH (job, &jobs->list, entry) {
+        unsigned difference = !job_is_alive(job);
+
+        for (size_t i = 0; i < len; i++)
+            difference |= (unsigned)(job->token[i] ^ token[i]) & 0xffu;
+        group = difference ? group : job->group;
+    }
+    return group;
+}
+
+/* ---- What people ask ---- */
+
+json_t *jobs_launchers_json(const struct jobs *jobs)
+{
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < jobs->launchers.n; i++)
+        json_array_append_new(out, launcher_to_json(jobs->launchers.items[i]));
+    return out;
+}
+
+json_t *jobs_json(const struct jobs *jobs)
+{
+    const struct job *job;
+    json_t *out = json_array();
+
+    TAILQ_FOREACH_REVERSE(job, &jobs->list, job_list, entry)
+    json_array_append_new(out, job_json(job));
+    return out;
+}
+
+static struct job *find_id(const struct jobs *jobs, const char *id)
+{
+    struct job *job;
+
+    TAILQ_FOREACH (job, &jobs->list, entry)
+        if (strcmp(job->id, id) == 0)
+            return job;
+    return NULL;
+}
+
+json_t *jobs_get(const struct jobs *jobs, const char *id)
+{
+    const struct job *job = find_id(jobs, id);
+
+    return job ? job_json(job) : NULL;
+}
+
+int jobs_stop(struct jobs *jobs, const char *id, struct error *err)
+{
+    struct job *job = find_id(jobs, id);
+
+    if (!job)
+        return error_set(err, ERROR_NOT_FOUND, "there is no job %.40s", id);
+    if (!job_is_alive(job))
+        return error_set(err, ERROR_CONFLICT, "job %.40s has ended", id);
+    if (job->state != JOB_STOPPING)
+        job_stop(job, "stopped by a request");
+    return 0;
+}

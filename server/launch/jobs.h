@@ -1,0 +1,75 @@
+/* jobs.h - jobs that this server asked an engine for, each with nodes for runs: started,
+ * asked after, stopped when no run needs them any more (docs/launchers.md). All of it on
+ * the loop's thread. Each is a file beside the database, so that a server that was
+ * stopped knows its jobs, and no others. */
+#ifndef RINGBENCH_SERVER_LAUNCH_JOBS_H
+#define RINGBENCH_SERVER_LAUNCH_JOBS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/base/error.h"
+#include "common/base/problem.h"
+#include "common/spec/run_spec.h"
+#include "server/launch/launcher.h"
+
+#define JOB_TEXT_MAX 400
+
+struct jobs;
+
+struct jobs_config {
+    const char *dir;       /* for the jobs' files; made if it is not there */
+    const char *launchers; /* the directory, or NULL: there are none */
+    bool has_tokens;       /* the server asks for tokens, so agents need one */
+};
+
+/* Read both directories. The loop is borrowed. */
+struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
+                         struct error *err);
+
+/* URL by which agents reach this server (copied), before the loop runs. */
+void jobs_set_server(struct jobs *jobs, const char *url);
+
+/* Read the launchers again; -1 with the reason, and then those before stay. */
+int jobs_reload(struct jobs *jobs, struct error *err);
+
+/* Leave the jobs to themselves and to the next server. Frees it on the loop. */
+void jobs_close(struct jobs *jobs);
+
+/* Add what is wrong with the spec's `launch` here; nothing if it has none. */
+void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
+                struct problems *problems);
+
+/* Give the spec of a new run the group of nodes that it will use: that of a job which is
+ * kept and is like the one it asks for, or one of its own. -1 when memory is out. */
+int jobs_assign(struct jobs *jobs, struct run_spec *spec);
+
+/* A run needs its job, which is started if there is none of the group. Its state; *text
+ * (JOB_TEXT_MAX bytes) says more. */
+enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
+                         char *text);
+
+/* Called now and then: stop the jobs whose group nobody needs. */
+void jobs_tend(struct jobs *jobs, bool (*is_needed)(void *arg, const char *group),
+               void *arg);
+
+/* Find out what became of the group's job: `told` runs on the loop with a sentence if it
+ * has ended, else with NULL, after some seconds at most. */
+void jobs_ask(struct jobs *jobs, const char *group,
+              void (*told)(void *arg, const char *sentence), void *arg);
+
+/* The group that agents with this token may join, borrowed; NULL: it is no job's. */
+const char *jobs_token_group(const struct jobs *jobs, const char *token);
+
+/* As docs/api.md shows them; new references, of one job NULL where there is none. */
+json_t *jobs_launchers_json(const struct jobs *jobs);
+json_t *jobs_json(const struct jobs *jobs);
+json_t *jobs_get(const struct jobs *jobs, const char *id);
+
+/* Stop it, whoever needs it. ERROR_NOT_FOUND; ERROR_CONFLICT: it has ended. */
+int jobs_stop(struct jobs *jobs, const char *id, struct error *err);
+
+#endif

@@ -1,0 +1,12 @@
+/* snapshots.h - what a run's nodes said of themselves when it was placed, kept with it:
+ * the text `inventory.json` of each node, see server/store/store_artifacts.h */
+#ifndef RINGBENCH_SERVER_RUNS_SNAPSHOTS_H
+#define RINGBENCH_SERVER_RUNS_SNAPSHOTS_H
+
+#include "server/nodes/placement.h"
+
+struct active_run;
+
+void snapshots_keep(const struct active_run *active, const struct placement *placement);
+
+#endif

@@ -1,0 +1,1 @@
+fuzz_test(topology rb_analysis)

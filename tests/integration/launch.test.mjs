@@ -1,0 +1,332 @@
+// launch.test.mjs - runs whose nodes come from an engine: jobs are started, asked after and ended
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { isFinal, quick, request, startAgent, startServer } from './lib/cluster.mjs';
+import { atEnd, binDir, patience, processesWithEnv, tempDir, waitFor } from './lib/fixture.mjs';
+
+const limit = { timeout: 180000 * patience };
+const shipped = fileURLToPath(new URL('../../deploy/launchers.d', import.meta.url));
+const admin = 'admin-0123456789abcdef';
+
+// An engine that says what stands in files: `answer` to START, `status` to STATUS; and notes what
+// it was asked.
+const engineScript = `#!/bin/bash
+dir="$(dirname "$0")"
+echo "$*" >>"$dir/asked"
+case "$1" in
+start) cat "$dir/answer" ;;
+status) [[ ! -e "$dir/hangs" ]] || exec sleep 1000; cat "$dir/status-$2" 2>/dev/null || cat "$dir/status"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; } ;;
+stop) [[ ! -e "$dir/stuck" ]] || { rm "$dir/stuck"; echo "not now" >&2; exit 1; }
+    echo "CANCELLED by us" >"$dir/status" ;;
+find) cat "$dir/found" 2>/dev/null ;;
+esac
+`;
+
+const engine = {
+  description: 'says what it is told',
+  parameters: {
+    queue: { type: 'string', pattern: '[a-z]+', default: 'main' },
+  },
+  start: { argv: ['{config_dir}/engine', 'start', '{name}', '{nodes}', '{queue}'], job: 'job ([0-9]+)' },
+  status: { argv: ['{config_dir}/engine', 'status', '{job}'], every_s: 0.1, gone: 'no such job' },
+  stop: { argv: ['{config_dir}/engine', 'stop', '{job}'] },
+  find: { argv: ['{config_dir}/engine', 'find', '{name}'] },
+  states: { PENDING: 'pending', RUNNING: 'running', TIMEOUT: 'ended', CANCELLED: 'ended' },
+  limits: { nodes: 4, jobs: 1 },
+  command_s: 5,
+};
+
+function makeLaunchers(t) {
+  const dir = tempDir(t);
+  const local = JSON.parse(fs.readFileSync(path.join(shipped, 'local.json')));
+  local.status.every_s = 0.1;
+  fs.writeFileSync(path.join(dir, 'local.json'), JSON.stringify(local));
+  fs.copyFileSync(path.join(shipped, 'local-agents'), path.join(dir, 'local-agents'));
+  fs.writeFileSync(path.join(dir, 'engine'), engineScript, { mode: 0o755 });
+  fs.writeFileSync(path.join(dir, 'engine.json'), JSON.stringify(engine));
+  const say = (name, text) => {
+    fs.writeFileSync(path.join(dir, `${name}.new`), text);
+    fs.renameSync(path.join(dir, `${name}.new`), path.join(dir, name));
+  };
+  const asked = () => fs.existsSync(path.join(dir, 'asked'))
+    ? fs.readFileSync(path.join(dir, 'asked'), 'utf8').trim().split('\n') : [];
+  return { dir, say, asked };
+}
+
+async function start(t, args = []) {
+  const launchers = makeLaunchers(t), jobs = tempDir(t);
+  const mark = path.basename(jobs);
+  const server = await startServer(t, {
+    args: ['--launchers', launchers.dir, ...args],
+    env: { PATH: `${binDir}:${process.env.PATH}`, RINGBENCH_LOCAL_JOBS: jobs, LAUNCH_MARK: mark },
+  });
+  const left = () => processesWithEnv('LAUNCH_MARK', mark).filter((pid) => pid !== server.pid);
+  atEnd(t, () => left().forEach((pid) => { try { process.kill(pid, 'SIGKILL'); } catch { /* gone */ } }));
+  return { server, launchers, left };
+}
+
+const jobsOf = async (server) => (await server.get('/api/v1/jobs')).jobs;
+
+const jobIs = (server, state, i = 0) => waitFor(async () => {
+  const job = (await jobsOf(server))[i];
+  return job?.state === state && job;
+}, async () => `no job is ${state}: ${JSON.stringify(await jobsOf(server))}`, 20000);
+
+const stateIs = (server, id, state, reason = /./) => server.event(id,
+  (event) => event.type === 'state' && event.state === state && reason.test(event.reason ?? ''));
+
+test('one request gets nodes, measures and gives them back', limit, async (t) => {
+  const { server, left } = await start(t);
+  const names = (await server.get('/api/v1/launchers')).launchers.map((launcher) => launcher.name);
+  assert.deepEqual(names, ['engine', 'local']);
+
+  const { id } = await server.run({ ...quick, nodes: { count: 2, wait_s: 60 }, launch: { name: 'local' } });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.equal(run.world_size, 4);
+  assert.match(run.spec.nodes.group, /^job-/);
+  const states = (await server.events(id)).filter((event) => event.type === 'state').map((event) => event.state);
+  assert.equal(states[1], 'launching');
+  const job = await jobIs(server, 'ended');
+  assert.equal(job.run, id);
+  assert.match(job.sentence, /has ended/);
+  await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
+});
+
+test('kept nodes serve the next run that is alike, and no other', limit, async (t) => {
+  const { server, left } = await start(t);
+  const spec = { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'local', args: { ranks: 2 }, keep_s: 600 } };
+  const first = await server.runEnds((await server.run(spec)).id);
+  const second = await server.runEnds((await server.run(spec)).id);
+  assert.deepEqual([first.state, second.state], ['completed', 'completed'], second.reason);
+  assert.equal(first.spec.nodes.group, second.spec.nodes.group);
+  assert.equal((await jobsOf(server)).length, 1);
+
+  const other = await server.runEnds((await server.run({
+    ...spec, launch: { name: 'local', args: { ranks: 3 } },
+  })).id);
+  assert.equal(other.world_size, 3);
+  const [, kept] = await jobsOf(server);
+  assert.equal(kept.state, 'running');
+  assert.ok(left().length > 0);
+  assert.equal((await server.request('DELETE', `/api/v1/jobs/${kept.id}`)).status, 202);
+  assert.match((await jobIs(server, 'ended', 1)).sentence, /stopped by a request/);
+  assert.equal((await server.request('DELETE', `/api/v1/jobs/${kept.id}`)).status, 409);
+  assert.equal((await server.request('DELETE', '/api/v1/jobs/none')).status, 404);
+  await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
+});
+
+test('what the engine says is shown as it changes, and how a job ends', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'Submitted job 41 to the queue\n');
+  launchers.say('status', 'PENDING Resources\n');
+  const { id } = await server.run({ ...quick, nodes: { count: 2 }, launch: { name: 'engine', args: { queue: 'fast' } } });
+  await stateIs(server, id, 'launching', /job 41 of engine is pending: PENDING Resources/);
+  launchers.say('status', 'PENDING Priority\n');
+  await stateIs(server, id, 'launching', /Priority/);
+  launchers.say('down', '');
+  await stateIs(server, id, 'launching', /its state is not known.*no controller/);
+  fs.renameSync(path.join(launchers.dir, 'down'), path.join(launchers.dir, 'hangs'));
+  await stateIs(server, id, 'launching', /took too long and was killed/);
+  fs.rmSync(path.join(launchers.dir, 'hangs'));
+
+  // Another waits for its turn: there may be one at once.
+  const other = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, other.id, 'launching', /waits for another/);
+
+  launchers.say('answer', 'Submitted job 42\n');
+  launchers.say('status-42', 'PENDING\n');
+  launchers.say('status', 'TIMEOUT TimeLimit\n');
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /job 41 of engine has ended: TIMEOUT TimeLimit/);
+  assert.match(launchers.asked()[0], /^start ringbench-\w{12} 2 fast$/);
+
+  // The next is asked for then. It is cancelled before it runs.
+  await stateIs(server, other.id, 'launching', /job 42 of engine is pending/);
+  await server.request('POST', `/api/v1/runs/${other.id}/cancel`, { body: '{}' });
+  assert.equal((await server.runEnds(other.id)).state, 'cancelled');
+  await jobIs(server, 'stopping');
+  launchers.say('status-42', 'CANCELLED by us\n');
+  await jobIs(server, 'ended');
+  assert.ok(launchers.asked().includes('stop 42'), launchers.asked().join('\n'));
+  const asked = launchers.asked().length;
+  assert.equal((await jobsOf(server)).filter((job) => job.state !== 'ended').length, 0);
+
+  // A start that says no id.
+  launchers.say('answer', 'queue main is closed\n');
+  const refused = await server.runEnds((await server.run({ ...quick, launch: { name: 'engine' } })).id);
+  assert.match(refused.reason, /no id is in what its start said: queue main is closed/);
+  assert.equal(launchers.asked().length, asked + 1);
+});
+
+test('a run says that its job was ended under it', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  const { id, spec } = await server.run({
+    sizes: { min: 4096, max: 4096 * 2000, step: 4096 }, iters: 200, nodes: { count: 1, wait_s: 60 },
+    backend: 'host', launch: { name: 'engine' },
+  });
+  const agent = await startAgent(t, server, 'lent', { args: ['--group', spec.nodes.group], ready: false });
+  await stateIs(server, id, 'running', /.?/);
+  launchers.say('status', 'TIMEOUT TimeLimit\n');
+  agent.signal('SIGTERM');
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.match(run.reason, /; job 7 of engine has ended: TIMEOUT TimeLimit/);
+});
+
+test('a server that was killed knows its jobs, and ends those that nobody needs', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 51\n');
+  launchers.say('status', 'PENDING Resources\n');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, id, 'launching', /job 51/);
+  await server.killHard();
+  launchers.say('status', 'PENDING Priority\n');
+  fs.renameSync(path.join(launchers.dir, 'engine.json'), path.join(launchers.dir, 'gone'));
+  const again = await server.startAgain();
+  await stateIs(again, id, 'launching', /job 51 .*its launcher is not among this server's any more/);
+  fs.renameSync(path.join(launchers.dir, 'gone'), path.join(launchers.dir, 'engine.json'));
+  again.signal('SIGHUP');
+  await stateIs(again, id, 'launching', /job 51 of engine is pending: PENDING Priority/);
+  assert.equal(launchers.asked().filter((line) => line.startsWith('start')).length, 1);
+  await again.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
+  await jobIs(again, 'ended');
+  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('stop')), ['stop 51']);
+});
+
+test('a job that was being started is found by its name', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('status', 'PENDING\n');
+  // `cat` of a pipe waits: the server is killed while its command runs.
+  const { execFileSync } = await import('node:child_process');
+  execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await waitFor(() => launchers.asked().some((line) => line.startsWith('start')), () => 'not started');
+  await server.killHard();
+  launchers.say('found', '61\n');
+  const again = await server.startAgain();
+  await stateIs(again, id, 'launching', /job 61 of engine is pending/);
+  assert.match(launchers.asked().find((line) => line.startsWith('find')), /^find ringbench-\w{12}$/);
+  fs.rmSync(path.join(launchers.dir, 'answer'));
+});
+
+test('a job whose run is cancelled while it is being started is stopped, and again until it is', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  const { execFileSync } = await import('node:child_process');
+  execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
+  launchers.say('status', 'PENDING\n');
+  launchers.say('stuck', '');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await waitFor(() => launchers.asked().some((line) => line.startsWith('start')), () => 'not started');
+  await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
+  await server.runEnds(id);
+  await jobIs(server, 'stopping');
+  fs.writeFileSync(path.join(launchers.dir, 'answer'), 'job 71\n');
+  await jobIs(server, 'ended');
+  assert.deepEqual(launchers.asked().filter((line) => line.startsWith('stop')), ['stop 71', 'stop 71']);
+});
+
+test('a job has a token of its own, for its group and its time', limit, async (t) => {
+  const tokens = path.join(tempDir(t), 'tokens');
+  fs.writeFileSync(tokens, `${admin}\n`, { mode: 0o600 });
+  const { server, left } = await start(t, ['--token-file', tokens]);
+  const headers = { Authorization: `Bearer ${admin}` };
+  const ask = (method, target, body) => request(server.url, method, target,
+    { headers: { ...headers, 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
+  const posted = await ask('POST', '/api/v1/runs',
+    { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } });
+  assert.equal(posted.status, 201, posted.text);
+  let run;
+  await waitFor(async () => {
+    run = (await ask('GET', `/api/v1/runs/${posted.json.id}`)).json;
+    return isFinal(run.state);
+  }, () => JSON.stringify(run), 60000);
+  assert.equal(run.state, 'completed', run.reason);
+
+  const dir = path.join(server.options.dataDir, 'jobs');
+  const file = path.join(dir, fs.readdirSync(dir).find((name) => name.endsWith('.token')));
+  assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+  const token = fs.readFileSync(file, 'utf8').trim();
+  const register = (group, bearer = token) => request(server.url, 'POST', '/api/v1/agents', {
+    headers: { Authorization: `Bearer ${bearer}`, 'Ringbench-Agent-Key': 'k'.repeat(40), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'stranger', boot_id: '00000000-0000-4000-8000-000000000000', protocol: 1, ranks: 1, group }),
+  });
+  assert.equal((await register('other')).status, 422);
+  assert.equal((await register(run.spec.nodes.group)).status, 201);
+  assert.equal((await request(server.url, 'POST', '/api/v1/runs',
+    { headers: { Authorization: `Bearer ${token}` }, body: '{}' })).status, 401);
+
+  const [job] = (await ask('GET', '/api/v1/jobs')).json.jobs;
+  assert.ok(!JSON.stringify(job).includes(token));
+  assert.equal((await ask('DELETE', `/api/v1/jobs/${job.id}`)).status, 202);
+  await waitFor(async () => (await ask('GET', `/api/v1/jobs/${job.id}`)).json.state === 'ended', () => 'not ended', 20000);
+  assert.equal((await register(run.spec.nodes.group)).status, 401);
+  assert.ok(!fs.existsSync(file));
+  await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
+});
+
+// Stand-ins that behave as the manual says; `qsub` starts the script as PBS would on one node.
+const pbs = {
+  qsub: `#!/bin/bash
+echo "$@" >>"$PBS_DIR/calls"
+[[ -n "$RINGBENCH_GROUP" ]] || exit 1
+(PBS_JOBID=77.head setsid bash "\${@: -1}" >"$PBS_DIR/out" 2>&1 & echo $! >"$PBS_DIR/pid")
+echo 77.head`,
+  pbsdsh: '#!/bin/bash\n[[ "$1" == -- ]] && shift\nexec "$@"',
+  qstat: `#!/bin/bash
+if [[ ! -e "$PBS_DIR/deleted" ]]; then state=R; else state=F; fi
+printf 'Job Id: %s\\n    Job_Name = x\\n    job_state = %s\\n    comment = Job run at Mon\\n' "$4" "$state"`,
+  qdel: '#!/bin/bash\ntouch "$PBS_DIR/deleted"; kill -- -"$(cat "$PBS_DIR/pid")"',
+  qselect: '#!/bin/bash\n',
+};
+
+test('PBS, by its manual', limit, async (t) => {
+  const dir = tempDir(t), bin = tempDir(t);
+  for (const [name, text] of Object.entries(pbs)) fs.writeFileSync(path.join(bin, name), text, { mode: 0o755 });
+  for (const name of ['pbs-submit', 'agents.pbs']) {
+    fs.writeFileSync(path.join(dir, name), fs.readFileSync(path.join(shipped, name)), { mode: 0o755 });
+  }
+  const file = JSON.parse(fs.readFileSync(path.join(shipped, 'pbs.json')));
+  file.status.every_s = 0.1;
+  fs.writeFileSync(path.join(dir, 'pbs.json'), JSON.stringify(file));
+  const server = await startServer(t, {
+    args: ['--launchers', dir], env: { PATH: `${bin}:${binDir}:${process.env.PATH}`, PBS_DIR: bin },
+  });
+  const { id } = await server.run({
+    ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'pbs', args: { queue: 'gpu', ncpus: 4 } },
+  });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+  assert.match(fs.readFileSync(path.join(bin, 'calls'), 'utf8'),
+    /^-V -N ringbench-\w{12} -q gpu -l walltime=01:00:00 -l select=1:ncpus=4:ngpus=0 -l place=scatter:excl -j oe -o \/dev\/null \S+agents.pbs$/m);
+  assert.match((await jobIs(server, 'ended')).sentence, /^job 77.head of pbs has ended/);
+});
+
+test('what does not fit a launcher is refused by name', limit, async (t) => {
+  const { server } = await start(t);
+  const faults = async (spec) => {
+    const answer = await server.post({ ...quick, ...spec });
+    assert.equal(answer.status, 422, answer.text);
+    return answer.json.errors.map((error) => error.pointer);
+  };
+  assert.deepEqual(await faults({ launch: { name: 'none' } }), ['/launch/name']);
+  assert.deepEqual(await faults({ launch: {} }), ['/launch/name']);
+  assert.deepEqual((await faults({ launch: { name: 'engine', args: { queue: 'A;rm', x: 1 } } })).sort(),
+    ['/launch/args/queue', '/launch/args/x']);
+  assert.deepEqual(await faults({ launch: { name: 'engine' }, nodes: { count: 5 } }), ['/nodes']);
+  assert.deepEqual(await faults({ launch: { name: 'engine' }, nodes: { names: ['a'] } }), ['/nodes/names']);
+  assert.deepEqual(await faults({ launch: { name: 'engine' }, nodes: { group: 'g' } }), ['/nodes/group']);
+});
+
+test('a server does not start with a launcher that is none', limit, async (t) => {
+  const { dir } = makeLaunchers(t);
+  fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, start: { argv: ['{queue}'] } }));
+  await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/start\/argv\/0: .*can't be a parameter/);
+});

@@ -1,0 +1,151 @@
+// kubernetes.test.mjs - what kubectl makes of deploy/kubernetes is what the API takes: no unknown
+// field, each of its type (by the types that are published of the API), and fits together
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import ts from 'typescript';
+import { parseAllDocuments } from 'yaml';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const deploy = path.resolve(here, '../../deploy/kubernetes');
+const types = path.join(here, 'node_modules/kubernetes-types');
+const overlays = fs.readdirSync(path.join(deploy, 'overlays'));
+const noKubectl = spawnSync('kubectl', ['kustomize', '--help']).status !== 0 && 'no kubectl';
+
+// kustomize(FOLDER): the objects of the kustomization there.
+function kustomize(folder) {
+  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return parseAllDocuments(stdout).map((document) => document.toJS());
+}
+
+// The compiler's objections to an object as a literal of its kind's type.
+function objections(object) {
+  const file = path.join(here, 'object.ts');
+  const folder = object.apiVersion.replace(/^([a-z]+\/)?/, (group) => group || 'core/');
+  const text = `import { ${object.kind} as Kind } from '${types}/${folder}';\n` +
+    `export const object: Kind = ${JSON.stringify(object)};\n`;
+  const options = { strict: true, noEmit: true, types: [] };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile, fileExists } = host;
+  host.fileExists = (name) => name === file || fileExists(name);
+  host.getSourceFile = (name, ...rest) => name === file
+    ? ts.createSourceFile(name, text, ...rest) : getSourceFile(name, ...rest);
+  return ts.getPreEmitDiagnostics(ts.createProgram([file], options, host))
+    .map((found) => ts.flattenDiagnosticMessageText(found.messageText, ' '));
+}
+
+const agentOf = (overlay) => kustomize(path.join(deploy, 'overlays', overlay))
+  .find((object) => object.metadata.name === 'ringbench-agent');
+
+test('objects of every overlay are of the API', { skip: noKubectl }, () => {
+  assert.deepEqual(overlays.sort(), ['gpu', 'gpu-job', 'host', 'host-job']);
+  const kinds = overlays.map((overlay) => kustomize(path.join(deploy, 'overlays', overlay))
+    .map((object) => {
+      assert.deepEqual(objections(object), [], `${overlay}: ${object.kind}`);
+      assert.equal(object.metadata.namespace, 'ringbench');
+      return object.kind;
+    }).sort().join());
+  const all = 'DaemonSet,Deployment,PersistentVolumeClaim,Service,Service';
+  assert.deepEqual(kinds, [all, 'Job', all, 'Job']);
+});
+
+test('what the API does not know is found', { skip: noKubectl }, () => {
+  const agent = agentOf('host');
+  agent.spec.template.spec.containers[0].imagePullPolice = 'Always';
+  assert.match(objections(agent).join(), /imagePullPolice/);
+});
+
+test('a selector finds the pods of its template', { skip: noKubectl }, () => {
+  for (const { kind, spec } of kustomize(path.join(deploy, 'overlays/gpu')))
+    if (spec.template)
+      assert.deepEqual(spec.selector.matchLabels, spec.template.metadata.labels, kind);
+});
+
+test('agents on GPUs have them all, and may pin memory', { skip: noKubectl }, () => {
+  for (const overlay of ['gpu', 'gpu-job']) {
+    const { containers: [container], securityContext, volumes, hostNetwork } =
+      agentOf(overlay).spec.template.spec;
+    assert.equal(container.image, 'ringbench-cuda:latest');
+    assert.deepEqual(container.resources.limits, { 'nvidia.com/gpu': '8', 'rdma/hca': '1' });
+    assert.deepEqual(container.securityContext.capabilities, { add: ['IPC_LOCK'], drop: ['ALL'] });
+    assert.equal(securityContext.runAsUser, 0);
+    assert.ok(volumes.some(({ name, emptyDir }) => name === 'shm' && emptyDir.medium === 'Memory'));
+    assert.equal(hostNetwork, true);
+  }
+  const host = agentOf('host').spec.template.spec;
+  assert.equal(host.securityContext.runAsNonRoot, true);
+  assert.equal(host.containers[0].resources.limits, undefined);
+});
+
+test('a job has a pod of each index, on nodes of their own', { skip: noKubectl }, () => {
+  const { spec } = agentOf('gpu-job');
+  assert.equal(spec.completionMode, 'Indexed');
+  assert.equal(spec.completions, spec.parallelism);
+  assert.equal(spec.template.spec.restartPolicy, 'Never');
+  assert.equal(spec.template.spec.affinity.podAntiAffinity
+    .requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey, 'kubernetes.io/hostname');
+  const [container] = spec.template.spec.containers;
+  assert.ok(container.command.includes('--idle-exit=600'));
+  assert.equal(container.env.filter(({ name }) => name === 'RINGBENCH_GROUP').length, 1);
+});
+
+test('pods may have a network of their own', { skip: noKubectl }, (t) => {
+  const folder = fs.mkdtempSync(path.join(deploy, 'test-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  fs.writeFileSync(path.join(folder, 'kustomization.yaml'),
+    'resources: [../overlays/gpu]\ncomponents: [../pod-network]\n');
+  const agent = kustomize(folder).find(({ kind }) => kind === 'DaemonSet').spec.template.spec;
+  assert.equal(agent.hostNetwork, undefined);
+  assert.equal(agent.containers[0].env[1].valueFrom.fieldRef.fieldPath, 'status.podIP');
+});
+
+// What asks the API is a stand-in's; what is made of the overlay is kubectl's own.
+const standIn = `#!/bin/bash
+real=$(PATH=\${PATH#*:} command -v kubectl)
+case "$1" in
+kustomize | patch) exec "$real" "$@" ;;
+create) if [[ "$2" == secret ]]; then echo "$*" >>"$CALLS"; else cat >"$CALLS.job"; fi ;;
+delete) echo "$*" >>"$CALLS" ;;
+get) case "$*" in *"phase=Pending"*) cat "$CALLS.waits" ;; *pods*) cat "$CALLS.pods" ;; *jsonpath*) cat "$CALLS.end" ;; esac ;;
+esac
+`;
+
+test('the launcher makes a Job of its own of an overlay, and tells what becomes of it', { skip: noKubectl }, (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringbench-kube-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  fs.writeFileSync(path.join(folder, 'kubectl'), standIn, { mode: 0o755 });
+  const calls = path.join(folder, 'calls');
+  const say = (name, text) => fs.writeFileSync(`${calls}.${name}`, text);
+  const ask = (...args) => {
+    const { status, stdout, stderr } = spawnSync(path.resolve(deploy, '../launchers.d/kube-agents'), args,
+      { encoding: 'utf8', env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, CALLS: calls } });
+    assert.equal(status, 0, stderr);
+    return stdout.trim();
+  };
+  assert.equal(ask('start', 'ringbench-06cw', '3', 'gpu-job', 'job-06cw', '/run/token'), 'ringbench-06cw');
+  const [job] = parseAllDocuments(fs.readFileSync(`${calls}.job`, 'utf8')).map((document) => document.toJS());
+  assert.deepEqual(objections(job), []);
+  assert.equal(job.metadata.name, 'ringbench-06cw');
+  assert.deepEqual([job.spec.completions, job.spec.parallelism], [3, 3]);
+  const { containers: [agent], volumes } = job.spec.template.spec;
+  assert.deepEqual(agent.env.find(({ name }) => name === 'RINGBENCH_GROUP'), { name: 'RINGBENCH_GROUP', value: 'job-06cw' });
+  assert.equal(volumes.find(({ name }) => name === 'token').secret.secretName, 'ringbench-06cw');
+  assert.match(fs.readFileSync(calls, 'utf8'), /^create secret generic ringbench-06cw .*agent\.token=\/run\/token/);
+
+  say('pods', 'Running\nPending\n');
+  say('waits', '0/4 nodes are available: 4 Insufficient nvidia.com/gpu.');
+  assert.equal(ask('status', 'ringbench-06cw'), 'PENDING 1 pods run; 0/4 nodes are available: 4 Insufficient nvidia.com/gpu.');
+  say('pods', 'Running\nRunning\n');
+  assert.equal(ask('status', 'ringbench-06cw'), 'RUNNING 2 pods');
+  say('pods', 'Failed\nSucceeded\n');
+  say('end', 'Failed Job has reached the specified backoff limit');
+  assert.equal(ask('status', 'ringbench-06cw'), 'Failed Job has reached the specified backoff limit');
+  ask('stop', 'ringbench-06cw');
+  assert.match(fs.readFileSync(calls, 'utf8'), /\ndelete job\/ringbench-06cw secret\/ringbench-06cw /);
+});

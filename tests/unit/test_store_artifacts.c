@@ -1,0 +1,125 @@
+/* test_store_artifacts.c - texts of runs: each once, as long as a run has it */
+#include "tests/unit/store_fixture.h"
+
+#include "server/store/store_artifacts.h"
+
+static void add(struct fixture *fixture, const char *run, const char *name,
+                const char *text)
+{
+    struct store_write *write = write_of_run(run, "completed", 1000);
+    const struct store_artifact item = {
+        .run = run, .node = "n", .name = name, .digest = text, .text = text};
+
+    assert_int_equal(store_write_artifact(write, &item), 0);
+    store_it(fixture, write);
+}
+
+/* How many texts there are in all, by the file itself. */
+static int texts(const struct fixture *fixture)
+{
+    sqlite3_stmt *stmt;
+    char path[128];
+    sqlite3 *db;
+    int n;
+
+    snprintf(path, sizeof(path), "%s/ringbench.db", fixture->dir);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT count(*) FROM contents", -1, &stmt, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    n = sqlite3_column_int(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return n;
+}
+
+static void a_text_is_there_once_until_its_last_run_is_deleted(void **state)
+{
+    struct store_write *first = store_write_create(), *second = store_write_create();
+    const struct store_artifact_key key = {.run = "b", .digest = "same"};
+    struct fixture *fixture = *state;
+    struct heard heard = {0};
+
+    add(fixture, "a", "x.xml", "same");
+    add(fixture, "b", "x.xml", "same");
+    assert_int_equal(texts(fixture), 1);
+    store_write_delete(first, "a");
+    store_it(fixture, first);
+    assert_int_equal(texts(fixture), 1);
+    store_read_texts(fixture->store, &key, 1, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(heard.err.code, ERROR_NONE);
+    json_decref(heard.result);
+    heard.result = NULL;
+    store_write_delete(second, "b");
+    store_it(fixture, second);
+    assert_int_equal(texts(fixture), 0);
+    store_read_texts(fixture->store, &key, 1, on_read, &heard);
+    wait_for(fixture, &heard, 2);
+    assert_int_equal(heard.err.code, ERROR_NOT_FOUND);
+}
+
+/* Named by its digest, as one that was written before. */
+static void a_text_that_is_gone_is_not_named(void **state)
+{
+    struct store_write *write = write_of_run("a", "completed", 1000);
+    const struct store_artifact item = {
+        .run = "a", .node = "n", .name = "x", .digest = "gone"};
+    struct fixture *fixture = *state;
+    struct heard heard = {0};
+
+    store_write_artifact(write, &item);
+    store_it(fixture, write);
+    store_read_artifacts(fixture->store, "a", NULL, 0, 10, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(json_object_get(heard.result, "artifacts")), 0);
+    json_decref(heard.result);
+}
+
+/* Its node may still be there, and names it for its next run. */
+static void an_inventory_stays_while_the_server_runs(void **state)
+{
+    struct store_write *write = store_write_create();
+    struct fixture *fixture = *state;
+
+    add(fixture, "a", STORE_INVENTORY, "text");
+    store_write_delete(write, "a");
+    store_it(fixture, write);
+    assert_int_equal(texts(fixture), 1);
+    fixture_close(fixture);
+    fixture_open(fixture);
+    assert_int_equal(texts(fixture), 0);
+}
+
+static void what_a_case_sends_again_takes_the_place_of_the_first(void **state)
+{
+    struct fixture *fixture = *state;
+    struct heard heard = {0};
+
+    add(fixture, "a", "x.xml", "one");
+    add(fixture, "a", "x.xml", "two");
+    assert_int_equal(texts(fixture), 1);
+    store_read_artifacts(fixture->store, "a", NULL, 0, 10, on_read, &heard);
+    wait_for(fixture, &heard, 1);
+    assert_int_equal(json_array_size(json_object_get(heard.result, "artifacts")), 1);
+    json_decref(heard.result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_text_is_there_once_until_its_last_run_is_deleted, fixture_setup,
+            fixture_teardown),
+        cmocka_unit_test_setup_teardown(an_inventory_stays_while_the_server_runs,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(a_text_that_is_gone_is_not_named, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(
+            what_a_case_sends_again_takes_the_place_of_the_first, fixture_setup,
+            fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
