@@ -2,23 +2,24 @@
 #include "server/launch/jobs.h"
 
 #include "server/api/handlers.h"
+#include "server/api/lists.h"
 #include "server/api/params.h"
 
 void api_launcher_list(struct http_request *request, void *arg)
 {
     const struct api *api = arg;
 
-    if (params_type(request, "application/json"))
-        http_reply_json(request, 200,
-                        json_pack("{s:o}", "launchers", jobs_launchers_json(api->jobs)));
+    if (lists_can_reply(request))
+        lists_reply(request, LIST_LAUNCHERS,
+                    json_pack("{s:o}", "launchers", jobs_launchers_json(api->jobs)));
 }
 
 void api_job_list(struct http_request *request, void *arg)
 {
     const struct api *api = arg;
 
-    if (params_type(request, "application/json"))
-        http_reply_json(request, 200, json_pack("{s:o}", "jobs", jobs_json(api->jobs)));
+    if (lists_can_reply(request))
+        lists_reply(request, LIST_JOBS, json_pack("{s:o}", "jobs", jobs_json(api->jobs)));
 }
 
 static void reply_job(const struct api *api, struct http_request *request, int status)

@@ -76,6 +76,30 @@ static const struct column baseline_columns[] = {
     {NULL, NULL, NULL, COLUMN_TEXT},
 };
 
+static const struct column launcher_columns[] = {
+    {"NAME", "name", NULL, COLUMN_TEXT},
+    {"NODES", "limits.nodes", NULL, COLUMN_NUMBER},
+    {"JOBS", "limits.jobs", NULL, COLUMN_NUMBER},
+    {"HOURS", "limits.hours", NULL, COLUMN_NUMBER},
+    {"PARAMETERS", "parameters", NULL, COLUMN_TEXT},
+    {"DESCRIPTION", "description", NULL, COLUMN_TEXT},
+    {NULL, NULL, NULL, COLUMN_TEXT},
+};
+
+static const struct column job_columns[] = {
+    {"ID", "id", NULL, COLUMN_TEXT},
+    {"STATE", "state", NULL, COLUMN_TEXT},
+    {"CREATED", "created", NULL, COLUMN_TEXT},
+    {"LAUNCHER", "launcher", NULL, COLUMN_TEXT},
+    {"JOB", "job", NULL, COLUMN_TEXT},
+    {"NODES", "nodes", NULL, COLUMN_NUMBER},
+    {"GROUP", "group", NULL, COLUMN_TEXT},
+    {"RUN", "run", NULL, COLUMN_TEXT},
+    {"IDLE", "idle_since", NULL, COLUMN_TEXT},
+    {"REASON", "reason", NULL, COLUMN_TEXT},
+    {NULL, NULL, NULL, COLUMN_TEXT},
+};
+
 static const struct {
     const char *key;
     const struct column *columns;
@@ -85,6 +109,8 @@ static const struct {
     [LIST_PROGRAMS] = {"programs", program_columns},
     [LIST_STORES] = {"stores", store_columns},
     [LIST_BASELINES] = {"baselines", baseline_columns},
+    [LIST_LAUNCHERS] = {"launchers", launcher_columns},
+    [LIST_JOBS] = {"jobs", job_columns},
 };
 
 bool lists_can_reply(struct http_request *request)

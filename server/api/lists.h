@@ -7,7 +7,15 @@
 #include "server/http/http.h"
 #include "server/render/columns.h"
 
-enum list { LIST_RUNS, LIST_NODES, LIST_PROGRAMS, LIST_STORES, LIST_BASELINES };
+enum list {
+    LIST_RUNS,
+    LIST_NODES,
+    LIST_PROGRAMS,
+    LIST_STORES,
+    LIST_BASELINES,
+    LIST_LAUNCHERS,
+    LIST_JOBS
+};
 
 /* Whether the request wants a form that lists have; else it is answered. */
 bool lists_can_reply(struct http_request *request);

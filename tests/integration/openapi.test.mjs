@@ -1,10 +1,11 @@
 // openapi.test.mjs - what the server says of itself, held against what it answers
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
 import { long, quick, startCluster, startServer } from './lib/cluster.mjs';
-import { Program, binDir, patience } from './lib/fixture.mjs';
+import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 import { Schemas } from './lib/schema.mjs';
 
@@ -173,7 +174,7 @@ test('runs, results, events and logs are as described', limit, async (t) => {
   assert.equal(page.runs.length, 2);
   await api.call('GET', `/api/v1/runs?cursor=${encodeURIComponent(page.next)}`);
   await api.call('DELETE', `/api/v1/runs/${page.runs[0].id}`);
-  for (const list of ['runs?limit=1', 'nodes', 'programs', 'rendezvous']) {
+  for (const list of ['runs?limit=1', 'nodes', 'programs', 'launchers', 'jobs', 'rendezvous']) {
     const asked = await api.call('GET', `/api/v1/${list}`, { headers: { Accept: 'text/plain' } });
     const named = await api.call('GET', `/api/v1/${list}${list.includes('?') ? '&' : '?'}format=text`);
     assert.equal(asked.text, named.text);
@@ -261,6 +262,34 @@ test('the server, its nodes and its refusals are as described', limit, async (t)
   ]) assert.equal((await api.call('GET', at + target, { headers })).status, status, target);
   assert.equal((await api.call('DELETE', at)).status, 409);
   assert.equal((await api.call('POST', `${at}/cancel`)).status, 202);
+});
+
+test('launchers and their jobs are as described, also as columns', limit, async (t) => {
+  const launchers = tempDir(t);
+  const engine = {
+    description: 'files', parameters: { queue: { type: 'string', pattern: '[a-z]*', default: 'main' } },
+    start: { argv: ['/bin/echo', '{queue}', '7'], job: '([0-9]+)' }, stop: { argv: ['/bin/rm', '-f', '{config_dir}/state'] },
+    status: { argv: ['/bin/cat', '{config_dir}/state'], gone: 'state', every_s: 0.1 },
+    states: { PENDING: 'pending' }, limits: { nodes: 4, jobs: 1, hours: 0.5 },
+  };
+  fs.writeFileSync(path.join(launchers, 'files.json'), JSON.stringify(engine));
+  fs.writeFileSync(path.join(launchers, 'state'), 'PENDING Resources\n');
+  const server = await startServer(t, { args: ['--launchers', launchers] });
+  const api = new Contract(server, await server.get('/openapi.json'));
+  const text = async (list) => (await api.call('GET', `/api/v1/${list}?format=text`)).text.split('\n').map((line) => line.split(/ {2,}/));
+  await api.call('GET', '/api/v1/launchers');
+  assert.deepEqual(await text('launchers'), [['NAME', 'NODES', 'JOBS', 'HOURS', 'PARAMETERS', 'DESCRIPTION'],
+    ['files', '4', '1', '0.5', 'queue', 'files'], ['']]);
+  const { id: run } = (await api.post({ ...quick, nodes: { count: 2 }, launch: { name: 'files', keep_s: 600 } })).json;
+  const job = await waitFor(async () => (await api.call('GET', '/api/v1/jobs')).json.jobs.find((one) => one.reason === 'PENDING Resources'), () => 'no job');
+  assert.deepEqual(await text('jobs'), [['ID', 'STATE', 'CREATED', 'LAUNCHER', 'JOB', 'NODES', 'GROUP', 'RUN', 'IDLE', 'REASON'],
+    [job.id, 'pending', job.created, 'files', '7', '2', job.group, run, '-', 'PENDING Resources'], ['']]);
+  const at = `/api/v1/jobs/${job.id}`;
+  assert.deepEqual((await api.call('GET', at)).json, job);
+  assert.equal((await api.call('DELETE', at)).status, 202);
+  await waitFor(async () => (await api.call('GET', at)).json.state === 'ended', () => 'it goes on');
+  assert.equal((await api.call('DELETE', at)).status, 409);
+  for (const method of ['GET', 'DELETE']) assert.equal((await api.call(method, '/api/v1/jobs/none')).status, 404);
 });
 
 test('an Accept that nothing fits is refused alike everywhere, with what there is', limit, async (t) => {
