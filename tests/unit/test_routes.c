@@ -1,0 +1,101 @@
+/* test_routes.c - each route is described: in openapi.json, and on its page */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/api/api.h"
+
+#define BASE "/api/v1"
+#define PAGE_MAX ((size_t)1 << 20)
+
+static char *read_page(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, PAGE_MAX);
+
+    assert_non_null(file);
+    assert_non_null(text);
+    assert_in_range(fread(text, 1, PAGE_MAX - 1, file), 1, PAGE_MAX - 2);
+    fclose(file);
+    return text;
+}
+
+/* `METHOD PATH`, or `METHOD PATH?QUERY`, with or without what all paths begin with. */
+static bool is_on_page(const char *page, const struct http_route *route)
+{
+    bool has_base = strncmp(route->pattern, BASE "/", strlen(BASE "/")) == 0;
+
+    for (int i = 0; i <= has_base; i++) {
+        const char *path = route->pattern + (i ? strlen(BASE) : 0);
+        char text[200];
+
+        snprintf(text, sizeof(text), "`%s %s", route->method, path);
+        for (const char *at = page; (at = strstr(at, text)); at++)
+            if (at[strlen(text)] == '`' || at[strlen(text)] == '?')
+                return true;
+    }
+    return false;
+}
+
+static void routes_are_on_the_pages(void **state)
+{
+    char *people = read_page(SOURCE_DIR "/docs/api.md");
+    char *agents = read_page(SOURCE_DIR "/docs/agent-protocol.md");
+
+    (void)state;
+    for (const struct http_route *route = api_routes(); route->method; route++)
+        if (!is_on_page(route->role == ROLE_AGENT ? agents : people, route))
+            fail_msg("%s is not in docs/%s.md: it has no `%s %s`", route->pattern,
+                     route->role == ROLE_AGENT ? "agent-protocol" : "api", route->method,
+                     route->pattern);
+    free(people);
+    free(agents);
+}
+
+/* The description's operation of the route, borrowed; or NULL. */
+static json_t *operation_of(const json_t *paths, const struct http_route *route)
+{
+    char method[16] = "";
+
+    for (size_t i = 0; route->method[i] && i + 1 < sizeof(method); i++)
+        method[i] = (char)tolower((unsigned char)route->method[i]);
+    return json_object_get(json_object_get(paths, route->pattern), method);
+}
+
+static void routes_and_description_agree(void **state)
+{
+    json_t *api = json_load_file(SOURCE_DIR "/server/api/openapi.json", 0, NULL);
+    json_t *paths = json_object_get(api, "paths"), *path;
+    size_t routes = 0, operations = 0;
+    const char *name;
+
+    (void)state;
+    assert_non_null(paths);
+    for (const struct http_route *route = api_routes(); route->method; route++, routes++)
+        if (!operation_of(paths, route))
+            fail_msg("openapi.json has no %s %s", route->method, route->pattern);
+    json_object_foreach (paths, name, path)
+        operations += json_object_size(path);
+    if (operations != routes)
+        fail_msg("openapi.json has %zu operations, of which there are %zu", operations,
+                 routes);
+    json_decref(api);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(routes_are_on_the_pages),
+        cmocka_unit_test(routes_and_description_agree),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
