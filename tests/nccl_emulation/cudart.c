@@ -138,6 +138,19 @@ int cudaGetDeviceProperties(struct cuda_properties *properties, int device)
     return CUDA_SUCCESS_CODE;
 }
 
+int cudaDeviceGetAttribute(int *value, int attribute, int device)
+{
+    int sm = (int)emulation_setting("sm", 90);
+
+    if (!is_device(device))
+        return keep(CUDA_ERROR_INVALID_DEVICE_CODE);
+    if (attribute != CUDA_ATTRIBUTE_CAPABILITY_MAJOR &&
+        attribute != CUDA_ATTRIBUTE_CAPABILITY_MINOR)
+        return keep(CUDA_ERROR_INVALID_VALUE_CODE);
+    *value = attribute == CUDA_ATTRIBUTE_CAPABILITY_MAJOR ? sm / 10 : sm % 10;
+    return CUDA_SUCCESS_CODE;
+}
+
 int cudaDeviceGetPCIBusId(char *text, int len, int device)
 {
     if (!is_device(device))

@@ -17,6 +17,7 @@ int cudaDriverGetVersion(int *version);
 int cudaGetDeviceCount(int *count);
 int cudaSetDevice(int device);
 int cudaGetDeviceProperties(struct cuda_properties *properties, int device);
+int cudaDeviceGetAttribute(int *value, int attribute, int device);
 int cudaDeviceGetPCIBusId(char *text, int len, int device);
 int cudaMemGetInfo(size_t *free_bytes, size_t *total);
 int cudaMalloc(void **out, size_t bytes);

@@ -266,6 +266,28 @@ static bool is_registered(const struct ncclComm *comm, const char *buffer)
     return false;
 }
 
+/* As NCCL's taskAppend (src/enqueue.cc): up to 2.27 all that it had calls for, then those
+ * that reduce. */
+static bool is_fp8_refused(const struct operation *operation)
+{
+    const struct member *members = wire_members(operation->comm->wire);
+    enum operation_kind kind = operation->kind;
+    int version;
+
+    ncclGetVersion(&version);
+    bool reduces = kind == OPERATION_ALL_REDUCE || kind == OPERATION_REDUCE_SCATTER ||
+                   kind == OPERATION_REDUCE;
+    bool copies = kind == OPERATION_ALL_GATHER || kind == OPERATION_BROADCAST;
+    if ((operation->type != NCCL_TYPE_FLOAT8E4M3 &&
+         operation->type != NCCL_TYPE_FLOAT8E5M2) ||
+        !(reduces || (copies && version < 22800)))
+        return false;
+    for (int rank = 0; rank < operation->comm->n; rank++)
+        if (atomic_load(&members[rank].sm) < 90)
+            return true;
+    return false;
+}
+
 /* Of a collective: transfers have other fields. */
 static const char *why_unexpected(const struct operation *operation, cuda_stream stream)
 {
@@ -277,6 +299,8 @@ static const char *why_unexpected(const struct operation *operation, cuda_stream
         return "emulated: the null stream is expected";
     if (operation->kind == OPERATION_POINT_TO_POINT)
         return NULL;
+    if (is_fp8_refused(operation))
+        return "FP8 reduction support begins with sm90 capable devices.";
     if (shift >= 0 && ((size_t)operation->send % 16 != (size_t)shift ||
                        (size_t)operation->recv % 16 != (size_t)shift))
         return "emulated: another alignment is expected";

@@ -6,6 +6,7 @@
  *   devices=N         GPUs (2)                 memory_mib=N   of each (1024)
  *   cuda=N driver=N   versions (13000)         nccl=N         version (22809)
  *   no_driver no_device                        same_gpu       all have one UUID
+ *   sm=N              the GPU's compute capability, times 10 (90)
  *   ib=N gdr          HCAs that it says it uses (0: sockets), and GPUDirect
  *   oom=BYTES         allocations of so many bytes or more fail
  *   init_mib=N        memory that a communicator takes (0)

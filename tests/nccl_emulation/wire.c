@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/nccl_emulation/settings.h"
+
 #define RING_BYTES 32768
 #define MEMBERS_MAX 1024
 #define IDLE_POLLS 200 /* before sleeping */
@@ -84,6 +86,7 @@ struct wire *wire_attach(const char *name, int rank, int n, atomic_bool *stop)
         return NULL;
     }
     atomic_store(&wire->shared->members[rank].pid, getpid());
+    atomic_store(&wire->shared->members[rank].sm, (int)emulation_setting("sm", 90));
     atomic_fetch_add(&wire->shared->arrived, 1);
     while (atomic_load(&wire->shared->arrived) < n && !atomic_load(stop))
         rest(&polls);

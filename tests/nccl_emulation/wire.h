@@ -27,9 +27,10 @@ struct transfer {
     size_t len, done;
 };
 
-/* What RAS knows of a rank, in memory that all share. */
+/* What all know of a rank, in memory that they share. */
 struct member {
     atomic_int pid;
+    atomic_int sm;        /* its GPU's compute capability, times 10 */
     atomic_long launched; /* collectives */
 };
 

@@ -32,6 +32,8 @@ static void cuda_codes_are_those_of_the_header(void **state)
     assert_int_equal(CUDA_CAPTURE_THREAD_LOCAL_MODE, cudaStreamCaptureModeThreadLocal);
     assert_int_equal(CUDA_STREAM_NON_BLOCKING_FLAG, cudaStreamNonBlocking);
     assert_int_equal(CUDA_MEMCPY_DEFAULT_KIND, cudaMemcpyDefault);
+    assert_int_equal(CUDA_ATTRIBUTE_CAPABILITY_MAJOR, cudaDevAttrComputeCapabilityMajor);
+    assert_int_equal(CUDA_ATTRIBUTE_CAPABILITY_MINOR, cudaDevAttrComputeCapabilityMinor);
     assert_int_equal(sizeof(cudaError_t), sizeof(int));
 }
 

@@ -42,6 +42,11 @@ static int cuda_set_device(int device)
     return (int)sizeof(cudaSetDevice(device));
 }
 
+static int cuda_attribute(int *out, int attribute, int device)
+{
+    return (int)sizeof(cudaDeviceGetAttribute(out, attribute, device));
+}
+
 static int cuda_pci_bus_id(char *text, int len, int device)
 {
     return (int)sizeof(cudaDeviceGetPCIBusId(text, len, device));
@@ -385,6 +390,7 @@ static const struct cuda_functions cuda_all = {
     .driver_version = cuda_driver_version,
     .device_count = cuda_device_count,
     .set_device = cuda_set_device,
+    .attribute = cuda_attribute,
     .pci_bus_id = cuda_pci_bus_id,
     .mem_info = cuda_mem_info,
     .malloc = cuda_malloc,
@@ -465,6 +471,7 @@ static void enumerations_are_as_large_as_int(void **state)
 {
     (void)state;
     assert_int_equal(sizeof(cudaError_t), sizeof(int));
+    assert_int_equal(sizeof(enum cudaDeviceAttr), sizeof(int));
     assert_int_equal(sizeof(enum cudaMemcpyKind), sizeof(int));
     assert_int_equal(sizeof(enum cudaStreamCaptureMode), sizeof(int));
     assert_int_equal(sizeof(ncclResult_t), sizeof(int));

@@ -70,6 +70,23 @@ static void a_mix_with_emulated_libraries_is_refused(void **state)
                 "1, 2 (node-0), 3, 4 (node-1) and 1 more");
 }
 
+static void the_oldest_gpu_is_named(void **state)
+{
+    struct nccl_identity all[RANKS];
+    char text[256];
+
+    (void)state;
+    make_ranks(all);
+    for (int rank = 0; rank < RANKS; rank++)
+        all[rank].capability = 90;
+    nccl_identity_older(all, RANKS, 90, text, sizeof(text));
+    assert_string_equal(text, "");
+    all[1].capability = 89;
+    all[4].capability = 80;
+    nccl_identity_older(all, RANKS, 90, text, sizeof(text));
+    assert_string_equal(text, "the GPU of rank 4 on node-1 (H200) has 8.0");
+}
+
 static void one_gpu_for_two_ranks_is_refused(void **state)
 {
     struct nccl_identity all[RANKS];
@@ -157,6 +174,7 @@ int main(void)
         cmocka_unit_test(equal_ranks_are_accepted),
         cmocka_unit_test(other_versions_of_nccl_are_refused),
         cmocka_unit_test(a_mix_with_emulated_libraries_is_refused),
+        cmocka_unit_test(the_oldest_gpu_is_named),
         cmocka_unit_test(one_gpu_for_two_ranks_is_refused),
         cmocka_unit_test(two_instances_of_a_gpu_are_refused_too),
         cmocka_unit_test(ranks_on_machines_of_their_own_making_may_share),

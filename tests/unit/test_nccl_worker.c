@@ -347,6 +347,47 @@ static void a_size_that_does_not_fit_is_skipped(void **state)
     nccl_end(&group, &seen);
 }
 
+/* NCCL calls it an invalid argument, which would be the end of the case. rows: those that
+ * are run, of the collectives and types in order. */
+static void check_fp8(const char *emulation, const char *rows, const char *reason)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+    size_t i;
+    json_t *row;
+
+    nccl_write_case("\"collectives\":[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
+                    "\"broadcast\",\"reduce\",\"alltoall\"],"
+                    "\"dtypes\":[\"int8\",\"float8e4m3\",\"float8e5m2\"],"
+                    "\"redops\":[\"max\"],\"in_place\":false,\"sizes\":[6000],"
+                    "\"iters\":2,\"root\":0",
+                    "");
+    nccl_run(&group, &seen, emulation);
+    nccl_assert_all_ok(&group, &seen);
+    assert_int_equal(json_array_size(seen.results), strlen(rows));
+    json_array_foreach (seen.results, i, row) {
+        if (rows[i] == '-') {
+            assert_string_equal(json_get_str(row, "skipped", ""), reason);
+        } else {
+            assert_null(json_object_get(row, "skipped"));
+            assert_int_equal(json_get_int(row, "wrong", -1), 0);
+        }
+    }
+    nccl_end(&group, &seen);
+}
+
+static void fp8_is_skipped_where_a_gpu_is_too_old(void **state)
+{
+    (void)state;
+    check_fp8("devices=4,sm@2=80", "x--xxxx--xxxx--xxx",
+              "NCCL 2.28.9 reduces fp8 from compute capability 9.0 on, and the GPU of "
+              "rank 2 on this node (emulated GPU) has 8.0");
+    check_fp8("devices=4,sm=89,nccl=22703", "x--x--x--x--x--xxx",
+              "NCCL 2.27.3 takes fp8 in its collectives from compute capability 9.0 on, "
+              "and the GPU of rank 0 on this node (emulated GPU) has 8.9");
+    check_fp8("devices=4,sm=100", "xxxxxxxxxxxxxxxxxx", "");
+}
+
 /* Those that wait in init, or in a kernel, notice the death. */
 static void check_death(const char *emulation, int culprit)
 {
@@ -518,6 +559,7 @@ int main(void)
         cmocka_unit_test(a_slow_first_call_marks_no_timed_one),
         cmocka_unit_test(a_buffer_that_cannot_be_had_ends_the_case),
         cmocka_unit_test(a_size_that_does_not_fit_is_skipped),
+        cmocka_unit_test(fp8_is_skipped_where_a_gpu_is_too_old),
         cmocka_unit_test(a_death_in_a_collective_is_noticed),
         cmocka_unit_test(a_death_during_init_is_noticed),
         cmocka_unit_test(a_stop_ends_everything),

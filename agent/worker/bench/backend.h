@@ -192,6 +192,10 @@ struct backend {
 
     int (*memory)(struct backend_comm *comm, struct backend_memory *out,
                   struct error *err);
+    /* Optional: why such a call can't be made on these GPUs; false: it can. The same on
+     * all ranks of the case. */
+    bool (*refuses)(const struct backend_comm *comm, const struct backend_call *call,
+                    char *reason, size_t size);
     /* Two buffers of `bytes` each, at least 4096-byte aligned, touched. Once. */
     int (*alloc)(struct backend_comm *comm, size_t bytes, void **send, void **recv,
                  struct error *err);

@@ -102,6 +102,9 @@ static bool must_skip(const struct bench *bench, const struct bench_row *row,
                  collective_name(row->row.collective), n);
         return true;
     }
+    if (bench->backend->refuses &&
+        bench->backend->refuses(bench->comm, &row->call, reason, REASON_MAX))
+        return true;
     if (row->layout.count == 0) {
         snprintf(
             reason, REASON_MAX,

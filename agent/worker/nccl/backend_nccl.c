@@ -63,6 +63,7 @@ static int describe_device(struct backend_comm *comm, struct error *err)
 {
     struct nccl_identity *identity = &comm->identity;
     struct cuda_properties properties;
+    int major = 0, minor = 0;
 
     memset(&properties, 0, sizeof(properties));
     int code = comm->cuda.call.properties(&properties, comm->device);
@@ -70,6 +71,15 @@ static int describe_device(struct backend_comm *comm, struct error *err)
         code = comm->cuda.call.pci_bus_id(identity->bus_id, sizeof(identity->bus_id),
                                           comm->device);
     }
+    if (!code) {
+        code = comm->cuda.call.attribute(&major, CUDA_ATTRIBUTE_CAPABILITY_MAJOR,
+                                         comm->device);
+    }
+    if (!code) {
+        code = comm->cuda.call.attribute(&minor, CUDA_ATTRIBUTE_CAPABILITY_MINOR,
+                                         comm->device);
+    }
+    identity->capability = 10 * major + minor;
     memcpy(identity->uuid, properties.uuid, sizeof(identity->uuid));
     snprintf(identity->device_name, sizeof(identity->device_name), "%s", properties.name);
     return comm_cuda(comm, code, "reading the GPU's properties", err);
@@ -129,6 +139,8 @@ static int compare_identities(struct backend_comm *comm, struct error *err)
     if (!status)
         status = nccl_identity_compare(all, n, err);
     if (!status) {
+        nccl_identity_older(all, n, CUDA_CAPABILITY_OF_FP8, comm->without_fp8,
+                            sizeof(comm->without_fp8));
         comm->sharers = nccl_identity_sharers(all, n, comm->mesh->rank);
         nccl_identity_remark(all, n, remark, sizeof(remark));
         if (*remark && comm->mesh->rank == 0)
@@ -402,6 +414,7 @@ static const struct backend table = {
     .mark = nccl_mark,
     .report = nccl_report,
     .memory = comm_memory,
+    .refuses = comm_refuses,
     .alloc = comm_alloc,
     .write = comm_write,
     .read = comm_read,

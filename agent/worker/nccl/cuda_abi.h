@@ -32,6 +32,12 @@ enum { CUDA_CAPTURE_THREAD_LOCAL_MODE = 1 };
 /* cudaMemcpyKind: the direction follows from the addresses. */
 enum { CUDA_MEMCPY_DEFAULT_KIND = 4 };
 
+/* cudaDeviceAttr */
+enum { CUDA_ATTRIBUTE_CAPABILITY_MAJOR = 75, CUDA_ATTRIBUTE_CAPABILITY_MINOR = 76 };
+
+/* Compute capability, times 10, from which on GPUs do arithmetic in fp8. */
+#define CUDA_CAPABILITY_OF_FP8 90
+
 /* The beginning of cudaDeviceProp, which has not changed since CUDA 10; the rest has. */
 struct cuda_properties {
     char name[256];

@@ -28,6 +28,7 @@ static const struct shared_symbol symbols[] = {
     FUNCTION(set_device, "cudaSetDevice"),
     {"cudaGetDeviceProperties_v2", offsetof(struct cuda_functions, properties), false,
      "cudaGetDeviceProperties"},
+    FUNCTION(attribute, "cudaDeviceGetAttribute"),
     FUNCTION(pci_bus_id, "cudaDeviceGetPCIBusId"),
     FUNCTION(mem_info, "cudaMemGetInfo"),
     FUNCTION(malloc, "cudaMalloc"),

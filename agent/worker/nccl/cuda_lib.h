@@ -15,6 +15,7 @@ struct cuda_functions {
     int (*device_count)(int *);
     int (*set_device)(int);
     int (*properties)(struct cuda_properties *, int);
+    int (*attribute)(int *, int, int);
     int (*pci_bus_id)(char *, int, int);
     int (*mem_info)(size_t *, size_t *);
     int (*malloc)(void **, size_t);

@@ -13,6 +13,9 @@
 #define NCCL_ABI_VERSION(major, minor, patch) ((major)*10000 + (minor)*100 + (patch))
 #define NCCL_OLDEST NCCL_ABI_VERSION(2, 18, 0)
 #define NCCL_WITH_FP8 NCCL_ABI_VERSION(2, 24, 0)
+/* Until then NCCL refuses fp8 on older GPUs in all collectives that are calls of its own,
+ * from then on in those that reduce (taskAppend in its src/enqueue.cc). */
+#define NCCL_COPIES_FP8 NCCL_ABI_VERSION(2, 28, 0)
 #define NCCL_WITH_NVLINK_SCHED NCCL_ABI_VERSION(2, 28, 0)
 
 #define NCCL_ID_BYTES 128

@@ -1,4 +1,6 @@
 /* nccl_calls.c - our collectives as NCCL's calls */
+#include <stdio.h>
+
 #include "agent/worker/nccl/nccl_comm.h"
 
 static const int types[DTYPE_COUNT] = {
@@ -252,4 +254,23 @@ int comm_run(struct backend_comm *comm, const struct backend_call *call,
     int result = calls[call->kind](comm, call);
     nccl_guard_leave(&comm->guard);
     return result ? comm_nccl(comm, result, collective_name(call->kind), err) : 0;
+}
+
+bool comm_refuses(const struct backend_comm *comm, const struct backend_call *call,
+                  char *reason, size_t size)
+{
+    bool is_fp8 = call->dtype == DTYPE_FLOAT8E4M3 || call->dtype == DTYPE_FLOAT8E5M2;
+    bool reduces = collective_facts(call->kind)->reduces;
+    bool is_copy =
+        call->kind == COLLECTIVE_ALL_GATHER || call->kind == COLLECTIVE_BROADCAST;
+    bool copies = comm->nccl.version >= NCCL_COPIES_FP8;
+    char text[NCCL_VERSION_TEXT_MAX];
+
+    if (!is_fp8 || !*comm->without_fp8 || !(reduces || (is_copy && !copies)))
+        return false;
+    snprintf(reason, size, "NCCL %s %s from compute capability %d.%d on, and %s",
+             nccl_version_text(comm->nccl.version, text),
+             copies ? "reduces fp8" : "takes fp8 in its collectives",
+             CUDA_CAPABILITY_OF_FP8 / 10, CUDA_CAPABILITY_OF_FP8 % 10, comm->without_fp8);
+    return true;
 }

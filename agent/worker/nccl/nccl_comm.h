@@ -72,9 +72,10 @@ struct backend_comm {
     int rank, world_size; /* of the communicator; those of the case are the mesh's */
     int device;
     struct nccl_identity identity;
-    int sharers;        /* ranks on this rank's GPU, this one among them */
-    int64_t give_up_ns; /* for one wait; 0: for ever */
-    int64_t leave_ns;   /* for one call in the end; 0: for ever */
+    char without_fp8[200]; /* see nccl_identity_older, of the case's; "": none is */
+    int sharers;           /* ranks on this rank's GPU, this one among them */
+    int64_t give_up_ns;    /* for one wait; 0: for ever */
+    int64_t leave_ns;      /* for one call in the end; 0: for ever */
     cuda_stream stream;
     cuda_event timer_start, timer_end;
     struct nccl_backlog backlog;
@@ -121,6 +122,8 @@ void backlog_release(struct backend_comm *comm);
 void comm_drop_operations(struct backend_comm *comm);
 int comm_run(struct backend_comm *comm, const struct backend_call *call,
              struct error *err);
+bool comm_refuses(const struct backend_comm *comm, const struct backend_call *call,
+                  char *reason, size_t size);
 
 /* nccl_choice.c */
 void comm_watch(struct backend_comm *comm);

@@ -221,6 +221,21 @@ void nccl_identity_remark(const struct nccl_identity *all, int n, char *text, si
         describe(all, n, &runtime, text, size);
 }
 
+void nccl_identity_older(const struct nccl_identity *all, int n, int capability,
+                         char *text, size_t size)
+{
+    int oldest = 0;
+
+    for (int rank = 1; rank < n; rank++)
+        oldest = all[rank].capability < all[oldest].capability ? rank : oldest;
+    *text = '\0';
+    if (all[oldest].capability < capability) {
+        snprintf(text, size, "the GPU of rank %d on %s (%s) has %d.%d", oldest,
+                 all[oldest].node, all[oldest].device_name, all[oldest].capability / 10,
+                 all[oldest].capability % 10);
+    }
+}
+
 int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank)
 {
     int sharers = 0;

@@ -14,6 +14,7 @@ struct nccl_identity {
     int nccl_version, cuda_runtime, cuda_driver;
     bool is_emulated;
     unsigned char uuid[16]; /* of the GPU */
+    int capability;         /* its compute capability, times 10 */
     char bus_id[20], device_name[64];
     char node[64];
     char nccl_hostid[64]; /* NCCL_HOSTID, which parts one machine into several; or "" */
@@ -27,6 +28,11 @@ int nccl_identity_compare(const struct nccl_identity *all, int n, struct error *
 /* What is odd, but no reason to end: "" or a sentence. */
 void nccl_identity_remark(const struct nccl_identity *all, int n, char *text,
                           size_t size);
+
+/* The oldest GPU, where it is older than that: "the GPU of rank 2 on node-1 (NVIDIA A100)
+ * has 8.0", or "". */
+void nccl_identity_older(const struct nccl_identity *all, int n, int capability,
+                         char *text, size_t size);
 
 /* How many ranks use the GPU that `rank` does. */
 int nccl_identity_sharers(const struct nccl_identity *all, int n, int rank);
