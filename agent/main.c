@@ -2,6 +2,7 @@
 #include <curl/curl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "agent/agent.h"
 #include "agent/config/config.h"
@@ -13,6 +14,13 @@ static int run(const struct agent_config *config)
     int status;
 
     log_init("ringbench-agent", config->log_level);
+    /* Not a failure, for which mpirun would end the first too. */
+    if (config->not_first_by) {
+        log_info("%s is %s: the first of these processes offers node %s, this one leaves "
+                 "it to that; with a --name it would be a node of its own",
+                 config->not_first_by, getenv(config->not_first_by), config->name);
+        return 0;
+    }
     /* Both come back as an error of the write instead. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

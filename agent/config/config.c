@@ -169,12 +169,37 @@ static int load_advertise(struct agent_config *config, struct error *err)
     return set_text(&config->advertise, text, err);
 }
 
+/* Where launchers say which of a job's processes on a node this one is, counted from 0:
+ * Open MPI, MPICH's Hydra and Intel MPI, MVAPICH2, Cray's PALS and PMI, jsrun, Flux,
+ * Slurm (which has it in job scripts too). */
+static const char *const local_ranks[] = {
+    "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID",          "PMI_LOCAL_RANK",  "JSM_NAMESPACE_LOCAL_RANK",
+    "FLUX_TASK_LOCAL_ID",         "SLURM_LOCALID"};
+
+static bool is_above_zero(const char *text)
+{
+    char *end;
+
+    return text && isdigit((unsigned char)text[0]) && strtol(text, &end, 10) > 0 &&
+           *end == '\0';
+}
+
+/* Processes that were not given names are one node together, which the first offers. */
+static void find_first(struct agent_config *config)
+{
+    for (size_t i = 0; i < sizeof(local_ranks) / sizeof(local_ranks[0]); i++)
+        if (is_above_zero(getenv(local_ranks[i])))
+            config->not_first_by = local_ranks[i];
+}
+
 static int load_name(struct agent_config *config, struct error *err)
 {
     char host[HOST_NAME_MAX + 1] = "";
     const char *slurm = getenv("SLURMD_NODENAME");
 
     if (!config->name) {
+        find_first(config);
         gethostname(host, sizeof(host) - 1);
         if (set_text(&config->name, slurm && slurm[0] ? slurm : host, err))
             return -1;

@@ -23,6 +23,9 @@ struct agent_config {
     char *server_host; /* host part of the server's URL, without brackets */
     json_t *labels;    /* object of strings */
     enum log_level log_level;
+    /* the variable that says that a launcher has started another agent here before this
+     * one, which is to offer the node; NULL: it is this one's */
+    const char *not_first_by;
     struct option_list consented;       /* variables that this node allows besides */
     struct env_list worker_environment; /* what they inherit of the agent's */
 };

@@ -36,7 +36,8 @@ static int set_up(void **state)
     static const char *const names[] = {
         "SLURM_JOB_ID",    "SLURMD_NODENAME",         "PBS_JOBID",
         "LSB_JOBID",       "KUBERNETES_SERVICE_HOST", "JOB_NAME",
-        "XDG_RUNTIME_DIR", "RINGBENCH_ALLOW_FAULTS"};
+        "XDG_RUNTIME_DIR", "RINGBENCH_ALLOW_FAULTS",  "RINGBENCH_NAME",
+        "SLURM_LOCALID"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -132,6 +133,53 @@ static void takes_its_group_from_the_batch_job(void **state)
     assert_int_equal(load(&config, "--server http://h", NULL), 0);
     assert_string_equal(config.group, "k8s-bench");
     agent_config_release(&config);
+}
+
+static const struct {
+    const char *name, *value;
+    bool is_first;
+} copies[] = {
+    {"OMPI_COMM_WORLD_LOCAL_RANK", "0", true},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", "1", false},
+    {"MPI_LOCALRANKID", "7", false},
+    {"MV2_COMM_WORLD_LOCAL_RANK", "2", false},
+    {"PALS_LOCAL_RANKID", "1", false},
+    {"PMI_LOCAL_RANK", "1", false},
+    {"JSM_NAMESPACE_LOCAL_RANK", "1", false},
+    {"FLUX_TASK_LOCAL_ID", "12", false},
+    {"SLURM_LOCALID", "0", true}, /* as in each job script */
+    {"SLURM_LOCALID", "3", false},
+    {"SLURM_LOCALID", "", true},
+    {"SLURM_LOCALID", "-1", true},
+    {"SLURM_LOCALID", "1x", true},
+    {"OMPI_COMM_WORLD_RANK", "1", true}, /* of the first on another node */
+};
+
+static void leaves_the_node_to_the_first_of_copies(void **state)
+{
+    struct agent_config config;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++) {
+        setenv(copies[i].name, copies[i].value, 1);
+        assert_int_equal(load(&config, "--server http://h", NULL), 0);
+        if (copies[i].is_first)
+            assert_null(config.not_first_by);
+        else
+            assert_string_equal(config.not_first_by, copies[i].name);
+        agent_config_release(&config);
+        assert_int_equal(load(&config, "--server http://h --name a-1", NULL), 0);
+        assert_null(config.not_first_by);
+        agent_config_release(&config);
+        unsetenv(copies[i].name);
+    }
+    /* A launcher inside of another's job: the node has one first. */
+    setenv("SLURM_LOCALID", "0", 1);
+    setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1", 1);
+    assert_int_equal(load(&config, "--server http://h", NULL), 0);
+    assert_string_equal(config.not_first_by, "OMPI_COMM_WORLD_LOCAL_RANK");
+    agent_config_release(&config);
+    unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
 }
 
 static void has_sane_defaults(void **state)
@@ -252,6 +300,7 @@ int main(void)
         T(says_what_is_wrong),
         T(finds_the_servers_host),
         T(takes_its_group_from_the_batch_job),
+        T(leaves_the_node_to_the_first_of_copies),
         T(has_sane_defaults),
         T(reads_a_token_that_only_its_owner_sees),
         T(looks_up_the_name_under_which_it_is_reached),
