@@ -1,25 +1,26 @@
 /* program_list.c - the programs that this node offers, from programs.d */
 #include "agent/process/program_list.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/spec/config_files.h"
 
-#define FILE_MAX ((size_t)64 * 1024)
-#define SUFFIX ".json"
 /* What the server is told, all programs together: a registration takes 1 MiB. */
 #define TOLD_MAX ((size_t)256 * 1024)
 
 struct program_list {
     struct program *programs[PROGRAMS_MAX];
     size_t n, told_bytes;
+};
+
+struct reading {
+    struct program_list *list;
+    const char *config_dir;
 };
 
 static void log_faults(const char *path, const struct problems *problems)
@@ -31,53 +32,6 @@ static void log_faults(const char *path, const struct problems *problems)
                   json_get_str(fault, "detail", ""));
     }
     log_error("%s is left out: this node does not offer that program", path);
-}
-
-/* What others may write, others would decide to run here. */
-static int check_owner(const char *path, struct error *err)
-{
-    struct stat st;
-
-    if (stat(path, &st))
-        return error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
-    if (st.st_mode & S_IWOTH)
-        return error_set(err, ERROR_INVALID, "%s can be written by anybody", path);
-    return 0;
-}
-
-static struct program *load_file(const char *config_dir, const char *directory,
-                                 const char *file)
-{
-    char path[PATH_MAX], name[NAME_MAX + 1];
-    struct program *program = NULL;
-    struct problems problems;
-    struct error err;
-    json_t *content = NULL;
-
-    snprintf(name, sizeof(name), "%.*s", (int)(strlen(file) - strlen(SUFFIX)), file);
-    if (snprintf(path, sizeof(path), "%s/%s", directory, file) >= (int)sizeof(path))
-        return NULL;
-    if (!check_owner(path, &err))
-        content = json_read_file(path, FILE_MAX, &err);
-    if (!content) {
-        log_error("%s; this node does not offer that program", err.text);
-        return NULL;
-    }
-    problems_init(&problems);
-    program = program_parse(name, content, config_dir, &problems);
-    if (!program)
-        log_faults(path, &problems);
-    problems_release(&problems);
-    json_decref(content);
-    return program;
-}
-
-static int is_program_file(const struct dirent *entry)
-{
-    size_t len = strlen(entry->d_name), n = strlen(SUFFIX);
-
-    return entry->d_name[0] != '.' && len > n &&
-           strcmp(entry->d_name + len - n, SUFFIX) == 0;
 }
 
 static void add_program(struct program_list *list, struct program *program)
@@ -98,39 +52,44 @@ static void add_program(struct program_list *list, struct program *program)
     program_destroy(program);
 }
 
-static void load_files(struct program_list *list, const char *config_dir,
-                       const char *directory, struct dirent **entries, int n)
+/* One that is wrong is left out. */
+static int add_file(void *arg, const struct config_file *file)
 {
-    for (int i = 0; i < n; i++) {
-        struct program *program = load_file(config_dir, directory, entries[i]->d_name);
+    struct reading *reading = arg;
+    struct program *program;
+    struct problems problems;
 
-        if (program)
-            add_program(list, program);
-        free(entries[i]);
+    if (!file->content) {
+        log_error("%s; this node does not offer that program", file->err.text);
+        return 0;
     }
-    free(entries);
+    problems_init(&problems);
+    program = program_parse(file->name, file->content, reading->config_dir, &problems);
+    if (program)
+        add_program(reading->list, program);
+    else
+        log_faults(file->path, &problems);
+    problems_release(&problems);
+    return 0;
 }
 
 struct program_list *program_list_load(const char *config_dir, struct error *err)
 {
-    struct program_list *list = calloc(1, sizeof(*list));
     char full[PATH_MAX], directory[PATH_MAX + 16];
-    struct dirent **entries = NULL;
-    int n;
+    struct reading reading = {calloc(1, sizeof(*reading.list)), full};
+    struct error why;
 
-    if (!list) {
+    if (!reading.list) {
         error_set(err, ERROR_MEMORY, "out of memory");
         return NULL;
     }
     if (!realpath(config_dir, full))
-        return list;
+        return reading.list;
     snprintf(directory, sizeof(directory), "%s/programs.d", full);
-    n = scandir(directory, &entries, is_program_file, alphasort);
-    if (n < 0 && errno != ENOENT)
-        log_error("can't read %s: %s; this node offers no programs", directory,
-                  strerror(errno));
-    load_files(list, full, directory, entries, n);
-    return list;
+    if (config_files_read(directory, add_file, &reading, &why) &&
+        why.code != ERROR_NOT_FOUND)
+        log_error("%s; this node offers no programs", why.text);
+    return reading.list;
 }
 
 void program_list_destroy(struct program_list *list)

@@ -4,7 +4,13 @@
 
 #include <stdbool.h>
 
-/* Whether its nodes go with their job. NULL is no group. */
+/* Of a job that the server itself asked an engine for, by `launch` of a run. */
+#define JOB_GROUP_PREFIX "job-"
+
+/* NULL is no group. */
+bool job_group(const char *group);
+
+/* Whether its nodes go with their job, whoever started it. NULL is no group. */
 bool batch_group(const char *group);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/ids.h"
+#include "common/spec/batch_group.h"
 #include "common/spec/run_spec_parts.h"
 
 #define NODES_MAX 100000
@@ -58,8 +59,7 @@ void run_spec_check_nodes(const struct run_spec *spec, struct problems *problems
     if (spec->launch.name && spec->nodes.names)
         problems_add(problems, "/nodes/names",
                      "does not go with launch, whose nodes are the job's");
-    if (spec->launch.name && spec->nodes.group &&
-        strncmp(spec->nodes.group, "job-", 4) != 0)
+    if (spec->launch.name && spec->nodes.group && !job_group(spec->nodes.group))
         problems_add(problems, "/nodes/group",
                      "does not go with launch, whose nodes have a group of their own");
     if (spec->nodes.count && spec->nodes.names &&

@@ -1,23 +1,20 @@
 /* launcher.c - how this server gets nodes from an engine that has them */
 #include "server/launch/launcher.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/json_util.h"
 #include "common/spec/command_template.h"
+#include "common/spec/config_files.h"
 #include "common/spec/program_schema.h"
 #include "common/spec/spec_value.h"
 
-#define FILE_MAX ((size_t)64 * 1024)
-#define SUFFIX ".json"
 #define TEXT_MAX 2000
 #define STATES_MAX 100
 
@@ -26,7 +23,7 @@ const char *const job_state_names[] = {"starting", "pending", "running",
 
 /* What stands in a command besides the launcher's own parameters. */
 static const char *const given[] = {"nodes", "group", "server", "token_file",
-                                    "name",  "run",   "job"};
+                                    "name",  "run",   "idle_s", "job"};
 
 #define GIVEN (sizeof(given) / sizeof(given[0]))
 
@@ -278,14 +275,6 @@ json_t *launcher_to_json(const struct launcher *launcher)
 
 /* ---- The directory ---- */
 
-static int is_launcher_file(const struct dirent *entry)
-{
-    size_t len = strlen(entry->d_name), n = strlen(SUFFIX);
-
-    return entry->d_name[0] != '.' && len > n &&
-           strcmp(entry->d_name + len - n, SUFFIX) == 0;
-}
-
 static int set_fault(struct error *err, const char *path, const struct problems *problems)
 {
     const json_t *fault = json_array_get(problems->errors, 0);
@@ -295,70 +284,50 @@ static int set_fault(struct error *err, const char *path, const struct problems 
                      json_get_str(fault, "detail", "out of memory"));
 }
 
-/* What others may write, others would decide to run here. */
-static json_t *read_file(const char *path, struct error *err)
-{
-    struct stat st;
+struct reading {
+    struct launcher_list *list;
+    const char *dir;
+    struct error *err;
+};
 
-    if (stat(path, &st)) {
-        error_set_errno(err, ERROR_IO, errno, "can't open %s", path);
-        return NULL;
-    }
-    if (st.st_mode & S_IWOTH) {
-        error_set(err, ERROR_INVALID, "%s can be written by anybody", path);
-        return NULL;
-    }
-    return json_read_file(path, FILE_MAX, err);
-}
-
-static int load_file(struct launcher_list *list, const char *dir, const char *file,
-                     struct error *err)
+static int add_file(void *arg, const struct config_file *file)
 {
-    char path[PATH_MAX], name[NAME_MAX + 1];
+    struct reading *reading = arg;
+    struct launcher_list *list = reading->list;
     struct problems problems;
-    json_t *content;
     struct launcher *launcher;
 
-    snprintf(name, sizeof(name), "%.*s", (int)(strlen(file) - strlen(SUFFIX)), file);
-    if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path))
-        return error_set(err, ERROR_LIMIT, "%.200s/%.100s is too long", dir, file);
-    if (list->n == LAUNCHERS_MAX)
-        return error_set(err, ERROR_LIMIT, "%.200s has more than %d launchers", dir,
-                         LAUNCHERS_MAX);
-    content = read_file(path, err);
-    if (!content)
+    if (!file->content) {
+        *reading->err = file->err;
         return -1;
+    }
+    if (list->n == LAUNCHERS_MAX)
+        return error_set(reading->err, ERROR_LIMIT, "%.200s has more than %d launchers",
+                         reading->dir, LAUNCHERS_MAX);
     problems_init(&problems);
-    launcher = launcher_parse(name, content, dir, &problems);
+    launcher = launcher_parse(file->name, file->content, reading->dir, &problems);
     if (launcher)
         list->items[list->n++] = launcher;
     else
-        set_fault(err, path, &problems);
+        set_fault(reading->err, file->path, &problems);
     problems_release(&problems);
-    json_decref(content);
     return launcher ? 0 : -1;
 }
 
 int launcher_list_load(struct launcher_list *list, const char *dir, struct error *err)
 {
-    struct dirent **entries = NULL;
     char full[PATH_MAX];
-    int n, result = 0;
+    struct reading reading = {list, full, err};
 
     list->n = 0;
     if (!dir)
         return 0;
-    n = realpath(dir, full) ? scandir(full, &entries, is_launcher_file, alphasort) : -1;
-    if (n < 0)
+    if (!realpath(dir, full))
         return error_set_errno(err, ERROR_IO, errno, "can't read --launchers %s", dir);
-    for (int i = 0; i < n; i++) {
-        result = result ? result : load_file(list, full, entries[i]->d_name, err);
-        free(entries[i]);
-    }
-    free(entries);
-    if (result)
-        launcher_list_release(list);
-    return result;
+    if (!config_files_read(full, add_file, &reading, err))
+        return 0;
+    launcher_list_release(list);
+    return -1;
 }
 
 void launcher_list_release(struct launcher_list *list)
@@ -413,6 +382,12 @@ char **launcher_env(const struct launcher *launcher, json_t *values, struct erro
 
     problems_init(&problems);
     own = command_template_env(launcher->env, values, launcher->config_dir, &problems);
+    if (problems.count > 0) {
+        set_fault(err, launcher->name, &problems);
+        problems_release(&problems);
+        json_decref(own);
+        return NULL;
+    }
     problems_release(&problems);
     out = calloc(inherit(NULL, own) + json_object_size(own) + 1, sizeof(*out));
     if (!out) {

@@ -1,0 +1,71 @@
+/* config_files.c - a directory of an administrator's files */
+#include "common/spec/config_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/json_util.h"
+
+#define FILE_MAX ((size_t)64 * 1024)
+#define SUFFIX ".json"
+
+static int is_config_file(const struct dirent *entry)
+{
+    size_t len = strlen(entry->d_name), n = strlen(SUFFIX);
+
+    return entry->d_name[0] != '.' && len > n &&
+           strcmp(entry->d_name + len - n, SUFFIX) == 0;
+}
+
+/* In a directory with the sticky bit others can add files all the same. */
+static int refuse_open_to_all(const char *path, struct error *err)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return error_set_errno(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, errno,
+                               "can't open %s", path);
+    if (st.st_mode & S_IWOTH)
+        return error_set(err, ERROR_INVALID, "%s can be written by anybody", path);
+    return 0;
+}
+
+static int read_one(const char *dir, const char *entry, config_file_read *read, void *arg)
+{
+    char path[PATH_MAX], name[NAME_MAX + 1];
+    struct config_file file = {.name = name, .path = path};
+    int result;
+
+    snprintf(name, sizeof(name), "%.*s", (int)(strlen(entry) - strlen(SUFFIX)), entry);
+    if (snprintf(path, sizeof(path), "%s/%s", dir, entry) >= (int)sizeof(path))
+        error_set(&file.err, ERROR_LIMIT, "%.200s/%.100s is too long", dir, entry);
+    else if (!refuse_open_to_all(path, &file.err))
+        file.content = json_read_file(path, FILE_MAX, &file.err);
+    result = read(arg, &file);
+    json_decref(file.content);
+    return result;
+}
+
+int config_files_read(const char *dir, config_file_read *read, void *arg,
+                      struct error *err)
+{
+    struct dirent **entries = NULL;
+    int n, result = 0;
+
+    if (refuse_open_to_all(dir, err))
+        return -1;
+    n = scandir(dir, &entries, is_config_file, alphasort);
+    if (n < 0)
+        return error_set_errno(err, ERROR_IO, errno, "can't read %s", dir);
+    for (int i = 0; i < n; i++) {
+        result = result ? result : read_one(dir, entries[i]->d_name, read, arg);
+        free(entries[i]);
+    }
+    free(entries);
+    return result;
+}

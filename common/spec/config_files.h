@@ -1,0 +1,27 @@
+/* config_files.h - a directory of an administrator's files, each of which says what may
+ * be run: programs.d of agents, launchers.d of servers */
+#ifndef RINGBENCH_COMMON_SPEC_CONFIG_FILES_H
+#define RINGBENCH_COMMON_SPEC_CONFIG_FILES_H
+
+#include <jansson.h>
+
+#include "common/base/error.h"
+
+/* One file: its name without ".json", and its content, or NULL with the reason. All of it
+ * is borrowed. */
+struct config_file {
+    const char *name, *path;
+    json_t *content;
+    struct error err;
+};
+
+/* Not 0: no more of them. */
+typedef int config_file_read(void *arg, const struct config_file *file);
+
+/* Read DIR/NAME.json, in the order of names. What `read` gave last, or -1 when the
+ * directory can't be read (ERROR_NOT_FOUND: there is none), or anybody may write to it
+ * (ERROR_INVALID): they would decide what runs here. */
+int config_files_read(const char *dir, config_file_read *read, void *arg,
+                      struct error *err);
+
+#endif
