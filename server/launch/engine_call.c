@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/utf8.h"
+
 #define ANSWER_MAX 4096
 #define LAST_WORDS_MS 1000
 
@@ -48,23 +50,27 @@ static void close_all(struct engine_call *call)
             uv_close(handles[i], on_closed);
 }
 
-/* Without what is no text. */
-static const char *trim(struct output *output)
+/* As text: of lines, or all of it in one. */
+static const char *trim(struct output *output, bool has_lines)
 {
     while (output->len > 0 && strchr(" \t\r\n", output->text[output->len - 1]))
         output->len--;
     output->text[output->len] = '\0';
+    utf8_trim(output->text);
+    utf8_clean(output->text);
     for (char *at = output->text; *at; at++)
-        if ((unsigned char)*at < 0x20 && *at != '\n')
+        if (((unsigned char)*at < 0x20 && (*at != '\n' || !has_lines)) || *at == 0x7f)
             *at = ' ';
-    return output->text + strspn(output->text, " \t\r\n");
+    return output->text + strspn(output->text, " \n");
 }
 
 static void answer(struct engine_call *call)
 {
     char why[100] = "";
-    struct engine_answer answer = {
-        .why = why, .text = trim(&call->out), .complaint = trim(&call->errors)};
+    struct engine_answer answer = {.is_late = call->is_late,
+                                   .why = why,
+                                   .text = trim(&call->out, true),
+                                   .complaint = trim(&call->errors, false)};
 
     if (call->is_late)
         snprintf(why, sizeof(why), "took too long and was killed");
@@ -133,7 +139,7 @@ static void on_late(uv_timer_t *timer)
 
     if (!call->has_exited) {
         call->is_late = true;
-        uv_process_kill(&call->process, SIGKILL);
+        kill(-uv_process_get_pid(&call->process), SIGKILL); /* its group: it leads one */
         return;
     }
     call->unread = 0;

@@ -12,10 +12,11 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
+#include "common/base/utf8.h"
 
-int64_t job_now_ms(void)
+int64_t job_now_at(const struct job *job)
 {
-    return clock_wall_ms();
+    return (int64_t)uv_now(job->jobs->loop);
 }
 
 bool job_is_alive(const struct job *job)
@@ -36,21 +37,28 @@ static void put_name(const struct job *job, char *out, size_t size)
              job->engine_id[0] ? job->engine_id : job->id, job->launcher);
 }
 
+/* Why it is stopped counts beside what is in the way of that; what the engine last said
+ * of one that goes on does not. */
+static void put_reason(const struct job *job, char *out, size_t size)
+{
+    const char *reason = job->trouble[0] && job->state != JOB_STOPPING ? "" : job->reason;
+
+    snprintf(out, size, "%s%s%s", reason, reason[0] && job->trouble[0] ? "; " : "",
+             job->trouble);
+}
+
 void job_sentence(const struct job *job, char *out)
 {
-    char name[180], after[60] = "";
+    char name[180], after[60] = "", reason[2 * JOB_WORDS_MAX + 4];
 
     put_name(job, name, sizeof(name));
-    if (job->state != JOB_ENDED) {
-        snprintf(out, JOB_TEXT_MAX, "%s is %s%s%s", name, job_state_names[job->state],
-                 job->reason[0] ? ": " : "", job->reason);
-        return;
-    }
-    if (job->started_ms)
+    put_reason(job, reason, sizeof(reason));
+    if (job->state == JOB_ENDED && job->started_ms)
         snprintf(after, sizeof(after), ", %.0f s after it began to run",
                  (double)(job->ended_ms - job->started_ms) / 1000);
-    snprintf(out, JOB_TEXT_MAX, "%s has ended%s%s%s", name, job->reason[0] ? ": " : "",
-             job->reason, after);
+    snprintf(out, JOB_TEXT_MAX, "%s %s%s%s%s%s", name,
+             job->state == JOB_ENDED ? "has " : "is ", job_state_names[job->state],
+             reason[0] ? ": " : "", reason, after);
 }
 
 static json_t *time_json(int64_t ms)
@@ -66,12 +74,11 @@ json_t *job_json(const struct job *job)
 
     job_sentence(job, sentence);
     return json_pack(
-        "{s:s, s:s, s:O, s:I, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o}",
+        "{s:s, s:s, s:O, s:I, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:o}",
         "id", job->id, "launcher", job->launcher, "args", job->args, "nodes",
         (json_int_t)job->nodes, "group", job->group, "job",
-        job->engine_id[0] ? json_clean_string(job->engine_id) : json_null(), "run",
-        job->run, "state", job_state_names[job->state], "reason",
-        json_clean_string(job->reason), "sentence", json_clean_string(sentence),
+        job->engine_id[0] ? json_string(job->engine_id) : json_null(), "run", job->run,
+        "state", job_state_names[job->state], "reason", job->reason, "sentence", sentence,
         "created", time_json(job->created_ms), "started", time_json(job->started_ms),
         "ended", time_json(job->ended_ms), "keep_s", (json_int_t)job->keep_s,
         "idle_since", time_json(job->idle_ms));
@@ -79,21 +86,12 @@ json_t *job_json(const struct job *job)
 
 /* ---- Its files ---- */
 
-void job_path(const struct job *job, const char *suffix, char out[PATH_MAX])
+void job_path(const struct job *job, char out[PATH_MAX])
 {
-    snprintf(out, PATH_MAX, "%s/%s%s", job->jobs->dir, job->id, suffix);
+    snprintf(out, PATH_MAX, "%s/%s.json", job->jobs->dir, job->id);
 }
 
-/* Where agents find their credential. */
-void job_token_path(const struct job *job, char out[PATH_MAX])
-{
-    const struct launcher *launcher = job_launcher(job);
-
-    snprintf(out, PATH_MAX, "%s/%s.token",
-             launcher && launcher->token_dir ? launcher->token_dir : job->jobs->dir,
-             job->id);
-}
-
+/* Beside what the API shows, what only the server is to know. */
 void job_keep(const struct job *job)
 {
     json_t *doc = job_json(job);
@@ -101,90 +99,148 @@ void job_keep(const struct job *job)
     struct error err;
 
     json_object_set_new(doc, "token", json_string(job->token));
-    json_object_set_new(doc, "asked", json_boolean(job->is_asked));
-    job_path(job, ".json", path);
+    json_object_set_new(doc, "asked", time_json(job->asked_ms));
+    if (job->token_path)
+        json_object_set_new(doc, "token_path", json_string(job->token_path));
+    job_path(job, path);
     if (json_write_file(doc, path, &err))
         log_error("job %s is not remembered after a restart: %s", job->id, err.text);
     json_decref(doc);
 }
 
-int job_write_token(const struct job *job, struct error *err)
+int job_write_token(struct job *job, struct error *err)
 {
-    char path[PATH_MAX];
+    const struct launcher *launcher = job_launcher(job);
+    const char *dir =
+        launcher && launcher->token_dir ? launcher->token_dir : job->jobs->dir;
     FILE *file;
     int fd;
 
-    job_token_path(job, path);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (asprintf(&job->token_path, "%s/%s.token", dir, job->id) < 0) {
+        job->token_path = NULL;
+        return error_set(err, ERROR_MEMORY, "out of memory");
+    }
+    fd = open(job->token_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file || fprintf(file, "%s\n", job->token) < 0 || fclose(file))
-        return error_set_errno(err, ERROR_IO, errno, "can't write the token %s", path);
+        return error_set_errno(err, ERROR_IO, errno, "can't write the token %s",
+                               job->token_path);
     return 0;
 }
 
 void job_forget_token(struct job *job)
 {
-    char path[PATH_MAX];
-
-    if (!job->token[0])
-        return;
-    job_token_path(job, path);
-    unlink(path);
+    if (job->token_path)
+        unlink(job->token_path);
+    free(job->token_path);
+    job->token_path = NULL;
     explicit_bzero(job->token, sizeof(job->token));
 }
 
 /* ---- Life ---- */
 
-void job_tell_asks(struct job *job, bool is_over)
+static void tell(struct job *job, struct ask *ask, const char *sentence)
 {
-    char sentence[JOB_TEXT_MAX];
-    struct ask *ask;
+    STAILQ_REMOVE(&job->asks, ask, ask, entry);
+    ask->told(ask->arg, sentence);
+    free(ask);
+}
 
-    job_sentence(job, sentence);
-    while ((ask = STAILQ_FIRST(&job->asks))) {
-        if (!is_over && --ask->left > 0)
-            return;
-        STAILQ_REMOVE_HEAD(&job->asks, entry);
-        ask->told(ask->arg, job->state == JOB_ENDED ? sentence : NULL);
-        free(ask);
+void job_tell_asks(struct job *job, bool is_answer)
+{
+    int64_t now = job_now_at(job);
+    struct ask *ask, *next;
+
+    for (ask = STAILQ_FIRST(&job->asks); ask; ask = next) {
+        next = STAILQ_NEXT(ask, entry);
+        ask->left -= is_answer;
+        if (ask->left <= 0 || now >= ask->until_at)
+            tell(job, ask, NULL);
     }
+}
+
+static void tell_all(struct job *job, const char *sentence)
+{
+    while (!STAILQ_EMPTY(&job->asks))
+        tell(job, STAILQ_FIRST(&job->asks), sentence);
 }
 
 void job_free(struct job *job)
 {
-    job_tell_asks(job, true);
+    tell_all(job, NULL);
     if (job->call)
         engine_call_abandon(job->call);
     free(job->launcher);
     free(job->run);
+    free(job->token_path);
     json_decref(job->args);
     explicit_bzero(job->token, sizeof(job->token));
     free(job);
 }
 
-void job_enter(struct job *job, enum job_state state, const char *reason)
+/* Words that are cut end with a whole character. Whether they are others than before. */
+static bool put_words(char words[JOB_WORDS_MAX], const char *text)
 {
-    bool is_news = job->state != state || strcmp(job->reason, reason) != 0;
+    char cut[JOB_WORDS_MAX];
+    bool is_news;
+
+    snprintf(cut, sizeof(cut), "%.*s", utf8_fit(text, JOB_WORDS_MAX - 1), text);
+    is_news = strcmp(words, cut) != 0;
+    memcpy(words, cut, sizeof(cut));
+    return is_news;
+}
+
+static void tell_news(const struct job *job)
+{
     char sentence[JOB_TEXT_MAX];
 
-    if (state == JOB_RUNNING && !job->started_ms)
-        job->started_ms = job_now_ms();
-    if (state == JOB_ENDED && job->state != JOB_ENDED) {
-        job->ended_ms = job_now_ms();
-        job_forget_token(job);
-    }
-    job->state = state;
-    if (reason != job->reason)
-        snprintf(job->reason, sizeof(job->reason), "%s", reason);
-    if (!is_news)
-        return;
     job_sentence(job, sentence);
     log_info("%s", sentence);
     job_keep(job);
 }
 
-struct job *job_create(struct jobs *jobs, const char *group, const char *launcher,
-                       const char *run, json_t *args)
+void job_enter(struct job *job, enum job_state state, const char *reason)
+{
+    bool is_news = job->state != state || job->trouble[0] != '\0';
+    char sentence[JOB_TEXT_MAX];
+
+    if (state == JOB_RUNNING && !job->started_ms) {
+        job->started_ms = clock_wall_ms();
+        job->started_at = job_now_at(job);
+    }
+    if (state == JOB_ENDED && job->state != JOB_ENDED) {
+        job->ended_ms = clock_wall_ms();
+        job_forget_token(job);
+    }
+    job->state = state;
+    is_news = put_words(job->reason, reason) || is_news;
+    job->trouble[0] = '\0';
+    if (is_news)
+        tell_news(job);
+    if (state != JOB_ENDED)
+        return;
+    job_sentence(job, sentence);
+    tell_all(job, sentence);
+}
+
+void job_be_unknown(struct job *job, const char *trouble)
+{
+    if (put_words(job->trouble, trouble))
+        tell_news(job);
+    tell_all(job, NULL);
+}
+
+void job_set_idle(struct job *job, bool is_idle)
+{
+    if (!is_idle && !job->idle_ms)
+        return;
+    job->idle_ms = is_idle ? clock_wall_ms() : 0;
+    job->idle_at = job_now_at(job);
+    job_keep(job);
+}
+
+struct job *job_create(struct jobs *jobs, const char *id, const char *group,
+                       const char *launcher, const char *run, json_t *args)
 {
     struct job *job = calloc(1, sizeof(*job));
 
@@ -193,7 +249,7 @@ struct job *job_create(struct jobs *jobs, const char *group, const char *launche
     job->jobs = jobs;
     STAILQ_INIT(&job->asks);
     snprintf(job->group, sizeof(job->group), "%s", group);
-    snprintf(job->id, sizeof(job->id), "%s", group + strlen(JOB_GROUP_PREFIX));
+    snprintf(job->id, sizeof(job->id), "%s", id);
     job->launcher = strdup(launcher);
     job->run = strdup(run);
     job->args = json_incref(args);
@@ -210,31 +266,61 @@ static int64_t time_of(const json_t *doc, const char *key)
     return clock_parse_ms(json_get_str(doc, key, NULL));
 }
 
-void job_restore(struct jobs *jobs, const json_t *doc)
+/* When that was by the loop's clock; what lies ahead is now: the clock was set back. */
+static int64_t at_of(const struct job *job, int64_t ms)
 {
-    const char *group = json_get_str(doc, "group", "");
-    const char *state = json_get_str(doc, "state", "");
-    json_t *args = json_object_get(doc, "args");
-    struct job *job;
+    int64_t ago = clock_wall_ms() - ms;
 
-    if (strncmp(group, JOB_GROUP_PREFIX, strlen(JOB_GROUP_PREFIX)) != 0 ||
-        !json_is_object(args))
-        return;
-    job = job_create(jobs, group, json_get_str(doc, "launcher", ""),
-                     json_get_str(doc, "run", ""), args);
-    if (!job)
-        return;
-    job->nodes = (long)json_get_int(doc, "nodes", 1);
-    job->keep_s = (long)json_get_int(doc, "keep_s", 0);
-    snprintf(job->engine_id, sizeof(job->engine_id), "%s", json_get_str(doc, "job", ""));
-    snprintf(job->reason, sizeof(job->reason), "%s", json_get_str(doc, "reason", ""));
-    snprintf(job->token, sizeof(job->token), "%s", json_get_str(doc, "token", ""));
+    return job_now_at(job) - (ago > 0 ? ago : 0);
+}
+
+static void restore_times(struct job *job, const json_t *doc)
+{
     job->created_ms = time_of(doc, "created");
     job->started_ms = time_of(doc, "started");
     job->ended_ms = time_of(doc, "ended");
     job->idle_ms = time_of(doc, "idle_since");
-    job->is_asked = json_get_bool(doc, "asked", true);
+    job->asked_ms = time_of(doc, "asked");
+    job->started_at = at_of(job, job->started_ms);
+    job->idle_at = at_of(job, job->idle_ms);
+}
+
+/* A start that was under way goes on without the server that began it. */
+static void restore_start(struct job *job)
+{
+    const struct launcher *launcher = job_launcher(job);
+
+    if (!job->asked_ms || job->engine_id[0])
+        return;
+    if (job->state == JOB_STARTING && !job->reason[0])
+        put_words(job->reason, "the server was stopped while it was started");
+    job->may_come_until_at =
+        job_now_at(job) + (launcher ? (int64_t)(launcher->command_s * 1000) : 0);
+}
+
+void job_restore(struct jobs *jobs, const json_t *doc)
+{
+    const char *group = json_get_str(doc, "group", ""), *id = json_get_str(doc, "id", "");
+    const char *run = json_get_str(doc, "run", ""), *path;
+    const char *state = json_get_str(doc, "state", "");
+    json_t *args = json_object_get(doc, "args");
+    struct job *job;
+
+    if (!job_group(group) || strlen(id) != ID_RUN_LENGTH || !json_is_object(args))
+        return;
+    job = job_create(jobs, id, group, json_get_str(doc, "launcher", ""), run, args);
+    if (!job)
+        return;
+    job->nodes = (long)json_get_int(doc, "nodes", 1);
+    job->keep_s = (long)json_get_int(doc, "keep_s", 0);
+    path = json_get_str(doc, "token_path", NULL);
+    job->token_path = path ? strdup(path) : NULL;
+    snprintf(job->engine_id, sizeof(job->engine_id), "%s", json_get_str(doc, "job", ""));
+    put_words(job->reason, json_get_str(doc, "reason", ""));
+    snprintf(job->token, sizeof(job->token), "%s", json_get_str(doc, "token", ""));
     for (int i = 0; job_state_names[i]; i++)
         if (strcmp(job_state_names[i], state) == 0)
             job->state = (enum job_state)i;
+    restore_times(job, doc);
+    restore_start(job);
 }

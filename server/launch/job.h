@@ -1,6 +1,7 @@
 /* job.h - one job of an engine: what is known of it, its files, and what the engine is
- * asked of it. Private to server/launch; times are of the wall clock, in ms, since they
- * outlive the server. */
+ * asked of it. Private to server/launch. Times in `_ms` are of the wall clock, for people
+ * and the next server; those in `_at` are the loop's (uv_now), by which things are due.
+ */
 #ifndef RINGBENCH_SERVER_LAUNCH_JOB_H
 #define RINGBENCH_SERVER_LAUNCH_JOB_H
 
@@ -14,37 +15,45 @@
 
 #include "common/base/error.h"
 #include "common/base/ids.h"
+#include "common/spec/batch_group.h"
 #include "server/launch/engine_call.h"
 #include "server/launch/jobs.h"
 #include "server/launch/launcher.h"
 
-#define JOB_GROUP_PREFIX "job-"
 #define JOB_TOKEN_SIZE (2 * ID_UUID_LENGTH + 1)
+#define JOB_WORDS_MAX 200
 
+/* Somebody who wants to know whether the job has ended. */
 struct ask {
     STAILQ_ENTRY(ask) entry;
-    void (*told)(void *arg, const char *sentence);
+    jobs_told *told;
     void *arg;
-    int left; /* answers to wait for */
+    int left;         /* answers that say no */
+    int64_t until_at; /* there may be no answers */
 };
 
 struct job {
     TAILQ_ENTRY(job) entry;
     struct jobs *jobs;
     char id[ID_RUN_LENGTH + 1];
-    char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH];
-    char *launcher, *run; /* the run: that it was started for */
-    json_t *args;         /* complete */
+    char group[sizeof(JOB_GROUP_PREFIX) + ID_RUN_LENGTH]; /* may be an ended job's, too */
+    char *launcher;
+    char *run;        /* that it was started for */
+    char *token_path; /* of the file with its agents' credential, or NULL */
+    json_t *args;     /* complete */
     long nodes, keep_s;
     char engine_id[128]; /* "" while it is not known */
     enum job_state state;
-    char reason[JOB_TEXT_MAX / 2]; /* the engine's own, or what went wrong */
-    bool is_cut;                   /* stopped by us for its hours */
-    bool is_stopped;               /* the engine has taken that it is to stop */
-    bool is_asked;                 /* for; else it waits for its turn */
+    char reason[JOB_WORDS_MAX];  /* the engine's own, or why it is stopped */
+    char trouble[JOB_WORDS_MAX]; /* why the engine can't be asked; "": it can */
+    bool is_stopped;             /* the engine has taken that it is to stop, */
+    int64_t stopped_at;          /* then */
     int64_t created_ms, started_ms, ended_ms;
-    int64_t idle_ms; /* since when nobody needs it; 0: somebody does */
-    int64_t due_ms;  /* the next question */
+    int64_t asked_ms;            /* for; 0: it waits for its turn */
+    int64_t may_come_until_at;   /* its start may have an effect yet */
+    int64_t idle_ms;             /* since when nobody needs it; 0: somebody does */
+    int64_t started_at, idle_at; /* the same, where these are not 0 */
+    int64_t due_at;              /* the next question */
     char token[JOB_TOKEN_SIZE];
     struct engine_call *call;
     enum launcher_command command; /* of the call */
@@ -58,11 +67,12 @@ struct jobs {
     uv_timer_t timer;
     char *dir, *launchers_dir, *server;
     bool has_tokens;
+    struct jobs_nodes nodes;
     struct launcher_list launchers;
     struct job_list list; /* the oldest first */
 };
 
-int64_t job_now_ms(void);
+int64_t job_now_at(const struct job *job);
 bool job_is_alive(const struct job *job);
 
 /* NULL where the server has that launcher no more. */
@@ -76,32 +86,39 @@ json_t *job_json(const struct job *job);
 
 /* A new one at the end of the list, of which its caller fills in the rest. NULL when
  * memory is out. */
-struct job *job_create(struct jobs *jobs, const char *group, const char *launcher,
-                       const char *run, json_t *args);
+struct job *job_create(struct jobs *jobs, const char *id, const char *group,
+                       const char *launcher, const char *run, json_t *args);
 /* One as it was last kept; nothing where that is none. */
 void job_restore(struct jobs *jobs, const json_t *doc);
 /* It is in no list any more. */
 void job_free(struct job *job);
 
-/* Its file, with a suffix. */
-void job_path(const struct job *job, const char *suffix, char out[PATH_MAX]);
+/* Its file. */
+void job_path(const struct job *job, char out[PATH_MAX]);
 /* Write it, so that the next server knows it. */
 void job_keep(const struct job *job);
 
 /* The credential of its agents, in a file that its engine's nodes can read. */
-void job_token_path(const struct job *job, char out[PATH_MAX]);
-int job_write_token(const struct job *job, struct error *err);
+int job_write_token(struct job *job, struct error *err);
 void job_forget_token(struct job *job);
 
-/* It is now so: logged, and kept, if that is news. The reason may be its own. */
+/* It is now so, and can be asked: logged, and kept, if that is news. The reason may be
+ * its own. One that has ended tells all who asked. */
 void job_enter(struct job *job, enum job_state state, const char *reason);
 
-/* Answer those who ask what became of it: all, or who has waited long enough. */
-void job_tell_asks(struct job *job, bool is_over);
+/* What it is cannot be found out now. Who asked does not wait for it. */
+void job_be_unknown(struct job *job, const char *trouble);
 
-/* What is due of it at a time. */
-void job_tick(struct job *job, int64_t now);
-void job_limit_hours(struct job *job, int64_t now);
+/* Nobody needs it since now, or somebody does. */
+void job_set_idle(struct job *job, bool is_idle);
+
+/* One more answer that is no end, for those who asked; without `is_answer` the time. */
+void job_tell_asks(struct job *job, bool is_answer);
+
+/* What is due of it. */
+void job_tick(struct job *job);
 void job_stop(struct job *job, const char *reason);
+/* A person wants it stopped, though it is to stop already. */
+void job_stop_again(struct job *job);
 
 #endif

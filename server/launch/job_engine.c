@@ -3,45 +3,89 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/spec/command_template.h"
 #include "server/launch/job.h"
 
-#define ASK_MS 500 /* between questions, where somebody waits for the answer */
+#define ASK_MS 500            /* between questions, where somebody waits for the answer */
+#define STOP_AGAIN_MS 60000   /* a stop that was taken has had no effect */
+#define IDLE_EXIT_SPARE_S 600 /* agents may be idle longer than the server lets them */
+
+static int64_t ms_of(double seconds)
+{
+    return (int64_t)(seconds * 1000);
+}
+
+/* "WHAT: the command ended with status 1: no such partition" */
+static void put_fault(char out[JOB_WORDS_MAX], const char *what,
+                      const struct engine_answer *answer)
+{
+    const char *said = answer->complaint[0] ? answer->complaint : answer->text;
+
+    snprintf(out, JOB_WORDS_MAX, "%s: the command %s%s%.*s", what, answer->why,
+             said[0] ? ": " : "", 120, said);
+}
 
 /* ---- The engine's answers ---- */
 
-static void name_it(struct job *job, const char *id, size_t len)
+/* Its id is a word, as command lines and sentences have them. */
+static bool is_id(const char *id, size_t len)
 {
-    bool is_stopping = job->state == JOB_STOPPING;
-
-    memcpy(job->engine_id, id, len);
-    job_enter(job, is_stopping ? JOB_STOPPING : JOB_PENDING,
-              is_stopping ? job->reason : "");
+    for (size_t i = 0; i < len; i++)
+        if (id[i] <= ' ' || id[i] > '~')
+            return false;
+    return len > 0 && len < sizeof(((struct job *)0)->engine_id);
 }
 
-static void on_started(struct job *job, const struct engine_answer *answer)
+static void name_it(struct job *job, const char *id, size_t len)
 {
-    const struct launcher *launcher = job_launcher(job);
+    memcpy(job->engine_id, id, len);
+    if (job->state == JOB_STARTING)
+        job_enter(job, JOB_PENDING, "");
+    else
+        job_keep(job);
+}
+
+/* No id came of its start. The engine may have it all the same: it is looked for by its
+ * name, where that can be. */
+static void be_unnamed(struct job *job, const struct launcher *launcher, const char *why,
+                       bool may_come)
+{
+    char text[JOB_WORDS_MAX];
+
+    if (launcher->argv[LAUNCHER_FIND]) {
+        job->may_come_until_at =
+            job_now_at(job) + (may_come ? ms_of(launcher->command_s) : 0);
+        job_enter(job, job->state, job->state == JOB_STARTING ? why : job->reason);
+        return;
+    }
+    snprintf(text, sizeof(text), "%s%.120s",
+             may_come ? "whether the engine has it is not known, and its launcher has no "
+                        "`find`: "
+                      : "",
+             why);
+    job_enter(job, JOB_ENDED, text);
+}
+
+static void on_started(struct job *job, const struct launcher *launcher,
+                       const struct engine_answer *answer)
+{
     const char *id = NULL;
     size_t len = 0;
-    char why[sizeof(job->reason)];
+    char why[JOB_WORDS_MAX];
 
-    if (answer->has_failed) {
-        snprintf(why, sizeof(why), "it was not started: the command %s: %.120s",
-                 answer->why, answer->complaint[0] ? answer->complaint : answer->text);
-        job_enter(job, JOB_ENDED, why);
-        return;
-    }
-    if (launcher &&
-        safe_regex_match(launcher->job, answer->text, strlen(answer->text), &id, &len) ==
-            SAFE_REGEX_YES &&
-        id && len > 0 && len < sizeof(job->engine_id)) {
+    if (answer->has_failed)
+        put_fault(why, "it was not started", answer);
+    else if (safe_regex_match(launcher->job, answer->text, strlen(answer->text), &id,
+                              &len) == SAFE_REGEX_YES &&
+             id && is_id(id, len)) {
         name_it(job, id, len);
         return;
-    }
-    snprintf(why, sizeof(why), "no id is in what its start said: %.120s", answer->text);
-    job_enter(job, JOB_ENDED, why);
+    } else
+        snprintf(why, sizeof(why), "no id is in what its start said: %.120s",
+                 answer->text);
+    be_unnamed(job, launcher, why, answer->is_late);
 }
 
 static bool is_gone(const struct launcher *launcher, const struct engine_answer *answer)
@@ -53,77 +97,87 @@ static bool is_gone(const struct launcher *launcher, const struct engine_answer 
                : answer->text[0] == '\0';
 }
 
-/* What cannot be asked is not taken to have ended. */
-static void on_status(struct job *job, const struct engine_answer *answer)
+/* What cannot be asked is not taken to have ended. One that is stopped has ended for what
+ * it was stopped for, whatever the engine calls that. */
+static void on_status(struct job *job, const struct launcher *launcher,
+                      const struct engine_answer *answer)
 {
-    const struct launcher *launcher = job_launcher(job);
-    char why[sizeof(job->reason)];
+    bool is_stopping = job->state == JOB_STOPPING;
+    char why[JOB_WORDS_MAX];
     int state;
 
-    if (!launcher)
-        return;
     if (is_gone(launcher, answer)) {
         job_enter(job, JOB_ENDED,
-                  job->state == JOB_STOPPING ? job->reason : "the engine has it no more");
+                  is_stopping ? job->reason : "the engine has it no more");
         return;
     }
     if (answer->has_failed) {
-        snprintf(why, sizeof(why), "its state is not known: the command %s: %.120s",
-                 answer->why, answer->complaint);
-        job_enter(job, job->state, why);
+        put_fault(why, "its state is not known", answer);
+        job_be_unknown(job, why);
         return;
     }
     state = launcher_state(launcher, answer->text, why, sizeof(why));
-    if (state < 0 || (job->state == JOB_STOPPING && state != JOB_ENDED))
+    if (state < 0 || (is_stopping && state != JOB_ENDED))
         state = (int)job->state;
-    if (job->state == JOB_STOPPING && job->is_cut)
-        snprintf(why, sizeof(why), "its %g hours were over", launcher->most_hours);
-    job_enter(job, (enum job_state)state, why);
+    job_enter(job, (enum job_state)state, is_stopping ? job->reason : why);
+    job_tell_asks(job, true);
 }
 
 static void on_found(struct job *job, const struct engine_answer *answer)
 {
-    size_t len = strcspn(answer->text, " \t\r\n");
+    size_t len = strcspn(answer->text, " \t\n");
+    char why[JOB_WORDS_MAX];
 
-    if (answer->has_failed || len == 0 || len >= sizeof(job->engine_id)) {
-        job_enter(
-            job, JOB_ENDED,
-            "the server was stopped while it was started, and the engine has none of "
-            "its name");
+    if (answer->has_failed) {
+        put_fault(why, "whether the engine has it is not known", answer);
+        job_be_unknown(job, why);
+    } else if (is_id(answer->text, len))
+        name_it(job, answer->text, len);
+    else if (job_now_at(job) >= job->may_come_until_at)
+        job_enter(job, JOB_ENDED, job->reason);
+}
+
+/* An answer of "stop again" follows at once where the state was asked for in between. */
+static void on_stop(struct job *job, const struct engine_answer *answer)
+{
+    char why[JOB_WORDS_MAX];
+
+    job->is_stopped = !answer->has_failed;
+    job->stopped_at = job_now_at(job);
+    if (!answer->has_failed)
         return;
-    }
-    name_it(job, answer->text, len);
+    put_fault(why, "it could not be stopped", answer);
+    job_be_unknown(job, why);
 }
 
 static void on_answer(void *arg, const struct engine_answer *answer)
 {
     struct job *job = arg;
     const struct launcher *launcher = job_launcher(job);
+    int64_t now = job_now_at(job);
 
     job->call = NULL;
-    job->due_ms = job_now_ms() + (int64_t)((launcher ? launcher->every_s : 5) * 1000);
+    job->due_at = now;
+    if (!launcher) /* job_tick says so */
+        return;
     switch (job->command) {
     case LAUNCHER_START:
-        on_started(job, answer);
-        job->due_ms = 0;
+        on_started(job, launcher, answer);
         break;
     case LAUNCHER_STATUS:
-        on_status(job, answer);
-        if (!STAILQ_EMPTY(&job->asks))
-            job->due_ms = job_now_ms() + ASK_MS;
-        if (job->state == JOB_STOPPING && !job->is_stopped)
-            job->due_ms = 0;
-        job_tell_asks(job, job->state == JOB_ENDED);
+        on_status(job, launcher, answer);
+        if (job->state != JOB_STOPPING || job->is_stopped)
+            job->due_at =
+                now + (STAILQ_EMPTY(&job->asks) ? ms_of(launcher->every_s) : ASK_MS);
         break;
     case LAUNCHER_STOP:
-        job->is_stopped = !answer->has_failed;
-        if (answer->has_failed)
-            log_warn("job %s: stopping it %s: %.200s", job->id, answer->why,
-                     answer->complaint);
+        on_stop(job, answer);
+        job->due_at = now + ms_of(launcher->every_s);
         break;
     case LAUNCHER_FIND:
         on_found(job, answer);
-        job->due_ms = 0;
+        if (!job->engine_id[0])
+            job->due_at = now + ms_of(launcher->every_s);
         break;
     case LAUNCHER_COMMANDS:
         break;
@@ -132,76 +186,68 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 
 /* ---- Calls ---- */
 
-static json_t *values_of(const struct job *job)
+static json_t *values_of(const struct job *job, const struct launcher *launcher)
 {
     json_t *values = json_copy(job->args);
-    char path[PATH_MAX], name[64], nodes[24];
 
-    job_token_path(job, path);
-    snprintf(name, sizeof(name), "ringbench-%s", job->id);
-    snprintf(nodes, sizeof(nodes), "%ld", job->nodes);
-    json_object_set_new(values, "nodes", json_string(nodes));
+    json_object_set_new(values, "nodes", json_sprintf("%ld", job->nodes));
     json_object_set_new(values, "group", json_string(job->group));
-    json_object_set_new(values, "server", json_string(job->jobs->server));
+    json_object_set_new(
+        values, "server",
+        json_string(launcher->server ? launcher->server : job->jobs->server));
     json_object_set_new(values, "token_file",
-                        json_string(job->jobs->has_tokens ? path : ""));
-    json_object_set_new(values, "name", json_string(name));
+                        json_string(job->token_path ? job->token_path : ""));
+    json_object_set_new(values, "name", json_sprintf("ringbench-%s", job->id));
     json_object_set_new(values, "run", json_string(job->run));
+    json_object_set_new(values, "idle_s",
+                        json_sprintf("%ld", job->keep_s + IDLE_EXIT_SPARE_S));
     json_object_set_new(values, "job", json_string(job->engine_id));
     return values;
 }
 
-static int call(struct job *job, enum launcher_command command, struct error *err)
+static int call(struct job *job, const struct launcher *launcher,
+                enum launcher_command command, struct error *err)
 {
-    const struct launcher *launcher = job_launcher(job);
-    json_t *values = values_of(job);
-    char **argv = NULL, **env = NULL;
+    json_t *values = values_of(job, launcher);
+    char **argv = launcher_argv(launcher, command, values, err), **env = NULL;
 
-    if (launcher && launcher->server)
-        json_object_set_new(values, "server", json_string(launcher->server));
-    if (!launcher)
-        error_set(err, ERROR_NOT_FOUND, "there is no launcher %.64s any more",
-                  job->launcher);
-    else
-        argv = launcher_argv(launcher, command, values, err);
-    env = argv ? launcher_env(launcher, values, err) : NULL;
+    if (argv)
+        env = launcher_env(launcher, values, err);
     job->command = command;
     if (env)
-        job->call =
-            engine_call_start(job->jobs->loop, argv, env,
-                              (int64_t)(launcher->command_s * 1000), on_answer, job, err);
+        job->call = engine_call_start(job->jobs->loop, argv, env,
+                                      ms_of(launcher->command_s), on_answer, job, err);
     command_template_free(argv);
     command_template_free(env);
     json_decref(values);
     return job->call ? 0 : -1;
 }
 
-static void start(struct job *job)
-{
-    struct error err;
-
-    job->is_asked = true;
-    job_enter(job, JOB_STARTING, "");
-    if ((job->jobs->has_tokens && job_write_token(job, &err)) ||
-        call(job, LAUNCHER_START, &err))
-        job_enter(job, JOB_ENDED, err.text);
-}
-
-static size_t count_alive(const struct jobs *jobs, const char *launcher)
+static size_t count_asked(const struct jobs *jobs, const char *launcher)
 {
     const struct job *job;
     size_t n = 0;
 
     TAILQ_FOREACH (job, &jobs->list, entry)
-        n += job_is_alive(job) && job->is_asked && strcmp(job->launcher, launcher) == 0;
+        n += job_is_alive(job) && job->asked_ms && strcmp(job->launcher, launcher) == 0;
     return n;
 }
 
-void job_stop(struct job *job, const char *reason)
+/* Kept before its command runs: a server that is killed meanwhile looks for it. */
+static void start(struct job *job, const struct launcher *launcher)
 {
-    job_enter(job, job->is_asked ? JOB_STOPPING : JOB_ENDED, reason);
-    job->due_ms = 0;
-    job_tick(job, job_now_ms());
+    struct error err;
+
+    if (count_asked(job->jobs, job->launcher) >= (size_t)launcher->most_jobs)
+        return;
+    job->asked_ms = clock_wall_ms();
+    if (job->jobs->has_tokens && job_write_token(job, &err)) {
+        job_enter(job, JOB_ENDED, err.text);
+        return;
+    }
+    job_enter(job, JOB_STARTING, "");
+    if (call(job, launcher, LAUNCHER_START, &err))
+        job_enter(job, JOB_ENDED, err.text);
 }
 
 /* One that is to stop is told so until the engine takes it, and asked after in between:
@@ -215,41 +261,67 @@ static enum launcher_command next_command(const struct job *job)
                : LAUNCHER_STATUS;
 }
 
-void job_tick(struct job *job, int64_t now)
+static void ask(struct job *job, const struct launcher *launcher)
 {
-    const struct launcher *launcher = job_launcher(job);
+    enum launcher_command command;
     struct error err;
 
-    if (!job_is_alive(job) || job->call || now < job->due_ms)
-        return;
-    if (!launcher) {
-        job_enter(job, job->state, "its launcher is not among this server's any more");
-        return;
-    }
-    if (!job->is_asked) {
-        if (count_alive(job->jobs, job->launcher) < (size_t)launcher->most_jobs)
-            start(job);
-        return;
-    }
-    job->due_ms = now + (int64_t)(launcher->every_s * 1000);
-    if (!job->engine_id[0] && !launcher->argv[LAUNCHER_FIND])
-        job_enter(
-            job, JOB_ENDED,
-            "the server was stopped while it was started: whether the engine has it is "
-            "not known, and its launcher has no `find`");
-    else if (call(job, next_command(job), &err))
-        log_error("job %s: %s", job->id, err.text);
+    if (job->is_stopped && job_now_at(job) - job->stopped_at >= STOP_AGAIN_MS)
+        job->is_stopped = false;
+    command = next_command(job);
+    job->due_at = job_now_at(job) + ms_of(launcher->every_s);
+    if (!launcher->argv[command])
+        be_unnamed(job, launcher, job->reason, true);
+    else if (call(job, launcher, command, &err))
+        job_be_unknown(job, err.text);
 }
 
-void job_limit_hours(struct job *job, int64_t now)
+static void limit_hours(struct job *job, const struct launcher *launcher)
 {
-    const struct launcher *launcher = job_launcher(job);
     char why[80];
 
-    if (!launcher || job->state != JOB_RUNNING ||
-        (double)(now - job->started_ms) < launcher->most_hours * 3600e3)
+    if (job->state != JOB_RUNNING ||
+        job_now_at(job) - job->started_at < ms_of(launcher->most_hours * 3600))
         return;
-    job->is_cut = true;
     snprintf(why, sizeof(why), "its %g hours were over", launcher->most_hours);
     job_stop(job, why);
+}
+
+void job_tick(struct job *job)
+{
+    const struct launcher *launcher = job_launcher(job);
+
+    job_tell_asks(job, false);
+    if (launcher)
+        limit_hours(job, launcher);
+    if (!job_is_alive(job) || job->call || job_now_at(job) < job->due_at)
+        return;
+    if (!launcher)
+        job_be_unknown(job, "its launcher is not among this server's any more");
+    else if (!job->asked_ms)
+        start(job, launcher);
+    else
+        ask(job, launcher);
+}
+
+void job_stop(struct job *job, const char *reason)
+{
+    job_enter(job, job->asked_ms ? JOB_STOPPING : JOB_ENDED, reason);
+    job->due_at = job_now_at(job);
+    job_tick(job);
+}
+
+void job_stop_again(struct job *job)
+{
+    char reason[JOB_WORDS_MAX];
+
+    if (!job_launcher(job) || (!job->engine_id[0] && job->trouble[0])) {
+        snprintf(reason, sizeof(reason),
+                 "given up by a request; the engine may have it: %.100s", job->trouble);
+        job_enter(job, JOB_ENDED, reason);
+        return;
+    }
+    job->is_stopped = false;
+    job->command = LAUNCHER_STATUS; /* not twice one behind the other, see next_command */
+    job->due_at = job_now_at(job);
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/program_schema.h"
@@ -17,7 +18,9 @@
 #define FILE_MAX ((size_t)256 << 10)
 #define ENDED_KEPT 100 /* jobs that have ended, to look at */
 #define TICK_MS 50
-#define ASKS_MAX 8 /* times, for a job whose run has failed */
+#define HOURS_SHARE 0.9  /* of those that a job may run: behind it no run begins */
+#define ASKS_MAX 8       /* answers that a job goes on, of which a run has failed, */
+#define ASK_MAX_MS 10000 /* and so long for them */
 
 static void forget_oldest(struct jobs *jobs)
 {
@@ -32,7 +35,7 @@ static void forget_oldest(struct jobs *jobs)
     if (n <= ENDED_KEPT)
         return;
     TAILQ_REMOVE(&jobs->list, oldest, entry);
-    job_path(oldest, ".json", path);
+    job_path(oldest, path);
     unlink(path);
     job_free(oldest);
 }
@@ -41,13 +44,11 @@ static void on_tick(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
     struct job *job, *next;
-    int64_t now = job_now_ms();
     bool is_any = false;
 
     for (job = TAILQ_FIRST(&jobs->list); job; job = next) {
         next = TAILQ_NEXT(job, entry);
-        job_limit_hours(job, now);
-        job_tick(job, now);
+        job_tick(job);
         is_any = is_any || job_is_alive(job);
     }
     forget_oldest(jobs);
@@ -148,6 +149,11 @@ static void run_timer(struct jobs *jobs)
         uv_timer_start(&jobs->timer, on_tick, 0, TICK_MS);
 }
 
+void jobs_set_nodes(struct jobs *jobs, const struct jobs_nodes *nodes)
+{
+    jobs->nodes = *nodes;
+}
+
 void jobs_set_server(struct jobs *jobs, const char *url)
 {
     char *copy = strdup(url);
@@ -228,33 +234,51 @@ static json_t *complete(const struct jobs *jobs, const struct run_spec *spec)
     return args;
 }
 
+/* Whether a job that is kept has what the next run needs: its nodes, which may have died,
+ * and time. Before its first run has used it nobody knows better than the engine. */
+static bool is_fit(const struct job *job, long nodes)
+{
+    const struct launcher *launcher = job_launcher(job);
+    const struct jobs_nodes *of = &job->jobs->nodes;
+    double ran_h = (double)(job_now_at(job) - job->started_at) / 3600e3;
+
+    if (job->nodes < nodes || !launcher)
+        return false;
+    if (job->state != JOB_RUNNING)
+        return true;
+    return ran_h <= launcher->most_hours * HOURS_SHARE &&
+           (!job->idle_ms || of->count(of->arg, job->group) >= (size_t)nodes);
+}
+
 /* A job that is kept, or is not needed yet any less, and would do. */
-static const struct job *find_like(const struct jobs *jobs, const struct run_spec *spec)
+static struct job *find_like(const struct jobs *jobs, const struct run_spec *spec)
 {
     json_t *args = complete(jobs, spec);
-    const struct job *job, *found = NULL;
+    struct job *job, *found = NULL;
 
     TAILQ_FOREACH (job, &jobs->list, entry)
         if (job->keep_s > 0 && job->state != JOB_STOPPING && job_is_alive(job) &&
-            job->nodes >= nodes_of(spec) && json_equal(job->args, args) &&
-            strcmp(job->launcher, spec->launch.name) == 0)
+            strcmp(job->launcher, spec->launch.name) == 0 &&
+            json_equal(job->args, args) && is_fit(job, nodes_of(spec)))
             found = job;
     json_decref(args);
     return found;
 }
 
+/* One that is kept is kept so much longer: the run has yet to be stored. */
 int jobs_assign(struct jobs *jobs, struct run_spec *spec)
 {
-    const struct job *job;
+    struct job *job;
     char id[ID_RUN_LENGTH + 1], *group = NULL;
 
     if (!spec->launch.name)
         return 0;
     job = find_like(jobs, spec);
     id_run(id);
-    if (job)
+    if (job) {
         group = strdup(job->group);
-    else if (asprintf(&group, JOB_GROUP_PREFIX "%s", id) < 0)
+        job_set_idle(job, job->idle_ms != 0);
+    } else if (asprintf(&group, JOB_GROUP_PREFIX "%s", id) < 0)
         group = NULL;
     if (!group)
         return -1;
@@ -263,13 +287,14 @@ int jobs_assign(struct jobs *jobs, struct run_spec *spec)
     return 0;
 }
 
+/* The last: one before it has ended. */
 static struct job *find_group(const struct jobs *jobs, const char *group)
 {
     struct job *job;
 
-    TAILQ_FOREACH (job, &jobs->list, entry)
-        if (group && strcmp(job->group, group) == 0)
-            return job;
+    TAILQ_FOREACH_REVERSE(job, &jobs->list, job_list, entry)
+    if (group && strcmp(job->group, group) == 0)
+        return job;
     return NULL;
 }
 
@@ -287,21 +312,25 @@ static struct job *new_job(struct jobs *jobs, const struct run_spec *spec,
                            const char *run)
 {
     json_t *args = complete(jobs, spec);
-    struct job *job = args && spec->nodes.group ? job_create(jobs, spec->nodes.group,
-                                                             spec->launch.name, run, args)
-                                                : NULL;
+    const char *group = spec->nodes.group;
+    char id[ID_RUN_LENGTH + 1];
+    struct job *job;
 
+    id_run(id);
+    job =
+        args && group ? job_create(jobs, id, group, spec->launch.name, run, args) : NULL;
     json_decref(args);
     if (!job)
         return NULL;
     job->nodes = nodes_of(spec);
-    job->created_ms = job_now_ms();
+    job->created_ms = clock_wall_ms();
+    job->keep_s = spec->launch.keep_s;
     make_token(job);
     snprintf(job->reason, sizeof(job->reason),
              "waits for another of its launcher to end");
     job_keep(job);
     run_timer(jobs);
-    job_tick(job, job_now_ms());
+    job_tick(job);
     return job;
 }
 
@@ -310,46 +339,43 @@ enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const c
 {
     struct job *job = find_group(jobs, spec->nodes.group);
 
-    if (!job)
+    if (!job || (!job_is_alive(job) && strcmp(job->run, run) != 0))
         job = new_job(jobs, spec, run);
     if (!job) {
         snprintf(text, JOB_TEXT_MAX, "there is no launcher %.64s any more",
                  spec->launch.name);
         return JOB_ENDED;
     }
-    job->idle_ms = 0;
+    job_set_idle(job, false);
     job->keep_s = spec->launch.keep_s > job->keep_s ? spec->launch.keep_s : job->keep_s;
     job_sentence(job, text);
     return job->state;
 }
 
-void jobs_tend(struct jobs *jobs, bool (*is_needed)(void *arg, const char *group),
-               void *arg)
+void jobs_tend(struct jobs *jobs)
 {
+    const struct jobs_nodes *nodes = &jobs->nodes;
     struct job *job;
-    int64_t now = job_now_ms();
 
     TAILQ_FOREACH (job, &jobs->list, entry) {
         if (!job_is_alive(job) || job->state == JOB_STOPPING)
             continue;
-        if (is_needed(arg, job->group)) {
-            job->idle_ms = 0;
+        if (nodes->is_needed(nodes->arg, job->group)) {
+            job_set_idle(job, false);
             continue;
         }
-        if (!job->idle_ms) {
-            job->idle_ms = now;
-            job_keep(job);
-        }
-        if (now - job->idle_ms >= job->keep_s * 1000)
+        if (!job->idle_ms)
+            job_set_idle(job, true);
+        if (job_now_at(job) - job->idle_at >= job->keep_s * 1000)
             job_stop(job, "no run needs it any more");
     }
 }
 
-void jobs_ask(struct jobs *jobs, const char *group,
-              void (*told)(void *arg, const char *sentence), void *arg)
+void jobs_ask(struct jobs *jobs, const char *group, jobs_told *told, void *arg)
 {
     struct job *job = find_group(jobs, group);
-    struct ask *ask = job && job_is_alive(job) ? calloc(1, sizeof(*ask)) : NULL;
+    bool is_known = job && !job->trouble[0];
+    struct ask *ask = is_known && job_is_alive(job) ? calloc(1, sizeof(*ask)) : NULL;
     char sentence[JOB_TEXT_MAX];
 
     if (!ask) {
@@ -361,8 +387,9 @@ void jobs_ask(struct jobs *jobs, const char *group,
     ask->told = told;
     ask->arg = arg;
     ask->left = ASKS_MAX;
+    ask->until_at = job_now_at(job) + ASK_MAX_MS;
     STAILQ_INSERT_TAIL(&job->asks, ask, entry);
-    job->due_ms = 0;
+    job->due_at = job_now_at(job);
     run_timer(jobs);
 }
 
@@ -431,7 +458,9 @@ int jobs_stop(struct jobs *jobs, const char *id, struct error *err)
         return error_set(err, ERROR_NOT_FOUND, "there is no job %.40s", id);
     if (!job_is_alive(job))
         return error_set(err, ERROR_CONFLICT, "job %.40s has ended", id);
-    if (job->state != JOB_STOPPING)
+    if (job->state == JOB_STOPPING)
+        job_stop_again(job);
+    else
         job_stop(job, "stopped by a request");
     return 0;
 }

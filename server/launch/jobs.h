@@ -16,9 +16,21 @@
 #include "common/spec/run_spec.h"
 #include "server/launch/launcher.h"
 
-#define JOB_TEXT_MAX 400
+#define JOB_TEXT_MAX 700
 
 struct jobs;
+
+/* Who has the nodes. Called on the loop. */
+struct jobs_nodes {
+    /* Whether a run or a node of it needs the group. */
+    bool (*is_needed)(void *arg, const char *group);
+    /* How many nodes of it there are now. */
+    size_t (*count)(void *arg, const char *group);
+    void *arg;
+};
+
+/* The sentence of a job that has ended, or NULL. */
+typedef void jobs_told(void *arg, const char *sentence);
 
 struct jobs_config {
     const char *dir;       /* for the jobs' files; made if it is not there */
@@ -29,6 +41,9 @@ struct jobs_config {
 /* Read both directories. The loop is borrowed. */
 struct jobs *jobs_create(uv_loop_t *loop, const struct jobs_config *config,
                          struct error *err);
+
+/* Before the loop runs. */
+void jobs_set_nodes(struct jobs *jobs, const struct jobs_nodes *nodes);
 
 /* URL by which agents reach this server (copied), before the loop runs. */
 void jobs_set_server(struct jobs *jobs, const char *url);
@@ -44,22 +59,22 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                 struct problems *problems);
 
 /* Give the spec of a new run the group of nodes that it will use: that of a job which is
- * kept and is like the one it asks for, or one of its own. -1 when memory is out. */
+ * kept, is like the one it asks for and has its nodes, or one of its own. -1 when memory
+ * is out. */
 int jobs_assign(struct jobs *jobs, struct run_spec *spec);
 
-/* A run needs its job, which is started if there is none of the group. Its state; *text
+/* A run that has not begun needs its job, which is started if there is none of the group,
+ * or if that was started for another run and has ended. Its state; *text
  * (JOB_TEXT_MAX bytes) says more. */
 enum job_state jobs_need(struct jobs *jobs, const struct run_spec *spec, const char *run,
                          char *text);
 
 /* Called now and then: stop the jobs whose group nobody needs. */
-void jobs_tend(struct jobs *jobs, bool (*is_needed)(void *arg, const char *group),
-               void *arg);
+void jobs_tend(struct jobs *jobs);
 
-/* Find out what became of the group's job: `told` runs on the loop with a sentence if it
- * has ended, else with NULL, after some seconds at most. */
-void jobs_ask(struct jobs *jobs, const char *group,
-              void (*told)(void *arg, const char *sentence), void *arg);
+/* Find out what became of the group's job: `told` runs on the loop, after some seconds at
+ * most, and at once where that can't be found out now. */
+void jobs_ask(struct jobs *jobs, const char *group, jobs_told *told, void *arg);
 
 /* The group that agents with this token may join, borrowed; NULL: it is no job's. */
 const char *jobs_token_group(const struct jobs *jobs, const char *token);
@@ -69,7 +84,8 @@ json_t *jobs_launchers_json(const struct jobs *jobs);
 json_t *jobs_json(const struct jobs *jobs);
 json_t *jobs_get(const struct jobs *jobs, const char *id);
 
-/* Stop it, whoever needs it. ERROR_NOT_FOUND; ERROR_CONFLICT: it has ended. */
+/* Stop it, whoever needs it: one that is being stopped is told so again, and one of which
+ * the engine can't be told is given up. ERROR_NOT_FOUND; ERROR_CONFLICT: it has ended. */
 int jobs_stop(struct jobs *jobs, const char *id, struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/json_util.h"
 #include "common/base/utf8.h"
+#include "common/spec/batch_group.h"
 #include "server/nodes/node_devices.h"
 #include "server/nodes/programs.h"
 #include "server/nodes/refusals.h"
@@ -38,11 +39,14 @@ static bool has_labels(const struct node *node, json_t *wanted)
     return true;
 }
 
-/* Whether the run's selector, but for its names, picks the node. */
+/* Whether the run's selector, but for its names, picks the node. One that a run got from
+ * an engine goes when that run needs it no more: others have to name it or its group. */
 static bool is_selected(const struct run_spec *spec, const struct node *node)
 {
     if (spec->nodes.group &&
         (!node->group || strcmp(node->group, spec->nodes.group) != 0))
+        return false;
+    if (!spec->nodes.group && !spec->nodes.names && job_group(node->group))
         return false;
     return !spec->nodes.labels || has_labels(node, spec->nodes.labels);
 }

@@ -306,6 +306,12 @@ static void tick_runs(struct scheduler *scheduler, int64_t now_ns)
     uv_timer_set_repeat(&scheduler->tick, has_live ? TICK_BUSY_MS : TICK_IDLE_MS);
 }
 
+static bool is_of(const struct node *node, const char *group)
+{
+    return node->state == NODE_ALIVE && node->group && strcmp(node->group, group) == 0;
+}
+
+/* By a run that is to have its nodes, or by whoever is on one of them. */
 static bool is_group_needed(void *arg, const char *group)
 {
     const struct scheduler *scheduler = arg;
@@ -314,11 +320,25 @@ static bool is_group_needed(void *arg, const char *group)
         const struct active_run *active = scheduler->runs[i];
         const char *own = active->run->spec->nodes.group;
 
-        if (active->run->spec->launch.name && own && strcmp(own, group) == 0 &&
+        if (own && strcmp(own, group) == 0 &&
             (!active_run_is_over(active) || active->is_asking))
             return true;
     }
+    for (size_t i = 0; i < scheduler->nodes.count; i++)
+        if (scheduler->nodes.nodes[i]->n_occupants > 0 &&
+            is_of(scheduler->nodes.nodes[i], group))
+            return true;
     return false;
+}
+
+static size_t count_group(void *arg, const char *group)
+{
+    const struct scheduler *scheduler = arg;
+    size_t n = 0;
+
+    for (size_t i = 0; i < scheduler->nodes.count; i++)
+        n += is_of(scheduler->nodes.nodes[i], group);
+    return n;
 }
 
 /* Nobody was silent or late while we did not listen. */
@@ -373,7 +393,7 @@ void scheduler_tick(struct scheduler *scheduler)
     expire_agents(scheduler, now.monotonic_ns);
     tick_runs(scheduler, now.monotonic_ns);
     if (scheduler->config.jobs)
-        jobs_tend(scheduler->config.jobs, is_group_needed, scheduler);
+        jobs_tend(scheduler->config.jobs);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -421,6 +441,9 @@ struct scheduler *scheduler_create(uv_loop_t *loop, const struct scheduler_confi
     scheduler->on_soon = on_soon;
     scheduler->open_handles = 2;
     scheduler->pending = 1; /* its own handles */
+    if (config->jobs)
+        jobs_set_nodes(config->jobs,
+                       &(struct jobs_nodes){is_group_needed, count_group, scheduler});
     if (!config->clock)
         uv_timer_start(&scheduler->tick, on_tick, TICK_IDLE_MS, TICK_IDLE_MS);
     return scheduler;

@@ -1,5 +1,6 @@
 // launch.test.mjs - runs whose nodes come from an engine: jobs are started, asked after and ended
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -22,7 +23,7 @@ start) cat "$dir/answer" ;;
 status) [[ ! -e "$dir/hangs" ]] || exec sleep 1000; cat "$dir/status-$2" 2>/dev/null || cat "$dir/status"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; } ;;
 stop) [[ ! -e "$dir/stuck" ]] || { rm "$dir/stuck"; echo "not now" >&2; exit 1; }
     echo "CANCELLED by us" >"$dir/status" ;;
-find) cat "$dir/found" 2>/dev/null ;;
+find) [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; }; cat "$dir/found" 2>/dev/null || true ;;
 esac
 `;
 
@@ -37,17 +38,17 @@ const engine = {
   find: { argv: ['{config_dir}/engine', 'find', '{name}'] },
   states: { PENDING: 'pending', RUNNING: 'running', TIMEOUT: 'ended', CANCELLED: 'ended' },
   limits: { nodes: 4, jobs: 1 },
-  command_s: 5,
+  command_s: patience,
 };
 
-function makeLaunchers(t) {
+function makeLaunchers(t, other = {}) {
   const dir = tempDir(t);
   const local = JSON.parse(fs.readFileSync(path.join(shipped, 'local.json')));
   local.status.every_s = 0.1;
   fs.writeFileSync(path.join(dir, 'local.json'), JSON.stringify(local));
   fs.copyFileSync(path.join(shipped, 'local-agents'), path.join(dir, 'local-agents'));
   fs.writeFileSync(path.join(dir, 'engine'), engineScript, { mode: 0o755 });
-  fs.writeFileSync(path.join(dir, 'engine.json'), JSON.stringify(engine));
+  fs.writeFileSync(path.join(dir, 'engine.json'), JSON.stringify({ ...engine, ...other }));
   const say = (name, text) => {
     fs.writeFileSync(path.join(dir, `${name}.new`), text);
     fs.renameSync(path.join(dir, `${name}.new`), path.join(dir, name));
@@ -57,8 +58,8 @@ function makeLaunchers(t) {
   return { dir, say, asked };
 }
 
-async function start(t, args = []) {
-  const launchers = makeLaunchers(t), jobs = tempDir(t);
+async function start(t, args = [], other = {}) {
+  const launchers = makeLaunchers(t, other), jobs = tempDir(t);
   const mark = path.basename(jobs);
   const server = await startServer(t, {
     args: ['--launchers', launchers.dir, ...args],
@@ -120,6 +121,33 @@ test('kept nodes serve the next run that is alike, and no other', limit, async (
   await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
 });
 
+test('kept nodes that have died do not serve the next run', limit, async (t) => {
+  const { server, left } = await start(t);
+  const spec = { ...quick, nodes: { count: 2, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } };
+  const first = await server.runEnds((await server.run(spec)).id);
+  assert.equal(first.state, 'completed', first.reason);
+  await waitFor(async () => (await jobsOf(server))[0].idle_since, () => 'it is not idle');
+  const [agent] = left().filter((pid) => /ringbench-agent/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
+  process.kill(agent, 'SIGTERM');
+  await waitFor(async () => (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length === 1, () => 'both are there');
+  const second = await server.runEnds((await server.run(spec)).id);
+  assert.equal(second.state, 'completed', second.reason);
+  assert.notEqual(second.spec.nodes.group, first.spec.nodes.group);
+});
+
+test('kept nodes serve others only by the name of their group', limit, async (t) => {
+  const { server } = await start(t);
+  const lent = await server.runEnds((await server.run(
+    { ...quick, nodes: { count: 1, wait_s: 60 }, launch: { name: 'local', keep_s: 600 } })).id);
+  assert.equal(lent.state, 'completed', lent.reason);
+  const plain = await server.runEnds((await server.run({ ...quick, nodes: { count: 1, wait_s: 0 } })).id);
+  assert.equal(plain.state, 'failed');
+  assert.match(plain.reason, /waiting_for_nodes/);
+  const named = await server.runEnds((await server.run(
+    { ...quick, nodes: { group: lent.spec.nodes.group, wait_s: 0 } })).id);
+  assert.equal(named.state, 'completed', named.reason);
+});
+
 test('what the engine says is shown as it changes, and how a job ends', limit, async (t) => {
   const { server, launchers } = await start(t);
   launchers.say('answer', 'Submitted job 41 to the queue\n');
@@ -157,21 +185,23 @@ test('what the engine says is shown as it changes, and how a job ends', limit, a
   const asked = launchers.asked().length;
   assert.equal((await jobsOf(server)).filter((job) => job.state !== 'ended').length, 0);
 
-  // A start that says no id.
+  // A start that says no id. Nor has the engine one of its name.
   launchers.say('answer', 'queue main is closed\n');
   const refused = await server.runEnds((await server.run({ ...quick, launch: { name: 'engine' } })).id);
   assert.match(refused.reason, /no id is in what its start said: queue main is closed/);
-  assert.equal(launchers.asked().length, asked + 1);
+  assert.deepEqual(launchers.asked().slice(asked).map((line) => line.split(' ')[0]), ['start', 'find']);
 });
+
+const long = {
+  sizes: { min: 4096, max: 4096 * 2000, step: 4096 }, iters: 200, nodes: { count: 1, wait_s: 60 },
+  backend: 'host', launch: { name: 'engine' },
+};
 
 test('a run says that its job was ended under it', limit, async (t) => {
   const { server, launchers } = await start(t);
   launchers.say('answer', 'job 7\n');
   launchers.say('status', 'RUNNING\n');
-  const { id, spec } = await server.run({
-    sizes: { min: 4096, max: 4096 * 2000, step: 4096 }, iters: 200, nodes: { count: 1, wait_s: 60 },
-    backend: 'host', launch: { name: 'engine' },
-  });
+  const { id, spec } = await server.run(long);
   const agent = await startAgent(t, server, 'lent', { args: ['--group', spec.nodes.group], ready: false });
   await stateIs(server, id, 'running', /.?/);
   launchers.say('status', 'TIMEOUT TimeLimit\n');
@@ -179,6 +209,49 @@ test('a run says that its job was ended under it', limit, async (t) => {
   const run = await server.runEnds(id);
   assert.equal(run.state, 'failed');
   assert.match(run.reason, /; job 7 of engine has ended: TIMEOUT TimeLimit/);
+});
+
+test('a failed run ends though nobody can say what became of its job', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  const { id, spec } = await server.run(long);
+  const agent = await startAgent(t, server, 'lent', { args: ['--group', spec.nodes.group], ready: false });
+  await stateIs(server, id, 'running', /.?/);
+  fs.rmSync(path.join(launchers.dir, 'engine.json'));
+  server.signal('SIGHUP');
+  await waitFor(async () => (await jobsOf(server))[0].sentence.includes('not among'), () => 'still known');
+  agent.signal('SIGTERM');
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'failed');
+  assert.doesNotMatch(run.reason, /job 7/);
+  // Nor can it be stopped: whoever says so a second time gives it up.
+  await jobIs(server, 'stopping');
+  const [job] = await jobsOf(server);
+  await server.request('DELETE', `/api/v1/jobs/${job.id}`);
+  assert.match((await jobIs(server, 'ended')).sentence, /given up by a request; the engine may have it: its launcher/);
+});
+
+test('a run that waits for kept nodes gets others when their job ends', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'RUNNING\n');
+  const spec = { ...long, launch: { name: 'engine', keep_s: 600 } };
+  const first = await server.run(spec);
+  const agent = await startAgent(t, server, 'lent', { args: ['--group', first.spec.nodes.group], ready: false });
+  await stateIs(server, first.id, 'running', /.?/);
+  const second = await server.run(spec);
+  assert.equal(second.spec.nodes.group, first.spec.nodes.group);
+  await stateIs(server, second.id, 'queued', /./);
+  launchers.say('answer', 'job 8\n');
+  launchers.say('status-8', 'PENDING Resources\n');
+  launchers.say('status', 'TIMEOUT TimeLimit\n');
+  agent.signal('SIGTERM');
+  assert.match((await server.runEnds(first.id)).reason, /job 7 of engine has ended: TIMEOUT/);
+  await stateIs(server, second.id, 'launching', /job 8 of engine is pending: PENDING Resources/);
+  const jobs = await jobsOf(server);
+  assert.deepEqual(jobs.map((job) => job.run), [second.id, first.id]);
+  assert.equal(jobs[0].group, jobs[1].group);
 });
 
 test('a server that was killed knows its jobs, and ends those that nobody needs', limit, async (t) => {
@@ -205,7 +278,6 @@ test('a job that was being started is found by its name', limit, async (t) => {
   const { server, launchers } = await start(t);
   launchers.say('status', 'PENDING\n');
   // `cat` of a pipe waits: the server is killed while its command runs.
-  const { execFileSync } = await import('node:child_process');
   execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
   const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
   await waitFor(() => launchers.asked().some((line) => line.startsWith('start')), () => 'not started');
@@ -217,9 +289,41 @@ test('a job that was being started is found by its name', limit, async (t) => {
   fs.rmSync(path.join(launchers.dir, 'answer'));
 });
 
+test('a job whose start failed or took too long is looked for until the engine answers', limit, async (t) => {
+  const { server, launchers } = await start(t, [], { command_s: 1 });
+  launchers.say('answer', 'Welcome to head\n');
+  launchers.say('status', 'PENDING\n');
+  launchers.say('down', '');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, id, 'launching', /is starting: whether the engine has it is not known: .*no controller/);
+  fs.rmSync(path.join(launchers.dir, 'down'));
+  await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
+  assert.match((await jobIs(server, 'ended')).sentence, /no run needs it any more/);
+
+  // The command hangs: it is killed, and what it had sent arrives later.
+  fs.rmSync(path.join(launchers.dir, 'answer'));
+  execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
+  const late = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, late.id, 'launching', /is starting: it was not started: the command took too long and was killed/);
+  launchers.say('found', '62\n');
+  await stateIs(server, late.id, 'launching', /job 62 of engine is pending/);
+  fs.rmSync(path.join(launchers.dir, 'answer'));
+});
+
+test('an engine that says no UTF-8 is quoted once', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', Buffer.from('PENDING f\xfcr sp\xe4ter\n', 'latin1'));
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, id, 'launching', /PENDING f\?r sp\?ter/);
+  const asked = launchers.asked().length;
+  await waitFor(() => launchers.asked().length >= asked + 10, () => 'not asked');
+  const said = (await server.events(id)).filter((event) => /PENDING/.test(event.reason ?? ''));
+  assert.equal(said.length, 1);
+});
+
 test('a job whose run is cancelled while it is being started is stopped, and again until it is', limit, async (t) => {
   const { server, launchers } = await start(t);
-  const { execFileSync } = await import('node:child_process');
   execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
   launchers.say('status', 'PENDING\n');
   launchers.say('stuck', '');
@@ -325,8 +429,11 @@ test('what does not fit a launcher is refused by name', limit, async (t) => {
   assert.deepEqual(await faults({ launch: { name: 'engine' }, nodes: { group: 'g' } }), ['/nodes/group']);
 });
 
-test('a server does not start with a launcher that is none', limit, async (t) => {
+test('a server does not start with a launcher that is none, or where anybody may add one', limit, async (t) => {
   const { dir } = makeLaunchers(t);
+  fs.chmodSync(dir, 0o777);
+  await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /can be written by anybody/);
+  fs.chmodSync(dir, 0o755);
   fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, start: { argv: ['{queue}'] } }));
   await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/start\/argv\/0: .*can't be a parameter/);
 });

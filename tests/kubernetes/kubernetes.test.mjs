@@ -91,7 +91,8 @@ test('a job has a pod of each index, on nodes of their own', { skip: noKubectl }
   assert.equal(spec.template.spec.affinity.podAntiAffinity
     .requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey, 'kubernetes.io/hostname');
   const [container] = spec.template.spec.containers;
-  assert.ok(container.command.includes('--idle-exit=600'));
+  assert.deepEqual(container.env.find(({ name }) => name === 'RINGBENCH_IDLE_EXIT'),
+    { name: 'RINGBENCH_IDLE_EXIT', value: '600' });
   assert.equal(container.env.filter(({ name }) => name === 'RINGBENCH_GROUP').length, 1);
 });
 
@@ -105,14 +106,20 @@ test('pods may have a network of their own', { skip: noKubectl }, (t) => {
   assert.equal(agent.containers[0].env[1].valueFrom.fieldRef.fieldPath, 'status.podIP');
 });
 
-// What asks the API is a stand-in's; what is made of the overlay is kubectl's own.
+// What asks the API is a stand-in's, which answers with what was said, or is not there; what is
+// made of the overlay is kubectl's own.
 const standIn = `#!/bin/bash
 real=$(PATH=\${PATH#*:} command -v kubectl)
-case "$1" in
-kustomize | patch) exec "$real" "$@" ;;
-create) if [[ "$2" == secret ]]; then echo "$*" >>"$CALLS"; else cat >"$CALLS.job"; fi ;;
-delete) echo "$*" >>"$CALLS" ;;
-get) case "$*" in *"phase=Pending"*) cat "$CALLS.waits" ;; *pods*) cat "$CALLS.pods" ;; *jsonpath*) cat "$CALLS.end" ;; esac ;;
+echo "$*" >>"$CALLS"
+case "$*" in
+kustomize* | patch* | *--dry-run=client*) exec "$real" "$@" ;;
+*create*jsonpath*) cat >"$CALLS.job"; echo 0c3f-uid ;;
+*create*) cat >"$CALLS.secret" ;;
+*get*) [[ ! -e "$CALLS.down" ]] || { echo 'connection refused' >&2; exit 1; } ;;&
+*"get job"*metadata.name*) [[ ! -e "$CALLS.job" ]] || echo ringbench-06cw ;;
+*"get job"*) [[ ! -e "$CALLS.job" ]] || { echo 'it is there'; cat "$CALLS.end"; } ;;
+*phase=Pending*) cat "$CALLS.waits" ;;
+*pods*) cat "$CALLS.pods" ;;
 esac
 `;
 
@@ -120,32 +127,55 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringbench-kube-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   fs.writeFileSync(path.join(folder, 'kubectl'), standIn, { mode: 0o755 });
+  fs.writeFileSync(path.join(folder, 'token'), 'secret');
   const calls = path.join(folder, 'calls');
   const say = (name, text) => fs.writeFileSync(`${calls}.${name}`, text);
+  const run = (...args) => spawnSync(path.resolve(deploy, '../launchers.d/kube-agents'), args,
+    { encoding: 'utf8', env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, CALLS: calls } });
   const ask = (...args) => {
-    const { status, stdout, stderr } = spawnSync(path.resolve(deploy, '../launchers.d/kube-agents'), args,
-      { encoding: 'utf8', env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, CALLS: calls } });
+    const { status, stdout, stderr } = run(...args);
     assert.equal(status, 0, stderr);
     return stdout.trim();
   };
-  assert.equal(ask('start', 'ringbench-06cw', '3', 'gpu-job', 'job-06cw', '/run/token'), 'ringbench-06cw');
-  const [job] = parseAllDocuments(fs.readFileSync(`${calls}.job`, 'utf8')).map((document) => document.toJS());
+  // Without what is null: kubectl writes it, and the API takes it for nothing.
+  const made = (name) => parseAllDocuments(fs.readFileSync(`${calls}.${name}`, 'utf8'))
+    .map((document) => JSON.parse(JSON.stringify(document.toJS(), (key, value) => value ?? undefined)));
+
+  assert.equal(ask('find', 'ringbench-06cw'), '');
+  assert.equal(ask('status', 'ringbench-06cw'), '');
+  assert.equal(ask('start', 'ringbench-06cw', '3', 'gpu-job', 'job-06cw', '720', path.join(folder, 'token')), 'ringbench-06cw');
+  assert.equal(ask('find', 'ringbench-06cw'), 'ringbench-06cw');
+  const [job] = made('job');
   assert.deepEqual(objections(job), []);
   assert.equal(job.metadata.name, 'ringbench-06cw');
   assert.deepEqual([job.spec.completions, job.spec.parallelism], [3, 3]);
   const { containers: [agent], volumes } = job.spec.template.spec;
-  assert.deepEqual(agent.env.find(({ name }) => name === 'RINGBENCH_GROUP'), { name: 'RINGBENCH_GROUP', value: 'job-06cw' });
+  const env = Object.fromEntries(agent.env.map(({ name, value }) => [name, value]));
+  assert.deepEqual([env.RINGBENCH_GROUP, env.RINGBENCH_IDLE_EXIT], ['job-06cw', '720']);
   assert.equal(volumes.find(({ name }) => name === 'token').secret.secretName, 'ringbench-06cw');
-  assert.match(fs.readFileSync(calls, 'utf8'), /^create secret generic ringbench-06cw .*agent\.token=\/run\/token/);
+  const [secret] = made('secret');
+  assert.deepEqual(objections(secret), []);
+  assert.equal(Buffer.from(secret.data['agent.token'], 'base64').toString(), 'secret');
+  assert.deepEqual(secret.metadata.ownerReferences,
+    [{ apiVersion: 'batch/v1', kind: 'Job', name: 'ringbench-06cw', uid: '0c3f-uid' }]);
 
+  say('end', '');
   say('pods', 'Running\nPending\n');
   say('waits', '0/4 nodes are available: 4 Insufficient nvidia.com/gpu.');
   assert.equal(ask('status', 'ringbench-06cw'), 'PENDING 1 pods run; 0/4 nodes are available: 4 Insufficient nvidia.com/gpu.');
   say('pods', 'Running\nRunning\n');
   assert.equal(ask('status', 'ringbench-06cw'), 'RUNNING 2 pods');
-  say('pods', 'Failed\nSucceeded\n');
-  say('end', 'Failed Job has reached the specified backoff limit');
+  // Between tries there is no pod that runs, and no end.
+  say('pods', 'Failed\n');
+  say('waits', '');
+  assert.equal(ask('status', 'ringbench-06cw'), 'PENDING 0 pods run; others do not yet');
+  say('end', 'FailureTarget soon\nFailed Job has reached the specified backoff limit\n');
   assert.equal(ask('status', 'ringbench-06cw'), 'Failed Job has reached the specified backoff limit');
+  say('down', '');
+  for (const command of ['status', 'find']) {
+    assert.notEqual(run(command, 'ringbench-06cw').status, 0);
+    assert.equal(run(command, 'ringbench-06cw').stdout, '');
+  }
   ask('stop', 'ringbench-06cw');
-  assert.match(fs.readFileSync(calls, 'utf8'), /\ndelete job\/ringbench-06cw secret\/ringbench-06cw /);
+  assert.match(fs.readFileSync(calls, 'utf8'), /delete job\/ringbench-06cw secret\/ringbench-06cw /);
 });
