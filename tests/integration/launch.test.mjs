@@ -70,6 +70,10 @@ async function start(t, args = [], other = {}) {
   return { server, launchers, left };
 }
 
+function commandOf(pid) {
+  try { return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'); } catch { return ''; }
+}
+
 const jobsOf = async (server) => (await server.get('/api/v1/jobs')).jobs;
 
 const jobIs = (server, state, i = 0) => waitFor(async () => {
@@ -127,7 +131,7 @@ test('kept nodes that have died do not serve the next run', limit, async (t) => 
   const first = await server.runEnds((await server.run(spec)).id);
   assert.equal(first.state, 'completed', first.reason);
   await waitFor(async () => (await jobsOf(server))[0].idle_since, () => 'it is not idle');
-  const [agent] = left().filter((pid) => /ringbench-agent/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')));
+  const [agent] = left().filter((pid) => /ringbench-agent/.test(commandOf(pid)));
   process.kill(agent, 'SIGTERM');
   await waitFor(async () => (await server.get('/api/v1/nodes')).nodes.filter((node) => node.state === 'idle').length === 1, () => 'both are there');
   const second = await server.runEnds((await server.run(spec)).id);
