@@ -9,7 +9,8 @@ import {
   valueTicks
 } from './chart_model.mjs';
 import {REFERENCE_DASH, shapeCorners} from './palette.mjs';
-import {markOf, runInWords, titleOf, unlikeInWords} from './shown.mjs';
+import {markOf, titleOf, unlikeInWords} from './shown.mjs';
+import {runInWords} from './shown_files.mjs';
 import {shorten} from './units.mjs';
 
 const WIDTH = 1280;

@@ -1,13 +1,16 @@
 /* report.mjs - the page of one run as a file of its own: its data stands in the file, and
  * there is no server to ask */
+import {panelsToSvg, svgToPng} from './chart_svg.mjs';
 import {h} from './dom.mjs';
 import {alertBox, fold} from './parts.mjs';
 import {ReportData} from './report_data.mjs';
+import * as files from './shown_files.mjs';
 import {themeSwitch} from './theme.mjs';
 import {shorten} from './units.mjs';
 import {formatAddress, parseAddress} from './url_state.mjs';
 import {nodeParts} from './views/node.mjs';
 import {pairMap} from './views/pair_map.mjs';
+import {RowDetail} from './views/row_detail.mjs';
 import view from './views/run.mjs';
 import {fillWays} from './ways.mjs';
 
@@ -22,7 +25,7 @@ let shown = null;
 const app = {
   api: data,
   isReport: true,
-  later: async () => ({fillWays, pairMap}),
+  later: async () => ({...files, fillWays, pairMap, panelsToSvg, RowDetail, svgToPng}),
   origin: data.origin,
   go({query}) {
     const [, search = ''] = formatAddress({view: 'run', id: 'x', query}).split('?');

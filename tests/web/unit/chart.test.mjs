@@ -4,14 +4,8 @@ import {test} from 'node:test';
 import * as model from '../../../web/js/chart_model.mjs';
 import {escapeXml, panelsToSvg} from '../../../web/js/chart_svg.mjs';
 import {lookOf} from '../../../web/js/palette.mjs';
-import {
-  markOf,
-  rowsShown,
-  toCsv,
-  toJson,
-  toMarkdown,
-  unlikeInWords
-} from '../../../web/js/shown.mjs';
+import {markOf, unlikeInWords} from '../../../web/js/shown.mjs';
+import {rowsShown, toCsv, toJson, toMarkdown} from '../../../web/js/shown_files.mjs';
 import {formatAddress, parseAddress} from '../../../web/js/url_state.mjs';
 import {pointValue} from '../../../web/js/stats.mjs';
 import {bookOf} from '../../../web/js/book.mjs';

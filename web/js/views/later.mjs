@@ -1,4 +1,6 @@
 /* later.mjs - the views that few visits need, one file of the bundle */
+export {panelsToSvg, svgToPng} from '../chart_svg.mjs';
+export {rowsShown, toCsv, toJson, toMarkdown} from '../shown_files.mjs';
 export {fillWays} from '../ways.mjs';
 export {default as budget} from './budget.mjs';
 export {default as compare} from './compare.mjs';
@@ -7,6 +9,7 @@ export {default as newRun} from './new_run.mjs';
 export {default as node} from './node.mjs';
 export {default as nodes} from './nodes.mjs';
 export {pairMap} from './pair_map.mjs';
+export {RowDetail} from './row_detail.mjs';
 export {default as scaling} from './scaling.mjs';
 export {topology} from './topology.mjs';
 export {default as trends} from './trends.mjs';

@@ -7,7 +7,7 @@ import {heatToSvg} from '../heat_svg.mjs';
 import {groupOf, groupTitle, usualGrouping} from '../node_list.mjs';
 import {pairsOf} from '../pairs.mjs';
 import {stateWord} from '../parts.mjs';
-import {toCsv} from '../shown.mjs';
+import {toCsv} from '../shown_files.mjs';
 import {formatBandwidth, formatPercent, formatSize, plural, shorten} from '../units.mjs';
 
 const NAMES_PX = 110;

@@ -3,6 +3,7 @@
 import {bookOf} from '../book.mjs';
 import {caseToShow, isEnded} from '../events.mjs';
 import {debounce, h, paced, setHidden} from '../dom.mjs';
+import {laterPart} from '../later_part.mjs';
 import {fold, tabs} from '../parts.mjs';
 import {RunSource} from '../run_source.mjs';
 import {rankHeat} from './rank_heat.mjs';
@@ -84,8 +85,8 @@ function buildParts(app, id, {ask, change, seek, source}) {
     overlay: runOverlay(app, ask, change),
     pairs: laterPart(app, views => views.pairMap(change)),
     scaling: laterPart(app, views => views.scaling(app, id, change)),
-    charts: runCharts(change, ask, false, app.later),
-    metrics: runCharts(change, ask, true),
+    charts: runCharts(change, ask, app.later),
+    metrics: runCharts(change, ask, app.later, true),
     figures: runFigures(),
     replay: runReplay(seek, () => source.loadLog()),
     table: runTable(app, id, sort => change({sort})),
@@ -108,29 +109,6 @@ function buildParts(app, id, {ask, change, seek, source}) {
     delete parts.topology;
   }
   return parts;
-}
-
-/* A part that few pages have: `make(views)` once it is first shown, update() as it has it. */
-function laterPart(app, make) {
-  const element = h('div');
-  let part = null;
-  let latest = null;
-  return {
-    element,
-    update(...values) {
-      if (latest === null) {
-        app.later().then(views => {
-          part = make(views);
-          element.append(part.element);
-          part.update?.(...latest);
-        }, () => element.append('This could not be loaded: load the page anew.'));
-      }
-      latest = values;
-      part?.update?.(...values);
-    },
-    show: is => setHidden(element, !is),
-    destroy: () => part?.destroy?.()
-  };
 }
 
 /* Of a run that asked for it, when it is opened. */

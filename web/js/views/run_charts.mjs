@@ -19,7 +19,7 @@ const SPREADS =
 
 /* Of measured rows, or of the `figures` of programs and control series. `change(set)` asks
  * for another address state; `redraw()` for a drawing of the same. `later`: the app's. */
-export function runCharts(change, redraw, figures = false, later = null) {
+export function runCharts(change, redraw, later, figures = false) {
   const controls = chartControls(change, figures);
   const charts = chartPanels({
     onToggle: key => change({hide: toggled(shown.hide, key)}),
@@ -31,7 +31,7 @@ export function runCharts(change, redraw, figures = false, later = null) {
   const spreads = h('p.muted.spreads', `${SPREADS}.`);
   const empty = h('p.chart-empty');
   let shown = {runs: [], panels: [], hide: []};
-  const share = viewShare(() => ({...shown, tone: {...colours(), theme: theme()}}));
+  const share = viewShare(() => ({...shown, tone: {...colours(), theme: theme()}}), later);
   const stopTheme = onTheme(redraw);
   const build = figures ? metricPanels : buildPanels;
   const element = h('section.card.chart-card',

@@ -1,7 +1,6 @@
 /* run_share.mjs - a run to take along: what charts show of it, and all of it as files */
-import {panelsToSvg, svgToPng} from '../chart_svg.mjs';
 import {copyText, download, h, setText} from '../dom.mjs';
-import {rowsShown, titleOf, toCsv, toJson, toMarkdown} from '../shown.mjs';
+import {titleOf} from '../shown.mjs';
 
 const FILES = [
   ['report', 'Report', 'a page of its own that opens offline'],
@@ -24,37 +23,52 @@ export const runShare = (app, id) => menu('Download',
     return '';
   }]));
 
-/* What charts show of all of their runs: `shown()` gives {runs, panels, spread, tone}. */
-export function viewShare(shown) {
+/* What charts show of all of their runs: `shown()` gives {runs, panels, spread, tone}; `later`
+ * is the app's. */
+export function viewShare(shown, later) {
   const save = (content, type, ending) => {
     const name = titleOf(shown().runs).replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 80);
     download(new Blob([content], {type}), `ringbench-${name}.${ending}`);
     return '';
   };
-  const rows = () => rowsShown(shown().runs, shown().panels);
   /* Where a report lies is nobody's business. */
   const address = () => (location.protocol === 'file:' ? null : location.href);
   const whole = write => write(shown().runs, shown().panels, address());
-  return menu('Share', [
+  const share = menu('Share', [
     [
       'Link', 'to this view',
       () => copied(location.href, 'the address restores this view')
     ],
     [
       'Markdown', 'for an issue tracker',
-      () => copied(whole(toMarkdown), 'the figures that are shown')
+      async () => copied(whole((await later()).toMarkdown), 'the figures that are shown')
     ],
-    ['CSV', 'the figures that are shown', () => save(toCsv(rows()), 'text/csv', 'csv')],
-    ['JSON', 'the same', () => save(whole(toJson), 'application/json', 'json')],
+    [
+      'CSV', 'the figures that are shown',
+      async () => {
+        const {rowsShown, toCsv} = await later();
+        return save(toCsv(whole(rowsShown)), 'text/csv', 'csv');
+      }
+    ],
+    [
+      'JSON', 'the same',
+      async () => save(whole((await later()).toJson), 'application/json', 'json')
+    ],
     [
       'SVG', 'the charts as a drawing',
-      () => save(panelsToSvg(shown()).text, 'image/svg+xml', 'svg')
+      async () => save((await later()).panelsToSvg(shown()).text, 'image/svg+xml', 'svg')
     ],
     [
       'PNG', 'the charts as a picture',
-      async () => save(await svgToPng(panelsToSvg(shown())), 'image/png', 'png')
+      async () => {
+        const {panelsToSvg, svgToPng} = await later();
+        return save(await svgToPng(panelsToSvg(shown())), 'image/png', 'png');
+      }
     ]
   ]);
+  /* A browser lets a page copy soon after a click only: what writes is there before it. */
+  share.element.addEventListener('toggle', () => later().catch(() => {}));
+  return share;
 }
 
 async function copied(text, what) {

@@ -1,6 +1,7 @@
 /* run_table.mjs - the figures of a run as a table, drawn live; a row opens to per-rank
  * times, repeats and wrong elements */
 import {h, paced, region, setHidden, setText, syncChildren} from '../dom.mjs';
+import {laterPart} from '../later_part.mjs';
 import {doubtOf, sortPivot, wayOf} from '../stats.mjs';
 import {
   formatBandwidth,
@@ -9,7 +10,6 @@ import {
   formatSize,
   plural
 } from '../units.mjs';
-import {RowDetail} from './row_detail.mjs';
 
 const COLUMNS = [
   ['size', 'size', 'bytes'], ['count', 'count', 'elements'],
@@ -74,7 +74,7 @@ export function runTable(app, id, onSort) {
                                                   : inSight(scroll, body, entries, open);
         const span = COLUMNS.length - (facts.hasWay ? 0 : 1);
         drawRows(body, entries, range, open, span, () => draw(),
-          entry => new RowDetail(app.api, id, entry, cases));
+          entry => laterPart(app, views => new views.RowDetail(app.api, id, entry, cases)));
       };
       draw();
     },

@@ -34,7 +34,7 @@ export default function scalingChart(app, id, change) {
   const failed = h('span');
   const alert = alertBox('bad', 'That did not work. ', failed);
   let shown = {runs: [], panels: [], spread: true};
-  const share = viewShare(() => ({...shown, tone: {...colours(), theme: theme()}}));
+  const share = viewShare(() => ({...shown, tone: {...colours(), theme: theme()}}), app.later);
   const element = h('section.card.chart-card', {'aria-label': 'Scaling'},
     h('h2', 'Over node counts'), h('div.chart-top', form, share.element), alert, said,
     charts.element);
