@@ -2,6 +2,9 @@
  * is hot and has lost a link */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "tests/nccl_emulation/settings.h"
 
 #define NOT_SUPPORTED 3
 #define LINKS 4
@@ -173,6 +176,8 @@ int nvmlDeviceGetFieldValues(void *device, int n, struct field_value *values)
     struct gpu *gpu = device;
 
     gpu->link_kib += 1024;
+    if (gpu->link_kib == 1024 * (unsigned long long)emulation_setting("slow_links", 0))
+        sleep(3);
     for (int i = 0; i < n; i++) {
         values[i].status =
             values[i].field / 2 == 69 && values[i].scope == ~0U ? 0 : NOT_SUPPORTED;

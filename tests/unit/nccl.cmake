@@ -14,9 +14,10 @@ if(TARGET rb_worker_nccl)
         EMULATED_CUDART="$<TARGET_FILE:emulated_cudart>"
         EMULATED_CUDART_DIRS="$<TARGET_FILE_DIR:emulated_cudart>:$<TARGET_FILE_DIR:emulated_cudart_12>"
         EMULATED_NCCL="$<TARGET_FILE:emulated_nccl>"
+        EMULATED_NVML="$<TARGET_FILE:emulated_nvml>"
         EMULATED_NCCL_OLD="$<TARGET_FILE:emulated_nccl_old>")
     add_dependencies(rb_nccl_fixture ringbench-worker-nccl emulated_cudart emulated_cudart_12
-        emulated_nccl emulated_nccl_old)
+        emulated_nccl emulated_nccl_old emulated_nvml)
     foreach(noun nccl_worker nccl_options nccl_guard nccl_runtime)
         unit_test(${noun} rb_nccl_fixture)
         set_tests_properties(unit_${noun} PROPERTIES TIMEOUT 900)

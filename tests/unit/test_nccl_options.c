@@ -331,6 +331,45 @@ static void a_call_that_never_returns_is_given_up(void **state)
     nccl_end(&group, &seen);
 }
 
+/* Ranks that have read their counters wait for one that has not, which takes it 3 s, but
+ * not in what is timed: before it (slow_links 1) or behind it. */
+static void check_counters(const char *timing, const char *emulation)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+    char members[512];
+
+    snprintf(members, sizeof(members),
+             "\"collectives\":[\"all_reduce\"],\"dtypes\":[\"float32\"],"
+             "\"redops\":[\"sum\"],\"in_place\":false,\"sizes\":[1048576],\"root\":0,%s",
+             timing);
+    nccl_write_case(members, "\"check\":0");
+    nccl_run(&group, &seen, emulation);
+    nccl_assert_all_ok(&group, &seen);
+    const json_t *row = json_array_get(seen.results, 0);
+    const json_t *traffic = json_object_get(row, "traffic");
+    assert_true(json_get_int(traffic, "nvlink_bytes", 0) > 0);
+    assert_true(json_get_num(row, "time_max_us", 1e9) < 2.5e6);
+    nccl_end(&group, &seen);
+}
+
+static void counters_are_read_outside_of_the_time(void **state)
+{
+    static const char *const timings[] = {
+        "\"iters\":1,\"timing\":\"throughput\"",
+        "\"iters\":1,\"timing\":\"throughput\",\"blocking\":1",
+        "\"iters\":1,\"timing\":\"throughput\",\"nccl\":{\"graph\":1}",
+        "\"iters\":1,\"timing\":\"isolated\"",
+        "\"iters\":\"auto\",\"samples\":{\"min\":3,\"max\":3}"};
+
+    (void)state;
+    setenv("RINGBENCH_NVML_LIB", EMULATED_NVML, 1);
+    for (size_t i = 0; i < sizeof(timings) / sizeof(timings[0]); i++)
+        check_counters(timings[i], "devices=4,slow_links@1=1");
+    check_counters(timings[0], "devices=4,slow_links@1=2");
+    unsetenv("RINGBENCH_NVML_LIB");
+}
+
 static void memory_that_was_taken_is_told(void **state)
 {
     struct worker_group group;
@@ -367,6 +406,7 @@ int main(void)
         cmocka_unit_test(a_death_is_noticed_inside_of_nccl),
         cmocka_unit_test(a_death_is_noticed_at_the_end_of_a_group),
         cmocka_unit_test(a_call_that_never_returns_is_given_up),
+        cmocka_unit_test(counters_are_read_outside_of_the_time),
         cmocka_unit_test(memory_that_was_taken_is_told),
     };
     return cmocka_run_group_tests(tests, nccl_set_up, nccl_tear_down);
