@@ -49,6 +49,7 @@ struct port_traffic {
     struct machine *machines;
     int n_machines, n_most; /* most: ports of a machine */
     int *places;            /* scratch: by rank of a group */
+    int *seen, n_seen;      /* and the count in which a place was last met, by place */
     int n_named;
     struct port_name named[NAMED_MAX];
     bool has_row; /* the last one was counted */
@@ -158,8 +159,11 @@ static int allocate(struct port_traffic *traffic)
 
     traffic->machine_of = calloc(n, sizeof(*traffic->machine_of));
     traffic->places = calloc(n, sizeof(*traffic->places));
+    traffic->seen = calloc(n, sizeof(*traffic->seen));
     traffic->machines = calloc(n, sizeof(*traffic->machines));
-    return traffic->machine_of && traffic->places && traffic->machines ? 0 : -1;
+    return traffic->machine_of && traffic->places && traffic->seen && traffic->machines
+               ? 0
+               : -1;
 }
 
 int port_traffic_create(struct bench *bench, struct port_traffic **out, struct error *err)
@@ -190,6 +194,7 @@ void port_traffic_destroy(struct port_traffic *traffic)
     ports_close(&traffic->ports);
     free(traffic->machine_of);
     free(traffic->places);
+    free(traffic->seen);
     free(traffic->machines);
     free(traffic->own);
     free(traffic->all);
@@ -204,16 +209,16 @@ static bool is_counted(const struct port_traffic *traffic, const struct bench_ro
     return traffic && traffic->n_most > 0 && row->row.size >= PORT_TRAFFIC_LEAST;
 }
 
-static int count_places(const struct port_traffic *traffic, int n)
+static int count_places(struct port_traffic *traffic, int n)
 {
     int places = 0;
 
+    traffic->n_seen++;
     for (int i = 0; i < n; i++) {
-        int k = 0;
+        int *seen = &traffic->seen[traffic->places[i]];
 
-        while (k < i && traffic->places[k] != traffic->places[i])
-            k++;
-        places += k == i;
+        places += *seen != traffic->n_seen;
+        *seen = traffic->n_seen;
     }
     return places;
 }
@@ -224,7 +229,7 @@ static struct crossing_call call_of(const struct bench *bench,
                                     const struct bench_row *row)
 {
     const struct split_groups *groups = &bench->file->groups;
-    const struct port_traffic *traffic = bench->traffic;
+    struct port_traffic *traffic = bench->traffic;
     int group = row->row.group;
 
     for (int i = 0; i < traffic->n; i++)
@@ -383,16 +388,50 @@ static void add_machines(const struct port_traffic *traffic, double scale, json_
     free(shares);
 }
 
-/* Each machine's bytes through the port of that name. */
-static struct port_bytes through(const struct port_traffic *traffic, int i, int named)
+/* By machine and number of a port's name: what went through it; to be freed, NULL without
+ * memory. */
+static struct port_bytes *by_name(const struct port_traffic *traffic)
 {
-    const struct machine *machine = &traffic->machines[i];
-    const struct share_of_rank *share = share_of(traffic, machine->rank);
+    size_t n_named = (size_t)traffic->n_named;
+    struct port_bytes *table =
+        calloc((size_t)traffic->n_machines * n_named + 1, sizeof(*table));
 
-    for (int k = 0; k < machine->n_ports; k++)
-        if (machine->named[k] == named)
-            return share->ports[k];
-    return (struct port_bytes){0, 0};
+    for (int i = 0; table && i < traffic->n_machines; i++) {
+        const struct machine *machine = &traffic->machines[i];
+        const struct share_of_rank *share = share_of(traffic, machine->rank);
+
+        for (int k = 0; k < machine->n_ports; k++)
+            if (machine->named[k] >= 0)
+                table[(size_t)i * n_named + (size_t)machine->named[k]] = share->ports[k];
+    }
+    return table;
+}
+
+/* One port, of all machines; each one's bytes behind those of the ports before. */
+static void add_port(const struct port_traffic *traffic, int named,
+                     const struct port_bytes *table, double least, json_t *ports,
+                     json_t *bytes)
+{
+    const struct port_name *name = &traffic->named[named];
+    struct port_bytes sum = {0, 0};
+
+    for (int i = 0; i < traffic->n_machines; i++) {
+        sum.sent += table[i * traffic->n_named + named].sent;
+        sum.received += table[i * traffic->n_named + named].received;
+    }
+    if ((double)sum.sent + (double)sum.received <= least)
+        return;
+    json_array_append_new(ports,
+                          json_pack("{s:s, s:s, s:I, s:I}", "kind",
+                                    port_kind_name((enum port_kind)name->kind), "name",
+                                    name->text, "sent_bytes", (json_int_t)sum.sent,
+                                    "received_bytes", (json_int_t)sum.received));
+    for (int i = 0; i < traffic->n_machines; i++) {
+        const struct port_bytes *one = &table[i * traffic->n_named + named];
+
+        json_array_append_new(bytes, json_real((double)one->sent));
+        json_array_append_new(bytes, json_real((double)one->received));
+    }
 }
 
 /* The ports that carried some of it, and what each did on each machine, in that order. */
@@ -400,29 +439,11 @@ static void add_ports(const struct port_traffic *traffic, double whole, json_t *
                       json_t *result)
 {
     json_t *ports = json_array(), *bytes = json_array();
+    struct port_bytes *table = by_name(traffic);
 
-    for (int named = 0; named < traffic->n_named; named++) {
-        const struct port_name *name = &traffic->named[named];
-        struct port_bytes sum = {0, 0};
-
-        for (int i = 0; i < traffic->n_machines; i++) {
-            sum.sent += through(traffic, i, named).sent;
-            sum.received += through(traffic, i, named).received;
-        }
-        if ((double)sum.sent + (double)sum.received <= LISTED_LEAST * whole)
-            continue;
-        json_array_append_new(ports, json_pack("{s:s, s:s, s:I, s:I}", "kind",
-                                               port_kind_name((enum port_kind)name->kind),
-                                               "name", name->text, "sent_bytes",
-                                               (json_int_t)sum.sent, "received_bytes",
-                                               (json_int_t)sum.received));
-        for (int i = 0; i < traffic->n_machines; i++) {
-            struct port_bytes one = through(traffic, i, named);
-
-            json_array_append_new(bytes, json_real((double)one.sent));
-            json_array_append_new(bytes, json_real((double)one.received));
-        }
-    }
+    for (int named = 0; table && named < traffic->n_named; named++)
+        add_port(traffic, named, table, LISTED_LEAST * whole, ports, bytes);
+    free(table);
     json_object_set_new(out, "ports", ports);
     json_object_set_new(result, "traffic_bytes", bytes);
 }
