@@ -299,6 +299,16 @@ test('a file that is wrong is named and left out; the others are offered', limit
   }
 });
 
+test('a directory to which anybody may add programs has none', limit, async (t) => {
+  const server = await startServer(t);
+  const dir = configDir(t, { good: { argv: ['true'] } });
+  fs.chmodSync(path.join(dir, 'programs.d'), 0o777);
+  const agent = await startAgent(t, server, 'node-1', { args: ['--config-dir', dir] });
+  assert.deepEqual((await server.get('/api/v1/programs')).programs, []);
+  await waitFor(() => agent.errors.some((line) => /programs\.d can be written by anybody; this node offers no programs/.test(line)),
+    () => agent.errors.join('\n'));
+});
+
 test('nodes whose declarations differ are told apart', limit, async (t) => {
   const server = await startServer(t);
   const one = (max) => ({ p: { argv: ['true', '{n}'], parameters: { n: { type: 'integer', min: 0, max, default: 0 } } } });
