@@ -49,7 +49,7 @@ static const struct option table[] = {
      "where ranks find the rendezvous (default: where their agent finds the server)", 0,
      0},
     {"token-file", OPTION_STRING, AT(token_file), NULL, "FILE",
-     "lines \"ROLE TOKEN\"; roles are viewer, operator and agent", 0, 0},
+     "lines \"ROLE TOKEN [NAME]\"; roles are viewer, operator and agent", 0, 0},
     {"insecure", OPTION_FLAG, AT(insecure), NULL, NULL,
      "listen on other than loopback without tokens", 0, 0},
     {"allow-host", OPTION_STRING, AT(allow_host), NULL, "NAME,...",

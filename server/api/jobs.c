@@ -46,7 +46,8 @@ void api_job_stop(struct http_request *request, void *arg)
 
     if (!params_type(request, "application/json"))
         return;
-    if (jobs_stop(api->jobs, http_request_param(request, "id"), &err))
+    if (jobs_stop(api->jobs, http_request_param(request, "id"), http_request_who(request),
+                  &err))
         http_reply_error(request, &err);
     else
         reply_job(api, request, 202);

@@ -218,6 +218,7 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
 {
     char key[KEY_MAX + 1], hash[DIGEST_TEXT_SIZE] = "";
     struct run_spec *spec;
+    struct error err;
 
     if (!read_key(request, key))
         return;
@@ -225,7 +226,11 @@ static void take_body(struct api *api, struct http_request *request, json_t *bod
         http_reply_problem(request, 503, NULL, "out of memory");
     else if (!*key || !is_repeated(api, request, key, hash)) {
         spec = spec_request_parse(api, request, body);
-        if (spec && jobs_assign(api->jobs, spec)) {
+        if (spec &&
+            jobs_allow(api->jobs, spec->launch.name, http_request_who(request), &err)) {
+            http_reply_error(request, &err);
+            run_spec_destroy(spec);
+        } else if (spec && jobs_assign(api->jobs, spec)) {
             http_reply_problem(request, 503, NULL, "out of memory");
             run_spec_destroy(spec);
         } else if (spec && api_can_keep(api, request))

@@ -20,6 +20,7 @@
 struct token {
     unsigned roles;
     char text[TOKEN_SIZE]; /* padded with NULs */
+    char name[HTTP_AUTH_NAME_MAX + 1];
 };
 
 struct http_auth {
@@ -40,8 +41,8 @@ static int parse_role(const char *word, unsigned *roles)
     return 0;
 }
 
-static int add_token(struct http_auth *auth, const char *text, unsigned roles, int line,
-                     struct error *err)
+static int add_token(struct http_auth *auth, const char *text, unsigned roles,
+                     const char *name, int line, struct error *err)
 {
     struct token *grown;
     size_t len = strlen(text);
@@ -66,13 +67,17 @@ static int add_token(struct http_auth *auth, const char *text, unsigned roles, i
     memset(grown, 0, sizeof(*grown));
     memcpy(grown->text, text, len);
     grown->roles = roles;
+    snprintf(grown->name, sizeof(grown->name), "%s", name);
     return 0;
 }
 
 static int parse_line(struct http_auth *auth, char *text, int line, struct error *err)
 {
     static const char blanks[] = " \t\r\n";
-    char *save = NULL, *first, *second;
+    static const char name_characters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+        "0123456789._-@";
+    char *save = NULL, *first, *second, *name;
     unsigned roles = EVERY_ROLE;
 
     first = strtok_r(text, blanks, &save);
@@ -80,13 +85,19 @@ static int parse_line(struct http_auth *auth, char *text, int line, struct error
         return 0;
     second = strtok_r(NULL, blanks, &save);
     if (!second)
-        return add_token(auth, first, roles, line, err);
-    if (strtok_r(NULL, blanks, &save))
-        return error_set(err, ERROR_INVALID, "line %d: expected ROLE TOKEN", line);
+        return add_token(auth, first, roles, "", line, err);
+    name = strtok_r(NULL, blanks, &save);
+    if (name && strtok_r(NULL, blanks, &save))
+        return error_set(err, ERROR_INVALID, "line %d: expected ROLE TOKEN [NAME]", line);
+    if (name &&
+        (strlen(name) > HTTP_AUTH_NAME_MAX || name[strspn(name, name_characters)]))
+        return error_set(err, ERROR_INVALID,
+                         "line %d: a name has at most %d letters, digits and . _ - @",
+                         line, HTTP_AUTH_NAME_MAX);
     if (parse_role(first, &roles))
         return error_set(err, ERROR_INVALID,
                          "line %d: the role is viewer, operator or agent", line);
-    return add_token(auth, second, roles, line, err);
+    return add_token(auth, second, roles, name ? name : "", line, err);
 }
 
 static int read_tokens(struct http_auth *auth, FILE *file, struct error *err)
@@ -139,12 +150,14 @@ void http_auth_destroy(struct http_auth *auth)
     free(auth);
 }
 
-/* The roles of a token: every entry is compared, over its whole size, so that the time
- * says nothing about where a guess went wrong. */
-static unsigned token_roles(const struct http_auth *auth, const char *token)
+/* The roles of a token, of all lines that have it, and whose it is: every entry is
+ * compared, over its whole size, so that the time says nothing about where a guess went
+ * wrong. */
+static unsigned token_roles(const struct http_auth *auth, const char *token,
+                            const char **name)
 {
     char given[TOKEN_SIZE] = {0};
-    size_t len = strlen(token);
+    size_t len = token ? strlen(token) : 0;
     unsigned roles = 0;
 
     if (len < TOKEN_MIN || len >= TOKEN_SIZE)
@@ -156,8 +169,17 @@ static unsigned token_roles(const struct http_auth *auth, const char *token)
         for (size_t j = 0; j < TOKEN_SIZE; j++)
             difference |= (unsigned)(auth->tokens[i].text[j] ^ given[j]) & 0xffu;
         roles |= auth->tokens[i].roles & (0u - (unsigned)(difference == 0));
+        *name = difference || !auth->tokens[i].name[0] ? *name : auth->tokens[i].name;
     }
     return roles;
+}
+
+const char *http_auth_name(const struct http_auth *auth, const char *token)
+{
+    const char *name = NULL;
+
+    token_roles(auth, token, &name);
+    return name;
 }
 
 const char *http_auth_bearer(const char *authorization)
@@ -170,7 +192,8 @@ const char *http_auth_bearer(const char *authorization)
 int http_auth_check_token(const struct http_auth *auth, const char *token,
                           enum http_role role)
 {
-    unsigned roles = token ? token_roles(auth, token) : 0;
+    const char *name = NULL;
+    unsigned roles = token_roles(auth, token, &name);
 
     if (role == ROLE_NONE)
         return 0;

@@ -12,8 +12,11 @@
 
 struct http_auth;
 
-/* Read a token file: lines "ROLE TOKEN" (viewer, operator, agent; # comments); a line
- * with a single word is a token with every role. A token is 16 to 255 visible characters.
+#define HTTP_AUTH_NAME_MAX 64
+
+/* Read a token file: lines "ROLE TOKEN [NAME]" (viewer, operator, agent; # comments); a
+ * line with a single word is a token with every role. A token is 16 to 255 visible
+ * characters; the name is whose it is, a word of letters, digits, '.', '_', '-' and '@'.
  * Refuses a file that others can read or anyone but its owner can write. */
 struct http_auth *http_auth_load(const char *path, struct error *err);
 void http_auth_destroy(struct http_auth *auth);
@@ -29,5 +32,8 @@ const char *http_auth_bearer(const char *authorization);
 /* As http_auth_check, of a bare token. */
 int http_auth_check_token(const struct http_auth *auth, const char *token,
                           enum http_role role);
+
+/* The name beside a token (may be NULL), borrowed; NULL where there is none. */
+const char *http_auth_name(const struct http_auth *auth, const char *token);
 
 #endif

@@ -219,6 +219,13 @@ const char *http_request_token(const struct http_request *request)
     return http_auth_bearer(header(request, "Authorization"));
 }
 
+const char *http_request_who(const struct http_request *request)
+{
+    return request->server->auth
+               ? http_auth_name(request->server->auth, http_request_token(request))
+               : NULL;
+}
+
 /* Agents of a job that the server asked for have a token of that job's. */
 static bool is_guest(const struct http_request *request)
 {

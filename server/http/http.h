@@ -64,6 +64,9 @@ void http_server_set_guests(struct http_server *server, http_guest *is_guest, vo
 /* The bearer token of the request, or NULL; borrowed. */
 const char *http_request_token(const struct http_request *request);
 
+/* Whose it is by the token file, or NULL; borrowed. */
+const char *http_request_who(const struct http_request *request);
+
 /* From the next request on, ask for these tokens; those before may go. */
 void http_server_set_auth(struct http_server *server, const struct http_auth *auth);
 

@@ -219,6 +219,34 @@ void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                      nodes_of(spec), launcher->most_nodes, launcher->name);
 }
 
+static bool is_in(const json_t *names, const char *name)
+{
+    json_t *value;
+    size_t i;
+
+    json_array_foreach (names, i, value)
+        if (name && strcmp(json_string_value(value), name) == 0)
+            return true;
+    return false;
+}
+
+int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
+               struct error *err)
+{
+    const struct launcher *of = launcher_list_find(&jobs->launchers, launcher);
+
+    if (!of || !of->who || is_in(of->who, who))
+        return 0;
+    if (!who)
+        return error_set(err, ERROR_DENIED,
+                         "the launcher %s is not for everybody (its limits.who), and no "
+                         "name stands beside this token",
+                         launcher);
+    return error_set(err, ERROR_DENIED,
+                     "the launcher %s is not for %s: its limits.who has other names",
+                     launcher, who);
+}
+
 static json_t *complete(const struct jobs *jobs, const struct run_spec *spec)
 {
     const struct launcher *launcher =
@@ -450,12 +478,14 @@ json_t *jobs_get(const struct jobs *jobs, const char *id)
     return job ? job_json(job) : NULL;
 }
 
-int jobs_stop(struct jobs *jobs, const char *id, struct error *err)
+int jobs_stop(struct jobs *jobs, const char *id, const char *who, struct error *err)
 {
     struct job *job = find_id(jobs, id);
 
     if (!job)
         return error_set(err, ERROR_NOT_FOUND, "there is no job %.40s", id);
+    if (jobs_allow(jobs, job->launcher, who, err))
+        return -1;
     if (!job_is_alive(job))
         return error_set(err, ERROR_CONFLICT, "job %.40s has ended", id);
     if (job->state == JOB_STOPPING)

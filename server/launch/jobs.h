@@ -58,6 +58,11 @@ void jobs_close(struct jobs *jobs);
 void jobs_check(const struct jobs *jobs, const struct run_spec *spec,
                 struct problems *problems);
 
+/* Whether a launcher (NULL: none is wanted) is for whom a token's name says (NULL: nobody
+ * is known). -1 with ERROR_DENIED. */
+int jobs_allow(const struct jobs *jobs, const char *launcher, const char *who,
+               struct error *err);
+
 /* Give the spec of a new run the group of nodes that it will use: that of a job which is
  * kept, is like the one it asks for and has its nodes, or one of its own. -1 when memory
  * is out. */
@@ -85,7 +90,8 @@ json_t *jobs_json(const struct jobs *jobs);
 json_t *jobs_get(const struct jobs *jobs, const char *id);
 
 /* Stop it, whoever needs it: one that is being stopped is told so again, and one of which
- * the engine can't be told is given up. ERROR_NOT_FOUND; ERROR_CONFLICT: it has ended. */
-int jobs_stop(struct jobs *jobs, const char *id, struct error *err);
+ * the engine can't be told is given up. ERROR_NOT_FOUND; ERROR_CONFLICT: it has ended;
+ * ERROR_DENIED, see jobs_allow. */
+int jobs_stop(struct jobs *jobs, const char *id, const char *who, struct error *err);
 
 #endif

@@ -177,6 +177,22 @@ static void take_numbers(const struct parsing *p)
     l->command_s = number_of(p, p->file, "/command_s", 60, 0.1, 3600);
 }
 
+static void take_who(const struct parsing *p)
+{
+    json_t *who = json_object_get(json_object_get(p->file, "limits"), "who"), *name;
+    size_t i;
+
+    if (!who)
+        return;
+    if (!json_is_array(who) || json_array_size(who) == 0)
+        problems_add(p->problems, "/limits/who",
+                     "must be an array of names that stand beside tokens");
+    json_array_foreach (who, i, name)
+        if (!json_is_string(name) || json_string_length(name) == 0)
+            problems_add(p->problems, "/limits/who", "must have strings only");
+    p->launcher->who = json_incref(who);
+}
+
 static void refuse_unknown(const struct parsing *p)
 {
     static const char *const known[] = {
@@ -220,6 +236,7 @@ static void parse_all(const struct parsing *p)
     take_states(p);
     take_env(p);
     take_numbers(p);
+    take_who(p);
 }
 
 struct launcher *launcher_parse(const char *name, json_t *file, const char *config_dir,
@@ -255,6 +272,7 @@ void launcher_destroy(struct launcher *launcher)
     json_decref(launcher->parameters);
     json_decref(launcher->env);
     json_decref(launcher->states);
+    json_decref(launcher->who);
     for (int i = 0; i < LAUNCHER_COMMANDS; i++)
         json_decref(launcher->argv[i]);
     safe_regex_destroy(launcher->job);
@@ -266,11 +284,12 @@ void launcher_destroy(struct launcher *launcher)
 
 json_t *launcher_to_json(const struct launcher *launcher)
 {
-    return json_pack("{s:s, s:s, s:O, s:{s:I, s:I, s:f}}", "name", launcher->name,
+    return json_pack("{s:s, s:s, s:O, s:{s:I, s:I, s:f, s:O*}}", "name", launcher->name,
                      "description", launcher->description ? launcher->description : "",
                      "parameters", launcher->parameters, "limits", "nodes",
                      (json_int_t)launcher->most_nodes, "jobs",
-                     (json_int_t)launcher->most_jobs, "hours", launcher->most_hours);
+                     (json_int_t)launcher->most_jobs, "hours", launcher->most_hours,
+                     "who", launcher->who);
 }
 
 /* ---- The directory ---- */

@@ -35,6 +35,7 @@ struct launcher {
     struct safe_regex *word, *reason; /* whose first groups in what STATUS prints are
                                          these; NULL: the first word, the first line */
     json_t *states;             /* object: words of the engine -> job states by name */
+    json_t *who;                /* names of tokens that may use it; NULL: all */
     long most_nodes, most_jobs; /* of a job; at once */
     double most_hours;          /* of a job */
     double every_s;             /* its status is asked for */

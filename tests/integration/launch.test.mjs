@@ -380,6 +380,27 @@ test('a job has a token of its own, for its group and its time', limit, async (t
   await waitFor(() => left().length === 0, () => `left: ${left()}`, 20000);
 });
 
+test('a launcher is for whom it says', limit, async (t) => {
+  const tokens = path.join(tempDir(t), 'tokens');
+  const of = { ann: 'ann-token-0123456789', ben: 'ben-token-0123456789' };
+  fs.writeFileSync(tokens, `${admin}\noperator ${of.ann} ann\noperator ${of.ben} ben\n`, { mode: 0o600 });
+  const { server, launchers } = await start(t, ['--token-file', tokens], { limits: { nodes: 4, jobs: 1, who: ['ann'] } });
+  launchers.say('answer', 'job 7\n');
+  launchers.say('status', 'PENDING\n');
+  const ask = (token, method, target, body) => request(server.url, method, target,
+    { headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) });
+  const post = (token) => ask(token, 'POST', '/api/v1/runs', { ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  const refused = [await post(of.ben), await post(admin)];
+  assert.deepEqual(refused.map(({ status }) => status), [403, 403]);
+  assert.match(refused[0].json.detail, /the launcher engine is not for ben: its limits.who has other names/);
+  assert.match(refused[1].json.detail, /no name stands beside this token/);
+  assert.equal((await post(of.ann)).status, 201);
+  await waitFor(() => launchers.asked().length > 0, () => 'not started');
+  const [job] = (await ask(of.ben, 'GET', '/api/v1/jobs')).json.jobs;
+  assert.equal((await ask(of.ben, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 403);
+  assert.equal((await ask(of.ann, 'DELETE', `/api/v1/jobs/${job.id}`)).status, 202);
+});
+
 // Stand-ins that behave as the manual says; `qsub` starts the script as PBS would on one node.
 const pbs = {
   qsub: `#!/bin/bash
@@ -440,4 +461,6 @@ test('a server does not start with a launcher that is none, or where anybody may
   fs.chmodSync(dir, 0o755);
   fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, start: { argv: ['{queue}'] } }));
   await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/start\/argv\/0: .*can't be a parameter/);
+  fs.writeFileSync(path.join(dir, 'bad.json'), JSON.stringify({ ...engine, limits: { who: [1] } }));
+  await assert.rejects(startServer(t, { args: ['--launchers', dir] }), /bad\.json: \/limits\/who: must have strings only/);
 });

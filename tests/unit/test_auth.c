@@ -65,7 +65,7 @@ static void allows_by_role(void **state)
     };
     struct error err = {ERROR_NONE, ""};
     struct http_auth *auth = load("# tokens\n\nviewer " VIEWER "\noperator\t" OPERATOR
-                                  "\r\n agent " AGENT " \n" ANY,
+                                  " ann@example\r\n agent " AGENT " \n" ANY,
                                   0600, &err);
 
     (void)state;
@@ -76,6 +76,10 @@ static void allows_by_role(void **state)
                              cases[i].status[role]);
     }
     assert_int_equal(http_auth_check_token(auth, VIEWER, ROLE_VIEWER), 0);
+    assert_string_equal(http_auth_name(auth, OPERATOR), "ann@example");
+    assert_null(http_auth_name(auth, VIEWER));
+    assert_null(http_auth_name(auth, "operator-of-nobody"));
+    assert_null(http_auth_name(auth, NULL));
     assert_int_equal(http_auth_check_token(auth, NULL, ROLE_VIEWER), 401);
     http_auth_destroy(auth);
 }
@@ -92,7 +96,8 @@ static void refuses_bad_files(void **state)
     refused("# only this\n", 0600, "no token");
     refused("viewer secret-short\n", 0600, "line 1");
     refused("ok-token-0123456789\nadmin secret-0123456789\n", 0600, "line 2");
-    refused("viewer secret-0123456789 more\n", 0600, "expected ROLE TOKEN");
+    refused("viewer secret-0123456789 one more\n", 0600, "expected ROLE TOKEN [NAME]");
+    refused("viewer secret-0123456789 a/b\n", 0600, "line 1: a name has at most 64");
     refused("viewer secret-\x01-0123456789\n", 0600, "visible");
     memset(longest, 'a', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';
