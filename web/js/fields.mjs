@@ -81,9 +81,22 @@ function areaControl(field, onInput) {
   }));
 }
 
+/* What is not offered yet is so as soon as it is chosen. */
 function choiceControl(field, onInput) {
-  return plainControl(h('select', {id: field.id, on: {change: onInput}},
-    field.options.map(([value, text]) => h('option', {value}, text))));
+  const {later = []} = field;
+  const select = h('select', {id: field.id, on: {change: onInput}});
+  const offer = values => select.append(...field.options
+    .filter(([value]) => values.includes(value) && [...select.options].every(one => one.value !== value))
+    .map(([value, text]) => h('option', {value}, text)));
+  offer(field.options.map(([value]) => value).filter(value => !later.includes(value)));
+  return {
+    ...plainControl(select),
+    offer,
+    write(value) {
+      offer([value]);
+      select.value = value;
+    }
+  };
 }
 
 function severalControl(field, onInput) {

@@ -16,6 +16,10 @@ const STATES = {
   skipped: '↷ warn',
   idle: '○ good',
   busy: '▶ busy',
+  starting: '◔ calm',
+  pending: '◔ calm',
+  stopping: '◔ warn',
+  ended: '⊘ calm',
   lost: '✕ bad',
   left: '⊘ calm'
 };

@@ -66,8 +66,8 @@ export function programControl(field, onInput) {
 
 function inWords({description, nodes, ranks_per_node: ranks, metrics, limits}) {
   if (limits) {
-    return `${description ? `${description.replace(/\.$/, '')}. ` : ''}At most ${
-      plural(limits.nodes, 'node')} each, ${plural(limits.jobs, 'job')} at once.`;
+    return `${description ? `${description.replace(/\.$/, '')}. ` : ''}A job has up to ${
+      plural(limits.nodes, 'node')} and runs for up to ${plural(limits.hours, 'hour')}; ${limits.jobs} at once.`;
   }
   const figures = metrics.map(metric => metric.name).join(', ');
   return [

@@ -29,13 +29,15 @@ const TITLES = [
       sim: 'sim: a model, no bytes move'}}],
     ['/nodes', 'Nodes', {id: 'nodes_mode', kind: 'choice', options: [
       ['', 'all that are idle'], ['count', 'so many'], ['names', 'these'],
-      ['group', 'a group'], ['labels', 'by label'], ['launch', 'an engine gives them']]}],
-    ['/nodes/count', 'How many', {unit: 'nodes',
-      when: ['nodes_mode', ['count', 'group', 'labels', 'launch']]}],
+      ['group', 'a group'], ['labels', 'by label'], ['launch', 'an engine gives them']],
+      later: ['launch']}],
+    ['/nodes/count', 'How many', {unit: 'nodes', when: ['nodes_mode', ['count', 'group', 'labels']]}],
     ['/nodes/names', 'Which', {kind: 'nodes', when: ['nodes_mode', ['names']]}],
     ['/nodes/group', 'Group', {hint: 'slurm-8123', when: ['nodes_mode', ['group']]}],
     ['/nodes/labels', 'Node labels', {hint: 'rack=7', when: ['nodes_mode', ['labels']]}],
-    ['/launch', 'Launcher', {kind: 'launch', ofProgram: true, when: ['nodes_mode', ['launch']]}],
+    ['/nodes/count', 'Nodes to ask for', {id: 'launch_count', help: 'Blank: 1, or 2 ' +
+      'where groups of them measure.', when: ['nodes_mode', ['launch']]}],
+    ['/launch', 'Launcher', {kind: 'launch', ofProgram: true, help: '', when: ['nodes_mode', ['launch']]}],
     ['/launch/keep_s', 'Keep them', {unit: 'seconds', ofProgram: true,
       when: ['nodes_mode', ['launch']]}],
     ['/nodes/wait_s', 'Wait for them', {unit: 'seconds'}],
@@ -83,7 +85,8 @@ const LEFT_OUT = new Set(['fault']);
 /* Groups of fields {id, pointer, kind, label, options, hint, help, unit, when} from the
  * server's description. kind: text, number, choice (one of), several (any of), list (comma
  * separated), pairs (KEY=VALUE lines), matrix (variables and their values), nodes, program,
- * launch, any (text, or JSON). `when` shows a field only beside that value of another one. */
+ * launch, any (text, or JSON). `when` shows a field only beside that value of another one, and
+ * options that are `later` are offered when there is something to choose. */
 export function buildGroups(description) {
   const schemas = description.components.schemas;
   /* Its references are followed. */

@@ -1,6 +1,7 @@
 /* launch.test.mjs - nodes that an engine gives: chosen in the form, and the jobs that have them */
 import assert from 'node:assert/strict';
 import {after} from 'node:test';
+import {axe} from '../lib/browser.mjs';
 import {problemDocument} from '../lib/fake_server.mjs';
 import {closeBrowser, LIMIT, pageTest as test, sees, setUp, until} from '../lib/page.mjs';
 import {sampleNode, sampleRun} from '../lib/sample.mjs';
@@ -26,9 +27,9 @@ test('a launcher and its arguments are chosen, and a fault stands at its field',
     [{pointer: '/launch/args/time', detail: 'must match [0-9:]+'}])});
   await open('/new');
   await page.getByLabel('Nodes', {exact: true}).selectOption('launch');
-  await page.getByLabel('How many').fill('4');
+  await page.getByLabel('Nodes to ask for').fill('4');
   await page.getByLabel('Launcher').selectOption('slurm');
-  await sees(page, 'nodes of a Slurm cluster, by sbatch. At most 64 nodes each, 4 jobs at once.');
+  await sees(page, 'nodes of a Slurm cluster, by sbatch. A job has up to 64 nodes and runs for up to 24 hours; 4 at once.');
   await page.getByLabel('time string').fill('soon');
   await page.getByLabel('Keep them').fill('600');
   assert.deepEqual(JSON.parse(await page.getByLabel('The request as JSON').inputValue()),
@@ -50,19 +51,127 @@ test('a launched run is filled in again, without the group that it had', LIMIT, 
   assert.deepEqual((await request()).nodes, {count: 2, wait_s: 30});
 });
 
-test('jobs are listed while there are any, and stopped', LIMIT, async t => {
+const JOB = {
+  id: '1ngc13d9jrq1', launcher: 'slurm', args: {}, nodes: 2, group: 'job-1ngc13d9jrq1', job: '41', run: RUN, state: 'running',
+  reason: 'RUNNING None', sentence: 'job 41 of slurm is running: RUNNING None', created: '', started: '', ended: null, keep_s: 0,
+  idle_since: null
+};
+const ago = seconds => new Date(Date.now() - seconds * 1000).toISOString();
+const running = (set = {}) => ({...JOB, created: ago(7400), started: ago(7300), ...set});
+const jobsAsked = server => server.requests.filter(({path}) => path === '/api/v1/jobs').length;
+const row = page => page.getByRole('region', {name: 'Jobs'}).getByRole('listitem').first();
+
+test('an engine is offered where there is one, and shown where it is asked for', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.nodes = [sampleNode('node-1')];
+  await open('/new');
+  const nodes = page.getByLabel('Nodes', {exact: true});
+  /* What there is to choose from comes all at once. */
+  await page.getByText('0 chosen').waitFor({state: 'attached'});
+  assert.equal(await nodes.locator('option', {hasText: 'an engine'}).count(), 0);
+  await page.getByLabel('The request as JSON').fill('{"launch": {"name": "gone"}, "nodes": {"count": 3}}');
+  assert.equal(await nodes.inputValue(), 'launch');
+  assert.equal(await page.getByLabel('Nodes to ask for').inputValue(), '3');
+  assert.equal(await page.getByLabel('Launcher').inputValue(), 'gone');
+  server.launchers = [LAUNCHER];
+  await open('/new');
+  await nodes.locator('option', {hasText: 'an engine'}).waitFor({state: 'attached'});
+  await nodes.selectOption('launch');
+  await sees(page, 'Blank: 1, or 2 where groups of them measure.');
+  await page.getByLabel('Launcher').selectOption('slurm');
+  const places = await page.locator('.kind-launch .field').evaluateAll(all => all.map(one => one.getBoundingClientRect().top));
+  assert.equal(places[0], places[1], 'arguments stand beside one another');
+});
+
+test('a job is listed with its age and the engine’s words, and stopped', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.nodes = [sampleNode('node-1')];
+  server.launchers = [LAUNCHER];
+  server.jobs = [running(), {...running(), id: 'j0', job: '40', state: 'ended', ended: ago(7300), reason: 'TIMEOUT TimeLimit'}];
   await open('/nodes');
-  await sees(page, 'node-1');
-  assert.equal(await page.getByRole('heading', {name: 'Jobs'}).isVisible(), false);
-  server.jobs = [{id: 'j1', state: 'running', run: RUN, nodes: 2, keep_s: 600, idle_since: null,
-    sentence: 'job 41 of slurm is running: RUNNING None'}];
-  await sees(page, 'job 41 of slurm is running: RUNNING None; 2 nodes for');
-  const stop = page.getByRole('button', {name: 'Stop'});
+  await sees(page, 'began 2 h ago');
+  assert.match(await row(page).innerText(), /running\s+slurm 41\s+2 nodes\s+for 06cw1x2k3m4n\s+began 2 h ago\s+Stop\s+RUNNING None/);
+  await page.getByText('1 job has ended').click();
+  await sees(page, 'TIMEOUT TimeLimit');
+  await sees(page, 'ended 2 h ago');
+  const stop = page.getByRole('button', {name: 'Stop: slurm 41'});
+  await stop.focus();
+  server.jobs[0].idle_since = ago(10);
+  server.jobs[0].keep_s = 600;
+  await sees(page, /no run needs it, kept until/);
+  assert.ok(await stop.evaluate(button => button === document.activeElement), 'what is new leaves the focus');
+  await page.keyboard.press('Enter');
+  await sees(page, '2 nodes go back to the engine. What runs on them fails.');
+  await page.getByRole('button', {name: 'Leave it'}).click();
+  assert.equal(server.jobs[0].state, 'running');
   await stop.click();
-  await page.getByRole('button', {name: 'Really stop it?'}).click();
+  await page.getByRole('dialog').getByRole('button', {name: 'Stop'}).click();
   await until(() => server.jobs[0].state === 'stopping', 'the request');
-  server.jobs[0].state = 'ended';
+  await page.getByRole('button', {name: 'Stop again: slurm 41'}).click();
+  await sees(page, 'the job is given up here');
+  await page.getByRole('button', {name: 'Leave it'}).click();
+  server.jobs = [];
   await until(async () => !await page.getByRole('heading', {name: 'Jobs'}).isVisible(), 'the list is gone');
 });
+
+test('jobs that can’t be asked for stay, and the page says so', LIMIT, async t => {
+  const {server, page, open} = await setUp(t, {expected: /503/});
+  server.launchers = [LAUNCHER];
+  server.jobs = null;
+  await open('/nodes');
+  await sees(page, 'The jobs are not known now. the jobs are lost');
+  server.jobs = [running()];
+  await sees(page, 'slurm 41');
+  assert.equal(await page.getByText('The jobs are not known now').isVisible(), false);
+  server.jobs = null;
+  await sees(page, 'The jobs are not known now. the jobs are lost');
+  await sees(page, 'slurm 41');
+});
+
+test('without launchers and jobs they are asked for once', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.nodes = [sampleNode('node-1')];
+  await page.clock.install();
+  await open('/nodes');
+  await sees(page, 'node-1');
+  await until(() => jobsAsked(server) === 1, 'the jobs');
+  assert.equal(await page.getByRole('heading', {name: 'Jobs'}).isVisible(), false);
+  const nodesAsked = () => server.requests.filter(({path}) => path === '/api/v1/nodes').length;
+  const before = nodesAsked();
+  await until(async () => {
+    await page.clock.runFor(2500);
+    return nodesAsked() > before + 5;
+  }, 'time passes');
+  assert.equal(jobsAsked(server), 1);
+});
+
+test('who may not stop jobs reads why', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.access = {operator: false, demo: false, reason: 'an operator’s token is needed'};
+  server.launchers = [LAUNCHER];
+  server.jobs = [running()];
+  await open('/nodes');
+  const stop = page.getByRole('button', {name: 'Stop: slurm 41'});
+  await until(() => stop.isDisabled(), 'who only looks');
+  assert.equal(await stop.getAttribute('title'), 'an operator’s token is needed');
+});
+
+for (const [width, scheme] of [[1280, 'light'], [400, 'dark']]) {
+  test(`jobs and launchers fit ${width} px, ${scheme}, and axe finds nothing`, LIMIT, async t => {
+    const {server, page, open} = await setUp(t, {width, scheme});
+    server.launchers = [LAUNCHER];
+    server.jobs = ['starting', 'pending', 'running', 'stopping', 'ended'].map((state, i) => running({id: `j${i}`, state,
+      job: state === 'starting' ? null : 'long-name-'.repeat(10), ended: state === 'ended' ? ago(5) : null}));
+    const isFine = async () => {
+      assert.deepEqual((await axe(page)).map(({id}) => id), []);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'as wide as the window');
+    };
+    await open('/nodes');
+    await page.getByText('1 job has ended').click();
+    await isFine();
+    await open('/new');
+    await page.getByLabel('Nodes', {exact: true}).selectOption('launch');
+    await page.getByLabel('Launcher').selectOption('slurm');
+    await isFine();
+  });
+}

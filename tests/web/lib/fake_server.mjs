@@ -188,6 +188,8 @@ export class FakeServer {
       const job = this.jobs.find(one => one.id === id);
       job.state = 'stopping';
       json(response, 202, job);
+    } else if (kind === 'jobs' && this.jobs === null) {
+      problem(response, 503, 'the jobs are lost');
     } else if (kind === 'jobs') {
       json(response, 200, {jobs: this.jobs});
     } else if (kind === 'runs' && id === 'validate') {

@@ -1,46 +1,149 @@
-/* jobs.mjs - the jobs that engines were asked for, while there are any, each to be stopped */
-import {h, setHidden, syncChildren} from '../dom.mjs';
-import {plural} from '../units.mjs';
+/* jobs.mjs - the jobs that engines were asked for: those under way, each to be stopped, and
+ * those that have ended */
+import {h, setHidden, setText, syncChildren} from '../dom.mjs';
+import {ask, statePill, timeOf} from '../parts.mjs';
+import {poll} from '../poll.mjs';
+import {formatAgo, plural} from '../units.mjs';
 
-/* {element, refresh}: hidden where no job is under way. */
+const JOBS_MS = 5000;
+const ENDED_SHOWN = 20;
+
+/* {element, stop}: hidden where the server knows of no job; where it has no launcher and no job
+ * is under way it is asked once. */
 export function jobList(app) {
-  const list = h('ul.jobs');
-  const element = h('section.card', {hidden: true, 'aria-label': 'Jobs'}, h('h2', 'Jobs'), list);
-  let isOperator = false;
-  app.api.access().then(({operator}) => { isOperator = operator; }).catch(() => {});
+  const note = h('p.muted', {role: 'status', hidden: true});
+  const alive = rowList(app, again);
+  const ended = rowList(app, again);
+  const past = h('summary');
+  const fold = h('details.fold', past, ended.list);
+  const element = h('section.card', {hidden: true, 'aria-label': 'Jobs'}, h('h2', 'Jobs'), note,
+    alive.list, fold);
+  let launchers = null;
 
   async function refresh() {
-    const {jobs} = await app.api.json('/api/v1/jobs').catch(() => ({jobs: []}));
-    const alive = jobs.filter(job => job.state !== 'ended');
-    setHidden(element, alive.length === 0);
-    syncChildren(list, alive, {
-      key: job => job.id,
-      signature: job => JSON.stringify([job, isOperator]),
-      render: job => item(job)
-    });
+    try {
+      launchers ??= (await app.api.json('/api/v1/launchers')).launchers;
+      draw((await app.api.json('/api/v1/jobs')).jobs);
+      setHidden(note, true);
+    } catch (error) {
+      setText(note, `The jobs are not known now. ${error.status ? error.message : 'Waiting for the server.'}`);
+      setHidden(note, false);
+      setHidden(element, false);
+    }
   }
 
-  function item(job) {
-    const note = h('span.muted', {role: 'status'});
-    const stop = h('button', {type: 'button', on: {click: async () => {
-      if (stop.textContent === 'Stop') {
-        stop.textContent = 'Really stop it?';
+  function draw(jobs) {
+    const [over, under] = [true, false].map(is => jobs.filter(job => (job.state === 'ended') === is));
+    setHidden(element, jobs.length === 0);
+    alive.draw(under);
+    ended.draw(over.slice(0, ENDED_SHOWN));
+    setHidden(fold, over.length === 0);
+    setText(past, `${plural(over.length, 'job')} ${over.length === 1 ? 'has' : 'have'} ended${
+      over.length > ENDED_SHOWN ? `, the last ${ENDED_SHOWN}:` : ''}`);
+    if (launchers.length === 0 && under.length === 0) {
+      polling.stop();
+    }
+  }
+
+  function again() {
+    return polling.again();
+  }
+
+  const polling = poll(refresh, JOBS_MS);
+  return {element, stop: polling.stop};
+}
+
+/* Rows that stay while their job does, and with them the focus. */
+function rowList(app, again) {
+  const list = h('ul.jobs');
+  const rows = new Map();
+  return {
+    list,
+    draw(jobs) {
+      syncChildren(list, jobs, {
+        key: job => job.id,
+        signature: () => '',
+        render: job => rows.set(job.id, jobRow(app, again)).get(job.id).element
+      });
+      jobs.forEach(job => rows.get(job.id).update(job));
+    }
+  };
+}
+
+function jobRow(app, again) {
+  const what = h('span.title');
+  const reason = h('p.reason');
+  const failed = h('p.field-error', {role: 'status', hidden: true});
+  const button = h('button.quiet', {on: {click: stop}});
+  let job = null;
+  let drawn = '';
+  app.api.access().then(({operator, reason: why}) => {
+    button.disabled = !operator;
+    button.title = why ?? '';
+  }, () => {});
+
+  async function stop() {
+    if (await ask(...question(job), h('button.quiet', {value: 'no'}, 'Leave it'),
+      h('button.danger', {value: 'yes'}, button.textContent)) !== 'yes') {
+      return;
+    }
+    try {
+      await app.api.json(`/api/v1/jobs/${job.id}`, {method: 'DELETE'});
+      setHidden(failed, true);
+    } catch (error) {
+      setText(failed, error.message);
+      setHidden(failed, false);
+    }
+    again();
+  }
+
+  return {
+    element: h('li', what, button, reason, failed),
+    update(now) {
+      job = now;
+      const age = ageOf(job, app.api.now());
+      const sign = JSON.stringify([job, age]);
+      if (sign === drawn) {
         return;
       }
-      stop.disabled = true;
-      try {
-        await app.api.json(`/api/v1/jobs/${job.id}`, {method: 'DELETE'});
-        refresh();
-      } catch (error) {
-        note.textContent = ` ${error.message}`;
-        stop.disabled = false;
-      }
-    }}}, 'Stop');
-    const waits = job.idle_since ? `, kept for ${plural(job.keep_s, 'second')}` : '';
-    return h('li', h('span', `${job.sentence}; ${plural(job.nodes, 'node')} for `,
-      h('a', {href: `/runs/${job.run}`}, job.run), waits, ' '),
-      isOperator && job.state !== 'stopping' ? stop : null, note);
-  }
+      drawn = sign;
+      what.replaceChildren(...inWords(job, age));
+      setText(reason, job.reason);
+      setHidden(reason, job.reason === '');
+      setHidden(button, job.state === 'ended');
+      setText(button, job.state === 'stopping' ? 'Stop again' : 'Stop');
+      button.setAttribute('aria-label', `${button.textContent}: ${nameOf(job)}`);
+    }
+  };
+}
 
-  return {element, refresh};
+const nameOf = ({job, id, launcher}) => `${launcher} ${job ?? id}`;
+
+const question = job => (job.state === 'stopping'
+  ? ['Tell the engine again?', h('p', 'Where it cannot be told, the job is given up here, and may go on there.')]
+  : [`Stop ${nameOf(job)}?`, h('p', `${plural(job.nodes, 'node')} go back to the engine. What runs on them fails.`)]);
+
+const inWords = (job, age) => [
+  statePill(job.state), h('strong', nameOf(job)),
+  h('span.run-facts',
+    h('span', nodesOf(job)),
+    h('span', 'for ', h('a', {href: `/runs/${job.run}`}, job.run)), age ? h('span', age) : null,
+    isKept(job) ? h('span', 'no run needs it, kept until ', timeOf(keptUntil(job))) : null)
+];
+
+/* They are in the list below while they are there. */
+const nodesOf = ({state, group, nodes}) => (state === 'ended' ? plural(nodes, 'node')
+  : h('a', {href: `/nodes?${new URLSearchParams({q: group})}`}, plural(nodes, 'node')));
+
+const isKept = ({state, idle_since: idle}) => state === 'running' && idle;
+
+const keptUntil = job => new Date(Date.parse(job.idle_since) + job.keep_s * 1000).toISOString();
+
+/* "began 3 min ago": the last that it came to. */
+function ageOf({state, created, started, ended}, now) {
+  const [word, since] = {
+    running: ['began', started],
+    ended: ['ended', ended]
+  }[state] ?? ['asked for', created];
+  return since ? `${word} ${formatAgo((now - Date.parse(since)) / 1000)}` : '';
 }

@@ -249,8 +249,9 @@ class NewRunPage {
     if (programs.value) {
       this.controls.get('program').offer(programs.value.programs);
     }
-    if (launchers.value) {
+    if (launchers.value?.launchers.length) {
       this.controls.get('launch').offer(launchers.value.launchers);
+      this.controls.get('nodes_mode').offer(['launch']);
     }
   }
 

@@ -27,7 +27,6 @@ const ROWS = 80;
 const FEW = 32;
 const JUDGED_RUNS = 20;
 const JUDGED_MS = 30000;
-const JOBS_MS = 5000;
 
 export default function view(root, app, {query: first}) {
   app.title('Nodes');
@@ -102,7 +101,7 @@ export default function view(root, app, {query: first}) {
   }
 
   filter.set(query);
-  const pollings = [poll(refresh, 2000), poll(jobs.refresh, JOBS_MS), poll(refreshSuspects, JUDGED_MS)];
+  const pollings = [poll(refresh, 2000), jobs, poll(refreshSuspects, JUDGED_MS)];
   return {
     update,
     destroy() {
