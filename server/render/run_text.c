@@ -21,6 +21,7 @@
 #define NODES_NAMED_MAX 8
 #define GROUPS_NAMED_MAX 16
 #define RANKS_NAMED_MAX 16
+#define WAYS_NAMED_MAX 32
 
 struct run_text {
     char *id, *link, *post;
@@ -324,6 +325,14 @@ static void put_groups(const json_t *groups, struct buf *out)
         buf_append_str(out, "# the last column is the group\n");
 }
 
+/* An interface, of which the name may not be known. */
+static const char *known_or(const json_t *way, const char *key)
+{
+    const char *name = json_get_str(way, key, "");
+
+    return *name ? name : "?";
+}
+
 /* What was found of the nodes before anything started. */
 static void put_findings(const json_t *preflight, struct buf *out)
 {
@@ -343,6 +352,29 @@ static void put_findings(const json_t *preflight, struct buf *out)
         }
         buf_append_str(out, "\n");
     }
+}
+
+/* Who could not reach whom, where that ended a case: "# no way: a to b ...". */
+static void put_ways(const json_t *verdict, struct buf *out)
+{
+    const json_t *ways = json_object_get(json_object_get(verdict, "evidence"), "ways");
+    size_t n = json_array_size(ways);
+
+    if (n == 0)
+        return;
+    put_findings(verdict, out);
+    for (size_t i = 0; i < n && i < WAYS_NAMED_MAX; i++) {
+        const json_t *way = json_array_get(ways, i);
+        char text[400];
+
+        snprintf(text, sizeof(text), "no way: %s to %s at %s, %s to %s: %s",
+                 json_get_str(way, "from", "?"), json_get_str(way, "to", "?"),
+                 json_get_str(way, "address", "?"), known_or(way, "via"),
+                 known_or(way, "interface"), json_get_str(way, "reason", "?"));
+        put_comment(out, text);
+    }
+    if (n > WAYS_NAMED_MAX)
+        buf_printf(out, "# and %zu more ways\n", n - WAYS_NAMED_MAX);
 }
 
 /* That it is not known is no news. */
@@ -454,6 +486,7 @@ static void take_case(struct run_text *text, const json_t *event, struct buf *ou
     else if (is_final(state))
         conditions_text_end(&text->conditions, out);
     transport_text(json_object_get(event, "transports"), out);
+    put_ways(json_object_get(json_object_get(event, "blamed"), "verdict"), out);
     /* The only case of a run says nothing that the run's own state does not say. */
     if (text->n_cases > 1 || attempt > 1)
         put_case(event, out);

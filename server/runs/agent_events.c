@@ -28,6 +28,7 @@
 
 #define REASON_MAX 1200
 #define RAS_MAX 2000  /* of its text that a verdict keeps, bytes */
+#define WAY_MAX 120   /* of each word on a way that does not go */
 #define STACK_MAX 400 /* of it that a reason quotes, bytes */
 #define NODE_RANKS_MAX 4096
 #define ARTIFACT_MAX ((size_t)512 * 1024) /* as agents send at most */
@@ -353,6 +354,26 @@ static int parse_ras(struct action *action, const struct node *node, json_t *lin
                                 "most", (json_int_t)json_get_int(says, "most", 0)));
 }
 
+/* An address of another rank at which this one cannot reach it. */
+static int parse_unreached(struct action *action, const struct node *node, json_t *line,
+                           struct store_write *write)
+{
+    static const char *const keys[] = {"over", "address", "interface", "via", "reason"};
+
+    (void)node;
+    (void)write;
+    action->kind = ACTION_UNREACHED;
+    action->body = json_pack("{s:i, s:i}", "rank", action->rank, "peer",
+                             (int)json_get_int(line, "peer", -1));
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const char *text = json_get_str(line, keys[i], "");
+
+        json_object_set_new(action->body, keys[i],
+                            json_stringn(text, (size_t)utf8_fit(text, WAY_MAX)));
+    }
+    return action->body ? 0 : -1;
+}
+
 /* What NCCL's log said of a rank: passed on as it is. */
 static int parse_nccl(struct action *action, const struct node *node, json_t *line,
                       struct store_write *write)
@@ -463,21 +484,14 @@ static const struct {
     line_parser *parse;
     bool needs_rank;
 } line_types[] = {
-    {"spawn", parse_spawn, true},
-    {"phase", parse_phase, true},
-    {"done", parse_done, true},
-    {"exit", parse_exit, true},
-    {"result", parse_result, true},
-    {"metric", parse_metric, true},
-    {"output", parse_output, false},
-    {"log", parse_log, false},
-    {"refused", parse_refused, false},
-    {"gone", parse_gone, false},
-    {"progress", parse_progress, true},
-    {"nccl", parse_nccl, true},
-    {"stack", parse_stack, true},
-    {"ras", parse_ras, false},
-    {"conditions", parse_conditions, false},
+    {"spawn", parse_spawn, true},         {"phase", parse_phase, true},
+    {"done", parse_done, true},           {"exit", parse_exit, true},
+    {"result", parse_result, true},       {"metric", parse_metric, true},
+    {"output", parse_output, false},      {"log", parse_log, false},
+    {"refused", parse_refused, false},    {"gone", parse_gone, false},
+    {"progress", parse_progress, true},   {"nccl", parse_nccl, true},
+    {"stack", parse_stack, true},         {"ras", parse_ras, false},
+    {"unreached", parse_unreached, true}, {"conditions", parse_conditions, false},
     {"artifact", parse_artifact, false},
 };
 
@@ -621,6 +635,10 @@ void action_perform(struct action *action, const struct node *node)
     case ACTION_RAS:
         if (live)
             live_case_ras(live, action->body);
+        break;
+    case ACTION_UNREACHED:
+        if (live)
+            live_case_unreached(live, action->rank, action->body);
         break;
     case ACTION_NCCL:
         if (live)

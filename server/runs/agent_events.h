@@ -25,7 +25,8 @@ enum action_kind {
     ACTION_REFUSED,
     ACTION_STACK, /* what a rank that was asked for it is doing */
     ACTION_RAS,
-    ACTION_NCCL, /* a message, and what NCCL's log said of a rank */
+    ACTION_UNREACHED, /* a rank cannot reach another */
+    ACTION_NCCL,      /* a message, and what NCCL's log said of a rank */
     ACTION_GONE
 };
 
@@ -41,7 +42,7 @@ struct action {
     int peer;              /* ACTION_RANK failed: the rank it blames, or -1 */
     char *reason;          /* ACTION_RANK failed, ACTION_REFUSED; ACTION_GONE or NULL */
     const char *type;      /* of the run event that is stored, or NULL: none */
-    json_t *body;          /* of that event; ACTION_STACK, ACTION_RAS: what was seen */
+    json_t *body;          /* of that event; what was seen of the others with one */
     int64_t time_ms;       /* of that event */
 };
 

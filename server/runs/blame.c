@@ -20,13 +20,18 @@ static const char *const kind_names[BLAME_KIND_COUNT] = {
     [BLAME_RANK_MISSING] = "rank_missing", [BLAME_STALLED] = "stalled",
     [BLAME_NODE_LOST] = "node_lost",       [BLAME_NODE_LEAVING] = "node_leaving",
     [BLAME_NODE_REFUSED] = "node_refused", [BLAME_NOT_EXITED] = "not_exited",
-    [BLAME_WRONG_DATA] = "wrong_data",
+    [BLAME_WRONG_DATA] = "wrong_data",     [BLAME_UNREACHABLE] = "unreachable",
 };
 
 json_t *blame_create(enum blame_kind kind)
 {
     return json_pack("{s:s, s:n, s:n, s:i, s:[]}", "kind", kind_names[kind], "rank",
                      "node", "count", 0, "evidence");
+}
+
+bool blame_is(const json_t *blame, enum blame_kind kind)
+{
+    return strcmp(json_get_str(blame, "kind", ""), kind_names[kind]) == 0;
 }
 
 static json_t *rank_json(int rank)
@@ -133,6 +138,13 @@ static void say_rank_missing(const json_t *blame, struct buf *out)
     list_ranks(blame, out);
 }
 
+static void say_unreachable(const json_t *blame, struct buf *out)
+{
+    const json_t *verdict = json_object_get(blame, "verdict");
+
+    buf_printf(out, "unreachable: %s", json_get_str(verdict, "sentence", ""));
+}
+
 /* That a program's ranks do not say where they are is no news. */
 static void say_stalled(const json_t *blame, struct buf *out)
 {
@@ -190,15 +202,11 @@ static void say_wrong_data(const json_t *blame, struct buf *out)
 typedef void sayer(const json_t *blame, struct buf *out);
 
 static sayer *const sayers[BLAME_KIND_COUNT] = {
-    [BLAME_RANK_FAILED] = say_rank_failed,
-    [BLAME_RANK_LOST] = say_rank_lost,
-    [BLAME_RANK_MISSING] = say_rank_missing,
-    [BLAME_STALLED] = say_stalled,
-    [BLAME_NODE_LOST] = say_node,
-    [BLAME_NODE_LEAVING] = say_node,
-    [BLAME_NODE_REFUSED] = say_node,
-    [BLAME_NOT_EXITED] = say_not_exited,
-    [BLAME_WRONG_DATA] = say_wrong_data,
+    [BLAME_RANK_FAILED] = say_rank_failed,   [BLAME_RANK_LOST] = say_rank_lost,
+    [BLAME_RANK_MISSING] = say_rank_missing, [BLAME_UNREACHABLE] = say_unreachable,
+    [BLAME_STALLED] = say_stalled,           [BLAME_NODE_LOST] = say_node,
+    [BLAME_NODE_LEAVING] = say_node,         [BLAME_NODE_REFUSED] = say_node,
+    [BLAME_NOT_EXITED] = say_not_exited,     [BLAME_WRONG_DATA] = say_wrong_data,
 };
 
 void blame_sentence(const json_t *blame, char *out, size_t size)

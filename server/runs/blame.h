@@ -4,12 +4,14 @@
 #define RINGBENCH_SERVER_RUNS_BLAME_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum blame_kind {
     BLAME_RANK_FAILED,  /* by itself */
     BLAME_RANK_LOST,    /* so its peers say; count: how many of them */
     BLAME_RANK_MISSING, /* "of" ranks it is not in `phase` after `seconds` */
+    BLAME_UNREACHABLE,  /* count: ways between nodes that do not go */
     BLAME_STALLED,      /* nothing `awaited` came for `seconds` */
     BLAME_NODE_LOST,    /* went during the case */
     BLAME_NODE_LEAVING, /* said that it will go */
@@ -22,6 +24,8 @@ enum blame_kind {
 /* Nobody is named yet. A new reference; NULL when memory is out, which the functions
  * below bear. */
 json_t *blame_create(enum blame_kind kind);
+
+bool blame_is(const json_t *blame, enum blame_kind kind);
 
 /* Name one more: a rank (or -1: the node as a whole), and what speaks against it (may be
  * NULL). The first is "rank" and "node" of the blame; so many are listed, all counted. */

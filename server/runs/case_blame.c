@@ -8,6 +8,7 @@
 #include "common/base/json_util.h"
 #include "common/base/units.h"
 #include "server/analysis/hang.h"
+#include "server/analysis/unreached.h"
 #include "server/analysis/verdict.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
@@ -34,15 +35,21 @@ static bool failed_alone(const struct live_case *live, int rank)
     return live->ranks[rank].peer < 0 && !is_on_lost_node(live, rank);
 }
 
+/* That it could not reach another, is told of both. */
+static bool is_own(const struct live_case *live, int rank)
+{
+    return failed_alone(live, rank) && !live->ranks[rank].cannot_reach;
+}
+
 /* A rank that failed by itself; the earliest reported one if it is such. */
 static int own_failure(const struct live_case *live, const struct run_case *model)
 {
     int world = live->on.world_size;
 
-    if (live->failed_first >= 0 && failed_alone(live, live->failed_first))
+    if (live->failed_first >= 0 && is_own(live, live->failed_first))
         return live->failed_first;
     for (int i = 0; i < world; i++)
-        if (is_failed(model, i) && failed_alone(live, i))
+        if (is_failed(model, i) && is_own(live, i))
             return i;
     return -1;
 }
@@ -124,6 +131,8 @@ json_t *case_blame(const struct live_case *live, const struct run_case *model)
     if (live->lost)
         return json_deep_copy(live->lost);
     rank = own_failure(live, model);
+    if (rank < 0 && live->unreached)
+        return case_blame_unreached(live);
     if (rank < 0) {
         rank = most_blamed(live, model, &votes);
         if (rank >= 0)
@@ -201,6 +210,39 @@ json_t *case_blame_missing(const struct live_case *live, const struct run_case *
     json_object_set_new(blame, "of", json_integer(live->on.world_size));
     json_object_set_new(blame, "seconds", json_integer(join_s));
     return blame;
+}
+
+/* Against the node that the verdict names of both ends. */
+static void add_way(json_t *blame, const json_t *way)
+{
+    const char *node = json_get_str(way, "node", ""), *to = json_get_str(way, "to", "");
+    int rank = (int)json_get_int(way, "rank", -1);
+    int peer = (int)json_get_int(way, "peer", -1);
+    bool is_to = strcmp(node, to) == 0;
+    char text[400];
+
+    snprintf(text, sizeof(text), "%s cannot reach %s at %s: %s",
+             is_to ? json_get_str(way, "from", "") : "it", is_to ? "it" : to,
+             json_get_str(way, "address", ""), json_get_str(way, "reason", ""));
+    blame_add_said(blame, is_to ? peer : rank, node, text, is_to ? rank : -1);
+}
+
+json_t *case_blame_unreached(const struct live_case *live)
+{
+    json_t *blame = blame_create(BLAME_UNREACHABLE), *way;
+    json_t *verdict = unreached_verdict(live->active->run->backend, live->unreached);
+    size_t i;
+
+    json_array_foreach (json_object_get(json_object_get(verdict, "evidence"), "ways"), i,
+                        way)
+        add_way(blame, way);
+    json_object_set_new(blame, "verdict", verdict);
+    return blame;
+}
+
+bool case_blame_is_of_ways(const struct live_case *live, const json_t *blame)
+{
+    return live->unreached && blame_is(blame, BLAME_RANK_MISSING);
 }
 
 static void add_behind(json_t *blame, const struct live_case *live, int rank)

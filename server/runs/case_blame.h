@@ -35,6 +35,12 @@ bool case_blame_is_explained(const struct live_case *live, size_t i,
 json_t *case_blame_missing(const struct live_case *live, const struct run_case *model,
                            long join_s);
 
+/* Who cannot reach whom, as ranks told when they tried. */
+json_t *case_blame_unreached(const struct live_case *live);
+
+/* Whether what ranks told of that while the case was stopped says more than the blame. */
+bool case_blame_is_of_ways(const struct live_case *live, const json_t *blame);
+
 /* That no rank got on for a time; who lags is found when the agents have said what they
  * see. */
 json_t *case_blame_stall(const struct live_case *live);

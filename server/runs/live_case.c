@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/json_util.h"
+#include "server/analysis/unreached.h"
 #include "server/nodes/node.h"
 #include "server/runs/active_run.h"
 #include "server/runs/blame.h"
@@ -21,6 +22,7 @@
 /* After the first failure others may report what happened to them; the first to be heard
  * is not always the one to blame. */
 #define GRACE_NS INT64_C(1000000000)
+#define UNREACHED_NS INT64_C(3000000000) /* for others to try theirs */
 
 /* A second more to join for so many ranks. */
 #define JOIN_RANKS_PER_S 20
@@ -194,7 +196,7 @@ static bool all_reached(const struct live_case *live, enum rank_state state, int
 
 static bool any_failed(const struct live_case *live)
 {
-    return live->failed_first >= 0 || live->lost;
+    return live->failed_first >= 0 || live->lost || live->unreached;
 }
 
 /* Ask run node i to stop its workers, if it still has some. */
@@ -364,6 +366,29 @@ void live_case_ras(struct live_case *live, const json_t *says)
         return;
     json_decref(live->ras);
     live->ras = json_deep_copy(says);
+}
+
+/* A rank says it when it has tried; one that got no answer does when it is stopped. */
+void live_case_unreached(struct live_case *live, int rank, json_t *way)
+{
+    int64_t peer = json_get_int(way, "peer", -1);
+    const struct run_node *from = run_nodes_of_rank(&live->on, rank);
+    const struct run_node *to = peer < 0 || peer >= live->on.world_size
+                                    ? NULL
+                                    : run_nodes_of_rank(&live->on, (int)peer);
+
+    if (!from || !to || live->stage == STAGE_RUNNING)
+        return;
+    live->ranks[rank].cannot_reach = true;
+    if (!live->unreached)
+        live->unreached = json_array();
+    json_object_set_new(way, "from", json_string(from->name));
+    json_object_set_new(way, "to", json_string(to->name));
+    unreached_add(live->unreached, way);
+    if (live->stage != STAGE_ENDING && !live->grace_until_ns) {
+        live->grace_until_ns = time_ns(live) + UNREACHED_NS;
+        scheduler_wake(live->active->scheduler);
+    }
 }
 
 void live_case_nccl(struct live_case *live, int rank, json_t *log)
@@ -577,8 +602,12 @@ static void tick_ending(struct live_case *live, int64_t now_ns)
             return;
         give_up_waiting(live, now_ns);
     }
-    if (live->wants_stacks && live->blamed)
+    if (live->blamed && case_blame_is_of_ways(live, live->blamed)) {
+        json_decref(live->blamed);
+        live->blamed = case_blame_unreached(live);
+    } else if (live->wants_stacks && live->blamed) {
         case_blame_explain(live, live->blamed);
+    }
     reason = live->end_reason;
     state = live->end_state;
     live->end_reason = NULL;

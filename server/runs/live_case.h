@@ -50,6 +50,9 @@ void live_case_stack(struct live_case *live, int rank, const json_t *event);
 /* What NCCL's RAS said of the case to one of its nodes: `says` of event `ras`. */
 void live_case_ras(struct live_case *live, const json_t *says);
 
+/* A rank cannot reach another: event `unreached` of docs/worker-contract.md. */
+void live_case_unreached(struct live_case *live, int rank, json_t *way);
+
 /* What NCCL's log said of a rank: `log` of event `nccl`. */
 void live_case_nccl(struct live_case *live, int rank, json_t *log);
 

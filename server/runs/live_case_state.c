@@ -48,6 +48,7 @@ void live_case_free(struct live_case *live)
     free(live->nodes);
     free(live->end_reason);
     json_decref(live->lost);
+    json_decref(live->unreached);
     json_decref(live->ras);
     json_decref(live->nccl_logs);
     json_decref(live->blamed);

@@ -20,12 +20,13 @@ struct live_rank {
     int64_t checked;  /* parts of results, by the host */
     int64_t size;     /* of the operation, bytes */
     char phase[16];
-    int64_t heard_ns; /* when it last told these; 0: never */
-    bool is_reported; /* its final state is known or on its way to the disk */
-    bool was_over;    /* it was when the case stalled */
-    char *reason;     /* of its failure */
-    int peer;         /* whom it blames, or -1 */
-    json_t *process;  /* what its agent saw when it asked for stacks, or NULL */
+    int64_t heard_ns;  /* when it last told these; 0: never */
+    bool is_reported;  /* its final state is known or on its way to the disk */
+    bool was_over;     /* it was when the case stalled */
+    bool cannot_reach; /* somebody, as it says */
+    char *reason;      /* of its failure */
+    int peer;          /* whom it blames, or -1 */
+    json_t *process;   /* what its agent saw when it asked for stacks, or NULL */
 };
 
 struct live_node {
@@ -51,6 +52,7 @@ struct live_case {
     bool is_blamed_lost;       /* a lost node explains what the ranks say */
     bool wants_stacks;
     int64_t stalled_ns; /* since then it is stopped for that; 0: it is not */
+    json_t *unreached;  /* who cannot reach whom (unreached.h), or NULL */
     json_t *ras;        /* what NCCL said of it then, or NULL */
     json_t *nccl_logs;  /* what its log said of ranks (case_transport.h), or NULL */
     enum case_state end_state;

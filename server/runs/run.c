@@ -9,7 +9,9 @@
 #include "common/base/json_util.h"
 #include "common/spec/run_matrix.h"
 #include "server/analysis/lateness.h"
+#include "server/analysis/unreached.h"
 #include "server/nodes/run_groups.h"
+#include "server/runs/blame.h"
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
 #include "server/runs/run_plan.h"
@@ -321,6 +323,15 @@ static bool is_live(const struct run_case *c)
     return c->state == CASE_RENDEZVOUS || c->state == CASE_RUNNING;
 }
 
+/* It was not known before the run began, and is found of its nodes all the same. */
+static void note_unreached(struct run *run, const json_t *verdict)
+{
+    json_t *joined = unreached_join(run->preflight, verdict);
+
+    json_decref(run->preflight);
+    run->preflight = joined;
+}
+
 static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
 {
     struct run_case *c = case_of(run, body);
@@ -335,6 +346,8 @@ static void apply_case(struct run *run, int64_t time_ms, const json_t *body)
     replace_text(&c->reason, json_get_str(body, "reason", NULL));
     json_decref(c->blamed);
     c->blamed = json_incref(json_object_get(body, "blamed"));
+    if (blame_is(c->blamed, BLAME_UNREACHABLE))
+        note_unreached(run, json_object_get(c->blamed, "verdict"));
     json_decref(c->transports);
     c->transports = json_incref(json_object_get(body, "transports"));
     if (state == CASE_RENDEZVOUS)

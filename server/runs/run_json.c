@@ -9,6 +9,7 @@
 #include "common/spec/run_matrix.h"
 #include "server/analysis/gate.h"
 #include "server/analysis/suspects.h"
+#include "server/runs/blame.h"
 #include "server/runs/run.h"
 #include "server/runs/run_conditions.h"
 #include "server/runs/run_nodes.h"
@@ -219,7 +220,8 @@ static json_t *hang_of(const struct run *run)
     json_t *verdict = NULL;
 
     for (size_t i = 0; run->cases && !verdict && i < run->n_cases; i++)
-        verdict = json_object_get(run->cases[i].blamed, "verdict");
+        if (blame_is(run->cases[i].blamed, BLAME_STALLED))
+            verdict = json_object_get(run->cases[i].blamed, "verdict");
     return verdict;
 }
 

@@ -230,16 +230,22 @@ test('nodes that do not reach each other where NCCL will try are named', {
     '--server', url, '--name', `node-${i + 1}`, '--spool-dir', tempDir(t)],
   { env: { ...process.env, ...emulated('devices=1').env, RINGBENCH_HOSTID: `host-${i}` } }));
   await Promise.all(agents.map((agent) => agent.errorLine(/registered with/)));
+  let last;
   const reason = async (env) => {
     const curl = startIn(net.hub, 'curl', ['-sN', '-H', 'Accept: application/x-ndjson', '-d',
       JSON.stringify({ ...quick, backend: 'nccl', env }), `${url}/api/v1/runs`]);
     await curl.ended(60000 * patience);
     const events = curl.lines.filter(Boolean).map((line) => JSON.parse(line));
-    return events.filter((event) => event.type === 'case').at(-1).reason;
+    last = events.filter((event) => event.type === 'case').at(-1);
+    return last.reason;
   };
   const begin = Date.now();
   assert.match(await reason({}),
-    /node-1 cannot reach node-2 at 10\.9\.1\.1, the address of its interface ib0 that NCCL will use/);
+    /node-[12] cannot reach node-[12] at 10\.9\.[01]\.1 \(ib0\), where NCCL will listen: (No route to host|Network is unreachable|no answer in \d+ s)/);
+  const [check] = last.blamed.verdict.evidence.checks;
+  assert.match(check.command, /NCCL_SOCKET_IFNAME/);
+  assert.deepEqual(last.blamed.verdict.evidence.ways.map(({ from, to, address, interface: device, over }) => [from, to, address, device, over]).sort(),
+    [['node-1', 'node-2', '10.9.1.1', 'ib0', 'nccl'], ['node-2', 'node-1', '10.9.0.1', 'ib0', 'nccl']]);
   assert.ok(Date.now() - begin < 15000 * patience);
   assert.equal(await reason({ NCCL_SOCKET_IFNAME: 'eth' }), null);
   assert.match(await reason({ NCCL_SOCKET_IFNAME: 'mlx' }), /NCCL_SOCKET_IFNAME=mlx/);

@@ -184,6 +184,41 @@ describe('hosts on shaped links', { skip, timeout: 600000 * patience }, () => {
     assert.equal(sentence, 'at 4M the network carried 0 % of the 48 MiB that a ring moves between nodes: it went another way');
   });
 
+  // What the others' routes say of node-1: that there is none, or what nobody answers to.
+  const ways = {
+    refused: { join_s: 60, break: (ip) => ip('route', 'add', 'unreachable', '10.77.0.1/32'),
+      reason: /^No route to host$/, via: '' },
+    silent: { join_s: 8, break: (ip) => ip('neigh', 'replace', '10.77.0.1', 'lladdr', '02:00:00:00:00:fd', 'dev', 'eth0', 'nud', 'permanent'),
+      reason: /^no answer in \d+ s$/, via: 'eth0' },
+  };
+  for (const [how, { join_s, break: breakWay, reason, via }] of Object.entries(ways)) {
+    // Whom nobody answers is told when the join's time is over, which TCP's tries are a part of.
+    it(`says who could not reach whom: ${how}`, async (t) => {
+      const hosts = await startHosts(t, null, 4, 2);
+      hosts.net.hosts.slice(1, 3).forEach(({ namespace }) => breakWay((...args) => execFileSync('ip', ['-n', namespace, ...args])));
+      const text = startIn(t, hosts.net.hub, 'curl', ['-sN', '-H', 'Accept: text/plain', '-d',
+        JSON.stringify({ sizes: [8], join_s }), `${hosts.url}/api/v1/runs`]);
+      await text.ended(60000 * patience);
+      const { runs: [{ id }] } = JSON.parse(await get(t, hosts, '/runs'));
+      const run = JSON.parse(await get(t, hosts, `/runs/${id}`));
+      const { blamed } = run.cases[0];
+      assert.deepEqual([run.state, blamed.kind, blamed.node, blamed.count], ['failed', 'unreachable', 'node-1', 2], text.lines.join('\n'));
+      const found = blamed.verdict.evidence.ways.map((way) => {
+        assert.match(way.reason, reason);
+        return [way.from, way.to, way.address, way.interface, way.via, way.over, way.node];
+      });
+      assert.deepEqual(found.sort(), ['node-2', 'node-3'].map((from) => [from, 'node-1', '10.77.0.1', 'eth0', via, 'mesh', 'node-1']));
+      const said = /node-[23] and 1 more cannot reach node-1 at 10\.77\.0\.1 \(eth0\), where its ranks meet others: /;
+      assert.match(run.reason, said);
+      const [check] = run.preflight.evidence.checks.filter((one) => one.check === 'reach');
+      assert.deepEqual([run.preflight.answer, check.nodes, check.answer], ['finding', ['node-1'], 'finding']);
+      assert.match(check.command, /--advertise ADDRESS/);
+      assert.match(text.lines.find((line) => line.startsWith('# preflight reach: ')), said);
+      assert.equal(text.lines.filter((line) => /^# no way: node-[23] to node-1 at 10\.77\.0\.1, (eth0|\?) to eth0: /.test(line)).length, 2);
+      assert.match(text.lines.at(-1), /^failed: .*unreachable: 1 finding: reach: /);
+    });
+  }
+
   // A host that can send but hears nothing may be the first to tell the store whom it lost.
   for (const how of ['cut', 'deafen', 'strand']) {
     it(`names the host that is lost: ${how}`, async (t) => {

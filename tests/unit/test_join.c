@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/worker/group/join.h"
+#include "common/base/clock.h"
 #include "tests/bench/rendezvous_stub.h"
 
 #define RANKS 4
@@ -159,6 +160,68 @@ static void who_is_missing_in_the_end_is_named(void **state)
                         "0 of 2 ranks have connected in time; missing rank 2 and 1 more");
 }
 
+struct heard {
+    int n, rank;
+    char text[200];
+};
+
+static void hear(void *arg, const char *over, int rank, const struct attempt_place *place,
+                 const char *via, const char *reason)
+{
+    struct heard *heard = arg;
+
+    heard->n++;
+    heard->rank = rank;
+    snprintf(heard->text, sizeof(heard->text), "%s %s %s %s %s", over, place->address,
+             place->interface, via, reason);
+}
+
+/* A port that nobody has any more. */
+static struct join_place closed_place(void)
+{
+    struct join_place place = {.address = "127.0.0.1", .interface = "lo"};
+    struct door door;
+    int port;
+
+    assert_int_equal(door_open(&door, place.address, token, &port, NULL), 0);
+    door_close(&door);
+    snprintf(place.port, sizeof(place.port), "%d", port);
+    return place;
+}
+
+static void an_address_that_is_not_reached_is_told_and_others_still_let_in(void **state)
+{
+    struct fixture *f = *state;
+    struct join_place place = closed_place();
+    struct heard heard = {0};
+    struct error err;
+
+    f->host.config.ear = (struct attempt_ear){hear, &heard};
+    assert_int_equal(join_connect(&f->host.join, 2, &place, &err), 0);
+    assert_int_equal(heard.n, 1);
+    assert_int_equal(heard.rank, 2);
+    assert_string_equal(heard.text, "mesh 127.0.0.1 lo lo Connection refused");
+    connect_guest(f);
+    f->host.fds[1] = JOIN_AWAITED;
+    f->host.join.deadline_ns = clock_monotonic_ns() + 2000000000;
+    assert_int_equal(join_admit(&f->host.join, &err), -1);
+    assert_true(f->host.fds[1] >= 0);
+    assert_non_null(strstr(err.text, "rank 2: connecting to 127.0.0.1 port "));
+    assert_non_null(strstr(err.text, ": Connection refused"));
+    assert_int_equal(heard.n, 1);
+}
+
+static void where_nobody_hears_it_fails_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct join_place place = closed_place();
+    struct error err;
+
+    assert_int_equal(join_connect(&f->host.join, 2, &place, &err), -1);
+    assert_int_equal(err.code, ERROR_PEER);
+    assert_non_null(strstr(err.text, "rank 2: connecting to 127.0.0.1 port "));
+}
+
 static void the_loss_of_a_rank_ends_the_wait_for_others(void **state)
 {
     struct fixture *f = *state;
@@ -185,6 +248,8 @@ int main(void)
         T(more_may_stand_in_a_record),
         T(a_record_that_makes_no_sense_names_its_rank),
         T(who_is_missing_in_the_end_is_named),
+        T(an_address_that_is_not_reached_is_told_and_others_still_let_in),
+        T(where_nobody_hears_it_fails_at_once),
         T(the_loss_of_a_rank_ends_the_wait_for_others),
     };
 

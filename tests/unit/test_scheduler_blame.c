@@ -95,6 +95,91 @@ static void a_victim_is_not_named_by_those_who_saw_it_leave(void **state)
         release_agent(&agents[i]);
 }
 
+static void say_unreached(struct agent *agent, const char *run, int rank, int peer)
+{
+    char rest[300];
+
+    snprintf(rest, sizeof(rest),
+             ",\"rank\":%d,\"peer\":%d,\"over\":\"mesh\",\"address\":\"10.0.0.1\","
+             "\"interface\":\"eth0\",\"via\":\"eth1\",\"reason\":\"No route to host\"",
+             rank, peer);
+    agent_say(agent, run, 1, "unreached", rest);
+}
+
+static void end_all(struct agent *agents, int n, const char *run)
+{
+    for (int i = 0; i < n; i++)
+        agent_await(&agents[i], "stop");
+    for (int i = 0; i < n; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+}
+
+/* The others have their time to tell, too. */
+static void a_node_that_others_cannot_reach_is_named(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[3];
+    char run[16];
+
+    start_run(agents, 3, world, "{}", run);
+    say_unreached(&agents[1], run, 1, 0);
+    say_unreached(&agents[1], run, 1, 3); /* there is none such */
+    say_unreached(&agents[1], run, 1, -1);
+    agent_say(&agents[1], run, 1, "done",
+              ",\"rank\":1,\"ok\":false,\"error\":{\"code\":\"connect\",\"text\":\"x\"}");
+    say_unreached(&agents[2], run, 2, 0);
+    end_all(agents, 3, run);
+    json_t *blame = await_blame(world, run);
+    assert_string_equal(json_get_str(blame, "kind", ""), "unreachable");
+    assert_string_equal(json_get_str(blame, "node", ""), "a");
+    assert_int_equal(json_get_int(blame, "count", 0), 2);
+    json_decref(blame);
+    json_t *doc = await_end(world, run);
+    assert_string_equal(
+        json_get_str(doc, "reason", ""),
+        "unreachable: 1 finding: reach: b and 1 more cannot reach a at 10.0.0.1 (eth0), "
+        "where its ranks meet others: No route to host");
+    assert_string_equal(json_get_str(json_object_get(doc, "preflight"), "answer", ""),
+                        "finding");
+    assert_null(json_object_get(doc, "hang"));
+    json_decref(doc);
+    for (int i = 0; i < 3; i++)
+        release_agent(&agents[i]);
+}
+
+static void a_rank_that_died_is_named_before_ways_to_it(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    char run[16];
+
+    start_run(agents, 2, world, "{}", run);
+    say_unreached(&agents[1], run, 1, 0);
+    agent_say(&agents[0], run, 1, "exit", ",\"rank\":0,\"signal\":9,\"tail\":[\"boom\"]");
+    end_all(agents, 2, run);
+    assert_ended(world, run, "failed", "rank 0 on a: worker killed by signal 9");
+    for (int i = 0; i < 2; i++)
+        release_agent(&agents[i]);
+}
+
+/* Where nobody answers it is told only when the rank is stopped. */
+static void ways_that_are_told_at_the_stop_say_why_ranks_are_missing(void **state)
+{
+    struct world *world = *state;
+    struct agent agents[2];
+    char run[16];
+
+    start_run(agents, 2, world, "{}", run);
+    for (int i = 0; i < 2; i++)
+        agent_await(&agents[i], "stop");
+    say_unreached(&agents[1], run, 1, 0);
+    for (int i = 0; i < 2; i++)
+        agent_say(&agents[i], run, 1, "gone", "");
+    assert_ended(world, run, "failed", "unreachable: 1 finding: reach: b cannot reach a");
+    for (int i = 0; i < 2; i++)
+        release_agent(&agents[i]);
+}
+
 /* Ranks 0 and 1 go by what the third, which is cut off, told the store. */
 static void a_lost_node_settles_whom_a_circle_of_blame_leaves_open(void **state)
 {
@@ -228,6 +313,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_WORLD(the_rank_that_died_is_named_not_its_witness),
         WITH_WORLD(a_victim_is_not_named_by_those_who_saw_it_leave),
+        WITH_WORLD(a_node_that_others_cannot_reach_is_named),
+        WITH_WORLD(a_rank_that_died_is_named_before_ways_to_it),
+        WITH_WORLD(ways_that_are_told_at_the_stop_say_why_ranks_are_missing),
         WITH_WORLD(a_lost_node_settles_whom_a_circle_of_blame_leaves_open),
         WITH_WORLD(wrong_data_fails_the_run),
         WITH_WORLD(a_late_rank_is_named),

@@ -125,6 +125,16 @@ function caseOf(run, event) {
   return attempt < found.attempt ? null : found;
 }
 
+/* What was found before the run and when a case began, as the server puts it together. */
+function joinFindings(before, {evidence, ...verdict}) {
+  const {ok = 0, not_evaluated = 0, checks = []} = before?.evidence ?? {};
+  const all = [...evidence.checks, ...checks.filter(({check}) => check !== 'reach')];
+  const [{check, sentence}] = all;
+  return {...verdict,
+    sentence: `${all.length} finding${all.length === 1 ? '' : 's'}: ${check}: ${sentence}`,
+    evidence: {...evidence, ok, not_evaluated, checks: all}};
+}
+
 function applyCase(run, event) {
   const found = caseOf(run, event);
   if (!found) {
@@ -135,6 +145,9 @@ function applyCase(run, event) {
   found.reason = event.reason ?? null;
   found.blamed = event.blamed ?? null;
   found.transports = event.transports ?? null;
+  if (found.blamed?.kind === 'unreachable') {
+    run.preflight = joinFindings(run.preflight, found.blamed.verdict);
+  }
   found.repeat = event.repeat ?? found.repeat;
   found.env = event.env ?? found.env;
   found.nodes = event.nodes ?? found.nodes;

@@ -41,6 +41,7 @@ struct backend_env {
      * thread that notices what the worker's own, inside a library, cannot. NULL: none. */
     void (*give_up)(void *arg, const struct error *error, int lost);
     void *give_up_arg;
+    struct attempt_ear ear; /* of addresses that cannot be reached; valid as `file` */
     /* The case, valid as long as the communicator; NULL: none. */
     const struct case_file *file;
     /* Where the case has several communicators at once: this rank's. n_groups 0 or 1: all
@@ -69,7 +70,8 @@ static inline struct join_config backend_env_join(const struct backend_env *env)
                                 .store = env->store,
                                 .address = env->address,
                                 .stop = env->stop,
-                                .timeout_ms = env->timeout_ms};
+                                .timeout_ms = env->timeout_ms,
+                                .ear = env->ear};
 }
 
 static inline int backend_env_size(const struct backend_env *env)

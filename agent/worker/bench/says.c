@@ -118,3 +118,11 @@ json_t *says_failure(const char *code, const char *text, int peer)
         json_object_set_new(error, "peer", json_integer(peer));
     return json_pack("{s:b, s:o}", "ok", 0, "error", error);
 }
+
+json_t *says_unreached(const char *over, int peer, const struct attempt_place *place,
+                       const char *via, const char *reason)
+{
+    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "over", over, "peer", peer,
+                     "address", place->address, "interface", place->interface, "via", via,
+                     "reason", reason);
+}

@@ -23,6 +23,10 @@ json_t *says_hello(const struct backend *backend, long pid, const char *host,
 json_t *says_phase(const char *phase, double seconds, json_t *more);
 json_t *says_failure(const char *code, const char *text, int peer);
 
+/* Of an address of rank `peer` that cannot be reached (attempt.h). */
+json_t *says_unreached(const char *over, int peer, const struct attempt_place *place,
+                       const char *via, const char *reason);
+
 /* The further keys of `connected`. */
 json_t *says_connected(const struct backend *backend, struct backend_comm *comm);
 

@@ -30,6 +30,7 @@
 #include "common/base/version.h"
 
 #define EVENTS_FD 3
+#define UNREACHED_MAX 256 /* of a rank that reaches nobody */
 #define JOIN_TIMEOUT_MS 300000
 #define STOP_GRACE_MS 300 /* for our own SIGTERM, when another rank got one */
 
@@ -46,6 +47,7 @@ struct worker {
     struct backend_env env;
     int *members; /* of this rank's group */
     const char *master_addr, *master_port;
+    int n_unreached;        /* ways that were told */
     double cpu_mhz[2];      /* before the first and after the last row; NAN: unknown */
     const char *stage;      /* error code of a failure here */
     struct error misplaced; /* why it is not on the CPUs that it was given, or no code */
@@ -240,6 +242,17 @@ static void give_up(void *arg, const struct error *error, int lost)
     _exit(1);
 }
 
+static void say_unreached(void *arg, const char *over, int rank,
+                          const struct attempt_place *place, const char *via,
+                          const char *reason)
+{
+    struct worker *worker = arg;
+
+    if (worker->n_unreached++ < UNREACHED_MAX)
+        events_emit(&worker->events, "unreached",
+                    says_unreached(over, rank, place, via, reason));
+}
+
 static int form(struct worker *worker, struct error *err)
 {
     worker->stage = "connect";
@@ -249,6 +262,7 @@ static int form(struct worker *worker, struct error *err)
     worker->env.file = worker->file;
     worker->env.give_up = give_up;
     worker->env.give_up_arg = worker;
+    worker->env.ear = (struct attempt_ear){say_unreached, worker};
     if (group_find(worker->file, &worker->env, &worker->members, err))
         return -1;
     worker->comm = worker->backend->create(&worker->env, err);

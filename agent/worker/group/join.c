@@ -17,8 +17,9 @@
 #include "common/base/json_util.h"
 
 #define RECORD_MAX 4096
-#define SLICE_MS 100 /* how late a stop may be noticed */
-#define CONNECT_PAUSE_MS 100
+#define LATE_AWAITED_MAX 8 /* with more, no further one is waited for by itself */
+#define SLICE_MS 100       /* how late a stop may be noticed */
+#define LINGER_MS 10000    /* of a rank that cannot reach another */
 
 /* As many descriptors as the system lets us have: one connection per rank. */
 static void raise_descriptor_limit(void)
@@ -43,6 +44,15 @@ void join_begin(struct join *join, const struct join_config *config, struct watc
 void join_end(struct join *join)
 {
     door_close(&join->door);
+    for (int i = 0; i < join->n_late; i++)
+        close(join->late[i].fd);
+    free(join->late);
+    free(join->late_places);
+    free(join->late_fds);
+    join->late = NULL;
+    join->late_places = NULL;
+    join->late_fds = NULL;
+    join->n_late = 0;
 }
 
 static int64_t left_ms(const struct join *join)
@@ -50,14 +60,6 @@ static int64_t left_ms(const struct join *join)
     int64_t left = (join->deadline_ns - clock_monotonic_ns()) / 1000000;
 
     return left > 0 ? left : 0;
-}
-
-/* -1: there is nothing more to wait for. */
-static int check(const struct join *join, struct error *err)
-{
-    if (watch_check(join->watch))
-        return watch_reason(join->watch, err);
-    return left_ms(join) > 0 ? 0 : error_set(err, ERROR_TIMEOUT, "no connection in time");
 }
 
 /* ---- Records ---- */
@@ -68,6 +70,7 @@ int join_publish(struct join *join, const char *key,
 {
     const char *host = join->config->address;
     char port[8], token_text[DOOR_TOKEN_TEXT], *text = NULL;
+    char interface[ATTEMPT_INTERFACE_MAX];
     int number;
 
     host = host && host[0] ? host : "127.0.0.1";
@@ -78,8 +81,9 @@ int join_publish(struct join *join, const char *key,
     }
     snprintf(port, sizeof(port), "%d", number);
     door_format_token(token, token_text);
-    json_t *record =
-        json_pack("{s:s, s:s, s:s}", "address", host, "port", port, "token", token_text);
+    attempt_interface(join->door.listener, interface);
+    json_t *record = json_pack("{s:s, s:s, s:s, s:s}", "address", host, "port", port,
+                               "interface", interface, "token", token_text);
     if (record && (!more || !json_object_update(record, more)))
         text = json_text(record);
     json_decref(record);
@@ -101,6 +105,8 @@ int join_copy_text(const json_t *record, const char *key, char *out, size_t size
 
 static int parse_place(const json_t *record, struct join_place *place)
 {
+    snprintf(place->interface, sizeof(place->interface), "%s",
+             json_get_str(record, "interface", ""));
     return join_copy_text(record, "address", place->address, sizeof(place->address)) ||
                    join_copy_text(record, "port", place->port, sizeof(place->port)) ||
                    door_parse_token(json_get_str(record, "token", ""), place->token)
@@ -150,76 +156,145 @@ static int adopt(struct join *join, int rank, int fd, struct error *err)
     return watch_add_socket(join->watch, rank, fd, err);
 }
 
-static int await_connection(struct join *join, int fd, struct error *err)
+static struct attempt_place place_of(const struct join_place *place)
 {
-    struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
-
-    while (poll(&pollfd, 1, SLICE_MS) <= 0)
-        if (check(join, err))
-            return -1;
-    return 0;
+    return (struct attempt_place){place->address, place->port, place->interface};
 }
 
-/* 0: *out is connected; an errno: it is not; -1: nor will it be. */
-static int try_connect(struct join *join, const struct addrinfo *address, int *out,
-                       struct error *err)
+static int make_room(struct join *join, struct error *err)
 {
-    int failure = 0;
-    socklen_t len = sizeof(failure);
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    size_t n = (size_t)join->config->world_size;
 
-    if (fd < 0)
-        return errno;
-    if (connect(fd, address->ai_addr, address->ai_addrlen) && errno != EINPROGRESS)
-        failure = errno;
-    else if (await_connection(join, fd, err))
-        failure = -1;
-    else
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &len);
-    if (failure) {
-        close(fd);
-        return failure;
+    if (!join->late)
+        join->late = calloc(n, sizeof(*join->late));
+    if (!join->late_places)
+        join->late_places = calloc(n, sizeof(*join->late_places));
+    if (!join->late_fds)
+        join->late_fds = calloc(n, sizeof(*join->late_fds));
+    return join->late && join->late_places && join->late_fds
+               ? 0
+               : error_set(err, ERROR_MEMORY, "connecting ranks: out of memory");
+}
+
+static int keep_late(struct join *join, const struct attempt *attempt,
+                     const struct join_place *place, struct error *err)
+{
+    if (make_room(join, err)) {
+        close(attempt->fd);
+        return -1;
     }
-    *out = fd;
+    assert(join->n_late < join->config->world_size);
+    join->late[join->n_late] = *attempt;
+    join->late_places[join->n_late++] = *place;
     return 0;
 }
 
-static int open_connection(struct join *join, const struct join_place *place, int *fd,
-                           struct error *err)
+static void tell(const struct join *join, const struct attempt *attempt,
+                 const struct join_place *place)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
-    int status = getaddrinfo(place->address, place->port, &hints, &list);
+    struct attempt_place at = place_of(place);
 
-    if (status)
-        return error_set(err, ERROR_IO, "address %s: %s", place->address,
-                         gai_strerror(status));
+    attempt_tell(attempt, "mesh", watch_name(join->watch, attempt->rank), &at,
+                 &join->config->ear);
+}
+
+/* Others may be unreachable too, and this rank is to be found while they are tried. */
+static int refuse_way(struct join *join, const struct attempt *attempt,
+                      const struct join_place *place, struct error *err)
+{
+    int64_t until_ns = clock_monotonic_ns() + LINGER_MS * INT64_C(1000000);
+
+    tell(join, attempt, place);
+    if (join->failure.code == ERROR_NONE) {
+        error_set_errno(&join->failure, ERROR_PEER, attempt->code,
+                        "rank %d: connecting to %s port %s",
+                        watch_name(join->watch, attempt->rank), place->address,
+                        place->port);
+        if (until_ns < join->deadline_ns)
+            join->deadline_ns = until_ns;
+    }
+    if (join->config->ear.hear)
+        return 0;
+    if (err)
+        *err = join->failure;
+    return -1;
+}
+
+/* What came of an attempt, which is kept if nothing has. */
+static int take(struct join *join, const struct attempt *attempt,
+                const struct join_place *place, struct error *err)
+{
     /* Where hundreds come at once, a connection may be lost in the crowd. */
-    while ((status = try_connect(join, list, fd, err)) == ECONNRESET) {
-        poll(NULL, 0, CONNECT_PAUSE_MS);
-        if (check(join, err)) {
-            status = -1;
-            break;
-        }
-    }
-    freeaddrinfo(list);
-    return status <= 0
-               ? status
-               : error_set_errno(err, ERROR_PEER, status, "connecting to %s port %s",
-                                 place->address, place->port);
+    if (attempt->code == ATTEMPT_UNDER_WAY || attempt->code == ECONNRESET)
+        return keep_late(join, attempt, place, err);
+    if (!attempt->code && !door_greet(attempt->fd, place->token, join->config->rank, err))
+        return adopt(join, attempt->rank, attempt->fd, err);
+    if (attempt->fd >= 0)
+        close(attempt->fd);
+    return attempt->code
+               ? refuse_way(join, attempt, place, err)
+               : error_prefix(err, "rank %d", watch_name(join->watch, attempt->rank));
+}
+
+/* Of those that have been silent for long; a moment of silence says nothing. */
+static void tell_late(const struct join *join)
+{
+    int64_t now_ns = clock_monotonic_ns();
+
+    for (int i = 0; i < join->n_late; i++)
+        if (now_ns - join->late[i].since_ns >= ATTEMPT_SILENT_MS * INT64_C(1000000))
+            tell(join, &join->late[i], &join->late_places[i]);
 }
 
 int join_connect(struct join *join, int rank, const struct join_place *place,
                  struct error *err)
 {
-    int fd = -1;
-    int status = open_connection(join, place, &fd, err);
+    struct attempt_place at = place_of(place);
+    struct attempt attempt;
+    struct pollfd fd;
 
-    if (!status && door_greet(fd, place->token, join->config->rank, err)) {
-        close(fd);
-        status = -1;
+    if (attempt_begin(&attempt, rank, &at, err))
+        return error_prefix(err, "rank %d", watch_name(join->watch, rank));
+    attempts_settle(&attempt, 1, &fd, join->n_late < LATE_AWAITED_MAX ? SLICE_MS : 0);
+    if (take(join, &attempt, place, err))
+        return -1;
+    if (join->n_late == 0 || !watch_check(join->watch))
+        return 0;
+    tell_late(join);
+    return watch_reason(join->watch, err);
+}
+
+static int begin_again(struct attempt *attempt, const struct join_place *place,
+                       struct error *err)
+{
+    struct attempt_place at = place_of(place);
+
+    close(attempt->fd);
+    attempt->fd = -1;
+    return attempt_begin(attempt, attempt->rank, &at, err);
+}
+
+/* Take those that have an answer by now. */
+static int look_at_late(struct join *join, int wait_ms, struct error *err)
+{
+    int n = join->n_late, status = 0;
+
+    if (n == 0)
+        return 0;
+    attempts_settle(join->late, n, join->late_fds, wait_ms);
+    join->n_late = 0;
+    for (int i = 0; i < n; i++) {
+        struct attempt attempt = join->late[i];
+        struct join_place place = join->late_places[i];
+
+        if (!status && attempt.code == ECONNRESET)
+            status = begin_again(&attempt, &place, err);
+        if (!status)
+            status = take(join, &attempt, &place, err);
+        else if (attempt.fd >= 0)
+            close(attempt.fd);
     }
-    return status ? error_prefix(err, "rank %d", watch_name(join->watch, rank))
-                  : adopt(join, rank, fd, err);
+    return status;
 }
 
 /* ---- Letting in ---- */
@@ -256,11 +331,23 @@ static int count_awaited(const struct join *join, int *first)
     return n;
 }
 
+/* Why time is up. */
 static int name_missing(const struct join *join, int awaited, struct error *err)
 {
     char more[32] = "";
     int first, missing = count_awaited(join, &first);
 
+    if (join->failure.code != ERROR_NONE) {
+        if (err)
+            *err = join->failure;
+        return -1;
+    }
+    if (join->n_late > 0) {
+        return error_set(err, ERROR_TIMEOUT,
+                         "rank %d: connecting to %s port %s: no answer in time",
+                         watch_name(join->watch, join->late[0].rank),
+                         join->late_places[0].address, join->late_places[0].port);
+    }
     if (missing > 1)
         snprintf(more, sizeof(more), " and %d more", missing - 1);
     return error_set(err, ERROR_TIMEOUT,
@@ -268,19 +355,34 @@ static int name_missing(const struct join *join, int awaited, struct error *err)
                      awaited - missing, awaited, watch_name(join->watch, first), more);
 }
 
+/* One turn of waiting; *left: ranks that are awaited. */
+static int wait_a_little(struct join *join, int awaited, int *left, struct error *err)
+{
+    bool has_door = join->door.guests != NULL;
+    int status;
+
+    if (watch_check(join->watch))
+        return watch_reason(join->watch, err);
+    if (left_ms(join) == 0)
+        return name_missing(join, awaited, err);
+    if (look_at_late(join, has_door ? 0 : SLICE_MS, err))
+        return -1;
+    if (!has_door || (*left == 0 && join->n_late == 0 && !join->failure.code))
+        return 0;
+    status = admit_one(join, err);
+    *left -= status > 0;
+    return status < 0 ? -1 : 0;
+}
+
 int join_admit(struct join *join, struct error *err)
 {
-    int first, awaited = count_awaited(join, &first);
+    int first, awaited = count_awaited(join, &first), left = awaited;
 
-    for (int left = awaited; left > 0;) {
-        if (watch_check(join->watch))
-            return watch_reason(join->watch, err);
-        if (left_ms(join) == 0)
-            return name_missing(join, awaited, err);
-        int status = admit_one(join, err);
-        if (status < 0)
+    while (left > 0 || join->n_late > 0 || join->failure.code != ERROR_NONE) {
+        if (wait_a_little(join, awaited, &left, err)) {
+            tell_late(join);
             return -1;
-        left -= status;
+        }
     }
     return 0;
 }

@@ -229,7 +229,7 @@ static int nccl_connect(struct backend_comm *comm, const struct backend_env *env
         return -1;
     identify(comm, env);
     if (compare_identities(comm, err) ||
-        reach_check(comm->mesh, comm->identity.node, err))
+        reach_check(comm->mesh, comm->identity.node, &env->ear, err))
         return -1;
     comm->memory.before_init = comm_free_bytes(comm);
     if (form(comm, env, err))

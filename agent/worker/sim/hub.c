@@ -81,7 +81,7 @@ static int go_to(struct join *join, struct error *err)
     if (!record)
         return -1;
     json_decref(record);
-    return join_connect(join, 0, &place, err);
+    return join_connect(join, 0, &place, err) || join_admit(join, err) ? -1 : 0;
 }
 
 static int connect_ranks(struct hub *hub, const struct join_config *config,

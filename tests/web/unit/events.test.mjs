@@ -39,6 +39,21 @@ test('any split and any repetition of the log gives the same state', () => {
   assert.deepEqual(pieces, whole);
 });
 
+test('ways that do not go when a case begins are found of the nodes, beside what was found before', () => {
+  const run = newRunState();
+  const reach = {check: 'reach', severity: 'error', answer: 'finding', sentence: 'a cannot reach b', nodes: ['b'], n_nodes: 1};
+  const memlock = {...reach, check: 'memlock', sentence: 'too little'};
+  const verdict = {kind: 'preflight', answer: 'finding', sentence: '1 finding: reach: a cannot reach b',
+    evidence: {backend: 'nccl', ok: 0, not_evaluated: 0, checks: [reach], ways: [{from: 'a', to: 'b'}]}};
+  const failed = {type: 'case', state: 'failed', attempt: 1, time: 't', blamed: {kind: 'unreachable', evidence: [], verdict}};
+  applyEvents(run, [
+    {id: 1, type: 'placed', backend: 'nccl', world_size: 2, time: 't', preflight: {kind: 'preflight', answer: 'finding',
+      sentence: '1 finding: memlock: too little', evidence: {backend: 'nccl', ok: 7, not_evaluated: 2, checks: [memlock]}}},
+    {id: 2, case: 0, ...failed}, {id: 3, case: 1, ...failed}]);
+  assert.deepEqual(run.preflight, {kind: 'preflight', answer: 'finding', sentence: '2 findings: reach: a cannot reach b',
+    evidence: {backend: 'nccl', ok: 7, not_evaluated: 2, checks: [reach, memlock], ways: [{from: 'a', to: 'b'}]}});
+});
+
 test('an event seen before changes nothing and says so', () => {
   const run = newRunState();
   const event = {id: 1, type: 'message', level: 'info', text: 'once', time: 't'};

@@ -1,11 +1,12 @@
 /* run_head.mjs - the top of a run's page: what it is, how it goes, what can be done */
 import {isEnded} from '../events.mjs';
-import {h, seen, setHidden, setText} from '../dom.mjs';
+import {h, region, seen, setHidden, setText} from '../dom.mjs';
 import {
   alertBox,
   answerPill,
   ask,
   checkList,
+  head,
   headline,
   labelChips,
   statePill,
@@ -187,8 +188,14 @@ function verdictInWords({answer, sentence, evidence}) {
   const words = sentence.includes(against) ? sentence : `${sentence}; baseline: ${against}`;
   return h('details.run-verdict',
     h('summary', answerPill(answer), ' ', h('span.verdict-text', {title: words}, words)),
-    checkList(checks));
+    checkList(checks), waysTable(evidence?.ways ?? []));
 }
+
+/* Who could not reach whom. */
+const waysTable = ways => (ways.length === 0 ? null : region('Ways that do not go', 'scroll',
+  h('table.lanes', head(['From', 'Interface', 'To', 'Address', 'Its interface', 'Why']),
+    h('tbody', ways.map(({from, via, to, address, interface: device, reason}) =>
+      h('tr', [from, via || '?', to, address, device || '?', reason].map(text => h('td', shorten(text, 80)))))))));
 
 /* Control series count as rows, one for each figure. */
 function rowsDone(state, book) {

@@ -1,0 +1,132 @@
+/* attempt.c - connections under way, and what is told of one that does not come about */
+#include "agent/worker/group/attempt.h"
+
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+
+static int resolve(const struct attempt_place *place, int type, struct addrinfo **list)
+{
+    struct addrinfo hints = {.ai_socktype = type};
+
+    return getaddrinfo(place->address, place->port, &hints, list);
+}
+
+int attempt_begin(struct attempt *attempt, int rank, const struct attempt_place *place,
+                  struct error *err)
+{
+    struct addrinfo *list;
+    int status = resolve(place, SOCK_STREAM, &list);
+
+    if (status)
+        return error_set(err, ERROR_IO, "address %s: %s", place->address,
+                         gai_strerror(status));
+    *attempt = (struct attempt){.rank = rank, .since_ns = clock_monotonic_ns()};
+    attempt->fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (attempt->fd < 0 || connect(attempt->fd, list->ai_addr, list->ai_addrlen))
+        attempt->code = errno == EINPROGRESS ? ATTEMPT_UNDER_WAY : errno;
+    freeaddrinfo(list);
+    return 0;
+}
+
+int attempts_settle(struct attempt *attempts, int n, struct pollfd *fds, int wait_ms)
+{
+    int left = 0;
+
+    for (int i = 0; i < n; i++) {
+        bool is_open = attempts[i].code == ATTEMPT_UNDER_WAY;
+        fds[i] = (struct pollfd){.fd = is_open ? attempts[i].fd : -1, .events = POLLOUT};
+    }
+    poll(fds, (nfds_t)n, wait_ms);
+    for (int i = 0; i < n; i++) {
+        int failure = 0;
+        socklen_t len = sizeof(failure);
+        if (attempts[i].code == ATTEMPT_UNDER_WAY && fds[i].revents) {
+            getsockopt(attempts[i].fd, SOL_SOCKET, SO_ERROR, &failure, &len);
+            attempts[i].code = failure;
+        }
+        left += attempts[i].code == ATTEMPT_UNDER_WAY;
+    }
+    return left;
+}
+
+/* ---- Telling ---- */
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_storage room;
+};
+
+static bool is_same(const struct sockaddr *a, const union address *b)
+{
+    union {
+        const struct sockaddr *any;
+        const struct sockaddr_in *v4;
+        const struct sockaddr_in6 *v6;
+    } at = {a};
+
+    if (!a || a->sa_family != b->any.sa_family)
+        return false;
+    if (a->sa_family == AF_INET)
+        return at.v4->sin_addr.s_addr == b->v4.sin_addr.s_addr;
+    return a->sa_family == AF_INET6 &&
+           IN6_ARE_ADDR_EQUAL(&at.v6->sin6_addr, &b->v6.sin6_addr);
+}
+
+void attempt_interface(int fd, char out[ATTEMPT_INTERFACE_MAX])
+{
+    union address own = {.any.sa_family = AF_UNSPEC};
+    socklen_t len = sizeof(own);
+    struct ifaddrs *list;
+
+    out[0] = '\0';
+    if (fd < 0 || getsockname(fd, &own.any, &len) || getifaddrs(&list))
+        return;
+    for (const struct ifaddrs *i = list; i && !out[0]; i = i->ifa_next)
+        if (is_same(i->ifa_addr, &own))
+            snprintf(out, ATTEMPT_INTERFACE_MAX, "%s", i->ifa_name);
+    freeifaddrs(list);
+}
+
+/* The kernel's choice, of which nothing is sent. */
+static void find_route(const struct attempt_place *place, char out[ATTEMPT_INTERFACE_MAX])
+{
+    struct addrinfo *list;
+
+    out[0] = '\0';
+    if (resolve(place, SOCK_DGRAM, &list))
+        return;
+    int fd = socket(list->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && !connect(fd, list->ai_addr, list->ai_addrlen))
+        attempt_interface(fd, out);
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(list);
+}
+
+void attempt_tell(const struct attempt *attempt, const char *over, int name,
+                  const struct attempt_place *place, const struct attempt_ear *ear)
+{
+    int64_t waited_ns = clock_monotonic_ns() - attempt->since_ns;
+    char via[ATTEMPT_INTERFACE_MAX], reason[128];
+
+    if (!ear->hear)
+        return;
+    if (attempt->code == ATTEMPT_UNDER_WAY)
+        snprintf(reason, sizeof(reason), "no answer in %lld s",
+                 (long long)(waited_ns / 1000000000));
+    else
+        snprintf(reason, sizeof(reason), "%s", strerror(attempt->code));
+    find_route(place, via);
+    ear->hear(ear->arg, over, name, place, via, reason);
+}

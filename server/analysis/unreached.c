@@ -1,0 +1,174 @@
+/* unreached.c - who could not reach whom, as a finding of a preflight */
+#include "server/analysis/unreached.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/verdict.h"
+
+#define TEXT_MAX 400
+
+/* What an address is for, and what mends that it is not reached. */
+static const struct {
+    const char *over, *what, *command;
+} uses[] = {
+    {"mesh", "where its ranks meet others",
+     "ringbench-agent --advertise ADDRESS there, one that all nodes reach; or have "
+     "firewalls let TCP pass between the nodes, to any port"},
+    {"nccl", "where NCCL will listen",
+     "\"env\": {\"NCCL_SOCKET_IFNAME\": \"=NAME\"} in the run, NAME being of an "
+     "interface "
+     "that all nodes reach; or have firewalls let TCP pass there"},
+};
+
+static const char *text_of(const json_t *way, const char *key)
+{
+    return json_get_str(way, key, "");
+}
+
+static bool is_same(const json_t *a, const json_t *b, const char *key)
+{
+    return strcmp(text_of(a, key), text_of(b, key)) == 0;
+}
+
+bool unreached_add(json_t *ways, json_t *way)
+{
+    for (size_t i = 0; i < json_array_size(ways); i++) {
+        const json_t *one = json_array_get(ways, i);
+
+        if (is_same(one, way, "from") && is_same(one, way, "to") &&
+            is_same(one, way, "over"))
+            return false;
+    }
+    return json_array_size(ways) < UNREACHED_WAYS_MAX && !json_array_append(ways, way);
+}
+
+/* ---- Who is named ---- */
+
+/* By node: of how many of the ways it is this end. The one with most: its number. */
+static json_int_t most_common(const json_t *ways, const char *end, const char **node)
+{
+    json_t *counts = json_object();
+    json_int_t most = 0;
+
+    for (size_t i = 0; i < json_array_size(ways); i++) {
+        const char *name = text_of(json_array_get(ways, i), end);
+        json_int_t n = json_get_int(counts, name, 0) + 1;
+
+        json_object_set_new_nocheck(counts, name, json_integer(n));
+        if (n > most)
+            *node = name;
+        most = n > most ? n : most;
+    }
+    json_decref(counts);
+    return most;
+}
+
+/* Move those of a node's end from one list to the other, with what is said of them. */
+static size_t move(json_t *from, json_t *to, const char *end, const char *node)
+{
+    json_t *rest = json_array(), *way;
+    size_t i, n = 0;
+
+    json_array_foreach (from, i, way) {
+        if (strcmp(text_of(way, end), node) != 0) {
+            json_array_append(rest, way);
+            continue;
+        }
+        way = json_copy(way);
+        json_object_set_new(way, "node", json_string(node));
+        json_array_append_new(to, way);
+        n++;
+    }
+    json_array_clear(from);
+    json_array_extend(from, rest);
+    json_decref(rest);
+    return n;
+}
+
+/* ---- What is said ---- */
+
+static void put_more(size_t n, char out[32])
+{
+    out[0] = '\0';
+    if (n > 1)
+        snprintf(out, 32, " and %zu more", n - 1);
+}
+
+/* Of n ways from `first` on, which have one end in common. */
+static json_t *finding(const json_t *ways, size_t first, size_t n, const char *end)
+{
+    const json_t *way = json_array_get(ways, first);
+    bool is_to = strcmp(end, "to") == 0;
+    const char *interface = text_of(way, "interface");
+    char sentence[TEXT_MAX], more[32];
+    size_t use = strcmp(text_of(way, "over"), uses[1].over) == 0;
+
+    put_more(n, more);
+    snprintf(sentence, sizeof(sentence),
+             "%.60s%s cannot reach %.60s at %.60s%s%.32s%s%s, %s: %.80s",
+             text_of(way, "from"), is_to ? more : "", text_of(way, "to"),
+             text_of(way, "address"), *interface ? " (" : "", interface,
+             *interface ? ")" : "", is_to ? "" : more, uses[use].what,
+             text_of(way, "reason"));
+    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:[s], s:i}", "check", "reach",
+                     "severity", "error", "answer", verdict_answer_name(VERDICT_FINDING),
+                     "sentence", json_clean_string(sentence), "command",
+                     uses[use].command, "nodes", text_of(way, "node"), "n_nodes", 1);
+}
+
+static json_t *verdict_of(const char *backend, json_t *checks, json_t *ways)
+{
+    char sentence[TEXT_MAX + 100];
+    size_t n = json_array_size(checks);
+
+    snprintf(sentence, sizeof(sentence), "%zu finding%s: %s: %s", n, n == 1 ? "" : "s",
+             text_of(json_array_get(checks, 0), "check"),
+             text_of(json_array_get(checks, 0), "sentence"));
+    return verdict_json(VERDICT_PREFLIGHT, VERDICT_FINDING, sentence, NULL,
+                        json_pack("{s:s, s:i, s:i, s:o, s:o*}", "backend", backend, "ok",
+                                  0, "not_evaluated", 0, "checks", checks, "ways", ways));
+}
+
+json_t *unreached_verdict(const char *backend, const json_t *ways)
+{
+    json_t *rest = json_array(), *told = json_array(), *checks = json_array();
+
+    for (size_t i = 0; i < json_array_size(ways); i++)
+        json_array_append(rest, json_array_get(ways, i));
+    while (json_array_size(rest) > 0 &&
+           json_array_size(checks) < UNREACHED_FINDINGS_MAX) {
+        const char *to = "", *from = "";
+        bool is_to = most_common(rest, "to", &to) >= most_common(rest, "from", &from);
+        const char *end = is_to ? "to" : "from";
+        size_t first = json_array_size(told);
+        size_t n = move(rest, told, end, is_to ? to : from);
+
+        json_array_append_new(checks, finding(told, first, n, end));
+    }
+    json_decref(rest);
+    return verdict_of(backend, checks, told);
+}
+
+json_t *unreached_join(const json_t *preflight, const json_t *verdict)
+{
+    const json_t *before = json_object_get(preflight, "evidence");
+    const json_t *added = json_object_get(verdict, "evidence");
+    json_t *checks = json_array(), *check, *joined;
+    size_t i;
+
+    json_array_extend(checks, json_object_get(added, "checks"));
+    json_array_foreach (json_object_get(before, "checks"), i, check)
+        if (strcmp(text_of(check, "check"), "reach") != 0)
+            json_array_append(checks, check);
+    joined = verdict_of(text_of(added, "backend"), checks,
+                        json_incref(json_object_get(added, "ways")));
+    for (i = 0; before && i < 2; i++) {
+        const char *key = i ? "not_evaluated" : "ok";
+
+        json_object_set(json_object_get(joined, "evidence"), key,
+                        json_object_get(before, key));
+    }
+    return joined;
+}

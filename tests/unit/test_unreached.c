@@ -1,0 +1,163 @@
+/* test_unreached.c - who could not reach whom: which nodes are named for it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/json_util.h"
+#include "server/analysis/unreached.h"
+
+static bool add(json_t *ways, const char *over, const char *from, const char *to)
+{
+    json_t *way =
+        json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:s, s:s}", "over", over, "from",
+                  from, "to", to, "rank", 1, "peer", 0, "address", "10.0.0.1",
+                  "interface", "eth0", "via", "eth1", "reason", "No route to host");
+    bool is_new = unreached_add(ways, way);
+
+    json_decref(way);
+    return is_new;
+}
+
+static const json_t *check_at(const json_t *verdict, size_t i)
+{
+    return json_array_get(json_object_get(json_object_get(verdict, "evidence"), "checks"),
+                          i);
+}
+
+/* Takes the ways. */
+static void assert_said(json_t *ways, const char *const *sentences)
+{
+    json_t *verdict = unreached_verdict("host", ways);
+    size_t n = 0;
+
+    for (; sentences[n]; n++)
+        assert_string_equal(json_get_str(check_at(verdict, n), "sentence", ""),
+                            sentences[n]);
+    assert_null(check_at(verdict, n));
+    assert_string_equal(json_get_str(verdict, "kind", ""), "preflight");
+    assert_string_equal(json_get_str(verdict, "answer", ""), "finding");
+    json_decref(verdict);
+    json_decref(ways);
+}
+
+static void who_cannot_be_reached_is_named_once_for_all_that_tried(void **state)
+{
+    json_t *ways = json_array();
+
+    (void)state;
+    add(ways, "mesh", "b", "a");
+    add(ways, "mesh", "c", "a");
+    add(ways, "mesh", "d", "a");
+    assert_said(ways, (const char *const[]){
+                          "b and 2 more cannot reach a at 10.0.0.1 (eth0), where its "
+                          "ranks meet others: No route to host",
+                          NULL});
+}
+
+static void who_reaches_nobody_is_named_and_not_the_others(void **state)
+{
+    json_t *ways = json_array();
+
+    (void)state;
+    add(ways, "nccl", "d", "a");
+    add(ways, "nccl", "d", "b");
+    add(ways, "nccl", "d", "c");
+    json_t *verdict = unreached_verdict("nccl", ways);
+    assert_string_equal(json_string_value(json_array_get(
+                            json_object_get(check_at(verdict, 0), "nodes"), 0)),
+                        "d");
+    assert_non_null(
+        strstr(json_get_str(check_at(verdict, 0), "command", ""), "NCCL_SOCKET_IFNAME"));
+    json_decref(verdict);
+    assert_said(ways, (const char *const[]){
+                          "d cannot reach a at 10.0.0.1 (eth0) and 2 more, where "
+                          "NCCL will listen: No route to host",
+                          NULL});
+}
+
+static void two_causes_are_two_findings_the_greater_first(void **state)
+{
+    json_t *ways = json_array();
+
+    (void)state;
+    add(ways, "mesh", "f", "e");
+    add(ways, "mesh", "b", "a");
+    add(ways, "mesh", "c", "a");
+    json_t *verdict = unreached_verdict("host", ways);
+    const json_t *told = json_object_get(json_object_get(verdict, "evidence"), "ways");
+    assert_string_equal(json_get_str(json_array_get(told, 0), "node", ""), "a");
+    assert_string_equal(json_get_str(json_array_get(told, 2), "node", ""), "e");
+    assert_int_equal(json_array_size(told), 3);
+    assert_string_equal(json_get_str(verdict, "sentence", ""),
+                        "2 findings: reach: b and 1 more cannot reach a at 10.0.0.1 "
+                        "(eth0), where its ranks meet others: No route to host");
+    json_decref(verdict);
+    json_decref(ways);
+}
+
+static void a_pair_of_nodes_is_told_once_and_many_are_cut(void **state)
+{
+    json_t *ways = json_array(), *verdict;
+    char name[24];
+
+    (void)state;
+    assert_true(add(ways, "mesh", "b", "a"));
+    assert_false(add(ways, "mesh", "b", "a"));
+    assert_true(add(ways, "nccl", "b", "a"));
+    assert_true(add(ways, "mesh", "a", "b"));
+    for (int i = 0; i < UNREACHED_WAYS_MAX; i++) {
+        char other[24];
+        snprintf(name, sizeof(name), "from-%d", i);
+        snprintf(other, sizeof(other), "to-%d", i);
+        assert_int_equal(add(ways, "mesh", name, other), i < UNREACHED_WAYS_MAX - 3);
+    }
+    verdict = unreached_verdict("host", ways);
+    assert_non_null(check_at(verdict, UNREACHED_FINDINGS_MAX - 1));
+    assert_null(check_at(verdict, UNREACHED_FINDINGS_MAX));
+    json_decref(verdict);
+    json_decref(ways);
+}
+
+static void what_was_found_before_stays_and_is_not_doubled(void **state)
+{
+    json_t *before = json_pack("{s:s, s:{s:i, s:i, s:[{s:s, s:s}]}}", "answer", "finding",
+                               "evidence", "ok", 7, "not_evaluated", 2, "checks", "check",
+                               "memlock", "sentence", "too little");
+    json_t *ways = json_array(), *verdict, *once, *twice, *alone;
+
+    (void)state;
+    add(ways, "mesh", "b", "a");
+    verdict = unreached_verdict("host", ways);
+    once = unreached_join(before, verdict);
+    twice = unreached_join(once, verdict);
+    assert_true(json_equal(once, twice));
+    assert_string_equal(json_get_str(check_at(once, 0), "check", ""), "reach");
+    assert_string_equal(json_get_str(check_at(once, 1), "check", ""), "memlock");
+    assert_int_equal(json_get_int(json_object_get(once, "evidence"), "ok", 0), 7);
+    alone = unreached_join(NULL, verdict);
+    assert_true(json_equal(alone, verdict));
+    json_decref(before);
+    json_decref(once);
+    json_decref(twice);
+    json_decref(alone);
+    json_decref(verdict);
+    json_decref(ways);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_cannot_be_reached_is_named_once_for_all_that_tried),
+        cmocka_unit_test(who_reaches_nobody_is_named_and_not_the_others),
+        cmocka_unit_test(two_causes_are_two_findings_the_greater_first),
+        cmocka_unit_test(a_pair_of_nodes_is_told_once_and_many_are_cut),
+        cmocka_unit_test(what_was_found_before_stays_and_is_not_doubled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
