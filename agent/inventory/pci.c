@@ -13,6 +13,7 @@
 static const struct field place[] = {
     {"numa", "numa_node", FIELD_NUMBER},
     {"cpus", "local_cpulist", FIELD_TEXT},
+    {"physfn", "physfn", FIELD_LINK}, /* of a virtual function (SR-IOV) */
 };
 
 static const struct field link_fields[] = {

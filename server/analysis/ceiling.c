@@ -48,20 +48,42 @@ static struct link_term known(double gbs, const char *format, ...)
 
 /* ---- Between nodes ---- */
 
-/* How many active ports are like this one. */
+static bool is_alike(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = {"rate_gbps", "link_layer", "state"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+            return false;
+    return true;
+}
+
+/* Of a virtual function (SR-IOV): the wire is that of the physical one, or of another
+ * virtual one, that is counted already. */
+static bool is_again(const json_t *ports, size_t at)
+{
+    const json_t *port = json_array_get(ports, at);
+    const char *own = json_get_str(port, "physfn", NULL);
+
+    for (size_t i = 0; own && i < json_array_size(ports); i++) {
+        const json_t *other = json_array_get(ports, i);
+        const char *virtual = json_get_str(other, "physfn", NULL);
+        const char *wire = virtual ? virtual : json_get_str(other, "pci", "");
+
+        if ((i < at || !virtual) && strcmp(wire, own) == 0 && is_alike(other, port) &&
+            json_equal(json_object_get(other, "port"), json_object_get(port, "port")))
+            return true;
+    }
+    return false;
+}
+
+/* How many wires are like that of this port. */
 static size_t count_alike(const json_t *ports, const json_t *like)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < json_array_size(ports); i++) {
-        const json_t *port = json_array_get(ports, i);
-
-        n += json_equal(json_object_get(port, "rate_gbps"),
-                        json_object_get(like, "rate_gbps")) &&
-             json_equal(json_object_get(port, "link_layer"),
-                        json_object_get(like, "link_layer")) &&
-             json_equal(json_object_get(port, "state"), json_object_get(like, "state"));
-    }
+    for (size_t i = 0; i < json_array_size(ports); i++)
+        n += is_alike(json_array_get(ports, i), like) && !is_again(ports, i);
     return n;
 }
 

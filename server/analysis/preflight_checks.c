@@ -82,6 +82,8 @@ static void gather_ports(const struct preflight_node *node, struct preflight_fac
         const char *layer = json_get_str(port, "link_layer", "RDMA");
         char what[128];
 
+        if (json_object_get(port, "physfn")) /* SR-IOV: one that nobody uses is down */
+            continue;
         if (facts->is_alone)
             snprintf(what, sizeof(what), "the state of %.20s ports%s%.20s", layer,
                      json_object_get(port, "board") ? " of " : "",

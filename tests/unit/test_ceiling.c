@@ -1,16 +1,9 @@
 /* test_ceiling.c - what links allow follows from what agents say of them */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "agent/inventory/inventory.h"
 #include "common/base/json_util.h"
 #include "server/analysis/ceiling.h"
 #include "tests/unit/near.h"
+#include "tests/unit/node_tree.h"
 
 #define IB "{\"state\":\"active\",\"rate_gbps\":400,\"link_layer\":\"infiniband\"}"
 #define IB_DOWN "{\"state\":\"down\",\"rate_gbps\":400,\"link_layer\":\"infiniband\"}"
@@ -142,6 +135,73 @@ static json_t *judge(const struct example *example)
     return verdict;
 }
 
+/* What the agent says of a machine of tests/data/nodes. */
+static json_t *inventory_of(const char *tree)
+{
+    json_t *inventory;
+
+    set_up(NULL);
+    put_tree(tree);
+    inventory = inventory_read(root);
+    tear_down(NULL);
+    json_object_del(inventory, "hostid");
+    return inventory;
+}
+
+static void virtual_functions_are_no_ports_of_their_own(void **state)
+{
+    static const char *const trees[] = {"roce.tree", "roce_sriov.tree"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+        json_t *inventory = inventory_of(trees[i]), *verdict;
+        struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 1},
+                                        {inventory, "10.0.0.2", 1}};
+
+        verdict = ceiling_verdict("nccl", nodes, 2, NULL);
+        assert_string_equal(json_get_str(verdict, "sentence", ""),
+                            "rings reach 100 GB/s of bus bandwidth at most: 2 x 400 "
+                            "Gb/s NIC of each node");
+        json_decref(verdict);
+        json_decref(inventory);
+    }
+}
+
+/* In a container that has been given two of one port and none of the physical. */
+static void virtual_functions_of_one_port_are_one_wire(void **state)
+{
+    static const char port[] =
+        "{\"state\":\"active\",\"rate_gbps\":200,\"link_layer\":\"ethernet\",\"port\":1,"
+        "\"physfn\":\"%s\"}";
+    static const struct {
+        const char *physfns[3];
+        double gbs;
+    } given[] = {{{"0000:02:00.0", "0000:02:00.0", "0000:02:00.0"}, 25},
+                 {{"0000:02:00.0", "0000:02:00.1", "0000:02:00.0"}, 50}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+        json_t *inventory = json_pack("{s:[]}", "rdma"), *verdict;
+        struct ceiling_node nodes[2] = {{inventory, "10.0.0.1", 1},
+                                        {inventory, "10.0.0.2", 1}};
+
+        for (int k = 0; k < 3; k++) {
+            char text[200];
+
+            snprintf(text, sizeof(text), port, given[i].physfns[k]);
+            json_array_append_new(json_object_get(inventory, "rdma"),
+                                  json_loads(text, 0, NULL));
+        }
+        verdict = ceiling_verdict("nccl", nodes, 2, NULL);
+        assert_near(json_get_num(json_object_get(json_object_get(verdict, "evidence"),
+                                                 "busbw_gbs"),
+                                 "all_reduce", 0),
+                    given[i].gbs, 0.01);
+        json_decref(verdict);
+        json_decref(inventory);
+    }
+}
+
 static void links_allow_what_the_least_of_them_does(void **state)
 {
     (void)state;
@@ -165,6 +225,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_allow_what_the_least_of_them_does),
+        cmocka_unit_test(virtual_functions_are_no_ports_of_their_own),
+        cmocka_unit_test(virtual_functions_of_one_port_are_one_wire),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,7 @@ static const struct fact facts[] = {
     {"roce", "rdma/1/gids/3",
      "{\"index\":3,\"address\":\"192.168.102.11\",\"type\":\"RoCE v2\"}", "roce_no_gids",
      "nothing"},
+    {"roce", "rdma/2/physfn", "nothing", "roce_sriov", "\"0000:02:00.0\""},
     {"roce", "net/2/mtu", "9000", "roce_mtu", "1500"},
     {"two_gpus", "numa_balancing", "0", "two_gpus_numa_balancing", "1"},
     {"two_gpus", "iommu", "\"off\"", "two_gpus_iommu", "\"DMA-FQ\""},
