@@ -200,6 +200,12 @@ static const char *skip_reason(const json_t *row)
     return row ? json_get_str(row, "skipped", NULL) : NULL;
 }
 
+/* A size whose count is 0, which is in nccl-tests' average as 0. */
+static bool is_empty(const json_t *row)
+{
+    return skip_reason(row) && json_get_int(row, "count", -1) == 0;
+}
+
 /* Behind nccl-tests' columns: how NCCL did it, "RING LL128 16 channels". */
 static void put_choice(const json_t *choice, struct buf *out)
 {
@@ -225,6 +231,8 @@ static void put_pair(struct table *table, json_t *out_of_place, json_t *in_place
     const char *reason_in = skip_reason(in_place);
     json_t *row = out_of_place ? out_of_place : in_place;
 
+    table->empty_halves += is_empty(out_of_place);
+    table->empty_halves += is_empty(in_place);
     put_heading(table, row, out);
     if (reason && reason_in && strcmp(reason, reason_in) == 0) {
         put_skipped(row, "", reason, out);
@@ -459,5 +467,5 @@ void table_end(struct table *table, struct buf *out)
         buf_printf(out, "# %-20s : %.3g us\n", "Avg enqueue time",
                    table->enqueue_us_sum / (double)table->enqueued_halves);
     buf_printf(out, "# %-20s : %g\n", "Avg bus bandwidth",
-               table->busbw_sum / (double)table->halves);
+               table->busbw_sum / (double)(table->halves + table->empty_halves));
 }

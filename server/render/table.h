@@ -17,7 +17,7 @@ struct table {
     size_t n_held;
     json_t *pending;     /* out-of-place rows that wait for their pairs, one per group */
     json_t *heading_row; /* a row of the series whose heading was printed last */
-    uint64_t halves, wrong_halves, checked_halves, noisy_halves;
+    uint64_t halves, empty_halves, wrong_halves, checked_halves, noisy_halves;
     uint64_t enqueued_halves;
     double busbw_sum, enqueue_us_sum;
 };

@@ -16,8 +16,8 @@
 /* Zeroed: it is not read. */
 struct nccl_tuning {
     bool is_read;
-    bool is_switched;    /* on, for now */
-    char *level, *parts; /* what was asked for before, or NULL */
+    bool is_switched;    /* TUNING is printed only because _begin asked for it */
+    char *level, *parts; /* then: what was asked for before, or NULL */
     int output;          /* the real one, to which `reader` passes `lines` */
     FILE *lines;
     pthread_t reader;
