@@ -178,6 +178,16 @@ static void spoil(const struct operation *operation)
         operation->recv[((size_t)index + 1) * element - 1] ^= 0x21;
 }
 
+/* What no library is to do: a rank that receives nothing has its buffer written. */
+static void scribble(const struct operation *operation)
+{
+    long index = emulation_setting("scribble", -1);
+
+    if (index >= 0 && !is_root(operation) &&
+        (operation->kind == OPERATION_REDUCE || operation->kind == OPERATION_GATHER))
+        operation->recv[(size_t)index * reduction_element(operation->type)] ^= 0x21;
+}
+
 static void sleep_us(long us)
 {
     struct timespec time = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
@@ -224,6 +234,7 @@ static void run(void *arg)
             collective(operation);
         }
         spoil(operation);
+        scribble(operation);
     }
 }
 

@@ -29,6 +29,7 @@
  *   slow_link         GPU 0's link is narrow, in the topology
  *   algo=N            NCCL's number of the algorithm (by the size)
  *   symmetric         symmetric kernels, where buffers are registered
+ *   scribble=INDEX    that element of a buffer that nothing is received into is spoiled
  *   wrong=INDEX       that element of each result is spoiled
  *
  * What a test expects of the worker; a call that is otherwise fails as invalid:

@@ -152,6 +152,37 @@ static void a_wrong_element_is_named(void **state)
     check_wrong("devices=4,wrong@2=1234,no_kernels");
 }
 
+/* Of a reduce and a gather, out of place and in place, what rank 1 must not receive. */
+static void check_scribble(const char *emulation)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+    size_t i;
+    json_t *row;
+
+    nccl_write_case("\"collectives\":[\"reduce\",\"gather\"],\"dtypes\":[\"int32\"],"
+                    "\"redops\":[\"sum\"],\"in_place\":\"both\",\"sizes\":[20000],"
+                    "\"iters\":2,\"root\":0",
+                    "");
+    nccl_run(&group, &seen, emulation);
+    nccl_assert_all_ok(&group, &seen);
+    assert_int_equal(json_array_size(seen.results), 4);
+    json_array_foreach (seen.results, i, row) {
+        const json_t *error = json_array_get(json_object_get(row, "errors"), 0);
+        assert_int_equal(json_get_int(row, "wrong", -1), 1);
+        assert_int_equal(json_get_int(error, "rank", -1), 1);
+        assert_int_equal(json_get_int(error, "index", -1), 1234);
+    }
+    nccl_end(&group, &seen);
+}
+
+static void what_is_written_where_nothing_is_received_is_found(void **state)
+{
+    (void)state;
+    check_scribble("devices=4,scribble@1=1234");
+    check_scribble("devices=4,scribble@1=1234,no_kernels");
+}
+
 static void what_cannot_be_is_said_before_nccl_is_asked(void **state)
 {
     static const struct {
@@ -551,6 +582,7 @@ int main(void)
         cmocka_unit_test(many_ranks_share_several_ids),
         cmocka_unit_test(a_slow_rank_shows),
         cmocka_unit_test(a_wrong_element_is_named),
+        cmocka_unit_test(what_is_written_where_nothing_is_received_is_found),
         cmocka_unit_test(what_cannot_be_is_said_before_nccl_is_asked),
         cmocka_unit_test(a_failure_carries_the_librarys_words),
         cmocka_unit_test(options_of_nccl_are_heeded),

@@ -99,12 +99,20 @@ struct backend_memory {
     char text[200]; /* how the figure came about, for a person */
 };
 
+/* What the receive buffer of a rank that receives nothing holds before the call, and so
+ * after it: this in every byte, but its own input from one element to before another. */
+struct backend_untouched {
+    unsigned char byte;
+    uint64_t own, own_end;
+};
+
 struct backend_compare {
     const struct pattern *pattern;
     const struct backend_call *call;
     int rank;
     unsigned ulps;
     uint64_t first, end;
+    const struct backend_untouched *untouched; /* NULL: it receives */
 };
 
 struct backend_wrong {

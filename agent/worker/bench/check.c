@@ -28,7 +28,9 @@ struct check {
     const struct bench_row *rows, *row; /* see bench_row_of */
     struct pattern *pattern;
     size_t element;
-    char *expected, *got;            /* BLOCK_BYTES each */
+    char *expected, *got;               /* BLOCK_BYTES each */
+    bool receives;                      /* the rank, in the row's call */
+    struct backend_untouched untouched; /* where it does not */
     struct findings *all, *findings; /* of the pass: of the ranks here, of one of them */
 };
 
@@ -113,14 +115,34 @@ static void compare_block(struct check *check, uint64_t first, size_t count)
     }
 }
 
+/* Elements of the receive buffer as they have to be after the call. */
+static void expect(struct check *check, uint64_t first, size_t count)
+{
+    const struct backend_untouched *untouched = &check->untouched;
+    int rank = bench_place(check->bench);
+    size_t size = check->element;
+
+    if (check->receives) {
+        expected_elements(check->pattern, &check->row->call, rank, first, count,
+                          check->expected);
+        return;
+    }
+    uint64_t from = first > untouched->own ? first : untouched->own;
+    uint64_t to = first + count < untouched->own_end ? first + count : untouched->own_end;
+    memset(check->expected, untouched->byte, count * size);
+    if (from < to) {
+        pattern_input(check->pattern, rank, from - untouched->own, (size_t)(to - from),
+                      check->expected + (from - first) * size);
+    }
+}
+
 /* An element that the device calls wrong, as the host sees it. */
 static int note_found(struct check *check, uint64_t index, struct error *err)
 {
     const struct backend_call *call = &check->row->call;
     const char *from = (const char *)call->recv + index * check->element;
 
-    expected_elements(check->pattern, call, bench_place(check->bench), index, 1,
-                      check->expected);
+    expect(check, index, 1);
     if (check->bench->backend->read(check->bench->comm, check->got, from, check->element,
                                     err))
         return -1;
@@ -142,7 +164,9 @@ static int compare_on_device(struct check *check, struct error *err)
                                       .call = &check->row->call,
                                       .rank = bench_place(bench),
                                       .ulps = allowed_ulps(check),
-                                      .end = check->row->layout.recv_count};
+                                      .end = check->row->layout.recv_count,
+                                      .untouched =
+                                          check->receives ? NULL : &check->untouched};
     struct backend_wrong found;
 
     int status = bench->backend->check->find_wrong(bench->comm, &compare, &found, err);
@@ -157,14 +181,28 @@ static int compare_on_device(struct check *check, struct error *err)
     return status;
 }
 
+/* In place the send buffer lies in the receive buffer. */
+static struct backend_untouched untouched_of(const struct check *check)
+{
+    const struct collective_layout *layout = &check->row->layout;
+    struct backend_untouched untouched = {.byte = POISON};
+
+    if (check->row->row.in_place) {
+        const char *send = check->row->call.send, *recv = check->row->call.recv;
+        untouched.own = (uint64_t)(send - recv) / check->element;
+        untouched.own_end = untouched.own + layout->send_count;
+    }
+    return untouched;
+}
+
 static int compare(struct check *check, struct error *err)
 {
     struct bench *bench = check->bench;
     const struct backend_call *call = &check->row->call;
     size_t total = check->row->layout.recv_count, at_once = BLOCK_BYTES / check->element;
 
-    if (!pattern_receives(call->kind, bench_place(bench), call->root))
-        return 0;
+    check->receives = pattern_receives(call->kind, bench_place(bench), call->root);
+    check->untouched = untouched_of(check);
     if (bench->backend->check) {
         int status = compare_on_device(check, err);
         if (status <= 0)
@@ -173,8 +211,7 @@ static int compare(struct check *check, struct error *err)
     for (size_t done = 0; done < total; done += at_once) {
         size_t part = total - done < at_once ? total - done : at_once;
         const char *from = (const char *)call->recv + done * check->element;
-        expected_elements(check->pattern, call, bench_place(bench), done, part,
-                          check->expected);
+        expect(check, done, part);
         if (bench->backend->read(bench->comm, check->got, from, part * check->element,
                                  err))
             return -1;

@@ -21,6 +21,8 @@ struct data_job {
     uint64_t call_count;
     uint64_t first, end; /* elements */
     uint64_t ulps;
+    bool is_untouched; /* see struct backend_untouched */
+    uint64_t bytes, own, own_end;
     void *data;
     struct data_findings *findings;
 };

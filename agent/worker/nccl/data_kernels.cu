@@ -23,6 +23,21 @@ KERNEL ringbench_put_input(struct data_job job)
     }
 }
 
+NUMERIC_FN uint64_t expected_bits(const struct data_job *job, uint64_t at)
+{
+    uint64_t from;
+    int source;
+
+    if (job->is_untouched) {
+        return at >= job->own && at < job->own_end
+                   ? pattern_bits(&job->pattern, job->rank, at - job->own)
+                   : job->bytes;
+    }
+    pattern_source(job->kind, job->pattern.n, job->rank, job->root, job->call_count, at,
+                   &source, &from);
+    return pattern_bits(&job->pattern, source, from);
+}
+
 KERNEL ringbench_find_wrong(struct data_job job)
 {
     const struct pattern *pattern = &job.pattern;
@@ -31,11 +46,7 @@ KERNEL ringbench_find_wrong(struct data_job job)
     uint64_t mask = element_mask(pattern->element);
 
     for (; at < job.end; at += step) {
-        uint64_t from;
-        int source;
-        pattern_source(job.kind, pattern->n, job.rank, job.root, job.call_count, at,
-                       &source, &from);
-        uint64_t expected = pattern_bits(pattern, source, from) & mask;
+        uint64_t expected = expected_bits(&job, at) & mask;
         uint64_t got = pattern_load(pattern->element,
                                     (const char *)job.data + at * pattern->element);
         if (pattern_bits_distance(pattern->type, pattern->is_float, pattern->element,

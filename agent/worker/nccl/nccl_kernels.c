@@ -145,6 +145,12 @@ int kernels_find_wrong(struct backend_comm *comm, const struct backend_compare *
     *out = (struct backend_wrong){0};
     if (compare->first >= compare->end)
         return 0;
+    if (compare->untouched) {
+        job.is_untouched = true;
+        job.bytes = compare->untouched->byte * (UINT64_MAX / 255);
+        job.own = compare->untouched->own;
+        job.own_end = compare->untouched->own_end;
+    }
     if (upload(comm, compare->pattern, &job, err) ||
         comm_write(comm, job.findings, &found, sizeof(found), err) ||
         launch(comm, comm->kernels.find_wrong, &job, "checking the result", err) ||

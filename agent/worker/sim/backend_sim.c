@@ -198,7 +198,7 @@ static int sim_find_wrong(struct backend_comm *comm,
 
     (void)err;
     out->count = 0;
-    if (!comm->spoiled_at)
+    if (!comm->spoiled_at || compare->untouched)
         return 0;
     uint64_t index = (uint64_t)(comm->spoiled_at - (const char *)call->recv) / size;
     if (index < compare->first || index >= compare->end)
