@@ -496,6 +496,8 @@ static int look_at_host(struct agent *agent)
         json_object_set_new(agent->inventory, "programs",
                             program_list_json(agent->programs)))
         return -1;
+    inventory_add_nccl(agent->inventory, root ? root : "",
+                       agent->config->worker_environment.items);
     binder_describe(agent->binder, agent->inventory);
     return 0;
 }

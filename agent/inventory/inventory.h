@@ -5,10 +5,15 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A new object as docs/agent-protocol.md has it, without `backends`. `root` is put before
+/* A new object as docs/agent-protocol.md has it, without `backends` and what NCCL is told
+ * here. `root` is put before
  * every path ("" for the host itself). What can't be read is null or 0. NULL only when
  * memory is out. */
 json_t *inventory_read(const char *root);
+
+/* Set `nccl_conf` and `nccl_env`: what NCCL finds in files, and in the environment (ended
+ * by NULL; NULL: none) that workers get of the agent's. */
+void inventory_add_nccl(json_t *inventory, const char *root, char *const *environment);
 
 /* Set `backends`, what the workers' probes said. What the driver says of GPUs joins what
  * the bus says of them. Whether `backends` is another than before. */

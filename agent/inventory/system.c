@@ -12,7 +12,6 @@
 #include "common/base/json_util.h"
 
 #define CGROUPS "/sys/fs/cgroup"
-#define CONF_LINES_MAX 32
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 static const struct field settings[] = {
@@ -169,23 +168,6 @@ json_t *inventory_modules(const char *root)
 
 /* ---- the rest ---- */
 
-/* What all processes of this machine that use NCCL are told, without comments. */
-static json_t *nccl_conf(const char *root)
-{
-    FILE *file = host_file_open(root, "/etc/nccl.conf");
-    json_t *lines = file ? json_array() : NULL;
-    char line[256];
-
-    while (file && fgets(line, sizeof(line), file)) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (line[0] && line[0] != '#' && json_array_size(lines) < CONF_LINES_MAX)
-            json_array_append_new(lines, json_clean_string(line));
-    }
-    if (file)
-        fclose(file);
-    return lines;
-}
-
 /* Without groups the kernel knows IOMMUs and has none. */
 static void set_iommu_off(json_t *inventory, const char *root)
 {
@@ -200,12 +182,8 @@ static void set_iommu_off(json_t *inventory, const char *root)
 
 void inventory_add_system(json_t *inventory, const char *root)
 {
-    json_t *conf = nccl_conf(root);
-
     fields_read(inventory, root, "", settings, COUNT(settings));
     set_iommu_off(inventory, root);
     json_object_set_new(inventory, "limits", inventory_limits(root));
     json_object_set_new(inventory, "modules", inventory_modules(root));
-    if (conf)
-        json_object_set_new(inventory, "nccl_conf", conf);
 }

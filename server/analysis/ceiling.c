@@ -7,6 +7,7 @@
 
 #include "common/base/json_util.h"
 #include "common/spec/collective.h"
+#include "server/analysis/node_setting.h"
 #include "server/analysis/verdict.h"
 
 #define TEXT_MAX 160
@@ -186,6 +187,18 @@ static const struct link_term *lesser(const struct link_term *a,
     return b->gbs < a->gbs ? b : a;
 }
 
+/* Whether the run or a node tells NCCL over what to go. */
+static bool is_chosen(const struct ceiling_node *nodes, size_t n, const json_t *env)
+{
+    static const char *const names[] = {"NCCL_IB_HCA", "NCCL_IB_DISABLE", "NCCL_NET"};
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+            if (node_setting(nodes[i].inventory, env, names[k], NULL))
+                return true;
+    return false;
+}
+
 static struct link_term least_between(const char *backend,
                                       const struct ceiling_node *nodes, size_t n,
                                       const json_t *env)
@@ -193,10 +206,8 @@ static struct link_term least_between(const char *backend,
     struct link_term least = {.gbs = 0};
     bool is_nccl = strcmp(backend, "nccl") == 0;
 
-    if (is_nccl &&
-        (json_object_get(env, "NCCL_IB_HCA") || json_object_get(env, "NCCL_IB_DISABLE") ||
-         json_object_get(env, "NCCL_NET")))
-        return unknown("the run's variables choose what NCCL goes over");
+    if (is_nccl && is_chosen(nodes, n, env))
+        return unknown("variables choose what NCCL goes over");
     for (size_t i = 0; i < n; i++) {
         struct link_term own =
             is_nccl ? ports_of(nodes[i].inventory) : interface_of(&nodes[i]);

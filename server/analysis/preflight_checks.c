@@ -10,12 +10,15 @@
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
 #include "common/base/units.h"
+#include "common/spec/nccl_ifname.h"
+#include "server/analysis/node_setting.h"
 #include "server/analysis/preflight_check.h"
 
 #define CLOCK_APART_S 2.0
 #define MEMLOCK_LEAST (INT64_C(1) << 30)
 #define SHM_LEAST (INT64_C(256) << 20)
 #define FILES_LEAST 4096
+#define ADDRESSES_MAX 256
 
 static void find(struct preflight_said *said, const char *subject, const char *format,
                  ...) __attribute__((format(printf, 3, 4)));
@@ -230,41 +233,6 @@ static bool is_local(const struct preflight_node *node, const json_t *address)
            (strncmp(name, "br-", 3) == 0 && strspn(name + 3, "0123456789abcdef") == 12);
 }
 
-/* As NCCL reads NCCL_SOCKET_IFNAME: a list of prefixes, or behind '=' of names; behind
- * '^' of what is left out. */
-static bool is_asked(const char *list, const char *name)
-{
-    bool is_left_out = *list == '^', is_exact;
-    bool is_listed = false;
-
-    list += is_left_out;
-    is_exact = *list == '=';
-    list += is_exact;
-    while (*list) {
-        size_t len = strcspn(list, ",");
-
-        if (strncmp(name, list, len) == 0 && len > 0 && (!is_exact || name[len] == '\0'))
-            is_listed = true;
-        list += len + (list[len] == ',');
-    }
-    return is_listed != is_left_out;
-}
-
-/* The first address of an interface that fits; NULL: there is none. */
-static const json_t *first_address(const struct preflight_node *node, const char *list)
-{
-    const json_t *addresses = member(node, "addresses");
-
-    for (size_t i = 0; i < json_array_size(addresses); i++) {
-        const json_t *address = json_array_get(addresses, i);
-        const char *name = json_get_str(address, "interface", NULL);
-
-        if (name && is_asked(list, name))
-            return address;
-    }
-    return NULL;
-}
-
 /* The interface that the node is reached at, else the first that may lead to others. */
 static const char *outside_interface(const struct preflight_node *node)
 {
@@ -283,42 +251,42 @@ static const char *outside_interface(const struct preflight_node *node)
     return outside;
 }
 
-/* The run's, else the first of the node's /etc/nccl.conf; NULL: nobody asks for one. */
-static const char *asked_interface(const struct preflight_node *node,
-                                   const struct preflight_use *use)
+/* NULL: none. */
+static const json_t *address_taken(const struct preflight_node *node, const char *asked,
+                                   const char *family)
 {
-    static const char name[] = "NCCL_SOCKET_IFNAME";
-    const char *asked = json_get_str(use->env, name, NULL);
-    const json_t *lines = member(node, "nccl_conf");
-    size_t len = strlen(name);
+    const json_t *addresses = member(node, "addresses");
+    const char *names[ADDRESSES_MAX];
+    int n = 0;
 
-    for (size_t i = 0; !asked && i < json_array_size(lines); i++) {
-        const char *line = json_string_value(json_array_get(lines, i));
+    for (; n < (int)json_array_size(addresses) && n < ADDRESSES_MAX; n++) {
+        const json_t *one = json_array_get(addresses, (size_t)n);
 
-        if (line && strncmp(line, name, len) == 0 && line[len] == '=')
-            asked = line + len + 1;
+        names[n] = nccl_ifname_has_family(json_get_str(one, "address", ""), family)
+                       ? json_get_str(one, "interface", NULL)
+                       : NULL;
     }
-    return asked;
+    n = nccl_ifname_choose(names, n, asked);
+    return n < 0 ? NULL : json_array_get(addresses, (size_t)n);
 }
 
 static void look_at_choice(const struct preflight_node *node,
                            const struct preflight_use *use, struct preflight_said *said)
 {
-    static const char *const usual[] = {"ib", "^docker,lo,virbr", "docker", "lo",
-                                        "virbr"};
-    const char *asked = asked_interface(node, use), *outside = outside_interface(node);
-    const json_t *taken = NULL;
+    const char *where = "", *outside = outside_interface(node);
+    const char *asked =
+        node_setting(node->inventory, use->env, "NCCL_SOCKET_IFNAME", &where);
+    const char *family =
+        node_setting(node->inventory, use->env, "NCCL_SOCKET_FAMILY", NULL);
+    const json_t *taken = address_taken(node, asked, family);
 
     if (!json_is_array(member(node, "addresses")))
         return;
-    if (asked)
-        taken = first_address(node, asked);
-    for (size_t i = 0; !asked && !taken && i < sizeof(usual) / sizeof(usual[0]); i++)
-        taken = first_address(node, usual[i]);
     pass(said);
-    if (asked && !taken)
+    if (asked && *asked && !taken)
         find(said, outside ? outside : "NAME",
-             "NCCL_SOCKET_IFNAME=%.80s names no interface with an address", asked);
+             "NCCL_SOCKET_IFNAME=%.80s%s names no interface with an address", asked,
+             where);
     else if (taken && outside && is_local(node, taken))
         find(said, outside, "NCCL takes %.40s for its sockets, which ends on the node",
              json_get_str(taken, "interface", "?"));

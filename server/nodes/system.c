@@ -167,5 +167,6 @@ json_t *system_json(const json_t *inventory)
     set_redirects(system, inventory);
     set_members(system, inventory, "limits");
     set_members(system, inventory, "modules");
+    set_members(system, inventory, "nccl_env");
     return system;
 }

@@ -28,6 +28,11 @@ test('what is found of the nodes of a run is in its text, its document and its r
   assert.match(await text('/api/v1/preflight'), /^finding +memlock +gpus: 64 KiB /m);
   assert.equal((await server.get('/api/v1/nodes/well/preflight')).answer, 'ok');
 
+  // What the agent's environment tells NCCL, which its workers get.
+  await startAgent(t, server, 'told', { env: { RINGBENCH_ROOT: nodeTree(t, 'dgx'), NCCL_SOCKET_IFNAME: 'nosuch' } });
+  assert.match(await text('/api/v1/nodes/told/preflight'),
+    /^finding +interface +NCCL_SOCKET_IFNAME=nosuch of the agent's environment names no interface with an address/m);
+
   const sick = await run(['sick', 'well']);
   assert.equal(sick.said.length, 1, sick.said.join('\n'));
   assert.match(sick.said[0], /^# preflight cgroup: sick: its cgroup .* \(mend: give the job or container all CPUs of the node\)$/);

@@ -12,10 +12,9 @@
 #include "agent/worker/nccl/nccl_interface.h"
 
 static const struct nccl_interface machine[] = {
-    {"lo", AF_INET, "127.0.0.1"},        {"docker0", AF_INET, "172.17.0.1"},
-    {"eth0", AF_INET, "10.0.0.1"},       {"eth0", AF_INET6, "fd00::1"},
-    {"eth10", AF_INET, "10.1.0.1"},      {"ib0", AF_INET, "10.2.0.1"},
-    {"virbr0", AF_INET, "192.168.122.1"}};
+    {"lo", "127.0.0.1"},        {"docker0", "172.17.0.1"}, {"eth0", "10.0.0.1"},
+    {"eth0", "fd00::1"},        {"eth10", "10.1.0.1"},     {"ib0", "10.2.0.1"},
+    {"virbr0", "192.168.122.1"}};
 
 #define N ((int)(sizeof(machine) / sizeof(machine[0])))
 
@@ -28,9 +27,9 @@ static const char *choose(int n, const char *ifname, const char *family)
 
 static void the_usual_order_holds_without_a_wish(void **state)
 {
-    static const struct nccl_interface only_lo[] = {{"lo", AF_INET, "127.0.0.1"}};
-    static const struct nccl_interface docker_too[] = {
-        {"lo", AF_INET, "127.0.0.1"}, {"docker0", AF_INET, "172.17.0.1"}};
+    static const struct nccl_interface only_lo[] = {{"lo", "127.0.0.1"}};
+    static const struct nccl_interface docker_too[] = {{"lo", "127.0.0.1"},
+                                                       {"docker0", "172.17.0.1"}};
 
     (void)state;
     assert_string_equal(choose(N, NULL, NULL), "10.2.0.1");

@@ -149,9 +149,32 @@ static void the_machines_nccl_conf_is_told_without_comments(void **state)
 
     (void)state;
     put("/etc/nccl.conf", "# ours\nNCCL_IB_HCA=mlx5\n\nNCCL_DEBUG=WARN\n");
-    all = inventory_read(root);
+    all = json_object();
+    inventory_add_nccl(all, root, NULL);
     assert_string_equal(at(all, "nccl_conf"),
                         "[\"NCCL_IB_HCA=mlx5\",\"NCCL_DEBUG=WARN\"]");
+    assert_string_equal(at(all, "nccl_env"), "nothing");
+    json_decref(all);
+}
+
+/* NCCL looks for a name in this order: environment, the user's file, the machine's. */
+static void what_the_agents_environment_tells_nccl_is_told(void **state)
+{
+    char home[] = "HOME=/home/u", wish[] = "NCCL_SOCKET_IFNAME=ib0",
+         code[] = "NCCL_NET_PLUGIN=mine", no_name[] = "NCCL=1",
+         file[] = "NCCL_CONF_FILE=/opt/n.conf";
+    char *own[] = {home, wish, code, no_name, NULL}, *other[] = {home, file, NULL};
+    json_t *all = json_object();
+
+    (void)state;
+    put("/etc/nccl.conf", "NCCL_A=3\n");
+    put("/home/u/.nccl.conf", "NCCL_A=2\n");
+    put("/opt/n.conf", "NCCL_A=1\n");
+    inventory_add_nccl(all, root, own);
+    assert_string_equal(at(all, "nccl_conf"), "[\"NCCL_A=2\",\"NCCL_A=3\"]");
+    assert_string_equal(at(all, "nccl_env"), "{\"NCCL_SOCKET_IFNAME\":\"ib0\"}");
+    inventory_add_nccl(all, root, other);
+    assert_string_equal(at(all, "nccl_conf"), "[\"NCCL_A=1\",\"NCCL_A=3\"]");
     json_decref(all);
 }
 
@@ -165,6 +188,7 @@ int main(void)
         T(a_crowded_machine_has_room),
         T(what_all_but_root_see_of_a_bridge_says_nothing),
         T(the_machines_nccl_conf_is_told_without_comments),
+        T(what_the_agents_environment_tells_nccl_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

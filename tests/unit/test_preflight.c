@@ -232,6 +232,58 @@ static void the_interface_is_the_one_that_nccl_takes(void **state)
     }
 }
 
+/* The run's, the agent's, the node's files': the first that has it. */
+static void the_setting_is_the_one_that_nccl_finds(void **state)
+{
+    static const struct {
+        const char *run, *agent, *file, *sentence;
+    } cases[] = {
+        {NULL, "\"=ens\"", "=ens1",
+         "NCCL_SOCKET_IFNAME==ens of the agent's environment names no interface with an "
+         "address"},
+        {"\"ens\"", "\"=ens\"", "lo", NULL},
+        {NULL, "\"ens\"", "lo", NULL},
+        {"null", "\"ens\"", "lo",
+         "NCCL takes lo for its sockets, which ends on the node"},
+        {NULL, NULL, "=ens",
+         "NCCL_SOCKET_IFNAME==ens of nccl.conf names no interface with an address"},
+        {NULL, NULL, "ens1:5000", NULL},
+        {"\"ens1\", \"NCCL_SOCKET_FAMILY\": \"AF_INET6\"", NULL, "ens",
+         "NCCL_SOCKET_IFNAME=ens1 names no interface with an address"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct preflight_node node = {.name = "a"};
+        json_t *inventory = json_loads(WELL, 0, NULL);
+        char text[200];
+        struct preflight_use use = {.backend = "nccl"};
+        json_t *env, *verdict;
+
+        snprintf(text, sizeof(text), cases[i].run ? "{\"NCCL_SOCKET_IFNAME\": %s}" : "{}",
+                 cases[i].run);
+        use.env = env = json_loads(text, 0, NULL);
+        assert_non_null(env);
+        if (cases[i].agent) {
+            snprintf(text, sizeof(text), "{\"NCCL_SOCKET_IFNAME\": %s}", cases[i].agent);
+            json_object_set_new(inventory, "nccl_env", json_loads(text, 0, NULL));
+        }
+        snprintf(text, sizeof(text), "NCCL_SOCKET_IFNAME=%s", cases[i].file);
+        json_object_set_new(inventory, "nccl_conf", json_pack("[s]", text));
+        node.inventory = inventory;
+        verdict = preflight_judge(&node, 1, &use, true);
+        json_decref(env);
+        json_decref(inventory);
+        if (cases[i].sentence) {
+            assert_found(verdict, "interface", cases[i].sentence,
+                         "\"env\": {\"NCCL_SOCKET_IFNAME\": \"=ens1\"} in the run");
+            continue;
+        }
+        assert_string_equal(answer_of(verdict, "interface"), "ok");
+        json_decref(verdict);
+    }
+}
+
 /* Bridges and tunnels with the node's address, or with nobody knows what behind them. */
 static void what_may_lead_to_others_is_not_accused(void **state)
 {
@@ -562,6 +614,7 @@ int main(void)
         cmocka_unit_test(what_nvml_says_of_gpus_is_looked_at),
         cmocka_unit_test(gpus_of_other_models_have_other_links),
         cmocka_unit_test(the_interface_is_the_one_that_nccl_takes),
+        cmocka_unit_test(the_setting_is_the_one_that_nccl_finds),
         cmocka_unit_test(what_may_lead_to_others_is_not_accused),
         cmocka_unit_test(nccl_looks_past_virbr),
         cmocka_unit_test(what_a_node_has_unlike_the_others_is_named),

@@ -55,7 +55,7 @@ const SETTINGS = {
   iommu: 'IOMMU',
   numa_balancing: 'NUMA balancing',
   nvidia_module: 'NVIDIA module',
-  nccl_conf: '/etc/nccl.conf'
+  nccl_conf: 'nccl.conf'
 };
 const LIMITS = {
   memlock_bytes: 'Memory that may be locked',

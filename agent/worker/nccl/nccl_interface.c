@@ -2,6 +2,7 @@
 #include "agent/worker/nccl/nccl_interface.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdbool.h>
@@ -11,56 +12,17 @@
 #include <sys/socket.h>
 
 #include "agent/worker/nccl/nccl_setting.h"
-
-/* Whether one of the comma separated items names the interface. */
-static bool is_listed(const char *list, bool is_exact, const char *name)
-{
-    while (*list) {
-        size_t len = strcspn(list, ","), used = strcspn(list, ",:");
-        bool is_same = used > 0 && strncmp(list, name, used) == 0 &&
-                       (!is_exact || name[used] == '\0');
-        if (is_same)
-            return true;
-        list += len + (list[len] == ',');
-    }
-    return false;
-}
-
-static bool has_family(const struct nccl_interface *interface, const char *family)
-{
-    if (family && strcmp(family, "AF_INET") == 0)
-        return interface->family == AF_INET;
-    if (family && strcmp(family, "AF_INET6") == 0)
-        return interface->family == AF_INET6;
-    return true;
-}
-
-/* The first that the list, with its "^" or "=", lets pass. */
-static int first_of(const struct nccl_interface *all, int n, const char *list,
-                    const char *family)
-{
-    bool is_not = *list == '^', is_exact = list[is_not] == '=';
-
-    list += is_not + is_exact;
-    for (int i = 0; i < n; i++)
-        if (has_family(&all[i], family) &&
-            is_listed(list, is_exact, all[i].name) != is_not)
-            return i;
-    return -1;
-}
+#include "common/spec/nccl_ifname.h"
 
 int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
                           const char *family)
 {
-    static const char *const usual[] = {"ib", "^docker,lo,virbr", "docker", "lo",
-                                        "virbr"};
-    int found = -1;
+    const char *names[NCCL_INTERFACES_MAX];
 
-    if (ifname && *ifname)
-        return first_of(list, n, ifname, family);
-    for (size_t i = 0; found < 0 && i < sizeof(usual) / sizeof(usual[0]); i++)
-        found = first_of(list, n, usual[i], family);
-    return found;
+    assert(n <= NCCL_INTERFACES_MAX);
+    for (int i = 0; i < n; i++)
+        names[i] = nccl_ifname_has_family(list[i].address, family) ? list[i].name : NULL;
+    return nccl_ifname_choose(names, n, ifname);
 }
 
 static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
@@ -74,11 +36,10 @@ static bool read_address(const struct ifaddrs *item, struct nccl_interface *out)
     snprintf(out->name, sizeof(out->name), "%s", item->ifa_name);
     if (!at.any || !(item->ifa_flags & IFF_UP))
         return false;
-    out->family = at.any->sa_family;
-    if (out->family == AF_INET)
+    if (at.any->sa_family == AF_INET)
         return inet_ntop(AF_INET, &at.v4->sin_addr, out->address, sizeof(out->address));
     /* Without its zone a link's own address means nothing elsewhere. */
-    return out->family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr) &&
+    return at.any->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&at.v6->sin6_addr) &&
            !IN6_IS_ADDR_LOOPBACK(&at.v6->sin6_addr) &&
            inet_ntop(AF_INET6, &at.v6->sin6_addr, out->address, sizeof(out->address));
 }

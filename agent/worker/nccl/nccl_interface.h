@@ -1,10 +1,7 @@
 /* nccl_interface.h - the network interface that NCCL will take for its own sockets
  *
- * Source of the rule: NCCL 2.28, src/misc/socket.cc. NCCL_SOCKET_IFNAME lists beginnings
- * of names ("eth,ib"), after "=" whole names, after "^" names not to be taken; without it
- * the first whose name begins with "ib", else one that is neither docker's nor loopback,
- * else docker's, else loopback. NCCL_SOCKET_FAMILY may ask for one family of addresses.
- */
+ * The rule is common/spec/nccl_ifname.h's; NCCL_SOCKET_FAMILY may ask for one family of
+ * addresses. */
 #ifndef RINGBENCH_WORKER_NCCL_NCCL_INTERFACE_H
 #define RINGBENCH_WORKER_NCCL_NCCL_INTERFACE_H
 
@@ -17,12 +14,11 @@
 
 struct nccl_interface {
     char name[NCCL_INTERFACE_NAME_MAX];
-    int family;
     char address[INET6_ADDRSTRLEN];
 };
 
-/* Which of n NCCL would take, in their order: its index, or -1. ifname, family: the
- * variables' values, NULL: not set. */
+/* Which of n (NCCL_INTERFACES_MAX at most) NCCL would take, in their order: its index, or
+ * -1. ifname, family: the variables' values, NULL: not set. */
 int nccl_interface_choose(const struct nccl_interface *list, int n, const char *ifname,
                           const char *family);
 
