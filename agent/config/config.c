@@ -193,10 +193,17 @@ static void find_first(struct agent_config *config)
             config->not_first_by = local_ranks[i];
 }
 
+/* Hydra gives all processes the environment of mpiexec, with what Slurm calls its node.
+ */
+static const char *slurm_name(void)
+{
+    return getenv("MPI_LOCALRANKID") ? NULL : getenv("SLURMD_NODENAME");
+}
+
 static int load_name(struct agent_config *config, struct error *err)
 {
     char host[HOST_NAME_MAX + 1] = "";
-    const char *slurm = getenv("SLURMD_NODENAME");
+    const char *slurm = slurm_name();
 
     if (!config->name) {
         find_first(config);

@@ -182,6 +182,24 @@ static void leaves_the_node_to_the_first_of_copies(void **state)
     unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
 }
 
+static void takes_its_name_from_slurm_but_under_hydra(void **state)
+{
+    struct agent_config config;
+    char host[256];
+
+    (void)state;
+    gethostname(host, sizeof(host));
+    setenv("SLURMD_NODENAME", "n3", 1);
+    assert_int_equal(load(&config, "--server http://h", NULL), 0);
+    assert_string_equal(config.name, "n3");
+    agent_config_release(&config);
+    setenv("MPI_LOCALRANKID", "0", 1);
+    assert_int_equal(load(&config, "--server http://h", NULL), 0);
+    assert_string_equal(config.name, host);
+    agent_config_release(&config);
+    unsetenv("MPI_LOCALRANKID");
+}
+
 static void has_sane_defaults(void **state)
 {
     struct agent_config config;
@@ -301,6 +319,7 @@ int main(void)
         T(finds_the_servers_host),
         T(takes_its_group_from_the_batch_job),
         T(leaves_the_node_to_the_first_of_copies),
+        T(takes_its_name_from_slurm_but_under_hydra),
         T(has_sane_defaults),
         T(reads_a_token_that_only_its_owner_sees),
         T(looks_up_the_name_under_which_it_is_reached),
