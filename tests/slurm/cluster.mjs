@@ -1,5 +1,5 @@
-// cluster.mjs - a Slurm of one's own: munged, slurmctld and four slurmd on this machine, in a
-// folder and on ports that go with it
+// cluster.mjs - a Slurm of one's own: munged, slurmctld and five slurmd on this machine, in a
+// folder, on ports and in a namespace of processes that go with it
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -7,11 +7,22 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
+import { startServer } from '../integration/lib/cluster.mjs';
 import { Program, atEnd, binDir, freePort, tempDir, waitFor } from '../integration/lib/fixture.mjs';
 
 const host = os.hostname();
 
-// n4 is another kind of node: it has a feature.
+// The first process of the namespace: when its input ends, as it does when the test is killed,
+// it ends, and the kernel ends all others.
+const daemons = `
+exec >"$DIR/daemons.log" 2>&1
+munged --foreground --force --num-threads=2 --key-file="$DIR/munge.key" --socket="$DIR/munge.socket" \\
+  --pid-file="$DIR/munged.pid" --log-file="$DIR/munged.log" --seed-file="$DIR/munge.seed" &
+slurmctld -D &
+for i in 1 2 3 4 5; do slurmd -D -N n$i & done
+read -r`;
+
+// n5 is another kind of node: it has a feature, and fewer CPUs.
 function configOf(dir, ports) {
   return `
 ClusterName=ringbench
@@ -20,11 +31,11 @@ SlurmctldPort=${ports[0]}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket=${dir}/munge.socket
+AuthInfo=socket=${dir}/munge.socket,cred_expire=30
 CredType=cred/munge
 MpiDefault=none
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin=task/affinity
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 JobCompType=jobcomp/none
@@ -41,13 +52,13 @@ SlurmdPidFile=${dir}/slurmd.%n.pid
 SlurmctldLogFile=${dir}/slurmctld.log
 SlurmdLogFile=${dir}/slurmd.%n.log
 SlurmdParameters=config_overrides
-KillWait=2
+MessageTimeout=60
 SlurmctldTimeout=30
 SlurmdTimeout=300
 MinJobAge=300
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
-NodeName=n[1-3] NodeHostname=${host} NodeAddr=127.0.0.1 Port=[${ports[1]}-${ports[1] + 2}] CPUs=2 RealMemory=500 Feature=usual State=UNKNOWN
-NodeName=n4 NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[1] + 3} CPUs=1 RealMemory=500 Feature=other State=UNKNOWN
+NodeName=n[1-4] NodeHostname=${host} NodeAddr=127.0.0.1 Port=[${ports[1]}-${ports[1] + 3}] CPUs=2 RealMemory=500 Feature=usual State=UNKNOWN
+NodeName=n5 NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[1] + 4} CPUs=1 RealMemory=500 Feature=other State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `;
 }
@@ -58,13 +69,25 @@ const isFree = (port) => new Promise((resolve) => {
   server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
 });
 
-// Four ports in a row, which nobody listens on now and no connection gets by itself.
+// Five ports in a row, which nobody listens on now and no connection gets by itself.
 async function portsInARow() {
   for (;;) {
     const first = 20000 + Math.floor(Math.random() * 10000);
-    const free = await Promise.all([0, 1, 2, 3].map((i) => isFree(first + i)));
+    const free = await Promise.all([0, 1, 2, 3, 4].map((i) => isFree(first + i)));
     if (free.every(Boolean)) return first;
   }
+}
+
+// Those of a namespace, zombies aside.
+export function processesIn(namespace) {
+  return fs.readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).flatMap((pid) => {
+    try {
+      if (fs.readlinkSync(`/proc/${pid}/ns/pid`) !== namespace) return [];
+      return [{ pid, name: fs.readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }];
+    } catch {
+      return []; // it has ended
+    }
+  });
 }
 
 export class Slurm {
@@ -72,29 +95,43 @@ export class Slurm {
     const slurm = new Slurm();
     slurm.dir = tempDir(t, 'ringbench-slurm-');
     slurm.conf = path.join(slurm.dir, 'slurm.conf');
-    slurm.env = { ...process.env, SLURM_CONF: slurm.conf, PATH: `${binDir}:${process.env.PATH}:/usr/sbin` };
-    for (const name of ['state', 'spool.n1', 'spool.n2', 'spool.n3', 'spool.n4']) {
+    slurm.env = {
+      ...process.env, SLURM_CONF: slurm.conf, PATH: `${binDir}:${process.env.PATH}:/usr/sbin`, XDG_RUNTIME_DIR: slurm.dir,
+    };
+    for (const name of ['state', 'spool.n1', 'spool.n2', 'spool.n3', 'spool.n4', 'spool.n5']) {
       fs.mkdirSync(path.join(slurm.dir, name));
     }
     fs.writeFileSync(slurm.conf, configOf(slurm.dir, [await freePort(), await portsInARow()]));
-    // What a job leaves is ended with it; this is for a test that broke.
-    atEnd(t, () => { try { execFileSync('pkill', ['-KILL', '-f', slurm.dir]); } catch { /* nothing is left */ } });
-    slurm.startDaemons(t);
-    await waitFor(() => slurm.states().length === 4 && slurm.states().every((state) => state === 'idle'),
+    await slurm.startDaemons(t);
+    await waitFor(() => slurm.states().length === 5 && slurm.states().every((state) => state === 'idle'),
       () => `${slurm.states()}\n${slurm.logs()}`, 30000);
-    atEnd(t, () => slurm.stop());
     return slurm;
   }
 
-  startDaemons(t) {
-    const at = (name) => path.join(this.dir, name);
-    fs.writeFileSync(at('munge.key'), randomBytes(128), { mode: 0o400 });
-    const daemon = (file, ...args) => new Program(t, file, args, { env: this.env });
-    daemon('/usr/sbin/munged', '--foreground', '--force', '--num-threads=2', `--key-file=${at('munge.key')}`,
-      `--socket=${at('munge.socket')}`, `--pid-file=${at('munged.pid')}`, `--log-file=${at('munged.log')}`,
-      `--seed-file=${at('munge.seed')}`);
-    daemon('/usr/sbin/slurmctld', '-D', '-f', this.conf);
-    for (let i = 1; i <= 4; i++) daemon('/usr/sbin/slurmd', '-D', '-f', this.conf, '-N', `n${i}`);
+  async startDaemons(t) {
+    fs.writeFileSync(path.join(this.dir, 'munge.key'), randomBytes(128), { mode: 0o400 });
+    this.namespace = new Program(t, 'unshare', ['--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', daemons],
+      { env: { ...this.env, DIR: this.dir }, stdio: ['pipe', 'pipe', 'pipe'] });
+    const spaceOf = (pid, name) => fs.readlinkSync(`/proc/${pid}/ns/${name}`, { encoding: 'utf8' });
+    this.space = await waitFor(() => {
+      try {
+        const space = spaceOf(this.namespace.pid, 'pid_for_children');
+        return space !== spaceOf('self', 'pid') && space;
+      } catch {
+        return false; // not yet
+      }
+    }, () => this.namespace.describe());
+    atEnd(t, () => this.stop());
+  }
+
+  // A server that uses it, and goes with this process.
+  startServer(t, args = []) {
+    return startServer(t, { args, env: this.env, within: ['setpriv', '--pdeathsig', 'KILL'] });
+  }
+
+  // The processes that there are, {pid, name} of each.
+  processes() {
+    return processesIn(this.space);
   }
 
   logs() {
@@ -120,10 +157,8 @@ export class Slurm {
       { env: { ...this.env, ...env }, encoding: 'utf8' }).trim();
   }
 
-  stop() {
-    try {
-      this.call('scancel', '--user=root');
-      this.call('scontrol', 'shutdown');
-    } catch { /* it is down */ }
+  async stop() {
+    this.namespace.child.stdin.end();
+    await waitFor(() => this.processes().length === 0, () => JSON.stringify(this.processes()));
   }
 }

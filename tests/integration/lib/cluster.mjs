@@ -114,13 +114,14 @@ export function parseSse(lines) {
 }
 
 export class Server extends Program {
-  // options: args, env, dataDir, port (0: any), ready (false: it is meant to fail)
-  static async start(t, { args = [], env = {}, dataDir = tempDir(t), port = 0 } = {}) {
+  // options: args, env, dataDir, port (0: any), within (a command that starts it)
+  static async start(t, { args = [], env = {}, dataDir = tempDir(t), port = 0, within = [] } = {}) {
     const mark = `${process.pid}-server-${serial++}`;
-    const server = new Server(t, path.join(binDir, 'ringbench-server'), [
-      '--listen', `127.0.0.1:${port}`, '--data-dir', dataDir, '--poll-s', '1', ...args,
+    const [file, ...before] = [...within, path.join(binDir, 'ringbench-server')];
+    const server = new Server(t, file, [
+      ...before, '--listen', `127.0.0.1:${port}`, '--data-dir', dataDir, '--poll-s', '1', ...args,
     ], { env: { ...process.env, TEST_MARK: mark, ...env } });
-    server.options = { args, env, dataDir };
+    server.options = { args, env, dataDir, within };
     server.test = t;
     const [, url] = await server.line(/^listening on (https?:\/\/\S+)$/);
     server.url = url;
