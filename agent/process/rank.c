@@ -189,15 +189,26 @@ static void tell_ncclog(struct rank *rank)
     }
 }
 
-/* Connections are made by the first call, so all is known when one has ended. It is told
- * once then, and again only if there is more to tell in the end. */
-static void tell_ncclog_early(struct rank *rank, const char *progress, size_t len)
+/* A first call may connect thousands of ranks: the links that NCCL has named meanwhile
+ * say that it gets on. */
+static void tell_progress(struct rank *rank, const char *line, size_t len)
 {
-    json_t *json =
-        json_array_size(rank->told) > 0 ? NULL : json_parse(progress, len, NULL);
+    const struct rank_params *params = &rank->params;
+    long links = ncclog_set_links(&rank->ncclog);
+    json_t *json = json_parse(line, len, NULL);
+    char *more = NULL;
 
-    if (json_get_int(json, "done", 0) > 0)
+    if (json && links > 0) {
+        json_object_set_new(json, "links", json_integer(links));
+        more = json_dumps(json, JSON_COMPACT);
+    }
+    outbox_set_progress(params->outbox, params->id, params->number, more ? more : line,
+                        more ? strlen(more) : len);
+    /* Connections are made by the first call, so all is known when one has ended. It is
+     * told once then, and again only if there is more to tell in the end. */
+    if (json_array_size(rank->told) == 0 && json_get_int(json, "done", 0) > 0)
         tell_ncclog(rank);
+    free(more);
     json_decref(json);
 }
 
@@ -226,8 +237,7 @@ static void on_event_line(void *arg, const char *line, size_t len, size_t droppe
     } else if (event_line_check(line, len, &kind, &err)) {
         report_bad_line(rank, line, len, err.text);
     } else if (kind == EVENT_LINE_PROGRESS) {
-        outbox_set_progress(params->outbox, params->id, params->number, line, len);
-        tell_ncclog_early(rank, line, len);
+        tell_progress(rank, line, len);
     } else {
         if (kind == EVENT_LINE_DONE)
             tell_clocks(rank, line, len);

@@ -309,6 +309,7 @@ static void add_link(struct ncclog *log, const struct link *link)
 {
     struct ncclog_way wanted = {.is_collnet = link->is_collnet}, *way;
 
+    log->n_links++;
     if (log->is_other || link->via->len == 0)
         return;
     read_via(link->via, &wanted);

@@ -52,6 +52,7 @@ struct ncclog {
     bool has_ended;                  /* init is complete */
     struct ncclog_way ways[NCCLOG_WAYS_MAX];
     size_t n_ways;
+    long n_links; /* lines that name one: it grows while NCCL connects its ranks */
     json_t *hcas, *interfaces; /* as NCCL numbers them */
     json_t *settings;          /* that it says it took */
     json_t *reasons;           /* [{"about","text"}] */

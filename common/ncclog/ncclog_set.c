@@ -158,3 +158,12 @@ const char *ncclog_set_warning(const struct ncclog_set *set)
             return set->items[i - 1]->log.warning;
     return "";
 }
+
+long ncclog_set_links(const struct ncclog_set *set)
+{
+    long links = 0;
+
+    for (size_t i = 0; i < set->n; i++)
+        links += set->items[i]->log.n_links;
+    return links;
+}

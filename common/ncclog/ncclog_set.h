@@ -29,6 +29,9 @@ void ncclog_set_release(struct ncclog_set *set);
 /* As ncclog_line. */
 enum ncclog_line ncclog_set_line(struct ncclog_set *set, const char *line, size_t len);
 
+/* How many links they have named so far. */
+long ncclog_set_links(const struct ncclog_set *set);
+
 /* What one of them says, with `host` and `pid`; NULL when nothing. A new reference. */
 json_t *ncclog_set_json(const struct ncclog_set *set, size_t i);
 

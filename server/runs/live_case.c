@@ -413,17 +413,18 @@ void live_case_progress(struct live_case *live, int rank, const json_t *event)
 {
     struct live_rank *r;
     int64_t op = count_of(event, "op"), done = count_of(event, "done"),
-            checked = count_of(event, "checked");
+            checked = count_of(event, "checked"), links = count_of(event, "links");
 
     if (rank < 0 || rank >= live->on.world_size || live->stage == STAGE_ENDING)
         return;
     r = &live->ranks[rank];
     r->heard_ns = time_ns(live);
-    if (op != r->op || done != r->done || checked != r->checked)
+    if (op != r->op || done != r->done || checked != r->checked || links != r->links)
         live->changed_ns = time_ns(live);
     r->op = op;
     r->done = done;
     r->checked = checked;
+    r->links = links;
     r->size = json_get_int(event, "size", 0);
     snprintf(r->phase, sizeof(r->phase), "%s", json_get_str(event, "phase", ""));
 }

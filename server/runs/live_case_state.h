@@ -18,6 +18,7 @@ enum live_stage {
 struct live_rank {
     int64_t op, done; /* operations begun and finished */
     int64_t checked;  /* parts of results, by the host */
+    int64_t links;    /* that NCCL has named while it connected them */
     int64_t size;     /* of the operation, bytes */
     char phase[16];
     int64_t heard_ns;  /* when it last told these; 0: never */

@@ -60,6 +60,14 @@ test('a stall in one group says who is inside of the collective, and who waits',
   assert.match(reason, /; 2 ranks wait for them, up to waiting for its peers after operation \d/);
 });
 
+// Three peers one after the other take longer than stall_s, each of them less.
+test('a first call that connects many ranks is no stall as long as it gets on', limit, async (t) => {
+  const { server } = await cluster(t, 'connect_ms=4000');
+  const { id } = await server.run({ ...quick, backend: 'nccl', nodes: { count: 2 }, collectives: ['alltoall'], sizes: [4096], stall_s: 8 });
+  const run = await server.runEnds(id);
+  assert.equal(run.state, 'completed', run.reason);
+});
+
 test('where all ranks are inside of the same operation nobody is named', limit, async (t) => {
   const { reason, blamed } = await endOf(t, 'stall@1=4', { stall_s: 5 });
   assert.match(reason, /; all 4 ranks are inside operation \d+ \(8 B\) and none gets on: the network or the library, no rank stands out; stack of rank 0: /);

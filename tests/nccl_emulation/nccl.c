@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/nccl_emulation/chooser.h"
@@ -201,6 +202,23 @@ int ncclGroupStart(void)
     return NCCL_RESULT_SUCCESS;
 }
 
+/* Ranks are connected by the first call that sends and receives, one peer after the
+ * other, while the caller waits. */
+static void connect_peers(const struct operation *operation)
+{
+    struct ncclComm *comm = operation->comm;
+    long ms = emulation_setting("connect_ms", 0);
+    struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    if (comm->is_connected || ms == 0 || operation->kind < OPERATION_ALLTOALL)
+        return;
+    for (int i = 1; i < comm->n; i++) {
+        nanosleep(&time, NULL);
+        say_peer(comm->rank, (comm->rank + i) % comm->n);
+    }
+    comm->is_connected = true;
+}
+
 int ncclGroupEnd(void)
 {
     int result = NCCL_RESULT_SUCCESS;
@@ -211,6 +229,8 @@ int ncclGroupEnd(void)
         return NCCL_RESULT_SUCCESS;
     if (++group_ends == emulation_setting("group_hangs", 0))
         emulation_hang();
+    for (size_t i = 0; i < group.n; i++)
+        connect_peers(&group.first[i]);
     profiler_launch(group.first, group.n);
     for (size_t i = 0; i < group.n; i++)
         chooser_log(&group.first[i]);

@@ -47,7 +47,8 @@ struct ncclComm {
     void *memory;     /* that it has taken of the GPU's */
     int n_registered; /* buffers */
     struct range registered[RANGES_MAX];
-    long done; /* operations begun on the stream */
+    bool is_connected; /* for sends and receives */
+    long done;         /* operations begun on the stream */
     struct premul premuls[PREMULS_MAX];
 };
 

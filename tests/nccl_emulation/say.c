@@ -65,19 +65,25 @@ void say_start(int rank, int n)
         rank, n, n);
 }
 
-static void say_way(int rank, int other, bool is_received)
+static void say_way(int rank, int other, bool is_received, int connection)
 {
     const char *local = getenv("LOCAL_WORLD_SIZE");
     int per_node = local && atoi(local) > 0 ? atoi(local) : 1;
     int from = is_received ? other : rank, to = is_received ? rank : other;
 
     if (rank / per_node != other / per_node)
-        say("Channel 00/0 : %d[0] -> %d[0] [%s] via NET/%s/%ld%s", from, to,
+        say("Channel 00/%d : %d[0] -> %d[0] [%s] via NET/%s/%ld%s", connection, from, to,
             is_received ? "receive" : "send", hcas() > 0 ? "IB" : "Socket",
             hcas() > 1 ? 1L : 0L,
             hcas() > 0 && emulation_setting("gdr", 0) ? "/GDRDMA" : "");
     else if (!is_received)
-        say("Channel 00/0 : %d[0] -> %d[0] via P2P/CUMEM", from, to);
+        say("Channel 00/%d : %d[0] -> %d[0] via P2P/CUMEM", connection, from, to);
+}
+
+void say_peer(int rank, int peer)
+{
+    say_way(rank, peer, true, 1);
+    say_way(rank, peer, false, 1);
 }
 
 void say_ways(int rank, int n)
@@ -90,8 +96,8 @@ void say_ways(int rank, int n)
     say("1 coll channels, 1 collnet channels, 0 nvls channels, 1 p2p channels, "
         "1 p2p channels per peer");
     if (n > 1) {
-        say_way(rank, (rank + n - 1) % n, true);
-        say_way(rank, (rank + 1) % n, false);
+        say_way(rank, (rank + n - 1) % n, true, 0);
+        say_way(rank, (rank + 1) % n, false, 0);
     }
     say("Connected all rings, use ring PXN 0 GDR %ld", emulation_setting("gdr", 0));
     say("ncclCommInitRankConfig comm 0x1 rank %d nranks %d cudaDev 0 nvmlDev 0 "

@@ -8,4 +8,7 @@ __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 void say_start(int rank, int n);
 void say_ways(int rank, int n);
 
+/* A rank that sends and receives are connected with. */
+void say_peer(int rank, int peer);
+
 #endif

@@ -25,6 +25,7 @@
  *   warn=K            NCCL warns at the K-th collective, and goes on
  *   slow_us=N         before each collective
  *   slow_once=K       before the K-th collective, 100 ms
+ *   connect_ms=N      the first call that sends and receives takes that for each peer
  *   slow_links=K      the K-th look at what links carried takes 3 s
  *   slow_link         GPU 0's link is narrow, in the topology
  *   algo=N            NCCL's number of the algorithm (by the size)

@@ -16,6 +16,8 @@
 
 #define END_MS 5000 /* for NCCL to destroy or abort a communicator */
 
+#define CONNECT_MS 100 /* a rank, of a first call that connects it */
+
 /* 1/n is rounded, each of two terms times it, and their sum. */
 #define AVG_ULPS 3
 
@@ -193,6 +195,16 @@ static int64_t leave_ms(int64_t stall_ms)
     return stall_ms == 0 ? 0 : stall_ms / 2 > END_MS ? stall_ms / 2 : END_MS;
 }
 
+/* For one call. The server notices a stall first, and says who; this is for when it is
+ * gone. It sees ranks that are being connected get on, which from in here can't be seen.
+ */
+static int64_t give_up_ms(const struct backend_env *env)
+{
+    int64_t connect_ms = (int64_t)CONNECT_MS * env->world_size;
+
+    return env->stall_ms ? 2 * env->stall_ms + 5000 + connect_ms : 0;
+}
+
 static struct backend_comm *nccl_create(const struct backend_env *env, struct error *err)
 {
     struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
@@ -207,8 +219,7 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     memset(comm, 0, sizeof(*comm));
     comm->rank = backend_env_rank(env);
     comm->world_size = backend_env_size(env);
-    /* The server notices a stall first, and says who; this is for when it is gone. */
-    comm->give_up_ns = env->stall_ms ? (2 * env->stall_ms + 5000) * 1000000 : 0;
+    comm->give_up_ns = give_up_ms(env) * 1000000;
     comm->leave_ns = leave_ms(env->stall_ms) * 1000000;
     comm->backlog.finished = env->finished;
     comm->options = env->file->spec->nccl;
