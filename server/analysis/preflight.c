@@ -1,6 +1,7 @@
 /* preflight.c - the checks of nodes, put together to a verdict */
 #include "server/analysis/preflight.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,20 @@
 #define COMMAND_MAX 600
 #define NAMES_MAX 32 /* of one finding, where only findings are asked for */
 
+/* Nodes of which the same was seen: most of thousands. */
+struct crowd {
+    const json_t *seen;    /* of preflight_see() */
+    const size_t *members; /* places among the nodes, in their order */
+    size_t n;
+};
+
 /* One check. */
 struct judging {
     const struct preflight_node *nodes;
     size_t n;
+    const struct crowd *crowds;
+    size_t n_crowds;
+    size_t place; /* of the check in the table */
     const struct preflight_use *use;
     const struct preflight_check *check;
     json_t *items; /* of the check: what several nodes say alike is one */
@@ -111,31 +122,129 @@ static json_t *item_of(struct judging *judging, const struct preflight_said *sai
     return item;
 }
 
-/* Of two devices of a node the same may be said. */
-static void add(struct judging *judging, const struct preflight_node *node,
+/* Of so many nodes, by their places, which put_names() makes names of. That nothing is
+ * known is told once, and of nobody. */
+static void add(struct judging *judging, const size_t *members, size_t n,
                 const struct preflight_said *said)
 {
-    json_t *names;
-    const char *last;
+    json_t *places;
 
-    judging->n_well += said->answer == VERDICT_OK;
-    if (said->answer == VERDICT_OK)
+    judging->n_well += said->answer == VERDICT_OK ? n : 0;
+    if (said->answer == VERDICT_OK ||
+        (said->answer == VERDICT_NOT_EVALUATED && json_array_size(judging->items) > 0))
         return;
-    names = json_object_get(item_of(judging, said), "nodes");
-    last = json_string_value(json_array_get(names, json_array_size(names) - 1));
-    if (!last || strcmp(last, node->name) != 0)
-        json_array_append_new(names, json_string(node->name));
+    places = json_object_get(item_of(judging, said), "nodes");
+    for (size_t i = 0; said->answer == VERDICT_FINDING && i < n; i++)
+        json_array_append_new(places, json_integer((json_int_t)members[i]));
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const size_t *one = a, *other = b;
+
+    return *one < *other ? -1 : *one > *other;
+}
+
+/* Of two devices of a node the same may be said. */
+static void put_names(const struct judging *judging, json_t *item)
+{
+    const json_t *list = json_object_get(item, "nodes");
+    size_t n = json_array_size(list), *places = calloc(n + 1, sizeof(*places));
+    json_t *names = json_array();
+
+    for (size_t i = 0; places && i < n; i++)
+        places[i] = (size_t)json_integer_value(json_array_get(list, i));
+    if (places)
+        qsort(places, n, sizeof(*places), by_place);
+    for (size_t i = 0; places && i < n; i++)
+        if (i == 0 || places[i] != places[i - 1])
+            json_array_append_new(names, json_string(judging->nodes[places[i]].name));
+    free(places);
+    json_object_set_new(item, "nodes", names);
+}
+
+/* ---- What is seen of a node by itself ---- */
+
+/* Who writes down what all nodes are to have in common. */
+struct seeing {
+    struct preflight_facts facts; /* the first: it is what checks hand back */
+    json_t *list;                 /* [what, value, subject], one behind the other */
+};
+
+static void write_down(struct preflight_facts *facts, const char *what, const char *value,
+                       const char *subject)
+{
+    const struct seeing *seeing = (const struct seeing *)facts;
+
+    json_array_append_new(seeing->list, json_clean_string(what));
+    json_array_append_new(seeing->list, json_clean_string(value));
+    json_array_append_new(seeing->list, json_clean_string(subject));
+}
+
+static void look(const struct preflight_check *check, const struct preflight_node *node,
+                 const struct preflight_use *use, struct preflight_said *said)
+{
+    *said = (struct preflight_said){.answer = VERDICT_NOT_EVALUATED,
+                                    .sentence = "the node's agent does not say"};
+    check->look(node, use, said);
+}
+
+static json_t *see_check(const struct preflight_check *check,
+                         const struct preflight_node *node, bool is_alone)
+{
+    static const struct preflight_use use = {NULL, NULL};
+    struct seeing seeing = {{write_down, is_alone}, json_array()};
+    struct preflight_said said;
+
+    if (check->is_of_now)
+        return seeing.list;
+    if (!check->look) {
+        check->gather(node, &seeing.facts);
+        return seeing.list;
+    }
+    look(check, node, &use, &said);
+    json_array_append_new(seeing.list, json_integer(said.answer));
+    json_array_append_new(seeing.list, json_clean_string(said.sentence));
+    json_array_append_new(seeing.list, json_clean_string(said.subject));
+    return seeing.list;
+}
+
+static json_t *see(const struct preflight_node *node, bool is_alone)
+{
+    json_t *seen = json_array();
+
+    for (size_t i = 0; i < preflight_n_checks; i++)
+        json_array_append_new(seen, see_check(&preflight_checks[i], node, is_alone));
+    return seen;
+}
+
+json_t *preflight_see(const struct preflight_node *node)
+{
+    return see(node, false);
+}
+
+static void read_said(const json_t *seen, struct preflight_said *said)
+{
+    *said = (struct preflight_said){
+        .answer = (enum verdict_answer)json_integer_value(json_array_get(seen, 0))};
+    snprintf(said->sentence, sizeof(said->sentence), "%s",
+             json_string_value(json_array_get(seen, 1)));
+    snprintf(said->subject, sizeof(said->subject), "%s",
+             json_string_value(json_array_get(seen, 2)));
+}
+
+/* Of one of a crowd's facts: the n-th of [what, value, subject]. */
+static const char *word(const json_t *facts, size_t fact, size_t n)
+{
+    return json_string_value(json_array_get(facts, 3 * fact + n));
+}
+
+static size_t n_facts(const json_t *facts)
+{
+    return json_array_size(facts) / 3;
 }
 
 /* ---- What all nodes are to have in common ---- */
-
-/* The facts of all nodes are counted; then those are told that differ. */
-struct comparing {
-    struct preflight_facts facts; /* the first: it is what checks hand back */
-    struct judging *judging;
-    const struct preflight_node *node;
-    json_t *decided; /* {WHAT: "most" | ["what is said of all"]} */
-};
 
 static json_t *object_in(json_t *object, const char *key)
 {
@@ -152,34 +261,37 @@ static bool is_named(const char *what, const char *subject)
     return !*subject || strstr(what, subject);
 }
 
-static void count(struct preflight_facts *facts, const char *what, const char *value,
-                  const char *subject)
+static void count(struct judging *judging, const struct crowd *crowd, const json_t *facts,
+                  size_t fact)
 {
-    const struct comparing *comparing = (const struct comparing *)facts;
-    json_t *entry = object_in(object_in(comparing->judging->counted, what), value);
-    bool is_alone = facts->is_alone;
+    const char *what = word(facts, fact, 0), *subject = word(facts, fact, 2);
+    json_t *entry = object_in(object_in(judging->counted, what), word(facts, fact, 1));
+    bool is_alone = judging->n == 1;
     char on[2 * PREFLIGHT_NAME_MAX];
 
-    json_object_set_new(entry, "n", json_integer(json_get_int(entry, "n", 0) + 1));
+    json_object_set_new(entry, "n",
+                        json_integer(json_get_int(entry, "n", 0) + (json_int_t)crowd->n));
     if (json_object_get(entry, "on"))
         return;
     snprintf(on, sizeof(on),
              is_alone || is_named(what, subject) ? "%.60s" : "%.60s (%.60s)",
-             is_alone ? subject : comparing->node->name, subject);
+             is_alone ? subject : judging->nodes[crowd->members[0]].name, subject);
     json_object_set_new(entry, "on", json_clean_string(on));
 }
 
-static void tell(struct preflight_facts *facts, const char *what, const char *value,
-                 const char *subject)
+/* decided: {WHAT: "most" | ["what is said of all"]} */
+static void tell(struct judging *judging, const json_t *decided,
+                 const struct crowd *crowd, const json_t *facts, size_t fact)
 {
-    const struct comparing *comparing = (const struct comparing *)facts;
-    const json_t *decided = json_object_get(comparing->decided, what);
-    const char *most = json_string_value(decided);
-    const char *split = json_string_value(json_array_get(decided, 0));
+    const char *what = word(facts, fact, 0), *value = word(facts, fact, 1);
+    const char *subject = word(facts, fact, 2);
+    const json_t *right = json_object_get(decided, what);
+    const char *most = json_string_value(right);
+    const char *split = json_string_value(json_array_get(right, 0));
     bool is_silent = is_named(what, subject);
     struct preflight_said said = {.answer = VERDICT_FINDING, .is_split = split != NULL};
 
-    if (!decided || (most && strcmp(value, most) == 0))
+    if (!right || (most && strcmp(value, most) == 0))
         return;
     snprintf(said.subject, sizeof(said.subject), "%s", subject);
     snprintf(said.most, sizeof(said.most), "%s", most ? most : "");
@@ -190,7 +302,7 @@ static void tell(struct preflight_facts *facts, const char *what, const char *va
                  "%s is %.80s%s%.80s%s, most have %.80s", what, value,
                  is_silent ? "" : " (", is_silent ? "" : subject, is_silent ? "" : ")",
                  most);
-    add(comparing->judging, comparing->node, &said);
+    add(judging, crowd->members, crowd->n, &said);
 }
 
 /* "WHAT differs: 1500 on a, 9000 on b and 2 more": nobody knows which is right. */
@@ -216,11 +328,11 @@ static json_t *split_json(const char *what, json_t *values)
 }
 
 /* What more than half of them have is right, where no check knows better. */
-static void decide(struct comparing *comparing, const char *what, json_t *values)
+static json_t *decide(struct judging *judging, const char *what, json_t *values)
 {
-    const char *value, *most = NULL, *good = comparing->judging->check->good;
+    const char *value, *most = NULL, *good = judging->check->good;
     json_int_t n = 0, best = 0;
-    json_t *entry, *decided = NULL;
+    json_t *entry;
 
     json_object_foreach (values, value, entry) {
         json_int_t own = json_get_int(entry, "n", 0);
@@ -229,48 +341,71 @@ static void decide(struct comparing *comparing, const char *what, json_t *values
         best = own > best ? own : best;
         n += own;
     }
-    comparing->judging->n_well += n > 1;
+    judging->n_well += n > 1;
     if (json_object_size(values) < 2)
-        return;
-    if (best * 2 <= n && (!good || comparing->judging->n > 1))
-        decided = split_json(what, values);
-    else if (most && best * 2 > n && (!good || strcmp(most, good) == 0))
-        decided = json_string_nocheck(most);
-    if (decided)
-        json_object_set_new_nocheck(comparing->decided, what, decided);
+        return NULL;
+    if (best * 2 <= n && (!good || judging->n > 1))
+        return split_json(what, values);
+    if (most && best * 2 > n && (!good || strcmp(most, good) == 0))
+        return json_string_nocheck(most);
+    return NULL;
+}
+
+static const json_t *seen_of(const struct judging *judging, size_t crowd)
+{
+    return json_array_get(judging->crowds[crowd].seen, judging->place);
 }
 
 static void compare_all(struct judging *judging)
 {
-    struct comparing comparing = {
-        .facts = {tell, judging->n == 1}, .judging = judging, .decided = json_object()};
+    json_t *all = json_object(), *values, *decided;
     const char *what;
-    json_t *values;
 
-    json_object_foreach (judging->counted, what, values)
-        decide(&comparing, what, values);
-    for (size_t i = 0; json_object_size(comparing.decided) > 0 && i < judging->n; i++) {
-        comparing.node = &judging->nodes[i];
-        judging->check->gather(comparing.node, &comparing.facts);
+    json_object_foreach (judging->counted, what, values) {
+        decided = decide(judging, what, values);
+        if (decided)
+            json_object_set_new_nocheck(all, what, decided);
     }
-    json_decref(comparing.decided);
+    for (size_t i = 0; json_object_size(all) > 0 && i < judging->n_crowds; i++) {
+        const json_t *facts = seen_of(judging, i);
+
+        for (size_t k = 0; k < n_facts(facts); k++)
+            tell(judging, all, &judging->crowds[i], facts, k);
+    }
+    json_decref(all);
 }
 
 /* ---- All checks ---- */
 
-static void look_at(struct judging *judging, const struct preflight_node *node)
+/* Whether what was seen when the node came does not say it. */
+static bool is_asked_anew(const struct judging *judging)
 {
-    struct comparing comparing = {
-        .facts = {count, judging->n == 1}, .judging = judging, .node = node};
-    struct preflight_said said = {.answer = VERDICT_NOT_EVALUATED,
-                                  .sentence = "the node's agent does not say"};
+    const struct preflight_check *check = judging->check;
+    const json_t *env = judging->use->env;
+
+    return check->is_of_now ||
+           (check->variables[0] && (json_object_get(env, check->variables[0]) ||
+                                    json_object_get(env, check->variables[1])));
+}
+
+static void look_at(struct judging *judging, size_t at)
+{
+    const struct crowd *crowd = &judging->crowds[at];
+    const json_t *seen = seen_of(judging, at);
+    struct preflight_said said;
 
     if (!judging->check->look) {
-        judging->check->gather(node, &comparing.facts);
-        return;
+        for (size_t i = 0; i < n_facts(seen); i++)
+            count(judging, crowd, seen, i);
+    } else if (!is_asked_anew(judging)) {
+        read_said(seen, &said);
+        add(judging, crowd->members, crowd->n, &said);
+    } else {
+        for (size_t i = 0; i < crowd->n; i++) {
+            look(judging->check, &judging->nodes[crowd->members[i]], judging->use, &said);
+            add(judging, &crowd->members[i], 1, &said);
+        }
     }
-    judging->check->look(node, judging->use, &said);
-    add(judging, node, &said);
 }
 
 /* Whom a sentence is of, where it is not of the only node, or names them itself. */
@@ -304,6 +439,7 @@ static json_t *judge_check(struct judging *judging)
     json_array_foreach (judging->items, i, item) {
         if (!is_finding(item))
             continue;
+        put_names(judging, item);
         name_nodes(judging, item);
         json_array_append(found, item);
     }
@@ -365,7 +501,6 @@ static void shorten(json_t *checks)
     }
 }
 
-/* Node by node: an inventory is large, and all checks read it while it is at hand. */
 static size_t look_at_all(struct judging *all, const struct judging *of, unsigned backend)
 {
     size_t n = 0;
@@ -374,23 +509,99 @@ static size_t look_at_all(struct judging *all, const struct judging *of, unsigne
         if (!(preflight_checks[i].backends & backend))
             continue;
         all[n] = *of;
+        all[n].place = i;
         all[n].check = &preflight_checks[i];
         all[n].items = json_array();
-        all[n++].counted = json_object();
+        all[n].counted = json_object();
+        for (size_t k = 0; k < of->n_crowds; k++)
+            look_at(&all[n], k);
+        n++;
     }
-    for (size_t i = 0; i < of->n; i++)
-        for (size_t k = 0; k < n; k++)
-            look_at(&all[k], &of->nodes[i]);
     return n;
+}
+
+/* ---- Crowds ---- */
+
+/* The nodes, so that those of a crowd stand side by side. */
+struct grouping {
+    struct grouped {
+        const json_t *seen;
+        size_t place;
+    } * nodes;
+    size_t *places;
+    struct crowd *crowds;
+    size_t n_crowds;
+    json_t *own; /* what nobody had seen before */
+};
+
+static int by_seen(const void *a, const void *b)
+{
+    const struct grouped *one = a, *other = b;
+
+    if (one->seen != other->seen)
+        return (uintptr_t)one->seen < (uintptr_t)other->seen ? -1 : 1;
+    return one->place < other->place ? -1 : one->place > other->place;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct crowd *one = a, *other = b;
+
+    return one->members[0] < other->members[0] ? -1 : 1;
+}
+
+static void release_grouping(struct grouping *grouping)
+{
+    free(grouping->nodes);
+    free(grouping->places);
+    free(grouping->crowds);
+    json_decref(grouping->own);
+}
+
+static int group(struct grouping *grouping, const struct preflight_node *nodes, size_t n)
+{
+    *grouping = (struct grouping){.nodes = calloc(n + 1, sizeof(*grouping->nodes)),
+                                  .places = calloc(n + 1, sizeof(*grouping->places)),
+                                  .crowds = calloc(n + 1, sizeof(*grouping->crowds)),
+                                  .own = json_array()};
+    if (!grouping->nodes || !grouping->places || !grouping->crowds || !grouping->own)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *seen = n > 1 ? nodes[i].seen : NULL;
+
+        if (!seen) {
+            json_t *own = see(&nodes[i], n == 1);
+
+            json_array_append_new(grouping->own, own);
+            seen = own;
+        }
+        grouping->nodes[i] = (struct grouped){seen, i};
+    }
+    qsort(grouping->nodes, n, sizeof(*grouping->nodes), by_seen);
+    for (size_t i = 0; i < n; i++) {
+        grouping->places[i] = grouping->nodes[i].place;
+        if (i == 0 || grouping->nodes[i].seen != grouping->nodes[i - 1].seen)
+            grouping->crowds[grouping->n_crowds++] =
+                (struct crowd){grouping->nodes[i].seen, &grouping->places[i], 0};
+        grouping->crowds[grouping->n_crowds - 1].n++;
+    }
+    qsort(grouping->crowds, grouping->n_crowds, sizeof(*grouping->crowds), by_first);
+    return 0;
 }
 
 json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
                         const struct preflight_use *use, bool is_whole)
 {
     const char *backend = use->backend ? use->backend : usual_backend(nodes, n);
-    const struct judging of = {.nodes = nodes, .n = n, .use = use};
-    struct judging *all = calloc(preflight_n_checks, sizeof(*all));
-    size_t count[VERDICT_ANSWERS] = {0};
+    struct grouping grouping;
+    bool is_grouped = group(&grouping, nodes, n) == 0;
+    const struct judging of = {.nodes = nodes,
+                               .n = n,
+                               .crowds = grouping.crowds,
+                               .n_crowds = grouping.n_crowds,
+                               .use = use};
+    struct judging *all = is_grouped ? calloc(preflight_n_checks, sizeof(*all)) : NULL;
+    size_t counts[VERDICT_ANSWERS] = {0};
     size_t n_checks = all ? look_at_all(all, &of, backend_of(backend)) : 0;
     json_t *checks = json_array(), *rest = json_array(), *verdict;
 
@@ -398,10 +609,10 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
         json_t *said = judge_check(&all[i]);
 
         if (is_finding(json_array_get(said, 0))) {
-            count[VERDICT_FINDING] += json_array_size(said);
+            counts[VERDICT_FINDING] += json_array_size(said);
             json_array_extend(checks, said);
         } else {
-            count[all[i].n_well > 0 ? VERDICT_OK : VERDICT_NOT_EVALUATED]++;
+            counts[all[i].n_well > 0 ? VERDICT_OK : VERDICT_NOT_EVALUATED]++;
             json_array_extend(rest, said);
         }
         json_decref(said);
@@ -410,8 +621,9 @@ json_t *preflight_judge(const struct preflight_node *nodes, size_t n,
         json_array_extend(checks, rest);
     else
         shorten(checks);
-    verdict = all ? conclude(backend, checks, count) : NULL;
+    verdict = all ? conclude(backend, checks, counts) : NULL;
     free(all);
+    release_grouping(&grouping);
     json_decref(checks);
     json_decref(rest);
     return verdict;

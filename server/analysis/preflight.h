@@ -13,6 +13,7 @@ struct preflight_node {
     const char *name, *version;
     const char *address; /* at which others reach it; or NULL */
     const json_t *inventory;
+    const json_t *seen; /* of preflight_see(), the same where it is equal; or NULL */
     bool has_clock;
     double ahead_s; /* its clock of the server's; below 0 it is behind */
 };
@@ -22,6 +23,10 @@ struct preflight_use {
     const char *backend; /* NULL: "nccl" where one has GPUs or NCCL, else "host" */
     const json_t *env;   /* of the run: strings by name; or NULL */
 };
+
+/* What checks see of a node by itself, whatever it is to do: to be kept as long as name,
+ * address and inventory are the same. A new array; equal where the same is to be said. */
+json_t *preflight_see(const struct preflight_node *node);
 
 /* The verdict: {"kind": "preflight", "answer": "ok|finding|not_evaluated", "sentence",
  * "evidence": {"backend", "ok", "not_evaluated", "checks": [{"check", "severity",

@@ -38,7 +38,9 @@ struct preflight_check {
                  struct preflight_said *said);
     /* What all are to have in common. Or NULL. */
     void (*gather)(const struct preflight_node *node, struct preflight_facts *facts);
-    const char *good; /* of that: whoever has it is not accused; or NULL */
+    const char *good;         /* of that: whoever has it is not accused; or NULL */
+    bool is_of_now;           /* looked at anew each time */
+    const char *variables[2]; /* of a run, with which it is looked at anew; or NULL */
 };
 
 extern const struct preflight_check preflight_checks[];

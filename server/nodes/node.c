@@ -8,6 +8,7 @@
 #include "common/base/clock.h"
 #include "common/base/fnv.h"
 #include "common/base/json_util.h"
+#include "server/nodes/preflight_nodes.h"
 
 static void node_destroy(struct node *node)
 {
@@ -22,6 +23,7 @@ static void node_destroy(struct node *node)
     free(node->leaving);
     json_decref(node->labels);
     json_decref(node->inventory);
+    json_decref(node->seen);
     json_decref(node->commands);
     free(node->occupants);
     free(node);
@@ -33,6 +35,7 @@ void node_registry_release(struct node_registry *registry)
         node_destroy(registry->nodes[i]);
     free(registry->nodes);
     free(registry->by_agent);
+    json_decref(registry->seen);
     memset(registry, 0, sizeof(*registry));
 }
 
@@ -235,6 +238,7 @@ struct node *node_register(struct node_registry *registry,
     id_uuid(node->agent + 2);
     add_agent(registry, node);
     take_registration(node, registration);
+    preflight_nodes_see(registry, node);
     registry->cost += registration->cost - node->cost;
     node->cost = registration->cost;
     node->bytes = registration->bytes;

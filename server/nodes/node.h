@@ -40,6 +40,7 @@ struct node {
     /* As registered. */
     char *group, *version, *peer, *advertise, *server_host;
     json_t *labels, *inventory;
+    json_t *seen; /* by a preflight (preflight_nodes.h); of nodes alike the same */
     uint64_t
         machine; /* of the inventory's, to be told from others without a look at it */
     char kept[DIGEST_TEXT_SIZE]; /* of the inventory that the store has; "": not yet */
@@ -68,7 +69,8 @@ struct node_registry {
     size_t count;
     struct node **by_agent; /* the same, by `agent`: each request of one looks it up */
     size_t n_by_agent;
-    size_t cost; /* of all of them */
+    size_t cost;  /* of all of them */
+    json_t *seen; /* what preflights see of nodes, by its text; or NULL */
 };
 
 void node_registry_release(struct node_registry *registry);

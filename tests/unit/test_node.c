@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -50,6 +51,50 @@ static void another_boot_takes_the_name_over(void **state)
     assert_int_equal(node->acked, 0);
     assert_true(node_is_free(node, false));
     assert_int_equal(registry.count, 1);
+    node_registry_release(&registry);
+}
+
+static struct node *register_with(struct node_registry *registry, const char *name,
+                                  const char *governor)
+{
+    json_t *empty = json_object(), *inventory = json_pack("{s:s}", "governor", governor);
+    struct node_registration from = {.name = name,
+                                     .boot_id = BOOT_1,
+                                     .peer = "127.0.0.1",
+                                     .labels = empty,
+                                     .inventory = inventory};
+    bool is_new;
+    struct node *node = node_register(registry, &from, now, &is_new, NULL);
+
+    json_decref(empty);
+    json_decref(inventory);
+    return node;
+}
+
+/* Of nodes that are alike once, and of none that is not here any more. */
+static void what_a_preflight_sees_of_nodes_is_kept_once(void **state)
+{
+    struct node_registry registry = {0};
+    const struct node *a = register_with(&registry, "a", "performance");
+    const struct node *b = register_with(&registry, "b", "performance");
+    size_t most = 0;
+
+    (void)state;
+    assert_non_null(a->seen);
+    assert_ptr_equal(a->seen, b->seen);
+    register_with(&registry, "b", "powersave");
+    assert_ptr_not_equal(a->seen, b->seen);
+    for (int i = 0; i < 500; i++) {
+        char governor[24];
+
+        snprintf(governor, sizeof(governor), "governor-%d", i);
+        register_with(&registry, "b", governor);
+        most = json_object_size(registry.seen) > most ? json_object_size(registry.seen)
+                                                      : most;
+    }
+    assert_in_range(most, 10, 100);
+    register_with(&registry, "b", "performance");
+    assert_ptr_equal(a->seen, b->seen);
     node_registry_release(&registry);
 }
 
@@ -236,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_boot_takes_the_name_over),
+        cmocka_unit_test(what_a_preflight_sees_of_nodes_is_kept_once),
         cmocka_unit_test(the_same_boot_resumes_under_a_new_agent_id),
         cmocka_unit_test(agents_are_found_while_nodes_come_and_go),
         cmocka_unit_test(an_id_of_another_registry_names_nobody_here),

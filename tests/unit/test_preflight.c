@@ -100,6 +100,91 @@ static void a_node_that_is_well_has_no_finding(void **state)
     json_decref(verdict);
 }
 
+/* With what was seen of them when they came, kept once for nodes that are alike. */
+static json_t *judge_kept(const char *const *inventories, size_t n,
+                          const struct preflight_use *use, bool is_kept)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    struct preflight_node nodes[5] = {{.name = NULL}};
+    json_t *read[5], *seen[5], *verdict;
+
+    for (size_t i = 0; i < n; i++) {
+        read[i] = json_loads(inventories[i], 0, NULL);
+        nodes[i] = (struct preflight_node){
+            .name = names[i], .inventory = read[i], .has_clock = true, .ahead_s = 9};
+        seen[i] = preflight_see(&nodes[i]);
+        nodes[i].seen = is_kept ? seen[i] : NULL;
+        for (size_t k = 0; is_kept && k < i; k++)
+            if (json_equal(seen[k], seen[i]))
+                nodes[i].seen = nodes[k].seen;
+    }
+    verdict = preflight_judge(nodes, n, use, true);
+    for (size_t i = 0; i < n; i++) {
+        json_decref(read[i]);
+        json_decref(seen[i]);
+    }
+    return verdict;
+}
+
+#define DOWN NODE(PORT("mlx5_0", "down", "ens1", "3", "8"), NETS, ADDRESSES, VERSIONS)
+#define OTHER                                                                            \
+    NODE(PORTS "," PORT("mlx5_1", "active", "ens1", "1", "8"),                           \
+         NET("ens1", "ethernet", "1500"), ADDRESS("lo"), VERSIONS)
+
+static void what_was_seen_when_nodes_came_is_judged_alike(void **state)
+{
+    static const char *const sets[][5] = {{WELL, WELL, WELL, DOWN, DOWN},
+                                          {DOWN, WELL, OTHER, WELL, DOWN},
+                                          {OTHER, OTHER, OLD, OLD, WELL},
+                                          {DOWN, OLD, WELL, OTHER, WELL}};
+    json_t *env = json_pack("{s:s}", "NCCL_SOCKET_IFNAME", "=ens9");
+    const struct preflight_use uses[] = {{"nccl", NULL}, {NULL, env}, {"host", env}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        for (size_t k = 0; k < 3; k++) {
+            json_t *plain = judge_kept(sets[i], 5, &uses[k], false);
+            json_t *kept = judge_kept(sets[i], 5, &uses[k], true);
+            char *text = json_dumps(kept, 0);
+
+            if (!json_equal(plain, kept))
+                fail_msg("set %zu, use %zu: %s", i, k, text);
+            assert_string_equal(answer_of(kept, "clock"), "finding");
+            free(text);
+            json_decref(plain);
+            json_decref(kept);
+        }
+    }
+    json_decref(env);
+}
+
+/* Ten thousand are more than a turn of the server's loop has time for. */
+static void inventories_are_not_read_again(void **state)
+{
+    enum { N = 10000 };
+    const struct preflight_use use = {.backend = "nccl"};
+    struct preflight_node *nodes = calloc(N, sizeof(*nodes));
+    json_t *inventory = json_loads(DOWN, 0, NULL), *seen, *verdict;
+    const json_t *found;
+
+    (void)state;
+    assert_non_null(nodes);
+    nodes[0].inventory = inventory;
+    seen = preflight_see(&nodes[0]);
+    for (size_t i = 0; i < N; i++)
+        nodes[i] = (struct preflight_node){.name = "n", .seen = seen};
+    verdict = preflight_judge(nodes, N, &use, false);
+    found = json_array_get(
+        json_object_get(json_object_get(verdict, "evidence"), "checks"), 0);
+    assert_string_equal(json_get_str(found, "sentence", ""),
+                        "n and 9999 more: the PCIe link of mlx5_0 has 8 of 16 lanes");
+    assert_int_equal(json_get_int(found, "n_nodes", 0), N);
+    json_decref(verdict);
+    json_decref(seen);
+    json_decref(inventory);
+    free(nodes);
+}
+
 static void what_an_agent_does_not_say_is_not_evaluated(void **state)
 {
     const char *nodes[] = {OLD};
@@ -609,6 +694,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_that_is_well_has_no_finding),
+        cmocka_unit_test(what_was_seen_when_nodes_came_is_judged_alike),
+        cmocka_unit_test(inventories_are_not_read_again),
         cmocka_unit_test(what_an_agent_does_not_say_is_not_evaluated),
         cmocka_unit_test(each_sickness_has_its_own_finding_and_command),
         cmocka_unit_test(what_nvml_says_of_gpus_is_looked_at),
