@@ -21,7 +21,9 @@
 #include "agent/process/leftovers.h"
 #include "agent/process/process.h"
 #include "agent/process/supervisor.h"
+#include "common/base/clean_text.h"
 #include "common/base/clock.h"
+#include "common/base/json_util.h"
 #include "common/base/log.h"
 #include "common/spec/batch_group.h"
 
@@ -309,6 +311,40 @@ static void on_left(void *arg)
 
 /* ---- what the supervisor and the outbox tell ---- */
 
+static void probe_later(struct agent *agent);
+
+/* Of backends, as probed: NCCL is not to be had while a process keeps a GPU. Whether they
+ * are other ones than before. */
+static bool take_backends(struct agent *agent, const json_t *probed)
+{
+    json_t *backends = json_deep_copy(probed);
+    json_t *nccl = json_object_get(backends, "nccl");
+    char text[400], reason[500];
+    bool is_other;
+
+    if (json_get_bool(nccl, "available", false) &&
+        process_table_lingers(agent->processes, text, sizeof(text))) {
+        snprintf(reason, sizeof(reason), SUPERVISOR_HELD, text);
+        log_error("NCCL is not used: %s", reason);
+        json_object_set_new(nccl, "available", json_false());
+        json_object_set_new(nccl, "reason", clean_text_json(reason, strlen(reason)));
+    }
+    is_other = inventory_add_probed(agent->inventory, backends);
+    json_decref(backends);
+    return is_other;
+}
+
+/* A case has ended, and perhaps not all of its processes. */
+static void note_held(struct agent *agent)
+{
+    if (!take_backends(agent, json_object_get(agent->inventory, "backends")))
+        return;
+    if (agent->link && agent->stage == STAGE_UP)
+        link_register_again(agent->link);
+    agent->probe_wait_ms = PROBE_AGAIN_MS;
+    probe_later(agent);
+}
+
 static void on_gone(void *arg, const struct case_id *id, uint64_t seq)
 {
     struct agent *agent = arg;
@@ -317,6 +353,7 @@ static void on_gone(void *arg, const struct case_id *id, uint64_t seq)
     agent->once_seq = seq;
     if (supervisor_live(agent->supervisor) > 0)
         return;
+    note_held(agent);
     watch_idle(agent);
     if (agent->stage == STAGE_STOPPING)
         deliver(agent);
@@ -423,7 +460,7 @@ static void probe_later(struct agent *agent)
 static void on_probed(void *arg, json_t *backends, bool is_over)
 {
     struct agent *agent = arg;
-    bool is_other = inventory_add_probed(agent->inventory, backends);
+    bool is_other = take_backends(agent, backends);
 
     if (is_over) {
         probe_destroy(agent->probe);
@@ -490,6 +527,7 @@ static int look_at_host(struct agent *agent)
 {
     const char *root = getenv("RINGBENCH_ROOT"); /* for tests: another's / */
 
+    process_table_look_in(agent->processes, root ? root : "");
     agent->binder = binder_create();
     agent->inventory = inventory_read(root ? root : "");
     if (!agent->binder || !agent->inventory ||

@@ -42,6 +42,7 @@ struct process_table {
     struct rlimit files; /* as it was for this program: what children get */
     struct process_tree *trees;
     const char *containment;
+    const char *root;      /* before /proc */
     int answer_ms, end_ms; /* for a reaper to answer, and to have ended all */
     /* Locked by this process and the reapers that it starts, which all have the one open
      * file: it stays so until the last of them has ended. -1: none. */
@@ -214,7 +215,8 @@ static struct process_tree *find_due(struct process_table *table, size_t n_orpha
     uint64_t now = uv_now(table->loop);
 
     for (struct process_tree *tree = table->trees; tree; tree = tree->next) {
-        bool is_over = tree->left[0] || now >= tree->hunt_until;
+        /* Once the reaper has been waited for, what it left is a child of this one. */
+        bool is_over = (tree->left[0] && tree->is_reaped) || now >= tree->hunt_until;
 
         if (tree->is_destroyed || !tree->is_gone)
             continue;
@@ -231,7 +233,7 @@ static void take_step(struct process_tree *tree)
 
     if (!tree->is_clear) {
         if (!tree->left[0])
-            children_describe(is_reaper, tree->table, tree->left, sizeof(tree->left));
+            children_describe("", is_reaper, tree->table, tree->left, sizeof(tree->left));
         clear(tree);
     } else {
         tree->on_end = NULL;
@@ -246,6 +248,14 @@ static bool any_lost(const struct process_table *table)
     while (tree && (tree->is_destroyed || !tree->is_gone || tree->is_clear))
         tree = tree->next;
     return tree != NULL;
+}
+
+bool process_table_lingers(const struct process_table *table, char *text, size_t size)
+{
+    *text = '\0';
+    if (!any_lost(table))
+        children_describe(table->root, is_reaper, table, text, size);
+    return *text != '\0';
 }
 
 static void kill_silent(struct process_tree *tree)
@@ -639,6 +649,11 @@ static void raise_file_limit(struct process_table *table)
     setrlimit(RLIMIT_NOFILE, &raised);
 }
 
+void process_table_look_in(struct process_table *table, const char *root)
+{
+    table->root = root;
+}
+
 void process_table_limit(struct process_table *table, int answer_ms, int end_ms)
 {
     table->answer_ms = answer_ms;
@@ -698,6 +713,7 @@ struct process_table *process_table_create(uv_loop_t *loop, const char *dir,
     }
     table->loop = loop;
     table->containment = "subreaper";
+    table->root = "";
     process_table_limit(table, READY_MS, END_MS);
     raise_file_limit(table);
     /* What a reaper that was killed leaves comes here, and not to process 1. */

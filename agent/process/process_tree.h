@@ -34,6 +34,12 @@ bool process_table_is_alone(struct process_table *table);
 /* Every tree must have been destroyed. NULL is fine. */
 void process_table_destroy(struct process_table *table);
 
+/* What was killed and does not die, when its reaper has given up on it: such a process
+ * has what it had, memory of a GPU say. False and "": there is none. */
+bool process_table_lingers(const struct process_table *table, char *text, size_t size);
+/* For tests: where /proc is looked for then; borrowed. */
+void process_table_look_in(struct process_table *table, const char *root);
+
 /* For tests: how long a reaper may take to answer, and to end its processes, before it is
  * killed and they with it. */
 void process_table_limit(struct process_table *table, int answer_ms, int end_ms);

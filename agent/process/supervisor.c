@@ -459,6 +459,19 @@ static int settle_conditions(struct live_case *c, const struct command *command,
     return 0;
 }
 
+/* A GPU that a process is stuck with is no GPU to measure on. */
+static int check_lingering(const struct live_case *c, const struct command *command,
+                           struct error *err)
+{
+    const struct supervisor_params *params = &c->supervisor->params;
+    char text[400];
+
+    if (strcmp(command->backend, "nccl") != 0 ||
+        !process_table_lingers(params->processes, text, sizeof(text)))
+        return 0;
+    return error_set(err, ERROR_UNAVAILABLE, SUPERVISOR_HELD, text);
+}
+
 static void on_start(uv_timer_t *timer);
 
 /* The next batch of ranks; the rest when the loop has been round. */
@@ -512,7 +525,8 @@ void supervisor_start(struct supervisor *supervisor, const struct command *comma
     if (c->tree)
         c->launch = launch_create(&supervisor->params, &supervisor->base, command, &ends,
                                   c->path, &c->limit_s, &err);
-    if (!c->launch || settle_conditions(c, command, &err)) {
+    if (!c->launch || check_lingering(c, command, &err) ||
+        settle_conditions(c, command, &err)) {
         refuse(supervisor, id, err.text);
         finish_case(c);
         return;

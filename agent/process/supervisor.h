@@ -16,6 +16,9 @@
 
 struct supervisor;
 
+/* Why NCCL can't be used; with what lingers (process_tree.h). */
+#define SUPERVISOR_HELD "killed, but still there: %s; it may hold its GPU"
+
 struct supervisor_params {
     uv_loop_t *loop;
     struct process_table *processes;

@@ -2,11 +2,13 @@
 #include "agent/reaper/children.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 struct visit {
+    const char *root;
     children_spare_fn *spare;
     const void *arg;
     void (*fn)(struct visit *visit, pid_t pid);
@@ -17,11 +19,11 @@ struct visit {
 
 static void visit_task(struct visit *visit, const char *task)
 {
-    char path[320];
+    char path[PATH_MAX];
     FILE *file;
     int pid;
 
-    snprintf(path, sizeof(path), "/proc/self/task/%s/children", task);
+    snprintf(path, sizeof(path), "%s/proc/self/task/%s/children", visit->root, task);
     file = fopen(path, "re");
     while (file && fscanf(file, "%d", &pid) == 1) {
         if (visit->spare && visit->spare(visit->arg, pid))
@@ -36,9 +38,12 @@ static void visit_task(struct visit *visit, const char *task)
 /* Each thread has a list of its own. */
 static void visit_all(struct visit *visit)
 {
-    DIR *tasks = opendir("/proc/self/task");
+    char path[PATH_MAX];
     const struct dirent *task;
+    DIR *tasks;
 
+    snprintf(path, sizeof(path), "%s/proc/self/task", visit->root);
+    tasks = opendir(path);
     if (!tasks)
         return;
     while ((task = readdir(tasks)))
@@ -55,7 +60,7 @@ static void kill_one(struct visit *visit, pid_t pid)
 
 size_t children_kill(children_spare_fn *spare, const void *arg)
 {
-    struct visit visit = {.spare = spare, .arg = arg, .fn = kill_one};
+    struct visit visit = {.root = "", .spare = spare, .arg = arg, .fn = kill_one};
 
     visit_all(&visit);
     return visit.count;
@@ -63,25 +68,32 @@ size_t children_kill(children_spare_fn *spare, const void *arg)
 
 static void describe_one(struct visit *visit, pid_t pid)
 {
-    char path[64], name[64] = "?", state = '?';
+    char path[PATH_MAX], name[64] = "?", state = '?';
     size_t len = strlen(visit->text);
     FILE *file;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    snprintf(path, sizeof(path), "%s/proc/%d/stat", visit->root, (int)pid);
     file = fopen(path, "re");
     if (file) {
         if (fscanf(file, "%*d (%63[^)]) %c", name, &state) < 2)
             state = '?';
         fclose(file);
     }
+    if (state == 'Z') /* it has ended, and holds nothing */
+        return;
     snprintf(visit->text + len, visit->size - len, "%s%d (%s) in state %c",
              len ? ", " : "", (int)pid, name, state);
 }
 
-void children_describe(children_spare_fn *spare, const void *arg, char *text, size_t size)
+void children_describe(const char *root, children_spare_fn *spare, const void *arg,
+                       char *text, size_t size)
 {
-    struct visit visit = {
-        .spare = spare, .arg = arg, .fn = describe_one, .text = text, .size = size};
+    struct visit visit = {.root = root,
+                          .spare = spare,
+                          .arg = arg,
+                          .fn = describe_one,
+                          .text = text,
+                          .size = size};
 
     text[0] = '\0';
     visit_all(&visit);

@@ -17,8 +17,9 @@ typedef bool children_spare_fn(const void *arg, pid_t pid);
  * were, those included that nobody has waited for. */
 size_t children_kill(children_spare_fn *spare, const void *arg);
 
-/* Name them for people: "1234 (sleep) in state S, ...". */
-void children_describe(children_spare_fn *spare, const void *arg, char *text,
-                       size_t size);
+/* Name those that live for people: "1234 (sleep) in state S, ..."; root is put before
+ * /proc. */
+void children_describe(const char *root, children_spare_fn *spare, const void *arg,
+                       char *text, size_t size);
 
 #endif

@@ -381,7 +381,7 @@ static void tell_left(struct reaper *reaper)
 {
     struct reaper_reply reply = {.type = REAPER_LEFT};
 
-    children_describe(NULL, NULL, reply.text, sizeof(reply.text));
+    children_describe("", NULL, NULL, reply.text, sizeof(reply.text));
     if (!reply.text[0])
         snprintf(reply.text, sizeof(reply.text), "processes that can't be listed");
     tell(reaper, &reply);
