@@ -538,58 +538,50 @@ static void look_at_peermem(const struct preflight_node *node,
         find(said, "", "nvidia_peermem is not loaded: no HCA can reach a GPU's memory");
 }
 
-/* Bytes or files; -1: unlimited, or not said (*is_said). */
-static int64_t limit_of(const struct preflight_node *node, const char *name,
-                        bool *is_said)
+/* One of the node's limits against the least that does; how much there is stands between
+ * both halves of the sentence. */
+static void look_at_limit(const struct preflight_node *node, const char *name,
+                          int64_t least, const char *before, const char *behind,
+                          struct preflight_said *said)
 {
-    const json_t *limits = member(node, "limits");
+    const json_t *limit = json_object_get(member(node, "limits"), name);
+    int64_t value = json_is_integer(limit) ? json_integer_value(limit) : -1;
+    char text[UNITS_TEXT_MAX];
 
-    *is_said = json_object_get(limits, name) != NULL;
-    return json_get_int(limits, name, -1);
+    if (!limit)
+        return;
+    pass(said);
+    if (value < 0 || value >= least)
+        return;
+    if (strcmp(name, "open_files") == 0)
+        snprintf(text, sizeof(text), "%d files", (int)value);
+    else
+        units_format_human((uint64_t)value, text);
+    find(said, "", "%s%s%s", before, text, behind);
 }
 
 static void look_at_memlock(const struct preflight_node *node,
                             const struct preflight_use *use, struct preflight_said *said)
 {
-    bool is_said;
-    int64_t bytes = limit_of(node, "memlock_bytes", &is_said);
-    char text[UNITS_TEXT_MAX];
-
     (void)use;
-    if (!has_active_port(node, said) || !is_said)
-        return;
-    pass(said);
-    if (bytes >= 0 && bytes < MEMLOCK_LEAST)
-        find(said, "", "%s of memory may be locked, and what RDMA sends is",
-             units_format_human((uint64_t)bytes, text));
+    if (has_active_port(node, said))
+        look_at_limit(node, "memlock_bytes", MEMLOCK_LEAST, "",
+                      " of memory may be locked, and what RDMA sends is", said);
 }
 
 static void look_at_shm(const struct preflight_node *node,
                         const struct preflight_use *use, struct preflight_said *said)
 {
-    bool is_said;
-    int64_t bytes = limit_of(node, "shm_bytes", &is_said);
-    char text[UNITS_TEXT_MAX];
-
     (void)use;
-    if (is_said)
-        pass(said);
-    if (is_said && bytes >= 0 && bytes < SHM_LEAST)
-        find(said, "", "/dev/shm has %s, in which ranks of a node exchange data",
-             units_format_human((uint64_t)bytes, text));
+    look_at_limit(node, "shm_bytes", SHM_LEAST, "/dev/shm has ",
+                  ", in which ranks of a node exchange data", said);
 }
 
 static void look_at_files(const struct preflight_node *node,
                           const struct preflight_use *use, struct preflight_said *said)
 {
-    bool is_said;
-    int64_t files = limit_of(node, "open_files", &is_said);
-
     (void)use;
-    if (is_said)
-        pass(said);
-    if (is_said && files >= 0 && files < FILES_LEAST)
-        find(said, "", "a process may open %d files", (int)files);
+    look_at_limit(node, "open_files", FILES_LEAST, "a process may open ", "", said);
 }
 
 static void look_at_cgroup(const struct preflight_node *node,
