@@ -50,6 +50,8 @@ const char *cudaGetErrorString(int code)
         return "no CUDA-capable device is detected";
     case CUDA_ERROR_INVALID_DEVICE_CODE:
         return "invalid device ordinal";
+    case CUDA_ERROR_NO_IMAGE_CODE:
+        return "no kernel image is available for execution on the device";
     case CUDA_ERROR_ILLEGAL_STATE_CODE:
         return "the operation cannot be performed in the present state";
     case CUDA_ERROR_CAPTURE_UNSUPPORTED_CODE:

@@ -11,7 +11,9 @@
  *   oom=BYTES         allocations of so many bytes or more fail
  *   init_mib=N        memory that a communicator takes (0)
  *   no_windows        symmetric registration gives none
- *   no_kernels        the library can't be loaded
+ *   no_kernels        the kernels can't be loaded
+ *   no_fatbin         nor can a fatbin be, but PTX that the driver knows
+ *   lazy_kernels      that shows when one is to run
  *   gpu_fault=K       the K-th operation on a stream (from 1) ends in a CUDA error
  *   init_hangs init_fails abort_hangs
  *   hang_cudaFree=K   the K-th call of it never returns; so do hang_cudaSetDevice,

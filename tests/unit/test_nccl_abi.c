@@ -21,6 +21,7 @@ static void cuda_codes_are_those_of_the_header(void **state)
     assert_int_equal(CUDA_ERROR_INSUFFICIENT_DRIVER_CODE, cudaErrorInsufficientDriver);
     assert_int_equal(CUDA_ERROR_NO_DEVICE_CODE, cudaErrorNoDevice);
     assert_int_equal(CUDA_ERROR_INVALID_DEVICE_CODE, cudaErrorInvalidDevice);
+    assert_int_equal(CUDA_ERROR_NO_IMAGE_CODE, cudaErrorNoKernelImageForDevice);
     assert_int_equal(CUDA_ERROR_NOT_FOUND_CODE, cudaErrorSymbolNotFound);
     assert_int_equal(CUDA_ERROR_NOT_READY_CODE, cudaErrorNotReady);
     assert_int_equal(CUDA_ERROR_LAUNCH_FAILURE_CODE, cudaErrorLaunchFailure);

@@ -152,6 +152,35 @@ static void a_wrong_element_is_named(void **state)
     check_wrong("devices=4,wrong@2=1234,no_kernels");
 }
 
+static void check_kernels(const char *emulation, bool are_there)
+{
+    struct worker_group group;
+    struct nccl_seen seen;
+
+    nccl_write_case(nccl_quick, "");
+    nccl_run(&group, &seen, emulation);
+    nccl_assert_all_ok(&group, &seen);
+    nccl_assert_rows_right(&seen, 2);
+    for (int rank = 0; rank < RANKS; rank++)
+        assert_int_equal(json_get_bool(seen.connected[rank], "checks_on_gpu", !are_there),
+                         are_there);
+    nccl_end(&group, &seen);
+}
+
+/* A fatbin of nvcc 13 is nothing to a driver of 12.x. */
+static void a_driver_older_than_the_kernels_has_them_as_text(void **state)
+{
+    json_t *probe = nccl_probe("devices=4");
+    bool are_built = json_get_bool(probe, "checks_on_gpu", false);
+
+    (void)state;
+    json_decref(probe);
+    check_kernels("devices=4,driver=12080,cuda=12080,no_fatbin", are_built);
+    check_kernels("devices=4,driver=12080,cuda=12080,no_fatbin,lazy_kernels", are_built);
+    check_kernels("devices=4,no_kernels", false);
+    check_kernels("devices=4,no_kernels,lazy_kernels", false);
+}
+
 /* Of a reduce and a gather, out of place and in place, what rank 1 must not receive. */
 static void check_scribble(const char *emulation)
 {
@@ -582,6 +611,7 @@ int main(void)
         cmocka_unit_test(many_ranks_share_several_ids),
         cmocka_unit_test(a_slow_rank_shows),
         cmocka_unit_test(a_wrong_element_is_named),
+        cmocka_unit_test(a_driver_older_than_the_kernels_has_them_as_text),
         cmocka_unit_test(what_is_written_where_nothing_is_received_is_found),
         cmocka_unit_test(what_cannot_be_is_said_before_nccl_is_asked),
         cmocka_unit_test(a_failure_carries_the_librarys_words),

@@ -36,20 +36,32 @@ static int do_without(struct backend_comm *comm, const char *why)
     return 0;
 }
 
-static int load_library(struct backend_comm *comm)
+/* CUDA may load lazily: that there is no code for this GPU is known when it is to run. */
+static int try_kernel(struct backend_comm *comm)
+{
+    struct data_job nothing = {.first = 0, .end = 0};
+    struct cuda_dim3 one = {1, 1, 1};
+    void *arguments[] = {&nothing};
+
+    return GUARDED(&comm->guard, "cudaLaunchKernel",
+                   comm->cuda.call.launch_kernel((const void *)comm->kernels.find_wrong,
+                                                 one, one, arguments, 0, comm->stream));
+}
+
+static int load_library(struct backend_comm *comm, const void *image)
 {
     const struct cuda_functions *call = &comm->cuda.call;
     struct nccl_kernels *kernels = &comm->kernels;
     cuda_library library;
 
-    int code = GUARDED(&comm->guard, "cudaLibraryLoadData",
-                       call->library_load_data(&library, nccl_kernels_image, NULL, NULL,
-                                               0, NULL, NULL, 0));
+    int code =
+        GUARDED(&comm->guard, "cudaLibraryLoadData",
+                call->library_load_data(&library, image, NULL, NULL, 0, NULL, NULL, 0));
     if (!code)
         code = call->library_get_kernel(&kernels->put_input, library, DATA_PUT_INPUT);
     if (!code)
         code = call->library_get_kernel(&kernels->find_wrong, library, DATA_FIND_WRONG);
-    return code;
+    return code ? code : try_kernel(comm);
 }
 
 int kernels_load(struct backend_comm *comm, struct error *err)
@@ -60,9 +72,14 @@ int kernels_load(struct backend_comm *comm, struct error *err)
     const char *lacks = lacks_image(comm);
     if (lacks)
         return do_without(comm, lacks);
-    int code = load_library(comm);
+    int code = load_library(comm, nccl_kernels_image);
+    if (code && nccl_kernels_ptx_len > 0) {
+        /* A driver older than the image. */
+        comm->cuda.call.get_last_error();
+        code = load_library(comm, nccl_kernels_ptx);
+    }
     if (code) {
-        /* A GPU that the image has no code for, or a driver older than the image. */
+        /* A GPU that there is no code for. */
         comm->cuda.call.get_last_error();
         kernels->put_input = kernels->find_wrong = NULL;
         return do_without(comm, comm->cuda.call.error_string(code));

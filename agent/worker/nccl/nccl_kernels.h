@@ -7,4 +7,8 @@
 extern const unsigned char nccl_kernels_image[] __attribute__((aligned(64)));
 extern const size_t nccl_kernels_image_len;
 
+/* The same as PTX of an old version, for drivers older than nvcc; text. */
+extern const unsigned char nccl_kernels_ptx[];
+extern const size_t nccl_kernels_ptx_len;
+
 #endif
