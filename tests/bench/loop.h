@@ -36,7 +36,8 @@ static inline struct loop_options loop_options_read(void)
     return options;
 }
 
-/* Enough calls that a single one lost to the scheduler does not decide. */
+/* Enough calls that what the scheduler takes does not decide: of a real-time process on a
+ * busy core 50 ms of each second. */
 static inline int loop_iters(const struct loop_options *options, size_t size)
 {
     if (options->iters > 0)
@@ -45,7 +46,9 @@ static inline int loop_iters(const struct loop_options *options, size_t size)
         return 2000;
     if (size <= 262144)
         return 500;
-    return size <= 4194304 ? 60 : 8;
+    if (size <= 4194304)
+        return 120;
+    return size <= 16777216 ? 60 : 16;
 }
 
 static inline size_t loop_offset(const struct loop_options *options, size_t size, int i)

@@ -36,21 +36,24 @@ static size_t part_len(size_t total, size_t piece, size_t i)
     return left < piece ? left : piece;
 }
 
+/* Block by block: a sum that is complete goes on while the caches still have it. */
 static void plan_all_reduce(const void *arg, size_t t, struct ring_step *step)
 {
     const struct plan *plan = arg;
-    int n = plan->n, s = (int)t;
+    int n = plan->n, steps = 2 * (n - 1), s = (int)(t % (size_t)steps);
+    size_t block = (size_t)n * plan->piece, from = t / (size_t)steps * block;
+    size_t bytes = part_len(plan->bytes, block, t / (size_t)steps);
     bool is_reducing = s < n - 1;
     int shift = is_reducing ? -s : n - s; /* of the chunk sent: n - 1 steps on, at + 1 */
     size_t out = (size_t)wrap(plan->at + shift, n);
     size_t in = (size_t)wrap(plan->at + shift - 1, n);
 
-    step->send = (s == 0 ? plan->send : plan->recv) + out * plan->piece;
-    step->send_len = part_len(plan->bytes, plan->piece, out);
+    step->send = (s == 0 ? plan->send : plan->recv) + from + out * plan->piece;
+    step->send_len = part_len(bytes, plan->piece, out);
     step->is_chained = s > 0;
-    step->recv = plan->recv + in * plan->piece;
-    step->recv_len = part_len(plan->bytes, plan->piece, in);
-    step->own = is_reducing ? plan->send + in * plan->piece : NULL;
+    step->recv = plan->recv + from + in * plan->piece;
+    step->recv_len = part_len(bytes, plan->piece, in);
+    step->own = is_reducing ? plan->send + from + in * plan->piece : NULL;
     step->is_raw = s == 0;
     step->is_complete = s == n - 2;
 }
@@ -249,12 +252,16 @@ static int small_reduce(struct backend_comm *comm, const struct backend_call *ca
 static int all_reduce(struct backend_comm *comm, const struct backend_call *call,
                       struct plan *plan)
 {
+    size_t steps = 2 * (size_t)(plan->n - 1);
     size_t lines = (plan->bytes + 63) / 64;
+    size_t piece = (lines + (size_t)plan->n - 1) / (size_t)plan->n * 64;
 
     if (plan->bytes <= HOST_SMALL_BYTES)
         return small_all_reduce(comm, call, plan->bytes);
-    plan->piece = (lines + (size_t)plan->n - 1) / (size_t)plan->n * 64;
-    return run_ring(comm, call, plan_all_reduce, plan, 2 * (size_t)(plan->n - 1));
+    plan->piece = piece < HOST_PIECE_BYTES ? piece : HOST_PIECE_BYTES;
+    size_t block = plan->piece * (size_t)plan->n;
+    size_t blocks = (plan->bytes + block - 1) / block;
+    return run_ring(comm, call, plan_all_reduce, plan, blocks * steps);
 }
 
 static int all_gather(struct backend_comm *comm, const struct backend_call *call,

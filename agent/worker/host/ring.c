@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define REDUCE_BYTES 65536 /* received before it is reduced */
-
 struct cursor {
     size_t t, at; /* step, and bytes of it that are through */
     struct ring_step step;
@@ -93,8 +91,8 @@ static int pull_reduced(struct ring *ring)
     const struct ring_step *step = &in->step;
     size_t left = step->recv_len - in->at;
     char *scratch = ring->comm->scratch;
-    struct flow flow = {ring->prev, scratch, left < REDUCE_BYTES ? left : REDUCE_BYTES,
-                        ring->held};
+    struct flow flow = {ring->prev, scratch,
+                        left < HOST_SLICE_BYTES ? left : HOST_SLICE_BYTES, ring->held};
 
     int status = mesh_pull(ring->comm->mesh, &flow);
     if (status <= 0)
