@@ -79,8 +79,8 @@ static int parse_spawn(struct action *action, const struct node *node, json_t *l
 /* What a worker says of itself, as it says it. */
 static void pass_on(json_t *body, const json_t *line)
 {
-    static const char *const keys[] = {"transport", "seconds", "init_s", "gpu_memory",
-                                       "registration"};
+    static const char *const keys[] = {"transport",    "seconds", "init_s", "gpu_memory",
+                                       "registration", "sockets", "threads"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const json_t *value = json_object_get(line, keys[i]);

@@ -1,7 +1,8 @@
 /* bench_host.c - the host backend in a plain C loop: no server, no agent, no bench loop
  *
  * usage: bench_host RANKS [COLLECTIVE]. Environment: BENCH_MIN, BENCH_MAX, BENCH_ITERS
- * (loop.h), BENCH_PER_HOST (every so many ranks form a host of their own), BENCH_NETNS
+ * (loop.h), BENCH_SOCKETS and BENCH_THREADS (host.sockets and host.threads of a run),
+ * BENCH_PER_HOST (every so many ranks form a host of their own), BENCH_NETNS
  * (rank R has the network namespace NAME<R> and the address 10.77.0.<R + 1>, as
  * netns.mjs makes them, and this program runs in that of their hub). Prints "SIZE
  * TIME_US" per size and at last "triad GBS": what all ranks together get out of the
@@ -180,6 +181,13 @@ static int enter_network(const struct rank *self, const char *netns)
     return status;
 }
 
+static long number(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? atol(text) : 0;
+}
+
 static int run_rank(struct rank *self, const char *port)
 {
     const char *per_host = getenv("BENCH_PER_HOST"), *netns = getenv("BENCH_NETNS");
@@ -188,7 +196,9 @@ static int run_rank(struct rank *self, const char *port)
         .rank = self->rank, .world_size = self->ranks, .timeout_ms = 30000};
 
     struct run_spec spec = {.host.transport = getenv("BENCH_UCX") ? HOST_TRANSPORT_UCX
-                                                                  : HOST_TRANSPORT_TCP};
+                                                                  : HOST_TRANSPORT_TCP,
+                            .host.sockets = number("BENCH_SOCKETS"),
+                            .host.threads = number("BENCH_THREADS")};
     struct case_file file = {.spec = &spec};
 
     env.file = &file;

@@ -501,6 +501,24 @@ async function worksOver(server, carrier, spec) {
     each.state === 'connected' && each.rank === 0);
   if (!spec.split) assert.deepEqual(connected.transport, { 1: 'shm', 2: carrier, 3: carrier });
   else assert.equal(connected.transport, carrier);
+  return connected;
+}
+
+/* Of a rank whose agent can tell nobody, nor can the server tell the others to stop. */
+async function noticesDeath(server, agents, spec) {
+  const { id } = await server.run({ ...quick, ...spec, sizes: ['1M'], iters: 1000000, check: 0 });
+  await server.event(id, (each) => each.type === 'rank' && each.state === 'running' && each.rank === 3);
+  const [victim] = agents[0].workers();
+  agents[0].signal('SIGSTOP');
+  const begin = Date.now();
+  process.kill(victim, 'SIGKILL');
+  const left = await server.event(id, (each) => each.type === 'rank' && each.state === 'failed');
+  agents[0].signal('SIGCONT');
+  assert.match(left.reason, /^peer_lost: lost rank [01]: /);
+  assert.equal(left.node, 'node-2');
+  assert.ok(Date.now() - begin < 1000 * patience, `${Date.now() - begin} ms`);
+  assert.equal((await server.runEnds(id)).state, 'failed');
+  await noWorkersLeft(agents);
 }
 
 test('ranks that claim to be on other hosts talk over TCP', limit, async (t) => {
@@ -514,6 +532,19 @@ test('ranks that claim to be on other hosts talk over TCP', limit, async (t) => 
     detail: 'must be one of auto, tcp, ucx' }]);
 });
 
+const helped = { host: { transport: 'tcp', sockets: 3, threads: 2 } };
+
+test('over several sockets with a helper, where a rank that dies is noticed as soon', limit, async (t) => {
+  const { server, agents } = await startHosts(t, faulty);
+  const connected = await worksOver(server, 'tcp', helped);
+  assert.deepEqual([connected.sockets, connected.threads], [3, 2]);
+  await worksOver(server, 'tcp', { ...helped, split: { by: 'mod', value: 2 }, collectives: ['all_reduce'] });
+  await noticesDeath(server, agents, helped);
+  const wrong = await server.request('POST', '/api/v1/runs', { body: '{"host":{"sockets":9}}' });
+  assert.deepEqual(assertProblem(wrong, 422).errors, [{ pointer: '/host/sockets',
+    detail: 'must be from 1 to 8, not 9' }]);
+});
+
 const ucx = { host: { transport: 'ucx' } };
 
 test('or over UCX, where a rank that dies is noticed as soon', limit, async (t) => {
@@ -525,21 +556,7 @@ test('or over UCX, where a rank that dies is noticed as soon', limit, async (t) 
   }
   await worksOver(server, 'ucx', ucx);
   await worksOver(server, 'ucx', { ...ucx, split: { by: 'mod', value: 2 }, collectives: ['all_reduce'] });
-
-  // Its agent can tell nobody, nor can the server tell the others to stop.
-  const { id } = await server.run({ ...quick, ...ucx, sizes: ['1M'], iters: 1000000, check: 0 });
-  await server.event(id, (each) => each.type === 'rank' && each.state === 'running' && each.rank === 3);
-  const [victim] = agents[0].workers();
-  agents[0].signal('SIGSTOP');
-  const begin = Date.now();
-  process.kill(victim, 'SIGKILL');
-  const left = await server.event(id, (each) => each.type === 'rank' && each.state === 'failed');
-  agents[0].signal('SIGCONT');
-  assert.match(left.reason, /^peer_lost: lost rank [01]: /);
-  assert.equal(left.node, 'node-2');
-  assert.ok(Date.now() - begin < 1000 * patience, `${Date.now() - begin} ms`);
-  assert.equal((await server.runEnds(id)).state, 'failed');
-  await noWorkersLeft(agents);
+  await noticesDeath(server, agents, ucx);
   await worksOver(server, 'tcp', { host: { transport: 'tcp' } });
 });
 

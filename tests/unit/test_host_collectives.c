@@ -26,7 +26,8 @@ static const char case_format[] =
     "\"sizes\":%s,"
     "\"root\":%d,\"in_place\":\"both\",\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
     "\"check\":%d,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
-    "\"traffic\":{\"spread\":%g},\"unalign\":%d}";
+    "\"traffic\":{\"spread\":%g},\"unalign\":%d,"
+    "\"host\":{\"sockets\":%d,\"threads\":%d}}";
 
 static const char all_collectives[] = "[\"all_reduce\",\"all_gather\",\"reduce_scatter\","
                                       "\"broadcast\",\"reduce\",\"alltoall\","
@@ -47,6 +48,7 @@ struct setup {
     const char *split; /* JSON; NULL: none */
     double spread;
     int unalign;
+    int sockets, threads; /* 0: one */
 };
 
 static struct case_file *make_case(const struct setup *setup)
@@ -56,7 +58,8 @@ static struct case_file *make_case(const struct setup *setup)
 
     snprintf(text, sizeof(text), case_format, setup->n, all_collectives, setup->dtypes,
              setup->sizes, setup->root, !is_counting, setup->timing,
-             setup->split ? setup->split : "\"none\"", setup->spread, setup->unalign);
+             setup->split ? setup->split : "\"none\"", setup->spread, setup->unalign,
+             setup->sockets ? setup->sockets : 1, setup->threads ? setup->threads : 1);
     json_t *json = json_parse(text, strlen(text), &err);
     struct case_file *file = json ? case_file_parse(json, false, &err) : NULL;
     json_decref(json);
@@ -152,7 +155,8 @@ static int run_rank(const struct setup *setup, int rank, int port, int events_fd
         snprintf(hostid, sizeof(hostid), "host-%d", rank / setup->per_host);
     struct rendezvous_client *store =
         rendezvous_client_connect("127.0.0.1", text, 10000, NULL, &err);
-    struct backend_env env = {.rank = rank,
+    struct backend_env env = {.file = file,
+                              .rank = rank,
                               .world_size = setup->n,
                               .store = store,
                               .hostid = hostid[0] ? hostid : NULL,
@@ -264,7 +268,8 @@ static struct tally run_setup(const struct setup *setup)
 static void run_types(int n, int per_host, const char *dtypes)
 {
     struct setup setup = {
-        n, per_host, dtypes, "[1000,40000,200008]", "throughput", n - 1, NULL, 1, 0};
+        n, per_host, dtypes, "[1000,40000,200008]", "throughput", n - 1, NULL, 1,
+        0, 0,        0};
     struct tally tally = run_setup(&setup);
 
     assert_true(tally.checked > tally.rows / 2);
@@ -302,6 +307,32 @@ static void ranks_over_sockets(void **state)
     run_all(8, 1);
 }
 
+/* Without helpers, with fewer of them than sockets, and with one per socket. */
+static void ranks_over_several_sockets_with_helpers(void **state)
+{
+    static const int kinds[][3] = {{2, 4, 1}, {3, 3, 2}, {4, 2, 3}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct setup setup = {.n = kinds[i][0],
+                              .per_host = 1,
+                              .dtypes = "[\"int8\",\"float32\"]",
+                              .sizes = "[1000,200008,1500016]",
+                              .timing = "throughput",
+                              .spread = 1,
+                              .sockets = kinds[i][1],
+                              .threads = kinds[i][2]};
+        struct tally tally = run_setup(&setup);
+        assert_true(tally.checked > tally.rows / 2);
+        setup.n = 4;
+        setup.per_host = 2;
+        setup.sizes = "[500000]";
+        run_setup(&setup);
+        setup.split = "{\"by\":\"mod\",\"value\":2}";
+        run_setup(&setup);
+    }
+}
+
 static void two_hosts_of_two_ranks(void **state)
 {
     (void)state;
@@ -318,7 +349,7 @@ static void hosts_of_unequal_size(void **state)
 static void every_root_in_turn(void **state)
 {
     struct setup setup = {
-        5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1, 0};
+        5, 2, "[\"float32\",\"int8\"]", "[64,50000]", "throughput", -1, NULL, 1, 0, 0, 0};
 
     (void)state;
     run_setup(&setup);
@@ -329,7 +360,7 @@ static void every_root_in_turn(void **state)
 static void large_buffers_go_past_the_caches(void **state)
 {
     struct setup setup = {
-        4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1, NULL, 1, 0};
+        4, 0, "[\"float32\"]", "[8388608,5000012]", "throughput", 1, NULL, 1, 0, 0, 0};
 
     (void)state;
     run_setup(&setup);
@@ -339,7 +370,8 @@ static void large_buffers_go_past_the_caches(void **state)
 
 static void isolated_timing_keeps_every_sample(void **state)
 {
-    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1, 0};
+    struct setup setup = {3, 0, "[\"float32\"]", "[1024]", "isolated", 0, NULL, 1, 0,
+                          0, 0};
 
     (void)state;
     struct tally tally = run_setup(&setup);
@@ -368,7 +400,8 @@ static void unaligned_buffers_are_right(void **state)
 
 static void what_rounds_to_nothing_is_skipped(void **state)
 {
-    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1, 0};
+    struct setup setup = {4, 0, "[\"float32\"]", "[8]", "throughput", 0, NULL, 1, 0,
+                          0, 0};
 
     (void)state;
     struct tally tally = run_setup(&setup);
@@ -381,7 +414,8 @@ static void what_rounds_to_nothing_is_skipped(void **state)
 static void run_split(int n, int per_host, const char *split, const int *sizes)
 {
     struct setup setup = {
-        n, per_host, "[\"float32\"]", "[64,4096,200008]", "isolated", 0, split, 0.25, 0};
+        n, per_host, "[\"float32\"]", "[64,4096,200008]", "isolated", 0, split, 0.25, 0,
+        0, 0};
     struct tally tally = run_setup(&setup);
     size_t groups = 0;
 
@@ -405,7 +439,8 @@ static void groups_of_ranks_work_at_once(void **state)
 static void traffic_is_as_spread(void **state)
 {
     struct setup setup = {
-        3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7, 0};
+        3, 0, "[\"int8\",\"float64\"]", "[300,70000]", "throughput", 0, NULL, 0.7, 0,
+        0, 0};
 
     (void)state;
     run_setup(&setup);
@@ -416,8 +451,8 @@ static void traffic_is_as_spread(void **state)
 /* Through shared memory, over sockets, and both. */
 static void timed_loops_allocate_nothing(void **state)
 {
-    struct setup setup = {4, 0, "[\"int8\",\"float32\"]", "[1000,200008]", NULL, 0, NULL,
-                          1, 0};
+    struct setup setup = {
+        4, 0, "[\"int8\",\"float32\"]", "[1000,200008]", NULL, 0, NULL, 1, 0, 0, 0};
 
     (void)state;
     is_counting = true;
@@ -426,6 +461,8 @@ static void timed_loops_allocate_nothing(void **state)
         run_setup(&setup);
         setup.timing = "isolated";
         run_setup(&setup);
+        setup.sockets = 2;
+        setup.threads = 2;
     }
     is_counting = false;
 }
@@ -436,6 +473,7 @@ int main(void)
         cmocka_unit_test(one_rank_alone),
         cmocka_unit_test(ranks_that_share_memory),
         cmocka_unit_test(ranks_over_sockets),
+        cmocka_unit_test(ranks_over_several_sockets_with_helpers),
         cmocka_unit_test(two_hosts_of_two_ranks),
         cmocka_unit_test(hosts_of_unequal_size),
         cmocka_unit_test(every_root_in_turn),

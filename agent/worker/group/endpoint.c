@@ -82,7 +82,7 @@ void endpoint_init_tcp(struct endpoint *endpoint, int rank, int fd)
     memset(endpoint, 0, sizeof(*endpoint));
     endpoint->transport = &transport_tcp;
     endpoint->rank = rank;
-    endpoint->fd = fd;
+    endpoint->fd = endpoint->out_fd = fd;
 }
 
 void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *out,
@@ -91,7 +91,7 @@ void endpoint_init_shm(struct endpoint *endpoint, int rank, struct shm_queue *ou
     memset(endpoint, 0, sizeof(*endpoint));
     endpoint->transport = &transport_shm;
     endpoint->rank = rank;
-    endpoint->fd = -1;
+    endpoint->fd = endpoint->out_fd = -1;
     endpoint->out = out;
     endpoint->in = in;
 }

@@ -6,6 +6,7 @@
 #ifndef RINGBENCH_WORKER_GROUP_ENDPOINT_H
 #define RINGBENCH_WORKER_GROUP_ENDPOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -23,7 +24,8 @@ struct transport {
 struct endpoint {
     const struct transport *transport; /* NULL: not connected */
     int rank;
-    int fd;                     /* to wait on with poll(), or -1 */
+    int fd, out_fd;             /* to wait on with poll(), to read and to write; or -1 */
+    bool is_near;               /* tcp only: the peer is on this machine */
     struct shm_queue *out, *in; /* shm only */
     void *own;                  /* a further transport's */
 };

@@ -137,8 +137,8 @@ int mesh_rest(struct mesh *mesh, struct watch_idle *idle, const struct endpoint 
     if (in)
         mesh->fds[n++] = (struct pollfd){.fd = in->fd, .events = POLLIN};
     if (out)
-        mesh->fds[n++] = (struct pollfd){.fd = out->fd, .events = POLLOUT};
-    bool has_memory = (in && in->fd < 0) || (out && out->fd < 0);
+        mesh->fds[n++] = (struct pollfd){.fd = out->out_fd, .events = POLLOUT};
+    bool has_memory = (in && in->fd < 0) || (out && out->out_fd < 0);
     return rest(mesh, idle, mesh->fds, has_memory ? 0 : n);
 }
 
@@ -176,10 +176,11 @@ static bool add_sockets(struct mesh *mesh, const struct flow *flows, size_t n,
     for (size_t i = 0; i < n; i++) {
         if (flows[i].done == flows[i].len)
             continue;
-        if (flows[i].endpoint->fd < 0)
+        const struct endpoint *endpoint = flows[i].endpoint;
+        int fd = events == POLLIN ? endpoint->fd : endpoint->out_fd;
+        if (fd < 0)
             return false;
-        mesh->fds[(*count)++] =
-            (struct pollfd){.fd = flows[i].endpoint->fd, .events = events};
+        mesh->fds[(*count)++] = (struct pollfd){.fd = fd, .events = events};
     }
     return true;
 }

@@ -212,6 +212,7 @@ int mesh_join(struct mesh *mesh, const struct mesh_config *config, struct error 
             if (is_same_machine(&joining, rank))
                 endpoint_shorten_queue(joining.fds[rank]);
             endpoint_init_tcp(&mesh->endpoints[rank], rank, joining.fds[rank]);
+            mesh->endpoints[rank].is_near = is_same_machine(&joining, rank);
         }
     }
     free(joining.fds);

@@ -6,6 +6,7 @@
 
 #include "agent/worker/host/host_comm.h"
 #include "agent/worker/host/memory.h"
+#include "agent/worker/host/sockets.h"
 #include "agent/worker/host/ucx.h"
 #include "agent/worker/bench/case_file.h"
 #include "common/base/clock.h"
@@ -74,18 +75,10 @@ static int prepare(struct backend_comm *comm, int world_size, struct error *err)
 
 /* A mesh of the group's own: what it exchanges does not meet what all ranks do. */
 static struct mesh *connect_group(const struct backend_comm *comm,
-                                  const struct backend_env *env,
-                                  struct mesh_config config, struct error *err)
+                                  const struct mesh_config *config, struct error *err)
 {
-    char scope[32];
-    struct mesh *mesh;
+    struct mesh *mesh = mesh_create(config, err);
 
-    snprintf(scope, sizeof(scope), "group/%d/", env->group);
-    config.join.rank = env->place;
-    config.join.world_size = env->group_size;
-    config.scope = scope;
-    config.names = env->members;
-    mesh = mesh_create(&config, err);
     if (mesh) {
         watch_set_sharers(&mesh->watch, comm->world->machine_ranks);
         mesh->watch.also = &comm->world->watch;
@@ -93,23 +86,25 @@ static struct mesh *connect_group(const struct backend_comm *comm,
     return mesh;
 }
 
-static int connect_ucx(struct backend_comm *comm, const struct backend_env *env,
-                       struct error *err)
+static int connect_data(struct backend_comm *comm, const struct backend_env *env,
+                        const struct mesh_config *config, struct error *err)
 {
-    enum host_transport asked =
-        env->file ? env->file->spec->host.transport : HOST_TRANSPORT_AUTO;
+    static const struct host_options nothing = {.transport = HOST_TRANSPORT_AUTO};
+    const struct host_options *asked = env->file ? &env->file->spec->host : &nothing;
 
-    if (ucx_connect(comm->mesh, asked, &comm->ucx, err))
+    if (ucx_connect(comm->mesh, asked->transport, &comm->ucx, err))
         return -1;
     comm->world->progress = comm->mesh->progress;
     comm->world->progress_arg = comm->mesh->progress_arg;
-    return 0;
+    return comm->ucx ? 0
+                     : sockets_connect(comm->mesh, config, asked, &comm->sockets, err);
 }
 
 static void host_abort(struct backend_comm *comm)
 {
     if (comm) {
         comm->world->progress = NULL;
+        sockets_destroy(comm->sockets);
         ucx_abort(comm->ucx);
         if (comm->mesh != comm->world)
             mesh_abort(comm->mesh);
@@ -121,7 +116,9 @@ static void host_abort(struct backend_comm *comm)
 static struct backend_comm *host_create(const struct backend_env *env, struct error *err)
 {
     struct mesh_config config = {.join = backend_env_join(env), .hostid = env->hostid};
+    struct mesh_config own = config; /* of the ranks that collectives are of */
     struct backend_comm *comm = calloc(1, sizeof(*comm));
+    char scope[32];
 
     if (!comm) {
         error_set(err, ERROR_MEMORY, "communicator: out of memory");
@@ -129,16 +126,21 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
     }
     if (!prepare(comm, env->world_size, err))
         comm->world = mesh_create(&config, err);
-    if (comm->world) {
-        comm->mesh = backend_env_is_split(env) ? connect_group(comm, env, config, err)
-                                               : comm->world;
+    if (backend_env_is_split(env)) {
+        snprintf(scope, sizeof(scope), "group/%d/", env->group);
+        own.join.rank = env->place;
+        own.join.world_size = env->group_size;
+        own.scope = scope;
+        own.names = env->members;
     }
+    if (comm->world)
+        comm->mesh = own.scope ? connect_group(comm, &own, err) : comm->world;
     if (!comm->mesh) {
         mesh_abort(comm->world);
         release(comm);
         return NULL;
     }
-    if (connect_ucx(comm, env, err)) {
+    if (connect_data(comm, env, &own, err)) {
         host_abort(comm);
         return NULL;
     }
@@ -150,6 +152,7 @@ static struct backend_comm *host_create(const struct backend_env *env, struct er
 static void host_destroy(struct backend_comm *comm)
 {
     if (comm) {
+        sockets_destroy(comm->sockets);
         ucx_destroy(comm->ucx);
         comm->world->progress = NULL;
         if (comm->mesh != comm->world)
@@ -162,6 +165,14 @@ static void host_destroy(struct backend_comm *comm)
 static json_t *host_transport(struct backend_comm *comm)
 {
     return mesh_describe(comm->mesh);
+}
+
+static json_t *host_details(struct backend_comm *comm)
+{
+    return comm->sockets
+               ? json_pack("{s:i, s:i}", "sockets", sockets_count(comm->sockets),
+                           "threads", sockets_threads(comm->sockets))
+               : json_object();
 }
 
 static int host_memory(struct backend_comm *comm, struct backend_memory *out,
@@ -289,6 +300,7 @@ const struct backend backend_host = {
     .destroy = host_destroy,
     .abort = host_abort,
     .transport = host_transport,
+    .details = host_details,
     .memory = host_memory,
     .alloc = host_alloc,
     .write = host_write,

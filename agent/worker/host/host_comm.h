@@ -16,9 +16,10 @@
 _Static_assert(HOST_SMALL_BYTES <= HOST_SLICE_BYTES, "a small message fits a slice");
 
 struct backend_comm {
-    struct mesh *world; /* all ranks of the case: barriers and exchanges */
-    struct mesh *mesh;  /* those that collectives are of; mostly the same one */
-    struct ucx *ucx;    /* what they go over between hosts; NULL: sockets */
+    struct mesh *world;      /* all ranks of the case: barriers and exchanges */
+    struct mesh *mesh;       /* those that collectives are of; mostly the same one */
+    struct ucx *ucx;         /* what they go over between hosts; NULL: sockets */
+    struct sockets *sockets; /* several of them, or helpers; NULL: the mesh's own do */
     const struct reduce_kernels *kernels;
     char *block;          /* HOST_BLOCK_BYTES */
     char *scratch;        /* 3 * HOST_SLICE_BYTES */

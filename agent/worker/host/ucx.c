@@ -258,7 +258,7 @@ static int connect_peer(struct ucx *ucx, int rank, const char *address, struct e
     }
     peer->ucx = ucx;
     ucx->endpoints[rank] = (struct endpoint){
-        .transport = &transport_ucx, .rank = rank, .fd = -1, .own = peer};
+        .transport = &transport_ucx, .rank = rank, .fd = -1, .out_fd = -1, .own = peer};
     return 0;
 }
 
