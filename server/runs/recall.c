@@ -166,7 +166,7 @@ static int recall_wrong(struct recalled *recalled, struct store_recall *recall,
 int recall_results(struct run *run, struct store_recall *recall, struct error *err)
 {
     struct recalled recalled = {.run = run};
-    bool has_rounds = run->spec->pattern != PATTERN_ALL;
+    struct store_said said = {run->id, "rank", run->spec->pattern != PATTERN_ALL};
     int result = 0;
 
     recalled.wrong = calloc(run->n_cases + 1, sizeof(*recalled.wrong));
@@ -179,7 +179,7 @@ int recall_results(struct run *run, struct store_recall *recall, struct error *e
     if (store_recall_results(recall, run->id, on_record, &recalled, err) ||
         store_recall_rows(recall, run->id, 0, TIMES_ROWS, on_times, &recalled, err) ||
         (recalled.current &&
-         (store_recall_ranks(recall, run->id, has_rounds, on_rank, &recalled, err) ||
+         (store_recall_said(recall, &said, on_rank, &recalled, err) ||
           recall_pace(&recalled, recall, err) || recall_wrong(&recalled, recall, err))))
         result = -1;
     free(recalled.wrong);

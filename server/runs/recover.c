@@ -34,6 +34,30 @@ static void resume_cases(struct active_run *active)
     }
 }
 
+static void on_nccl(void *arg, int64_t time_ms, const json_t *body)
+{
+    int case_no = (int)json_get_int(body, "case", -1);
+    int attempt = (int)json_get_int(body, "attempt", -1);
+    struct live_case *live = active_run_live(arg, case_no);
+
+    (void)time_ms;
+    if (live && live_case_is(live, case_no, attempt))
+        live_case_nccl(live, (int)json_get_int(body, "rank", -1),
+                       json_object_get(body, "log"));
+}
+
+/* A rank's log is told once, so that what is known of its ways is in the store alone. */
+static int recall_logs(struct active_run *active, struct store_recall *recall,
+                       struct error *err)
+{
+    const struct run *run = active->run;
+    struct store_said said = {run->id, "nccl", run->spec->pattern != PATTERN_ALL};
+
+    return LIST_EMPTY(&active->live)
+               ? 0
+               : store_recall_said(recall, &said, on_nccl, active, err);
+}
+
 /* Time that passed while no server ran does not count, whatever the clock says of it:
  * what is known is how long the run had taken when it was last seen. */
 static int64_t deadline_ns(const struct run *run, const struct store_unfinished *found,
@@ -106,7 +130,7 @@ static int take_up(void *arg, struct store_recall *recall,
     active->deadline_ns = deadline_ns(run, found, scheduler_now(scheduler).monotonic_ns);
     emit_message(active, "warn", "the server restarted");
     resume_cases(active);
-    return 0;
+    return recall_logs(active, recall, err);
 }
 
 /* What earlier runs took, the oldest first. */

@@ -7,7 +7,7 @@
 #include "server/store/store_results.h"
 #include "server/store/store_sql.h"
 
-enum { SQL_RUNS, SQL_RANKS, SQL_ROWS, SQL_COUNT };
+enum { SQL_RUNS, SQL_SAID, SQL_ROWS, SQL_COUNT };
 
 /* Quotes within a text of JSON are escaped, so that the pattern finds the state alone. */
 static const char *const statements[SQL_COUNT] = {
@@ -16,11 +16,11 @@ static const char *const statements[SQL_COUNT] = {
                  " ORDER BY id DESC LIMIT 1), 0) FROM runs"
                  " WHERE state NOT IN ('completed', 'failed', 'cancelled')"
                  " ORDER BY created_ms, id",
-    [SQL_RANKS] = ("SELECT time_ms, body FROM events INDEXED BY events_but_results"
-                   " WHERE run = ?1 AND type <> 'result' AND type = 'rank' AND id >"
-                   " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
-                   "  AND type <> 'result' AND type = ?2 AND body LIKE ?3"
-                   "  ORDER BY id DESC LIMIT 1) ORDER BY id"),
+    [SQL_SAID] = ("SELECT time_ms, body FROM events INDEXED BY events_but_results"
+                  " WHERE run = ?1 AND type <> 'result' AND type = ?4 AND id >"
+                  " (SELECT id FROM events INDEXED BY events_but_results WHERE run = ?1"
+                  "  AND type <> 'result' AND type = ?2 AND body LIKE ?3"
+                  "  ORDER BY id DESC LIMIT 1) ORDER BY id"),
     [SQL_ROWS] = "SELECT time_ms, body FROM events WHERE run = ?1 AND type = 'result'"
                  " AND id >= ?2 ORDER BY id LIMIT ?3",
 };
@@ -73,15 +73,16 @@ static int take_events(struct store_recall *recall, int which, store_event_taker
     return rc == SQLITE_DONE ? 0 : -1;
 }
 
-int store_recall_ranks(struct store_recall *recall, const char *run, bool has_rounds,
-                       store_event_taker *take, void *arg, struct error *err)
+int store_recall_said(struct store_recall *recall, const struct store_said *said,
+                      store_event_taker *take, void *arg, struct error *err)
 {
-    sqlite3_stmt *stmt = recall->stmts[SQL_RANKS];
+    sqlite3_stmt *stmt = recall->stmts[SQL_SAID];
 
-    store_sql_bind_text(stmt, 1, run);
-    store_sql_bind_text(stmt, 2, has_rounds ? "plan" : "case");
-    store_sql_bind_text(stmt, 3, has_rounds ? "%" : "%\"state\":\"rendezvous\"%");
-    return take_events(recall, SQL_RANKS, take, arg, err);
+    store_sql_bind_text(stmt, 1, said->run);
+    store_sql_bind_text(stmt, 2, said->has_rounds ? "plan" : "case");
+    store_sql_bind_text(stmt, 3, said->has_rounds ? "%" : "%\"state\":\"rendezvous\"%");
+    store_sql_bind_text(stmt, 4, said->type);
+    return take_events(recall, SQL_SAID, take, arg, err);
 }
 
 int store_recall_rows(struct store_recall *recall, const char *run, int64_t from,

@@ -89,3 +89,18 @@ test('the end of a case says by which ways its bytes went, and what speaks again
   assert.equal(sentence, "NCCL's init failed: emulated: no socket interface found on node-3");
   assert.equal(evidence.about, 'init');
 });
+
+test('kill -9 of the server: the ways that were told before are in the end of the case', limit, async (t) => {
+  const server = await startGpus(t, 'slow_us=20000');
+  const { id } = await server.run(endless);
+  for (const rank of [0, 1]) await server.event(id, (event) => event.type === 'nccl' && event.rank === rank);
+  await server.killHard();
+  const again = await server.startAgain();
+  await again.request('POST', `/api/v1/runs/${id}/cancel`);
+  await again.runEnds(id);
+  assert.equal((await logsOf(again, id)).length, 2);
+  const { transports } = (await again.getRun(id)).cases[0];
+  assert.deepEqual(transports?.ways.map(({ text, between }) => [text, between]), [
+    ['peer to peer (P2P/CUMEM), 1 channel', 'inside 1 node'],
+  ]);
+});
