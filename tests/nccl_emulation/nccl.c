@@ -83,6 +83,29 @@ int ncclGetUniqueId(struct nccl_id *id)
                                                    : NCCL_RESULT_SUCCESS;
 }
 
+/* As parseCommConfig of src/init.cc: what a version knows of a config is to be unset or
+ * within its range, and the rest of it is not looked at. */
+static const char *why_no_config(const struct nccl_config *config)
+{
+    int version, policy = config->cta_policy;
+    long peers = emulation_setting("expect_peers", 0);
+
+    ncclGetVersion(&version);
+    if (version >= 22700 && policy != NCCL_CONFIG_UNSET &&
+        (policy < 0 || policy > (version < 22800 ? 1 : 2)))
+        return "Invalid config policy attribute value";
+    if (version >= NCCL_WITH_P2P_PEERS && config->version >= NCCL_WITH_P2P_PEERS &&
+        (config->size < sizeof(*config) ||
+         (config->max_p2p_peers != NCCL_CONFIG_UNSET && config->max_p2p_peers <= 0)))
+        return "Invalid config maxP2pPeers attribute value";
+    bool has_peers = version >= NCCL_WITH_P2P_PEERS &&
+                     config->version >= NCCL_WITH_P2P_PEERS &&
+                     config->max_p2p_peers != NCCL_CONFIG_UNSET;
+    return peers != 0 && peers != (has_peers ? config->max_p2p_peers : -1)
+               ? "emulated: another number of peers is expected"
+               : NULL;
+}
+
 static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
                   const struct nccl_config *config)
 {
@@ -91,6 +114,9 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
     if (n < 1 || n > 1024 || rank < 0 || rank >= n || config->blocking != 1 ||
         config->magic != NCCL_CONFIG_MAGIC)
         return fail(NCCL_RESULT_ARGUMENT, "emulated: bad arguments of init");
+    const char *why = why_no_config(config);
+    if (why)
+        return fail(NCCL_RESULT_ARGUMENT, why);
     long policy = emulation_setting("expect_cta", config->cta_policy);
     if (policy != config->cta_policy)
         return fail(NCCL_RESULT_ARGUMENT, "emulated: another CTA policy is expected");

@@ -37,6 +37,7 @@
  *
  * What a test expects of the worker; a call that is otherwise fails as invalid:
  *   expect_cta=P      CTAPolicy of the communicator
+ *   expect_peers=N    maxP2pPeers of the communicator, -1: not set
  *   expect_null_stream
  *   expect_registered both buffers of each collective lie in registered memory
  *   expect_shift=B    the buffers lie B bytes behind a multiple of 16 */

@@ -125,7 +125,7 @@ static void the_newer_config_is_that_of_the_header(void **state)
 
     assert_int_equal(NCCL_WINDOW_SYMMETRIC, NCCL_WIN_COLL_SYMMETRIC);
     assert_true(NCCL_CONFIG_VERSION <= theirs.version);
-    assert_true(sizeof(struct nccl_config) <= theirs.size);
+    assert_true(NCCL_CONFIG_BYTES <= theirs.size);
     assert_int_equal(offsetof(struct nccl_config, traffic_class),
                      offsetof(ncclConfig_t, trafficClass));
     assert_int_equal(offsetof(struct nccl_config, comm_name),
@@ -142,6 +142,15 @@ static void the_newer_config_is_that_of_the_header(void **state)
                      offsetof(ncclConfig_t, nChannelsPerNetPeer));
     assert_int_equal(offsetof(struct nccl_config, nvlink_centric_sched),
                      offsetof(ncclConfig_t, nvlinkCentricSched));
+#endif
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 30, 0)
+    assert_true(sizeof(struct nccl_config) <= theirs.size);
+    assert_int_equal(offsetof(struct nccl_config, graph_usage_mode),
+                     offsetof(ncclConfig_t, graphUsageMode));
+    assert_int_equal(offsetof(struct nccl_config, max_p2p_peers),
+                     offsetof(ncclConfig_t, maxP2pPeers));
+    assert_int_equal(offsetof(struct nccl_config, graph_stream_ordering),
+                     offsetof(ncclConfig_t, graphStreamOrdering));
 #endif
 }
 

@@ -82,6 +82,19 @@ static void what_is_asked_of_nccl_is_what_it_gets(void **state)
     check_unexpected("\"nccl\":{}", "devices=4,expect_registered", "registered buffers");
 }
 
+/* As nccl-tests' program for sendrecv, and no other of its programs. */
+static void a_ring_of_sends_has_two_peers(void **state)
+{
+    static const char ring[] =
+        "\"collectives\":[\"sendrecv\"],\"dtypes\":[\"float32\"],\"in_place\":false,"
+        "\"sizes\":[20000],\"iters\":2,\"root\":0";
+
+    (void)state;
+    check_option(ring, "\"nccl\":{}", "devices=4,nccl=23004,expect_peers=2", 1);
+    check_option(ring, "\"nccl\":{}", "devices=4,expect_peers=-1", 1);
+    check_option(one_size, "\"nccl\":{}", "devices=4,nccl=23004,expect_peers=-1", 2);
+}
+
 static void buffers_lie_unaligned(void **state)
 {
     (void)state;
@@ -395,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_asked_of_nccl_is_what_it_gets),
+        cmocka_unit_test(a_ring_of_sends_has_two_peers),
         cmocka_unit_test(buffers_lie_unaligned),
         cmocka_unit_test(graphs_are_captured_and_launched),
         cmocka_unit_test(a_launch_runs_every_call),

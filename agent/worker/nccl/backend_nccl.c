@@ -223,6 +223,8 @@ static struct backend_comm *nccl_create(const struct backend_env *env, struct er
     comm->leave_ns = leave_ms(env->stall_ms) * 1000000;
     comm->backlog.finished = env->finished;
     comm->options = env->file->spec->nccl;
+    comm->is_ring = env->file->spec->n_collectives == 1 &&
+                    env->file->spec->collectives[0] == COLLECTIVE_SENDRECV;
     comm->mesh = mesh_create(&config, err);
     if (!comm->mesh) {
         free(comm);

@@ -63,9 +63,10 @@ struct nccl_id {
 
 #define NCCL_CONFIG_MAGIC 0xcafebeefu
 #define NCCL_CONFIG_UNSET INT_MIN
-#define NCCL_CONFIG_VERSION NCCL_ABI_VERSION(2, 28, 0) /* of struct nccl_config */
+#define NCCL_CONFIG_VERSION NCCL_ABI_VERSION(2, 28, 0) /* without what 2.30 added */
+#define NCCL_WITH_P2P_PEERS NCCL_ABI_VERSION(2, 30, 0)
 
-/* ncclConfig_t of 2.28. A library takes as many bytes as it knows. */
+/* ncclConfig_t of 2.30. A library takes as many bytes as it knows. */
 struct nccl_config {
     size_t size;
     unsigned magic;
@@ -84,7 +85,14 @@ struct nccl_config {
     int nvls_ctas;
     int n_channels_per_net_peer;
     int nvlink_centric_sched;
+    /* From here on of 2.30. */
+    int graph_usage_mode;
+    int num_rma_ctx;
+    int max_p2p_peers;
+    int graph_stream_ordering;
 };
+
+#define NCCL_CONFIG_BYTES offsetof(struct nccl_config, graph_usage_mode)
 
 /* ncclSimInfo_t of 2.22. */
 #define NCCL_SIM_INFO_MAGIC 0x74685283u

@@ -71,6 +71,7 @@ struct backend_comm {
     struct mesh *mesh;
     int rank, world_size; /* of the communicator; those of the case are the mesh's */
     int device;
+    bool is_ring; /* the case has sendrecv alone */
     struct nccl_identity identity;
     char without_fp8[200]; /* see nccl_identity_older, of the case's; "": none is */
     int sharers;           /* ranks on this rank's GPU, this one among them */

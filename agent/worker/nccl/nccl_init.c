@@ -13,12 +13,14 @@
 #include "common/base/log.h"
 
 #define POLL_NS 200000
+#define RING_PEERS 2
 #define REMARK_NS 10000000000 /* of init, before the log says that it goes on */
 
 struct nccl_init {
     const struct cuda_lib *cuda;
     const struct nccl_lib *nccl;
     int device, rank, world_size, n_ids, cta_policy;
+    bool is_ring; /* each rank sends to one and receives from one, always */
     struct nccl_id ids[NCCL_IDS_MAX];
     nccl_comm comm;
     int cuda_code, result;
@@ -34,13 +36,15 @@ static void nap(void)
 }
 
 /* As nccl-tests configures it, but for the name. */
-static void configure(const struct nccl_lib *nccl, int cta_policy,
-                      struct nccl_config *config)
+static void configure(const struct nccl_init *init, struct nccl_config *config)
 {
+    int version = init->nccl->version, cta_policy = init->cta_policy;
+    bool is_newer = version >= NCCL_WITH_P2P_PEERS;
+
     memset(config, 0, sizeof(*config));
-    config->size = sizeof(*config);
+    config->size = is_newer ? sizeof(*config) : NCCL_CONFIG_BYTES;
     config->magic = NCCL_CONFIG_MAGIC;
-    config->version = NCCL_CONFIG_VERSION;
+    config->version = is_newer ? NCCL_WITH_P2P_PEERS : NCCL_CONFIG_VERSION;
     config->blocking = 1;
     config->cga_cluster_size = config->min_ctas = config->max_ctas = NCCL_CONFIG_UNSET;
     config->split_share = config->traffic_class = NCCL_CONFIG_UNSET;
@@ -50,7 +54,10 @@ static void configure(const struct nccl_lib *nccl, int cta_policy,
     config->shrink_share = config->nvls_ctas = NCCL_CONFIG_UNSET;
     config->n_channels_per_net_peer = NCCL_CONFIG_UNSET;
     config->nvlink_centric_sched =
-        nccl->version >= NCCL_WITH_NVLINK_SCHED ? 1 : NCCL_CONFIG_UNSET;
+        version >= NCCL_WITH_NVLINK_SCHED ? 1 : NCCL_CONFIG_UNSET;
+    config->graph_usage_mode = config->num_rma_ctx = NCCL_CONFIG_UNSET;
+    config->graph_stream_ordering = NCCL_CONFIG_UNSET;
+    config->max_p2p_peers = init->is_ring ? RING_PEERS : NCCL_CONFIG_UNSET;
 }
 
 static void *init_thread(void *arg)
@@ -58,7 +65,7 @@ static void *init_thread(void *arg)
     struct nccl_init *init = arg;
     struct nccl_config config;
 
-    configure(init->nccl, init->cta_policy, &config);
+    configure(init, &config);
     init->cuda_code = init->cuda->call.set_device(init->device);
     if (init->cuda_code) {
         init->result = NCCL_RESULT_CUDA;
@@ -144,6 +151,7 @@ int nccl_init_run(struct backend_comm *comm, const struct nccl_id *ids, int n_id
                                .rank = comm->rank,
                                .world_size = comm->world_size,
                                .n_ids = n_ids,
+                               .is_ring = comm->is_ring,
                                .cta_policy = has_policy ? comm->options.cta_policy : -1};
     memcpy(init->ids, ids, (size_t)n_ids * sizeof(*ids));
     if (thread_start(&init->thread, THREAD_CALL_PREFIX "init", init_thread, init)) {
