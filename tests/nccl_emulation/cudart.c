@@ -29,7 +29,7 @@ const int ringbench_emulated = 1;
     } while (0)
 
 static atomic_size_t used_bytes; /* the process has one device, in effect */
-static _Thread_local int last_error;
+static _Thread_local int last_error, current_device;
 
 static int keep(int code)
 {
@@ -108,7 +108,15 @@ static bool is_device(int device)
 int cudaSetDevice(int device)
 {
     MAY_HANG(cudaSetDevice);
-    return is_device(device) ? CUDA_SUCCESS_CODE : keep(CUDA_ERROR_INVALID_DEVICE_CODE);
+    if (!is_device(device))
+        return keep(CUDA_ERROR_INVALID_DEVICE_CODE);
+    current_device = device;
+    return CUDA_SUCCESS_CODE;
+}
+
+int emulated_device(void)
+{
+    return current_device;
 }
 
 static size_t total_bytes(void)

@@ -130,6 +130,7 @@ static int attach(nccl_comm *out, int n, const struct nccl_id *id, int rank,
         return fail(NCCL_RESULT_SYSTEM, "out of memory");
     comm->rank = rank;
     comm->n = n;
+    comm->device = emulated_device();
     if (emulation_setting("init_mib", 0) &&
         cudaMalloc(&comm->memory, (size_t)emulation_setting("init_mib", 0) << 20)) {
         free(comm);
@@ -155,10 +156,11 @@ int ncclCommInitRankConfig(nccl_comm *out, int n, struct nccl_id id, int rank,
     return attach(out, n, &id, rank, config);
 }
 
-/* A communicator must not end before what is registered with it. */
+/* A communicator must not end before what is registered with it, nor before graphs that
+ * have its calls: NCCL waits for these for ever. */
 int ncclCommDestroy(nccl_comm comm)
 {
-    if (comm->n_registered != 0)
+    if (comm->n_registered != 0 || emulated_graphs() > 0)
         abort();
     ras_end(comm);
     profiler_end(comm);
@@ -339,6 +341,8 @@ static const char *why_unexpected(const struct operation *operation, cuda_stream
 {
     long shift = emulation_setting("expect_shift", -1);
 
+    if (emulated_stream_device(stream) != operation->comm->device)
+        return "emulated: the stream is another device's";
     if (!has_operation(operation))
         return "emulated: no such operation of this type";
     if (stream && emulation_setting("expect_null_stream", 0))

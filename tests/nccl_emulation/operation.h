@@ -41,6 +41,7 @@ struct range {
 
 struct ncclComm {
     int rank, n;
+    int device; /* that of the thread that formed it */
     struct wire *wire;
     atomic_bool is_aborted;
     atomic_int async_result;

@@ -2,6 +2,7 @@
 #include "tests/nccl_emulation/stream.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -33,11 +34,23 @@ struct CUstream_st {
     pthread_cond_t wake;
     struct list items;
     long begun, faulty; /* the number of the operation that fails; 0: none */
-    int error;
+    int error, device;
     bool is_busy, is_ending;
     cuda_graph captured; /* under way; NULL: none */
     bool is_spoiled;     /* the capture */
 };
+
+static atomic_int n_graphs; /* that can be launched */
+
+int emulated_graphs(void)
+{
+    return atomic_load(&n_graphs);
+}
+
+int emulated_stream_device(cuda_stream stream)
+{
+    return stream ? stream->device : emulated_device();
+}
 
 /* The stream that this thread captures. */
 static _Thread_local cuda_stream capturing;
@@ -119,6 +132,7 @@ int emulated_stream_create(cuda_stream *out)
     if (!stream)
         return CUDA_ERROR_MEMORY_CODE;
     list_init(&stream->items);
+    stream->device = emulated_device();
     stream->faulty = emulation_setting("gpu_fault", 0);
     pthread_mutex_init(&stream->lock, NULL);
     pthread_cond_init(&stream->wake, NULL);
@@ -273,6 +287,7 @@ int cudaGraphInstantiateWithFlags(cuda_graph_exec *out, cuda_graph graph,
     if (!exec)
         return CUDA_ERROR_INVALID_VALUE_CODE;
     list_init(&exec->items);
+    atomic_fetch_add(&n_graphs, 1);
     if (copy_items(&graph->items, &exec->items)) {
         cudaGraphExecDestroy(exec);
         return CUDA_ERROR_MEMORY_CODE;
@@ -294,8 +309,10 @@ int cudaGraphLaunch(cuda_graph_exec exec, cuda_stream stream)
 
 int cudaGraphExecDestroy(cuda_graph_exec exec)
 {
-    if (exec)
+    if (exec) {
         list_clear(&exec->items);
+        atomic_fetch_sub(&n_graphs, 1);
+    }
     free(exec);
     return CUDA_SUCCESS_CODE;
 }

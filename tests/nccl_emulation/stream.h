@@ -26,6 +26,14 @@ int emulated_stream_enqueue(cuda_stream stream, const struct emulated_work *work
  * spoils a capture, as with CUDA. */
 int emulated_stream_state(cuda_stream stream);
 
+/* The device that a stream was made on, and this thread's: the first, until it sets one.
+ */
+int emulated_stream_device(cuda_stream stream);
+int emulated_device(void);
+
+/* Graphs that can be launched. */
+int emulated_graphs(void);
+
 /* A call that a thread must not make while it captures: spoils the capture. */
 int emulated_capture_forbids(void);
 
