@@ -12,6 +12,7 @@
 #include "common/base/cpu_list.h"
 #include "common/base/json_util.h"
 #include "server/analysis/transport_kind.h"
+#include "server/analysis/verdict.h"
 
 #define RANKS_MAX 65536
 #define COMMS_MAX 64
@@ -423,14 +424,31 @@ static json_t *fold_sorted(struct fold *fold)
     return out;
 }
 
+/* Pairs take the square of the nodes in bits, for each way. */
+static json_t *too_many_nodes(const struct transport_input *input)
+{
+    json_t *evidence = json_pack("{s:s, s:[], s:[]}", "about", "ways", "nodes", "log");
+    char sentence[120];
+
+    snprintf(sentence, sizeof(sentence),
+             "the ways of %zu nodes are not put together, those of %d at most",
+             input->n_nodes, TRANSPORT_NODES_MAX);
+    return json_pack("{s:[], s:[], s:[], s:[], s:{}, s:[o]}", "nodes", "ways", "networks",
+                     "connected", "settings", "verdicts",
+                     verdict_json(VERDICT_TRANSPORT, VERDICT_NOT_ENOUGH_DATA, sentence,
+                                  input->mark, evidence));
+}
+
 json_t *transport_fold(const struct transport_input *input)
 {
     struct transport_input by_rank = *input;
     struct fold *fold;
     json_t *out, *logs;
 
-    if (json_array_size(input->logs) == 0 || input->n_nodes > TRANSPORT_NODES_MAX)
+    if (json_array_size(input->logs) == 0)
         return NULL;
+    if (input->n_nodes > TRANSPORT_NODES_MAX)
+        return too_many_nodes(input);
     fold = calloc(1, sizeof(*fold));
     if (!fold)
         return NULL;

@@ -9,7 +9,7 @@
 
 #define TRANSPORT_PAIRS_MAX 4096 /* of nodes that are listed, by way */
 #define TRANSPORT_WAYS_MAX 128
-#define TRANSPORT_NODES_MAX 2048
+#define TRANSPORT_NODES_MAX 2048 /* of more a verdict says so */
 
 struct transport_node {
     const char *name;

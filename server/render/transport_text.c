@@ -17,6 +17,7 @@ void transport_text(const json_t *transports, struct buf *out)
 {
     const json_t *ways = json_object_get(transports, "ways");
     const json_t *verdicts = json_object_get(transports, "verdicts");
+    bool is_put_together = json_array_size(json_object_get(transports, "nodes")) > 0;
     size_t n = json_array_size(ways);
 
     for (size_t i = 0; i < n && i < WAYS_SHOWN; i++) {
@@ -31,7 +32,7 @@ void transport_text(const json_t *transports, struct buf *out)
     for (size_t i = 0; i < json_array_size(verdicts); i++) {
         const json_t *one = json_array_get(verdicts, i);
 
-        if (strcmp(json_get_str(one, "answer", ""), "finding") != 0)
+        if (is_put_together && strcmp(json_get_str(one, "answer", ""), "finding") != 0)
             continue;
         buf_append_str(out, "# ");
         put_shown(out, json_get_str(one, "sentence", "?"));

@@ -141,3 +141,19 @@ test('a job\'s NCCL log is answered with the ways it took, and what speaks again
   assert.equal(both.json.transports.ways[0].kind, 'roce');
   assert.equal((await server.get('/api/v1/runs')).runs.length, both.json.runs.length);
 });
+
+test('of more nodes than are looked at the answer says so', limit, async (t) => {
+  const server = await startServer(t);
+  const log = (hosts) => Array.from({ length: hosts }, (_, i) =>
+    `node-${i}:1:1 [0] NCCL INFO Channel 00/0 : ${i}[0] -> ${(i + 1) % hosts}[0] [send] via NET/Socket/0\n`).join('');
+  const ask = (hosts, form) => server.request('POST', `/api/v1/import?format=${form}`, { body: log(hosts) });
+  const few = (await ask(2048, 'json')).json.transports;
+  assert.equal(few.nodes.length, 2048);
+  const many = await ask(2049, 'json');
+  const document = await server.get('/openapi.json');
+  assert.deepEqual(new Schemas(document).faults(document.components.schemas.Transports, many.json.transports), []);
+  const [{ answer, sentence }] = many.json.transports.verdicts;
+  assert.equal(answer, 'not_enough_data');
+  assert.equal(sentence, 'the ways of 2049 nodes are not put together, those of 2048 at most (imported)');
+  assert.ok((await ask(2049, 'text')).text.includes(`# ${sentence}\n`));
+});
