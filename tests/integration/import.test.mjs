@@ -1,10 +1,11 @@
 // import.test.mjs - what other benchmarks printed becomes runs like any others
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { test } from 'node:test';
 
 import { assertNumbered, assertProblem, startServer } from './lib/cluster.mjs';
-import { patience } from './lib/fixture.mjs';
+import { binDir, patience } from './lib/fixture.mjs';
 import { Schemas } from './lib/schema.mjs';
 
 const limit = { timeout: 60000 * patience };
@@ -156,4 +157,26 @@ test('of more nodes than are looked at the answer says so', limit, async (t) => 
   assert.equal(answer, 'not_enough_data');
   assert.equal(sentence, 'the ways of 2049 nodes are not put together, those of 2048 at most (imported)');
   assert.ok((await ask(2049, 'text')).text.includes(`# ${sentence}\n`));
+});
+
+test('run_nccl_table has a row for each way of each log', limit, () => {
+  const logs = new URL('../data/nccl/', import.meta.url).pathname;
+  const files = fs.readdirSync(logs).filter((name) => name.endsWith('.txt')).sort();
+  const table = (...names) => spawnSync(new URL('../bench/run_nccl_table', import.meta.url).pathname,
+    ['--bin', binDir, ...names], { encoding: 'utf8' });
+  const { stdout, stderr, status } = table(...files.map((name) => logs + name));
+  assert.equal(status, 0, stderr);
+  const cells = stdout.trim().split('\n').slice(2).map((line) => line.slice(2, -2).split(' | '));
+  assert.deepEqual(cells.map((row) => row.slice(0, 7).join(' ')), [
+    'a800.0.ib0.txt Socket ipoib ib0 no 1 0',
+    'a800.0.mlx5_0.txt IB roce mlx5_0 no 1 0',
+    'a800.0.not-set.txt IB infiniband mlx5_1 no 1 0',
+    'a800.1.ens17np0.txt - - - - - -',
+    'a800.1.ib0.txt Socket ipoib ib0 no 1 0',
+  ]);
+  assert.match(cells[3][7], /^NCCL's init failed: NCCL_SOCKET_IFNAME=ens17np0/);
+  assert.ok(cells.every((row) => row[8] === '0'));
+  const none = table(`${logs}README.md`);
+  assert.equal(none.status, 1);
+  assert.match(none.stderr, /README\.md: there is no row of nccl-tests/);
 });
