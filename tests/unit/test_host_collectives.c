@@ -24,7 +24,7 @@ static const char case_format[] =
     "{\"run\":\"r\",\"case\":0,\"attempt\":1,\"world_size\":%d,\"collectives\":%s,"
     "\"dtypes\":%s,\"redops\":[\"sum\",\"prod\",\"min\",\"max\",\"avg\",\"mulsum\"],"
     "\"sizes\":%s,"
-    "\"root\":%d,\"in_place\":\"both\",\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
+    "\"root\":%d,\"in_place\":%s,\"iters\":2,\"warmup\":1,\"agg_iters\":1,"
     "\"check\":%d,\"timing\":\"%s\",\"seed\":11,\"split\":%s,"
     "\"traffic\":{\"spread\":%g},\"unalign\":%d,"
     "\"host\":{\"sockets\":%d,\"threads\":%d}}";
@@ -48,7 +48,8 @@ struct setup {
     const char *split; /* JSON; NULL: none */
     double spread;
     int unalign;
-    int sockets, threads; /* 0: one */
+    int sockets, threads; /* 0: one. With helpers out of place: what sends and receives in
+                             one place at once (method.md) is a race then */
 };
 
 static struct case_file *make_case(const struct setup *setup)
@@ -57,9 +58,10 @@ static struct case_file *make_case(const struct setup *setup)
     struct error err = {0};
 
     snprintf(text, sizeof(text), case_format, setup->n, all_collectives, setup->dtypes,
-             setup->sizes, setup->root, !is_counting, setup->timing,
-             setup->split ? setup->split : "\"none\"", setup->spread, setup->unalign,
-             setup->sockets ? setup->sockets : 1, setup->threads ? setup->threads : 1);
+             setup->sizes, setup->root, setup->threads > 1 ? "false" : "\"both\"",
+             !is_counting, setup->timing, setup->split ? setup->split : "\"none\"",
+             setup->spread, setup->unalign, setup->sockets ? setup->sockets : 1,
+             setup->threads ? setup->threads : 1);
     json_t *json = json_parse(text, strlen(text), &err);
     struct case_file *file = json ? case_file_parse(json, false, &err) : NULL;
     json_decref(json);
