@@ -353,3 +353,23 @@ test('a matrix makes a case per combination, interleaved over repeats', limit, a
   const refused = assertProblem(await server.post({ matrix: { NCCL_ALGO: ['A'] }, env: { NCCL_ALGO: 'B' } }), 422);
   assert.equal(refused.errors[0].pointer, '/matrix/NCCL_ALGO');
 });
+
+test('a program\'s ways are told where it runs with NCCL_DEBUG=INFO, and only there', limit, async (t) => {
+  const script = `
+    const { RANK, NCCL_DEBUG } = process.env;
+    const say = (text) => console.log('node:' + process.pid + ':1 [0] NCCL INFO ' + text);
+    if (NCCL_DEBUG === 'INFO') {
+      say('NET/Socket : Using [0]eth0:10.0.0.' + RANK + '<0>');
+      say('Channel 00/0 : ' + RANK + '[0] -> ' + (1 - RANK) + '[0] [send] via NET/Socket/0');
+    }
+  `;
+  const { server } = await clusterWith(t, { train: { script, ranks_per_node: 1 } }, 2);
+  const waysOf = async (env) => {
+    const { id } = await server.run({ program: { name: 'train' }, env });
+    const run = await server.runEnds(id);
+    assert.equal(run.state, 'completed', run.reason);
+    return run.cases[0].transports?.ways.map(({ kind, text, between }) => [kind, text, between]);
+  };
+  assert.equal(await waysOf({}), undefined);
+  assert.deepEqual(await waysOf({ NCCL_DEBUG: 'INFO' }), [['ethernet', 'sockets over Ethernet eth0, 1 channel', 'node-1 and node-2']]);
+});
