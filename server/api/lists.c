@@ -81,6 +81,7 @@ static const struct column launcher_columns[] = {
     {"NODES", "limits.nodes", NULL, COLUMN_NUMBER},
     {"JOBS", "limits.jobs", NULL, COLUMN_NUMBER},
     {"HOURS", "limits.hours", NULL, COLUMN_NUMBER},
+    {"WHO", "limits.who", NULL, COLUMN_TEXT},
     {"PARAMETERS", "parameters", NULL, COLUMN_TEXT},
     {"DESCRIPTION", "description", NULL, COLUMN_TEXT},
     {NULL, NULL, NULL, COLUMN_TEXT},

@@ -1,4 +1,5 @@
 /* preview.c - what would become of a run if it were posted now */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,16 @@ static const char *const outcomes[] = {
     [PLACEMENT_UNKNOWN] = "unknown",
     [PLACEMENT_IMPOSSIBLE] = "impossible",
 };
+
+/* Those that an engine will give are none of these here. */
+static int choose_none(const struct run_spec *spec, struct placement *placement)
+{
+    memset(placement, 0, sizeof(*placement));
+    placement->outcome = PLACEMENT_UNKNOWN;
+    snprintf(placement->reason, sizeof(placement->reason), "%s is asked for them",
+             spec->launch.name);
+    return 0;
+}
 
 /* Choose nodes as the next tick would: after the runs that are served before. */
 static int choose(const struct scheduler *scheduler, const struct run_spec *spec,
@@ -166,7 +177,7 @@ bool scheduler_plan_fits(const struct scheduler *scheduler, const struct run_spe
     struct placement placement;
     char why[200];
 
-    if (spec->pattern == PATTERN_ALL)
+    if (spec->pattern == PATTERN_ALL || (n == 0 && spec->launch.name))
         return true;
     if (n == 0 && placement_choose(spec, &scheduler->nodes, NULL, &placement) == 0) {
         n = placement.n_nodes;
@@ -189,7 +200,8 @@ json_t *scheduler_preview(const struct scheduler *scheduler, const struct run_sp
     int world_size;
     size_t count;
 
-    if (choose(scheduler, spec, &placement))
+    if (spec->launch.name ? choose_none(spec, &placement)
+                          : choose(scheduler, spec, &placement))
         return NULL;
     if (placement.outcome == PLACEMENT_BUSY &&
         look_behind_queue(scheduler, spec, &placement)) {

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { long, quick, startCluster, startServer } from './lib/cluster.mjs';
+import { long, quick, startAgent, startCluster, startServer } from './lib/cluster.mjs';
 import { Program, binDir, patience, tempDir, waitFor } from './lib/fixture.mjs';
 import { nodeTree } from './lib/node_tree.mjs';
 import { Schemas } from './lib/schema.mjs';
@@ -278,8 +278,14 @@ test('launchers and their jobs are as described, also as columns', limit, async 
   const api = new Contract(server, await server.get('/openapi.json'));
   const text = async (list) => (await api.call('GET', `/api/v1/${list}?format=text`)).text.split('\n').map((line) => line.split(/ {2,}/));
   await api.call('GET', '/api/v1/launchers');
-  assert.deepEqual(await text('launchers'), [['NAME', 'NODES', 'JOBS', 'HOURS', 'PARAMETERS', 'DESCRIPTION'],
-    ['files', '4', '1', '0.5', 'queue', 'files'], ['']]);
+  assert.deepEqual(await text('launchers'), [['NAME', 'NODES', 'JOBS', 'HOURS', 'WHO', 'PARAMETERS', 'DESCRIPTION'],
+    ['files', '4', '1', '0.5', '-', 'queue', 'files'], ['']]);
+  // Nodes that are here are not those that the engine will give.
+  await startAgent(t, server, 'here', { ranks: 2 });
+  const preview = async (spec) => (await api.call('POST', '/api/v1/runs/validate', { body: JSON.stringify({ ...quick, ...spec }) })).json.placement;
+  assert.equal((await preview({})).outcome, 'ready');
+  const { outcome, reason } = await preview({ launch: { name: 'files' } });
+  assert.deepEqual([outcome, reason], ['unknown', 'files is asked for them']);
   const { id: run } = (await api.post({ ...quick, nodes: { count: 2 }, launch: { name: 'files', keep_s: 600 } })).json;
   const job = await waitFor(async () => (await api.call('GET', '/api/v1/jobs')).json.jobs.find((one) => one.reason === 'PENDING Resources'), () => 'no job');
   assert.deepEqual(await text('jobs'), [['ID', 'STATE', 'CREATED', 'LAUNCHER', 'JOB', 'NODES', 'GROUP', 'RUN', 'IDLE', 'REASON'],

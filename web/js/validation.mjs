@@ -16,9 +16,10 @@ export async function usableBackend(api) {
   return await can({}) || !await can({backend: 'sim'}) ? '' : 'sim';
 }
 
-/* What becomes of it: nodes that are not here are waited for by who says how long. */
+/* What becomes of it: nodes that are not here are waited for by who says how long, or by whom
+ * an engine gives them. */
 const outcomeOf = ({placement}, asked) =>
-  (placement?.outcome === 'unknown' && asked.nodes?.wait_s === undefined
+  (placement?.outcome === 'unknown' && asked.nodes?.wait_s === undefined && !asked.launch
     ? 'missing' : placement?.outcome);
 
 /* Whether it would come to nothing. */
