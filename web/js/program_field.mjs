@@ -14,9 +14,12 @@ export function programControl(field, onInput) {
     onInput();
   });
 
+  /* Where there is one, nobody chooses. */
+  const chosen = () => state.value || (state.offered.length === 1 ? {name: state.offered[0].name} : null);
+
   function draw() {
     const names = state.offered.map(program => program.name);
-    const {value} = state;
+    const value = chosen();
     const all = [...new Set([...names, ...(value?.name ? [value.name] : [])])];
     select.replaceChildren(
       ...['', ...all].map(name => h('option', {value: name},
@@ -36,13 +39,14 @@ export function programControl(field, onInput) {
 
   /* What is blank is left out; arguments of a program that is not offered stay. */
   function read() {
-    const args = state.inputs.size ? {} : {...state.value?.args};
+    const value = chosen();
+    const args = state.inputs.size ? {} : {...value?.args};
     for (const [name, input] of state.inputs) {
       if (input.control.value !== '') {
         args[name] = input.parse(input.control.value);
       }
     }
-    const name = state.value?.name ?? '';
+    const name = value?.name ?? '';
     return Object.keys(args).length ? {name, args} : {name};
   }
 

@@ -37,6 +37,21 @@ test('a launcher and its arguments are chosen, and a fault stands at its field',
   await page.locator('.field', {hasText: 'must match'}).getByLabel('Launcher').waitFor();
 });
 
+test('a run whose nodes an engine gives can be started as it is', LIMIT, async t => {
+  const {server, page, open} = await setUp(t);
+  server.launchers = [LAUNCHER];
+  server.onValidate = spec => ({status: 200, body: {spec, cases: 1, placement: {outcome: 'unknown',
+    reason: spec.launch ? 'slurm is asked for them' : '0 of 1 nodes are there', nodes: []}}});
+  await open('/new');
+  await sees(page, /^No nodes that could run it are here/);
+  const start = page.getByRole('button', {name: 'Start the run'});
+  await until(() => start.isDisabled(), 'nothing to start');
+  await page.getByLabel('Nodes', {exact: true}).selectOption('launch');
+  assert.equal(await page.getByLabel('Launcher').inputValue(), 'slurm', 'there is one');
+  await sees(page, 'It would wait for nodes: slurm is asked for them');
+  assert.ok(await start.isEnabled());
+});
+
 test('a launched run is filled in again, without the group that it had', LIMIT, async t => {
   const {server, page, open} = await setUp(t);
   server.launchers = [LAUNCHER];
@@ -90,7 +105,7 @@ test('a job is listed with its age and the engine’s words, and stopped', LIMIT
   server.jobs = [running(), {...running(), id: 'j0', job: '40', state: 'ended', ended: ago(7300), reason: 'TIMEOUT TimeLimit'}];
   await open('/nodes');
   await sees(page, 'began 2 h ago');
-  assert.match(await row(page).innerText(), /running\s+slurm 41\s+2 nodes\s+for 06cw1x2k3m4n\s+began 2 h ago\s+Stop\s+RUNNING None/);
+  assert.match(await row(page).innerText(), /running\s+slurm 41\s+2 nodes\s+asked for by 06cw1x2k3m4n\s+began 2 h ago\s+Stop\s+RUNNING None/);
   await page.getByText('1 job has ended').click();
   await sees(page, 'TIMEOUT TimeLimit');
   await sees(page, 'ended 2 h ago');

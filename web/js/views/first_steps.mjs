@@ -17,7 +17,7 @@ const DEMO_ENV = {SIM_SLEEP_FRACTION: '0.1'};
 /* Fills `root`; update(nodes) draws what depends on them. */
 export default function firstSteps(root, app) {
   const search = searchOffer(app);
-  root.append(h('h2', 'No runs yet'), search.element, demoOffer(app), lines(app));
+  root.append(h('h2', 'No runs yet'), search.element, launchOffer(app), demoOffer(app), lines(app));
   return search;
 }
 
@@ -58,6 +58,17 @@ function searchOffer(app) {
       }
     }
   };
+}
+
+/* Where an engine can be asked for nodes, no agent need be started by hand. */
+function launchOffer(app) {
+  const offer = h('p', {hidden: true});
+  app.api.json('/api/v1/launchers').then(({launchers}) => {
+    setHidden(offer, launchers.length === 0);
+    offer.append(h('a', {href: '/new'}, 'New run'),
+      ` can get nodes from an engine: ${launchers.map(({name}) => name).join(', ')}.`);
+  }, () => {});
+  return offer;
 }
 
 /* The three lines that lead to a first result, with a token where one is asked for. */

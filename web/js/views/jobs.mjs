@@ -125,9 +125,8 @@ const question = job => (job.state === 'stopping'
 
 const inWords = (job, age) => [
   statePill(job.state), h('strong', nameOf(job)),
-  h('span.run-facts',
-    h('span', nodesOf(job)),
-    h('span', 'for ', h('a', {href: `/runs/${job.run}`}, job.run)), age ? h('span', age) : null,
+  h('span.run-facts', h('span', nodesOf(job)),
+    h('span', 'asked for by ', h('a', {href: `/runs/${job.run}`}, job.run)), h('span', age),
     isKept(job) ? h('span', 'no run needs it, kept until ', timeOf(keptUntil(job))) : null)
 ];
 
@@ -141,9 +140,6 @@ const keptUntil = job => new Date(Date.parse(job.idle_since) + job.keep_s * 1000
 
 /* "began 3 min ago": the last that it came to. */
 function ageOf({state, created, started, ended}, now) {
-  const [word, since] = {
-    running: ['began', started],
-    ended: ['ended', ended]
-  }[state] ?? ['asked for', created];
-  return since ? `${word} ${formatAgo((now - Date.parse(since)) / 1000)}` : '';
+  const [word, since] = {running: ['began ', started], ended: ['ended ', ended]}[state] ?? ['', created];
+  return word + formatAgo((now - Date.parse(since)) / 1000);
 }

@@ -38,6 +38,7 @@ export function rankHeat() {
   return {
     element,
     update(book, itsCase) {
+      setHidden(element, book.lines.size === 0);
       map.update(() => {
         lines = [...book.lines.values()];
         shownCase = itsCase;
