@@ -158,7 +158,7 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 
     job->call = NULL;
     job->due_at = now;
-    if (!launcher) /* job_tick says so */
+    if (!launcher || !job_is_alive(job)) /* it was given up; job_tick says so */
         return;
     switch (job->command) {
     case LAUNCHER_START:

@@ -23,7 +23,7 @@ start) cat "$dir/answer" ;;
 status) [[ ! -e "$dir/hangs" ]] || exec sleep 1000; cat "$dir/status-$2" 2>/dev/null || cat "$dir/status"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; } ;;
 stop) [[ ! -e "$dir/stuck" ]] || { rm "$dir/stuck"; echo "not now" >&2; exit 1; }
     echo "CANCELLED by us" >"$dir/status" ;;
-find) [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; }; cat "$dir/found" 2>/dev/null || true ;;
+find) [[ ! -e "$dir/slow" ]] || cat "$dir/slow"; [[ ! -e "$dir/down" ]] || { echo "no controller" >&2; exit 1; }; cat "$dir/found" 2>/dev/null || true ;;
 esac
 `;
 
@@ -312,6 +312,35 @@ test('a job whose start failed or took too long is looked for until the engine a
   launchers.say('found', '62\n');
   await stateIs(server, late.id, 'launching', /job 62 of engine is pending/);
   fs.rmSync(path.join(launchers.dir, 'answer'));
+});
+
+test('a job that was given up stays so, whatever the engine says later', limit, async (t) => {
+  const { server, launchers } = await start(t, [], { command_s: 60 });
+  launchers.say('answer', 'Welcome to head\n');
+  launchers.say('status', 'PENDING\n');
+  launchers.say('down', '');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, id, 'launching', /whether the engine has it is not known/);
+  await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
+  await waitFor(async () => /is stopping: .*; whether the engine has it is not known/.test((await jobsOf(server))[0].sentence), () => 'asked');
+  execFileSync('mkfifo', [path.join(launchers.dir, 'slow')]);
+  // A look for it hangs: its pipe can be written to.
+  const pipe = await waitFor(() => {
+    try { return fs.openSync(path.join(launchers.dir, 'slow'), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK); } catch { return 0; }
+  }, () => 'nobody reads');
+  fs.rmSync(path.join(launchers.dir, 'down'));
+  const [job] = await jobsOf(server);
+  await server.request('DELETE', `/api/v1/jobs/${job.id}`);
+  await jobIs(server, 'ended');
+  fs.rmSync(path.join(launchers.dir, 'slow'));
+  fs.writeSync(pipe, '62\n');
+  fs.closeSync(pipe);
+  launchers.say('answer', 'job 63\n');
+  const next = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  await stateIs(server, next.id, 'launching', /job 63 of engine is pending/);
+  const after = (await jobsOf(server)).find(({ id: one }) => one === job.id);
+  assert.equal(after.job, null);
+  assert.match(after.sentence, /has ended: given up by a request/);
 });
 
 test('an engine that says no UTF-8 is quoted once', limit, async (t) => {
