@@ -70,15 +70,16 @@ static json_t *time_json(int64_t ms)
 
 json_t *job_json(const struct job *job)
 {
-    char sentence[JOB_TEXT_MAX];
+    char sentence[JOB_TEXT_MAX], reason[2 * JOB_WORDS_MAX + 4];
 
     job_sentence(job, sentence);
+    put_reason(job, reason, sizeof(reason));
     return json_pack(
         "{s:s, s:s, s:O, s:I, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:o}",
         "id", job->id, "launcher", job->launcher, "args", job->args, "nodes",
         (json_int_t)job->nodes, "group", job->group, "job",
         job->engine_id[0] ? json_string(job->engine_id) : json_null(), "run", job->run,
-        "state", job_state_names[job->state], "reason", job->reason, "sentence", sentence,
+        "state", job_state_names[job->state], "reason", reason, "sentence", sentence,
         "created", time_json(job->created_ms), "started", time_json(job->started_ms),
         "ended", time_json(job->ended_ms), "keep_s", (json_int_t)job->keep_s,
         "idle_since", time_json(job->idle_ms));
@@ -91,13 +92,15 @@ void job_path(const struct job *job, char out[PATH_MAX])
     snprintf(out, PATH_MAX, "%s/%s.json", job->jobs->dir, job->id);
 }
 
-/* Beside what the API shows, what only the server is to know. */
+/* Beside what the API shows, what only the server is to know; its own reason without what
+ * is in the way now. */
 void job_keep(const struct job *job)
 {
     json_t *doc = job_json(job);
     char path[PATH_MAX];
     struct error err;
 
+    json_object_set_new(doc, "reason", json_string(job->reason));
     json_object_set_new(doc, "token", json_string(job->token));
     json_object_set_new(doc, "asked", time_json(job->asked_ms));
     if (job->token_path)

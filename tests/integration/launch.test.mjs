@@ -323,6 +323,7 @@ test('a job that was given up stays so, whatever the engine says later', limit, 
   await stateIs(server, id, 'launching', /whether the engine has it is not known/);
   await server.request('POST', `/api/v1/runs/${id}/cancel`, { body: '{}' });
   await waitFor(async () => /is stopping: .*; whether the engine has it is not known/.test((await jobsOf(server))[0].sentence), () => 'asked');
+  assert.match((await jobsOf(server))[0].reason, /^no run needs it any more; whether the engine has it is not known: .*no controller/);
   execFileSync('mkfifo', [path.join(launchers.dir, 'slow')]);
   // A look for it hangs: its pipe can be written to.
   const pipe = await waitFor(() => {
