@@ -63,7 +63,7 @@ async function start(t, args = [], other = {}) {
   const mark = path.basename(jobs);
   const server = await startServer(t, {
     args: ['--launchers', launchers.dir, ...args],
-    env: { PATH: `${binDir}:${process.env.PATH}`, RINGBENCH_LOCAL_JOBS: jobs, LAUNCH_MARK: mark },
+    env: { PATH: `${binDir}:${process.env.PATH}`, LOCAL_AGENTS_DIR: jobs, LAUNCH_MARK: mark },
   });
   const left = () => processesWithEnv('LAUNCH_MARK', mark).filter((pid) => pid !== server.pid);
   atEnd(t, () => left().forEach((pid) => { try { process.kill(pid, 'SIGKILL'); } catch { /* gone */ } }));
