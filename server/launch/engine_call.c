@@ -53,6 +53,9 @@ static void close_all(struct engine_call *call)
 /* As text: of lines, or all of it in one. */
 static const char *trim(struct output *output, bool has_lines)
 {
+    for (size_t i = 0; i < output->len; i++)
+        if (output->text[i] == '\0')
+            output->text[i] = '?';
     while (output->len > 0 && strchr(" \t\r\n", output->text[output->len - 1]))
         output->len--;
     output->text[output->len] = '\0';
@@ -101,6 +104,8 @@ static void on_exit_of(uv_process_t *process, int64_t status, int number)
     call->has_exited = true;
     call->status = status;
     call->signal = number;
+    call->is_late =
+        call->is_late && (status != 0 || number != 0); /* it had ended before */
     answer_if_over(call);
     if (call->done) /* something holds its pipes */
         uv_timer_start(&call->timer, on_late, LAST_WORDS_MS, 0);

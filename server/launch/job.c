@@ -94,11 +94,12 @@ void job_path(const struct job *job, char out[PATH_MAX])
 
 /* Beside what the API shows, what only the server is to know; its own reason without what
  * is in the way now. */
-void job_keep(const struct job *job)
+int job_keep(const struct job *job)
 {
     json_t *doc = job_json(job);
     char path[PATH_MAX];
     struct error err;
+    int result;
 
     json_object_set_new(doc, "reason", json_string(job->reason));
     json_object_set_new(doc, "token", json_string(job->token));
@@ -106,9 +107,11 @@ void job_keep(const struct job *job)
     if (job->token_path)
         json_object_set_new(doc, "token_path", json_string(job->token_path));
     job_path(job, path);
-    if (json_write_file(doc, path, &err))
+    result = json_write_file(doc, path, &err);
+    if (result)
         log_error("job %s is not remembered after a restart: %s", job->id, err.text);
     json_decref(doc);
+    return result;
 }
 
 int job_write_token(struct job *job, struct error *err)
@@ -123,6 +126,7 @@ int job_write_token(struct job *job, struct error *err)
         job->token_path = NULL;
         return error_set(err, ERROR_MEMORY, "out of memory");
     }
+    unlink(job->token_path); /* of a server that was killed before it kept the job */
     fd = open(job->token_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file || fprintf(file, "%s\n", job->token) < 0 || fclose(file))

@@ -50,6 +50,7 @@ struct job {
     int64_t stopped_at;          /* then */
     int64_t created_ms, started_ms, ended_ms;
     int64_t asked_ms;            /* for; 0: it waits for its turn */
+    int64_t asked_at;            /* the same */
     int64_t may_come_until_at;   /* its start may have an effect yet */
     int64_t idle_ms;             /* since when nobody needs it; 0: somebody does */
     int64_t started_at, idle_at; /* the same, where these are not 0 */
@@ -95,8 +96,9 @@ void job_free(struct job *job);
 
 /* Its file. */
 void job_path(const struct job *job, char out[PATH_MAX]);
-/* Write it, so that the next server knows it. */
-void job_keep(const struct job *job);
+/* Write it, so that the next server knows it. -1 after saying in the log that it will
+ * not. */
+int job_keep(const struct job *job);
 
 /* The credential of its agents, in a file that its engine's nodes can read. */
 int job_write_token(struct job *job, struct error *err);

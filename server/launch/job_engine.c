@@ -8,8 +8,9 @@
 #include "common/spec/command_template.h"
 #include "server/launch/job.h"
 
-#define ASK_MS 500            /* between questions, where somebody waits for the answer */
-#define STOP_AGAIN_MS 60000   /* a stop that was taken has had no effect */
+#define ASK_MS 500          /* between questions, where somebody waits for the answer */
+#define MAY_COME_MS 2000    /* a start that failed at once may have its effect as late */
+#define STOP_AGAIN_MS 60000 /* a stop that was taken has had no effect */
 #define IDLE_EXIT_SPARE_S 600 /* agents may be idle longer than the server lets them */
 
 static int64_t ms_of(double seconds)
@@ -47,16 +48,17 @@ static void name_it(struct job *job, const char *id, size_t len)
         job_keep(job);
 }
 
-/* No id came of its start. The engine may have it all the same: it is looked for by its
- * name, where that can be. */
+/* No id came of its start. The engine may have it all the same, or have it soon, as an
+ * answer that the command no longer waited for: it is looked for by its name, where that
+ * can be, for as long again as the command took. */
 static void be_unnamed(struct job *job, const struct launcher *launcher, const char *why,
                        bool may_come)
 {
+    int64_t now = job_now_at(job), took = now - job->asked_at;
     char text[JOB_WORDS_MAX];
 
     if (launcher->argv[LAUNCHER_FIND]) {
-        job->may_come_until_at =
-            job_now_at(job) + (may_come ? ms_of(launcher->command_s) : 0);
+        job->may_come_until_at = now + (took > MAY_COME_MS ? took : MAY_COME_MS);
         job_enter(job, job->state, job->state == JOB_STARTING ? why : job->reason);
         return;
     }
@@ -133,7 +135,11 @@ static void on_found(struct job *job, const struct engine_answer *answer)
         job_be_unknown(job, why);
     } else if (is_id(answer->text, len))
         name_it(job, answer->text, len);
-    else if (job_now_at(job) >= job->may_come_until_at)
+    else if (len > 0) {
+        snprintf(why, sizeof(why), "what looking for it said is no id: %.120s",
+                 answer->text);
+        job_be_unknown(job, why);
+    } else if (job_now_at(job) >= job->may_come_until_at)
         job_enter(job, JOB_ENDED, job->reason);
 }
 
@@ -233,7 +239,8 @@ static size_t count_asked(const struct jobs *jobs, const char *launcher)
     return n;
 }
 
-/* Kept before its command runs: a server that is killed meanwhile looks for it. */
+/* Kept before its command runs, or not started: a server that is killed meanwhile looks
+ * for it. */
 static void start(struct job *job, const struct launcher *launcher)
 {
     struct error err;
@@ -241,6 +248,12 @@ static void start(struct job *job, const struct launcher *launcher)
     if (count_asked(job->jobs, job->launcher) >= (size_t)launcher->most_jobs)
         return;
     job->asked_ms = clock_wall_ms();
+    job->asked_at = job_now_at(job);
+    if (job_keep(job)) {
+        job_enter(job, JOB_ENDED,
+                  "it was not started: it could not be written down, as the log says");
+        return;
+    }
     if (job->jobs->has_tokens && job_write_token(job, &err)) {
         job_enter(job, JOB_ENDED, err.text);
         return;

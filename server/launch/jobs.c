@@ -30,7 +30,8 @@ static void forget_oldest(struct jobs *jobs)
 
     TAILQ_FOREACH (job, &jobs->list, entry) {
         n += !job_is_alive(job);
-        oldest = oldest || job_is_alive(job) ? oldest : job;
+        if (!job_is_alive(job) && (!oldest || job->ended_ms < oldest->ended_ms))
+            oldest = job;
     }
     if (n <= ENDED_KEPT)
         return;
@@ -394,7 +395,8 @@ void jobs_tend(struct jobs *jobs)
         }
         if (!job->idle_ms)
             job_set_idle(job, true);
-        if (job_now_at(job) - job->idle_at >= job->keep_s * 1000)
+        if (job->state != JOB_RUNNING || /* there is nothing to keep yet */
+            job_now_at(job) - job->idle_at >= job->keep_s * 1000)
             job_stop(job, "no run needs it any more");
     }
 }

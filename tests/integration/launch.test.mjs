@@ -193,7 +193,7 @@ test('what the engine says is shown as it changes, and how a job ends', limit, a
   launchers.say('answer', 'queue main is closed\n');
   const refused = await server.runEnds((await server.run({ ...quick, launch: { name: 'engine' } })).id);
   assert.match(refused.reason, /no id is in what its start said: queue main is closed/);
-  assert.deepEqual(launchers.asked().slice(asked).map((line) => line.split(' ')[0]), ['start', 'find']);
+  assert.deepEqual([...new Set(launchers.asked().slice(asked).map((line) => line.split(' ')[0]))], ['start', 'find']);
 });
 
 const long = {
@@ -312,6 +312,27 @@ test('a job whose start failed or took too long is looked for until the engine a
   launchers.say('found', '62\n');
   await stateIs(server, late.id, 'launching', /job 62 of engine is pending/);
   fs.rmSync(path.join(launchers.dir, 'answer'));
+});
+
+test('a start that failed is looked for a while: the engine may have it late', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  launchers.say('answer', 'Socket timed out on send/recv operation\n');
+  launchers.say('status', 'PENDING\n');
+  const { id } = await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } });
+  const finds = () => launchers.asked().filter((line) => line.startsWith('find')).length;
+  await waitFor(() => finds() >= 2, () => 'not looked for again');
+  launchers.say('found', `${'x'.repeat(200)}\n`);
+  await stateIs(server, id, 'launching', /what looking for it said is no id: xxx/);
+  launchers.say('found', '62\n');
+  await stateIs(server, id, 'launching', /job 62 of engine is pending/);
+});
+
+test('a job that cannot be written down is not started', limit, async (t) => {
+  const { server, launchers } = await start(t);
+  fs.rmSync(path.join(server.options.dataDir, 'jobs'), { recursive: true });
+  const run = await server.runEnds((await server.run({ ...quick, nodes: { count: 1 }, launch: { name: 'engine' } })).id);
+  assert.match(run.reason, /it was not started: it could not be written down/);
+  assert.deepEqual(launchers.asked(), []);
 });
 
 test('a job that was given up stays so, whatever the engine says later', limit, async (t) => {
