@@ -114,7 +114,7 @@ echo "$*" >>"$CALLS"
 case "$*" in
 kustomize* | patch* | *--dry-run=client*) exec "$real" "$@" ;;
 *create*jsonpath*) cat >"$CALLS.job"; echo 0c3f-uid ;;
-*create*) cat >"$CALLS.secret" ;;
+*create*) [[ ! -e "$CALLS.refused" ]] || { cat >/dev/null; echo 'forbidden' >&2; exit 1; }; cat >"$CALLS.secret" ;;
 *get*) [[ ! -e "$CALLS.down" ]] || { echo 'connection refused' >&2; exit 1; } ;;&
 *"get job"*metadata.name*) [[ ! -e "$CALLS.job" ]] || echo ringbench-06cw ;;
 *"get job"*) [[ ! -e "$CALLS.job" ]] || { echo 'it is there'; cat "$CALLS.end"; } ;;
@@ -176,6 +176,12 @@ test('the launcher makes a Job of its own of an overlay, and tells what becomes 
     assert.notEqual(run(command, 'ringbench-06cw').status, 0);
     assert.equal(run(command, 'ringbench-06cw').stdout, '');
   }
+  // Pods would wait for ever for a secret that is refused.
+  say('refused', '');
+  const refused = run('start', 'ringbench-17dx', '1', 'gpu-job', 'job-17dx', '720');
+  assert.notEqual(refused.status, 0);
+  assert.match(refused.stderr, /forbidden/);
+  assert.match(fs.readFileSync(calls, 'utf8'), /delete job\/ringbench-17dx /);
   ask('stop', 'ringbench-06cw');
   assert.match(fs.readFileSync(calls, 'utf8'), /delete job\/ringbench-06cw secret\/ringbench-06cw /);
 });
