@@ -201,6 +201,11 @@ struct engine_call *engine_call_start(uv_loop_t *loop, char **argv, char **env,
     return call;
 }
 
+int engine_call_pid(const struct engine_call *call)
+{
+    return uv_process_get_pid(&call->process);
+}
+
 void engine_call_abandon(struct engine_call *call)
 {
     call->done = NULL;

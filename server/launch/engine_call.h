@@ -28,6 +28,9 @@ struct engine_call *engine_call_start(uv_loop_t *loop, char **argv, char **env,
                                       int64_t timeout_ms, engine_answered *done,
                                       void *arg, struct error *err);
 
+/* The command's process, which leads a group of its own. */
+int engine_call_pid(const struct engine_call *call);
+
 /* Before the loop ends: the command goes on by itself, and `done` does not run. */
 void engine_call_abandon(struct engine_call *call);
 

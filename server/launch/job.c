@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,11 @@ bool job_is_alive(const struct job *job)
 const struct launcher *job_launcher(const struct job *job)
 {
     return launcher_list_find(&job->jobs->launchers, job->launcher);
+}
+
+void job_name(const struct job *job, char *out)
+{
+    snprintf(out, JOB_NAME_SIZE, "ringbench-%s", job->id);
 }
 
 /* ---- What is said of a job ---- */
@@ -104,6 +110,7 @@ int job_keep(const struct job *job)
     json_object_set_new(doc, "reason", json_string(job->reason));
     json_object_set_new(doc, "token", json_string(job->token));
     json_object_set_new(doc, "asked", time_json(job->asked_ms));
+    json_object_set_new(doc, "start_pid", json_integer(job->start_pid));
     if (job->token_path)
         json_object_set_new(doc, "token_path", json_string(job->token_path));
     job_path(job, path);
@@ -288,17 +295,44 @@ static void restore_times(struct job *job, const json_t *doc)
     job->ended_ms = time_of(doc, "ended");
     job->idle_ms = time_of(doc, "idle_since");
     job->asked_ms = time_of(doc, "asked");
+    job->start_pid = (int)json_get_int(doc, "start_pid", 0);
     job->started_at = at_of(job, job->started_ms);
     job->idle_at = at_of(job, job->idle_ms);
 }
 
-/* A start that was under way goes on without the server that began it. */
+/* By a variable that only this job's commands have: another may have the number by now.
+ */
+static bool is_start(int pid, const struct job *job)
+{
+    char path[64], name[JOB_NAME_SIZE], wanted[JOB_NAME_SIZE + 32], *text = NULL;
+    bool is_it = false;
+    size_t size = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/environ", pid);
+    file = pid > 1 ? fopen(path, "re") : NULL;
+    if (!file)
+        return false;
+    job_name(job, name);
+    snprintf(wanted, sizeof(wanted), LAUNCHER_JOB_VARIABLE "=%s", name);
+    while (!is_it && getdelim(&text, &size, '\0', file) > 0)
+        is_it = strcmp(text, wanted) == 0;
+    free(text);
+    fclose(file);
+    return is_it;
+}
+
+/* A start that was under way goes on without the server that began it: ended, it has its
+ * effect soon or never. */
 static void restore_start(struct job *job)
 {
     const struct launcher *launcher = job_launcher(job);
 
     if (!job->asked_ms || job->engine_id[0])
         return;
+    if (is_start(job->start_pid, job))
+        kill(-job->start_pid, SIGKILL);
+    job->start_pid = 0;
     if (job->state == JOB_STARTING && !job->reason[0])
         put_words(job->reason, "the server was stopped while it was started");
     job->may_come_until_at =

@@ -51,6 +51,7 @@ struct job {
     int64_t created_ms, started_ms, ended_ms;
     int64_t asked_ms;            /* for; 0: it waits for its turn */
     int64_t asked_at;            /* the same */
+    int start_pid;               /* of the command, while it is under way; else 0 */
     int64_t may_come_until_at;   /* its start may have an effect yet */
     int64_t idle_ms;             /* since when nobody needs it; 0: somebody does */
     int64_t started_at, idle_at; /* the same, where these are not 0 */
@@ -72,6 +73,10 @@ struct jobs {
     struct launcher_list launchers;
     struct job_list list; /* the oldest first */
 };
+
+/* What the engine knows it by; out has JOB_NAME_SIZE bytes. */
+#define JOB_NAME_SIZE 64
+void job_name(const struct job *job, char *out);
 
 int64_t job_now_at(const struct job *job);
 bool job_is_alive(const struct job *job);

@@ -168,6 +168,7 @@ static void on_answer(void *arg, const struct engine_answer *answer)
         return;
     switch (job->command) {
     case LAUNCHER_START:
+        job->start_pid = 0;
         on_started(job, launcher, answer);
         break;
     case LAUNCHER_STATUS:
@@ -195,7 +196,9 @@ static void on_answer(void *arg, const struct engine_answer *answer)
 static json_t *values_of(const struct job *job, const struct launcher *launcher)
 {
     json_t *values = json_copy(job->args);
+    char name[JOB_NAME_SIZE];
 
+    job_name(job, name);
     json_object_set_new(values, "nodes", json_sprintf("%ld", job->nodes));
     json_object_set_new(values, "group", json_string(job->group));
     json_object_set_new(
@@ -203,7 +206,7 @@ static json_t *values_of(const struct job *job, const struct launcher *launcher)
         json_string(launcher->server ? launcher->server : job->jobs->server));
     json_object_set_new(values, "token_file",
                         json_string(job->token_path ? job->token_path : ""));
-    json_object_set_new(values, "name", json_sprintf("ringbench-%s", job->id));
+    json_object_set_new(values, "name", json_string(name));
     json_object_set_new(values, "run", json_string(job->run));
     json_object_set_new(values, "idle_s",
                         json_sprintf("%ld", job->keep_s + IDLE_EXIT_SPARE_S));
@@ -259,8 +262,12 @@ static void start(struct job *job, const struct launcher *launcher)
         return;
     }
     job_enter(job, JOB_STARTING, "");
-    if (call(job, launcher, LAUNCHER_START, &err))
+    if (call(job, launcher, LAUNCHER_START, &err)) {
         job_enter(job, JOB_ENDED, err.text);
+        return;
+    }
+    job->start_pid = engine_call_pid(job->call);
+    job_keep(job);
 }
 
 /* One that is to stop is told so until the engine takes it, and asked after in between:

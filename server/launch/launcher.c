@@ -408,6 +408,7 @@ char **launcher_env(const struct launcher *launcher, json_t *values, struct erro
         return NULL;
     }
     problems_release(&problems);
+    json_object_set(own, LAUNCHER_JOB_VARIABLE, json_object_get(values, "name"));
     out = calloc(inherit(NULL, own) + json_object_size(own) + 1, sizeof(*out));
     if (!out) {
         error_set(err, ERROR_MEMORY, "out of memory");

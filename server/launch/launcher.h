@@ -12,6 +12,9 @@
 
 #define LAUNCHERS_MAX 64
 
+/* A variable that all commands have, beside those of the file: {name} of the job. */
+#define LAUNCHER_JOB_VARIABLE "LAUNCHED_JOB"
+
 /* What the engine is asked; FIND, which may be missing, for a job by its name. */
 enum launcher_command {
     LAUNCHER_START,

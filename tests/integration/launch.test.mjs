@@ -279,7 +279,7 @@ test('a server that was killed knows its jobs, and ends those that nobody needs'
 });
 
 test('a job that was being started is found by its name', limit, async (t) => {
-  const { server, launchers } = await start(t);
+  const { server, launchers, left } = await start(t);
   launchers.say('status', 'PENDING\n');
   // `cat` of a pipe waits: the server is killed while its command runs.
   execFileSync('mkfifo', [path.join(launchers.dir, 'answer')]);
@@ -289,6 +289,8 @@ test('a job that was being started is found by its name', limit, async (t) => {
   launchers.say('found', '61\n');
   const again = await server.startAgain();
   await stateIs(again, id, 'launching', /job 61 of engine is pending/);
+  // What was left of its start has no effect any more.
+  await waitFor(() => !left().some((pid) => /engine\0start/.test(commandOf(pid))), () => 'it goes on');
   assert.match(launchers.asked().find((line) => line.startsWith('find')), /^find ringbench-\w{12}$/);
   fs.rmSync(path.join(launchers.dir, 'answer'));
 });
